@@ -1,0 +1,47 @@
+#!/bin/sh
+# Makes sure that this machine can build Gadus: a C compiler and linker, and cargo.
+#
+# - Installs Debian packages when it may (as root, or by sudo without a password); otherwise prints
+#   the one command that is needed and stops.
+# - Never installs a Rust toolchain: which one, and how, is its owner's choice.
+# - `prepare.sh bench` also asks for what the benchmarks' peers need: python3 with venv.
+set -eu
+
+PATH="${HOME:-/root}/.cargo/bin:$PATH"
+need=''
+
+have() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+# The standard library is linked by cc; ring compiles C and assembler; zstd and lz4 compile C.
+have cc && have ld && have ar || need="$need build-essential"
+
+if [ "${1:-}" = bench ]; then
+    have python3 && python3 -c 'import ensurepip' >/dev/null 2>&1 || need="$need python3 python3-venv"
+fi
+
+if [ -n "$need" ]; then
+    install="apt-get update -qq && apt-get install -y -qq --no-install-recommends$need"
+    if ! have apt-get; then
+        echo "Missing:$need (Debian's names). Install the same with this system's package manager," >&2
+        echo "then run make again." >&2
+        exit 1
+    elif [ "$(id -u)" -eq 0 ]; then
+        echo "Installing:$need"
+        DEBIAN_FRONTEND=noninteractive sh -c "$install"
+    elif have sudo && sudo -n true 2>/dev/null; then
+        echo "Installing:$need"
+        sudo -n DEBIAN_FRONTEND=noninteractive sh -c "$install"
+    else
+        echo "Missing:$need. Run this, then make again:" >&2
+        echo "    sudo sh -c '$install'" >&2
+        exit 1
+    fi
+fi
+
+if ! have cargo; then
+    echo "Missing: cargo. Install Rust's stable toolchain, then run make again:" >&2
+    echo "    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y" >&2
+    exit 1
+fi

@@ -1,0 +1,43 @@
+//! The repository's own commands; see `USAGE`.
+//!
+//! - The standard library only, so that the first run costs two seconds.
+
+mod check;
+mod tidy;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask check [PACKAGE...]  fmt, clippy, tidy, tests, docs, licences; all packages by default
+cargo xtask tidy                the house rules that no compiler checks
+cargo xtask tidy --write        the same, and records the present long functions
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut output = io::stdout().lock();
+    let outcome = match words.as_slice() {
+        ["check", packages @ ..] => check::run(&root(), packages, &mut output),
+        ["tidy"] => tidy::run(&root(), tidy::LongFunctions::Compare, &mut output),
+        ["tidy", "--write"] => tidy::run(&root(), tidy::LongFunctions::Record, &mut output),
+        _ => output.write_all(USAGE.as_bytes()).map(|()| words == ["help"]),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            // Nobody is left to tell when even this fails.
+            let _ = writeln!(io::stderr(), "xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The repository's root, wherever the command was started.
+fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own).to_path_buf()
+}
