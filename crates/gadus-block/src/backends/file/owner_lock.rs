@@ -1,0 +1,77 @@
+//! Owner slots of a file as byte locks of the open file description.
+//!
+//! - Slot `n` is the byte at 2^62 + n, which no file reaches.
+//! - The kernel frees the bytes when the last descriptor of the description is closed *and* the
+//!   last transfer through it is over, also one that was in flight when its process was killed: a
+//!   free byte therefore means that the holder is dead and quiet. A lock on another description,
+//!   a process id or a robust mutex would be free earlier.
+//! - This is the only module of the crate with unsafe code: no safe wrapper offers these locks.
+
+#![allow(unsafe_code)]
+
+use crate::device::OWNER_SLOTS_MAX;
+use rustix::io::Errno;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+const FIRST_BYTE: i64 = 1 << 62;
+
+/// The owner slots of one open file description.
+pub(super) struct OwnerLock<'a> {
+    descriptor: BorrowedFd<'a>,
+}
+
+impl<'a> OwnerLock<'a> {
+    pub(super) fn new(descriptor: BorrowedFd<'a>) -> Self {
+        Self { descriptor }
+    }
+
+    pub(super) fn try_own_all(&self) -> Result<bool, Errno> {
+        self.try_lock(libc::F_WRLCK, 0, OWNER_SLOTS_MAX)
+    }
+
+    pub(super) fn try_share_all(&self) -> Result<bool, Errno> {
+        self.try_lock(libc::F_RDLCK, 0, OWNER_SLOTS_MAX)
+    }
+
+    pub(super) fn try_own(&self, slot: u32) -> Result<bool, Errno> {
+        self.try_lock(libc::F_WRLCK, slot, 1)
+    }
+
+    pub(super) fn is_held_elsewhere(&self, slot: u32) -> Result<bool, Errno> {
+        let mut lock = range(libc::F_WRLCK, slot, 1)?;
+        self.control(libc::F_OFD_GETLK, &mut lock)?;
+        Ok(i32::from(lock.l_type) != libc::F_UNLCK)
+    }
+
+    fn try_lock(&self, kind: i32, first: u32, count: u32) -> Result<bool, Errno> {
+        let mut lock = range(kind, first, count)?;
+        match self.control(libc::F_OFD_SETLK, &mut lock) {
+            Ok(()) => Ok(true),
+            Err(Errno::AGAIN | Errno::ACCESS) => Ok(false),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    fn control(&self, command: i32, lock: &mut libc::flock) -> Result<(), Errno> {
+        // SAFETY: the descriptor is borrowed, hence open, and both commands read and write exactly
+        // one `flock`, which `lock` points to for the whole call.
+        let answer = unsafe { libc::fcntl(self.descriptor.as_raw_fd(), command, lock) };
+        if answer == -1 {
+            return Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO));
+        }
+        Ok(())
+    }
+}
+
+fn range(kind: i32, first: u32, count: u32) -> Result<libc::flock, Errno> {
+    if first.checked_add(count).is_none_or(|end| end > OWNER_SLOTS_MAX) {
+        return Err(Errno::INVAL);
+    }
+    Ok(libc::flock {
+        l_type: i16::try_from(kind).map_err(|_| Errno::INVAL)?,
+        l_whence: i16::try_from(libc::SEEK_SET).map_err(|_| Errno::INVAL)?,
+        l_start: FIRST_BYTE + i64::from(first),
+        l_len: i64::from(count),
+        l_pid: 0, // the kernel demands it for these commands
+    })
+}

@@ -1,0 +1,50 @@
+//! Filters: a folder around a folder. They compose in any order.
+//!
+//! - [`FaultyFolder`] makes chosen operations fail, half succeed or lie.
+//! - [`ThrottledFolder`] makes operations take as long as a chosen disk would need.
+//! - [`TracedFolder`] records operations and rebuilds the disk as a power cut would leave it.
+
+mod faulty;
+mod throttled;
+mod traced;
+
+pub use faulty::{Fault, FaultPlan, FaultyFolder, Repeat};
+pub use throttled::{Delays, ThrottledFolder};
+pub use traced::{CrashPolicy, Event, Trace, TracedFolder};
+
+/// The methods of `Device` that a filter passes on as they are to `self.inner`.
+macro_rules! pass_on {
+    () => {
+        fn name(&self) -> &str {
+            self.inner.name()
+        }
+        fn length(&self) -> Result<u64, BlockError> {
+            self.inner.length()
+        }
+        fn queue(
+            self: Arc<Self>,
+            depth_max: usize,
+        ) -> Result<Box<dyn crate::queue::Queue>, BlockError> {
+            crate::queue::WorkerQueue::with_threads(self, depth_max)
+        }
+        fn hint(&self, range: std::ops::Range<u64>, hint: crate::device::Hint) {
+            self.inner.hint(range, hint);
+        }
+        fn geometry(&self) -> crate::device::Geometry {
+            self.inner.geometry()
+        }
+        fn try_own(&self) -> Result<bool, BlockError> {
+            self.inner.try_own()
+        }
+        fn try_share(&self) -> Result<bool, BlockError> {
+            self.inner.try_share()
+        }
+        fn try_own_slot(&self, slot: u32) -> Result<bool, BlockError> {
+            self.inner.try_own_slot(slot)
+        }
+        fn fence(&self, slot: u32) -> Result<crate::device::Fence, BlockError> {
+            self.inner.fence(slot)
+        }
+    };
+}
+use pass_on;

@@ -1,0 +1,45 @@
+//! Block devices: the one way by which Gadus reaches bytes that outlive it.
+//!
+//! A [`Folder`] holds named [`Device`]s; both are traits. Back-ends keep the bytes
+//! ([`FileFolder`], [`MemoryFolder`]); filters wrap any folder, also another filter, and change
+//! what can go wrong ([`FaultyFolder`]), how long it takes ([`ThrottledFolder`]) or what is known
+//! about it afterwards ([`TracedFolder`]).
+//!
+//! - Depends on `gadus-base` only, and knows nothing of databases.
+//! - Every implementation passes the same conformance suite, alone and stacked.
+//! - Order is a disk's: between two syncs, writes reach the medium in any order, or not at all.
+//! - Linux only for now: ownership needs open-file-description locks.
+//!
+//! ```
+//! use gadus_block::{Device, Folder, MemoryFolder, OpenMode};
+//! use std::io::IoSlice;
+//!
+//! # fn main() -> Result<(), gadus_block::BlockError> {
+//! let folder = MemoryFolder::new();
+//! let device = folder.open("log", OpenMode::Create)?;
+//! device.write_at(0, &[IoSlice::new(b"co"), IoSlice::new(b"d")])?;
+//! device.sync()?;
+//! folder.sync()?;
+//! let mut bytes = [0; 3];
+//! device.read_at(0, &mut bytes)?;
+//! assert_eq!(&bytes, b"cod");
+//! # Ok(())
+//! # }
+//! ```
+
+mod backends;
+mod buffer;
+mod device;
+mod error;
+mod filters;
+mod queue;
+
+pub use backends::{FileFolder, MemoryFolder};
+pub use buffer::{AlignedBuffer, BufferPool, PooledBuffer};
+pub use device::{Device, Fence, Folder, Geometry, Hint, OWNER_SLOTS_MAX, OpenMode};
+pub use error::{BlockError, ErrorKind, Operation};
+pub use filters::{
+    CrashPolicy, Delays, Event, Fault, FaultPlan, FaultyFolder, Repeat, ThrottledFolder, Trace,
+    TracedFolder,
+};
+pub use queue::{Completion, Queue, Request, Transfer};
