@@ -1,0 +1,132 @@
+//! Formats for programs, by Arrow's own writers.
+
+use std::io::Write;
+
+use arrow::array::RecordBatch;
+use arrow::csv::WriterBuilder as CsvBuilder;
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
+use arrow::ipc::writer::StreamWriter;
+use arrow::json::WriterBuilder as JsonBuilder;
+use arrow::json::writer::{JsonArray, LineDelimited, Writer as JsonWriter};
+
+use super::BatchWriter;
+
+/// Comma-separated values; the header is written even when there are no rows.
+#[derive(Debug)]
+pub(super) struct Csv<W: Write> {
+    writer: arrow::csv::Writer<W>,
+}
+
+impl<W: Write> Csv<W> {
+    pub(super) fn new(output: W) -> Self {
+        Self { writer: CsvBuilder::new().with_header(true).build(output) }
+    }
+}
+
+impl<W: Write> BatchWriter for Csv<W> {
+    fn start(&mut self, schema: &SchemaRef) -> Result<(), ArrowError> {
+        self.writer.write(&RecordBatch::new_empty(schema.clone()))
+    }
+
+    fn batch(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        self.writer.write(batch)
+    }
+
+    fn finish(&mut self) -> Result<(), ArrowError> {
+        Ok(()) // each write ends with a flush
+    }
+}
+
+/// One JSON array.
+pub(super) struct Json<W: Write> {
+    writer: JsonWriter<W, JsonArray>,
+}
+
+impl<W: Write> Json<W> {
+    pub(super) fn new(output: W) -> Self {
+        Self { writer: JsonBuilder::new().with_explicit_nulls(true).build(output) }
+    }
+}
+
+impl<W: Write> BatchWriter for Json<W> {
+    fn start(&mut self, _: &SchemaRef) -> Result<(), ArrowError> {
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        self.writer.write(batch)
+    }
+
+    fn finish(&mut self) -> Result<(), ArrowError> {
+        self.writer.finish()?;
+        writeln!(self.writer.get_mut())?;
+        Ok(())
+    }
+}
+
+/// One JSON object per line.
+pub(super) struct JsonLines<W: Write> {
+    writer: JsonWriter<W, LineDelimited>,
+}
+
+impl<W: Write> JsonLines<W> {
+    pub(super) fn new(output: W) -> Self {
+        Self { writer: JsonBuilder::new().with_explicit_nulls(true).build(output) }
+    }
+}
+
+impl<W: Write> BatchWriter for JsonLines<W> {
+    fn start(&mut self, _: &SchemaRef) -> Result<(), ArrowError> {
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        self.writer.write(batch)
+    }
+
+    fn finish(&mut self) -> Result<(), ArrowError> {
+        self.writer.finish()
+    }
+}
+
+/// An Arrow IPC stream.
+pub(super) struct Arrow<W: Write> {
+    state: ArrowState<W>,
+}
+
+/// The stream begins with the schema, so its writer exists from the start on.
+enum ArrowState<W: Write> {
+    Waiting(W),
+    Writing(Box<StreamWriter<W>>),
+    Ended,
+}
+
+impl<W: Write> Arrow<W> {
+    pub(super) fn new(output: W) -> Self {
+        Self { state: ArrowState::Waiting(output) }
+    }
+}
+
+impl<W: Write> BatchWriter for Arrow<W> {
+    fn start(&mut self, schema: &SchemaRef) -> Result<(), ArrowError> {
+        if let ArrowState::Waiting(output) = std::mem::replace(&mut self.state, ArrowState::Ended) {
+            self.state = ArrowState::Writing(Box::new(StreamWriter::try_new(output, schema)?));
+        }
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        match &mut self.state {
+            ArrowState::Writing(writer) => writer.write(batch),
+            _ => unreachable!("a batch comes between start and finish"),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), ArrowError> {
+        match &mut self.state {
+            ArrowState::Writing(writer) => writer.finish(),
+            _ => unreachable!("finish comes after start"),
+        }
+    }
+}

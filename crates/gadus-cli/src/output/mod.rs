@@ -1,0 +1,83 @@
+//! Writing result rows for people and programs: one file per family of formats.
+//!
+//! - Streaming: memory does not grow with the result; a table measures its first rows only.
+//! - What a value could do to a terminal, it does not do: control characters are shown, not sent.
+//! - NULL is `NULL` in tables, empty in CSV, `null` in JSON.
+
+mod boxes;
+mod cells;
+mod encoded;
+mod layout;
+mod markdown;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::Write;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
+use clap::ValueEnum;
+
+/// How rows are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Boxes, for reading
+    Table,
+    /// Comma-separated values with a header
+    Csv,
+    /// One array of objects
+    Json,
+    /// One object per line
+    Jsonl,
+    /// A Markdown table
+    Markdown,
+    /// An Arrow IPC stream
+    Arrow,
+}
+
+/// How much of a result a table shows; everything when nothing is set.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Limits {
+    /// Columns of the terminal.
+    pub(crate) width_max: Option<usize>,
+    /// Rows shown, half from the beginning and half from the end.
+    pub(crate) rows_max: Option<usize>,
+}
+
+/// Takes the batches of one result, in order.
+pub(crate) trait BatchWriter {
+    /// Called once, before any batch.
+    fn start(&mut self, schema: &SchemaRef) -> Result<(), ArrowError>;
+    /// Writes rows of the started schema.
+    fn batch(&mut self, batch: &RecordBatch) -> Result<(), ArrowError>;
+    /// Called once, after the last batch; the output itself stays to be flushed by its owner.
+    fn finish(&mut self) -> Result<(), ArrowError>;
+}
+
+impl Format {
+    /// A writer of this format to `output`; only tables mind the limits.
+    pub(crate) fn writer<'a, W: Write + 'a>(
+        self,
+        output: W,
+        limits: Limits,
+    ) -> Box<dyn BatchWriter + 'a> {
+        match self {
+            Self::Table => Box::new(boxes::Boxes::new(output, limits)),
+            Self::Csv => Box::new(encoded::Csv::new(output)),
+            Self::Json => Box::new(encoded::Json::new(output)),
+            Self::Jsonl => Box::new(encoded::JsonLines::new(output)),
+            Self::Markdown => Box::new(markdown::Markdown::new(output)),
+            Self::Arrow => Box::new(encoded::Arrow::new(output)),
+        }
+    }
+}
+
+impl std::str::FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        <Self as ValueEnum>::from_str(text, true)
+    }
+}

@@ -1,0 +1,38 @@
+//! Where output goes, and how large a terminal there is.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+use crate::failure::Failure;
+use crate::output::Limits;
+
+/// Fewer system calls; a page or two of text is seen at once anyway.
+const BUFFER_BYTES: usize = 256 * 1024;
+/// Rows of a long result shown on a terminal.
+const ROWS_SHOWN_MAX: usize = 40;
+
+/// True when a person reads our standard output.
+pub(crate) fn is_interactive() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// The limits of what is shown: the terminal's, or none when a file or program reads.
+pub(crate) fn limits() -> Limits {
+    if !is_interactive() {
+        return Limits::default();
+    }
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+    let width = size.map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
+    Limits { width_max: width, rows_max: Some(ROWS_SHOWN_MAX) }
+}
+
+/// The file at `path`, or standard output when there is none; buffered, to be flushed by the caller.
+pub(crate) fn open(path: Option<&Path>) -> Result<Box<dyn Write>, Failure> {
+    let Some(path) = path else {
+        return Ok(Box::new(BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock())));
+    };
+    let file = File::create(path)
+        .map_err(|error| Failure::Message(format!("cannot create {}: {error}", path.display())))?;
+    Ok(Box::new(BufWriter::with_capacity(BUFFER_BYTES, file)))
+}
