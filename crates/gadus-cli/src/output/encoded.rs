@@ -13,28 +13,39 @@ use arrow::json::writer::{JsonArray, LineDelimited, Writer as JsonWriter};
 use super::BatchWriter;
 
 /// Comma-separated values; the header is written even when there are no rows.
+///
+/// Encodes into memory first: the encoder would turn an I/O error into text, and the program could
+/// not tell a reader that went away from a full disk.
 #[derive(Debug)]
-pub(super) struct Csv<W: Write> {
-    writer: arrow::csv::Writer<W>,
+pub(super) struct Csv<W> {
+    output: W,
+    encoded: Vec<u8>,
 }
 
 impl<W: Write> Csv<W> {
     pub(super) fn new(output: W) -> Self {
-        Self { writer: CsvBuilder::new().with_header(true).build(output) }
+        Self { output, encoded: Vec::new() }
+    }
+
+    fn write(&mut self, batch: &RecordBatch, header: bool) -> Result<(), ArrowError> {
+        self.encoded.clear();
+        CsvBuilder::new().with_header(header).build(&mut self.encoded).write(batch)?;
+        self.output.write_all(&self.encoded)?;
+        Ok(())
     }
 }
 
 impl<W: Write> BatchWriter for Csv<W> {
     fn start(&mut self, schema: &SchemaRef) -> Result<(), ArrowError> {
-        self.writer.write(&RecordBatch::new_empty(schema.clone()))
+        self.write(&RecordBatch::new_empty(schema.clone()), true)
     }
 
     fn batch(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        self.writer.write(batch)
+        self.write(batch, false)
     }
 
     fn finish(&mut self) -> Result<(), ArrowError> {
-        Ok(()) // each write ends with a flush
+        Ok(())
     }
 }
 

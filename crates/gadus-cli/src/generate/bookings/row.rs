@@ -16,8 +16,9 @@ const FIRST_BOOKING_US: i64 = 1_704_067_200_000_000;
 /// All bookings are made within two years.
 const PERIOD_US: i64 = 731 * DAY_US;
 const DAY_US: i64 = 86_400_000_000;
-/// A booking may be recorded this many rows before or after its time.
+/// A booking may be recorded late: by this many rows, and never by more than an hour.
 const JITTER_ROWS: i64 = 8;
+const JITTER_US_MAX: i64 = 3_600_000_000;
 /// How many people share the bookings: on the average each flies three times.
 const BOOKINGS_PER_PASSENGER: u64 = 3;
 const FIRST_PASSENGER: u64 = 1_000_000;
@@ -205,9 +206,9 @@ impl Source {
     }
 
     fn booked_at_us(&self, random: &mut Random, index: u64) -> i64 {
-        let jitter_max = (self.row_interval_us * JITTER_ROWS).cast_unsigned() + 1;
+        let jitter_max = (self.row_interval_us * JITTER_ROWS).min(JITTER_US_MAX);
         let planned = FIRST_BOOKING_US + index.cast_signed() * self.row_interval_us;
-        planned + random.below(jitter_max).cast_signed()
+        planned + random.below(jitter_max.cast_unsigned() + 1).cast_signed()
     }
 }
 
