@@ -1,0 +1,154 @@
+//! Group commit: one sync of the log serves everyone who waits.
+//!
+//! - A caller that finds no sync running leads: it syncs for all that is appended by then. A caller
+//!   that is alone therefore makes one system call and no thread switch.
+//! - Who comes during a sync that does not cover him waits for the next one. Waiters of successive
+//!   syncs sleep on different words, so that the end of a sync wakes exactly those it served, and
+//!   one of the others, who leads the next.
+//! - The appended end is read before the sync begins; durable is raised only after it succeeded.
+//! - A failed sync poisons the store and wakes everyone.
+
+use crate::error::StorageError;
+use crate::poison::Poison;
+use gadus_base::LogPosition;
+use gadus_block::Device;
+use parking_lot::Mutex;
+use rustix::thread::futex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Makes appended bytes durable, for all threads together.
+#[derive(Debug)]
+pub(crate) struct GroupCommit {
+    device: Arc<dyn Device>,
+    poison: Arc<Poison>,
+    appended: AtomicU64,
+    durable: AtomicU64,
+    syncs: AtomicU64,
+    turn: Mutex<Turn>,
+    /// Where the waiters of odd and even syncs sleep.
+    beds: [Bed; 2],
+}
+
+#[derive(Debug, Default)]
+struct Turn {
+    running: bool,
+    /// Number of the sync that runs, or ran last.
+    number: u64,
+    /// What that sync covers.
+    target: u64,
+}
+
+#[derive(Debug, Default)]
+struct Bed {
+    /// Changes whenever those who sleep here have something to look at.
+    calls: AtomicU32,
+    sleepers: AtomicU32,
+}
+
+impl GroupCommit {
+    /// Starts with everything up to `end` durable, or up to `durable` when nothing may be synced.
+    pub(crate) fn new(
+        device: Arc<dyn Device>,
+        poison: Arc<Poison>,
+        end: u64,
+        durable: u64,
+    ) -> Self {
+        Self {
+            device,
+            poison,
+            appended: AtomicU64::new(end),
+            durable: AtomicU64::new(durable),
+            syncs: AtomicU64::new(0),
+            turn: Mutex::default(),
+            beds: Default::default(),
+        }
+    }
+
+    pub(crate) fn appended(&self) -> LogPosition {
+        LogPosition(self.appended.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn durable(&self) -> LogPosition {
+        LogPosition(self.durable.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn syncs(&self) -> u64 {
+        self.syncs.load(Ordering::Relaxed)
+    }
+
+    /// Publishes bytes that are written.
+    pub(crate) fn publish(&self, end: u64) {
+        self.appended.store(end, Ordering::Release);
+    }
+
+    /// Returns once everything before `end` is durable.
+    pub(crate) fn wait(&self, end: LogPosition) -> Result<(), StorageError> {
+        assert!(end <= self.appended(), "only appended bytes become durable");
+        loop {
+            if self.durable() >= end {
+                return Ok(());
+            }
+            self.poison.check()?;
+            let mut turn = self.turn.lock();
+            if self.durable() >= end {
+                return Ok(());
+            }
+            if !turn.running {
+                turn.running = true;
+                turn.number += 1;
+                turn.target = self.appended().0;
+                let (number, target) = (turn.number, turn.target);
+                drop(turn);
+                self.lead(number, target)?;
+                continue;
+            }
+            let awaited = if end.0 <= turn.target { turn.number } else { turn.number + 1 };
+            let bed = self.bed(awaited);
+            let seen = bed.calls.load(Ordering::Acquire);
+            bed.sleepers.fetch_add(1, Ordering::AcqRel);
+            drop(turn);
+            // Any return, also a spurious or interrupted one, leads to another look.
+            let _ = futex::wait(&bed.calls, futex::Flags::PRIVATE, seen, None);
+            bed.sleepers.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    fn lead(&self, number: u64, target: u64) -> Result<(), StorageError> {
+        let synced = match self.poison.check() {
+            Ok(()) => self.device.sync().map_err(|error| self.poison.set(error.into())),
+            poisoned => poisoned,
+        };
+        let mut turn = self.turn.lock();
+        if synced.is_ok() {
+            self.durable.fetch_max(target, Ordering::AcqRel);
+            self.syncs.fetch_add(1, Ordering::Relaxed);
+        }
+        turn.running = false;
+        drop(turn);
+        // The next leader first, so that the disk is busy again while the others wake up.
+        let next = self.bed(number + 1);
+        if synced.is_err() {
+            next.call(u32::MAX);
+        } else if next.sleepers.load(Ordering::Acquire) > 0 {
+            next.call(1);
+        }
+        let served = self.bed(number);
+        if served.sleepers.load(Ordering::Acquire) > 0 {
+            served.call(u32::MAX);
+        }
+        synced
+    }
+
+    fn bed(&self, number: u64) -> &Bed {
+        if number.is_multiple_of(2) { &self.beds[0] } else { &self.beds[1] }
+    }
+}
+
+impl Bed {
+    fn call(&self, count: u32) {
+        self.calls.fetch_add(1, Ordering::AcqRel);
+        // Waking can only fail for addresses that are not mapped.
+        let _ = futex::wake(&self.calls, futex::Flags::PRIVATE, count.min(i32::MAX as u32));
+    }
+}

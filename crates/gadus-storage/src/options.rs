@@ -1,0 +1,36 @@
+//! How a store is opened.
+
+/// How a store is opened.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Open for reading: writes nothing, not even to recover.
+    pub read_only: bool,
+    /// What an acknowledgement means.
+    pub durability: Durability,
+    /// Size of a log zone of a database to be created: a power of two from 4 KiB to 64 MiB. An
+    /// existing database keeps its own.
+    pub log_zone_bytes: u32,
+}
+
+/// What [`crate::Store::wait_durable`] waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Durability {
+    /// The medium: an acknowledged record survives a power cut.
+    Sync,
+    /// Nothing, but a thread syncs at most 200 ms after an append: a power cut may lose that much;
+    /// the death of the process loses nothing.
+    Relaxed,
+    /// Nothing: only checkpoints sync. A power cut loses what was appended since the last one; the
+    /// death of the process loses nothing.
+    Off,
+}
+
+/// A new zone costs a sync, so zones should be large; recovery and recycling go by whole zones, so
+/// they should be small. At 1 MiB a sync for every 10,000 small commits disappears.
+const LOG_ZONE_BYTES: u32 = 1 << 20;
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { read_only: false, durability: Durability::Sync, log_zone_bytes: LOG_ZONE_BYTES }
+    }
+}

@@ -1,0 +1,118 @@
+//! Facts about allocation and reuse.
+
+use super::*;
+use gadus_base::Random;
+
+const UNIT: u64 = EXTENT_UNIT_BYTES;
+
+fn empty() -> Arc<Space> {
+    let space = Space::recovering(0, 1, 0);
+    space.finish_recovery();
+    space
+}
+
+fn checkpoint(space: &Space, sequence: u64) {
+    space.checkpoint_begins(sequence);
+    space.checkpoint_completes(sequence);
+}
+
+#[test]
+fn a_dropped_extent_is_reused_after_two_checkpoints() {
+    let space = empty();
+    let extent = space.allocate(1).unwrap();
+    let offset = extent.reference().offset;
+    drop(extent);
+    for sequence in 1..=2 {
+        let other = space.allocate(1).unwrap();
+        assert_ne!(other.reference().offset, offset);
+        std::mem::forget(other);
+        checkpoint(&space, sequence);
+    }
+    assert_eq!(space.allocate(1).unwrap().reference().offset, offset);
+}
+
+#[test]
+fn a_drop_during_a_checkpoint_waits_for_two_more() {
+    let space = empty();
+    space.checkpoint_begins(1);
+    drop(space.allocate(1).unwrap());
+    space.checkpoint_completes(1);
+    checkpoint(&space, 2);
+    assert_eq!(space.pending_at(2).len(), 1);
+    assert_eq!(space.figures().free, 0);
+    checkpoint(&space, 3);
+    assert_eq!(space.figures().free, UNIT);
+}
+
+#[test]
+fn ids_are_never_given_twice_and_leave_room_for_blobs() {
+    let space = empty();
+    let first = space.allocate(UNIT).unwrap().reference();
+    let second = space.allocate(UNIT).unwrap().reference();
+    assert_eq!(second.id, first.id + 1 + UNIT / 64);
+    let recovered = Space::recovering(second.end(), 1, 0);
+    let kept = recovered.adopt(second).unwrap();
+    recovered.finish_recovery();
+    let third = recovered.allocate(UNIT).unwrap();
+    assert!(third.reference().id >= second.ids_end());
+    assert_eq!(third.reference().offset, first.offset, "what nobody adopted is free");
+    drop(kept);
+}
+
+#[test]
+fn damaged_references_are_refused() {
+    let space = Space::recovering(DATA_START + 10 * UNIT, 1, 0);
+    let extent = |offset, bytes, id| ExtentRef { offset, bytes, id };
+    let kept = space.adopt(extent(DATA_START + UNIT, 2 * UNIT, 5)).unwrap();
+    let same = space.adopt(kept.reference()).unwrap();
+    assert!(Arc::ptr_eq(&kept, &same));
+    let refused = |reference| space.adopt(reference).unwrap_err();
+    assert_eq!(refused(extent(0, UNIT, 9)), Misplaced::Malformed);
+    assert_eq!(refused(extent(DATA_START + 1, UNIT, 9)), Misplaced::Malformed);
+    assert_eq!(refused(extent(DATA_START, 0, 9)), Misplaced::Malformed);
+    assert_eq!(refused(extent(DATA_START, 1 << 63, 9)), Misplaced::PastEnd);
+    assert_eq!(refused(extent(DATA_START + 9 * UNIT, 2 * UNIT, 9)), Misplaced::PastEnd);
+    assert_eq!(refused(extent(DATA_START, 2 * UNIT, 9)), Misplaced::Overlapping);
+    assert_eq!(refused(extent(DATA_START + 2 * UNIT, UNIT, 9)), Misplaced::Overlapping);
+    assert_eq!(refused(extent(DATA_START + UNIT, 2 * UNIT, 6)), Misplaced::Overlapping);
+}
+
+#[test]
+fn an_extent_named_again_during_recovery_is_kept() {
+    let space = Space::recovering(DATA_START + UNIT, 1, 7);
+    let reference = ExtentRef { offset: DATA_START, bytes: UNIT, id: 3 };
+    drop(space.adopt(reference).unwrap());
+    let again = space.adopt(reference).unwrap();
+    space.finish_recovery();
+    assert_eq!(space.figures().pending, 0);
+    drop(again);
+    assert_eq!(space.figures().pending, UNIT);
+}
+
+#[test]
+fn random_use_never_overlaps_and_always_merges() {
+    let space = empty();
+    let mut random = Random::seeded(1);
+    let mut held: Vec<Arc<Extent>> = Vec::new();
+    for sequence in 1..400 {
+        for _ in 0..4 {
+            let extent = space.allocate(random.below(5 * UNIT)).unwrap();
+            let (start, end) = (extent.reference().offset, extent.reference().end());
+            for other in &held {
+                let other = other.reference();
+                assert!(end <= other.offset || other.end() <= start);
+            }
+            held.push(extent);
+        }
+        while held.len() > 50 {
+            let index = usize::try_from(random.below(held.len() as u64)).unwrap();
+            held.swap_remove(index);
+        }
+        checkpoint(&space, sequence);
+    }
+    let end = space.end();
+    held.clear();
+    (400..403).for_each(|sequence| checkpoint(&space, sequence));
+    assert_eq!(space.figures().free, end - DATA_START);
+    assert_eq!(space.state.lock().free_by_offset.len(), 1, "neighbours are merged");
+}
