@@ -15,6 +15,12 @@ pub fn checksum(place: u64, bytes: &[u8]) -> u64 {
 /// A checksum over bytes that come in pieces; equal to [`checksum`] over their concatenation.
 pub struct Checksum(Xxh3);
 
+impl std::fmt::Debug for Checksum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Checksum({:016x})", self.finish())
+    }
+}
+
 impl Checksum {
     /// An empty checksum for `place`.
     #[must_use]

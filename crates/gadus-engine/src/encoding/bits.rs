@@ -1,0 +1,110 @@
+//! Integers of any width packed without gaps, and their unpacking.
+//!
+//! - Value `i` of width `w` occupies the bits `i * w .. (i + 1) * w` of a little-endian sequence of
+//!   64-bit words, followed by one spare word, so that each value lies within two words that exist.
+//! - Sixty-four values of one width fill `w` whole words: the unit in which runs are unpacked, with
+//!   the width known to the compiler.
+
+/// Words that `count` values of `width` bits need, with the spare one.
+#[must_use]
+pub(crate) fn words_for(count: usize, width: u8) -> usize {
+    (count * usize::from(width)).div_ceil(64) + 1
+}
+
+/// The smallest width that holds `value`.
+#[must_use]
+pub(crate) fn width_of(value: u64) -> u8 {
+    u8::try_from(64 - value.leading_zeros()).expect("at most 64")
+}
+
+/// Packs values, each below 2^`width`.
+#[must_use]
+pub(crate) fn pack(values: impl ExactSizeIterator<Item = u64>, width: u8) -> Vec<u64> {
+    let mut words = vec![0_u64; words_for(values.len(), width)];
+    let width = usize::from(width);
+    for (index, value) in values.enumerate() {
+        let bit = index * width;
+        let (word, shift) = (bit / 64, bit % 64);
+        words[word] |= value << shift;
+        if shift + width > 64 {
+            words[word + 1] |= value >> (64 - shift);
+        }
+    }
+    words
+}
+
+/// Value `index` of a packed sequence.
+#[must_use]
+pub(crate) fn unpack_one(words: &[u64], width: u8, index: usize) -> u64 {
+    let bits = usize::from(width);
+    let bit = index * bits;
+    let (word, shift) = (bit / 64, bit % 64);
+    let pair = u128::from(words[word]) | (u128::from(words[word + 1]) << 64);
+    #[allow(clippy::cast_possible_truncation)] // masked to the width below
+    let value = (pair >> shift) as u64;
+    value & mask(width)
+}
+
+/// Hands the values `first .. first + count` to `each`, in order.
+pub(crate) fn unpack(
+    words: &[u64],
+    width: u8,
+    first: usize,
+    count: usize,
+    mut each: impl FnMut(u64),
+) {
+    let end = first + count;
+    let mut index = first;
+    while index < end && index % 64 != 0 {
+        each(unpack_one(words, width, index));
+        index += 1;
+    }
+    let mut block = [0_u64; 64];
+    while index + 64 <= end {
+        let start = index / 64 * usize::from(width);
+        unpack_block(&words[start..], width, &mut block);
+        block.iter().for_each(|&value| each(value));
+        index += 64;
+    }
+    while index < end {
+        each(unpack_one(words, width, index));
+        index += 1;
+    }
+}
+
+fn mask(width: u8) -> u64 {
+    u64::MAX.checked_shr(64 - u32::from(width)).unwrap_or(0)
+}
+
+/// Unpacks 64 values of a width known at compile time: the loop unrolls into shifts and masks.
+fn unpack_width<const WIDTH: usize>(words: &[u64], block: &mut [u64; 64]) {
+    let words = &words[..WIDTH];
+    let mask = u64::MAX >> (64 - WIDTH);
+    for (index, slot) in block.iter_mut().enumerate() {
+        let bit = index * WIDTH;
+        let (word, shift) = (bit / 64, bit % 64);
+        let low = words[word] >> shift;
+        let high = if shift + WIDTH > 64 { words[word + 1] << (64 - shift) } else { 0 };
+        *slot = (low | high) & mask;
+    }
+}
+
+macro_rules! dispatch_width {
+    ($width:expr, $words:expr, $block:expr; $($literal:literal)*) => {
+        match $width {
+            0 => $block.fill(0),
+            $($literal => unpack_width::<$literal>($words, $block),)*
+            other => unreachable!("a width of {other} bits was refused when the blob was opened"),
+        }
+    };
+}
+
+fn unpack_block(words: &[u64], width: u8, block: &mut [u64; 64]) {
+    dispatch_width!(width, words, block;
+        1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
+        33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61
+        62 63 64);
+}
+
+#[cfg(test)]
+mod tests;

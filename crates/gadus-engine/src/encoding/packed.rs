@@ -1,0 +1,100 @@
+//! A sequence of integers as a base and bit-packed distances from it (frame of reference).
+//!
+//! - Random access costs two words; a run costs about half a nanosecond a value.
+//! - The form in which codes, offsets, run ends and integer columns are all kept.
+//!
+//! Byte table: base i64 | count u32 | width u8 | zero u8 × 3 | words u64 × `words_for(count, width)`.
+
+use super::bits::{pack, unpack, unpack_one, width_of, words_for};
+use super::section::Sections;
+use arrow::buffer::ScalarBuffer;
+use gadus_base::{ByteWriter, DecodeError};
+
+/// An immutable packed sequence, used in place.
+#[derive(Debug, Clone)]
+pub(crate) struct Packed {
+    base: i64,
+    width: u8,
+    count: usize,
+    words: ScalarBuffer<u64>,
+}
+
+impl Packed {
+    /// Bytes that values between `min` and `max` take.
+    pub(crate) fn bytes_for(count: usize, min: i64, max: i64) -> usize {
+        16 + 8 * words_for(count, width_of(distance(min, max)))
+    }
+
+    /// Appends the packed form of `values`, which lie between `min` and `max`.
+    pub(crate) fn write(
+        to: &mut ByteWriter,
+        values: impl ExactSizeIterator<Item = i64>,
+        min: i64,
+        max: i64,
+    ) {
+        let width = width_of(distance(min, max));
+        to.i64(min);
+        to.u32(u32::try_from(values.len()).expect("a segment has fewer than 2^32 values"));
+        to.u32(u32::from(width));
+        let words = pack(values.map(|value| distance(min, value)), width);
+        to.raw(bytemuck::cast_slice(&words));
+    }
+
+    /// Appends the packed form of a slice.
+    pub(crate) fn write_slice(to: &mut ByteWriter, values: &[i64]) {
+        let min = values.iter().copied().min().unwrap_or(0);
+        let max = values.iter().copied().max().unwrap_or(0);
+        Self::write(to, values.iter().copied(), min, max);
+    }
+
+    /// Opens a packed sequence where it lies.
+    pub(crate) fn read(from: &mut Sections<'_>) -> Result<Self, DecodeError> {
+        let base = from.i64()?;
+        let count = from.u32()? as usize;
+        let offset = from.offset();
+        let width = u8::try_from(from.u32()?).unwrap_or(u8::MAX);
+        if width > 64 {
+            return Err(DecodeError { offset, expected: "a width of at most 64 bits" });
+        }
+        let words = from.words(words_for(count, width))?;
+        Ok(Self { base, width, count, words })
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The least value that any slot may hold.
+    pub(crate) fn base(&self) -> i64 {
+        self.base
+    }
+
+    /// Bits of a slot.
+    pub(crate) fn width(&self) -> u8 {
+        self.width
+    }
+
+    pub(crate) fn get(&self, index: usize) -> i64 {
+        gadus_base::strict_assert!(index < self.count, "an index within the sequence");
+        self.base.wrapping_add(unpack_one(&self.words, self.width, index).cast_signed())
+    }
+
+    /// Hands the values `first .. first + count` to `each`.
+    pub(crate) fn for_each(&self, first: usize, count: usize, mut each: impl FnMut(i64)) {
+        assert!(first + count <= self.count, "a range within the sequence");
+        unpack(&self.words, self.width, first, count, |distance| {
+            each(self.base.wrapping_add(distance.cast_signed()));
+        });
+    }
+
+    /// Hands the distances from the base of `first .. first + count` to `each`.
+    pub(crate) fn for_each_distance(&self, first: usize, count: usize, each: impl FnMut(u64)) {
+        assert!(first + count <= self.count, "a range within the sequence");
+        unpack(&self.words, self.width, first, count, each);
+    }
+}
+
+/// `value - base`, which always fits 64 unsigned bits when `base <= value`.
+pub(crate) fn distance(base: i64, value: i64) -> u64 {
+    value.wrapping_sub(base).cast_unsigned()
+}

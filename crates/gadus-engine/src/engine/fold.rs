@@ -1,0 +1,95 @@
+//! Folding: overlays and open rows become encoded columns; recent keys become runs, runs merge.
+//!
+//! - The new base is written from an immutable version; the record that installs it names the
+//!   commit folded up to, so that later changes stay in the overlay.
+//! - Losing such a record in a crash loses nothing: it changes the form, not the content.
+
+use super::Inner;
+use crate::error::Result;
+use crate::keys::merge_runs;
+use crate::segment::rebuild_segment;
+use crate::version::Change;
+use gadus_base::{SegmentId, TableId};
+use gadus_storage::Durability;
+use std::sync::Arc;
+
+/// Runs of about one size before they are merged: a lookup then probes few, and each entry is
+/// rewritten once for each doubling.
+const RUNS_MERGED_MIN: usize = 4;
+
+impl Inner {
+    /// Folds every segment that has something to fold.
+    pub(super) fn fold_all(&self) -> Result<()> {
+        let version = self.coordinator.lock().version.clone();
+        for (&table, state) in &version.tables {
+            for (&id, segment) in &state.segments {
+                if segment.open.is_some() || segment.overlay.patch_count() > 0 {
+                    self.fold_segment(table, id)?;
+                }
+            }
+            if state.keys.recent_len() > 0 {
+                self.fold_keys(table)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a segment's changes into a new base.
+    pub(super) fn fold_segment(&self, table: TableId, id: SegmentId) -> Result<()> {
+        let version = self.coordinator.lock().version.clone();
+        let Some(state) = version.table(table) else { return Ok(()) };
+        let Some(segment) = state.segment(id).filter(|segment| segment.rows > 0) else {
+            return Ok(());
+        };
+        let base = Arc::new(rebuild_segment(segment, &state.schema, &self.blobs)?);
+        self.blobs.store().sync_data()?;
+        let folded = version.commit;
+        self.commit(Durability::Off, |head| {
+            let there = head.table(table).is_some_and(|table| table.segment(id).is_some());
+            if !there {
+                return Ok(Vec::new());
+            }
+            let oldest_snapshot = self.coordinator.oldest_snapshot();
+            let base = base.clone();
+            Ok(vec![Change::ReplaceSegment { table, segment: id, base, folded, oldest_snapshot }])
+        })?;
+        Ok(())
+    }
+
+    /// Writes recent keys as a run, merged with the newest runs while those are no larger.
+    pub(super) fn fold_keys(&self, table: TableId) -> Result<()> {
+        let version = self.coordinator.lock().version.clone();
+        let Some(state) = version.table(table) else { return Ok(()) };
+        let recent = state.keys.recent_entries();
+        if recent.is_empty() {
+            return Ok(());
+        }
+        let runs = state.keys.runs();
+        let mut size = recent.len() as u64;
+        let mut kept = runs.len();
+        while kept > 0
+            && (runs[kept - 1].entries() <= size || runs.len() - kept + 1 < RUNS_MERGED_MIN)
+            && runs[kept - 1].entries() <= size.saturating_mul(4)
+        {
+            kept -= 1;
+            size += runs[kept].entries();
+        }
+        let merged = Arc::new(merge_runs(&runs[kept..], recent, &self.blobs, |row| {
+            state.segment(row.segment).is_some()
+        })?);
+        self.blobs.store().sync_data()?;
+        let written = version.commit;
+        let replaced = runs[kept..].to_vec();
+        self.commit(Durability::Off, |head| {
+            let Some(state) = head.table(table) else { return Ok(Vec::new()) };
+            // Runs that came meanwhile stay behind the merged one.
+            let is_replaced =
+                |run: &&Arc<_>| replaced.iter().any(|other| Arc::ptr_eq(run, other));
+            let mut runs =
+                state.keys.runs().iter().filter(|run| !is_replaced(run)).cloned().collect::<Vec<_>>();
+            runs.insert(kept.min(runs.len()), merged.clone());
+            Ok(vec![Change::ReplaceKeyRuns { table, runs, written }])
+        })?;
+        Ok(())
+    }
+}

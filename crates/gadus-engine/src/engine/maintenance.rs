@@ -1,0 +1,160 @@
+//! Background work of an open database: one thread, asleep while nothing waits for it.
+//!
+//! - Commits leave wishes: a full segment, a large overlay, many recent keys, a long log, a relaxed
+//!   commit to be synced. The thread fulfils them in order of urgency.
+//! - A wish that fails is dropped with its error noted; the next commit of its kind asks again.
+
+use super::Inner;
+use crate::error::{Error, ErrorKind, Result};
+use crate::segment::SEGMENT_ROWS_MAX;
+use crate::version::{Change, DatabaseVersion};
+use gadus_base::{Instant, SegmentId, TableId, clock, spawn};
+use gadus_storage::Durability;
+use parking_lot::{Condvar, Mutex};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Patches of a segment's overlay before it is folded: a scan then still finds few of them in a
+/// chunk, and a rewrite of the segment's changed columns is paid by thousands of changes.
+const PATCHES_MAX: usize = 8_192;
+
+/// Recent keys before they become a run: about 4 MiB of map.
+const RECENT_KEYS_MAX: usize = 65_536;
+
+/// A relaxed commit is synced within this time.
+const RELAXED_SYNC: Duration = Duration::from_millis(200);
+
+/// What waits for the maintenance thread.
+#[derive(Debug, Default)]
+pub(super) struct Maintenance {
+    wishes: Mutex<Wishes>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Wishes {
+    stop: bool,
+    sync_by: Option<Instant>,
+    segments: BTreeSet<(TableId, SegmentId)>,
+    keys: BTreeSet<TableId>,
+    checkpoint: bool,
+    last_error: Option<String>,
+}
+
+/// One thing to do.
+enum Task {
+    Sync,
+    Segment(TableId, SegmentId),
+    Keys(TableId),
+    Checkpoint,
+}
+
+impl Maintenance {
+    /// Looks at what a commit made; called under the commit lock, so it only notes.
+    pub(super) fn note(&self, version: &DatabaseVersion, changes: &[Change]) {
+        for change in changes {
+            let (table, segment) = match change {
+                Change::AppendRows { table, first, .. } => (*table, first.segment),
+                Change::PatchRows { table, segment, .. } => (*table, *segment),
+                _ => continue,
+            };
+            let Some(state) = version.table(table) else { continue };
+            let full = state.segment(segment).is_some_and(|segment| {
+                (segment.rows == SEGMENT_ROWS_MAX && segment.open.is_some())
+                    || segment.overlay.patch_count() > PATCHES_MAX
+            });
+            if full {
+                self.wish(|wishes| {
+                    wishes.segments.insert((table, segment));
+                });
+            }
+            if state.keys.recent_len() > RECENT_KEYS_MAX {
+                self.wish(|wishes| {
+                    wishes.keys.insert(table);
+                });
+            }
+        }
+    }
+
+    /// Asks for a sync or a checkpoint where a commit made one due.
+    pub(super) fn after_commit(&self, inner: &Inner, durability: Durability) {
+        if durability == Durability::Relaxed {
+            let by = clock().now().plus(RELAXED_SYNC);
+            self.wish(|wishes| {
+                wishes.sync_by.get_or_insert(by);
+            });
+        }
+        if inner.blobs.store().log_bytes_since_checkpoint() > inner.options.checkpoint_log.0 {
+            self.wish(|wishes| wishes.checkpoint = true);
+        }
+    }
+
+    pub(super) fn stop(&self) {
+        self.wish(|wishes| wishes.stop = true);
+    }
+
+    pub(super) fn last_error(&self) -> Option<String> {
+        self.wishes.lock().last_error.clone()
+    }
+
+    fn wish(&self, note: impl FnOnce(&mut Wishes)) {
+        note(&mut self.wishes.lock());
+        self.changed.notify_one();
+    }
+
+    /// Sleeps until there is something to do; none when the database closes.
+    fn next(&self) -> Option<Task> {
+        let mut wishes = self.wishes.lock();
+        loop {
+            if wishes.stop {
+                return None;
+            }
+            let now = clock().now();
+            if wishes.sync_by.is_some_and(|by| by <= now) {
+                wishes.sync_by = None;
+                return Some(Task::Sync);
+            }
+            if let Some((table, segment)) = wishes.segments.pop_first() {
+                return Some(Task::Segment(table, segment));
+            }
+            if let Some(table) = wishes.keys.pop_first() {
+                return Some(Task::Keys(table));
+            }
+            if wishes.checkpoint {
+                wishes.checkpoint = false;
+                return Some(Task::Checkpoint);
+            }
+            match wishes.sync_by {
+                Some(by) => drop(self.changed.wait_for(&mut wishes, by.since(now))),
+                None => self.changed.wait(&mut wishes),
+            }
+        }
+    }
+}
+
+/// Starts the thread of an open database; it ends when it is stopped or the database is gone.
+pub(super) fn start(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
+    let weak = Arc::downgrade(inner);
+    spawn("gadus-maintain", move || run(&weak)).map_err(|error| {
+        Error::new(ErrorKind::Limit, "the system has no thread for background work")
+            .caused_by(error)
+    })
+}
+
+fn run(weak: &Weak<Inner>) {
+    while let Some(inner) = weak.upgrade() {
+        let Some(task) = inner.maintenance.next() else { return };
+        let done = match task {
+            Task::Sync => {
+                let store = inner.blobs.store();
+                store.wait_durable(store.appended()).map_err(Error::from)
+            }
+            Task::Segment(table, segment) => inner.fold_segment(table, segment),
+            Task::Keys(table) => inner.fold_keys(table),
+            Task::Checkpoint => inner.checkpoint(),
+        };
+        inner.maintenance.wishes.lock().last_error = done.err().map(|error| error.to_string());
+    }
+}

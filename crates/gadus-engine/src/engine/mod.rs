@@ -1,0 +1,204 @@
+//! The engine: one open database.
+//!
+//! - Opening recovers; dropping the last handle writes a checkpoint and closes.
+//! - Every change of the database goes through `commit`: evaluated against the appended head under
+//!   the commit lock, appended to the log, applied, and acknowledged when it is visible.
+
+mod checkpoint;
+mod fold;
+mod maintenance;
+mod options;
+mod point;
+mod recovery;
+
+pub use options::{Options, Statistics};
+pub use point::RowChange;
+pub(crate) use point::{
+    append_changes, check_keys, check_row, check_value, duplicate_key, not_null, same_shape,
+};
+
+use crate::blobs::Blobs;
+use crate::coordinator::{Coordinator, Head};
+use crate::error::{Error, ErrorKind, Result};
+use crate::snapshot::Snapshot;
+use crate::transaction::Transaction;
+use crate::version::{Change, DatabaseVersion, encode_changes};
+use checkpoint::Checkpointer;
+use gadus_base::{CommitNumber, LogPosition};
+use gadus_block::{Folder, MemoryFolder};
+use gadus_storage::Durability;
+use maintenance::Maintenance;
+use parking_lot::Mutex;
+use std::io::IoSlice;
+use std::sync::Arc;
+
+/// An open database; clones are handles of the same one.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    handle: Arc<Handle>,
+}
+
+/// Closes the database when the last handle goes.
+#[derive(Debug)]
+struct Handle {
+    inner: Arc<Inner>,
+    maintenance: Mutex<Option<std::thread::JoinHandle<()>>>,
+}
+
+/// What handles, transactions and the maintenance thread share.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) blobs: Arc<Blobs>,
+    pub(crate) coordinator: Arc<Coordinator>,
+    pub(crate) options: Options,
+    checkpointer: Mutex<Checkpointer>,
+    maintenance: Maintenance,
+}
+
+impl Engine {
+    /// Opens the database `name` in a folder, or creates it where the options say so.
+    pub fn open(folder: Arc<dyn Folder>, name: &str, options: Options) -> Result<Self> {
+        let opened = recovery::open(folder, name, &options)?;
+        let inner = Arc::new(Inner {
+            coordinator: Arc::new(Coordinator::new(opened.blobs.store().clone(), opened.version)),
+            blobs: opened.blobs,
+            checkpointer: Mutex::new(opened.checkpointer),
+            maintenance: Maintenance::default(),
+            options,
+        });
+        let thread = if inner.options.read_only { None } else { Some(maintenance::start(&inner)?) };
+        let handle = Handle { inner, maintenance: Mutex::new(thread) };
+        Ok(Self { handle: Arc::new(handle) })
+    }
+
+    /// A new database in memory.
+    pub fn in_memory(options: Options) -> Result<Self> {
+        Self::open(Arc::new(MemoryFolder::new()), "memory", Options { create: true, ..options })
+    }
+
+    /// The newest visible version, pinned.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        self.inner().snapshot()
+    }
+
+    /// Begins a transaction on the newest visible version.
+    #[must_use]
+    pub fn begin(&self) -> Transaction {
+        Transaction::new(self.handle.inner.clone())
+    }
+
+    /// Writes a checkpoint now: the log can then be recycled.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.inner().checkpoint()
+    }
+
+    /// Folds all overlays and full open segments into encoded segments now.
+    pub fn fold(&self) -> Result<()> {
+        self.inner().fold_all()
+    }
+
+    /// What the engine has done and holds.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        let store = self.inner().blobs.store();
+        Statistics {
+            store: store.statistics(),
+            cached: self.inner().blobs.cached(),
+            commit: self.inner().coordinator.visible().commit,
+            maintenance_error: self.inner().maintenance.last_error(),
+        }
+    }
+
+    /// The options that the database was opened with.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.inner().options
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
+        &self.handle.inner
+    }
+}
+
+impl Inner {
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let (version, pin) = self.coordinator.pin();
+        Snapshot::new(version, self.blobs.clone(), Arc::new(pin))
+    }
+
+    /// Commits what `build` makes of the appended head; returns once it is visible.
+    ///
+    /// An empty list of changes commits nothing.
+    pub(crate) fn commit(
+        &self,
+        durability: Durability,
+        build: impl FnOnce(&DatabaseVersion) -> Result<Vec<Change>>,
+    ) -> Result<Option<CommitNumber>> {
+        if self.options.read_only {
+            return Err(Error::new(
+                ErrorKind::ReadOnly,
+                format!("{} was opened for reading only", self.blobs.store().describe()),
+            ));
+        }
+        let (commit, needs) = {
+            let mut head = self.coordinator.lock();
+            let changes = build(&head.version)?;
+            if changes.is_empty() {
+                return Ok(None);
+            }
+            self.append(&mut head, &changes, durability)?
+        };
+        self.coordinator.wait_visible(commit, needs)?;
+        self.maintenance.after_commit(self, durability);
+        Ok(Some(commit))
+    }
+
+    /// Appends a commit and makes it the head.
+    fn append(
+        &self,
+        head: &mut Head,
+        changes: &[Change],
+        durability: Durability,
+    ) -> Result<(CommitNumber, LogPosition)> {
+        let commit = head.version.commit.next();
+        let payload = encode_changes(changes);
+        let mut version = DatabaseVersion::clone(&head.version);
+        // Applied before it is appended: what does not fit must not reach the log.
+        for change in changes {
+            version.apply(change, commit).map_err(|what| {
+                Error::internal(format!("a commit {what}; nothing was changed"))
+            })?;
+        }
+        version.commit = commit;
+        let end = match self.blobs.store().append(commit, &[IoSlice::new(&payload)]) {
+            Ok(end) => end,
+            Err(error) => {
+                // Slots behind the head's rows are filled: the head goes on with slots of its own.
+                head.version = Arc::new(head.version.with_own_open_rows());
+                return Err(error.into());
+            }
+        };
+        if durability == Durability::Sync {
+            head.sync_end = end;
+        }
+        let needs = head.sync_end;
+        self.maintenance.note(&version, changes);
+        self.coordinator.advance(head, Arc::new(version), end, needs);
+        Ok((commit, needs))
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.inner.maintenance.stop();
+        if let Some(thread) = self.maintenance.lock().take() {
+            // A panic of the thread has been reported by the runtime; closing goes on.
+            let _ = thread.join();
+        }
+        if !self.inner.options.read_only && !self.inner.blobs.store().is_poisoned() {
+            // What fails here is in the log, which the next opening replays.
+            let _ = self.inner.checkpoint_unless_clean();
+        }
+    }
+}

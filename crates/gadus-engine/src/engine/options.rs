@@ -1,0 +1,52 @@
+//! How a database is opened, and what it tells of itself.
+
+use gadus_base::{ByteCount, CommitNumber};
+use gadus_storage::{Durability, StoreStatistics};
+use std::num::NonZero;
+
+/// How to open a database.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Create the database when it does not exist.
+    pub create: bool,
+    /// Refuse every change.
+    pub read_only: bool,
+    /// What a commit waits for unless its transaction says otherwise.
+    pub durability: Durability,
+    /// Memory for cached blobs.
+    pub cache: ByteCount,
+    /// Log bytes after which a checkpoint is written in the background. 64 MiB replay in well under
+    /// a second.
+    pub checkpoint_log: ByteCount,
+    /// Bytes of a log zone; small ones are for tests.
+    pub log_zone: ByteCount,
+    /// Threads that one statement may use.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            create: true,
+            read_only: false,
+            durability: Durability::Sync,
+            cache: ByteCount::gib(1),
+            checkpoint_log: ByteCount::mib(64),
+            log_zone: ByteCount::mib(1),
+            threads: std::thread::available_parallelism().map_or(1, NonZero::get),
+        }
+    }
+}
+
+/// What an open database has done and holds.
+#[derive(Debug, Clone)]
+pub struct Statistics {
+    /// Counters of the file and the log.
+    pub store: StoreStatistics,
+    /// Bytes of cached blobs.
+    pub cached: ByteCount,
+    /// The newest visible commit.
+    pub commit: CommitNumber,
+    /// Why background work last failed, if it did.
+    pub maintenance_error: Option<String>,
+}

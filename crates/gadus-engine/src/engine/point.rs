@@ -1,0 +1,194 @@
+//! Statements of one or few rows, named by key: evaluated under the commit lock, without a
+//! transaction's private version.
+//!
+//! - What has to be read is read before the lock as well, so that under it the blobs are cached.
+
+use super::Engine;
+use crate::error::{Error, ErrorKind, Result};
+use crate::segment::{Row, SEGMENT_ROWS_MAX};
+use crate::types::{Datum, TableSchema};
+use crate::version::{Change, DatabaseVersion, TableVersion};
+use gadus_base::RowId;
+use gadus_storage::Durability;
+use std::sync::Arc;
+
+/// What to do with a row that was found.
+#[derive(Debug, Clone)]
+pub enum RowChange {
+    /// Nothing.
+    Keep,
+    /// Delete it.
+    Delete,
+    /// Give columns new values; none of them belongs to the key.
+    Update(Vec<(usize, Datum)>),
+}
+
+impl Engine {
+    /// Inserts whole rows into a table and commits.
+    ///
+    /// `schema` is the shape that the rows were made for.
+    pub fn insert_rows(
+        &self,
+        schema: &TableSchema,
+        rows: Vec<Row>,
+        durability: Durability,
+    ) -> Result<u64> {
+        let count = rows.len() as u64;
+        rows.iter().try_for_each(|row| check_row(schema, row))?;
+        let inner = self.inner();
+        if !schema.key.is_empty()
+            && let Some(table) = inner.coordinator.visible().table(schema.id)
+        {
+            check_keys(table, &rows, &inner.blobs)?;
+        }
+        inner.commit(durability, |head| {
+            let table = same_shape(head, schema)?;
+            check_keys(table, &rows, &inner.blobs)?;
+            Ok(append_changes(table, rows))
+        })?;
+        Ok(count)
+    }
+
+    /// Finds the row with a key, lets `decide` say what becomes of it, and commits.
+    ///
+    /// `decide` may be called more than once; the last answer counts. Returns rows changed.
+    pub fn change_row(
+        &self,
+        schema: &TableSchema,
+        key: &[Datum],
+        durability: Durability,
+        mut decide: impl FnMut(&[Datum]) -> Result<RowChange>,
+    ) -> Result<u64> {
+        let inner = self.inner();
+        let mut evaluate = |version: &DatabaseVersion| -> Result<Option<(RowId, RowChange)>> {
+            let table = same_shape(version, schema)?;
+            let Some(row) = table.find_key(&inner.blobs, key)? else { return Ok(None) };
+            let segment = table.live(row).expect("a found row is live");
+            let values = segment.row(schema, &inner.blobs, row.position)?;
+            Ok(Some((row, decide(&values)?)))
+        };
+        // Outside the lock first: this brings what it reads into the cache.
+        evaluate(&inner.coordinator.visible())?;
+        let committed = inner.commit(durability, |head| {
+            let Some((row, change)) = evaluate(head)? else { return Ok(Vec::new()) };
+            row_changes(schema, row, change)
+        })?;
+        Ok(u64::from(committed.is_some()))
+    }
+}
+
+fn row_changes(schema: &TableSchema, row: RowId, change: RowChange) -> Result<Vec<Change>> {
+    let (table, segment) = (schema.id, row.segment);
+    match change {
+        RowChange::Keep => Ok(Vec::new()),
+        RowChange::Delete => {
+            Ok(vec![Change::DeleteRows { table, segment, positions: vec![row.position] }])
+        }
+        RowChange::Update(values) => values
+            .into_iter()
+            .map(|(column, value)| {
+                check_value(schema, column, &value)?;
+                if schema.key.contains(&column) {
+                    return Err(Error::internal("a key is changed by a transaction only"));
+                }
+                let column = u32::try_from(column).expect("at most COLUMNS_MAX columns");
+                let patches = vec![(row.position, value)];
+                Ok(Change::PatchRows { table, segment, column, patches })
+            })
+            .collect(),
+    }
+}
+
+/// The table, if it still has the shape that a statement was made for.
+pub(crate) fn same_shape<'a>(
+    version: &'a DatabaseVersion,
+    schema: &TableSchema,
+) -> Result<&'a Arc<TableVersion>> {
+    version.table(schema.id).filter(|table| table.schema.version == schema.version).ok_or_else(
+        || {
+            Error::new(
+                ErrorKind::Conflict,
+                format!("table \"{}\" was changed or dropped meanwhile; try again", schema.name),
+            )
+        },
+    )
+}
+
+/// Refuses rows of a wrong length or with NULL where none may be.
+pub(crate) fn check_row(schema: &TableSchema, row: &[Datum]) -> Result<()> {
+    if row.len() != schema.columns.len() {
+        return Err(Error::internal("a row has a value for each column"));
+    }
+    row.iter().enumerate().try_for_each(|(column, value)| check_value(schema, column, value))
+}
+
+pub(crate) fn check_value(schema: &TableSchema, column: usize, value: &Datum) -> Result<()> {
+    let definition = &schema.columns[column];
+    if value.is_null() && !definition.nullable {
+        return Err(not_null(schema, &definition.name));
+    }
+    Ok(())
+}
+
+pub(crate) fn not_null(schema: &TableSchema, column: &str) -> Error {
+    Error::new(
+        ErrorKind::NotNullViolation,
+        format!("column \"{column}\" of table \"{}\" must not be NULL", schema.name),
+    )
+}
+
+/// Refuses rows whose key is there already, or twice among themselves.
+pub(crate) fn check_keys(
+    table: &TableVersion,
+    rows: &[Row],
+    blobs: &crate::blobs::Blobs,
+) -> Result<()> {
+    if table.schema.key.is_empty() {
+        return Ok(());
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    for row in rows {
+        let key = table.key_of(row).cloned().collect::<Vec<_>>();
+        if table.find_key(blobs, &key)?.is_some() || (rows.len() > 1 && !seen.insert(key.clone())) {
+            return Err(duplicate_key(&table.schema, &key));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn duplicate_key(schema: &TableSchema, key: &[Datum]) -> Error {
+    let names = schema.key.iter().map(|&column| schema.columns[column].name.as_str());
+    let values = key.iter().map(|value| match value {
+        Datum::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Datum::Float(value) => value.to_string(),
+        other => other.as_wide().map_or_else(|| "NULL".to_owned(), |value| value.to_string()),
+    });
+    Error::new(
+        ErrorKind::UniqueViolation,
+        format!(
+            "a row with ({}) = ({}) is in table \"{}\" already",
+            names.collect::<Vec<_>>().join(", "),
+            values.collect::<Vec<_>>().join(", "),
+            schema.name
+        ),
+    )
+}
+
+/// Changes that append rows at the end of a table, in as many segments as they need.
+pub(crate) fn append_changes(table: &TableVersion, mut rows: Vec<Row>) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let mut place = table.open.and_then(|id| table.segment(id)).map(|segment| RowId {
+        segment: segment.id,
+        position: segment.rows,
+    });
+    while !rows.is_empty() {
+        let first = place
+            .take()
+            .unwrap_or_else(|| RowId { segment: table.reserve_segment(), position: 0 });
+        let room = (SEGMENT_ROWS_MAX - first.position) as usize;
+        let rest = rows.split_off(room.min(rows.len()));
+        let table = table.schema.id;
+        changes.push(Change::AppendRows { table, first, rows: std::mem::replace(&mut rows, rest) });
+    }
+    changes
+}

@@ -1,0 +1,197 @@
+//! Opening a database: the checkpoint's manifest, then the log behind it.
+//!
+//! - Nothing of a table is read but its manifest and overlays; columns and keys are read when asked.
+//! - Values from the log are checked against their columns before they are applied.
+
+use super::checkpoint::Checkpointer;
+use super::Options;
+use crate::blobs::Blobs;
+use crate::error::{Error, ErrorKind, Result};
+use crate::keys::{KeyIndex, KeyRun};
+use crate::segment::{EncodedSegment, Overlay, SegmentVersion};
+use crate::types::{ColumnType, Datum, StorageClass, TableSchema};
+use crate::version::{
+    Change, DatabaseVersion, ManifestTable, SavedSegment, TableVersion, decode_changes,
+    decode_manifest,
+};
+use gadus_base::SegmentId;
+use gadus_block::Folder;
+use gadus_storage::{Options as StoreOptions, Recovered, Store, StorageError};
+use std::sync::Arc;
+
+/// A recovered database.
+pub(super) struct Opened {
+    pub(super) blobs: Arc<Blobs>,
+    pub(super) version: DatabaseVersion,
+    pub(super) checkpointer: Checkpointer,
+}
+
+pub(super) fn open(folder: Arc<dyn Folder>, name: &str, options: &Options) -> Result<Opened> {
+    let store_options = StoreOptions {
+        read_only: options.read_only,
+        durability: gadus_storage::Durability::Sync,
+        log_zone_bytes: u32::try_from(options.log_zone.0).unwrap_or(u32::MAX),
+        ..StoreOptions::default()
+    };
+    let (store, recovered) = match Store::open(folder.clone(), name, store_options.clone()) {
+        Ok((store, recovered)) => (store, Some(recovered)),
+        Err(error) if may_create(&error, options) => {
+            (Store::create(folder, name, store_options)?, None)
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let blobs = Arc::new(Blobs::new(Arc::new(store), options.cache));
+    let mut checkpointer = Checkpointer::default();
+    let version = match recovered {
+        Some(recovered) => {
+            let version = replay(&blobs, &recovered, &mut checkpointer)?;
+            blobs.store().finish_recovery()?;
+            version
+        }
+        None => DatabaseVersion::empty(),
+    };
+    Ok(Opened { blobs, version, checkpointer })
+}
+
+fn may_create(error: &StorageError, options: &Options) -> bool {
+    error.kind == gadus_storage::ErrorKind::NotFound && options.create && !options.read_only
+}
+
+fn replay(
+    blobs: &Blobs,
+    recovered: &Recovered,
+    checkpointer: &mut Checkpointer,
+) -> Result<DatabaseVersion> {
+    let mut version = match &recovered.root {
+        Some(root) => load(blobs, root, checkpointer)?,
+        None => DatabaseVersion::empty(),
+    };
+    for record in &recovered.records {
+        let wrong = |what: &str| {
+            Error::new(
+                ErrorKind::Corrupt,
+                format!(
+                    "{}: {} in the log {what}; restore the file from a backup",
+                    blobs.store().describe(),
+                    record.commit
+                ),
+            )
+        };
+        if record.commit != version.commit.next() {
+            return Err(wrong("does not follow its predecessor"));
+        }
+        for change in decode_changes(&record.payload, blobs)? {
+            check_values(&version, &change).map_err(wrong)?;
+            version.apply(&change, record.commit).map_err(wrong)?;
+        }
+        version.commit = record.commit;
+    }
+    Ok(version)
+}
+
+/// The version that a manifest describes.
+fn load(blobs: &Blobs, root: &[u8], checkpointer: &mut Checkpointer) -> Result<DatabaseVersion> {
+    let damaged = |what: String| {
+        Error::new(
+            ErrorKind::Corrupt,
+            format!(
+                "{}: the manifest is damaged: {what}; restore the file from a backup",
+                blobs.store().describe()
+            ),
+        )
+    };
+    let (head, tables) = decode_manifest(root).map_err(|error| damaged(error.to_string()))?;
+    let mut version = DatabaseVersion {
+        commit: head.commit,
+        next_table: head.next_table,
+        schema_version: head.schema_version,
+        ..DatabaseVersion::empty()
+    };
+    for saved in tables {
+        let schema = saved.schema.clone();
+        if version.names.insert(schema.name.clone(), schema.id).is_some() {
+            return Err(damaged(format!("table \"{}\" is there twice", schema.name)));
+        }
+        let table = load_table(blobs, &saved, checkpointer)?;
+        version.tables.insert(schema.id, Arc::new(table));
+    }
+    checkpointer.loaded(&version);
+    Ok(version)
+}
+
+fn load_table(
+    blobs: &Blobs,
+    saved: &ManifestTable,
+    checkpointer: &mut Checkpointer,
+) -> Result<TableVersion> {
+    let mut table = TableVersion::empty(saved.schema.clone(), gadus_base::CommitNumber(0));
+    table.raise_next_segment(saved.next_segment);
+    for segment in &saved.segments {
+        let id = segment.image.id;
+        let version = load_segment(blobs, &saved.schema, segment, checkpointer)?;
+        table.live_rows += u64::from(version.live_rows());
+        table.last_changed = table.last_changed.max(version.last_changed);
+        table.raise_next_segment(id.0 + 1);
+        table.segments.insert(id, Arc::new(version));
+    }
+    let open = SegmentId(saved.open);
+    table.open = table.segments.contains_key(&open).then_some(open);
+    let runs = saved.runs.iter().map(|run| KeyRun::adopt(run, blobs).map(Arc::new));
+    table.keys = KeyIndex::with_runs(runs.collect::<Result<_>>()?);
+    Ok(table)
+}
+
+fn load_segment(
+    blobs: &Blobs,
+    schema: &TableSchema,
+    saved: &SavedSegment,
+    checkpointer: &mut Checkpointer,
+) -> Result<SegmentVersion> {
+    let base = Arc::new(EncodedSegment::adopt(&saved.image, blobs)?);
+    let mut version = SegmentVersion::encoded(saved.image.id, base, saved.last_changed);
+    if let Some((extent, blob)) = &saved.overlay {
+        let extent = blobs.store().adopt_extent(*extent)?;
+        let bytes = blobs.store().read_blob(blob)?;
+        let columns = u32::try_from(schema.columns.len()).expect("at most COLUMNS_MAX columns");
+        version.overlay = Overlay::decode(&bytes, version.rows, columns)
+            .map_err(|error| blobs.damaged(blob, error))?;
+        checkpointer.loaded_overlay(schema.id, &version, extent, *blob);
+    }
+    Ok(version)
+}
+
+/// Refuses values that their columns cannot hold; later code relies on it.
+fn check_values(version: &DatabaseVersion, change: &Change) -> Result<(), &'static str> {
+    let fits = |column_type: ColumnType, value: &Datum| match (column_type.storage(), value) {
+        (_, Datum::Null)
+        | (StorageClass::Integer, Datum::Integer(_))
+        | (StorageClass::Wide, Datum::Wide(_))
+        | (StorageClass::Float, Datum::Float(_)) => true,
+        (StorageClass::Bytes, Datum::Bytes(bytes)) => {
+            column_type != ColumnType::Text || std::str::from_utf8(bytes).is_ok()
+        }
+        _ => false,
+    };
+    match change {
+        Change::AppendRows { table, rows, .. } => {
+            let table = version.table(*table).ok_or("changes a table that is not there")?;
+            let columns = &table.schema.columns;
+            let whole = rows.iter().all(|row| {
+                row.len() == columns.len()
+                    && columns.iter().zip(&**row).all(|(column, value)| fits(column.column_type, value))
+            });
+            if whole { Ok(()) } else { Err("holds values that their columns cannot") }
+        }
+        Change::PatchRows { table, column, patches, .. } => {
+            let table = version.table(*table).ok_or("changes a table that is not there")?;
+            let column = table.schema.columns.get(*column as usize);
+            let column = column.ok_or("changes a column that is not there")?;
+            if patches.iter().all(|(_, value)| fits(column.column_type, value)) {
+                Ok(())
+            } else {
+                Err("holds values that their columns cannot")
+            }
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,136 @@
+//! What can go wrong in the engine, by what the caller must do about it.
+//!
+//! - The kind is API; the text is for people and names what, where and the remedy.
+
+use gadus_storage::StorageError;
+use std::fmt;
+use std::sync::Arc;
+
+/// A failed engine operation.
+#[derive(Debug, Clone)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+/// What the caller must do about an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The statement or its values are wrong: mend them.
+    Input,
+    /// The named thing does not exist.
+    NotFound,
+    /// The named thing exists already.
+    AlreadyExists,
+    /// A key that must be unique is there already.
+    UniqueViolation,
+    /// A NULL where none may be.
+    NotNullViolation,
+    /// A value that its type cannot hold, or a division by zero.
+    OutOfRange,
+    /// Another transaction changed the same rows first: run the transaction again.
+    Conflict,
+    /// The statement was cancelled.
+    Cancelled,
+    /// A limit was reached: memory, sizes, nesting.
+    Limit,
+    /// What was asked is not part of Gadus.
+    Unsupported,
+    /// Another process or handle has the file open.
+    InUse,
+    /// The database or its folder cannot be written.
+    ReadOnly,
+    /// The disk is full: free space, then go on.
+    NoSpace,
+    /// The system refuses access.
+    PermissionDenied,
+    /// The file is damaged, or is no database: restore it from a backup.
+    Corrupt,
+    /// A write to the disk failed: reopen the database, which recovers all acknowledged commits.
+    Poisoned,
+    /// The system failed to read or write.
+    Io,
+    /// A defect of Gadus: report it.
+    Internal,
+}
+
+/// The result of an engine operation.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error of the given kind.
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
+    /// Adds the error that caused this one.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
+    /// A defect of the engine.
+    #[must_use]
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, message)
+    }
+
+    /// What the caller must do.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The message without its cause.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| &**source as &(dyn std::error::Error + 'static))
+    }
+}
+
+impl From<StorageError> for Error {
+    fn from(error: StorageError) -> Self {
+        use gadus_storage::ErrorKind as Storage;
+        let kind = match error.kind {
+            Storage::NotFound => ErrorKind::NotFound,
+            Storage::InUse => ErrorKind::InUse,
+            Storage::ReadOnly => ErrorKind::ReadOnly,
+            Storage::NoSpace => ErrorKind::NoSpace,
+            Storage::Poisoned => ErrorKind::Poisoned,
+            Storage::PermissionDenied => ErrorKind::PermissionDenied,
+            Storage::NotADatabase | Storage::Version | Storage::Corrupt | Storage::Foreign => {
+                ErrorKind::Corrupt
+            }
+            Storage::Limit => ErrorKind::Limit,
+            _ => ErrorKind::Io,
+        };
+        Self::new(kind, error.to_string()).caused_by(error)
+    }
+}
+
+impl From<arrow::error::ArrowError> for Error {
+    fn from(error: arrow::error::ArrowError) -> Self {
+        use arrow::error::ArrowError;
+        let kind = match &error {
+            ArrowError::DivideByZero | ArrowError::ArithmeticOverflow(_) => ErrorKind::OutOfRange,
+            _ => ErrorKind::Input,
+        };
+        Self::new(kind, error.to_string()).caused_by(error)
+    }
+}

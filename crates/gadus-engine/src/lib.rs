@@ -1,0 +1,55 @@
+//! The engine of Gadus: columns, snapshots, keys, transactions and scans of one database.
+//!
+//! - Knows neither SQL nor files: statements come as requests, bytes go through a block folder.
+//! - Readers never block writers, writers never block readers: every commit makes a new immutable
+//!   version of the database that shares all but its changes with the one before.
+//!
+//! ```
+//! use gadus_engine::{ColumnDefinition, ColumnType, Datum, Engine, Options, TableSchema};
+//! # fn main() -> gadus_engine::Result<()> {
+//! let engine = Engine::in_memory(Options::default())?;
+//! let column = |name: &str, column_type| ColumnDefinition {
+//!     name: name.to_owned(),
+//!     column_type,
+//!     nullable: true,
+//!     default: None,
+//! };
+//! let columns = vec![column("id", ColumnType::Int64), column("name", ColumnType::Text)];
+//! let mut transaction = engine.begin();
+//! let schema = transaction.create_table(&TableSchema::new("people", columns, vec![0])?)?;
+//! transaction.insert(&schema, vec![[Datum::Integer(1), Datum::text("Ada")].into()])?;
+//! transaction.commit()?;
+//! let people = engine.snapshot().table("people")?;
+//! let row = people.find_key(&[Datum::Integer(1)])?.expect("inserted above");
+//! assert_eq!(people.row(row)?.expect("found")[1], Datum::text("Ada"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod blobs;
+mod coordinator;
+mod encoding;
+mod engine;
+mod error;
+mod keys;
+mod scan;
+mod segment;
+mod snapshot;
+mod transaction;
+mod types;
+mod vector;
+mod version;
+
+pub use engine::{Engine, Options, RowChange, Statistics};
+pub use error::{Error, ErrorKind, Result};
+pub use gadus_storage::Durability;
+pub use scan::{
+    Aggregate, Aggregated, Comparison, Predicate, ROW_ID_COLUMN, Scan, ScanRequest, Test,
+};
+pub use segment::SEGMENT_ROWS_MAX;
+pub use snapshot::{Snapshot, Table};
+pub use transaction::{BulkWriter, Savepoint, Transaction};
+pub use types::{
+    ColumnDefinition, ColumnType, Datum, DefaultValue, StorageClass, TableSchema,
+    array_from_datums, datum_from_array,
+};

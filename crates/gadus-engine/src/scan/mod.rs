@@ -1,0 +1,299 @@
+//! Reading tables: filtered rows as Arrow batches, morsel by morsel, and plain aggregates.
+//!
+//! - A scan reads one snapshot, held until the scan is dropped.
+//! - Segments that the sketches rule out are not read; of the others only the columns that the
+//!   filter and the projection name.
+//! - A morsel is a segment; any thread may take any morsel.
+
+mod aggregate;
+mod filter;
+mod predicate;
+
+pub use aggregate::{Aggregate, Aggregated};
+pub use predicate::{Comparison, Predicate, Test};
+
+use crate::error::Result;
+use crate::segment::SegmentVersion;
+use crate::snapshot::Table;
+use crate::types::ColumnType;
+use crate::vector::Rows;
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use filter::{Mask, Prepared};
+use gadus_base::RowId;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Rows of a chunk: positions (4 bytes each) and the decoded values of two columns (8 bytes each)
+/// then take 40 KiB, about a first-level cache.
+const CHUNK_ROWS: usize = 2_048;
+
+/// Rows of a batch that leaves a scan: what `DataFusion` and Arrow kernels like to get.
+const BATCH_ROWS: usize = 8_192;
+
+/// Name of the column that holds row ids.
+pub const ROW_ID_COLUMN: &str = "gadus_row_id";
+
+/// What to read of a table.
+#[derive(Debug, Clone, Default)]
+pub struct ScanRequest {
+    /// Indexes of the columns to hand out, in this order.
+    pub projection: Vec<usize>,
+    /// Conditions that every row satisfies.
+    pub predicates: Vec<Predicate>,
+    /// Adds a last column with row ids (`RowId::to_u64`).
+    pub with_row_ids: bool,
+}
+
+/// A scan of one snapshot of a table.
+#[derive(Debug)]
+pub struct Scan {
+    table: Table,
+    request: ScanRequest,
+    schema: SchemaRef,
+    segments: Vec<Arc<SegmentVersion>>,
+    pruned: usize,
+}
+
+impl Scan {
+    pub(crate) fn new(table: Table, request: ScanRequest) -> Result<Self> {
+        let shape = table.schema().clone();
+        let mut fields = request
+            .projection
+            .iter()
+            .map(|&column| {
+                let column = &shape.columns[column];
+                Field::new(&column.name, column.column_type.arrow(), column.nullable)
+            })
+            .collect::<Vec<_>>();
+        if request.with_row_ids {
+            fields.push(Field::new(ROW_ID_COLUMN, DataType::UInt64, false));
+        }
+        let mut segments = Vec::new();
+        let mut pruned = 0;
+        for segment in table.version().segments.values() {
+            if segment.live_rows() > 0 && may_hold(&table, segment, &request.predicates)? {
+                segments.push(segment.clone());
+            } else {
+                pruned += 1;
+            }
+        }
+        Ok(Self { table, request, schema: Arc::new(Schema::new(fields)), segments, pruned })
+    }
+
+    /// The schema of the batches.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// How many morsels there are.
+    #[must_use]
+    pub fn morsels(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// How many segments the sketches ruled out.
+    #[must_use]
+    pub fn pruned(&self) -> usize {
+        self.pruned
+    }
+
+    /// Reads one morsel; batches have 8,192 rows or fewer, and none is empty.
+    pub fn morsel(
+        &self,
+        index: usize,
+        mut each: impl FnMut(RecordBatch) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let segment = &self.segments[index];
+        let rows = segment.rows as usize;
+        let columns = open_columns(&self.table, segment, &self.request.predicates)?;
+        let filter =
+            SegmentFilter::new(&self.table, segment, &self.request.predicates, &columns);
+        let mut waiting: Vec<u32> = Vec::new();
+        let mut first = 0;
+        while first < rows {
+            let count = CHUNK_ROWS.min(rows - first);
+            let mask = filter.chunk(first, count)?;
+            waiting.extend(mask.positions(u32::try_from(first).expect("within a segment")));
+            first += count;
+            while waiting.len() >= BATCH_ROWS || (first >= rows && !waiting.is_empty()) {
+                let taken = waiting.drain(..BATCH_ROWS.min(waiting.len())).collect::<Vec<_>>();
+                if each(self.batch(segment, &taken)?).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows at the given positions as a batch.
+    fn batch(&self, segment: &SegmentVersion, positions: &[u32]) -> Result<RecordBatch> {
+        let shape = self.table.schema();
+        let rows = contiguous(positions);
+        let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
+        for &column in &self.request.projection {
+            let column_type: ColumnType = shape.columns[column].column_type;
+            let vector = segment.vector(shape, self.table.blobs(), column, rows)?;
+            columns.push(vector.into_array(column_type)?);
+        }
+        if self.request.with_row_ids {
+            let id = |&position: &u32| RowId { segment: segment.id, position }.to_u64();
+            columns.push(Arc::new(positions.iter().map(id).collect::<UInt64Array>()));
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(positions.len()));
+        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
+    }
+}
+
+/// Positions as a range where they are one.
+fn contiguous(positions: &[u32]) -> Rows<'_> {
+    match (positions.first(), positions.last()) {
+        (Some(&first), Some(&last)) if (last - first) as usize + 1 == positions.len() => {
+            Rows::Range { first: first as usize, count: positions.len() }
+        }
+        _ => Rows::Positions(positions),
+    }
+}
+
+/// Whether sketches leave it possible that a row passes.
+fn may_hold(table: &Table, segment: &SegmentVersion, predicates: &[Predicate]) -> Result<bool> {
+    let Some(base) = &segment.encoded else { return Ok(true) };
+    if base.rows() < segment.rows || predicates.is_empty() {
+        return Ok(true);
+    }
+    let footer = base.footer(table.schema(), table.blobs())?;
+    for predicate in predicates {
+        let column = u32::try_from(predicate.column).expect("at most COLUMNS_MAX columns");
+        if segment.overlay.has_patches(column) {
+            continue;
+        }
+        let sketch = &footer.columns[predicate.column].sketch;
+        let possible = match (&predicate.test, &sketch.range) {
+            (Test::IsNull, _) => sketch.nulls > 0,
+            (_, _) if sketch.nulls == base.rows() => false,
+            (test, Some((min, max))) => test.may_pass(min, max),
+            (_, None) => true,
+        };
+        if !possible {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The columns that predicates test, opened once for a segment.
+type OpenedColumns = Vec<Option<Arc<crate::encoding::Column>>>;
+
+fn open_columns(
+    table: &Table,
+    segment: &SegmentVersion,
+    predicates: &[Predicate],
+) -> Result<OpenedColumns> {
+    let open = |predicate: &Predicate| {
+        let base = segment.encoded.as_ref();
+        base.map(|base| base.column(table.schema(), table.blobs(), predicate.column)).transpose()
+    };
+    predicates.iter().map(open).collect()
+}
+
+/// The predicates of a scan, ready for one segment.
+struct SegmentFilter<'a> {
+    table: &'a Table,
+    segment: &'a SegmentVersion,
+    tests: Vec<PreparedTest<'a>>,
+}
+
+/// A predicate with what its column makes of it.
+struct PreparedTest<'a> {
+    predicate: &'a Predicate,
+    encoded: Option<(&'a crate::encoding::Column, Prepared<'a>)>,
+}
+
+impl<'a> SegmentFilter<'a> {
+    fn new(
+        table: &'a Table,
+        segment: &'a SegmentVersion,
+        predicates: &'a [Predicate],
+        columns: &'a OpenedColumns,
+    ) -> Self {
+        let prepare = |(predicate, column): (&'a Predicate, &'a Option<_>)| {
+            let column: Option<&'a Arc<crate::encoding::Column>> = column.as_ref();
+            let encoded =
+                column.map(|column| (&**column, Prepared::new(column, &predicate.test)));
+            PreparedTest { predicate, encoded }
+        };
+        Self { table, segment, tests: predicates.iter().zip(columns).map(prepare).collect() }
+    }
+
+    /// Which rows of a chunk are live and pass every predicate.
+    fn chunk(&self, first: usize, count: usize) -> Result<Mask> {
+        let mut mask = Mask::all(count);
+        let overlay = &self.segment.overlay;
+        if overlay.deleted_count() > 0 {
+            for word in 0..count.div_ceil(64) {
+                let index = u32::try_from(first / 64 + word).expect("within a segment");
+                mask.clear_word(word, overlay.deleted_word(index));
+            }
+        }
+        for test in &self.tests {
+            if mask.is_empty() {
+                break;
+            }
+            mask.and(&self.test(test, first, count)?);
+        }
+        Ok(mask)
+    }
+
+    fn test(&self, test: &PreparedTest<'_>, first: usize, count: usize) -> Result<Mask> {
+        let predicate = test.predicate;
+        let split = (self.segment.encoded_rows() as usize).clamp(first, first + count);
+        let mut mask = match &test.encoded {
+            Some((column, prepared)) if split == first + count => {
+                let mask = prepared.evaluate(first, count);
+                with_nulls(mask, column, &predicate.test, first, count)
+            }
+            // The chunk reaches into open rows: its values are looked at one by one.
+            _ => {
+                let (shape, blobs) = (self.table.schema(), self.table.blobs());
+                let rows = Rows::Range { first, count };
+                let vector = self.segment.vector(shape, blobs, predicate.column, rows)?;
+                let mut mask = Mask::all(count);
+                for row in 0..count {
+                    mask.set(row, predicate.test.passes(&vector.datum(row)));
+                }
+                return Ok(mask);
+            }
+        };
+        let column = u32::try_from(predicate.column).expect("at most COLUMNS_MAX columns");
+        let start = u32::try_from(first).expect("within a segment");
+        let end = u32::try_from(first + count).expect("within a segment");
+        for (position, value) in self.segment.overlay.patches_within(column, start..end) {
+            mask.set((position - start) as usize, predicate.test.passes(value));
+        }
+        Ok(mask)
+    }
+}
+
+/// Lets NULLs pass or fail as the test says.
+fn with_nulls(
+    mut mask: Mask,
+    column: &crate::encoding::Column,
+    test: &Test,
+    first: usize,
+    count: usize,
+) -> Mask {
+    let Some(validity) = &column.validity else {
+        if matches!(test, Test::IsNull) {
+            (0..count).for_each(|row| mask.set(row, false));
+        }
+        return mask;
+    };
+    let wanted = !matches!(test, Test::IsNull);
+    for row in 0..count {
+        if validity.value(first + row) != wanted {
+            mask.set(row, false);
+        }
+    }
+    mask
+}

@@ -1,0 +1,103 @@
+//! Segments: runs of up to 65,536 rows of a table, in versions that never change.
+//!
+//! - A version is an encoded base, rows appended since in memory, and an overlay of patches and
+//!   deletes; each part is shared with the version before it.
+//! - A row keeps its position for ever; a deleted row stays a hole until compaction moves the rest.
+//! - Making the next version of a segment costs O(log n) of its changes.
+
+mod build;
+mod encoded;
+mod open_rows;
+mod overlay;
+mod read;
+mod sketch;
+
+pub(crate) use build::{build_segment, rebuild_segment};
+pub(crate) use encoded::{EncodedSegment, SegmentImage};
+pub(crate) use open_rows::{OpenRows, Row};
+pub(crate) use overlay::Overlay;
+pub(crate) use sketch::Sketch;
+
+use gadus_base::{CommitNumber, SegmentId};
+use std::sync::Arc;
+
+/// Most rows of a segment. Its columns' blobs are then tens to hundreds of KiB: large enough to
+/// read in one piece, small enough to rewrite when folded; positions fit 16 bits in keys.
+pub const SEGMENT_ROWS_MAX: u32 = 65_536;
+
+/// A segment as one snapshot sees it.
+#[derive(Debug, Clone)]
+pub(crate) struct SegmentVersion {
+    pub(crate) id: SegmentId,
+    /// Positions in use, holes of deleted rows among them.
+    pub(crate) rows: u32,
+    /// The base; it covers the first positions.
+    pub(crate) encoded: Option<Arc<EncodedSegment>>,
+    /// Rows behind the base.
+    pub(crate) open: Option<Arc<OpenRows>>,
+    /// Changes of rows.
+    pub(crate) overlay: Overlay,
+    /// The commit that last changed this segment.
+    pub(crate) last_changed: CommitNumber,
+}
+
+impl SegmentVersion {
+    /// A segment of encoded rows.
+    pub(crate) fn encoded(id: SegmentId, base: Arc<EncodedSegment>, at: CommitNumber) -> Self {
+        Self {
+            id,
+            rows: base.rows(),
+            encoded: Some(base),
+            open: None,
+            overlay: Overlay::default(),
+            last_changed: at,
+        }
+    }
+
+    /// An empty segment that takes rows.
+    pub(crate) fn open(id: SegmentId, at: CommitNumber) -> Self {
+        Self {
+            id,
+            rows: 0,
+            encoded: None,
+            open: None,
+            overlay: Overlay::default(),
+            last_changed: at,
+        }
+    }
+
+    /// Positions that the base covers.
+    pub(crate) fn encoded_rows(&self) -> u32 {
+        self.encoded.as_ref().map_or(0, |base| base.rows())
+    }
+
+    /// Rows that are not deleted.
+    pub(crate) fn live_rows(&self) -> u32 {
+        self.rows - self.overlay.deleted_count()
+    }
+
+    /// Appends rows that carry on at `self.rows`.
+    ///
+    /// Only the holder of the commit lock appends, so a position is filled once.
+    pub(crate) fn append(&mut self, rows: impl IntoIterator<Item = Row>, at: CommitNumber) {
+        let first = self.encoded_rows();
+        let open = self.open.get_or_insert_with(|| Arc::new(OpenRows::new(first)));
+        for row in rows {
+            open.put(self.rows, row);
+            self.rows += 1;
+        }
+        assert!(self.rows <= SEGMENT_ROWS_MAX, "a segment holds at most 65,536 rows");
+        self.last_changed = at;
+    }
+
+    /// Copies the rows that this version shows into slots of its own.
+    pub(crate) fn own_open_rows(&mut self) {
+        let Some(shared) = self.open.take() else { return };
+        let first = self.encoded_rows();
+        let own = OpenRows::new(first);
+        for position in first..self.rows {
+            own.put(position, shared.shared_row(position));
+        }
+        self.open = Some(Arc::new(own));
+    }
+}

@@ -1,0 +1,178 @@
+//! Changes of a segment's rows since its base was written.
+//!
+//! - Persistent maps: the next version shares all but the path to its change, O(log n) a change.
+//! - `changed` names the commit that last changed a row, for write-write conflicts and for folding:
+//!   a fold up to commit X drops what was changed at or before X.
+//!
+//! Byte table of an overlay blob (version 1): version u8 | deleted words u32, then (word index u32,
+//! bits u64) each | patched columns u32, then for each: column u32, patches u32, then (position u32,
+//! value) each.
+
+use crate::types::Datum;
+use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError};
+use imbl::OrdMap;
+
+const VERSION: u8 = 1;
+
+/// Patches and deletes of a segment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Overlay {
+    /// Column → position → value.
+    patches: OrdMap<u32, OrdMap<u32, Datum>>,
+    /// Position / 64 → a bit for each deleted position.
+    deleted: OrdMap<u32, u64>,
+    deleted_count: u32,
+    /// Position → the commit that last changed or deleted it.
+    changed: OrdMap<u32, CommitNumber>,
+}
+
+impl Overlay {
+    /// Gives a row's column a new value.
+    pub(crate) fn patch(&mut self, column: u32, position: u32, value: Datum, at: CommitNumber) {
+        self.patches.entry(column).or_default().insert(position, value);
+        self.changed.insert(position, at);
+    }
+
+    /// Deletes a row; false when it was deleted before.
+    pub(crate) fn delete(&mut self, position: u32, at: CommitNumber) -> bool {
+        let word = self.deleted.entry(position / 64).or_insert(0);
+        let bit = 1_u64 << (position % 64);
+        if *word & bit != 0 {
+            return false;
+        }
+        *word |= bit;
+        self.deleted_count += 1;
+        self.changed.insert(position, at);
+        true
+    }
+
+    pub(crate) fn is_deleted(&self, position: u32) -> bool {
+        self.deleted.get(&(position / 64)).is_some_and(|word| word & (1 << (position % 64)) != 0)
+    }
+
+    pub(crate) fn deleted_count(&self) -> u32 {
+        self.deleted_count
+    }
+
+    /// The value that a patch gives a row's column.
+    pub(crate) fn patched(&self, column: u32, position: u32) -> Option<&Datum> {
+        self.patches.get(&column)?.get(&position)
+    }
+
+    /// Patches of a column within positions, in order.
+    pub(crate) fn patches_within(
+        &self,
+        column: u32,
+        positions: std::ops::Range<u32>,
+    ) -> impl Iterator<Item = (u32, &Datum)> {
+        self.patches
+            .get(&column)
+            .into_iter()
+            .flat_map(move |patches| patches.range(positions.clone()))
+            .map(|(&position, value)| (position, value))
+    }
+
+    pub(crate) fn has_patches(&self, column: u32) -> bool {
+        self.patches.get(&column).is_some_and(|patches| !patches.is_empty())
+    }
+
+    /// Patches of all columns.
+    pub(crate) fn patch_count(&self) -> usize {
+        self.patches.values().map(OrdMap::len).sum()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.deleted_count == 0 && self.patches.values().all(OrdMap::is_empty)
+    }
+
+    /// Deleted positions of the 64 beginning at `word` × 64.
+    pub(crate) fn deleted_word(&self, word: u32) -> u64 {
+        self.deleted.get(&word).copied().unwrap_or(0)
+    }
+
+    /// The commit that last changed a row, when that is known.
+    pub(crate) fn changed_at(&self, position: u32) -> Option<CommitNumber> {
+        self.changed.get(&position).copied()
+    }
+
+    /// What remains when all changes up to `folded` have entered the base.
+    ///
+    /// Deletes stay: positions are holes for ever. Commit numbers of changes stay as long as a
+    /// transaction that began before them may ask.
+    pub(crate) fn after_fold(&self, folded: CommitNumber, oldest_snapshot: CommitNumber) -> Self {
+        let later =
+            |position: &u32| self.changed.get(position).is_some_and(|&commit| commit > folded);
+        let patches = self
+            .patches
+            .iter()
+            .map(|(&column, patches)| {
+                let kept = patches.iter().filter(|(position, _)| later(position));
+                (column, kept.map(|(&position, value)| (position, value.clone())).collect())
+            })
+            .filter(|(_, patches): &(u32, OrdMap<u32, Datum>)| !patches.is_empty())
+            .collect();
+        let forget = folded.min(oldest_snapshot);
+        let changed = self.changed.iter().filter(|&(_, &commit)| commit > forget);
+        Self {
+            patches,
+            deleted: self.deleted.clone(),
+            deleted_count: self.deleted_count,
+            changed: changed.map(|(&position, &commit)| (position, commit)).collect(),
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let count = |length: usize| u32::try_from(length).expect("bounded by the segment");
+        let mut to = ByteWriter::new();
+        to.u8(VERSION);
+        to.u32(count(self.deleted.len()));
+        for (&word, &bits) in &self.deleted {
+            to.u32(word);
+            to.u64(bits);
+        }
+        to.u32(count(self.patches.len()));
+        for (&column, patches) in &self.patches {
+            to.u32(column);
+            to.u32(count(patches.len()));
+            for (&position, value) in patches {
+                to.u32(position);
+                value.encode(&mut to);
+            }
+        }
+        to.finish()
+    }
+
+    /// Reads an overlay of a segment with `rows` positions and `columns` columns.
+    pub(crate) fn decode(bytes: &[u8], rows: u32, columns: u32) -> Result<Self, DecodeError> {
+        let mut from = ByteReader::new(bytes);
+        if from.u8()? != VERSION {
+            return Err(DecodeError { offset: 0, expected: "an overlay of version 1" });
+        }
+        let mut overlay = Self::default();
+        for _ in 0..from.count(12)? {
+            let offset = from.offset();
+            let (word, bits) = (from.u32()?, from.u64()?);
+            if word >= rows.div_ceil(64) {
+                return Err(DecodeError { offset, expected: "a position within the segment" });
+            }
+            overlay.deleted.insert(word, bits);
+            overlay.deleted_count += bits.count_ones();
+        }
+        for _ in 0..from.count(8)? {
+            let offset = from.offset();
+            let column = from.u32()?;
+            let mut patches = OrdMap::new();
+            for _ in 0..from.count(5)? {
+                let position = from.u32()?;
+                let value = Datum::decode(&mut from)?;
+                if position >= rows || column >= columns {
+                    return Err(DecodeError { offset, expected: "a place within the segment" });
+                }
+                patches.insert(position, value);
+            }
+            overlay.patches.insert(column, patches);
+        }
+        from.end()?;
+        Ok(overlay)
+    }
+}

@@ -1,0 +1,138 @@
+//! What readers hold: a version of the whole database, and tables in it.
+//!
+//! - Immutable and free to clone; the version is pinned until the last clone is dropped.
+
+use crate::blobs::Blobs;
+use crate::coordinator::Pin;
+use crate::error::{Error, ErrorKind, Result};
+use crate::scan::{Scan, ScanRequest};
+use crate::types::{Datum, TableSchema};
+use crate::version::{DatabaseVersion, TableVersion};
+use gadus_base::{CommitNumber, RowId, TableId};
+use std::sync::Arc;
+
+/// The database as of one commit, with a transaction's own changes where it belongs to one.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    version: Arc<DatabaseVersion>,
+    blobs: Arc<Blobs>,
+    pin: Arc<Pin>,
+}
+
+/// A table as a snapshot sees it.
+#[derive(Debug, Clone)]
+pub struct Table {
+    version: Arc<TableVersion>,
+    blobs: Arc<Blobs>,
+    /// Held so that nothing the table needs is forgotten.
+    _pin: Arc<Pin>,
+}
+
+impl Snapshot {
+    pub(crate) fn new(version: Arc<DatabaseVersion>, blobs: Arc<Blobs>, pin: Arc<Pin>) -> Self {
+        Self { version, blobs, pin }
+    }
+
+    /// The commit that the snapshot shows.
+    #[must_use]
+    pub fn commit(&self) -> CommitNumber {
+        self.version.commit
+    }
+
+    /// Rises with each change of any table's shape.
+    #[must_use]
+    pub fn schema_version(&self) -> u64 {
+        self.version.schema_version
+    }
+
+    /// The table with this exact name, if there is one.
+    #[must_use]
+    pub fn find_table(&self, name: &str) -> Option<Table> {
+        self.version.table_named(name).map(|table| self.hold(table))
+    }
+
+    /// The table with this exact name.
+    pub fn table(&self, name: &str) -> Result<Table> {
+        self.find_table(name).ok_or_else(|| {
+            Error::new(ErrorKind::NotFound, format!("table \"{name}\" does not exist"))
+        })
+    }
+
+    /// The table with this id, if it is still there.
+    #[must_use]
+    pub fn table_by_id(&self, id: TableId) -> Option<Table> {
+        self.version.table(id).map(|table| self.hold(table))
+    }
+
+    /// All tables, by name.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Table> {
+        let ids = self.version.names.values();
+        ids.filter_map(|id| self.version.table(*id)).map(|table| self.hold(table)).collect()
+    }
+
+    fn hold(&self, version: &Arc<TableVersion>) -> Table {
+        Table { version: version.clone(), blobs: self.blobs.clone(), _pin: self.pin.clone() }
+    }
+}
+
+impl Table {
+    pub(crate) fn version(&self) -> &Arc<TableVersion> {
+        &self.version
+    }
+
+    pub(crate) fn blobs(&self) -> &Blobs {
+        &self.blobs
+    }
+
+    /// The table's id.
+    #[must_use]
+    pub fn id(&self) -> TableId {
+        self.version.schema.id
+    }
+
+    /// The table's columns and key.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<TableSchema> {
+        &self.version.schema
+    }
+
+    /// Rows that the snapshot sees.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.version.live_rows
+    }
+
+    /// Segments of the table.
+    #[must_use]
+    pub fn segments(&self) -> usize {
+        self.version.segments.len()
+    }
+
+    /// Prepares a scan; sketches are looked at here.
+    pub fn scan(&self, request: ScanRequest) -> Result<Scan> {
+        Scan::new(self.clone(), request)
+    }
+
+    /// The row with this primary key, if there is one.
+    pub fn find_key(&self, key: &[Datum]) -> Result<Option<RowId>> {
+        if key.len() != self.schema().key.len() || key.is_empty() {
+            return Err(Error::internal("a key has a value for each key column"));
+        }
+        self.version.find_key(&self.blobs, key)
+    }
+
+    /// The values of a row that the snapshot sees.
+    pub fn row(&self, row: RowId) -> Result<Option<Vec<Datum>>> {
+        let Some(segment) = self.version.live(row) else { return Ok(None) };
+        segment.row(&self.version.schema, &self.blobs, row.position).map(Some)
+    }
+
+    /// The values of some columns of a row that the snapshot sees.
+    pub fn values(&self, row: RowId, columns: &[usize]) -> Result<Option<Vec<Datum>>> {
+        let Some(segment) = self.version.live(row) else { return Ok(None) };
+        let value =
+            |&column: &usize| segment.datum(&self.version.schema, &self.blobs, column, row.position);
+        columns.iter().map(value).collect::<Result<_>>().map(Some)
+    }
+}

@@ -1,0 +1,201 @@
+//! Committing a transaction: its writes become changes of the appended head.
+//!
+//! - Nothing is evaluated again: what another commit changed since the snapshot is a conflict.
+//! - A commit without writes appends nothing.
+
+use super::{TableWrites, Transaction};
+use crate::blobs::Blobs;
+use crate::engine::{append_changes, check_keys, duplicate_key, same_shape};
+use crate::error::{Error, ErrorKind, Result};
+use crate::segment::Row;
+use crate::types::TableSchema;
+use crate::version::{Change, DatabaseVersion, TableVersion};
+use gadus_base::{CommitNumber, SegmentId};
+use std::sync::Arc;
+
+impl Transaction {
+    /// Commits; returns the commit's number, or none when nothing was written.
+    ///
+    /// An error leaves the database as it was, and the transaction is gone.
+    pub fn commit(self) -> Result<Option<CommitNumber>> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        if self.state.writes.values().any(|writes| !writes.loaded.is_empty()) {
+            // The record names extents: they must be durable before it.
+            self.inner.blobs.store().sync_data()?;
+        }
+        let inserted = self.inserted_rows()?;
+        self.inner.commit(self.durability, |head| self.changes(head, inserted))
+    }
+
+    /// Rows that the transaction inserted and did not delete, as it sees them now.
+    fn inserted_rows(&self) -> Result<Vec<(Arc<TableSchema>, Vec<Row>)>> {
+        let mut all = Vec::new();
+        for (id, writes) in &self.state.writes {
+            let Some(table) = self.state.view.table(*id) else { continue };
+            let mut rows = Vec::new();
+            for segment in writes.inserted.iter().filter_map(|id| table.segment(*id)) {
+                for position in (0..segment.rows).filter(|&position| segment.is_live(position)) {
+                    let row = segment.row(&table.schema, &self.inner.blobs, position)?;
+                    rows.push(Row::from(row));
+                }
+            }
+            all.push((table.schema.clone(), rows));
+        }
+        Ok(all)
+    }
+
+    fn changes(
+        &self,
+        head: &DatabaseVersion,
+        inserted: Vec<(Arc<TableSchema>, Vec<Row>)>,
+    ) -> Result<Vec<Change>> {
+        let mut changes = Vec::new();
+        let mut shaped = head.clone();
+        for change in &self.state.shapes {
+            check_shape(&shaped, change)?;
+            shaped.apply(change, head.commit.next()).map_err(|what| {
+                Error::new(ErrorKind::Conflict, format!("this transaction {what}; run it again"))
+            })?;
+            changes.push(change.clone());
+        }
+        for (schema, rows) in inserted {
+            let writes = &self.state.writes[&schema.id];
+            let table = same_shape(&shaped, &schema)?;
+            if table.last_changed > self.base.commit {
+                check_conflicts(table, writes, self.base.commit)?;
+            }
+            add_writes(&schema, writes, &self.state.view, &mut changes);
+            if table.last_changed > self.base.commit && !schema.key.is_empty() {
+                self.check_inserted_keys(table, writes, &rows)?;
+            }
+            changes.extend(append_changes(table, rows));
+        }
+        Ok(changes)
+    }
+
+    /// Refuses keys that other commits added since the snapshot.
+    fn check_inserted_keys(
+        &self,
+        head: &Arc<TableVersion>,
+        writes: &TableWrites,
+        rows: &[Row],
+    ) -> Result<()> {
+        let blobs: &Blobs = &self.inner.blobs;
+        // A key that this transaction deletes may be inserted again by it.
+        let mut without = TableVersion::clone(head);
+        for change in deletes(&head.schema, writes) {
+            without
+                .apply(&change, head.last_changed.next())
+                .map_err(|what| Error::internal(format!("a transaction {what}")))?;
+        }
+        check_keys(&without, rows, blobs)?;
+        for (_, base) in &writes.loaded {
+            for position in 0..base.rows() as usize {
+                let mut key = Vec::with_capacity(head.schema.key.len());
+                for &column in &head.schema.key {
+                    key.push(base.column(&head.schema, blobs, column)?.datum(position));
+                }
+                if without.find_key(blobs, &key)?.is_some() {
+                    return Err(duplicate_key(&head.schema, &key));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a table may still be created or dropped as the transaction did.
+fn check_shape(head: &DatabaseVersion, change: &Change) -> Result<()> {
+    match change {
+        Change::CreateTable(schema) if head.names.contains_key(&schema.name) => Err(Error::new(
+            ErrorKind::AlreadyExists,
+            format!("table \"{}\" was created by another transaction meanwhile", schema.name),
+        )),
+        Change::CreateTable(schema) if schema.id < head.next_table => Err(Error::new(
+            ErrorKind::Conflict,
+            format!("another table was created while \"{}\" was; run the transaction again", schema.name),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses rows that another commit changed, deleted or moved since the snapshot.
+fn check_conflicts(
+    head: &TableVersion,
+    writes: &TableWrites,
+    snapshot: CommitNumber,
+) -> Result<()> {
+    let own = |segment: &SegmentId| writes.loaded.iter().any(|(id, _)| id == segment);
+    let check = |segment: &SegmentId, position: u32| {
+        if own(segment) {
+            return Ok(());
+        }
+        let unchanged = head.segment(*segment).is_some_and(|segment| {
+            segment.overlay.changed_at(position).is_none_or(|commit| commit <= snapshot)
+        });
+        if unchanged {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Conflict,
+            format!(
+                "another transaction changed a row of table \"{}\" that this one changed too; run \
+                 the transaction again",
+                head.schema.name
+            ),
+        ))
+    };
+    for ((segment, _), positions) in &writes.patched {
+        positions.iter().try_for_each(|&position| check(segment, position))?;
+    }
+    for (segment, positions) in &writes.deleted {
+        positions.iter().try_for_each(|&position| check(segment, position))?;
+    }
+    Ok(())
+}
+
+fn deletes(schema: &TableSchema, writes: &TableWrites) -> Vec<Change> {
+    let own = |segment: &SegmentId| writes.loaded.iter().any(|(id, _)| id == segment);
+    let change = |(&segment, positions): (&SegmentId, &imbl::OrdSet<u32>)| Change::DeleteRows {
+        table: schema.id,
+        segment,
+        positions: positions.iter().copied().collect(),
+    };
+    writes.deleted.iter().filter(|(segment, _)| !own(segment)).map(change).collect()
+}
+
+/// Loaded segments, then patches and deletes, which may fall on them.
+fn add_writes(
+    schema: &TableSchema,
+    writes: &TableWrites,
+    view: &DatabaseVersion,
+    changes: &mut Vec<Change>,
+) {
+    let table = schema.id;
+    if !writes.loaded.is_empty() {
+        let segments = writes.loaded.iter().cloned().collect();
+        changes.push(Change::AddSegments { table, segments, run: writes.runs.front().cloned() });
+        for run in writes.runs.iter().skip(1) {
+            let run = Some(run.clone());
+            changes.push(Change::AddSegments { table, segments: Vec::new(), run });
+        }
+    }
+    let state = view.table(table).expect("a table with writes is in the view");
+    for (&(segment, column), positions) in &writes.patched {
+        let overlay = &state.segment(segment).expect("patched rows are in the view").overlay;
+        let patches = positions
+            .iter()
+            .map(|&position| {
+                let value = overlay.patched(column, position).expect("patched in the view");
+                (position, value.clone())
+            })
+            .collect();
+        changes.push(Change::PatchRows { table, segment, column, patches });
+    }
+    for (&segment, positions) in &writes.deleted {
+        let positions = positions.iter().copied().collect();
+        changes.push(Change::DeleteRows { table, segment, positions });
+    }
+}

@@ -1,0 +1,331 @@
+//! Explicit transactions under snapshot isolation.
+//!
+//! - A transaction works on a private version made from its snapshot: its own reads see its writes
+//!   through the same code as any other read.
+//! - What it wrote is also kept as places, so that commit can replay it on the appended head: the
+//!   first committer of a row wins, the second gets a conflict.
+//! - Every part of it is persistent, so a statement that fails is undone by going back to a clone.
+
+mod bulk;
+mod commit;
+
+pub use bulk::BulkWriter;
+
+use crate::engine::{Inner, check_keys, check_row, check_value, duplicate_key};
+use crate::error::{Error, ErrorKind, Result};
+use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX};
+use crate::snapshot::Snapshot;
+use crate::coordinator::Pin;
+use crate::keys::KeyRun;
+use crate::types::{Datum, TableSchema};
+use crate::version::{Change, DatabaseVersion, TableVersion};
+use gadus_base::{CommitNumber, RowId, SegmentId, TableId};
+use gadus_storage::Durability;
+use imbl::{OrdMap, OrdSet, Vector};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A transaction; dropped without `commit`, it leaves nothing behind.
+#[derive(Debug)]
+pub struct Transaction {
+    inner: Arc<Inner>,
+    /// What the transaction began on.
+    base: Arc<DatabaseVersion>,
+    pin: Arc<Pin>,
+    state: State,
+    durability: Durability,
+}
+
+/// What the transaction has done so far; a clone is a savepoint.
+#[derive(Debug, Clone)]
+struct State {
+    view: DatabaseVersion,
+    writes: OrdMap<TableId, TableWrites>,
+    /// Tables created and dropped, in order.
+    shapes: Vector<Change>,
+}
+
+/// A point to which a transaction can go back.
+#[derive(Debug)]
+pub struct Savepoint(State);
+
+/// Places that a transaction wrote in one table.
+#[derive(Debug, Clone, Default)]
+struct TableWrites {
+    /// (segment, column) → patched positions of rows that the snapshot or a bulk load had.
+    patched: OrdMap<(SegmentId, u32), OrdSet<u32>>,
+    deleted: OrdMap<SegmentId, OrdSet<u32>>,
+    /// Segments with rows that the transaction inserted; they exist in its view alone.
+    inserted: OrdSet<SegmentId>,
+    /// The one that takes more rows.
+    open: Option<SegmentId>,
+    /// Segments already encoded and written.
+    loaded: Vector<(SegmentId, Arc<EncodedSegment>)>,
+    runs: Vector<Arc<KeyRun>>,
+}
+
+impl Transaction {
+    pub(crate) fn new(inner: Arc<Inner>) -> Self {
+        let (base, pin) = inner.coordinator.pin();
+        let state = State {
+            view: DatabaseVersion::clone(&base),
+            writes: OrdMap::new(),
+            shapes: Vector::new(),
+        };
+        let durability = inner.options.durability;
+        Self { inner, base, pin: Arc::new(pin), state, durability }
+    }
+
+    /// Says what the commit waits for.
+    pub fn set_durability(&mut self, durability: Durability) {
+        self.durability = durability;
+    }
+
+    /// The database as the transaction sees it now, with its own writes.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let version = Arc::new(self.state.view.clone());
+        Snapshot::new(version, self.inner.blobs.clone(), self.pin.clone())
+    }
+
+    /// Marks a point to go back to.
+    #[must_use]
+    pub fn savepoint(&self) -> Savepoint {
+        Savepoint(self.state.clone())
+    }
+
+    /// Undoes everything since the savepoint.
+    pub fn restore(&mut self, savepoint: Savepoint) {
+        self.state = savepoint.0;
+        // Slots behind the savepoint's rows may be filled: later rows go to other segments.
+        let tables = self.state.writes.keys().copied().collect::<Vec<_>>();
+        for table in tables {
+            if let Some(writes) = self.state.writes.get_mut(&table) {
+                writes.open = None;
+            }
+        }
+    }
+
+    /// Whether nothing was written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.state.writes.is_empty() && self.state.shapes.is_empty()
+    }
+
+    /// Creates a table and returns its schema with the id it was given.
+    pub fn create_table(&mut self, schema: &TableSchema) -> Result<Arc<TableSchema>> {
+        if self.state.view.names.contains_key(&schema.name) {
+            return Err(Error::new(
+                ErrorKind::AlreadyExists,
+                format!("table \"{}\" exists already", schema.name),
+            ));
+        }
+        let id = self.state.view.next_table;
+        let schema = Arc::new(TableSchema { id, ..schema.clone() });
+        self.apply(&Change::CreateTable(schema.clone()))?;
+        self.state.shapes.push_back(Change::CreateTable(schema.clone()));
+        Ok(schema)
+    }
+
+    /// Drops a table with its rows.
+    pub fn drop_table(&mut self, name: &str) -> Result<()> {
+        let Some(&id) = self.state.view.names.get(name) else {
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                format!("table \"{name}\" does not exist"),
+            ));
+        };
+        self.apply(&Change::DropTable(id))?;
+        self.state.shapes.push_back(Change::DropTable(id));
+        self.state.writes.remove(&id);
+        Ok(())
+    }
+
+    /// Inserts whole rows.
+    pub fn insert(&mut self, schema: &TableSchema, rows: Vec<Row>) -> Result<u64> {
+        rows.iter().try_for_each(|row| check_row(schema, row))?;
+        check_keys(self.view_table(schema)?, &rows, &self.inner.blobs)?;
+        let count = rows.len() as u64;
+        self.place(schema, rows)?;
+        Ok(count)
+    }
+
+    /// Deletes rows that the transaction sees; returns how many.
+    pub fn delete(&mut self, schema: &TableSchema, rows: &[RowId]) -> Result<u64> {
+        let table = self.view_table(schema)?;
+        let mut by_segment: BTreeMap<SegmentId, Vec<u32>> = BTreeMap::new();
+        for row in rows.iter().filter(|row| table.live(**row).is_some()) {
+            by_segment.entry(row.segment).or_default().push(row.position);
+        }
+        let mut count = 0;
+        for (segment, mut positions) in by_segment {
+            positions.sort_unstable();
+            positions.dedup();
+            count += positions.len() as u64;
+            let change =
+                Change::DeleteRows { table: schema.id, segment, positions: positions.clone() };
+            self.apply(&change)?;
+            let writes = self.writes(schema.id);
+            if !writes.inserted.contains(&segment) {
+                writes.deleted.entry(segment).or_default().extend(positions);
+            }
+        }
+        Ok(count)
+    }
+
+    /// Gives columns of rows new values; `values[i]` belongs to `rows[i]`, in the order of
+    /// `columns`. Returns how many rows were changed.
+    ///
+    /// Rows whose key changes are deleted and inserted again, after all others.
+    pub fn update(
+        &mut self,
+        schema: &TableSchema,
+        columns: &[usize],
+        rows: &[RowId],
+        values: &[Vec<Datum>],
+    ) -> Result<u64> {
+        for values in values {
+            for (&column, value) in columns.iter().zip(values) {
+                check_value(schema, column, value)?;
+            }
+        }
+        if columns.iter().any(|column| schema.key.contains(column)) {
+            return self.update_keys(schema, columns, rows, values);
+        }
+        let table = self.view_table(schema)?;
+        let mut count = 0;
+        let mut patches: BTreeMap<(SegmentId, u32), Vec<(u32, Datum)>> = BTreeMap::new();
+        for (row, values) in rows.iter().zip(values) {
+            if table.live(*row).is_none() {
+                continue;
+            }
+            count += 1;
+            for (&column, value) in columns.iter().zip(values) {
+                let column = u32::try_from(column).expect("at most COLUMNS_MAX columns");
+                let slot = patches.entry((row.segment, column)).or_default();
+                slot.push((row.position, value.clone()));
+            }
+        }
+        for ((segment, column), patches) in patches {
+            let positions = patches.iter().map(|(position, _)| *position).collect::<Vec<_>>();
+            self.apply(&Change::PatchRows { table: schema.id, segment, column, patches })?;
+            let writes = self.writes(schema.id);
+            if !writes.inserted.contains(&segment) {
+                writes.patched.entry((segment, column)).or_default().extend(positions);
+            }
+        }
+        Ok(count)
+    }
+
+    fn update_keys(
+        &mut self,
+        schema: &TableSchema,
+        columns: &[usize],
+        rows: &[RowId],
+        values: &[Vec<Datum>],
+    ) -> Result<u64> {
+        let snapshot = self.snapshot();
+        let table = snapshot.table(&schema.name)?;
+        let mut replaced = Vec::new();
+        let mut inserted: Vec<Row> = Vec::new();
+        for (row, values) in rows.iter().zip(values) {
+            let Some(mut whole) = table.row(*row)? else { continue };
+            for (&column, value) in columns.iter().zip(values) {
+                whole[column] = value.clone();
+            }
+            replaced.push(*row);
+            inserted.push(Row::from(whole));
+        }
+        self.delete(schema, &replaced)?;
+        self.insert(schema, inserted)
+    }
+
+    /// Begins a bulk load into a table; `finish_bulk` takes its rows into the transaction.
+    pub fn bulk(&self, schema: &Arc<TableSchema>) -> Result<BulkWriter> {
+        let table = self.view_table(schema)?;
+        Ok(BulkWriter::new(schema.clone(), table.clone(), self.inner.clone()))
+    }
+
+    /// Takes the rows of a bulk load into the transaction; returns how many.
+    pub fn finish_bulk(&mut self, bulk: BulkWriter) -> Result<u64> {
+        let schema = bulk.schema().clone();
+        let loaded = bulk.finish()?;
+        let mut rows = loaded.rows.len() as u64;
+        check_loaded(self.view_table(&schema)?, &loaded, &self.inner.blobs)?;
+        if !loaded.segments.is_empty() {
+            rows += loaded.segments.iter().map(|(_, base)| u64::from(base.rows())).sum::<u64>();
+            let change = Change::AddSegments {
+                table: schema.id,
+                segments: loaded.segments.clone(),
+                run: loaded.run.clone(),
+            };
+            self.apply(&change)?;
+            let writes = self.writes(schema.id);
+            writes.loaded.extend(loaded.segments);
+            writes.runs.extend(loaded.run);
+        }
+        if !loaded.rows.is_empty() {
+            self.insert(&schema, loaded.rows)?;
+        }
+        Ok(rows)
+    }
+
+    /// Rows into the transaction's own segments.
+    fn place(&mut self, schema: &TableSchema, mut rows: Vec<Row>) -> Result<()> {
+        while !rows.is_empty() {
+            let table = self.view_table(schema)?.clone();
+            let open = self.writes(schema.id).open;
+            let first = match open.and_then(|id| table.segment(id)) {
+                Some(segment) if segment.rows < SEGMENT_ROWS_MAX => {
+                    RowId { segment: segment.id, position: segment.rows }
+                }
+                _ => RowId { segment: table.reserve_segment(), position: 0 },
+            };
+            let room = (SEGMENT_ROWS_MAX - first.position) as usize;
+            let rest = rows.split_off(room.min(rows.len()));
+            let placed = std::mem::replace(&mut rows, rest);
+            self.apply(&Change::AppendRows { table: schema.id, first, rows: placed })?;
+            let writes = self.writes(schema.id);
+            writes.inserted.insert(first.segment);
+            writes.open = Some(first.segment);
+        }
+        Ok(())
+    }
+
+    fn view_table(&self, schema: &TableSchema) -> Result<&Arc<TableVersion>> {
+        crate::engine::same_shape(&self.state.view, schema)
+    }
+
+    fn writes(&mut self, table: TableId) -> &mut TableWrites {
+        self.state.writes.entry(table).or_default()
+    }
+
+    /// Applies a change to the private version, as a commit that comes after the snapshot.
+    fn apply(&mut self, change: &Change) -> Result<()> {
+        let at: CommitNumber = self.base.commit.next();
+        self.state
+            .view
+            .apply(change, at)
+            .map_err(|what| Error::internal(format!("a statement {what}")))
+    }
+}
+
+/// Refuses loaded keys that are in the table already.
+fn check_loaded(
+    table: &TableVersion,
+    loaded: &bulk::Loaded,
+    blobs: &crate::blobs::Blobs,
+) -> Result<()> {
+    if table.schema.key.is_empty() || table.live_rows == 0 {
+        return Ok(());
+    }
+    for (id, base) in &loaded.segments {
+        for position in 0..base.rows() {
+            let key = loaded.key(&table.schema, blobs, *id, position)?;
+            if table.find_key(blobs, &key)?.is_some() {
+                return Err(duplicate_key(&table.schema, &key));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! Types of columns, single values, and the shape of a table.
+//!
+//! - A column has a *logical* type (what SQL says) and one of four *storage classes* (how its
+//!   values are kept); only this folder knows how the two relate.
+
+mod convert;
+mod datum;
+mod schema;
+
+pub use convert::{array_from_datums, datum_from_array};
+pub(crate) use convert::{
+    array_from_floats, array_from_integers, array_from_wides, floats_from_array,
+    integers_from_array, wides_from_array,
+};
+pub use datum::Datum;
+pub(crate) use datum::compare_floats;
+pub use schema::{ColumnDefinition, DefaultValue, TableSchema};
+
+use arrow::datatypes::{DataType, TimeUnit};
+use std::fmt;
+use std::sync::Arc;
+
+/// The logical type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ColumnType {
+    /// True or false.
+    Boolean,
+    /// Signed integer, 8 bits.
+    Int8,
+    /// Signed integer, 16 bits.
+    Int16,
+    /// Signed integer, 32 bits.
+    Int32,
+    /// Signed integer, 64 bits.
+    Int64,
+    /// Unsigned integer, 8 bits.
+    UInt8,
+    /// Unsigned integer, 16 bits.
+    UInt16,
+    /// Unsigned integer, 32 bits.
+    UInt32,
+    /// Unsigned integer, 64 bits.
+    UInt64,
+    /// IEEE 754 single precision.
+    Float32,
+    /// IEEE 754 double precision.
+    Float64,
+    /// Exact decimal of up to 38 digits.
+    Decimal {
+        /// Digits in all, 1 to 38.
+        precision: u8,
+        /// Digits behind the point, 0 to `precision`.
+        scale: i8,
+    },
+    /// UTF-8 text.
+    Text,
+    /// Bytes.
+    Binary,
+    /// Days since 1970-01-01.
+    Date,
+    /// Microseconds since midnight.
+    Time,
+    /// Microseconds since 1970-01-01 00:00, without a time zone.
+    Timestamp,
+    /// Microseconds since 1970-01-01 00:00 UTC.
+    TimestampUtc,
+}
+
+/// How the values of a column are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StorageClass {
+    /// 64-bit signed integers.
+    Integer,
+    /// 128-bit signed integers.
+    Wide,
+    /// Doubles.
+    Float,
+    /// Byte strings.
+    Bytes,
+}
+
+impl ColumnType {
+    /// The storage class of this type's values.
+    #[must_use]
+    pub fn storage(self) -> StorageClass {
+        match self {
+            Self::Float32 | Self::Float64 => StorageClass::Float,
+            Self::Text | Self::Binary => StorageClass::Bytes,
+            Self::UInt64 => StorageClass::Wide,
+            // 10^18 - 1 is the largest power of ten below 2^63.
+            Self::Decimal { precision, .. } if precision > 18 => StorageClass::Wide,
+            _ => StorageClass::Integer,
+        }
+    }
+
+    /// The Arrow type in which values of this type leave the engine.
+    #[must_use]
+    pub fn arrow(self) -> DataType {
+        match self {
+            Self::Boolean => DataType::Boolean,
+            Self::Int8 => DataType::Int8,
+            Self::Int16 => DataType::Int16,
+            Self::Int32 => DataType::Int32,
+            Self::Int64 => DataType::Int64,
+            Self::UInt8 => DataType::UInt8,
+            Self::UInt16 => DataType::UInt16,
+            Self::UInt32 => DataType::UInt32,
+            Self::UInt64 => DataType::UInt64,
+            Self::Float32 => DataType::Float32,
+            Self::Float64 => DataType::Float64,
+            Self::Decimal { precision, scale } => DataType::Decimal128(precision, scale),
+            Self::Text => DataType::Utf8View,
+            Self::Binary => DataType::BinaryView,
+            Self::Date => DataType::Date32,
+            Self::Time => DataType::Time64(TimeUnit::Microsecond),
+            Self::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+            Self::TimestampUtc => {
+                DataType::Timestamp(TimeUnit::Microsecond, Some(Arc::from("UTC")))
+            }
+        }
+    }
+
+    /// The column type that holds values of an Arrow type without loss, if there is one.
+    #[must_use]
+    pub fn from_arrow(data_type: &DataType) -> Option<Self> {
+        Some(match data_type {
+            DataType::Boolean => Self::Boolean,
+            DataType::Int8 => Self::Int8,
+            DataType::Int16 => Self::Int16,
+            DataType::Int32 | DataType::Null => Self::Int32,
+            DataType::Int64 => Self::Int64,
+            DataType::UInt8 => Self::UInt8,
+            DataType::UInt16 => Self::UInt16,
+            DataType::UInt32 => Self::UInt32,
+            DataType::UInt64 => Self::UInt64,
+            DataType::Float16 | DataType::Float32 => Self::Float32,
+            DataType::Float64 => Self::Float64,
+            DataType::Decimal32(precision, scale)
+            | DataType::Decimal64(precision, scale)
+            | DataType::Decimal128(precision, scale)
+                if *scale >= 0 =>
+            {
+                Self::Decimal { precision: *precision, scale: *scale }
+            }
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Text,
+            DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+            | DataType::FixedSizeBinary(_) => Self::Binary,
+            DataType::Date32 | DataType::Date64 => Self::Date,
+            DataType::Time32(_) | DataType::Time64(_) => Self::Time,
+            DataType::Timestamp(_, None) => Self::Timestamp,
+            DataType::Timestamp(_, Some(_)) => Self::TimestampUtc,
+            DataType::Dictionary(_, values) => return Self::from_arrow(values),
+            _ => return None,
+        })
+    }
+
+    /// The type's code in durable formats, with precision and scale where it has them.
+    pub(crate) fn to_code(self) -> (u8, u8, u8) {
+        let code = match self {
+            Self::Boolean => 1,
+            Self::Int8 => 2,
+            Self::Int16 => 3,
+            Self::Int32 => 4,
+            Self::Int64 => 5,
+            Self::UInt8 => 6,
+            Self::UInt16 => 7,
+            Self::UInt32 => 8,
+            Self::UInt64 => 9,
+            Self::Float32 => 10,
+            Self::Float64 => 11,
+            Self::Decimal { precision, scale } => return (12, precision, scale.unsigned_abs()),
+            Self::Text => 13,
+            Self::Binary => 14,
+            Self::Date => 15,
+            Self::Time => 16,
+            Self::Timestamp => 17,
+            Self::TimestampUtc => 18,
+        };
+        (code, 0, 0)
+    }
+
+    /// The inverse of [`ColumnType::to_code`].
+    pub(crate) fn from_code(code: u8, precision: u8, scale: u8) -> Option<Self> {
+        Some(match code {
+            1 => Self::Boolean,
+            2 => Self::Int8,
+            3 => Self::Int16,
+            4 => Self::Int32,
+            5 => Self::Int64,
+            6 => Self::UInt8,
+            7 => Self::UInt16,
+            8 => Self::UInt32,
+            9 => Self::UInt64,
+            10 => Self::Float32,
+            11 => Self::Float64,
+            12 if (1..=38).contains(&precision) && scale <= precision => {
+                Self::Decimal { precision, scale: i8::try_from(scale).ok()? }
+            }
+            13 => Self::Text,
+            14 => Self::Binary,
+            15 => Self::Date,
+            16 => Self::Time,
+            17 => Self::Timestamp,
+            18 => Self::TimestampUtc,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for ColumnType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            Self::Boolean => "BOOLEAN",
+            Self::Int8 => "TINYINT",
+            Self::Int16 => "SMALLINT",
+            Self::Int32 => "INTEGER",
+            Self::Int64 => "BIGINT",
+            Self::UInt8 => "TINYINT UNSIGNED",
+            Self::UInt16 => "SMALLINT UNSIGNED",
+            Self::UInt32 => "INTEGER UNSIGNED",
+            Self::UInt64 => "BIGINT UNSIGNED",
+            Self::Float32 => "REAL",
+            Self::Float64 => "DOUBLE",
+            Self::Decimal { precision, scale } => return write!(f, "DECIMAL({precision},{scale})"),
+            Self::Text => "TEXT",
+            Self::Binary => "BYTEA",
+            Self::Date => "DATE",
+            Self::Time => "TIME",
+            Self::Timestamp => "TIMESTAMP",
+            Self::TimestampUtc => "TIMESTAMP WITH TIME ZONE",
+        };
+        f.write_str(name)
+    }
+}

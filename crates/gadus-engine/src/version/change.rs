@@ -1,0 +1,248 @@
+//! The changes that commits are made of, and their form in the log.
+//!
+//! - A change names places and values, never how they came about: replaying needs no query.
+//! - Bulk changes name extents that were written and synced before.
+//! - No patch changes a key: an UPDATE of key columns is a delete and an append.
+//!
+//! Byte table of a commit's payload (version 1): version u8 | change count u32 | changes.
+//! A change: kind u8, table id u32 (but in kind 1), then by kind:
+//!
+//! | kind | content |
+//! |---|---|
+//! | 1 create table | schema |
+//! | 2 drop table | |
+//! | 3 append rows | segment u32, position u32, row count u32, columns u32, values |
+//! | 4 patch rows | segment u32, column u32, count u32, then position u32 and value each |
+//! | 5 delete rows | segment u32, count u32, positions u32 |
+//! | 6 add segments | count u32, segment images; 1 and a key run image, or 0 |
+//! | 7 replace segment | folded commit u64, segment image |
+//! | 8 replace key runs | written commit u64, count u32, key run images |
+//!
+//! Version ladder: 1 is the first. An unknown version or kind refuses the database.
+
+use crate::blobs::Blobs;
+use crate::error::{Error, ErrorKind, Result};
+use crate::keys::{KeyRun, KeyRunImage};
+use crate::segment::{EncodedSegment, Row, SegmentImage};
+use crate::types::{Datum, TableSchema};
+use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, RowId, SegmentId, TableId};
+use std::sync::Arc;
+
+const VERSION: u8 = 1;
+
+/// One change of the database.
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
+    CreateTable(Arc<TableSchema>),
+    DropTable(TableId),
+    /// Rows that carry on at the end of a segment, or begin a new one.
+    AppendRows { table: TableId, first: RowId, rows: Vec<Row> },
+    PatchRows { table: TableId, segment: SegmentId, column: u32, patches: Vec<(u32, Datum)> },
+    DeleteRows { table: TableId, segment: SegmentId, positions: Vec<u32> },
+    AddSegments {
+        table: TableId,
+        segments: Vec<(SegmentId, Arc<EncodedSegment>)>,
+        run: Option<Arc<KeyRun>>,
+    },
+    /// A new base that holds all changes up to `folded`.
+    ReplaceSegment {
+        table: TableId,
+        segment: SegmentId,
+        base: Arc<EncodedSegment>,
+        folded: CommitNumber,
+        /// Not durable: at recovery there are no older snapshots.
+        oldest_snapshot: CommitNumber,
+    },
+    /// All runs of a table's keys; they hold what was added up to `written`.
+    ReplaceKeyRuns { table: TableId, runs: Vec<Arc<KeyRun>>, written: CommitNumber },
+}
+
+/// The payload of a commit.
+pub(crate) fn encode_changes(changes: &[Change]) -> Vec<u8> {
+    let mut to = ByteWriter::new();
+    to.u8(VERSION);
+    to.u32(count_u32(changes.len()));
+    for change in changes {
+        encode_change(change, &mut to);
+    }
+    to.finish()
+}
+
+/// Reads a commit's payload; extents that it names are taken into use.
+pub(crate) fn decode_changes(payload: &[u8], blobs: &Blobs) -> Result<Vec<Change>> {
+    let mut from = ByteReader::new(payload);
+    let damaged = |error: DecodeError| {
+        Error::new(
+            ErrorKind::Corrupt,
+            format!("{}: a commit in the log cannot be read: {error}", blobs.store().describe()),
+        )
+        .caused_by(error)
+    };
+    let wrong = |offset, expected| damaged(DecodeError { offset, expected });
+    if from.u8().map_err(damaged)? != VERSION {
+        return Err(wrong(0, "a commit of version 1; a newer Gadus wrote it"));
+    }
+    let count = from.count(1).map_err(damaged)?;
+    let mut changes = Vec::with_capacity(count);
+    for _ in 0..count {
+        changes.push(match decode_change(&mut from).map_err(damaged)? {
+            Decoded::Whole(change) => change,
+            Decoded::AddSegments { table, images, run } => {
+                let mut segments = Vec::with_capacity(images.len());
+                for image in images {
+                    segments.push((image.id, Arc::new(EncodedSegment::adopt(&image, blobs)?)));
+                }
+                let run = run.map(|run| KeyRun::adopt(&run, blobs).map(Arc::new)).transpose()?;
+                Change::AddSegments { table, segments, run }
+            }
+            Decoded::ReplaceSegment { table, folded, image } => Change::ReplaceSegment {
+                table,
+                segment: image.id,
+                base: Arc::new(EncodedSegment::adopt(&image, blobs)?),
+                folded,
+                oldest_snapshot: CommitNumber(u64::MAX),
+            },
+            Decoded::ReplaceKeyRuns { table, written, images } => {
+                let runs = images.iter().map(|run| KeyRun::adopt(run, blobs).map(Arc::new));
+                Change::ReplaceKeyRuns { table, runs: runs.collect::<Result<_>>()?, written }
+            }
+        });
+    }
+    from.end().map_err(damaged)?;
+    Ok(changes)
+}
+
+/// A change as the bytes say, extents not yet in use.
+enum Decoded {
+    Whole(Change),
+    AddSegments { table: TableId, images: Vec<SegmentImage>, run: Option<KeyRunImage> },
+    ReplaceSegment { table: TableId, folded: CommitNumber, image: SegmentImage },
+    ReplaceKeyRuns { table: TableId, written: CommitNumber, images: Vec<KeyRunImage> },
+}
+
+fn count_u32(count: usize) -> u32 {
+    u32::try_from(count).expect("a commit has fewer than 2^32 parts")
+}
+
+fn encode_change(change: &Change, to: &mut ByteWriter) {
+    let head = |kind: u8, table: &TableId, to: &mut ByteWriter| {
+        to.u8(kind);
+        to.u32(table.0);
+    };
+    match change {
+        Change::CreateTable(schema) => {
+            to.u8(1);
+            schema.encode(to);
+        }
+        Change::DropTable(table) => head(2, table, to),
+        Change::AppendRows { table, first, rows } => {
+            head(3, table, to);
+            to.u32(first.segment.0);
+            to.u32(first.position);
+            to.u32(count_u32(rows.len()));
+            to.u32(count_u32(rows.first().map_or(0, |row| row.len())));
+            rows.iter().flat_map(|row| row.iter()).for_each(|value| value.encode(to));
+        }
+        Change::PatchRows { table, segment, column, patches } => {
+            head(4, table, to);
+            to.u32(segment.0);
+            to.u32(*column);
+            to.u32(count_u32(patches.len()));
+            for (position, value) in patches {
+                to.u32(*position);
+                value.encode(to);
+            }
+        }
+        Change::DeleteRows { table, segment, positions } => {
+            head(5, table, to);
+            to.u32(segment.0);
+            to.u32(count_u32(positions.len()));
+            positions.iter().for_each(|position| to.u32(*position));
+        }
+        Change::AddSegments { table, segments, run } => {
+            head(6, table, to);
+            to.u32(count_u32(segments.len()));
+            segments.iter().for_each(|(id, base)| base.image(*id).encode(to));
+            to.u8(u8::from(run.is_some()));
+            if let Some(run) = run {
+                run.image().encode(to);
+            }
+        }
+        Change::ReplaceSegment { table, segment, base, folded, .. } => {
+            head(7, table, to);
+            to.u64(folded.0);
+            base.image(*segment).encode(to);
+        }
+        Change::ReplaceKeyRuns { table, runs, written } => {
+            head(8, table, to);
+            to.u64(written.0);
+            to.u32(count_u32(runs.len()));
+            runs.iter().for_each(|run| run.image().encode(to));
+        }
+    }
+}
+
+fn decode_change(from: &mut ByteReader<'_>) -> Result<Decoded, DecodeError> {
+    let offset = from.offset();
+    let kind = from.u8()?;
+    if kind == 1 {
+        return Ok(Decoded::Whole(Change::CreateTable(Arc::new(TableSchema::decode(from)?))));
+    }
+    let table = TableId(from.u32()?);
+    Ok(match kind {
+        2 => Decoded::Whole(Change::DropTable(table)),
+        3 => Decoded::Whole(decode_append(table, from)?),
+        4 => {
+            let (segment, column) = (SegmentId(from.u32()?), from.u32()?);
+            let count = from.count(5)?;
+            let patches = (0..count)
+                .map(|_| Ok((from.u32()?, Datum::decode(from)?)))
+                .collect::<Result<_, DecodeError>>()?;
+            Decoded::Whole(Change::PatchRows { table, segment, column, patches })
+        }
+        5 => {
+            let segment = SegmentId(from.u32()?);
+            let count = from.count(4)?;
+            let positions = (0..count).map(|_| from.u32()).collect::<Result<_, _>>()?;
+            Decoded::Whole(Change::DeleteRows { table, segment, positions })
+        }
+        6 => {
+            let count = from.count(16)?;
+            let images =
+                (0..count).map(|_| SegmentImage::decode(from)).collect::<Result<_, _>>()?;
+            let run = match from.u8()? {
+                0 => None,
+                _ => Some(KeyRunImage::decode(from)?),
+            };
+            Decoded::AddSegments { table, images, run }
+        }
+        7 => Decoded::ReplaceSegment {
+            table,
+            folded: CommitNumber(from.u64()?),
+            image: SegmentImage::decode(from)?,
+        },
+        8 => {
+            let written = CommitNumber(from.u64()?);
+            let count = from.count(16)?;
+            let images = (0..count).map(|_| KeyRunImage::decode(from)).collect::<Result<_, _>>()?;
+            Decoded::ReplaceKeyRuns { table, written, images }
+        }
+        _ => return Err(DecodeError { offset, expected: "a kind of change; a newer Gadus wrote it" }),
+    })
+}
+
+fn decode_append(table: TableId, from: &mut ByteReader<'_>) -> Result<Change, DecodeError> {
+    let first = RowId { segment: SegmentId(from.u32()?), position: from.u32()? };
+    let offset = from.offset();
+    let (count, columns) = (from.u32()? as usize, from.u32()? as usize);
+    // A value takes at least a byte.
+    if columns == 0 || count.saturating_mul(columns) > from.remaining() {
+        return Err(DecodeError { offset, expected: "a count that fits the bytes" });
+    }
+    let mut rows = Vec::with_capacity(count);
+    for _ in 0..count {
+        let row: Vec<Datum> = (0..columns).map(|_| Datum::decode(from)).collect::<Result<_, _>>()?;
+        rows.push(Arc::from(row));
+    }
+    Ok(Change::AppendRows { table, first, rows })
+}

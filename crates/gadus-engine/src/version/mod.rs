@@ -1,0 +1,101 @@
+//! Versions of the database: immutable, persistent, one for each commit.
+//!
+//! - A version shares all but the path to its change with the one before: O(log n) a change.
+//! - One function applies changes, for commits and for recovery alike, so that both give the same
+//!   state.
+
+mod change;
+mod manifest;
+mod table;
+
+pub(crate) use change::{Change, decode_changes, encode_changes};
+pub(crate) use manifest::{ManifestHead, ManifestTable, SavedSegment, decode_manifest, encode_manifest};
+pub(crate) use table::TableVersion;
+
+use crate::types::TableSchema;
+use gadus_base::{CommitNumber, TableId};
+use imbl::OrdMap;
+use std::sync::Arc;
+
+/// The whole database as of one commit.
+#[derive(Debug, Clone)]
+pub(crate) struct DatabaseVersion {
+    pub(crate) commit: CommitNumber,
+    pub(crate) tables: OrdMap<TableId, Arc<TableVersion>>,
+    /// Names of tables, exact.
+    pub(crate) names: OrdMap<String, TableId>,
+    pub(crate) next_table: TableId,
+    /// Rises with each change of any table's shape: what plans are keyed by.
+    pub(crate) schema_version: u64,
+}
+
+impl DatabaseVersion {
+    pub(crate) fn empty() -> Self {
+        Self {
+            commit: CommitNumber(0),
+            tables: OrdMap::new(),
+            names: OrdMap::new(),
+            next_table: TableId(1),
+            schema_version: 0,
+        }
+    }
+
+    pub(crate) fn table(&self, id: TableId) -> Option<&Arc<TableVersion>> {
+        self.tables.get(&id)
+    }
+
+    pub(crate) fn table_named(&self, name: &str) -> Option<&Arc<TableVersion>> {
+        self.tables.get(self.names.get(name)?)
+    }
+
+    /// Applies one change of commit `at`; says what is wrong when it does not fit this version.
+    pub(crate) fn apply(&mut self, change: &Change, at: CommitNumber) -> Result<(), &'static str> {
+        match change {
+            Change::CreateTable(schema) => self.create_table(schema, at),
+            Change::DropTable(id) => {
+                let table = self.tables.remove(id).ok_or("drops a table that is not there")?;
+                self.names.remove(&table.schema.name);
+                self.schema_version += 1;
+                Ok(())
+            }
+            Change::AppendRows { table, .. }
+            | Change::PatchRows { table, .. }
+            | Change::DeleteRows { table, .. }
+            | Change::AddSegments { table, .. }
+            | Change::ReplaceSegment { table, .. }
+            | Change::ReplaceKeyRuns { table, .. } => {
+                let slot = self.tables.get_mut(table).ok_or("changes a table that is not there")?;
+                Arc::make_mut(slot).apply(change, at)
+            }
+        }
+    }
+
+    /// The same version with slots for further rows that no other version has filled.
+    pub(crate) fn with_own_open_rows(&self) -> Self {
+        let mut version = self.clone();
+        for (id, table) in &self.tables {
+            let Some(open) = table.open else { continue };
+            let mut table = TableVersion::clone(table);
+            if let Some(segment) = table.segments.get_mut(&open) {
+                Arc::make_mut(segment).own_open_rows();
+            }
+            version.tables.insert(*id, Arc::new(table));
+        }
+        version
+    }
+
+    fn create_table(
+        &mut self,
+        schema: &Arc<TableSchema>,
+        at: CommitNumber,
+    ) -> Result<(), &'static str> {
+        if schema.id < self.next_table || self.names.contains_key(&schema.name) {
+            return Err("creates a table that is there already");
+        }
+        self.next_table = TableId(schema.id.0 + 1);
+        self.names.insert(schema.name.clone(), schema.id);
+        self.tables.insert(schema.id, Arc::new(TableVersion::empty(schema.clone(), at)));
+        self.schema_version += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,197 @@
+//! A table as one snapshot sees it.
+
+use super::Change;
+use crate::blobs::Blobs;
+use crate::error::Result;
+use crate::keys::{KeyHash, KeyIndex};
+use crate::segment::{Row, SegmentVersion};
+use crate::types::{Datum, TableSchema};
+use gadus_base::{CommitNumber, RowId, SegmentId};
+use imbl::OrdMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The segments and keys of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct TableVersion {
+    pub(crate) schema: Arc<TableSchema>,
+    pub(crate) segments: OrdMap<SegmentId, Arc<SegmentVersion>>,
+    /// The segment that takes inserted rows, while one does.
+    pub(crate) open: Option<SegmentId>,
+    pub(crate) keys: KeyIndex,
+    pub(crate) live_rows: u64,
+    pub(crate) last_changed: CommitNumber,
+    /// The next id to give a segment, shared by all versions: ids are reserved before the commit
+    /// that uses them, and one that is never used is lost.
+    next_segment: Arc<AtomicU32>,
+}
+
+impl TableVersion {
+    pub(crate) fn empty(schema: Arc<TableSchema>, at: CommitNumber) -> Self {
+        Self {
+            schema,
+            segments: OrdMap::new(),
+            open: None,
+            keys: KeyIndex::default(),
+            live_rows: 0,
+            last_changed: at,
+            next_segment: Arc::new(AtomicU32::new(1)),
+        }
+    }
+
+    /// Takes the next segment id.
+    pub(crate) fn reserve_segment(&self) -> SegmentId {
+        SegmentId(self.next_segment.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Ids below this one have been given.
+    pub(crate) fn next_segment(&self) -> u32 {
+        self.next_segment.load(Ordering::Relaxed)
+    }
+
+    /// Makes sure that no id below `next` is given again.
+    pub(crate) fn raise_next_segment(&self, next: u32) {
+        self.next_segment.fetch_max(next, Ordering::Relaxed);
+    }
+
+    pub(crate) fn segment(&self, id: SegmentId) -> Option<&Arc<SegmentVersion>> {
+        self.segments.get(&id)
+    }
+
+    /// The segment of a live row.
+    pub(crate) fn live(&self, row: RowId) -> Option<&Arc<SegmentVersion>> {
+        self.segment(row.segment).filter(|segment| segment.is_live(row.position))
+    }
+
+    /// The live row with the given key, of which there is at most one.
+    pub(crate) fn find_key(&self, blobs: &Blobs, key: &[Datum]) -> Result<Option<RowId>> {
+        let mut found = None;
+        self.keys.candidates(blobs, KeyHash::of(key), |row| {
+            let Some(segment) = self.live(row) else { return Ok(true) };
+            for (&column, wanted) in self.schema.key.iter().zip(key) {
+                if segment.datum(&self.schema, blobs, column, row.position)? != *wanted {
+                    return Ok(true);
+                }
+            }
+            found = Some(row);
+            Ok(false)
+        })?;
+        Ok(found)
+    }
+
+    /// The key's values of a row given whole.
+    pub(crate) fn key_of<'a>(&'a self, row: &'a [Datum]) -> impl Iterator<Item = &'a Datum> {
+        self.schema.key.iter().map(|&column| &row[column])
+    }
+
+    pub(crate) fn apply(&mut self, change: &Change, at: CommitNumber) -> Result<(), &'static str> {
+        self.last_changed = at;
+        match change {
+            Change::AppendRows { first, rows, .. } => self.append(*first, rows, at),
+            Change::PatchRows { segment, column, patches, .. } => {
+                self.patch(*segment, *column, patches, at)
+            }
+            Change::DeleteRows { segment, positions, .. } => {
+                let slot = self.segment_mut(*segment)?;
+                let mut deleted = 0;
+                for &position in positions {
+                    if position >= slot.rows {
+                        return Err("deletes a row that is not there");
+                    }
+                    deleted += u64::from(slot.overlay.delete(position, at));
+                }
+                slot.last_changed = at;
+                self.live_rows -= deleted;
+                Ok(())
+            }
+            Change::AddSegments { segments, run, .. } => {
+                for (id, base) in segments {
+                    self.raise_next_segment(id.0 + 1);
+                    self.live_rows += u64::from(base.rows());
+                    let version = SegmentVersion::encoded(*id, base.clone(), at);
+                    if self.segments.insert(*id, Arc::new(version)).is_some() {
+                        return Err("adds a segment that is there already");
+                    }
+                }
+                if let Some(run) = run {
+                    self.keys.add_run(run.clone());
+                }
+                Ok(())
+            }
+            Change::ReplaceSegment { segment, base, folded, oldest_snapshot, .. } => {
+                let slot = self.segment_mut(*segment)?;
+                if base.rows() > slot.rows {
+                    return Err("folds rows that are not there");
+                }
+                slot.overlay = slot.overlay.after_fold(*folded, *oldest_snapshot);
+                slot.encoded = Some(base.clone());
+                if base.rows() == slot.rows {
+                    slot.open = None;
+                }
+                slot.last_changed = at;
+                Ok(())
+            }
+            Change::ReplaceKeyRuns { runs, written, .. } => {
+                self.keys.replace_runs(runs.clone(), *written);
+                Ok(())
+            }
+            Change::CreateTable(_) | Change::DropTable(_) => Err("is no change of one table"),
+        }
+    }
+
+    fn segment_mut(&mut self, id: SegmentId) -> Result<&mut SegmentVersion, &'static str> {
+        let slot = self.segments.get_mut(&id).ok_or("changes a segment that is not there")?;
+        Ok(Arc::make_mut(slot))
+    }
+
+    fn append(
+        &mut self,
+        first: RowId,
+        rows: &[Row],
+        at: CommitNumber,
+    ) -> Result<(), &'static str> {
+        if !self.segments.contains_key(&first.segment) {
+            self.raise_next_segment(first.segment.0 + 1);
+            let segment = SegmentVersion::open(first.segment, at);
+            self.segments.insert(first.segment, Arc::new(segment));
+            self.open = Some(first.segment);
+        }
+        let has_key = !self.schema.key.is_empty();
+        for (position, row) in (first.position..).zip(rows) {
+            if has_key {
+                let hash = KeyHash::of(self.schema.key.iter().map(|&column| &row[column]));
+                self.keys.insert(hash, RowId { segment: first.segment, position }, at);
+            }
+        }
+        let slot = self.segment_mut(first.segment)?;
+        if slot.rows != first.position
+            || slot.rows as usize + rows.len() > crate::segment::SEGMENT_ROWS_MAX as usize
+        {
+            return Err("appends rows at another place than the segment's end");
+        }
+        slot.append(rows.iter().cloned(), at);
+        if slot.rows == crate::segment::SEGMENT_ROWS_MAX {
+            self.open = None;
+        }
+        self.live_rows += rows.len() as u64;
+        Ok(())
+    }
+
+    fn patch(
+        &mut self,
+        segment: SegmentId,
+        column: u32,
+        patches: &[(u32, Datum)],
+        at: CommitNumber,
+    ) -> Result<(), &'static str> {
+        let slot = self.segment_mut(segment)?;
+        for (position, value) in patches {
+            if *position >= slot.rows {
+                return Err("patches a row that is not there");
+            }
+            slot.overlay.patch(column, *position, value.clone(), at);
+        }
+        slot.last_changed = at;
+        Ok(())
+    }
+}
