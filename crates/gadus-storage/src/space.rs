@@ -76,6 +76,13 @@ impl Drop for Extent {
     }
 }
 
+impl Pending {
+    /// Whether a header or a log record may name it once checkpoint `sequence` is complete.
+    pub(crate) fn is_kept_at(&self, sequence: u64) -> bool {
+        self.dropped_after.saturating_add(2) > sequence
+    }
+}
+
 impl Space {
     /// The space of a file of `file_bytes` in which nothing is adopted yet.
     pub(crate) fn recovering(file_bytes: u64, next_id: u64, checkpoint: u64) -> Arc<Self> {
@@ -171,8 +178,7 @@ impl Space {
     /// What must stay unused until the checkpoint after `sequence` is complete.
     pub(crate) fn pending_at(&self, sequence: u64) -> Vec<Pending> {
         let state = self.state.lock();
-        let still = |p: &&Pending| p.dropped_after + 2 > sequence;
-        state.pending.values().filter(still).copied().collect()
+        state.pending.values().filter(|p| p.is_kept_at(sequence)).copied().collect()
     }
 
     /// A checkpoint is complete: frees what no header can name any more.
@@ -180,7 +186,7 @@ impl Space {
         let mut state = self.state.lock();
         let (freed, kept) = std::mem::take(&mut state.pending)
             .into_iter()
-            .partition(|(_, p)| p.dropped_after + 2 <= sequence);
+            .partition(|(_, p)| !p.is_kept_at(sequence));
         let freed: BTreeMap<u64, Pending> = freed;
         state.pending = kept;
         for p in freed.values() {

@@ -110,10 +110,14 @@ impl Log {
             let whole = pieces.iter().map(|piece| &**piece).collect::<Vec<_>>().concat();
             self.write_fragments(&mut writer, commit, &[IoSlice::new(&whole)], payload_bytes)
         };
-        let (end, chain) = written.map_err(|error| match error.kind {
-            ErrorKind::NoSpace => error,
-            _ => self.poison.set(error),
-        })?;
+        let (end, chain) = match written {
+            Ok(written) => written,
+            Err(error) if error.kind == ErrorKind::NoSpace => {
+                self.erase(&writer, start);
+                return Err(error);
+            }
+            Err(error) => return Err(self.poison.set(error)),
+        };
         (writer.end, writer.chain) = (end, chain);
         self.group.publish(end);
         Ok(LogPosition(end))
@@ -156,6 +160,18 @@ impl Log {
             if last {
                 return Ok((end, before));
             }
+        }
+    }
+
+    /// Destroys the first fragment of a failed record, in case all of it was written and only its
+    /// success was not told: a record that failed must not come back by a crash. Best effort, as
+    /// the disk is full; that it is needed at all takes a device that reports a whole write as
+    /// failed.
+    fn erase(&self, writer: &Writer, start: u64) {
+        let index = usize::try_from(self.shape.zone_of(start) - writer.first_zone);
+        if let Some(place) = index.ok().and_then(|index| writer.zones.get(index)) {
+            let offset = place * self.shape.zone_bytes + self.shape.within(start);
+            let _ = self.device.write_at(offset, &[IoSlice::new(&[0; 8])]);
         }
     }
 

@@ -128,8 +128,8 @@ impl Store {
         let Chosen { slots, slot, header, root, pending, mut warnings } = files.choose_header()?;
         let shape =
             LogShape { database: header.database, zone_bytes: header.log_zone_bytes.into() };
-        let older = slots[1 - slot].header().copied();
-        let start = log_start(&header, older.as_ref());
+        let other = slots[1 - slot].header().copied();
+        let start = log_start(&header, other.as_ref());
         let mut scan = scan(&*files.log, &files.log_described, shape, start)?;
 
         let length = files.data.length()?;
@@ -141,13 +141,15 @@ impl Store {
             extent => space.adopt(extent).map(Some).map_err(|why| refuse(why, extent)),
         };
         let newest_extent = adopt(header.extent)?;
-        let mut older = older;
+        // After falling back, the other slot is newer but cannot be used: it protects nothing.
+        let mut older = other.filter(|other| other.sequence < header.sequence);
         let older_extent = older.and_then(|older| adopt(older.extent).ok());
         if older_extent.is_none() && older.is_some() {
             warnings.push(format!("{described}: the older header names an impossible extent"));
             older = None;
         }
-        for pending in pending {
+        let complete = header.sequence + u64::from(older.is_none());
+        for pending in pending.into_iter().filter(|pending| pending.is_kept_at(complete)) {
             space.adopt_pending(pending).map_err(|why| refuse(why, pending.extent))?;
         }
         if !options.read_only {
