@@ -12,6 +12,7 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 use super::row::Row;
+use super::text::{Pool, TextColumn};
 
 pub(super) const NAME: &str = "bookings";
 
@@ -76,38 +77,38 @@ pub(super) fn schema() -> SchemaRef {
 pub(super) struct Columns {
     record_locator: StringViewBuilder,
     booked_at: TimestampMicrosecondBuilder,
-    carrier: StringViewBuilder,
+    carrier: TextColumn,
     flight_number: Int16Builder,
-    origin: StringViewBuilder,
-    destination: StringViewBuilder,
+    origin: TextColumn,
+    destination: TextColumn,
     departure_date: Date32Builder,
     departure_minute: Int16Builder,
     arrival_minute: Int16Builder,
-    cabin: StringViewBuilder,
-    booking_class: StringViewBuilder,
+    cabin: TextColumn,
+    booking_class: TextColumn,
     passenger_id: Int64Builder,
-    last_name: StringViewBuilder,
-    first_name: StringViewBuilder,
+    last_name: TextColumn,
+    first_name: TextColumn,
     birth_date: Date32Builder,
-    nationality: StringViewBuilder,
-    seat: StringViewBuilder,
-    status: StringViewBuilder,
-    fare_basis: StringViewBuilder,
+    nationality: TextColumn,
+    seat: TextColumn,
+    status: TextColumn,
+    fare_basis: TextColumn,
     fare_cents: Int64Builder,
     tax_cents: Int64Builder,
-    currency: StringViewBuilder,
-    agency: StringViewBuilder,
+    currency: TextColumn,
+    agency: TextColumn,
     frequent_flyer: StringViewBuilder,
     bags: Int16Builder,
-    channel: StringViewBuilder,
+    channel: TextColumn,
     refundable: BooleanBuilder,
 }
 
 impl Columns {
     pub(super) fn with_capacity(rows: usize) -> Self {
-        let text = || StringViewBuilder::with_capacity(rows);
+        let text = || TextColumn::with_capacity(rows);
         Self {
-            record_locator: text(),
+            record_locator: StringViewBuilder::with_capacity(rows),
             booked_at: TimestampMicrosecondBuilder::with_capacity(rows),
             carrier: text(),
             flight_number: Int16Builder::with_capacity(rows),
@@ -130,71 +131,71 @@ impl Columns {
             tax_cents: Int64Builder::with_capacity(rows),
             currency: text(),
             agency: text(),
-            frequent_flyer: text(),
+            frequent_flyer: StringViewBuilder::with_capacity(rows),
             bags: Int16Builder::with_capacity(rows),
             channel: text(),
             refundable: BooleanBuilder::with_capacity(rows),
         }
     }
 
-    pub(super) fn push(&mut self, row: &Row<'_>) {
+    pub(super) fn push(&mut self, row: &Row) {
         self.record_locator.append_value(text(&row.record_locator));
         self.booked_at.append_value(row.booked_at_us);
-        self.carrier.append_value(row.carrier);
+        self.carrier.push(row.carrier);
         self.flight_number.append_value(row.flight.number);
-        self.origin.append_value(row.origin);
-        self.destination.append_value(row.destination);
+        self.origin.push(row.origin);
+        self.destination.push(row.destination);
         self.departure_date.append_value(row.departure_day);
         self.departure_minute.append_value(row.flight.departure_minute);
         self.arrival_minute.append_value(row.flight.arrival_minute);
-        self.cabin.append_value(row.fare.cabin);
-        self.booking_class.append_value(row.fare.class);
+        self.cabin.push(row.fare.cabin);
+        self.booking_class.push(row.fare.class);
         self.passenger_id.append_value(row.passenger_id);
-        self.last_name.append_value(row.passenger.last_name);
-        self.first_name.append_value(row.passenger.first_name);
+        self.last_name.push(row.passenger.last_name);
+        self.first_name.push(row.passenger.first_name);
         self.birth_date.append_value(row.passenger.birth_day);
-        self.nationality.append_value(row.passenger.nationality);
-        self.seat.append_option(row.seat);
-        self.status.append_value(row.status);
-        self.fare_basis.append_value(row.fare.basis);
+        self.nationality.push(row.passenger.nationality);
+        self.seat.push_option(row.seat);
+        self.status.push(row.status);
+        self.fare_basis.push(row.fare.basis);
         self.fare_cents.append_value(row.fare.fare_cents);
         self.tax_cents.append_value(row.fare.tax_cents);
-        self.currency.append_value(row.currency);
-        self.agency.append_option(row.agency);
+        self.currency.push(row.currency);
+        self.agency.push_option(row.agency);
         self.frequent_flyer.append_option(row.frequent_flyer.as_ref().map(|card| text(card)));
         self.bags.append_value(row.bags);
-        self.channel.append_value(row.channel);
+        self.channel.push(row.channel);
         self.refundable.append_value(row.fare.refundable);
     }
 
-    pub(super) fn finish(mut self, schema: SchemaRef) -> RecordBatch {
+    pub(super) fn finish(mut self, schema: SchemaRef, pool: &Pool) -> RecordBatch {
         let columns: Vec<ArrayRef> = vec![
             Arc::new(self.record_locator.finish()),
             Arc::new(self.booked_at.finish()),
-            Arc::new(self.carrier.finish()),
+            self.carrier.finish(pool),
             Arc::new(self.flight_number.finish()),
-            Arc::new(self.origin.finish()),
-            Arc::new(self.destination.finish()),
+            self.origin.finish(pool),
+            self.destination.finish(pool),
             Arc::new(self.departure_date.finish()),
             Arc::new(self.departure_minute.finish()),
             Arc::new(self.arrival_minute.finish()),
-            Arc::new(self.cabin.finish()),
-            Arc::new(self.booking_class.finish()),
+            self.cabin.finish(pool),
+            self.booking_class.finish(pool),
             Arc::new(self.passenger_id.finish()),
-            Arc::new(self.last_name.finish()),
-            Arc::new(self.first_name.finish()),
+            self.last_name.finish(pool),
+            self.first_name.finish(pool),
             Arc::new(self.birth_date.finish()),
-            Arc::new(self.nationality.finish()),
-            Arc::new(self.seat.finish()),
-            Arc::new(self.status.finish()),
-            Arc::new(self.fare_basis.finish()),
+            self.nationality.finish(pool),
+            self.seat.finish(pool),
+            self.status.finish(pool),
+            self.fare_basis.finish(pool),
             Arc::new(self.fare_cents.finish()),
             Arc::new(self.tax_cents.finish()),
-            Arc::new(self.currency.finish()),
-            Arc::new(self.agency.finish()),
+            self.currency.finish(pool),
+            self.agency.finish(pool),
             Arc::new(self.frequent_flyer.finish()),
             Arc::new(self.bags.finish()),
-            Arc::new(self.channel.finish()),
+            self.channel.finish(pool),
             Arc::new(self.refundable.finish()),
         ];
         RecordBatch::try_new(schema, columns).expect("the builders follow COLUMNS")

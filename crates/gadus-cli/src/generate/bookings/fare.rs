@@ -4,6 +4,7 @@
 
 use gadus_base::Random;
 
+use super::text::{PoolBuilder, Text};
 use super::weighted::Weighted;
 use super::world::World;
 
@@ -79,33 +80,35 @@ const STAYS: [&str; 5] = ["3M", "1Y", "OW", "7D", "RT"];
 /// The tables behind fares and seats.
 #[derive(Debug)]
 pub(super) struct Fares {
+    cabins: [Text; 4],
+    letters: [Text; CLASSES.len()],
     cabins_short: Weighted,
     cabins_long: Weighted,
     /// For each cabin, its classes' indexes and weights.
     classes: [(Vec<usize>, Weighted); 4],
-    seats: [Vec<String>; 4],
+    seats: [Vec<Text>; 4],
     bags: [Weighted; 4],
     /// By class, then by country.
-    bases: Vec<String>,
+    bases: Vec<Text>,
     countries: usize,
     factors_permille: Vec<u64>,
 }
 
 /// What was sold.
 #[derive(Debug)]
-pub(super) struct Fare<'a> {
-    pub(super) cabin: &'static str,
+pub(super) struct Fare {
+    pub(super) cabin: Text,
     pub(super) cabin_index: usize,
-    pub(super) class: &'static str,
-    pub(super) basis: &'a str,
+    pub(super) class: Text,
+    pub(super) basis: Text,
     pub(super) refundable: bool,
     pub(super) fare_cents: i64,
     pub(super) tax_cents: i64,
 }
 
 impl Fares {
-    pub(super) fn new(world: &World) -> Self {
-        let countries = world.countries.iter().map(|country| country.code);
+    pub(super) fn new(world: &World, pool: &mut PoolBuilder) -> Self {
+        let countries = world.countries.iter().map(|country| country.key);
         let bases = CLASSES.iter().enumerate().flat_map(|(index, class)| {
             countries.clone().enumerate().map(move |(market, country)| {
                 let stay = STAYS[(index * 7 + market * 3) % STAYS.len()];
@@ -113,19 +116,21 @@ impl Fares {
             })
         });
         Self {
+            cabins: CABINS.map(|cabin| pool.add(cabin)),
+            letters: std::array::from_fn(|index| pool.add(CLASSES[index].letter)),
             cabins_short: Weighted::new(&CABIN_WEIGHTS_SHORT),
             cabins_long: Weighted::new(&CABIN_WEIGHTS_LONG),
             classes: std::array::from_fn(classes_of),
-            seats: std::array::from_fn(seats_of),
+            seats: std::array::from_fn(|cabin| seats_of(cabin, pool)),
             bags: std::array::from_fn(|cabin| Weighted::new(&BAG_WEIGHTS[cabin])),
-            bases: bases.collect(),
+            bases: bases.map(|basis| pool.add(basis)).collect(),
             countries: world.countries.len(),
             factors_permille: (0..FACTORS).map(factor_permille).collect(),
         }
     }
 
     /// A fare for a flight of `km`, sold in the country with index `market`.
-    pub(super) fn draw(&self, random: &mut Random, km: u16, market: usize) -> Fare<'_> {
+    pub(super) fn draw(&self, random: &mut Random, km: u16, market: usize) -> Fare {
         let cabins = if km <= SHORT_KM_MAX { &self.cabins_short } else { &self.cabins_long };
         let cabin = cabins.pick(random);
         let (indexes, weighted) = &self.classes[cabin];
@@ -139,19 +144,19 @@ impl Fares {
         let tax_cents =
             1_800 + i64::from(km) / 2 + fare_cents / 12 + random.below(700).cast_signed();
         Fare {
-            cabin: CABINS[cabin],
+            cabin: self.cabins[cabin],
             cabin_index: cabin,
-            class: class.letter,
-            basis: &self.bases[index * self.countries + market],
+            class: self.letters[index],
+            basis: self.bases[index * self.countries + market],
             refundable: class.kind == "FLX",
             fare_cents,
             tax_cents,
         }
     }
 
-    pub(super) fn seat(&self, random: &mut Random, cabin: usize) -> &str {
+    pub(super) fn seat(&self, random: &mut Random, cabin: usize) -> Text {
         let seats = &self.seats[cabin];
-        &seats[random.below(seats.len() as u64) as usize]
+        seats[random.below(seats.len() as u64) as usize]
     }
 
     pub(super) fn bags(&self, random: &mut Random, cabin: usize) -> i16 {
@@ -165,9 +170,10 @@ fn classes_of(cabin: usize) -> (Vec<usize>, Weighted) {
     (indexes, Weighted::new(&weights))
 }
 
-fn seats_of(cabin: usize) -> Vec<String> {
+fn seats_of(cabin: usize, pool: &mut PoolBuilder) -> Vec<Text> {
     let rows = SEAT_ROWS[cabin].clone();
     rows.flat_map(|row| SEAT_LETTERS[cabin].chars().map(move |letter| format!("{row}{letter}")))
+        .map(|seat| pool.add(seat))
         .collect()
 }
 

@@ -14,6 +14,7 @@ mod fare;
 mod locator;
 mod passenger;
 mod row;
+mod text;
 mod weighted;
 mod world;
 
@@ -61,7 +62,7 @@ impl Bookings {
         for index in first_row..end {
             columns.push(&self.source.row(index));
         }
-        columns.finish(self.schema())
+        columns.finish(self.schema(), self.source.pool())
     }
 
     /// The whole table, in batches of `batch_rows`.

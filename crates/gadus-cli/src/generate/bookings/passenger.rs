@@ -2,6 +2,7 @@
 
 use gadus_base::Random;
 
+use super::text::Text;
 use super::world::World;
 
 /// 2025-01-01, from which ages are counted.
@@ -9,21 +10,21 @@ const AGES_COUNTED_FROM_DAY: i32 = 20_089;
 const DAYS_PER_YEAR: u64 = 365;
 
 #[derive(Debug)]
-pub(super) struct Passenger<'a> {
+pub(super) struct Passenger {
     /// The airport next door.
     pub(super) home: usize,
-    pub(super) nationality: &'static str,
-    pub(super) last_name: &'a str,
-    pub(super) first_name: &'a str,
+    pub(super) nationality: Text,
+    pub(super) last_name: Text,
+    pub(super) first_name: Text,
     /// Days since 1970.
     pub(super) birth_day: i32,
     /// A carrier's index and the number on its card.
     pub(super) frequent_flyer: Option<(usize, u32)>,
 }
 
-impl<'a> Passenger<'a> {
+impl Passenger {
     /// The person whom `random` draws.
-    pub(super) fn draw(world: &'a World, mut random: Random) -> Self {
+    pub(super) fn draw(world: &World, mut random: Random) -> Self {
         let random = &mut random;
         let home = world.airport_by_traffic.pick(random);
         let residence = world.airports[home].country;

@@ -7,6 +7,7 @@ use gadus_base::Random;
 use super::fare::{Fare, Fares};
 use super::locator::Locators;
 use super::passenger::Passenger;
+use super::text::{Pool, PoolBuilder, Text};
 use super::weighted::Weighted;
 use super::world::World;
 
@@ -27,12 +28,25 @@ const LEAD_DAYS_MEAN: f64 = 36.0;
 const LEAD_DAYS_MAX: f64 = 330.0;
 const LEAD_STEPS: usize = 1024;
 
-const STATUSES: [&str; 8] = ["HK", "TK", "XX", "HL", "KK", "RR", "UN", "NO"];
-const STATUS_WEIGHTS: [f64; 8] = [72.0, 8.0, 7.0, 3.0, 4.0, 3.0, 2.0, 1.0];
-const CANCELLED: &str = "XX";
-const CHANNELS: [&str; 5] = ["WEB", "GDS", "APP", "NDC", "CALL"];
-const CHANNEL_WEIGHTS: [f64; 5] = [34.0, 27.0, 22.0, 12.0, 5.0];
-const CHANNELS_OF_AGENCIES: [&str; 2] = ["GDS", "NDC"];
+/// A status, its share, and whether it keeps a seat.
+const STATUSES: [(&str, f64, bool); 8] = [
+    ("HK", 72.0, true),
+    ("TK", 8.0, true),
+    ("XX", 7.0, false),
+    ("KK", 4.0, true),
+    ("HL", 3.0, true),
+    ("RR", 3.0, true),
+    ("UN", 2.0, true),
+    ("NO", 1.0, true),
+];
+/// A channel, its share, and whether an agency sells there.
+const CHANNELS: [(&str, f64, bool); 5] = [
+    ("WEB", 34.0, false),
+    ("GDS", 27.0, true),
+    ("APP", 22.0, false),
+    ("NDC", 12.0, true),
+    ("CALL", 5.0, false),
+];
 
 /// Everything rows are drawn from.
 #[derive(Debug)]
@@ -44,32 +58,40 @@ pub(super) struct Source {
     passengers: Random,
     passenger_count: u64,
     row_interval_us: i64,
-    agencies: Vec<String>,
+    agencies: Vec<Text>,
     agency_by_sales: Weighted,
-    statuses: Weighted,
-    channels: Weighted,
+    statuses: Flagged,
+    channels: Flagged,
     lead_days: Vec<i32>,
+    pool: Pool,
+}
+
+/// Texts by weight, each with a property.
+#[derive(Debug)]
+struct Flagged {
+    texts: Vec<(Text, bool)>,
+    weighted: Weighted,
 }
 
 #[derive(Debug)]
-pub(super) struct Row<'a> {
+pub(super) struct Row {
     pub(super) record_locator: [u8; 6],
     pub(super) booked_at_us: i64,
-    pub(super) carrier: &'static str,
+    pub(super) carrier: Text,
     pub(super) flight: Flight,
-    pub(super) origin: &'static str,
-    pub(super) destination: &'static str,
+    pub(super) origin: Text,
+    pub(super) destination: Text,
     pub(super) departure_day: i32,
     pub(super) passenger_id: i64,
-    pub(super) passenger: Passenger<'a>,
-    pub(super) seat: Option<&'a str>,
-    pub(super) status: &'static str,
-    pub(super) fare: Fare<'a>,
-    pub(super) currency: &'static str,
-    pub(super) agency: Option<&'a str>,
+    pub(super) passenger: Passenger,
+    pub(super) seat: Option<Text>,
+    pub(super) status: Text,
+    pub(super) fare: Fare,
+    pub(super) currency: Text,
+    pub(super) agency: Option<Text>,
     pub(super) frequent_flyer: Option<[u8; 11]>,
     pub(super) bags: i16,
-    pub(super) channel: &'static str,
+    pub(super) channel: Text,
 }
 
 /// A flight of the timetable.
@@ -83,9 +105,10 @@ pub(super) struct Flight {
 impl Source {
     pub(super) fn new(rows: u64, seed: u64) -> Self {
         let mut random = Random::seeded(seed);
-        let world = World::load();
+        let mut pool = PoolBuilder::default();
+        let world = World::load(&mut pool);
         Self {
-            fares: Fares::new(&world),
+            fares: Fares::new(&world, &mut pool),
             world,
             locators: Locators::new(&mut random),
             rows: random.child(0),
@@ -94,16 +117,18 @@ impl Source {
             row_interval_us: PERIOD_US / rows.max(1).cast_signed(),
             // Multiplying by a number without common factors shuffles the eight digits.
             agencies: (0..AGENCIES)
-                .map(|rank| format!("{:08}", (rank * 70_368_743 + 12_345_678) % 100_000_000))
+                .map(|rank| (rank * 70_368_743 + 12_345_678) % 100_000_000)
+                .map(|number| pool.add(format!("{number:08}")))
                 .collect(),
             agency_by_sales: Weighted::zipf(AGENCIES as usize, 10.0),
-            statuses: Weighted::new(&STATUS_WEIGHTS),
-            channels: Weighted::new(&CHANNEL_WEIGHTS),
+            statuses: Flagged::new(&STATUSES, &mut pool),
+            channels: Flagged::new(&CHANNELS, &mut pool),
             lead_days: (0..LEAD_STEPS).map(lead_days).collect(),
+            pool: pool.finish(),
         }
     }
 
-    pub(super) fn row(&self, index: u64) -> Row<'_> {
+    pub(super) fn row(&self, index: u64) -> Row {
         let random = &mut self.rows.child(index);
         let passenger_index = self.passenger(random);
         let passenger = Passenger::draw(&self.world, self.passengers.child(passenger_index));
@@ -112,16 +137,15 @@ impl Source {
         let carrier = self.carrier(random, origin, destination);
         let market = self.world.airports[origin].country;
         let fare = self.fares.draw(random, km, market);
-        let status = STATUSES[self.statuses.pick(random)];
-        let channel = CHANNELS[self.channels.pick(random)];
-        let by_agency = CHANNELS_OF_AGENCIES.contains(&channel);
-        let seated = status != CANCELLED && random.chance(0.7);
+        let (status, keeps_seat) = self.statuses.pick(random);
+        let (channel, by_agency) = self.channels.pick(random);
+        let seated = keeps_seat && random.chance(0.7);
         let booked_at_us = self.booked_at_us(random, index);
         let lead_days = self.lead_days[random.below(LEAD_STEPS as u64) as usize];
         Row {
             record_locator: self.locators.of(index),
             booked_at_us,
-            carrier: self.world.carriers[carrier],
+            carrier: self.world.carriers[carrier].text,
             flight: self.flight(random, carrier, origin, destination),
             origin: self.world.airports[origin].code,
             destination: self.world.airports[destination].code,
@@ -130,15 +154,20 @@ impl Source {
             seat: seated.then(|| self.fares.seat(random, fare.cabin_index)),
             status,
             currency: self.world.countries[market].currency,
-            agency: by_agency.then(|| self.agencies[self.agency_by_sales.pick(random)].as_str()),
+            agency: by_agency.then(|| self.agencies[self.agency_by_sales.pick(random)]),
             frequent_flyer: passenger
                 .frequent_flyer
-                .map(|(carrier, number)| card(self.world.carriers[carrier], number)),
+                .map(|(carrier, number)| card(self.world.carriers[carrier].code, number)),
             bags: self.fares.bags(random, fare.cabin_index),
             channel,
             fare,
             passenger,
         }
+    }
+
+    /// The bytes of long texts.
+    pub(super) fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     /// Some fly far more than others: a product of two even numbers.
@@ -209,6 +238,18 @@ impl Source {
         let jitter_max = (self.row_interval_us * JITTER_ROWS).min(JITTER_US_MAX);
         let planned = FIRST_BOOKING_US + index.cast_signed() * self.row_interval_us;
         planned + random.below(jitter_max.cast_unsigned() + 1).cast_signed()
+    }
+}
+
+impl Flagged {
+    fn new(entries: &[(&str, f64, bool)], pool: &mut PoolBuilder) -> Self {
+        let weights: Vec<f64> = entries.iter().map(|(_, weight, _)| *weight).collect();
+        let texts = entries.iter().map(|(text, _, flag)| (pool.add(*text), *flag)).collect();
+        Self { texts, weighted: Weighted::new(&weights) }
+    }
+
+    fn pick(&self, random: &mut Random) -> (Text, bool) {
+        self.texts[self.weighted.pick(random)]
     }
 }
 

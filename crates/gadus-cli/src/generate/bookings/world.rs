@@ -5,6 +5,7 @@
 
 use gadus_base::Random;
 
+use super::text::{PoolBuilder, Text};
 use super::weighted::{Weighted, zipf_weight};
 
 const AIRPORTS: &str = include_str!("data/airports.txt");
@@ -22,7 +23,7 @@ const NAME_FLATNESS: f64 = 1.5;
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) airports: Vec<Airport>,
-    pub(super) carriers: Vec<&'static str>,
+    pub(super) carriers: Vec<Carrier>,
     pub(super) countries: Vec<Country>,
     pub(super) customs: Vec<Custom>,
     pub(super) airport_by_traffic: Weighted,
@@ -33,16 +34,23 @@ pub(super) struct World {
 
 #[derive(Debug)]
 pub(super) struct Airport {
-    pub(super) code: &'static str,
+    pub(super) code: Text,
     pub(super) country: usize,
     latitude: f64,
     longitude: f64,
 }
 
 #[derive(Debug)]
-pub(super) struct Country {
+pub(super) struct Carrier {
     pub(super) code: &'static str,
-    pub(super) currency: &'static str,
+    pub(super) text: Text,
+}
+
+#[derive(Debug)]
+pub(super) struct Country {
+    pub(super) key: &'static str,
+    pub(super) code: Text,
+    pub(super) currency: Text,
     /// Index in `World::customs`.
     pub(super) custom: usize,
     /// Its airports and its carriers, where it has some.
@@ -67,23 +75,30 @@ pub(super) struct Custom {
 
 #[derive(Debug)]
 pub(super) struct Names {
-    names: Vec<String>,
+    names: Vec<Text>,
     weighted: Weighted,
 }
 
 impl World {
-    pub(super) fn load() -> Self {
-        let customs = load_customs();
+    pub(super) fn load(pool: &mut PoolBuilder) -> Self {
+        let customs = load_customs(pool);
         let mut countries: Vec<Country> = records(COUNTRIES)
             .map(|[code, currency, custom]| {
                 let custom = position(customs.iter().map(|known| known.key), custom);
-                Country { code, currency, custom, airports: None, carriers: None }
+                Country {
+                    key: code,
+                    code: pool.add(code),
+                    currency: pool.add(currency),
+                    custom,
+                    airports: None,
+                    carriers: None,
+                }
             })
             .collect();
-        let country = |code| position(countries.iter().map(|known| known.code), code);
+        let country = |code| position(countries.iter().map(|known| known.key), code);
         let airports: Vec<Airport> = records(AIRPORTS)
             .map(|[code, country_code, latitude, longitude]| Airport {
-                code,
+                code: pool.add(code),
                 country: country(country_code),
                 latitude: degrees(latitude),
                 longitude: degrees(longitude),
@@ -101,7 +116,10 @@ impl World {
             km: distances(&airports),
             airport_by_traffic: Weighted::zipf(airports.len(), AIRPORT_FLATNESS),
             carrier_by_traffic: Weighted::zipf(carriers.len(), CARRIER_FLATNESS),
-            carriers: carriers.into_iter().map(|(code, _)| code).collect(),
+            carriers: carriers
+                .into_iter()
+                .map(|(code, _)| Carrier { code, text: pool.add(code) })
+                .collect(),
             airports,
             countries,
             customs,
@@ -145,17 +163,17 @@ impl Members {
 }
 
 impl Names {
-    fn new<'a>(words: impl Iterator<Item = &'a str>) -> Self {
-        let names: Vec<String> = words.map(|word| word.replace('_', " ")).collect();
+    fn new<'a>(words: impl Iterator<Item = &'a str>, pool: &mut PoolBuilder) -> Self {
+        let names: Vec<Text> = words.map(|word| pool.add(word.replace('_', " "))).collect();
         Self { weighted: Weighted::zipf(names.len(), NAME_FLATNESS), names }
     }
 
-    pub(super) fn pick(&self, random: &mut Random) -> &str {
-        &self.names[self.weighted.pick(random)]
+    pub(super) fn pick(&self, random: &mut Random) -> Text {
+        self.names[self.weighted.pick(random)]
     }
 }
 
-fn load_customs() -> Vec<Custom> {
+fn load_customs(pool: &mut PoolBuilder) -> Vec<Custom> {
     let lines: Vec<&'static str> = lines(NAMES).collect();
     lines
         .chunks(2)
@@ -165,8 +183,8 @@ fn load_customs() -> Vec<Custom> {
             let key = last.next().expect("a line begins with its custom");
             Custom {
                 key,
-                last: Names::new(last.skip(1)),
-                first: Names::new(first.split_whitespace().skip(2)),
+                last: Names::new(last.skip(1), pool),
+                first: Names::new(first.split_whitespace().skip(2), pool),
             }
         })
         .collect()
