@@ -37,7 +37,9 @@ fn main() -> ExitCode {
 }
 
 /// The repository's root, wherever the command was started.
+///
+/// Asked for at run time: a build kept from another checkout would name that one's folder.
 fn root() -> PathBuf {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.parent().unwrap_or(own).to_path_buf()
+    let own = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from);
+    own.parent().unwrap_or(Path::new(".")).to_path_buf()
 }
