@@ -7,10 +7,13 @@
 //!   was acknowledged.
 
 mod checkpoint;
+mod create;
+mod files;
 mod open;
 mod relaxed;
 
-pub(crate) use open::{Files, log_start, read_slots};
+pub(crate) use files::{Files, read_slots};
+pub(crate) use open::log_start;
 
 use crate::blob::{BLOB_ALIGNMENT_BYTES, Blob, BlobRef, ExtentRef};
 use crate::error::{ErrorKind, StorageError};

@@ -139,7 +139,7 @@ fn every_failing_operation_keeps_what_was_acknowledged() {
 #[test]
 fn a_damaged_middle_of_the_log_is_named_and_a_torn_end_is_cut() {
     let (_, memory, folder) = faulty();
-    let mut ledger = Ledger::create(folder, options()).unwrap();
+    let ledger = Ledger::create(folder, options()).unwrap();
     let mut ends = Vec::new();
     for number in 1..=10 {
         let end = ledger.store.append(CommitNumber(number), &[IoSlice::new(&[7; 100])]).unwrap();
@@ -173,7 +173,7 @@ fn a_damaged_middle_of_the_log_is_named_and_a_torn_end_is_cut() {
 #[test]
 fn a_damaged_zone_header_is_not_taken_for_the_end() {
     let (_, memory, folder) = faulty();
-    let mut ledger = Ledger::create(folder, options()).unwrap();
+    let ledger = Ledger::create(folder, options()).unwrap();
     for number in 1..=20 {
         let end = ledger.store.append(CommitNumber(number), &[IoSlice::new(&[7; 1000])]).unwrap();
         ledger.store.wait_durable(end).unwrap();
@@ -257,4 +257,19 @@ fn impossible_references_are_refused_without_allocating() {
         let blob = gadus_storage::BlobRef { offset, bytes, ..blobs[0] };
         assert_eq!(store.read_blob(&blob).unwrap_err().kind, ErrorKind::Corrupt);
     }
+}
+
+#[test]
+fn a_sound_database_has_no_problems() {
+    let (_, memory, folder) = faulty();
+    let mut ledger = Ledger::create(folder, options()).unwrap();
+    commits(&mut ledger, 20);
+    ledger.checkpoint().unwrap();
+    commits(&mut ledger, 7);
+    let id = ledger.store.id();
+    drop(ledger);
+    let report = check(memory, NAME).unwrap();
+    assert_eq!(report.problems, []);
+    assert_eq!((report.database, report.log_records), (id, 7));
+    assert_eq!((report.checkpoint, report.last_commit), (CommitNumber(20), CommitNumber(27)));
 }

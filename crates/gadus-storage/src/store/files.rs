@@ -1,0 +1,188 @@
+//! The files of a database: opened, owned, and their headers read.
+//!
+//! - Nothing is changed here, and nothing is believed that its checksum does not cover.
+//! - A missing log is refused, always: nothing tells whether it held acknowledged commits.
+
+use super::checkpoint::decode_pending;
+use super::read_blob;
+use crate::blob::{Blob, BlobRef};
+use crate::error::{ErrorKind, StorageError};
+use crate::header::{DATA_START, Header, SLOT_BYTES, SLOT_OFFSETS, Slot};
+use crate::holder;
+use crate::options::Options;
+use crate::space::Pending;
+use gadus_block::{Device, ErrorKind as BlockErrorKind, Folder, Hint, OpenMode};
+use std::sync::Arc;
+
+/// The files of a database, open and owned.
+pub(crate) struct Files {
+    pub(crate) folder: Arc<dyn Folder>,
+    pub(crate) data: Arc<dyn Device>,
+    pub(crate) log: Arc<dyn Device>,
+    pub(crate) data_described: String,
+    pub(crate) log_described: String,
+}
+
+/// The slots as found, and the header to recover from.
+pub(crate) struct Chosen {
+    pub(crate) slots: [Slot; 2],
+    pub(crate) slot: usize,
+    pub(crate) header: Header,
+    pub(crate) root: Option<Blob>,
+    pub(crate) pending: Vec<Pending>,
+    pub(crate) warnings: Vec<String>,
+}
+
+pub(crate) fn log_name(name: &str) -> String {
+    format!("{name}-wal")
+}
+
+pub(super) fn holder_name(name: &str) -> String {
+    format!("{name}-lck")
+}
+
+impl Files {
+    /// Opens and owns both files; for reading, shares them with other readers.
+    pub(crate) fn open(
+        folder: Arc<dyn Folder>,
+        name: &str,
+        options: Options,
+    ) -> Result<Self, StorageError> {
+        let mode = if options.read_only { OpenMode::Read } else { OpenMode::ReadWrite };
+        let data_described = folder.describe(name);
+        let data = folder.open(name, mode)?;
+        own(&*folder, name, &*data, options)?;
+        // Before the log is asked for: a file that is no database needs no log either.
+        read_slots(&*data, &data_described)?;
+        let log_name = log_name(name);
+        let log_described = folder.describe(&log_name);
+        let log = folder.open(&log_name, mode).map_err(|error| match error.kind {
+            BlockErrorKind::NotFound => {
+                let message = format!(
+                    "the log of {data_described} is missing, and acknowledged commits may be \
+                     missing with it; put it back beside the data file, or restore a copy"
+                );
+                StorageError::new(ErrorKind::Corrupt, &log_described, message)
+            }
+            _ => error.into(),
+        })?;
+        own(&*folder, name, &*log, options)?;
+        // What the cache holds may be what a failed sync did not write; best effort.
+        log.hint(0..log.length()?, Hint::DontNeed);
+        data.hint(0..DATA_START, Hint::DontNeed);
+        Ok(Self { folder, data, log, data_described, log_described })
+    }
+
+    /// The newest header whose root can be read.
+    pub(crate) fn choose_header(&self) -> Result<Chosen, StorageError> {
+        let slots = read_slots(&*self.data, &self.data_described)?;
+        let mut warnings = Vec::new();
+        let mut candidates: Vec<(usize, Header)> = Vec::new();
+        for (slot, found) in slots.iter().enumerate() {
+            match found {
+                Slot::Valid(header) => candidates.push((slot, *header)),
+                Slot::Blank => {}
+                Slot::Strange | Slot::Damaged | Slot::Version(_) => warnings.push(format!(
+                    "{} at byte {}: a header is damaged, the other one is used",
+                    self.data_described, SLOT_OFFSETS[slot]
+                )),
+            }
+        }
+        candidates.sort_by_key(|(_, header)| std::cmp::Reverse(header.sequence));
+        if let [(_, one), (slot, other)] = candidates[..]
+            && (one.database, one.log_zone_bytes) != (other.database, other.log_zone_bytes)
+        {
+            let message = "the two headers belong to different databases";
+            let offset = SLOT_OFFSETS[slot];
+            return Err(StorageError::corrupt(&self.data_described, offset, message));
+        }
+        let mut first_error = None;
+        for (slot, header) in candidates {
+            match self.read_root(&header) {
+                Ok((root, pending)) => {
+                    return Ok(Chosen { slots, slot, header, root, pending, warnings });
+                }
+                Err(error) => {
+                    warnings.push(format!("{error}; the checkpoint before it is used"));
+                    first_error.get_or_insert(error);
+                }
+            }
+        }
+        Err(first_error.expect("at least one slot is valid, as read_slots has found"))
+    }
+
+    /// The root and the pending list that a header names.
+    pub(crate) fn read_root(
+        &self,
+        header: &Header,
+    ) -> Result<(Option<Blob>, Vec<Pending>), StorageError> {
+        let length = self.data.length()?;
+        let read = |blob: &BlobRef| match blob.id {
+            0 => Ok(None),
+            _ => read_blob(&*self.data, &self.data_described, length, blob).map(Some),
+        };
+        let root = read(&header.root)?;
+        let pending = read(&header.pending)?;
+        let pending = decode_pending(pending.as_deref().unwrap_or_default()).map_err(|error| {
+            let message = format!("the list of pending extents is damaged: {error}");
+            StorageError::corrupt(&self.data_described, header.pending.offset, message)
+        })?;
+        Ok((root, pending))
+    }
+}
+
+/// Takes ownership, or names who has it.
+pub(super) fn own(
+    folder: &dyn Folder,
+    name: &str,
+    device: &dyn Device,
+    options: Options,
+) -> Result<(), StorageError> {
+    let owned = if options.read_only { device.try_share()? } else { device.try_own()? };
+    if owned {
+        return Ok(());
+    }
+    let holder = holder::describe(folder, &holder_name(name));
+    let holder = holder.unwrap_or_else(|| "a process that left no description".to_owned());
+    let message = format!("it is in use by {holder}; close it there first");
+    Err(StorageError::new(ErrorKind::InUse, &folder.describe(name), message))
+}
+
+/// Both slots, of which at least one is valid.
+pub(crate) fn read_slots(data: &dyn Device, described: &str) -> Result<[Slot; 2], StorageError> {
+    let length = data.length()?;
+    let mut slots = [Slot::Blank; 2];
+    for (slot, found) in slots.iter_mut().enumerate() {
+        let offset = SLOT_OFFSETS[slot];
+        let present = length.saturating_sub(offset).min(SLOT_BYTES as u64);
+        let mut bytes = [0; SLOT_BYTES];
+        let into = &mut bytes[..usize::try_from(present).expect("at most a slot")];
+        data.read_at(offset, into)?;
+        *found = Slot::decode(slot, &bytes);
+    }
+    if slots.iter().any(|slot| slot.header().is_some()) {
+        return Ok(slots);
+    }
+    for slot in slots {
+        if let Slot::Version(version) = slot {
+            let message = format!("it has format {version}, this program knows 1; upgrade");
+            return Err(StorageError::new(ErrorKind::Version, described, message));
+        }
+    }
+    if slots.contains(&Slot::Damaged) {
+        let message = "both headers are damaged; restore a copy";
+        return Err(StorageError::corrupt(described, 0, message));
+    }
+    if slots == [Slot::Blank; 2] && length <= DATA_START && is_blank(data, length)? {
+        let message = "its creation was interrupted and it holds nothing; create it again";
+        return Err(StorageError::new(ErrorKind::Unfinished, described, message));
+    }
+    let message = "it is not a Gadus database";
+    Err(StorageError::new(ErrorKind::NotADatabase, described, message))
+}
+
+fn is_blank(data: &dyn Device, length: u64) -> Result<bool, StorageError> {
+    let mut bytes = vec![0; usize::try_from(length.min(DATA_START)).expect("at most 64 KiB")];
+    data.read_at(0, &mut bytes)?;
+    Ok(bytes.iter().all(|byte| *byte == 0))
+}
