@@ -198,7 +198,8 @@ impl Log {
             count = 1;
             self.write_zeros(writer.places, 1)?;
         }
-        self.device.sync()?;
+        // Unlike a write, a sync that fails for want of space has lost bytes of others, too.
+        self.device.sync().map_err(|error| self.poison.set(error.into()))?;
         // Popped from the back: the lowest place first, so that the file is used front to back.
         writer.free.extend((writer.places..writer.places + count).rev());
         writer.places += count;

@@ -42,6 +42,8 @@ pub(crate) struct LogScan {
     pub(crate) free: Vec<u64>,
     /// Places whose headers must be erased before their numbers are given again.
     pub(crate) stale: Vec<u64>,
+    /// Offsets of intact fragments behind the end: they must not come back.
+    pub(crate) abandoned: Vec<u64>,
     pub(crate) places: u64,
 }
 
@@ -77,7 +79,7 @@ pub(crate) fn scan(
         return Err(scanner.missing(first));
     }
     let (mut scan, stopped_at) = scanner.accept(start)?;
-    let claimed = scanner.durable_claim_after(stopped_at)?.max(scan.proven);
+    let claimed = scanner.look_behind(&mut scan)?.max(scan.proven);
     if claimed > scan.end {
         let offset = scanner.offset_of(stopped_at);
         let message = format!(
@@ -168,6 +170,7 @@ impl Scanner<'_> {
             first_zone: 0,
             free: Vec::new(),
             stale: Vec::new(),
+            abandoned: Vec::new(),
             places: self.places,
         };
         let (mut end, mut chain) = (start.position.0, start.chain);
@@ -199,20 +202,24 @@ impl Scanner<'_> {
         }
     }
 
-    /// The highest position that an intact fragment at or after `position` claims to be durable.
-    fn durable_claim_after(&mut self, position: u64) -> Result<u64, StorageError> {
+    /// Notes every intact fragment behind the accepted end; gives the highest position that one of
+    /// them claims to be durable.
+    fn look_behind(&mut self, scan: &mut LogScan) -> Result<u64, StorageError> {
         let shape = self.shape;
+        let position = shape.fragment_start(scan.end);
         let first = shape.zone_of(position);
         let zones: Vec<u64> = self.by_number.range(first..).map(|(number, _)| *number).collect();
         let mut claim = 0;
         for zone in zones {
             let zone_start = zone * shape.zone_bytes;
             let mut at = position.max(zone_start + ZONE_HEADER_BYTES);
+            let Some(place) = self.by_number.get(&zone).copied() else { continue };
             let Some((bytes, _)) = self.zone(zone)? else { continue };
             while at + FRAGMENT_HEADER_BYTES <= zone_start + shape.zone_bytes {
                 let within = usize::try_from(at - zone_start).expect("within a zone");
                 match bytes.get(within..).and_then(|rest| shape.decode(at, rest)) {
                     Some(found) => {
+                        scan.abandoned.push(place * shape.zone_bytes + (at - zone_start));
                         claim = claim.max(found.fragment.durable);
                         at += Fragment::bytes(found.payload.len());
                     }
@@ -253,17 +260,23 @@ impl Scanner<'_> {
 }
 
 /// Writes again, with the same bytes, what was accepted but is not proven durable, and erases
-/// zones that would claim numbers again; then syncs.
+/// zones that would claim numbers again and fragments behind the end; then syncs.
 ///
 /// The process that wrote the bytes may have consumed the error of their sync and died: the cache
 /// then shows bytes that the medium does not have, and nobody would ever write them again.
+/// Fragments behind the end follow a record that was lost. Were the same record appended again, bit
+/// for bit, they would continue it at the next recovery, and commits that had been found absent
+/// would appear.
 pub(crate) fn make_durable(
     device: &dyn Device,
     shape: LogShape,
     scan: &LogScan,
 ) -> Result<(), StorageError> {
-    if scan.proven >= scan.end && scan.stale.is_empty() {
+    if scan.proven >= scan.end && scan.stale.is_empty() && scan.abandoned.is_empty() {
         return Ok(());
+    }
+    for offset in &scan.abandoned {
+        device.write_at(*offset, &[IoSlice::new(&[0; 8])])?;
     }
     for place in &scan.stale {
         let blank = [0; ZONE_HEADER_LENGTH];

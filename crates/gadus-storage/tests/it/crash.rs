@@ -1,9 +1,9 @@
 //! Crashes at every operation: what was acknowledged is there, whole, and stays.
 
-use crate::ledger::{Ledger, State, options};
+use crate::ledger::{Ledger, NAME, State, options};
 use gadus_base::{CommitNumber, Random};
 use gadus_block::{CrashPolicy, MemoryFolder, Trace, TracedFolder};
-use gadus_storage::{Durability, ErrorKind, Options};
+use gadus_storage::{Durability, ErrorKind, Options, Store};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -82,6 +82,11 @@ impl Run {
         let found = ledger.state.commit;
         assert!(found >= self.least(at, policy), "at {at}, {policy:?}: only {found} is left");
         assert_eq!(Some(&ledger.state), self.states.get(&found), "at {at}, {policy:?}");
+        assert_eq!(
+            ledger.warnings,
+            [] as [&str; 0],
+            "a crash damages nothing: at {at}, {policy:?}"
+        );
         ledger.verify();
         Some(ledger)
     }
@@ -177,6 +182,21 @@ fn a_crash_during_recovery_changes_nothing() {
         for at in (run.created_at..=run.trace.len()).step_by(7) {
             policies(2).for_each(|policy| run.crash_again(at, policy));
         }
+    }
+}
+
+#[test]
+fn a_checkpoint_that_returned_is_the_one_recovered_from() {
+    let (folder, trace) = TracedFolder::new(Arc::new(MemoryFolder::new()));
+    let mut ledger = Ledger::create(Arc::new(folder), options()).unwrap();
+    let mut random = Random::seeded(1);
+    for _ in 0..5 {
+        ledger.commit(&mut random, false).unwrap();
+        ledger.checkpoint().unwrap();
+        let image = trace.image(trace.len(), CrashPolicy::DropUnsynced);
+        let (_, recovered) = Store::open(Arc::new(image), NAME, options()).unwrap();
+        assert_eq!(recovered.commit, ledger.state.commit);
+        assert_eq!(recovered.records, []);
     }
 }
 

@@ -184,15 +184,31 @@ fn a_damaged_zone_header_is_not_taken_for_the_end() {
     assert_eq!(error.kind, ErrorKind::Corrupt, "{error}");
 }
 
-#[test]
-fn one_damaged_header_or_root_falls_back_to_the_other() {
-    let (_, memory, folder) = faulty();
-    let mut ledger = Ledger::create(folder, options()).unwrap();
+/// Five checkpoints, then commits that use recycled log and space, in one life or in two.
+fn with_checkpoints(folder: &Arc<FaultyFolder>, commits_between: u64, reopens: bool) -> Ledger {
+    let mut ledger = Ledger::create(folder.clone(), options()).unwrap();
     for _ in 0..5 {
-        commits(&mut ledger, 20);
+        commits(&mut ledger, commits_between);
         ledger.checkpoint().unwrap();
     }
-    commits(&mut ledger, 5);
+    if reopens {
+        drop(ledger);
+        ledger = Ledger::open(folder.clone(), options()).unwrap();
+    }
+    commits(&mut ledger, 60);
+    ledger
+}
+
+#[test]
+fn one_damaged_header_or_root_falls_back_to_the_other() {
+    for (commits_between, reopens) in [(5, false), (20, false), (7, true), (20, true)] {
+        damage_each_part(commits_between, reopens);
+    }
+}
+
+fn damage_each_part(commits_between: u64, reopens: bool) {
+    let (_, memory, folder) = faulty();
+    let ledger = with_checkpoints(&folder, commits_between, reopens);
     let state = ledger.state.clone();
     let blobs: Vec<_> = ledger.state.keys.values().flatten().copied().collect();
     let is_live = |at: u64| blobs.iter().any(|blob| (blob.offset..blob.end()).contains(&at));
@@ -272,4 +288,40 @@ fn a_sound_database_has_no_problems() {
     assert_eq!(report.problems, []);
     assert_eq!((report.database, report.log_records), (id, 7));
     assert_eq!((report.checkpoint, report.last_commit), (CommitNumber(20), CommitNumber(27)));
+}
+
+#[test]
+fn a_sync_without_space_poisons_unlike_a_write() {
+    for name in [NAME, LOG] {
+        let (plan, _, folder) = faulty();
+        let mut ledger = Ledger::create(folder, options()).unwrap();
+        let nth = plan.count_on(name, Operation::Sync) + 1;
+        let fault = Fault::Error(BlockErrorKind::NoSpace);
+        plan.fail_on(name, Operation::Sync, nth, Repeat::Once, fault);
+        let mut random = Random::seeded(3);
+        // Without waiting, so that the log is synced by its growth only.
+        while ledger.commit(&mut random, false).is_ok() {}
+        assert!(ledger.store.is_poisoned(), "{name}");
+    }
+}
+
+#[test]
+fn an_abandoned_end_of_the_log_does_not_come_back() {
+    let (plan, _, folder) = faulty();
+    let record = [IoSlice::new(&[7; 100])];
+    let store = Store::create(folder.clone(), NAME, options()).unwrap();
+    plan.fail_next(LOG, Operation::Write, Fault::Lost);
+    store.append(CommitNumber(1), &record).unwrap();
+    store.append(CommitNumber(2), &record).unwrap();
+    drop(store);
+    for expected in [0, 1] {
+        let (store, recovered) = Store::open(folder.clone(), NAME, options()).unwrap();
+        // The second record is intact at its place, right behind the new first one.
+        assert_eq!(recovered.records.len(), expected);
+        store.finish_recovery().unwrap();
+        if expected == 0 {
+            let end = store.append(CommitNumber(1), &record).unwrap();
+            store.wait_durable(end).unwrap();
+        }
+    }
 }

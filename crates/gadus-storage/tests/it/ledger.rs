@@ -21,6 +21,7 @@ pub(crate) struct Ledger {
     pub(crate) store: Store,
     pub(crate) state: State,
     pub(crate) end: LogPosition,
+    pub(crate) warnings: Vec<String>,
     extents: BTreeMap<u64, Arc<Extent>>,
 }
 
@@ -48,15 +49,18 @@ fn content(key: u64, index: usize, bytes: u64) -> Vec<u8> {
 impl Ledger {
     pub(crate) fn create(folder: Arc<dyn Folder>, options: Options) -> Result<Self, StorageError> {
         let store = Store::create(folder, NAME, options)?;
+        Ok(Self::new(store, Vec::new()))
+    }
+
+    fn new(store: Store, warnings: Vec<String>) -> Self {
         let end = store.appended();
-        Ok(Self { store, state: State::default(), extents: BTreeMap::new(), end })
+        Self { store, state: State::default(), end, warnings, extents: BTreeMap::new() }
     }
 
     /// Opens and replays; every extent named on the way is adopted.
     pub(crate) fn open(folder: Arc<dyn Folder>, options: Options) -> Result<Self, StorageError> {
         let (store, recovered) = Store::open(folder, NAME, options)?;
-        let end = store.appended();
-        let mut ledger = Self { store, state: State::default(), extents: BTreeMap::new(), end };
+        let mut ledger = Self::new(store, recovered.warnings);
         if let Some(root) = &recovered.root {
             ledger.load(root)?;
         }
