@@ -325,3 +325,27 @@ fn an_abandoned_end_of_the_log_does_not_come_back() {
         }
     }
 }
+
+#[test]
+fn a_fragment_of_another_history_is_not_accepted() {
+    let (_, memory, folder) = faulty();
+    drop(Store::create(folder, NAME, options()).unwrap());
+    let [ours, other] = [1, 2].map(|byte| {
+        let memory = Arc::new(memory.copy());
+        let (store, _) = Store::open(memory.clone(), NAME, options()).unwrap();
+        store.finish_recovery().unwrap();
+        let mut end = store.appended();
+        for number in 1..=2 {
+            end = store.append(CommitNumber(number), &[IoSlice::new(&[byte; 100])]).unwrap();
+        }
+        (memory, usize::try_from(end.0).unwrap())
+    });
+    let (ours, end) = ours;
+    let start = end - (end - 64) / 2;
+    let stale = other.0.snapshot()[LOG][start..end].to_vec();
+    let device = ours.open(LOG, OpenMode::ReadWrite).unwrap();
+    device.write_at(start as u64, &[IoSlice::new(&stale)]).unwrap();
+    drop(device);
+    let (_, recovered) = Store::open(ours, NAME, options()).unwrap();
+    assert_eq!(recovered.records.len(), 1, "intact, in its place, but after another record");
+}

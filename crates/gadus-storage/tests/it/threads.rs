@@ -108,3 +108,27 @@ fn closing_a_relaxed_store_syncs_it() {
     let image = trace.image(trace.len(), gadus_block::CrashPolicy::DropUnsynced);
     assert_eq!(recovered_commits(Arc::new(image)), [1]);
 }
+
+#[test]
+fn what_is_appended_during_a_sync_waits_for_the_next() {
+    let delays = Delays { sync: Duration::from_millis(50), ..Delays::default() };
+    let slow = Arc::new(ThrottledFolder::new(Arc::new(MemoryFolder::new()), delays));
+    let (traced, trace) = gadus_block::TracedFolder::new(slow);
+    let store = Arc::new(Store::create(Arc::new(traced), NAME, options()).unwrap());
+    let append = |number| store.append(CommitNumber(number), &[IoSlice::new(b"x")]).unwrap();
+    let first = append(1);
+    let waiter = {
+        let store = Arc::clone(&store);
+        spawn("waiter", move || store.wait_durable(first)).unwrap()
+    };
+    // Usually long enough for the sync to begin; if not, the facts below hold all the same.
+    std::thread::park_timeout(Duration::from_millis(20));
+    let second = append(2);
+    waiter.join().unwrap().unwrap();
+    let claimed = if store.durable() >= second { 2 } else { 1 };
+    let image = trace.image(trace.len(), gadus_block::CrashPolicy::DropUnsynced);
+    assert!(recovered_commits(Arc::new(image)).len() >= claimed);
+    store.wait_durable(second).unwrap();
+    let image = trace.image(trace.len(), gadus_block::CrashPolicy::DropUnsynced);
+    assert_eq!(recovered_commits(Arc::new(image)), [1, 2]);
+}
