@@ -124,13 +124,24 @@ impl From<StorageError> for Error {
     }
 }
 
-impl From<arrow::error::ArrowError> for Error {
-    fn from(error: arrow::error::ArrowError) -> Self {
+impl Error {
+    /// The error of an Arrow kernel.
+    #[must_use]
+    pub fn from_arrow(error: &arrow::error::ArrowError) -> Self {
         use arrow::error::ArrowError;
-        let kind = match &error {
+        let text = error.to_string();
+        let kind = match error {
             ArrowError::DivideByZero | ArrowError::ArithmeticOverflow(_) => ErrorKind::OutOfRange,
+            // Casts say only in their text that a value does not fit.
+            ArrowError::CastError(_) if text.contains("Can't cast value") => ErrorKind::OutOfRange,
             _ => ErrorKind::Input,
         };
-        Self::new(kind, error.to_string()).caused_by(error)
+        Self::new(kind, text)
+    }
+}
+
+impl From<arrow::error::ArrowError> for Error {
+    fn from(error: arrow::error::ArrowError) -> Self {
+        Self::from_arrow(&error).caused_by(error)
     }
 }

@@ -1,1 +1,39 @@
+//! SQL for Gadus.
+//!
+//! - Text is parsed once; point statements and simple filters are compiled from its tree and kept by
+//!   their shape; everything else is planned by DataFusion, which no other crate names.
+//! - Public functions return boxed futures or plain types, so that callers do not compile
+//!   DataFusion's futures again.
+//!
+//! ```
+//! use gadus_engine::{Engine, Options};
+//! use gadus_sql::{Outcome, Sql};
+//! # fn main() -> gadus_engine::Result<()> {
+//! let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+//! let session = Sql::new(Engine::in_memory(Options::default())?).session();
+//! runtime.block_on(async {
+//!     session.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, name TEXT)", &[]).await?;
+//!     session.execute("INSERT INTO t VALUES (1, 'Ada')", &[]).await?;
+//!     let Outcome::Rows(rows) = session.execute("SELECT name FROM t", &[]).await? else {
+//!         unreachable!("a query gives rows")
+//!     };
+//!     assert_eq!(rows.collect().await?[0].num_rows(), 1);
+//!     Ok(())
+//! })
+//! # }
+//! ```
 
+mod compiled;
+mod error;
+mod provider;
+mod rows;
+mod session;
+mod shape;
+mod split;
+mod types;
+mod value;
+
+pub use rows::RowStream;
+pub use session::{Boxed, Outcome, Prepared, Session, Sql};
+pub use split::{Script, split_statements};
+pub use value::Value;

@@ -158,11 +158,7 @@ pub(crate) fn check_keys(
 
 pub(crate) fn duplicate_key(schema: &TableSchema, key: &[Datum]) -> Error {
     let names = schema.key.iter().map(|&column| schema.columns[column].name.as_str());
-    let values = key.iter().map(|value| match value {
-        Datum::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        Datum::Float(value) => value.to_string(),
-        other => other.as_wide().map_or_else(|| "NULL".to_owned(), |value| value.to_string()),
-    });
+    let values = key.iter().map(Datum::to_string);
     Error::new(
         ErrorKind::UniqueViolation,
         format!(

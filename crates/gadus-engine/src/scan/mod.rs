@@ -93,6 +93,16 @@ impl Scan {
         self.segments.len()
     }
 
+    /// The predicates, for people.
+    #[must_use]
+    pub fn predicates(&self) -> String {
+        let name = |predicate: &Predicate| {
+            let column = &self.table.schema().columns[predicate.column];
+            format!("{} {}", column.name, predicate.test)
+        };
+        self.request.predicates.iter().map(name).collect::<Vec<_>>().join(" AND ")
+    }
+
     /// How many segments the sketches ruled out.
     #[must_use]
     pub fn pruned(&self) -> usize {

@@ -5,6 +5,7 @@
 
 use crate::types::Datum;
 use std::cmp::Ordering;
+use std::fmt;
 
 /// A condition on one column.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +109,30 @@ impl Test {
                 _ => true,
             },
             Self::IsNull | Self::IsNotNull => true,
+        }
+    }
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Compare(comparison, value) => {
+                let sign = match comparison {
+                    Comparison::Equal => "=",
+                    Comparison::NotEqual => "<>",
+                    Comparison::Less => "<",
+                    Comparison::LessOrEqual => "<=",
+                    Comparison::Greater => ">",
+                    Comparison::GreaterOrEqual => ">=",
+                };
+                write!(f, "{sign} {value}")
+            }
+            Self::In(values) => write!(f, "IN ({} values)", values.len()),
+            Self::StartsWith(prefix) => {
+                write!(f, "LIKE '{}%'", String::from_utf8_lossy(prefix))
+            }
+            Self::IsNull => f.write_str("IS NULL"),
+            Self::IsNotNull => f.write_str("IS NOT NULL"),
         }
     }
 }

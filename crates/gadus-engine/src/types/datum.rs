@@ -6,6 +6,7 @@
 
 use gadus_base::{ByteReader, ByteWriter, DecodeError};
 use std::cmp::Ordering;
+use std::fmt;
 use std::sync::Arc;
 
 /// Longest text or binary value, in bytes.
@@ -158,4 +159,17 @@ impl Ord for Datum {
 /// SQL's order of doubles: -0 equals +0, NaN is largest and equals itself.
 pub(crate) fn compare_floats(left: f64, right: f64) -> Ordering {
     left.partial_cmp(&right).unwrap_or_else(|| left.is_nan().cmp(&right.is_nan()))
+}
+
+/// The stored value, for messages: dates and decimals show as the integers that they are kept as.
+impl fmt::Display for Datum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("NULL"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Wide(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value}"),
+            Self::Bytes(bytes) => write!(f, "'{}'", String::from_utf8_lossy(bytes)),
+        }
+    }
 }

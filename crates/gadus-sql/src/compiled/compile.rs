@@ -1,0 +1,397 @@
+//! From a parse tree to a compiled statement, or to nothing.
+
+use super::aggregate::{AggregateQuery, Condition, Output};
+use super::point::{Assigned, Insert, PointDelete, PointSelect, PointUpdate};
+use super::{Compiled, Operand, Target, negate};
+use crate::session::{column_index, folded, table_name, target_columns};
+use crate::value::Value;
+use datafusion::sql::sqlparser::ast::{
+    AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, Function, FunctionArg,
+    FunctionArgExpr, FunctionArguments, GroupByExpr, ObjectName, Query, Select, SelectItem,
+    SetExpr, Statement, TableFactor, TableObject, TableWithJoins, UnaryOperator, Update,
+    Value as SqlValue,
+};
+use gadus_engine::{Aggregate, Comparison, Snapshot, StorageClass, TableSchema};
+
+pub(super) fn compile(statement: &Statement, snapshot: &Snapshot) -> Option<Compiled> {
+    match statement {
+        Statement::Query(query) => select(query, snapshot),
+        Statement::Insert(insert) => insert_rows(insert, snapshot),
+        Statement::Update(update) => update_row(update, snapshot),
+        Statement::Delete(delete) => delete_row(delete, snapshot),
+        _ => None,
+    }
+}
+
+fn select(query: &Query, snapshot: &Snapshot) -> Option<Compiled> {
+    let plain = query.with.is_none()
+        && query.order_by.is_none()
+        && query.limit_clause.is_none()
+        && query.fetch.is_none()
+        && query.locks.is_empty()
+        && query.for_clause.is_none()
+        && query.settings.is_none()
+        && query.format_clause.is_none()
+        && query.pipe_operators.is_empty();
+    let SetExpr::Select(select) = &*query.body else { return None };
+    if !plain || !is_plain(select) {
+        return None;
+    }
+    let [table] = select.from.as_slice() else { return None };
+    let target = target(table, snapshot)?;
+    if let Some(columns) = projected(&select.projection, &target.schema) {
+        let key = key_operands(select.selection.as_ref()?, &target.schema)?;
+        return Some(Compiled::Select(PointSelect::new(target, columns, key)));
+    }
+    let outputs = select
+        .projection
+        .iter()
+        .map(|item| output(item, &target.schema))
+        .collect::<Option<Vec<_>>>()?;
+    let mut conditions = Vec::new();
+    if let Some(selection) = &select.selection {
+        each_conjunct(selection, &mut |conjunct| {
+            conditions.push(condition(conjunct, &target.schema));
+        });
+    }
+    let conditions = conditions.into_iter().collect::<Option<Vec<_>>>()?;
+    Some(Compiled::Aggregate(AggregateQuery { target, outputs, conditions }))
+}
+
+/// Whether a SELECT has nothing but a projection, one FROM and a WHERE.
+fn is_plain(select: &Select) -> bool {
+    let ungrouped = matches!(&select.group_by,
+        GroupByExpr::Expressions(expressions, modifiers) if expressions.is_empty() && modifiers.is_empty());
+    ungrouped
+        && select.distinct.is_none()
+        && select.top.is_none()
+        && select.into.is_none()
+        && select.lateral_views.is_empty()
+        && select.prewhere.is_none()
+        && select.having.is_none()
+        && select.named_window.is_empty()
+        && select.qualify.is_none()
+        && select.cluster_by.is_empty()
+        && select.distribute_by.is_empty()
+        && select.sort_by.is_empty()
+        && select.exclude.is_none()
+        && select.connect_by.is_empty()
+}
+
+/// The one table of a statement, without alias or decoration.
+fn target(table: &TableWithJoins, snapshot: &Snapshot) -> Option<Target> {
+    let TableFactor::Table {
+        name,
+        alias: None,
+        args: None,
+        with_hints,
+        version: None,
+        with_ordinality: false,
+        partitions,
+        json_path: None,
+        sample: None,
+        index_hints,
+    } = &table.relation
+    else {
+        return None;
+    };
+    let plain = table.joins.is_empty()
+        && with_hints.is_empty()
+        && partitions.is_empty()
+        && index_hints.is_empty();
+    if plain { named(name, snapshot) } else { None }
+}
+
+fn named(name: &ObjectName, snapshot: &Snapshot) -> Option<Target> {
+    let table = snapshot.find_table(&table_name(name).ok()?)?;
+    Some(Target { schema: table.schema().clone() })
+}
+
+/// Indexes of the columns of a projection that names only columns.
+fn projected(items: &[SelectItem], schema: &TableSchema) -> Option<Vec<(usize, String)>> {
+    let mut columns = Vec::new();
+    for item in items {
+        match item {
+            SelectItem::Wildcard(options) if options.to_string().is_empty() => {
+                let all = schema.columns.iter().enumerate();
+                columns.extend(all.map(|(index, column)| (index, column.name.clone())));
+            }
+            SelectItem::UnnamedExpr(expr) => {
+                let column = column(expr, schema)?;
+                columns.push((column, schema.columns[column].name.clone()));
+            }
+            SelectItem::ExprWithAlias { expr, alias } => {
+                columns.push((column(expr, schema)?, folded(alias)));
+            }
+            _ => return None,
+        }
+    }
+    Some(columns)
+}
+
+fn column(expr: &Expr, schema: &TableSchema) -> Option<usize> {
+    match expr {
+        Expr::Identifier(ident) => schema.column_index(&folded(ident)),
+        Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+            [table, ident] if folded(table) == schema.name => schema.column_index(&folded(ident)),
+            _ => None,
+        },
+        Expr::Nested(inner) => column(inner, schema),
+        _ => None,
+    }
+}
+
+/// A literal or a parameter, with its sign.
+fn operand(expr: &Expr) -> Option<Operand> {
+    match expr {
+        Expr::Nested(inner) => operand(inner),
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match operand(expr)? {
+            Operand::Literal(value) => negate(&value).ok().map(Operand::Literal),
+            Operand::Parameter { index, negated } => {
+                Some(Operand::Parameter { index, negated: !negated })
+            }
+        },
+        Expr::Value(value) => match &value.value {
+            SqlValue::Placeholder(name) => {
+                let number: usize = name.strip_prefix('$')?.parse().ok()?;
+                Some(Operand::Parameter { index: number.checked_sub(1)?, negated: false })
+            }
+            SqlValue::Null => Some(Operand::Literal(Value::Null)),
+            SqlValue::Boolean(value) => Some(Operand::Literal(Value::Boolean(*value))),
+            SqlValue::SingleQuotedString(text) => Some(Operand::Literal(Value::Text(text.clone()))),
+            SqlValue::Number(digits, false) => {
+                digits.to_string().parse().ok().map(|value| Operand::Literal(Value::Integer(value)))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn each_conjunct<'a>(expr: &'a Expr, each: &mut dyn FnMut(&'a Expr)) {
+    match expr {
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+            each_conjunct(left, each);
+            each_conjunct(right, each);
+        }
+        Expr::Nested(inner) => each_conjunct(inner, each),
+        other => each(other),
+    }
+}
+
+/// The operand of each key column, when the filter is equality on the whole key and nothing else.
+fn key_operands(selection: &Expr, schema: &TableSchema) -> Option<Vec<Operand>> {
+    if schema.key.is_empty() {
+        return None;
+    }
+    let mut found: Vec<Option<Operand>> = vec![None; schema.key.len()];
+    let mut whole = true;
+    each_conjunct(selection, &mut |conjunct| {
+        let part = match conjunct {
+            Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
+                let forward = column(left, schema).zip(operand(right));
+                forward.or_else(|| column(right, schema).zip(operand(left)))
+            }
+            _ => None,
+        };
+        let slot = part.and_then(|(column, operand)| {
+            let index = schema.key.iter().position(|&key| key == column)?;
+            Some((index, operand))
+        });
+        match slot {
+            Some((index, operand)) if found[index].is_none() => found[index] = Some(operand),
+            _ => whole = false,
+        }
+    });
+    if whole { found.into_iter().collect() } else { None }
+}
+
+fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
+    let usable = |column: usize| {
+        // Floats are left to DataFusion, which orders them otherwise.
+        schema.columns[column].column_type.storage() != StorageClass::Float
+    };
+    let one = |column: usize, condition: Condition| usable(column).then(|| vec![condition]);
+    match conjunct {
+        Expr::BinaryOp { left, op, right } => {
+            let comparison = match op {
+                BinaryOperator::Eq => Comparison::Equal,
+                BinaryOperator::NotEq => Comparison::NotEqual,
+                BinaryOperator::Lt => Comparison::Less,
+                BinaryOperator::LtEq => Comparison::LessOrEqual,
+                BinaryOperator::Gt => Comparison::Greater,
+                BinaryOperator::GtEq => Comparison::GreaterOrEqual,
+                _ => return None,
+            };
+            if let Some((column, operand)) = column(left, schema).zip(operand(right)) {
+                return one(column, Condition::Compare { column, comparison, operand });
+            }
+            let (column, operand) = column(right, schema).zip(operand(left))?;
+            let comparison = comparison.flipped();
+            one(column, Condition::Compare { column, comparison, operand })
+        }
+        Expr::Between { expr, negated: false, low, high } => {
+            let column = column(expr, schema).filter(|&column| usable(column))?;
+            let bound = |comparison, expr| {
+                Some(Condition::Compare { column, comparison, operand: operand(expr)? })
+            };
+            Some(vec![
+                bound(Comparison::GreaterOrEqual, low)?,
+                bound(Comparison::LessOrEqual, high)?,
+            ])
+        }
+        Expr::InList { expr, list, negated: false } => {
+            let column = column(expr, schema)?;
+            let operands = list.iter().map(operand).collect::<Option<Vec<_>>>()?;
+            one(column, Condition::In { column, operands })
+        }
+        Expr::IsNull(expr) => {
+            let column = column(expr, schema)?;
+            Some(vec![Condition::Null { column, wanted: true }])
+        }
+        Expr::IsNotNull(expr) => {
+            let column = column(expr, schema)?;
+            Some(vec![Condition::Null { column, wanted: false }])
+        }
+        _ => None,
+    }
+}
+
+fn output(item: &SelectItem, schema: &TableSchema) -> Option<Output> {
+    let (expr, alias) = match item {
+        SelectItem::UnnamedExpr(expr) => (expr, None),
+        SelectItem::ExprWithAlias { expr, alias } => (expr, Some(folded(alias))),
+        _ => return None,
+    };
+    let Expr::Function(function) = expr else { return None };
+    let (name, argument) = plain_call(function)?;
+    let column = match argument {
+        FunctionArgExpr::Wildcard => None,
+        FunctionArgExpr::Expr(expr) => match column(expr, schema) {
+            Some(column) => Some(column),
+            None => return None,
+        },
+        FunctionArgExpr::QualifiedWildcard(_) => return None,
+        #[allow(unreachable_patterns)] // variants of other versions of the parser
+        _ => return None,
+    };
+    let aggregate = match (name.as_str(), column) {
+        ("count", None) => Aggregate::CountRows,
+        ("count", Some(column)) => Aggregate::Count(column),
+        ("sum" | "avg", Some(column)) => Aggregate::Sum(column),
+        ("min", Some(column)) => Aggregate::Min(column),
+        ("max", Some(column)) => Aggregate::Max(column),
+        _ => return None,
+    };
+    Output::new(aggregate, name == "avg", alias, &name, schema)
+}
+
+/// The lower-case name and the one argument of an unadorned call.
+fn plain_call(function: &Function) -> Option<(String, &FunctionArgExpr)> {
+    let plain = function.filter.is_none()
+        && function.over.is_none()
+        && function.null_treatment.is_none()
+        && function.within_group.is_empty()
+        && matches!(function.parameters, FunctionArguments::None);
+    let FunctionArguments::List(list) = &function.args else { return None };
+    if !plain || list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
+        return None;
+    }
+    let [FunctionArg::Unnamed(argument)] = list.args.as_slice() else { return None };
+    let [part] = function.name.0.as_slice() else { return None };
+    Some((folded(part.as_ident()?), argument))
+}
+
+fn insert_rows(
+    insert: &datafusion::sql::sqlparser::ast::Insert,
+    snapshot: &Snapshot,
+) -> Option<Compiled> {
+    let plain = insert.or.is_none()
+        && !insert.ignore
+        && insert.table_alias.is_none()
+        && !insert.overwrite
+        && insert.assignments.is_empty()
+        && insert.partitioned.is_none()
+        && insert.after_columns.is_empty()
+        && insert.on.is_none()
+        && insert.returning.is_none();
+    let TableObject::TableName(name) = &insert.table else { return None };
+    let query = insert.source.as_ref().filter(|_| plain)?;
+    let bare = query.with.is_none()
+        && query.order_by.is_none()
+        && query.limit_clause.is_none()
+        && query.fetch.is_none();
+    let SetExpr::Values(values) = &*query.body else { return None };
+    let target = named(name, snapshot).filter(|_| bare)?;
+    let columns = target_columns(&target.schema, &insert.columns).ok()?;
+    // Columns that are not named must have no default to be evaluated.
+    let defaulted = |(index, column): (usize, &gadus_engine::ColumnDefinition)| {
+        column.default.is_some() && !columns.contains(&index)
+    };
+    if target.schema.columns.iter().enumerate().any(defaulted) {
+        return None;
+    }
+    let mut rows = Vec::with_capacity(values.rows.len());
+    for row in &values.rows {
+        if row.content.len() != columns.len() {
+            return None;
+        }
+        rows.push(row.content.iter().map(operand).collect::<Option<Vec<_>>>()?);
+    }
+    Some(Compiled::Insert(Insert::new(target, columns, rows)))
+}
+
+fn update_row(update: &Update, snapshot: &Snapshot) -> Option<Compiled> {
+    let plain = update.from.is_none()
+        && update.returning.is_none()
+        && update.or.is_none()
+        && update.order_by.is_empty()
+        && update.limit.is_none();
+    let target = target(&update.table, snapshot).filter(|_| plain)?;
+    let key = key_operands(update.selection.as_ref()?, &target.schema)?;
+    let mut assigned = Vec::new();
+    for assignment in &update.assignments {
+        let AssignmentTarget::ColumnName(name) = &assignment.target else { return None };
+        let column = column_index(&target.schema, name).ok()?;
+        if target.schema.key.contains(&column)
+            || assigned.iter().any(|known: &Assigned| known.column() == column)
+        {
+            return None;
+        }
+        assigned.push(match operand(&assignment.value) {
+            Some(operand) => Assigned::Value { column, operand },
+            None => step(&assignment.value, column, &target.schema)?,
+        });
+    }
+    Some(Compiled::Update(PointUpdate { target, key, assigned }))
+}
+
+/// `column = column + operand`, or minus, on a 64-bit integer.
+fn step(value: &Expr, assigned: usize, schema: &TableSchema) -> Option<Assigned> {
+    let Expr::BinaryOp { left, op, right } = value else { return None };
+    let subtract = match op {
+        BinaryOperator::Plus => false,
+        BinaryOperator::Minus => true,
+        _ => return None,
+    };
+    let source = column(left, schema)?;
+    let is_integer =
+        |column: usize| schema.columns[column].column_type == gadus_engine::ColumnType::Int64;
+    if !is_integer(source) || !is_integer(assigned) {
+        return None;
+    }
+    Some(Assigned::Step { column: assigned, source, operand: operand(right)?, subtract })
+}
+
+fn delete_row(delete: &Delete, snapshot: &Snapshot) -> Option<Compiled> {
+    let plain = delete.tables.is_empty()
+        && delete.using.is_none()
+        && delete.returning.is_none()
+        && delete.order_by.is_empty()
+        && delete.limit.is_none();
+    let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
+    let [table] = tables.as_slice() else { return None };
+    let target = target(table, snapshot).filter(|_| plain)?;
+    let key = key_operands(delete.selection.as_ref()?, &target.schema)?;
+    Some(Compiled::Delete(PointDelete { target, key }))
+}

@@ -1,0 +1,210 @@
+//! Statements compiled from their parse tree, without DataFusion: point statements by primary key,
+//! inserts of rows, and plain aggregates over simple filters.
+//!
+//! - A compiled statement names a table by id and schema version; it is compiled again when either
+//!   has changed.
+//! - A value that a column cannot compare with exactly sends the statement to DataFusion, whose
+//!   rules of coercion then hold.
+
+mod aggregate;
+mod compile;
+mod point;
+
+use crate::error::input;
+use crate::rows::RowStream;
+use crate::session::Outcome;
+use crate::value::Value;
+use aggregate::AggregateQuery;
+use datafusion::sql::sqlparser::ast::Statement;
+use gadus_base::TableId;
+use gadus_engine::{ColumnType, Datum, Durability, Engine, Result, Snapshot, TableSchema};
+use parking_lot::RwLock;
+use point::{Insert, PointDelete, PointSelect, PointUpdate};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Shapes that are kept; the table is emptied when it is full, which costs each shape one parse.
+const SHAPES_MAX: usize = 4_096;
+
+/// A statement that the engine runs without a plan.
+#[derive(Debug)]
+pub(crate) enum Compiled {
+    Select(PointSelect),
+    Insert(Insert),
+    Update(PointUpdate),
+    Delete(PointDelete),
+    Aggregate(AggregateQuery),
+}
+
+/// Where a value comes from when the statement runs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Operand {
+    Literal(Value),
+    /// The parameter with this index, from 0; negated where a minus stands before it.
+    Parameter {
+        index: usize,
+        negated: bool,
+    },
+}
+
+/// The table that a statement was compiled for.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) schema: Arc<TableSchema>,
+}
+
+/// Compiled statements by shape; `None` for shapes that cannot be compiled.
+#[derive(Debug, Default)]
+pub(crate) struct CompiledCache {
+    shapes: RwLock<HashMap<String, Entry>>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    compiled: Option<Arc<Compiled>>,
+    schema_version: u64,
+}
+
+impl CompiledCache {
+    /// The compiled form of a shape, made now if it is new; none when there is none.
+    pub(crate) fn get(&self, shape: &str, snapshot: &Snapshot) -> Option<Arc<Compiled>> {
+        if let Some(entry) = self.shapes.read().get(shape)
+            && entry.fits(snapshot)
+        {
+            return entry.compiled.clone();
+        }
+        let compiled = crate::session::parse(shape)
+            .ok()
+            .and_then(|prepared| Compiled::compile(prepared.statement(), snapshot))
+            .map(Arc::new);
+        let mut shapes = self.shapes.write();
+        if shapes.len() >= SHAPES_MAX {
+            shapes.clear();
+        }
+        let schema_version = snapshot.schema_version();
+        shapes.insert(shape.to_owned(), Entry { compiled: compiled.clone(), schema_version });
+        compiled
+    }
+}
+
+impl Entry {
+    fn fits(&self, snapshot: &Snapshot) -> bool {
+        match &self.compiled {
+            Some(compiled) => compiled.target().fits(snapshot),
+            None => self.schema_version == snapshot.schema_version(),
+        }
+    }
+}
+
+impl Target {
+    fn fits(&self, snapshot: &Snapshot) -> bool {
+        snapshot
+            .table_by_id(self.schema.id)
+            .is_some_and(|table| table.schema().version == self.schema.version)
+    }
+
+    /// The table as a snapshot sees it.
+    fn table(&self, snapshot: &Snapshot) -> Option<gadus_engine::Table> {
+        snapshot.table_by_id(self.schema.id)
+    }
+
+    fn column_type(&self, column: usize) -> ColumnType {
+        self.schema.columns[column].column_type
+    }
+
+    /// The key that operands give, where every part compares exactly.
+    fn key(&self, operands: &[Operand], parameters: &[Value]) -> Result<Option<Vec<Datum>>> {
+        let mut key = Vec::with_capacity(operands.len());
+        for (operand, &column) in operands.iter().zip(&self.schema.key) {
+            match operand.value(parameters)?.exact(self.column_type(column)) {
+                Some(datum) => key.push(datum),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(key))
+    }
+}
+
+impl Operand {
+    fn value(&self, parameters: &[Value]) -> Result<Value> {
+        match self {
+            Self::Literal(value) => Ok(value.clone()),
+            Self::Parameter { index, negated } => {
+                let value = parameters.get(*index).ok_or_else(|| {
+                    input(format!(
+                        "parameter ${} has no value: {} were given",
+                        index + 1,
+                        parameters.len()
+                    ))
+                })?;
+                if *negated { negate(value) } else { Ok(value.clone()) }
+            }
+        }
+    }
+}
+
+/// The value with its sign changed.
+pub(crate) fn negate(value: &Value) -> Result<Value> {
+    match value {
+        Value::Null => Ok(Value::Null),
+        Value::Integer(value) => value
+            .checked_neg()
+            .map(Value::Integer)
+            .ok_or_else(|| input("a number leaves the range of 64-bit integers")),
+        Value::Float(value) => Ok(Value::Float(-value)),
+        Value::Decimal(value, scale) => Ok(Value::Decimal(-value, *scale)),
+        other => Err(input(format!("{other:?} has no sign"))),
+    }
+}
+
+impl Compiled {
+    /// Compiles a statement, where it has one of the forms.
+    pub(crate) fn compile(statement: &Statement, snapshot: &Snapshot) -> Option<Self> {
+        compile::compile(statement, snapshot)
+    }
+
+    fn target(&self) -> &Target {
+        match self {
+            Self::Select(select) => &select.target,
+            Self::Insert(insert) => &insert.target,
+            Self::Update(update) => &update.target,
+            Self::Delete(delete) => &delete.target,
+            Self::Aggregate(aggregate) => &aggregate.target,
+        }
+    }
+
+    pub(crate) fn writes(&self) -> bool {
+        matches!(self, Self::Insert(_) | Self::Update(_) | Self::Delete(_))
+    }
+
+    /// Runs the statement; none when its values need DataFusion's rules.
+    pub(crate) fn run(
+        &self,
+        engine: &Engine,
+        snapshot: &Snapshot,
+        parameters: &[Value],
+        durability: Durability,
+        cancelled: &std::sync::atomic::AtomicBool,
+    ) -> Result<Option<Outcome>> {
+        match self {
+            Self::Select(select) => select.run(snapshot, parameters),
+            Self::Insert(insert) => insert.run(engine, parameters, durability),
+            Self::Update(update) => update.run(engine, parameters, durability),
+            Self::Delete(delete) => delete.run(engine, parameters, durability),
+            Self::Aggregate(query) => query.run(engine, snapshot, parameters, cancelled),
+        }
+    }
+
+    /// How the statement runs, as EXPLAIN shows it.
+    pub(crate) fn explain(&self) -> Result<Outcome> {
+        let table = &self.target().schema.name;
+        let plan = match self {
+            Self::Select(_) => format!("Compiled: look up one row of {table} by primary key"),
+            Self::Insert(insert) => format!("Compiled: insert {} rows into {table}", insert.rows()),
+            Self::Update(_) => format!("Compiled: update one row of {table} by primary key"),
+            Self::Delete(_) => format!("Compiled: delete one row of {table} by primary key"),
+            Self::Aggregate(query) => query.explain(),
+        };
+        RowStream::text("plan", &plan).map(Outcome::Rows)
+    }
+}

@@ -1,0 +1,207 @@
+//! Statements that name rows by primary key.
+
+use super::{Operand, Target};
+use crate::error::input;
+use crate::rows::RowStream;
+use crate::session::Outcome;
+use crate::value::Value;
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use gadus_engine::{
+    Datum, Durability, Engine, Error, ErrorKind, Result, RowChange, Snapshot, array_from_datums,
+};
+use std::sync::Arc;
+
+/// SELECT columns FROM table WHERE key = …
+#[derive(Debug)]
+pub(crate) struct PointSelect {
+    pub(super) target: Target,
+    columns: Vec<usize>,
+    key: Vec<Operand>,
+    schema: SchemaRef,
+}
+
+/// INSERT INTO table VALUES …
+#[derive(Debug)]
+pub(crate) struct Insert {
+    pub(super) target: Target,
+    /// For each column of the table the place of its value in a row, if it has one.
+    places: Vec<Option<usize>>,
+    rows: Vec<Vec<Operand>>,
+}
+
+/// UPDATE table SET … WHERE key = …
+#[derive(Debug)]
+pub(crate) struct PointUpdate {
+    pub(super) target: Target,
+    pub(super) key: Vec<Operand>,
+    pub(super) assigned: Vec<Assigned>,
+}
+
+/// DELETE FROM table WHERE key = …
+#[derive(Debug)]
+pub(crate) struct PointDelete {
+    pub(super) target: Target,
+    pub(super) key: Vec<Operand>,
+}
+
+/// One assignment of an UPDATE.
+#[derive(Debug)]
+pub(super) enum Assigned {
+    Value {
+        column: usize,
+        operand: Operand,
+    },
+    /// A 64-bit integer column plus or minus a value.
+    Step {
+        column: usize,
+        source: usize,
+        operand: Operand,
+        subtract: bool,
+    },
+}
+
+impl PointSelect {
+    pub(super) fn new(target: Target, columns: Vec<(usize, String)>, key: Vec<Operand>) -> Self {
+        let field = |(index, name): &(usize, String)| {
+            let column = &target.schema.columns[*index];
+            Field::new(name, column.column_type.arrow(), column.nullable)
+        };
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let columns = columns.into_iter().map(|(index, _)| index).collect();
+        Self { target, columns, key, schema }
+    }
+
+    pub(super) fn run(&self, snapshot: &Snapshot, parameters: &[Value]) -> Result<Option<Outcome>> {
+        let Some(key) = self.target.key(&self.key, parameters)? else { return Ok(None) };
+        let Some(table) = self.target.table(snapshot) else { return Ok(None) };
+        let values = match table.find_key(&key)? {
+            Some(row) => table.values(row, &self.columns)?,
+            None => None,
+        };
+        let Some(values) = values else {
+            return Ok(Some(Outcome::Rows(RowStream::ready(self.schema.clone(), Vec::new()))));
+        };
+        let arrays = self
+            .columns
+            .iter()
+            .zip(&values)
+            .map(|(&column, value)| {
+                array_from_datums(self.target.column_type(column), std::iter::once(value))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let batch = RecordBatch::try_new(self.schema.clone(), arrays)?;
+        Ok(Some(Outcome::Rows(RowStream::ready(self.schema.clone(), vec![batch]))))
+    }
+}
+
+impl Insert {
+    pub(super) fn new(target: Target, columns: Vec<usize>, rows: Vec<Vec<Operand>>) -> Self {
+        let place = |column| columns.iter().position(|&given| given == column);
+        let places = (0..target.schema.columns.len()).map(place).collect();
+        Self { target, places, rows }
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn run(
+        &self,
+        engine: &Engine,
+        parameters: &[Value],
+        durability: Durability,
+    ) -> Result<Option<Outcome>> {
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for operands in &self.rows {
+            let value = |(column, place): (usize, &Option<usize>)| match place {
+                Some(place) => {
+                    let definition = &self.target.schema.columns[column];
+                    let value = operands[*place].value(parameters)?;
+                    value.assign(definition.column_type).map_err(|error| {
+                        let message =
+                            format!("column \"{}\": {}", definition.name, error.message());
+                        Error::new(error.kind(), message)
+                    })
+                }
+                None => Ok(Datum::Null),
+            };
+            let row =
+                self.places.iter().enumerate().map(value).collect::<Result<Arc<[Datum]>>>()?;
+            rows.push(row);
+        }
+        let rows = engine.insert_rows(&self.target.schema, rows, durability)?;
+        Ok(Some(Outcome::Changed { verb: "INSERT", rows }))
+    }
+}
+
+impl PointUpdate {
+    pub(super) fn run(
+        &self,
+        engine: &Engine,
+        parameters: &[Value],
+        durability: Durability,
+    ) -> Result<Option<Outcome>> {
+        let Some(key) = self.target.key(&self.key, parameters)? else { return Ok(None) };
+        let values = self
+            .assigned
+            .iter()
+            .map(|assigned| assigned.value(&self.target, parameters))
+            .collect::<Result<Vec<_>>>()?;
+        let rows = engine.change_row(&self.target.schema, &key, durability, |row| {
+            let change = self.assigned.iter().zip(&values);
+            let change = change.map(|(assigned, value)| assigned.apply(row, value));
+            Ok(RowChange::Update(change.collect::<Result<_>>()?))
+        })?;
+        Ok(Some(Outcome::Changed { verb: "UPDATE", rows }))
+    }
+}
+
+impl PointDelete {
+    pub(super) fn run(
+        &self,
+        engine: &Engine,
+        parameters: &[Value],
+        durability: Durability,
+    ) -> Result<Option<Outcome>> {
+        let Some(key) = self.target.key(&self.key, parameters)? else { return Ok(None) };
+        let rows =
+            engine.change_row(&self.target.schema, &key, durability, |_| Ok(RowChange::Delete))?;
+        Ok(Some(Outcome::Changed { verb: "DELETE", rows }))
+    }
+}
+
+impl Assigned {
+    pub(super) fn column(&self) -> usize {
+        match self {
+            Self::Value { column, .. } | Self::Step { column, .. } => *column,
+        }
+    }
+
+    fn value(&self, target: &Target, parameters: &[Value]) -> Result<Datum> {
+        match self {
+            Self::Value { column, operand } => {
+                operand.value(parameters)?.assign(target.column_type(*column))
+            }
+            Self::Step { operand, .. } => match operand.value(parameters)? {
+                Value::Integer(value) => Ok(Datum::Integer(value)),
+                Value::Null => Ok(Datum::Null),
+                other => Err(input(format!("{other:?} cannot be added to an integer exactly"))),
+            },
+        }
+    }
+
+    fn apply(&self, row: &[Datum], value: &Datum) -> Result<(usize, Datum)> {
+        let Self::Step { column, source, subtract, .. } = self else {
+            return Ok((self.column(), value.clone()));
+        };
+        let (Datum::Integer(old), Datum::Integer(step)) = (&row[*source], value) else {
+            return Ok((*column, Datum::Null));
+        };
+        let new = if *subtract { old.checked_sub(*step) } else { old.checked_add(*step) };
+        let new = new.ok_or_else(|| {
+            Error::new(ErrorKind::OutOfRange, "a value leaves the range of 64-bit integers")
+        })?;
+        Ok((*column, Datum::Integer(new)))
+    }
+}

@@ -1,0 +1,57 @@
+//! Errors of planning and running, in the engine's kinds.
+
+use datafusion::error::DataFusionError;
+use datafusion::sql::sqlparser::parser::ParserError;
+use gadus_engine::{Error, ErrorKind};
+
+/// The error of a statement that DataFusion planned or ran.
+pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
+    let root = error.find_root();
+    if let DataFusionError::External(external) = root
+        && let Some(error) = external.downcast_ref::<Error>()
+    {
+        return error.clone();
+    }
+    let kind = match root {
+        DataFusionError::ArrowError(arrow, _) => return Error::from_arrow(arrow),
+        DataFusionError::SQL(..) | DataFusionError::Plan(_) | DataFusionError::SchemaError(..) => {
+            ErrorKind::Input
+        }
+        DataFusionError::NotImplemented(_) => ErrorKind::Unsupported,
+        DataFusionError::ResourcesExhausted(_) => ErrorKind::Limit,
+        DataFusionError::IoError(io) => match io.kind() {
+            std::io::ErrorKind::NotFound => ErrorKind::NotFound,
+            std::io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
+            std::io::ErrorKind::StorageFull => ErrorKind::NoSpace,
+            _ => ErrorKind::Io,
+        },
+        DataFusionError::Internal(_) => ErrorKind::Internal,
+        DataFusionError::ParquetError(_) | DataFusionError::ObjectStore(_) => ErrorKind::Io,
+        _ => ErrorKind::Input,
+    };
+    Error::new(kind, root.strip_backtrace())
+}
+
+/// The error of text that is no statement.
+pub(crate) fn from_parser(error: &ParserError) -> Error {
+    let message = match error {
+        ParserError::TokenizerError(message) | ParserError::ParserError(message) => message.clone(),
+        ParserError::RecursionLimitExceeded => {
+            return Error::new(ErrorKind::Limit, "the statement is nested too deeply");
+        }
+    };
+    Error::new(ErrorKind::Input, format!("syntax error: {message}"))
+}
+
+/// An engine error on its way through DataFusion.
+pub(crate) fn to_datafusion(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
+pub(crate) fn input(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Input, message)
+}
+
+pub(crate) fn unsupported(what: &str) -> Error {
+    Error::new(ErrorKind::Unsupported, format!("{what} is not supported"))
+}

@@ -1,0 +1,117 @@
+//! The catalog of one statement.
+//!
+//! - Schema `main` holds the tables, `public` is another name for it.
+//! - Schema `gadus_rows` holds them with their row ids, for UPDATE and DELETE.
+//! - Schema `gadus_files` holds the files that this statement reads.
+
+use super::table::SnapshotTable;
+use async_trait::async_trait;
+use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
+use datafusion::error::DataFusionError;
+use gadus_engine::Snapshot;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The schema of tables with row ids.
+pub(crate) const ROWS_SCHEMA: &str = "gadus_rows";
+/// The schema of files that a statement reads.
+pub(crate) const FILES_SCHEMA: &str = "gadus_files";
+/// The one catalog.
+pub(crate) const CATALOG: &str = "gadus";
+/// The schema of tables.
+pub(crate) const MAIN_SCHEMA: &str = "main";
+
+/// Files that a statement reads, by the name that stands for them in its text.
+pub(crate) type Files = HashMap<String, Arc<dyn TableProvider>>;
+
+/// What a statement can name.
+#[derive(Debug, Clone)]
+pub(crate) struct SnapshotCatalog {
+    snapshot: Snapshot,
+    files: Arc<Files>,
+    threads: usize,
+}
+
+impl SnapshotCatalog {
+    pub(crate) fn new(snapshot: Snapshot, files: Files, threads: usize) -> Self {
+        Self { snapshot, files: Arc::new(files), threads }
+    }
+}
+
+impl CatalogProviderList for SnapshotCatalog {
+    fn register_catalog(
+        &self,
+        _name: String,
+        _catalog: Arc<dyn CatalogProvider>,
+    ) -> Option<Arc<dyn CatalogProvider>> {
+        None
+    }
+
+    fn catalog_names(&self) -> Vec<String> {
+        vec![CATALOG.to_owned()]
+    }
+
+    fn catalog(&self, name: &str) -> Option<Arc<dyn CatalogProvider>> {
+        (name == CATALOG).then(|| Arc::new(self.clone()) as Arc<dyn CatalogProvider>)
+    }
+}
+
+impl CatalogProvider for SnapshotCatalog {
+    fn schema_names(&self) -> Vec<String> {
+        vec![MAIN_SCHEMA.to_owned()]
+    }
+
+    fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
+        let kind = match name {
+            MAIN_SCHEMA | "public" => Kind::Main,
+            ROWS_SCHEMA => Kind::Rows,
+            FILES_SCHEMA => Kind::Files,
+            _ => return None,
+        };
+        Some(Arc::new(SnapshotSchema { catalog: self.clone(), kind }))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Main,
+    Rows,
+    Files,
+}
+
+#[derive(Debug)]
+struct SnapshotSchema {
+    catalog: SnapshotCatalog,
+    kind: Kind,
+}
+
+#[async_trait]
+impl SchemaProvider for SnapshotSchema {
+    fn table_names(&self) -> Vec<String> {
+        match self.kind {
+            Kind::Files => self.catalog.files.keys().cloned().collect(),
+            _ => {
+                let tables = self.catalog.snapshot.tables();
+                tables.iter().map(|table| table.schema().name.clone()).collect()
+            }
+        }
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        if self.kind == Kind::Files {
+            return Ok(self.catalog.files.get(name).cloned());
+        }
+        let with_row_ids = self.kind == Kind::Rows;
+        let threads = self.catalog.threads;
+        Ok(self.catalog.snapshot.find_table(name).map(|table| {
+            Arc::new(SnapshotTable::new(table, with_row_ids, threads)) as Arc<dyn TableProvider>
+        }))
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        match self.kind {
+            Kind::Files => self.catalog.files.contains_key(name),
+            _ => self.catalog.snapshot.find_table(name).is_some(),
+        }
+    }
+}

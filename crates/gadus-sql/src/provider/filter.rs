@@ -1,0 +1,109 @@
+//! Filters that the engine evaluates, made from DataFusion's expressions.
+//!
+//! - A filter is taken over whole and exactly, or not at all.
+
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{BinaryExpr, Expr, Like, Operator, TableProviderFilterPushDown};
+use gadus_engine::{
+    ColumnType, Comparison, Datum, Predicate, StorageClass, TableSchema, Test, datum_from_array,
+};
+
+/// Whether the engine takes a filter over.
+pub(super) fn pushdown(filter: &Expr, schema: &TableSchema) -> TableProviderFilterPushDown {
+    match predicate_of(filter, schema) {
+        Some(_) => TableProviderFilterPushDown::Exact,
+        None => TableProviderFilterPushDown::Unsupported,
+    }
+}
+
+/// The engine's form of a filter, where it has one that means the same.
+pub(crate) fn predicate_of(filter: &Expr, schema: &TableSchema) -> Option<Predicate> {
+    match filter {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            let comparison = comparison(*op)?;
+            if let Some(column) = column_index(left, schema) {
+                let constant = constant(right, schema, column)?;
+                return Some(Predicate { column, test: Test::Compare(comparison, constant) });
+            }
+            let column = column_index(right, schema)?;
+            let constant = constant(left, schema, column)?;
+            Some(Predicate { column, test: Test::Compare(comparison.flipped(), constant) })
+        }
+        Expr::InList(list) if !list.negated => {
+            let column = column_index(&list.expr, schema)?;
+            let mut constants = list
+                .list
+                .iter()
+                .map(|item| constant(item, schema, column))
+                .collect::<Option<Vec<_>>>()?;
+            constants.sort();
+            constants.dedup();
+            Some(Predicate { column, test: Test::In(constants) })
+        }
+        Expr::IsNull(inner) => {
+            Some(Predicate { column: column_index(inner, schema)?, test: Test::IsNull })
+        }
+        Expr::IsNotNull(inner) => {
+            Some(Predicate { column: column_index(inner, schema)?, test: Test::IsNotNull })
+        }
+        Expr::Like(like) => starts_with(like, schema),
+        _ => None,
+    }
+}
+
+fn comparison(operator: Operator) -> Option<Comparison> {
+    Some(match operator {
+        Operator::Eq => Comparison::Equal,
+        Operator::NotEq => Comparison::NotEqual,
+        Operator::Lt => Comparison::Less,
+        Operator::LtEq => Comparison::LessOrEqual,
+        Operator::Gt => Comparison::Greater,
+        Operator::GtEq => Comparison::GreaterOrEqual,
+        _ => return None,
+    })
+}
+
+fn column_index(expr: &Expr, schema: &TableSchema) -> Option<usize> {
+    match expr {
+        Expr::Column(column) => schema.column_index(&column.name),
+        _ => None,
+    }
+}
+
+/// A literal of the column's own type; the planner has coerced both sides to one type.
+fn constant(expr: &Expr, schema: &TableSchema, column: usize) -> Option<Datum> {
+    let Expr::Literal(scalar, _) = expr else { return None };
+    let column_type = schema.columns[column].column_type;
+    // DataFusion orders floats otherwise than SQL: it tells -0 from 0.
+    if scalar.is_null() || column_type.storage() == StorageClass::Float {
+        return None;
+    }
+    scalar_datum(scalar, column_type)
+}
+
+fn scalar_datum(scalar: &ScalarValue, column_type: ColumnType) -> Option<Datum> {
+    if let (ColumnType::Text, Some(Some(text))) = (column_type, scalar.try_as_str()) {
+        return Some(Datum::text(text));
+    }
+    if scalar.data_type() != column_type.arrow() {
+        return None;
+    }
+    datum_from_array(column_type, &scalar.to_array().ok()?, 0).ok()
+}
+
+/// `column LIKE 'prefix%'` without other wildcards.
+fn starts_with(like: &Like, schema: &TableSchema) -> Option<Predicate> {
+    if like.negated || like.case_insensitive || like.escape_char.is_some() {
+        return None;
+    }
+    let column = column_index(&like.expr, schema)?;
+    if schema.columns[column].column_type != ColumnType::Text {
+        return None;
+    }
+    let Expr::Literal(pattern, _) = &*like.pattern else { return None };
+    let prefix = pattern.try_as_str()??.strip_suffix('%')?;
+    if prefix.contains(['%', '_', '\\']) {
+        return None;
+    }
+    Some(Predicate { column, test: Test::StartsWith(prefix.as_bytes().to_vec()) })
+}

@@ -1,0 +1,12 @@
+//! Gadus' tables as DataFusion sees them.
+//!
+//! - A catalog belongs to one statement and one snapshot: all scans of its plan read that snapshot,
+//!   which stays pinned until the last stream is dropped.
+
+mod catalog;
+mod filter;
+mod scan;
+mod table;
+
+pub(crate) use catalog::{FILES_SCHEMA, ROWS_SCHEMA, SnapshotCatalog};
+pub(crate) use filter::predicate_of;

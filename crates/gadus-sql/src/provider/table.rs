@@ -1,0 +1,86 @@
+//! A table of a snapshot as a DataFusion table.
+
+use super::filter::{predicate_of, pushdown};
+use super::scan::ScanExec;
+use crate::error::to_datafusion;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::{Constraint, Constraints};
+use datafusion::error::Result;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use gadus_engine::{ROW_ID_COLUMN, ScanRequest, Table};
+use std::sync::Arc;
+
+/// A table, with its row ids as a last column where asked for.
+#[derive(Debug)]
+pub(super) struct SnapshotTable {
+    table: Table,
+    schema: SchemaRef,
+    constraints: Constraints,
+    threads: usize,
+}
+
+impl SnapshotTable {
+    pub(super) fn new(table: Table, with_row_ids: bool, threads: usize) -> Self {
+        let mut schema = table.schema().arrow();
+        if with_row_ids {
+            let id = Arc::new(Field::new(ROW_ID_COLUMN, DataType::UInt64, false));
+            let fields = schema.fields().iter().cloned().chain([id]);
+            schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        }
+        let key = table.schema().key.clone();
+        let constraints = if key.is_empty() { vec![] } else { vec![Constraint::PrimaryKey(key)] };
+        Self { table, schema, constraints: Constraints::new_unverified(constraints), threads }
+    }
+}
+
+#[async_trait]
+impl TableProvider for SnapshotTable {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn constraints(&self) -> Option<&Constraints> {
+        Some(&self.constraints)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        Ok(filters.iter().map(|filter| pushdown(filter, self.table.schema())).collect())
+    }
+
+    async fn scan(
+        &self,
+        _state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let columns = self.table.schema().columns.len();
+        let all = (0..self.schema.fields().len()).collect::<Vec<_>>();
+        let mut projection = projection.unwrap_or(&all).clone();
+        let predicates =
+            filters.iter().filter_map(|filter| predicate_of(filter, self.table.schema())).collect();
+        // The engine hands row ids out last.
+        let with_row_ids = projection.contains(&columns);
+        let wanted = projection.clone();
+        projection.retain(|&column| column < columns);
+        let request = ScanRequest { projection, predicates, with_row_ids };
+        let order = with_row_ids && wanted.last() != Some(&columns);
+        if order {
+            return Err(to_datafusion(gadus_engine::Error::internal(
+                "row ids are asked for as the last column",
+            )));
+        }
+        let scan = self.table.scan(request).map_err(to_datafusion)?;
+        Ok(Arc::new(ScanExec::new(self.table.schema().name.clone(), scan, self.threads, limit)))
+    }
+}

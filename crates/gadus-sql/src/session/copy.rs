@@ -1,0 +1,187 @@
+//! COPY between tables and files.
+
+use super::files::{FileFormat, FileSource};
+use super::modify::{target, target_columns};
+use super::{Outcome, Session, State};
+use crate::error::{from_datafusion, input, unsupported};
+use crate::value::Value;
+use arrow::datatypes::{DataType, Field, Schema};
+use datafusion::common::config::CsvOptions;
+use datafusion::dataframe::DataFrameWriteOptions;
+use datafusion::prelude::{DataFrame, SessionContext};
+use datafusion::sql::sqlparser::ast::{
+    CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident, ObjectName, Statement,
+};
+use gadus_engine::{Result, TableSchema, Transaction};
+use std::sync::Arc;
+
+/// Options of a COPY.
+struct CopyForm {
+    format: FileFormat,
+    header: Option<bool>,
+    delimiter: Option<u8>,
+}
+
+impl Session {
+    pub(super) async fn copy(
+        &self,
+        state: &mut State,
+        statement: &Statement,
+        parameters: &[Value],
+    ) -> Result<Outcome> {
+        let Statement::Copy { source, to, target, options, legacy_options, .. } = statement else {
+            return Err(gadus_engine::Error::internal("COPY was expected"));
+        };
+        let CopyTarget::File { filename } = target else {
+            return Err(unsupported("COPY with anything but a file"));
+        };
+        let form = form_of(filename, options, legacy_options)?;
+        if *to {
+            return self.copy_to(state, source, filename, &form, parameters).await;
+        }
+        let CopySource::Table { table_name, columns } = source else {
+            return Err(input("COPY … FROM a file goes to a table"));
+        };
+        let rows = match state.transaction.take() {
+            Some(mut transaction) => {
+                let savepoint = transaction.savepoint();
+                let rows =
+                    self.copy_from(&mut transaction, table_name, columns, filename, &form).await;
+                if rows.is_err() {
+                    transaction.restore(savepoint);
+                }
+                state.transaction = Some(transaction);
+                rows?
+            }
+            None => {
+                let mut transaction = self.shared.engine.begin();
+                if let Some(durability) = state.durability {
+                    transaction.set_durability(durability);
+                }
+                let rows =
+                    self.copy_from(&mut transaction, table_name, columns, filename, &form).await?;
+                transaction.commit()?;
+                rows
+            }
+        };
+        Ok(Outcome::Changed { verb: "COPY", rows })
+    }
+
+    async fn copy_from(
+        &self,
+        transaction: &mut Transaction,
+        table: &ObjectName,
+        columns: &[Ident],
+        path: &str,
+        form: &CopyForm,
+    ) -> Result<u64> {
+        let schema = target(&transaction.snapshot(), table)?;
+        let names = columns.iter().map(|name| vec![name.clone()].into()).collect::<Vec<_>>();
+        let columns = target_columns(&schema, &names)?;
+        let mut source = FileSource::new(path, form.format);
+        source.header = form.header.unwrap_or(true);
+        source.delimiter = form.delimiter.unwrap_or(source.delimiter);
+        if form.format != FileFormat::Parquet {
+            source.schema = Some(Arc::new(text_schema(&schema, &columns)));
+        }
+        let context = SessionContext::new_with_state(self.shared.planner.clone());
+        let rows = async {
+            let table = source.open(&context).await?;
+            let frame = context.read_table(table).map_err(from_datafusion)?;
+            let stream = frame.execute_stream().await.map_err(from_datafusion)?;
+            self.insert_stream(transaction, &schema, &columns, stream).await
+        };
+        rows.await.map_err(|error| source.unreadable(&error))
+    }
+
+    async fn copy_to(
+        &self,
+        state: &State,
+        source: &CopySource,
+        path: &str,
+        form: &CopyForm,
+        parameters: &[Value],
+    ) -> Result<Outcome> {
+        let text = match source {
+            CopySource::Table { table_name, columns } if columns.is_empty() => {
+                format!("SELECT * FROM {table_name}")
+            }
+            CopySource::Table { table_name, columns } => {
+                let list = columns.iter().map(Ident::to_string).collect::<Vec<_>>().join(", ");
+                format!("SELECT {list} FROM {table_name}")
+            }
+            CopySource::Query(query) => query.to_string(),
+        };
+        let mut statement = Statement::clone(&super::run::parse(&text)?.statement);
+        let snapshot = state.snapshot(&self.shared.engine);
+        let context = self.planner(snapshot, &mut statement).await?;
+        let plan = super::query::plan(&context, statement, parameters).await?;
+        let frame = DataFrame::new(context.state(), plan);
+        let options = DataFrameWriteOptions::new().with_single_file_output(true);
+        let written = match form.format {
+            FileFormat::Parquet => frame.write_parquet(path, options, None).await,
+            FileFormat::Json => frame.write_json(path, options, None).await,
+            FileFormat::Csv => {
+                let csv = CsvOptions::default()
+                    .with_has_header(form.header.unwrap_or(true))
+                    .with_delimiter(form.delimiter.unwrap_or(b','));
+                frame.write_csv(path, options, Some(csv)).await
+            }
+        };
+        let batches = written.map_err(from_datafusion)?;
+        Ok(Outcome::Changed { verb: "COPY", rows: written_rows(&batches) })
+    }
+}
+
+/// The count that a write yields as its one value.
+fn written_rows(batches: &[arrow::array::RecordBatch]) -> u64 {
+    use arrow::array::AsArray;
+    use arrow::datatypes::UInt64Type;
+    let count = |batch: &arrow::array::RecordBatch| {
+        let column = batch.columns().first()?.as_primitive_opt::<UInt64Type>()?;
+        Some(column.values().iter().sum::<u64>())
+    };
+    batches.iter().filter_map(count).sum()
+}
+
+/// The columns' types as text formats can hold them; the rest is cast afterwards.
+fn text_schema(schema: &TableSchema, columns: &[usize]) -> Schema {
+    let field = |&index: &usize| {
+        let column = &schema.columns[index];
+        let data_type = match column.column_type.arrow() {
+            DataType::Utf8View | DataType::BinaryView => DataType::Utf8,
+            other => other,
+        };
+        Field::new(&column.name, data_type, true)
+    };
+    Schema::new(columns.iter().map(field).collect::<Vec<_>>())
+}
+
+fn form_of(path: &str, options: &[CopyOption], legacy: &[CopyLegacyOption]) -> Result<CopyForm> {
+    let mut format = None;
+    let mut form = CopyForm { format: FileFormat::Csv, header: None, delimiter: None };
+    let delimiter = |character: &char| {
+        u8::try_from(*character).map_err(|_| input("a delimiter is one ASCII character"))
+    };
+    for option in options {
+        match option {
+            CopyOption::Format(name) => format = Some(FileFormat::named(&name.value)?),
+            CopyOption::Header(header) => form.header = Some(*header),
+            CopyOption::Delimiter(character) => form.delimiter = Some(delimiter(character)?),
+            other => return Err(unsupported(&format!("the COPY option {other}"))),
+        }
+    }
+    for option in legacy {
+        match option {
+            CopyLegacyOption::Csv(_) => format = Some(FileFormat::Csv),
+            CopyLegacyOption::Parquet => format = Some(FileFormat::Parquet),
+            CopyLegacyOption::Header => form.header = Some(true),
+            CopyLegacyOption::Delimiter(character) => form.delimiter = Some(delimiter(character)?),
+            other => return Err(unsupported(&format!("the COPY option {other}"))),
+        }
+    }
+    form.format = format.or_else(|| FileFormat::of_path(path)).ok_or_else(|| {
+        input(format!("the ending of '{path}' names no format: add (FORMAT csv) or another"))
+    })?;
+    Ok(form)
+}

@@ -1,0 +1,256 @@
+//! Files as tables: `read_parquet('…')`, `read_csv('…')` and `FROM 'file.parquet'`, with globs.
+//!
+//! - Each is given a name in the statement's own schema before planning, because reading a file's
+//!   schema waits for the disk and planning a table function may not.
+
+use crate::error::{from_datafusion, input, unsupported};
+use crate::provider::FILES_SCHEMA;
+use datafusion::catalog::TableProvider;
+use datafusion::execution::SessionState as PlannerState;
+use datafusion::prelude::{CsvReadOptions, JsonReadOptions, ParquetReadOptions, SessionContext};
+use datafusion::sql::sqlparser::ast::{
+    Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, Statement, TableAlias, TableFactor,
+    TableFunctionArgs, Value as SqlValue, VisitMut, VisitorMut,
+};
+use gadus_engine::{Error, ErrorKind, Result};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The form of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileFormat {
+    Parquet,
+    Csv,
+    Json,
+}
+
+/// A file, or several by a glob, with how to read it.
+#[derive(Debug, Clone)]
+pub(super) struct FileSource {
+    pub(super) path: String,
+    pub(super) format: FileFormat,
+    pub(super) header: bool,
+    pub(super) delimiter: u8,
+    /// The columns' types where they are known; else they are read from the file.
+    pub(super) schema: Option<arrow::datatypes::SchemaRef>,
+}
+
+impl FileFormat {
+    pub(super) fn named(name: &str) -> Result<Self> {
+        match name.to_ascii_lowercase().as_str() {
+            "parquet" => Ok(Self::Parquet),
+            "csv" | "text" => Ok(Self::Csv),
+            "json" | "jsonl" | "ndjson" => Ok(Self::Json),
+            other => {
+                Err(unsupported(&format!("the format {other}; parquet, csv and json are: it")))
+            }
+        }
+    }
+
+    /// The format that a path's ending names.
+    pub(super) fn of_path(path: &str) -> Option<Self> {
+        let (_, ending) = path.rsplit_once('.')?;
+        match ending.to_ascii_lowercase().as_str() {
+            "parquet" => Some(Self::Parquet),
+            "csv" | "tsv" => Some(Self::Csv),
+            "json" | "jsonl" | "ndjson" => Some(Self::Json),
+            _ => None,
+        }
+    }
+
+    fn endings(self) -> &'static str {
+        match self {
+            Self::Parquet => ".parquet",
+            Self::Csv => ".csv",
+            Self::Json => ".json",
+        }
+    }
+}
+
+impl FileSource {
+    pub(super) fn new(path: &str, format: FileFormat) -> Self {
+        let delimiter = if path.to_ascii_lowercase().ends_with(".tsv") { b'\t' } else { b',' };
+        Self { path: path.to_owned(), format, header: true, delimiter, schema: None }
+    }
+
+    /// The file's rows as a table.
+    pub(super) async fn open(&self, context: &SessionContext) -> Result<Arc<dyn TableProvider>> {
+        if !self.path.contains(['*', '?', '[']) {
+            // DataFusion takes a missing file for an empty one.
+            let metadata = std::fs::metadata(&self.path).map_err(|error| self.failed(&error))?;
+            if !metadata.is_file() && !metadata.is_dir() {
+                return Err(input(format!("{} is not a file", self.path)));
+            }
+        }
+        // An ending other than the usual one is read all the same.
+        let ending = match self.path.rsplit_once('/').map_or(self.path.as_str(), |(_, name)| name) {
+            name if name.contains('.') && !name.contains(['*', '?']) => {
+                name.rsplit_once('.').map_or(String::new(), |(_, ending)| format!(".{ending}"))
+            }
+            name if name.contains('.') => {
+                name.rsplit_once('.').map_or(String::new(), |(_, ending)| format!(".{ending}"))
+            }
+            _ => self.format.endings().to_owned(),
+        };
+        let frame = match self.format {
+            FileFormat::Parquet => {
+                let options = ParquetReadOptions::new().file_extension(&ending);
+                context.read_parquet(&self.path, options).await
+            }
+            FileFormat::Csv => {
+                let mut options = CsvReadOptions::new()
+                    .has_header(self.header)
+                    .delimiter(self.delimiter)
+                    .file_extension(&ending);
+                if let Some(schema) = &self.schema {
+                    options = options.schema(schema);
+                }
+                context.read_csv(&self.path, options).await
+            }
+            FileFormat::Json => {
+                let mut options = JsonReadOptions::default().file_extension(&ending);
+                if let Some(schema) = &self.schema {
+                    options = options.schema(schema);
+                }
+                context.read_json(&self.path, options).await
+            }
+        };
+        let frame = frame.map_err(|error| self.unreadable(&from_datafusion(error)))?;
+        Ok(frame.into_view())
+    }
+
+    /// An error of reading that names the file.
+    pub(super) fn unreadable(&self, error: &Error) -> Error {
+        if error.message().contains(&self.path) {
+            return error.clone();
+        }
+        Error::new(error.kind(), format!("{}: {}", self.path, error.message()))
+    }
+
+    fn failed(&self, error: &std::io::Error) -> Error {
+        let kind = match error.kind() {
+            std::io::ErrorKind::NotFound => ErrorKind::NotFound,
+            std::io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
+            _ => ErrorKind::Io,
+        };
+        Error::new(kind, format!("{} cannot be read: {error}", self.path))
+    }
+}
+
+/// Replaces files in a statement by names in `gadus_files`, and opens them.
+pub(super) async fn take_files(
+    statement: &mut Statement,
+    planner: &PlannerState,
+) -> Result<HashMap<String, Arc<dyn TableProvider>>> {
+    let mut finder = Finder::default();
+    let _ = statement.visit(&mut finder);
+    if let Some(error) = finder.error {
+        return Err(error);
+    }
+    let mut files = HashMap::new();
+    let context = SessionContext::new_with_state(planner.clone());
+    for (index, source) in finder.sources.iter().enumerate() {
+        files.insert(file_name(index), source.open(&context).await?);
+    }
+    Ok(files)
+}
+
+fn file_name(index: usize) -> String {
+    format!("file_{}", index + 1)
+}
+
+/// Finds files among the tables of a statement.
+#[derive(Debug, Default)]
+struct Finder {
+    sources: Vec<FileSource>,
+    error: Option<Error>,
+}
+
+impl VisitorMut for Finder {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        let TableFactor::Table { name, args, alias, .. } = factor else {
+            return ControlFlow::Continue(());
+        };
+        let source = match source_of(name, args.as_ref()) {
+            Ok(Some(source)) => source,
+            Ok(None) => return ControlFlow::Continue(()),
+            Err(error) => {
+                self.error = Some(error);
+                return ControlFlow::Break(());
+            }
+        };
+        let stem = source.path.rsplit('/').next().and_then(|name| name.split('.').next());
+        let shown = stem.filter(|stem| !stem.is_empty() && !stem.contains(['*', '?']));
+        alias.get_or_insert_with(|| TableAlias {
+            explicit: true,
+            name: Ident::with_quote('"', shown.unwrap_or("file")),
+            columns: Vec::new(),
+            at: None,
+        });
+        *args = None;
+        *name = ObjectName::from(vec![
+            Ident::new(FILES_SCHEMA),
+            Ident::new(file_name(self.sources.len())),
+        ]);
+        self.sources.push(source);
+        ControlFlow::Continue(())
+    }
+}
+
+/// The file that a table's name and arguments mean, if they mean one.
+fn source_of(name: &ObjectName, args: Option<&TableFunctionArgs>) -> Result<Option<FileSource>> {
+    let [part] = name.0.as_slice() else { return Ok(None) };
+    let Some(ident) = part.as_ident() else { return Ok(None) };
+    let Some(args) = args else {
+        if ident.quote_style != Some('\'') {
+            return Ok(None);
+        }
+        let path = &ident.value;
+        let format = FileFormat::of_path(path).ok_or_else(|| {
+            input(format!("the ending of '{path}' names no format: use read_csv or read_parquet"))
+        })?;
+        return Ok(Some(FileSource::new(path, format)));
+    };
+    let format = match ident.value.to_ascii_lowercase().as_str() {
+        "read_parquet" | "parquet_scan" => FileFormat::Parquet,
+        "read_csv" | "read_csv_auto" => FileFormat::Csv,
+        "read_json" | "read_json_auto" => FileFormat::Json,
+        _ => return Ok(None),
+    };
+    let mut source: Option<FileSource> = None;
+    for arg in &args.args {
+        match (arg, &mut source) {
+            (FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value))), None) => {
+                let SqlValue::SingleQuotedString(path) = &value.value else {
+                    return Err(input(format!("{ident} takes a path in single quotes")));
+                };
+                source = Some(FileSource::new(path, format));
+            }
+            (
+                FunctionArg::Named { name, arg: FunctionArgExpr::Expr(value), .. }
+                | FunctionArg::ExprNamed {
+                    name: Expr::Identifier(name),
+                    arg: FunctionArgExpr::Expr(value),
+                    ..
+                },
+                Some(source),
+            ) => option(source, &name.value, value)?,
+            _ => return Err(input(format!("{ident} takes a path, then options as name => value"))),
+        }
+    }
+    source.map(Some).ok_or_else(|| input(format!("{ident} takes a path in single quotes")))
+}
+
+fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
+    let text = value.to_string();
+    let text = text.trim_matches('\'');
+    match name.to_ascii_lowercase().as_str() {
+        "header" => source.header = text.eq_ignore_ascii_case("true"),
+        "delim" | "delimiter" | "sep" if text.len() == 1 => source.delimiter = text.as_bytes()[0],
+        _ => return Err(input(format!("there is no option {name}; header and delimiter are"))),
+    }
+    Ok(())
+}

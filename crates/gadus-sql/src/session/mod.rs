@@ -1,0 +1,184 @@
+//! A session: one connection's statements, one after another, and its transaction.
+//!
+//! - A statement in a transaction that fails is undone whole; the transaction goes on.
+//! - Outside a transaction each statement is its own, run again on a newer snapshot when another
+//!   commit changed the rows that it changed.
+//! - Results are streams that hold a snapshot, not the session.
+
+mod cancel;
+mod copy;
+mod define;
+mod files;
+mod modify;
+mod query;
+mod run;
+mod settings;
+
+pub(crate) use cancel::Cancel;
+pub(crate) use modify::{column_index, folded, table_name, target_columns};
+pub(crate) use run::parse;
+
+use crate::compiled::CompiledCache;
+use crate::rows::RowStream;
+use crate::value::Value;
+use datafusion::execution::SessionState as PlannerState;
+use datafusion::sql::sqlparser::ast::Statement;
+use futures::future::BoxFuture;
+use gadus_engine::{Durability, Engine, Result, Savepoint, Snapshot, Transaction};
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// A future that callers need not compile again.
+pub type Boxed<'a, T> = BoxFuture<'a, Result<T>>;
+
+/// SQL over one open database; sessions share its plans.
+#[derive(Debug, Clone)]
+pub struct Sql {
+    shared: Arc<Shared>,
+}
+
+/// What the sessions of a database share.
+pub(crate) struct Shared {
+    pub(crate) engine: Engine,
+    pub(crate) planner: PlannerState,
+    pub(crate) compiled: CompiledCache,
+}
+
+/// One connection's statements, serialised.
+#[derive(Debug)]
+pub struct Session {
+    shared: Arc<Shared>,
+    state: Mutex<State>,
+    cancel: Arc<Cancel>,
+}
+
+/// What a session remembers between statements.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    transaction: Option<Transaction>,
+    savepoints: Vec<(String, Savepoint)>,
+    durability: Option<Durability>,
+}
+
+/// A parsed statement.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    text: Arc<str>,
+    statement: Arc<Statement>,
+    parameters: usize,
+}
+
+/// What a statement gave.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Rows of a query.
+    Rows(RowStream),
+    /// How many rows were inserted, changed, deleted or copied, and by what kind of statement.
+    Changed {
+        /// INSERT, UPDATE, DELETE, COPY or CREATE TABLE AS.
+        verb: &'static str,
+        /// How many.
+        rows: u64,
+    },
+    /// Done, without rows: the kind of statement.
+    Done(&'static str),
+}
+
+impl Sql {
+    /// SQL over a database.
+    #[must_use]
+    pub fn new(engine: Engine) -> Self {
+        let planner = query::planner_state(&engine);
+        let shared = Shared { engine, planner, compiled: CompiledCache::default() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// The database below.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.shared.engine
+    }
+
+    /// A new session.
+    #[must_use]
+    pub fn session(&self) -> Session {
+        Session { shared: self.shared.clone(), state: Mutex::default(), cancel: Arc::default() }
+    }
+}
+
+impl Session {
+    /// Parses a statement for running it several times.
+    pub fn prepare(&self, text: &str) -> Result<Prepared> {
+        run::parse(text)
+    }
+
+    /// Runs one statement.
+    pub fn execute<'a>(&'a self, text: &'a str, parameters: &'a [Value]) -> Boxed<'a, Outcome> {
+        Box::pin(self.run_text(text, parameters))
+    }
+
+    /// Runs a prepared statement.
+    pub fn execute_prepared<'a>(
+        &'a self,
+        prepared: &'a Prepared,
+        parameters: &'a [Value],
+    ) -> Boxed<'a, Outcome> {
+        Box::pin(self.run_prepared(prepared, parameters))
+    }
+
+    /// Cancels the statement that runs now, with its stream; later ones are not affected.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// Whether a transaction is open; false while a statement runs.
+    #[must_use]
+    pub fn in_transaction(&self) -> bool {
+        self.state.try_lock().is_ok_and(|state| state.transaction.is_some())
+    }
+
+    /// Appends Arrow batches to a table, as one statement; returns rows.
+    ///
+    /// Columns are matched by position and cast as assignments.
+    pub fn append<'a>(
+        &'a self,
+        table: &'a str,
+        batches: Vec<arrow::array::RecordBatch>,
+    ) -> Boxed<'a, u64> {
+        Box::pin(self.append_batches(table, batches))
+    }
+}
+
+impl Prepared {
+    /// How many parameters the statement has.
+    #[must_use]
+    pub fn parameters(&self) -> usize {
+        self.parameters
+    }
+
+    pub(crate) fn statement(&self) -> &Statement {
+        &self.statement
+    }
+
+    /// The statement's text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl State {
+    /// What the next statement reads.
+    pub(crate) fn snapshot(&self, engine: &Engine) -> Snapshot {
+        match &self.transaction {
+            Some(transaction) => transaction.snapshot(),
+            None => engine.snapshot(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("engine", &self.engine).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,115 @@
+//! Queries, planned and run by DataFusion on one snapshot.
+
+use super::files::take_files;
+use super::{Outcome, Session, State};
+use crate::error::{from_datafusion, from_parser};
+use crate::provider::SnapshotCatalog;
+use crate::rows::RowStream;
+use crate::value::Value;
+use datafusion::common::ParamValues;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::execution::{SessionState as PlannerState, SessionStateBuilder};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::{SendableRecordBatchStream, execute_stream};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::sql::parser::Statement as PlannerStatement;
+use datafusion::sql::sqlparser::ast::Statement;
+use gadus_engine::{Engine, Result, Snapshot};
+use std::sync::Arc;
+
+/// The state that all statements of a database are planned with.
+pub(super) fn planner_state(engine: &Engine) -> PlannerState {
+    let mut config = SessionConfig::new()
+        .with_default_catalog_and_schema("gadus", "main")
+        .with_create_default_catalog_and_schema(false)
+        .with_information_schema(true)
+        .with_target_partitions(engine.options().threads);
+    // 1.10 is an exact decimal in SQL, not the double nearest to it.
+    config.options_mut().sql_parser.parse_float_as_decimal = true;
+    SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(Arc::new(RuntimeEnv::default()))
+        .with_default_features()
+        .build()
+}
+
+impl Session {
+    /// A planner that sees one snapshot, and the files that the statement names; these are replaced
+    /// in the statement by names of their own.
+    pub(super) async fn planner(
+        &self,
+        snapshot: Snapshot,
+        statement: &mut Statement,
+    ) -> Result<SessionContext> {
+        let files = take_files(statement, &self.shared.planner).await?;
+        let threads = self.shared.engine.options().threads;
+        let catalog = Arc::new(SnapshotCatalog::new(snapshot, files, threads));
+        let state = SessionStateBuilder::new_from_existing(self.shared.planner.clone())
+            .with_catalog_list(catalog)
+            .build();
+        Ok(SessionContext::new_with_state(state))
+    }
+
+    pub(super) async fn query(
+        &self,
+        state: &State,
+        statement: &Statement,
+        parameters: &[Value],
+    ) -> Result<Outcome> {
+        let snapshot = state.snapshot(&self.shared.engine);
+        let mut statement = describe(statement)?.unwrap_or_else(|| statement.clone());
+        let context = self.planner(snapshot, &mut statement).await?;
+        let stream = self.stream(&context, statement, parameters).await?;
+        Ok(Outcome::Rows(RowStream::from_datafusion(stream, &self.cancel)))
+    }
+
+    /// Plans a statement and begins to run it.
+    pub(super) async fn stream(
+        &self,
+        context: &SessionContext,
+        statement: Statement,
+        parameters: &[Value],
+    ) -> Result<SendableRecordBatchStream> {
+        let plan = plan(context, statement, parameters).await?;
+        let state = context.state();
+        let physical = state.create_physical_plan(&plan).await.map_err(from_datafusion)?;
+        execute_stream(physical, context.task_ctx()).map_err(from_datafusion)
+    }
+}
+
+/// The logical plan of a statement with its parameters' values.
+pub(super) async fn plan(
+    context: &SessionContext,
+    statement: Statement,
+    parameters: &[Value],
+) -> Result<LogicalPlan> {
+    let statement = PlannerStatement::Statement(Box::new(statement));
+    let plan = context.state().statement_to_plan(statement).await.map_err(from_datafusion)?;
+    if parameters.is_empty() {
+        return Ok(plan);
+    }
+    let values = parameters.iter().map(|value| value.to_scalar().into()).collect();
+    plan.with_param_values(ParamValues::List(values)).map_err(from_datafusion)
+}
+
+/// SHOW TABLES and DESCRIBE as queries.
+fn describe(statement: &Statement) -> Result<Option<Statement>> {
+    let text = match statement {
+        Statement::ShowTables { .. } => "SELECT table_name AS name FROM information_schema.tables \
+             WHERE table_schema = 'main' ORDER BY table_name"
+            .to_owned(),
+        Statement::ExplainTable { table_name, .. } => {
+            let name = table_name.0.last().map(ToString::to_string).unwrap_or_default();
+            format!(
+                "SELECT column_name, data_type, is_nullable FROM information_schema.columns \
+                 WHERE table_schema = 'main' AND table_name = '{}' ORDER BY ordinal_position",
+                name.trim_matches('"').replace('\'', "''")
+            )
+        }
+        _ => return Ok(None),
+    };
+    let dialect = datafusion::sql::sqlparser::dialect::GenericDialect {};
+    let mut parsed = datafusion::sql::sqlparser::parser::Parser::parse_sql(&dialect, &text)
+        .map_err(|error| from_parser(&error))?;
+    Ok(parsed.pop())
+}

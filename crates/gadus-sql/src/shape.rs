@@ -1,0 +1,123 @@
+//! The shape of a statement: its text with literals lifted out.
+//!
+//! - Statements of one shape differ in their literals alone, so that what was compiled for one
+//!   serves all.
+//! - Only plain literals are lifted. A text that has parameters of its own, comments or unusual
+//!   quotes is its own shape.
+
+use crate::value::Value;
+
+/// A statement's shape and the literals lifted out of it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Shape {
+    /// The text with `$1`, `$2` … for the literals, white space folded.
+    pub(crate) text: String,
+    pub(crate) literals: Vec<Value>,
+}
+
+/// Longest text that is looked at: longer ones are not point statements.
+const TEXT_BYTES_MAX: usize = 16 << 10;
+
+/// The shape of a text without parameters; none where it is its own shape.
+pub(crate) fn shape_of(text: &str) -> Option<Shape> {
+    if text.len() > TEXT_BYTES_MAX {
+        return None;
+    }
+    let bytes = text.as_bytes();
+    let mut shape = Shape { text: String::with_capacity(text.len()), literals: Vec::new() };
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'\'' => {
+                // E'…', X'…' and the like have rules of their own.
+                if at > 0 && is_name(bytes[at - 1]) {
+                    return None;
+                }
+                let (value, end) = quoted(text, at)?;
+                shape.push(Value::Text(value));
+                at = end;
+            }
+            b'"' => {
+                let end = at + 1 + text.get(at + 1..)?.find('"')? + 1;
+                shape.text.push_str(&text[at..end]);
+                at = end;
+            }
+            b'$' | b'?' | b'`' | b'\\' => return None,
+            b'-' if bytes.get(at + 1) == Some(&b'-') => return None,
+            b'/' if bytes.get(at + 1) == Some(&b'*') => return None,
+            b'0'..=b'9' if at == 0 || !(is_name(bytes[at - 1]) || bytes[at - 1] == b'.') => {
+                let (value, end) = number(text, at)?;
+                shape.push(value);
+                at = end;
+            }
+            _ if byte.is_ascii_whitespace() => {
+                if !shape.text.ends_with(' ') && !shape.text.is_empty() {
+                    shape.text.push(' ');
+                }
+                at += 1;
+            }
+            _ if byte.is_ascii() => {
+                shape.text.push(char::from(byte));
+                at += 1;
+            }
+            _ => {
+                let character = text.get(at..)?.chars().next()?;
+                shape.text.push(character);
+                at += character.len_utf8();
+            }
+        }
+    }
+    shape.text.truncate(shape.text.trim_end().len());
+    Some(shape)
+}
+
+impl Shape {
+    fn push(&mut self, value: Value) {
+        self.literals.push(value);
+        self.text.push('$');
+        self.text.push_str(&self.literals.len().to_string());
+    }
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// A quoted text at `at` and the offset behind it.
+fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
+    let mut value = String::new();
+    let mut from = at + 1;
+    loop {
+        let end = from + text.get(from..)?.find('\'')?;
+        value.push_str(&text[from..end]);
+        if text.as_bytes().get(end + 1) != Some(&b'\'') {
+            return Some((value, end + 1));
+        }
+        value.push('\'');
+        from = end + 2;
+    }
+}
+
+/// A number at `at` and the offset behind it; none for forms that need more thought.
+fn number(text: &str, at: usize) -> Option<(Value, usize)> {
+    let rest = text.get(at..)?;
+    let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+    let digits = &rest[..end];
+    if rest[end..].starts_with(|c: char| c.is_alphanumeric() || c == '_') {
+        return None;
+    }
+    let value = match digits.split_once('.') {
+        None => Value::Integer(digits.parse().ok()?),
+        Some((whole, fraction)) => {
+            let scale = i8::try_from(fraction.len()).ok().filter(|scale| *scale <= 18)?;
+            if fraction.contains('.') {
+                return None;
+            }
+            Value::Decimal(format!("{whole}{fraction}").parse().ok()?, scale)
+        }
+    };
+    Some((value, at + end))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! Literals are lifted where they are plain, and nowhere else.
+
+use super::shape_of;
+use crate::value::Value;
+
+#[test]
+fn literals_become_parameters() {
+    let shape = shape_of("SELECT  v FROM t1\nWHERE id = 42 AND n = 'it''s' AND d < 1.50").unwrap();
+    assert_eq!(shape.text, "SELECT v FROM t1 WHERE id = $1 AND n = $2 AND d < $3");
+    assert_eq!(
+        shape.literals,
+        [Value::Integer(42), Value::Text("it's".into()), Value::Decimal(150, 2)]
+    );
+}
+
+#[test]
+fn texts_with_their_own_parameters_or_comments_keep_their_shape() {
+    for text in
+        ["SELECT $1", "SELECT ?", "SELECT 1 -- 2", "SELECT E'\\n'", "SELECT 1e5", "SELECT 'a"]
+    {
+        assert_eq!(shape_of(text), None, "{text}");
+    }
+}
+
+#[test]
+fn names_keep_their_digits_and_quotes() {
+    let shape = shape_of("SELECT \"a 1\", t1.c2 FROM é3").unwrap();
+    assert_eq!(shape.text, "SELECT \"a 1\", t1.c2 FROM é3");
+    assert!(shape.literals.is_empty());
+}

@@ -1,0 +1,34 @@
+//! Semicolons end statements only where they are not quoted or commented.
+
+use super::split_statements;
+
+#[test]
+fn semicolons_in_quotes_and_comments_end_nothing() {
+    let script = split_statements(
+        "SELECT ';' AS \"a;b\"; -- not; here\nSELECT /* nor ; here */ 2; SELECT $q$;$q$ ; ",
+    );
+    assert_eq!(script.statements.len(), 3);
+    assert_eq!(script.statements[0], "SELECT ';' AS \"a;b\"");
+    assert_eq!(script.statements[2], "SELECT $q$;$q$");
+    assert_eq!(script.rest, "");
+}
+
+#[test]
+fn an_unfinished_statement_is_the_rest() {
+    let script = split_statements("SELECT 1; SELECT 'it''s");
+    assert_eq!(script.statements, ["SELECT 1"]);
+    assert_eq!(script.rest, "SELECT 'it''s");
+}
+
+#[test]
+fn comments_alone_are_no_statement() {
+    let script = split_statements("-- nothing\n; /* nothing */");
+    assert!(script.statements.is_empty());
+    assert_eq!(script.rest, "");
+}
+
+#[test]
+fn parameters_are_no_dollar_quotes() {
+    let script = split_statements("SELECT $1; SELECT $2 + $3;");
+    assert_eq!(script.statements.len(), 2);
+}

@@ -1,0 +1,78 @@
+//! Names of SQL types and the column types they mean.
+
+use crate::error::{input, unsupported};
+use datafusion::sql::sqlparser::ast::{DataType, ExactNumberInfo, TimezoneInfo};
+use gadus_engine::{ColumnType, Result};
+
+/// The column type of a type's name.
+pub(crate) fn column_type(data_type: &DataType) -> Result<ColumnType> {
+    Ok(match data_type {
+        DataType::Boolean | DataType::Bool => ColumnType::Boolean,
+        DataType::TinyInt(_) | DataType::Int8(Some(_)) => ColumnType::Int8,
+        DataType::SmallInt(_) | DataType::Int2(_) | DataType::Int16 => ColumnType::Int16,
+        DataType::Int(_)
+        | DataType::Integer(_)
+        | DataType::Int4(_)
+        | DataType::Int32
+        | DataType::MediumInt(_) => ColumnType::Int32,
+        DataType::BigInt(_) | DataType::Int8(None) | DataType::Int64 => ColumnType::Int64,
+        DataType::TinyIntUnsigned(_) | DataType::UTinyInt | DataType::UInt8 => ColumnType::UInt8,
+        DataType::SmallIntUnsigned(_) | DataType::USmallInt | DataType::UInt16 => {
+            ColumnType::UInt16
+        }
+        DataType::IntUnsigned(_) | DataType::IntegerUnsigned(_) | DataType::UInt32 => {
+            ColumnType::UInt32
+        }
+        DataType::BigIntUnsigned(_) | DataType::UBigInt | DataType::UInt64 => ColumnType::UInt64,
+        DataType::Real | DataType::Float4 | DataType::Float32 => ColumnType::Float32,
+        DataType::Double(_)
+        | DataType::DoublePrecision
+        | DataType::Float8
+        | DataType::Float64
+        | DataType::Float(_) => ColumnType::Float64,
+        DataType::Decimal(info) | DataType::Numeric(info) | DataType::Dec(info) => decimal(*info)?,
+        DataType::Text
+        | DataType::Varchar(_)
+        | DataType::CharVarying(_)
+        | DataType::CharacterVarying(_)
+        | DataType::Char(_)
+        | DataType::Character(_)
+        | DataType::String(_)
+        | DataType::Nvarchar(_)
+        | DataType::Clob(_) => ColumnType::Text,
+        DataType::Bytea
+        | DataType::Blob(_)
+        | DataType::Binary(_)
+        | DataType::Varbinary(_)
+        | DataType::Bytes(_) => ColumnType::Binary,
+        DataType::Date => ColumnType::Date,
+        DataType::Time(_, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => ColumnType::Time,
+        DataType::Timestamp(_, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone)
+        | DataType::Datetime(_) => ColumnType::Timestamp,
+        DataType::Timestamp(..) => ColumnType::TimestampUtc,
+        DataType::Custom(name, _) => match name.to_string().to_ascii_lowercase().as_str() {
+            "timestamptz" => ColumnType::TimestampUtc,
+            "string" => ColumnType::Text,
+            _ => return Err(unsupported(&format!("the type {data_type}"))),
+        },
+        other => return Err(unsupported(&format!("the type {other}"))),
+    })
+}
+
+/// `DECIMAL` alone is DECIMAL(18,3), what fits 64 bits.
+fn decimal(info: ExactNumberInfo) -> Result<ColumnType> {
+    let (precision, scale) = match info {
+        ExactNumberInfo::None => (18, 3),
+        ExactNumberInfo::Precision(precision) => (precision, 0),
+        ExactNumberInfo::PrecisionAndScale(precision, scale) => (precision, scale),
+    };
+    match (u8::try_from(precision), i8::try_from(scale)) {
+        (Ok(precision @ 1..=38), Ok(scale @ 0..)) if scale.unsigned_abs() <= precision => {
+            Ok(ColumnType::Decimal { precision, scale })
+        }
+        _ => Err(input(format!(
+            "DECIMAL({precision},{scale}) is not possible: 1 to 38 digits, 0 to all of them behind \
+             the point"
+        ))),
+    }
+}

@@ -1,0 +1,182 @@
+//! Values that come with a statement: parameters and literals.
+//!
+//! - A value becomes a datum of a column only when the column can hold it exactly, or by an
+//!   assignment cast that fails rather than change it beyond rounding.
+
+use crate::error::input;
+use arrow::array::{Array, ArrayRef};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::util::display::FormatOptions;
+use datafusion::common::ScalarValue;
+use gadus_engine::{ColumnType, Datum, Error, ErrorKind, Result, datum_from_array};
+
+/// A parameter or literal of a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// NULL.
+    Null,
+    /// True or false.
+    Boolean(bool),
+    /// A 64-bit integer.
+    Integer(i64),
+    /// A double.
+    Float(f64),
+    /// An exact decimal: unscaled value and digits behind the point.
+    Decimal(i128, i8),
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Binary(Vec<u8>),
+    /// Days since 1970-01-01.
+    Date(i32),
+    /// Microseconds since midnight.
+    Time(i64),
+    /// Microseconds since 1970-01-01 00:00, without a time zone.
+    Timestamp(i64),
+    /// Microseconds since 1970-01-01 00:00 UTC.
+    TimestampUtc(i64),
+}
+
+macro_rules! value_from {
+    ($($type:ty => $variant:ident),*) => {$(
+        impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self::$variant(value.into())
+            }
+        }
+    )*};
+}
+
+value_from!(bool => Boolean, i16 => Integer, i32 => Integer, i64 => Integer, u32 => Integer,
+    f32 => Float, f64 => Float, &str => Text, String => Text, Vec<u8> => Binary, &[u8] => Binary);
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+impl Value {
+    /// The value as DataFusion wants it.
+    pub(crate) fn to_scalar(&self) -> ScalarValue {
+        match self {
+            Self::Null => ScalarValue::Null,
+            Self::Boolean(value) => ScalarValue::Boolean(Some(*value)),
+            Self::Integer(value) => ScalarValue::Int64(Some(*value)),
+            Self::Float(value) => ScalarValue::Float64(Some(*value)),
+            Self::Decimal(value, scale) => ScalarValue::Decimal128(Some(*value), 38, *scale),
+            Self::Text(value) => ScalarValue::Utf8(Some(value.clone())),
+            Self::Binary(value) => ScalarValue::Binary(Some(value.clone())),
+            Self::Date(value) => ScalarValue::Date32(Some(*value)),
+            Self::Time(value) => ScalarValue::Time64Microsecond(Some(*value)),
+            Self::Timestamp(value) => ScalarValue::TimestampMicrosecond(Some(*value), None),
+            Self::TimestampUtc(value) => {
+                ScalarValue::TimestampMicrosecond(Some(*value), Some("UTC".into()))
+            }
+        }
+    }
+
+    /// The datum that compares with a column's values as the value does, if there is an exact one.
+    pub(crate) fn exact(&self, column_type: ColumnType) -> Option<Datum> {
+        match (self, column_type) {
+            (Self::Null, _) => None,
+            (Self::Boolean(value), ColumnType::Boolean) => Some(Datum::Integer(i64::from(*value))),
+            (
+                Self::Integer(value),
+                ColumnType::Int8
+                | ColumnType::Int16
+                | ColumnType::Int32
+                | ColumnType::Int64
+                | ColumnType::UInt8
+                | ColumnType::UInt16
+                | ColumnType::UInt32,
+            ) => Some(Datum::Integer(*value)),
+            (Self::Integer(value), ColumnType::UInt64) => {
+                Some(Datum::Wide(Box::new(i128::from(*value))))
+            }
+            (Self::Integer(value), ColumnType::Decimal { scale, .. }) => {
+                decimal(i128::from(*value), 0, scale, column_type)
+            }
+            (Self::Decimal(value, from), ColumnType::Decimal { scale, .. }) => {
+                decimal(*value, *from, scale, column_type)
+            }
+            (Self::Text(text), ColumnType::Text) => Some(Datum::text(text)),
+            (Self::Binary(bytes), ColumnType::Binary) => {
+                Some(Datum::Bytes(bytes.as_slice().into()))
+            }
+            (Self::Date(days), ColumnType::Date) => Some(Datum::Integer(i64::from(*days))),
+            (Self::Time(value), ColumnType::Time)
+            | (Self::Timestamp(value), ColumnType::Timestamp)
+            | (Self::TimestampUtc(value), ColumnType::TimestampUtc) => Some(Datum::Integer(*value)),
+            // A string literal beside a date or time is read as one, as everywhere in SQL.
+            (
+                Self::Text(_),
+                ColumnType::Date
+                | ColumnType::Time
+                | ColumnType::Timestamp
+                | ColumnType::TimestampUtc,
+            ) => self.assign(column_type).ok(),
+            _ => None,
+        }
+    }
+
+    /// The datum that an assignment to a column stores.
+    pub(crate) fn assign(&self, column_type: ColumnType) -> Result<Datum> {
+        match (self, column_type) {
+            (Self::Null, _) => return Ok(Datum::Null),
+            (Self::Integer(value), ColumnType::Int64) => return Ok(Datum::Integer(*value)),
+            (Self::Integer(value), ColumnType::Int32) if i32::try_from(*value).is_ok() => {
+                return Ok(Datum::Integer(*value));
+            }
+            (Self::Float(value), ColumnType::Float64) => return Ok(Datum::Float(*value)),
+            (Self::Text(text), ColumnType::Text) => {
+                refuse_nul(text)?;
+                return Ok(Datum::text(text));
+            }
+            (Self::Binary(bytes), ColumnType::Binary) => {
+                return Ok(Datum::Bytes(bytes.as_slice().into()));
+            }
+            _ => {}
+        }
+        let array = self.to_scalar().to_array().map_err(crate::error::from_datafusion)?;
+        datum_from_array(column_type, &assign_array(&array, column_type)?, 0)
+    }
+}
+
+/// An array in the canonical Arrow type of a column, by an assignment cast.
+pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<ArrayRef> {
+    let target = column_type.arrow();
+    if array.data_type() == &target {
+        return Ok(array.clone());
+    }
+    let options = CastOptions { safe: false, format_options: FormatOptions::default() };
+    cast_with_options(array, &target, &options).map_err(|error| {
+        let kind = Error::from_arrow(&error).kind();
+        let kind = if kind == ErrorKind::Internal { ErrorKind::Input } else { kind };
+        Error::new(kind, format!("a value does not fit {column_type}: {error}"))
+    })
+}
+
+/// A decimal in a column's scale, when no digit is lost.
+fn decimal(value: i128, from: i8, to: i8, column_type: ColumnType) -> Option<Datum> {
+    let shift = 10_i128.checked_pow(u32::from(from.abs_diff(to)))?;
+    let scaled = if from <= to {
+        value.checked_mul(shift)?
+    } else if value % shift == 0 {
+        value / shift
+    } else {
+        return None;
+    };
+    match column_type.storage() {
+        gadus_engine::StorageClass::Wide => Some(Datum::Wide(Box::new(scaled))),
+        // A constant beyond 64 bits is beyond every value of the column; let DataFusion say so.
+        _ => i64::try_from(scaled).ok().map(Datum::Integer),
+    }
+}
+
+fn refuse_nul(text: &str) -> Result<()> {
+    if text.contains('\0') {
+        return Err(input("text must not contain NUL characters"));
+    }
+    Ok(())
+}
