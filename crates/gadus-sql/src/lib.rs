@@ -23,6 +23,7 @@
 //! # }
 //! ```
 
+mod checked;
 mod compiled;
 mod error;
 mod provider;

@@ -36,6 +36,9 @@ pub(crate) fn pack(values: impl ExactSizeIterator<Item = u64>, width: u8) -> Vec
 /// Value `index` of a packed sequence.
 #[must_use]
 pub(crate) fn unpack_one(words: &[u64], width: u8, index: usize) -> u64 {
+    if width == 0 {
+        return 0;
+    }
     let bits = usize::from(width);
     let bit = index * bits;
     let (word, shift) = (bit / 64, bit % 64);

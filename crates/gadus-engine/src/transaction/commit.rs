@@ -63,6 +63,10 @@ impl Transaction {
         for (schema, rows) in inserted {
             let writes = &self.state.writes[&schema.id];
             let table = same_shape(&shaped, &schema)?;
+            // A table of this transaction counts its segments in the view.
+            if let Some(view) = self.state.view.table(schema.id) {
+                table.raise_next_segment(view.next_segment());
+            }
             if table.last_changed > self.base.commit {
                 check_conflicts(table, writes, self.base.commit)?;
             }
@@ -115,7 +119,10 @@ fn check_shape(head: &DatabaseVersion, change: &Change) -> Result<()> {
         )),
         Change::CreateTable(schema) if schema.id < head.next_table => Err(Error::new(
             ErrorKind::Conflict,
-            format!("another table was created while \"{}\" was; run the transaction again", schema.name),
+            format!(
+                "another table was created while \"{}\" was; run the transaction again",
+                schema.name
+            ),
         )),
         _ => Ok(()),
     }

@@ -16,7 +16,7 @@ use crate::session::Outcome;
 use crate::value::Value;
 use aggregate::AggregateQuery;
 use datafusion::sql::sqlparser::ast::Statement;
-use gadus_base::TableId;
+
 use gadus_engine::{ColumnType, Datum, Durability, Engine, Result, Snapshot, TableSchema};
 use parking_lot::RwLock;
 use point::{Insert, PointDelete, PointSelect, PointUpdate};

@@ -9,4 +9,3 @@ mod scan;
 mod table;
 
 pub(crate) use catalog::{FILES_SCHEMA, ROWS_SCHEMA, SnapshotCatalog};
-pub(crate) use filter::predicate_of;

@@ -2,6 +2,7 @@
 
 use super::files::take_files;
 use super::{Outcome, Session, State};
+use crate::checked::CheckedArithmetic;
 use crate::error::{from_datafusion, from_parser};
 use crate::provider::SnapshotCatalog;
 use crate::rows::RowStream;
@@ -30,6 +31,7 @@ pub(super) fn planner_state(engine: &Engine) -> PlannerState {
         .with_config(config)
         .with_runtime_env(Arc::new(RuntimeEnv::default()))
         .with_default_features()
+        .with_analyzer_rule(Arc::new(CheckedArithmetic::new()))
         .build()
 }
 

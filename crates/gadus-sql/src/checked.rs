@@ -1,0 +1,135 @@
+//! Integer arithmetic that fails rather than wrap.
+//!
+//! - DataFusion adds, subtracts and multiplies integers modulo their width. A wrong number is worse
+//!   than an error, so an analyzer rule replaces these operators by functions that check.
+//! - The rule runs behind type coercion, so both operands have one type.
+
+use arrow::array::ArrayRef;
+use arrow::compute::kernels::numeric::{add, mul, sub};
+use arrow::datatypes::DataType;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{
+    BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ScalarFunctionArgs,
+    ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use datafusion::optimizer::AnalyzerRule;
+use std::sync::Arc;
+
+/// Replaces `+`, `-` and `*` on integers.
+#[derive(Debug)]
+pub(crate) struct CheckedArithmetic {
+    functions: [Arc<ScalarUDF>; 3],
+}
+
+/// One operator as a function of two integers of one type.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct CheckedFunction {
+    operator: Operator,
+    signature: Signature,
+}
+
+impl CheckedArithmetic {
+    pub(crate) fn new() -> Self {
+        let function = |operator| {
+            let signature = Signature::any(2, Volatility::Immutable);
+            Arc::new(ScalarUDF::from(CheckedFunction { operator, signature }))
+        };
+        Self { functions: [Operator::Plus, Operator::Minus, Operator::Multiply].map(function) }
+    }
+
+    fn rewrite(&self, expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+        let Expr::BinaryExpr(BinaryExpr { left, op, right }) = &expr else {
+            return Ok(Transformed::no(expr));
+        };
+        let function = match op {
+            Operator::Plus => &self.functions[0],
+            Operator::Minus => &self.functions[1],
+            Operator::Multiply => &self.functions[2],
+            _ => return Ok(Transformed::no(expr)),
+        };
+        let data_type = left.get_type(schema)?;
+        if !data_type.is_integer() || right.get_type(schema)? != data_type {
+            return Ok(Transformed::no(expr));
+        }
+        let args = vec![Expr::clone(left), Expr::clone(right)];
+        let call = ScalarFunction::new_udf(function.clone(), args);
+        Ok(Transformed::yes(Expr::ScalarFunction(call)))
+    }
+}
+
+impl AnalyzerRule for CheckedArithmetic {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let rewritten = plan.transform_up_with_subqueries(|plan| {
+            let schema = if let LogicalPlan::TableScan(scan) = &plan {
+                DFSchema::clone(&scan.projected_schema)
+            } else {
+                merge_schema(&plan.inputs())
+            };
+            let names = NamePreserver::new(&plan);
+            let rewritten = plan.map_expressions(|expr| {
+                let name = names.save(&expr);
+                let rewritten = expr.transform_up(|expr| self.rewrite(expr, &schema))?;
+                Ok(rewritten.update_data(|expr| name.restore(expr)))
+            })?;
+            if rewritten.transformed {
+                return rewritten.map_data(LogicalPlan::recompute_schema);
+            }
+            Ok(rewritten)
+        })?;
+        Ok(rewritten.data)
+    }
+
+    fn name(&self) -> &'static str {
+        "checked_arithmetic"
+    }
+}
+
+impl ScalarUDFImpl for CheckedFunction {
+    fn name(&self) -> &str {
+        match self.operator {
+            Operator::Plus => "add",
+            Operator::Minus => "subtract",
+            _ => "multiply",
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
+        Ok(arguments.first().cloned().unwrap_or(DataType::Int64))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let scalars = args.args.iter().all(|value| matches!(value, ColumnarValue::Scalar(_)));
+        let rows = if scalars { 1 } else { args.number_rows };
+        let operand = |index: usize| -> Result<(ArrayRef, bool)> {
+            match &args.args[index] {
+                ColumnarValue::Scalar(value) => Ok((value.to_array()?, true)),
+                ColumnarValue::Array(array) => Ok((array.clone(), false)),
+            }
+        };
+        let ((left, left_scalar), (right, right_scalar)) = (operand(0)?, operand(1)?);
+        let kernel = match self.operator {
+            Operator::Plus => add,
+            Operator::Minus => sub,
+            _ => mul,
+        };
+        let result = match (left_scalar && !scalars, right_scalar && !scalars) {
+            (true, _) => kernel(&arrow::array::Scalar::new(left), &right)?,
+            (_, true) => kernel(&left, &arrow::array::Scalar::new(right))?,
+            _ => kernel(&left, &right)?,
+        };
+        gadus_base::strict_assert!(result.len() == rows, "a value for each row");
+        if scalars {
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?));
+        }
+        Ok(ColumnarValue::Array(result))
+    }
+}

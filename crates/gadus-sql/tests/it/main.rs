@@ -1,0 +1,6 @@
+//! SQL through the public face: one binary, because each would compile DataFusion's futures again.
+
+mod modify;
+mod queries;
+mod support;
+mod transactions;
