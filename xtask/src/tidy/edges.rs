@@ -61,7 +61,12 @@ const ROOMS: &[Room] = &[
         never: &[],
         never_named: SOCKETS,
     },
-    Room { name: "gadus", uses: &["gadus-base", "gadus-sql"], never: &[], never_named: SOCKETS },
+    Room {
+        name: "gadus",
+        uses: &["gadus-base", "gadus-block", "gadus-engine", "gadus-sql", "gadus-storage"],
+        never: &[],
+        never_named: SOCKETS,
+    },
     Room {
         name: "gadus-cli",
         uses: &[

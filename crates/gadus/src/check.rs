@@ -1,0 +1,275 @@
+//! Verification of a database: its files, then every value of every table.
+//!
+//! - Reads only. A database that is open elsewhere is refused, not half verified.
+//! - Goes on past damage: what is wrong is listed, with file, offset, table and segment.
+
+use crate::database::place;
+use gadus_base::{CommitNumber, RowId, SegmentId};
+use gadus_engine::{
+    Engine, Error, Options, ROW_ID_COLUMN, Result, Scan, ScanRequest, Table, datum_from_array,
+};
+use gadus_storage::StorageError;
+use std::error::Error as _;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::UInt64Type;
+
+/// What verification found.
+#[derive(Debug, Clone)]
+pub struct CheckReport {
+    /// The last commit that the log or the checkpoint holds.
+    pub last_commit: CommitNumber,
+    /// Records in the log behind the checkpoint.
+    pub log_records: u64,
+    /// Bytes of the data file.
+    pub data_bytes: u64,
+    /// Bytes of the log file.
+    pub log_bytes: u64,
+    /// The tables, where the database opens.
+    pub tables: Vec<TableReport>,
+    /// What is wrong; nothing in a sound database.
+    pub problems: Vec<Problem>,
+}
+
+/// A table that was verified.
+#[derive(Debug, Clone)]
+pub struct TableReport {
+    /// Its name.
+    pub name: String,
+    /// Rows that it has.
+    pub rows: u64,
+    /// Rows of which every column was read.
+    pub rows_read: u64,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, Default)]
+pub struct Problem {
+    /// In which file, where it is known.
+    pub file: Option<String>,
+    /// At which byte of the file.
+    pub offset: Option<u64>,
+    /// The table concerned.
+    pub table: Option<String>,
+    /// The column concerned.
+    pub column: Option<String>,
+    /// The segment of the table: a run of about 65,536 rows.
+    pub segment: Option<u32>,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// Verifies the database in the file at `path`; calls `progress` with (values read, values in all).
+///
+/// # Errors
+/// When there is nothing to verify: no such file, no database, or in use.
+pub fn check(path: impl AsRef<Path>, mut progress: impl FnMut(u64, u64)) -> Result<CheckReport> {
+    let (folder, name) = place(path.as_ref())?;
+    let folder = Arc::new(folder);
+    let files = gadus_storage::check(folder.clone(), name)?;
+    let mut report = CheckReport {
+        last_commit: files.last_commit,
+        log_records: files.log_records,
+        data_bytes: files.data_bytes,
+        log_bytes: files.log_bytes,
+        tables: Vec::new(),
+        problems: files.problems.into_iter().map(Problem::from).collect(),
+    };
+    let options = Options { read_only: true, create: false, ..Options::default() };
+    match Engine::open(folder, name, options) {
+        Ok(engine) => {
+            let tables = engine.snapshot().tables();
+            let values = |table: &Table| table.rows() * (table.schema().columns.len() as u64 + 1);
+            let total = tables.iter().map(values).sum();
+            let mut read = 0;
+            for table in tables {
+                let mut advance = |values| {
+                    read += values;
+                    progress(read, total);
+                };
+                let verified = TableCheck { table: &table, problems: &mut report.problems };
+                let verified = verified.run(&mut advance);
+                report.tables.push(verified);
+            }
+        }
+        Err(error) => {
+            let problem = Problem::from(&error);
+            // The files' own verification has seen most of what keeps a database from opening.
+            let place = |problem: &Problem| (problem.file.clone(), problem.offset);
+            if !report.problems.iter().any(|known| place(known) == place(&problem)) {
+                report.problems.push(problem);
+            }
+        }
+    }
+    Ok(report)
+}
+
+/// The verification of one table.
+struct TableCheck<'a> {
+    table: &'a Table,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl TableCheck<'_> {
+    fn run(mut self, advance: &mut impl FnMut(u64)) -> TableReport {
+        let schema = self.table.schema().clone();
+        let before = self.problems.len();
+        let mut rows_read = self.table.rows();
+        for (index, column) in schema.columns.iter().enumerate() {
+            let read = self.scan(&[index], &column.name, advance, |_, _| Ok(0));
+            rows_read = rows_read.min(read);
+        }
+        // Keys of damaged columns cannot be looked up; the damage is known by now.
+        if !schema.key.is_empty() && self.problems.len() == before {
+            self.keys(advance);
+        }
+        TableReport { name: schema.name.clone(), rows: self.table.rows(), rows_read }
+    }
+
+    /// Every row is found by its key, and is the one that the key means.
+    fn keys(&mut self, advance: &mut impl FnMut(u64)) {
+        let key = self.table.schema().key.clone();
+        let table = self.table;
+        let name = key.iter().map(|&column| table.schema().columns[column].name.as_str());
+        let name = name.collect::<Vec<_>>().join(", ");
+        self.scan(&key, &name, advance, |table, batch| {
+            let types = key.iter().map(|&column| table.schema().columns[column].column_type);
+            let types = types.collect::<Vec<_>>();
+            let ids = row_ids(batch);
+            let mut lost = 0;
+            for row in 0..batch.num_rows() {
+                let values = types.iter().zip(batch.columns());
+                let values = values.map(|(&kind, array)| datum_from_array(kind, array, row));
+                let found = table.find_key(&values.collect::<Result<Vec<_>>>()?)?;
+                lost += u64::from(found.map(RowId::to_u64) != Some(ids[row]));
+            }
+            Ok(lost)
+        });
+    }
+
+    /// Reads some columns of every segment; returns the rows read. `look` counts rows whose key
+    /// does not lead to them.
+    fn scan(
+        &mut self,
+        columns: &[usize],
+        name: &str,
+        advance: &mut impl FnMut(u64),
+        look: impl Fn(&Table, &RecordBatch) -> Result<u64>,
+    ) -> u64 {
+        let request = ScanRequest {
+            projection: columns.to_vec(),
+            with_row_ids: true,
+            ..ScanRequest::default()
+        };
+        let scan = match self.table.scan(request) {
+            Ok(scan) => scan,
+            Err(error) => {
+                self.note(Problem::from(&error), name, None);
+                return 0;
+            }
+        };
+        let mut read = 0;
+        for morsel in 0..scan.morsels() {
+            let mut looked = Ok(0);
+            let outcome = scan.morsel(morsel, |batch| {
+                read += batch.num_rows() as u64;
+                advance(batch.num_rows() as u64);
+                match (&mut looked, look(self.table, &batch)) {
+                    (Ok(lost), Ok(more)) => *lost += more,
+                    (looked, Err(error)) => *looked = Err(error),
+                    (Err(_), Ok(_)) => {}
+                }
+                if looked.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            match outcome.and(looked) {
+                Ok(0) => {}
+                Ok(lost) => {
+                    let message = format!("{lost} rows are not found by their key");
+                    let problem = Problem { message, ..Problem::default() };
+                    self.note(problem, name, self.segment(morsel));
+                }
+                Err(error) => self.note(Problem::from(&error), name, self.segment(morsel)),
+            }
+        }
+        read
+    }
+
+    fn note(&mut self, problem: Problem, column: &str, segment: Option<SegmentId>) {
+        self.problems.push(Problem {
+            table: Some(self.table.schema().name.clone()),
+            column: Some(column.to_owned()),
+            segment: segment.map(|segment| segment.0),
+            ..problem
+        });
+    }
+
+    /// The segment behind a morsel: row ids are known without reading the file.
+    fn segment(&self, morsel: usize) -> Option<SegmentId> {
+        let request = ScanRequest { with_row_ids: true, ..ScanRequest::default() };
+        let scan: Scan = self.table.scan(request).ok()?;
+        let mut segment = None;
+        scan.morsel(morsel, |batch| {
+            segment = row_ids(&batch).first().map(|&id| RowId::from_u64(id).segment);
+            ControlFlow::Break(())
+        })
+        .ok()?;
+        segment
+    }
+}
+
+fn row_ids(batch: &RecordBatch) -> &[u64] {
+    let column = batch.column_by_name(ROW_ID_COLUMN).expect("the scan was asked for row ids");
+    column.as_primitive::<UInt64Type>().values()
+}
+
+impl From<gadus_storage::Problem> for Problem {
+    fn from(problem: gadus_storage::Problem) -> Self {
+        Self {
+            file: Some(problem.file),
+            offset: Some(problem.offset),
+            message: problem.message,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<&Error> for Problem {
+    fn from(error: &Error) -> Self {
+        let message = error.message().to_owned();
+        match error.source().and_then(|source| source.downcast_ref::<StorageError>()) {
+            Some(storage) => Self {
+                file: Some(storage.file.clone()),
+                offset: storage.offset,
+                message: storage.message.clone(),
+                ..Self::default()
+            },
+            None => Self { message, ..Self::default() },
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{file}")?;
+            if let Some(offset) = self.offset {
+                write!(f, " at byte {offset}")?;
+            }
+            f.write_str(": ")?;
+        }
+        f.write_str(&self.message)?;
+        let Some(table) = &self.table else { return Ok(()) };
+        write!(f, " (table {table}")?;
+        if let Some(column) = &self.column {
+            write!(f, ", column {column}")?;
+        }
+        if let Some(segment) = self.segment {
+            write!(f, ", segment {segment}")?;
+        }
+        f.write_str(")")
+    }
+}

@@ -1,0 +1,214 @@
+//! A connection: statements, one after another, and their transaction.
+//!
+//! - Threads may share a connection; their statements wait for each other. Threads that should not
+//!   wait have a connection each.
+//! - `BEGIN`, `COMMIT` and `ROLLBACK` are statements; a dropped connection rolls back.
+
+use crate::appender::Appender;
+use crate::rows::{BatchStream, Rows};
+use crate::runtime;
+use crate::statement::Statement;
+use futures::future::BoxFuture;
+use gadus_engine::{Error, Result};
+use gadus_sql::{Session, Sql, Value, split_statements};
+use std::sync::{Arc, Weak};
+
+/// One line of statements to a database.
+#[derive(Debug)]
+pub struct Connection {
+    sql: Sql,
+    session: Arc<Session>,
+}
+
+/// Ends what a connection runs, from another thread; does not keep the database open.
+#[derive(Debug, Clone)]
+pub struct CancelHandle {
+    session: Weak<Session>,
+}
+
+/// What a statement gave.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Rows of a query.
+    Rows(Rows),
+    /// How many rows were inserted, changed, deleted or copied, and by what kind of statement.
+    Changed {
+        /// `INSERT`, `UPDATE`, `DELETE`, `COPY` and the like.
+        verb: &'static str,
+        /// How many.
+        rows: u64,
+    },
+    /// Done, without rows: the kind of statement.
+    Done(&'static str),
+}
+
+impl Connection {
+    pub(crate) fn new(sql: Sql) -> Self {
+        let session = Arc::new(sql.session());
+        Self { sql, session }
+    }
+
+    /// Runs one statement of any kind.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn run(&self, sql: &str, params: &[Value]) -> Result<Outcome> {
+        runtime::wait(self.session.execute(sql, params)).map(Outcome::from)
+    }
+
+    /// Runs one statement to its end; returns how many rows it changed, or gave.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn execute(&self, sql: &str, params: &[Value]) -> Result<u64> {
+        self.run(sql, params)?.finish()
+    }
+
+    /// Runs a query; its rows are read as they are asked for, from the snapshot of this moment.
+    /// A statement that is no query is run, and gives no rows.
+    ///
+    /// # Errors
+    /// Those of the statement; what goes wrong later comes with the rows.
+    pub fn query(&self, sql: &str, params: &[Value]) -> Result<Rows> {
+        Ok(self.run(sql, params)?.into_rows())
+    }
+
+    /// Runs the statements of a script, up to the first that fails; returns how many ran.
+    ///
+    /// # Errors
+    /// That of the statement that failed.
+    pub fn execute_script(&self, script: &str) -> Result<usize> {
+        let script = split_statements(script);
+        let last = Some(script.rest).filter(|rest| !rest.is_empty());
+        let mut ran = 0;
+        for statement in script.statements.into_iter().chain(last) {
+            self.execute(&statement, &[])?;
+            ran += 1;
+        }
+        Ok(ran)
+    }
+
+    /// Parses a statement, for running it often.
+    ///
+    /// # Errors
+    /// `Input` when the text is no statement. Names are looked up when it runs.
+    pub fn prepare(&self, sql: &str) -> Result<Statement> {
+        Ok(Statement::new(self.session.clone(), self.session.prepare(sql)?))
+    }
+
+    /// Takes Arrow batches for a table, fast: in this connection's transaction when one is open,
+    /// else in one of its own.
+    ///
+    /// # Errors
+    /// When the appender cannot begin a transaction.
+    pub fn appender(&self, table: &str) -> Result<Appender> {
+        if self.session.in_transaction() {
+            return Ok(Appender::joining(self.session.clone(), table));
+        }
+        Appender::alone(Arc::new(self.sql.session()), table)
+    }
+
+    /// Whether a transaction is open; false while a statement runs.
+    #[must_use]
+    pub fn in_transaction(&self) -> bool {
+        self.session.in_transaction()
+    }
+
+    /// What ends a running statement, from any thread.
+    #[must_use]
+    pub fn cancel_handle(&self) -> CancelHandle {
+        CancelHandle { session: Arc::downgrade(&self.session) }
+    }
+
+    /// [`Connection::execute`], without blocking: runs on the database's threads, for any executor.
+    ///
+    /// A future that is dropped stops waiting; the statement goes on to its end.
+    pub fn execute_async(&self, sql: &str, params: &[Value]) -> BoxFuture<'static, Result<u64>> {
+        let (session, sql, params) = (self.session.clone(), sql.to_owned(), params.to_vec());
+        Box::pin(runtime::detach(async move {
+            match session.execute(&sql, &params).await? {
+                gadus_sql::Outcome::Rows(mut rows) => {
+                    let mut count = 0;
+                    while let Some(batch) = rows.next_batch().await? {
+                        count += batch.num_rows() as u64;
+                    }
+                    Ok(count)
+                }
+                gadus_sql::Outcome::Changed { rows, .. } => Ok(rows),
+                gadus_sql::Outcome::Done(_) => Ok(0),
+            }
+        }))
+    }
+
+    /// [`Connection::query`], without blocking: a stream of batches made on the database's threads.
+    ///
+    /// A stream that is dropped ends the query.
+    pub fn query_async(
+        &self,
+        sql: &str,
+        params: &[Value],
+    ) -> BoxFuture<'static, Result<BatchStream>> {
+        let (session, sql, params) = (self.session.clone(), sql.to_owned(), params.to_vec());
+        Box::pin(runtime::detach(async move {
+            match session.execute(&sql, &params).await? {
+                gadus_sql::Outcome::Rows(rows) => BatchStream::start(rows),
+                _ => Ok(BatchStream::empty()),
+            }
+        }))
+    }
+}
+
+impl CancelHandle {
+    /// Ends the statement that runs now, with the error kind `Cancelled`; nothing it changed stays.
+    /// When none runs, nothing happens.
+    pub fn cancel(&self) {
+        if let Some(session) = self.session.upgrade() {
+            session.cancel();
+        }
+    }
+}
+
+impl Outcome {
+    /// The rows; none when the statement is no query.
+    #[must_use]
+    pub fn into_rows(self) -> Rows {
+        match self {
+            Self::Rows(rows) => rows,
+            Self::Changed { .. } | Self::Done(_) => Rows::empty(),
+        }
+    }
+
+    /// Runs the statement to its end; returns how many rows it changed, or gave.
+    pub(crate) fn finish(self) -> Result<u64> {
+        match self {
+            Self::Rows(mut rows) => {
+                let mut count = 0;
+                while let Some(batch) = rows.next_batch()? {
+                    count += batch.num_rows() as u64;
+                }
+                Ok(count)
+            }
+            Self::Changed { rows, .. } => Ok(rows),
+            Self::Done(_) => Ok(0),
+        }
+    }
+}
+
+impl From<gadus_sql::Outcome> for Outcome {
+    fn from(outcome: gadus_sql::Outcome) -> Self {
+        match outcome {
+            gadus_sql::Outcome::Rows(rows) => Self::Rows(Rows::new(rows)),
+            gadus_sql::Outcome::Changed { verb, rows } => Self::Changed { verb, rows },
+            gadus_sql::Outcome::Done(verb) => Self::Done(verb),
+        }
+    }
+}
+
+const _: () = {
+    const fn shared_by_threads<T: Send + Sync>() {}
+    shared_by_threads::<Connection>();
+    shared_by_threads::<CancelHandle>();
+    shared_by_threads::<Statement>();
+    shared_by_threads::<crate::Database>();
+    shared_by_threads::<Error>();
+};

@@ -1,0 +1,67 @@
+//! An open database.
+//!
+//! - Closed, with a checkpoint, when the last handle, connection, statement and result is gone.
+
+use crate::connection::Connection;
+use crate::options::Options;
+use gadus_block::FileFolder;
+use gadus_engine::{Engine, Error, ErrorKind, Result};
+use gadus_sql::Sql;
+use std::path::Path;
+use std::sync::Arc;
+
+/// One open database; clones are handles of the same one.
+#[derive(Debug, Clone)]
+pub struct Database {
+    sql: Sql,
+}
+
+impl Database {
+    /// Opens the database in the file at `path`, or creates it where the options allow.
+    ///
+    /// # Errors
+    /// `InUse` when another process or handle has it open, `NotFound` when there is no such folder
+    /// or file, `Corrupt` when the file is no database or damaged.
+    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self> {
+        let (folder, name) = place(path.as_ref())?;
+        let engine = Engine::open(Arc::new(folder), name, options.into_engine())?;
+        Ok(Self { sql: Sql::new(engine) })
+    }
+
+    /// A new database in memory, gone when its last handle is.
+    ///
+    /// # Errors
+    /// When the system has no thread to give.
+    pub fn open_in_memory(options: Options) -> Result<Self> {
+        Ok(Self { sql: Sql::new(Engine::in_memory(options.into_engine())?) })
+    }
+
+    /// A new connection.
+    #[must_use]
+    pub fn connect(&self) -> Connection {
+        Connection::new(self.sql.clone())
+    }
+
+    /// Writes a checkpoint now, so that the next opening has no log to replay.
+    ///
+    /// # Errors
+    /// `NoSpace` or `Io` when the file cannot be written; the database stays as it is.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.engine().checkpoint()
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        self.sql.engine()
+    }
+}
+
+/// The folder and the name in it that a path means.
+pub(crate) fn place(path: &Path) -> Result<(FileFolder, &str)> {
+    let wrong = |what: &str| Error::new(ErrorKind::Input, format!("{}: {what}", path.display()));
+    if path.is_dir() {
+        return Err(wrong("this is a folder; a database is a file: add a name"));
+    }
+    let name = path.file_name().ok_or_else(|| wrong("this names no file"))?;
+    let name = name.to_str().ok_or_else(|| wrong("the name of a database is UTF-8"))?;
+    Ok((FileFolder::new(path.parent().unwrap_or(Path::new(""))), name))
+}

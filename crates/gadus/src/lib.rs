@@ -1,0 +1,53 @@
+//! Gadus, an embedded SQL database: the API that programs use.
+//!
+//! - A [`Database`] is one open file, or memory; a [`Connection`] runs its statements one after
+//!   another, and may be shared by threads. Connections do not wait for each other.
+//! - Synchronous calls run on the thread that makes them; each has an asynchronous twin that never
+//!   blocks the caller's executor.
+//! - Inside an asynchronous runtime of tokio with one thread, synchronous calls are refused; with
+//!   several threads they step aside and work.
+//!
+//! ```
+//! use gadus::{Database, Options, params};
+//!
+//! # fn main() -> gadus::Result<()> {
+//! let database = Database::open_in_memory(Options::new())?;
+//! let connection = database.connect();
+//! connection.execute("CREATE TABLE people (id BIGINT PRIMARY KEY, name TEXT)", &[])?;
+//! connection.execute("INSERT INTO people VALUES (?, ?)", params![1, "Ada"])?;
+//! for row in connection.query("SELECT id, name FROM people", &[])? {
+//!     let row = row?;
+//!     assert_eq!(row.get::<i64>("id")?, 1);
+//!     assert_eq!(row.get::<String>(1)?, "Ada");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod appender;
+mod check;
+mod connection;
+mod database;
+mod options;
+mod params;
+mod row;
+mod rows;
+mod runtime;
+mod schema;
+mod statement;
+
+pub use appender::Appender;
+pub use arrow;
+pub use check::{CheckReport, Problem, TableReport, check};
+pub use connection::{CancelHandle, Connection, Outcome};
+pub use database::Database;
+pub use gadus_base::ByteCount;
+pub use gadus_engine::{Durability, Error, ErrorKind, Result};
+pub use gadus_sql::{Script, Value, split_statements};
+pub use options::Options;
+pub use row::{ColumnIndex, FromValue, Row};
+pub use rows::{BatchStream, Rows};
+pub use statement::Statement;
+
+#[doc(hidden)]
+pub use params::to_value;

@@ -1,0 +1,148 @@
+//! Results: as batches, as rows, as a stream.
+//!
+//! - Rows are made as they are asked for; a result holds its snapshot, not its connection.
+
+use crate::row::Row;
+use crate::runtime;
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Schema, SchemaRef};
+use futures::Stream;
+use gadus_engine::Result;
+use gadus_sql::RowStream;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::sync::mpsc::{Receiver, channel};
+
+/// Batches made ahead of their reader: one is read while the next is made.
+const BATCHES_AHEAD: usize = 2;
+
+/// The rows of a query: batches by [`Rows::next_batch`], or single rows by iterating.
+#[derive(Debug)]
+pub struct Rows {
+    schema: SchemaRef,
+    /// None when the statement gives no rows.
+    stream: Option<RowStream>,
+    /// The batch whose rows are handed out one by one, and the next of them.
+    current: Arc<RecordBatch>,
+    next_row: usize,
+}
+
+impl Rows {
+    pub(crate) fn new(stream: RowStream) -> Self {
+        let schema = stream.schema().clone();
+        let current = Arc::new(RecordBatch::new_empty(schema.clone()));
+        Self { schema, stream: Some(stream), current, next_row: 0 }
+    }
+
+    pub(crate) fn empty() -> Self {
+        let schema: SchemaRef = Arc::new(Schema::empty());
+        let current = Arc::new(RecordBatch::new_empty(schema.clone()));
+        Self { schema, stream: None, current, next_row: 0 }
+    }
+
+    /// Names and types of the columns.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The next batch; none at the end. Rows already handed out one by one are left out.
+    ///
+    /// # Errors
+    /// `Cancelled`, or what went wrong while the rows were made.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let rest = self.current.num_rows() - self.next_row;
+        if rest > 0 {
+            let batch = self.current.slice(self.next_row, rest);
+            self.next_row = self.current.num_rows();
+            return Ok(Some(batch));
+        }
+        match &mut self.stream {
+            Some(stream) => runtime::wait(stream.next_batch()),
+            None => Ok(None),
+        }
+    }
+
+    /// All batches that are left.
+    ///
+    /// # Errors
+    /// As [`Rows::next_batch`].
+    pub fn collect_batches(mut self) -> Result<Vec<RecordBatch>> {
+        std::iter::from_fn(|| self.next_batch().transpose()).collect()
+    }
+
+    fn next_row(&mut self) -> Result<Option<Row>> {
+        while self.next_row == self.current.num_rows() {
+            let Some(batch) = self.next_batch()? else { return Ok(None) };
+            self.current = Arc::new(batch);
+            self.next_row = 0;
+        }
+        let row = Row::new(self.current.clone(), self.next_row);
+        self.next_row += 1;
+        Ok(Some(row))
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<Row>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row = self.next_row();
+        if row.is_err() {
+            self.stream = None;
+        }
+        row.transpose()
+    }
+}
+
+/// The batches of a query that runs on the database's threads, for any executor.
+#[derive(Debug)]
+pub struct BatchStream {
+    schema: SchemaRef,
+    batches: Receiver<Result<RecordBatch>>,
+}
+
+impl BatchStream {
+    /// Begins to make batches; ends when there are no more, or nobody listens.
+    pub(crate) fn start(mut rows: RowStream) -> Result<Self> {
+        let schema = rows.schema().clone();
+        let (sender, batches) = channel(BATCHES_AHEAD);
+        runtime::runtime()?.spawn(async move {
+            while let Some(batch) = rows.next_batch().await.transpose() {
+                let failed = batch.is_err();
+                if sender.send(batch).await.is_err() || failed {
+                    break;
+                }
+            }
+        });
+        Ok(Self { schema, batches })
+    }
+
+    pub(crate) fn empty() -> Self {
+        let (_, batches) = channel(1);
+        Self { schema: Arc::new(Schema::empty()), batches }
+    }
+
+    /// Names and types of the columns.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The next batch; none at the end.
+    ///
+    /// # Errors
+    /// `Cancelled`, or what went wrong while the rows were made.
+    pub async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.batches.recv().await.transpose()
+    }
+}
+
+impl Stream for BatchStream {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.batches.poll_recv(context)
+    }
+}

@@ -1,0 +1,55 @@
+//! The threads on which statements run in parallel: one tokio runtime for all databases of a process.
+//!
+//! - Made when the first statement runs, kept until the process ends.
+//! - A synchronous call polls its statement on the calling thread: a point statement costs no
+//!   thread switch.
+//! - An asynchronous call runs on a thread that may block, because a commit waits for the disk.
+
+use gadus_engine::{Error, ErrorKind, Result};
+use std::future::Future;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
+
+/// Runs a future on this thread until it ends.
+pub(crate) fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = runtime()?;
+    match Handle::try_current().map(|current| current.runtime_flavor()) {
+        Err(_) => runtime.block_on(future),
+        Ok(RuntimeFlavor::MultiThread) => {
+            tokio::task::block_in_place(|| runtime.handle().block_on(future))
+        }
+        Ok(_) => Err(Error::new(
+            ErrorKind::Input,
+            "a synchronous call would block the asynchronous runtime that it is made in: \
+             use the call's asynchronous twin",
+        )),
+    }
+}
+
+/// Runs a future on a thread of the runtime that may block, whatever executor awaits the result.
+pub(crate) async fn detach<T: Send + 'static>(
+    future: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    let runtime = runtime()?;
+    let task = runtime.spawn_blocking(move || runtime.block_on(future));
+    task.await.map_err(|error| Error::internal(format!("a statement broke off: {error}")))?
+}
+
+/// The runtime of this process.
+pub(crate) fn runtime() -> Result<&'static Runtime> {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    // A second runtime made in a race could not be dropped inside somebody's asynchronous code.
+    static MAKING: Mutex<()> = Mutex::new(());
+    if let Some(runtime) = RUNTIME.get() {
+        return Ok(runtime);
+    }
+    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(runtime) = RUNTIME.get() {
+        return Ok(runtime);
+    }
+    let runtime = Builder::new_multi_thread().thread_name("gadus").enable_all().build();
+    let runtime = runtime.map_err(|error| {
+        Error::new(ErrorKind::Limit, format!("cannot start threads for statements: {error}"))
+    })?;
+    Ok(RUNTIME.get_or_init(|| runtime))
+}

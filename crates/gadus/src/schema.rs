@@ -1,0 +1,62 @@
+//! What tables there are, and the statements that make them.
+//!
+//! - As of the newest commit: a transaction's own tables are not yet there.
+
+use crate::database::Database;
+use gadus_engine::{ColumnDefinition, Result, TableSchema};
+use std::fmt::Write;
+
+impl Database {
+    /// The names of all tables, sorted.
+    #[must_use]
+    pub fn tables(&self) -> Vec<String> {
+        let tables = self.engine().snapshot().tables();
+        let mut names = tables.iter().map(|table| table.schema().name.clone()).collect::<Vec<_>>();
+        names.sort_unstable();
+        names
+    }
+
+    /// The CREATE TABLE statement of a table, without a semicolon.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no table of this exact name.
+    pub fn create_statement(&self, table: &str) -> Result<String> {
+        let table = self.engine().snapshot().table(table)?;
+        Ok(create_statement(table.schema()))
+    }
+}
+
+fn create_statement(schema: &TableSchema) -> String {
+    let mut lines = schema.columns.iter().map(column_line).collect::<Vec<_>>();
+    if !schema.key.is_empty() {
+        let key = schema.key.iter().map(|&column| quoted(&schema.columns[column].name));
+        lines.push(format!("    PRIMARY KEY ({})", key.collect::<Vec<_>>().join(", ")));
+    }
+    format!("CREATE TABLE {} (\n{}\n)", quoted(&schema.name), lines.join(",\n"))
+}
+
+fn column_line(column: &ColumnDefinition) -> String {
+    let mut line = format!("    {} {}", quoted(&column.name), column.column_type);
+    if !column.nullable {
+        line.push_str(" NOT NULL");
+    }
+    if let Some(default) = &column.default {
+        // Writing to a String cannot fail.
+        let _ = write!(line, " DEFAULT {}", default.0);
+    }
+    line
+}
+
+/// A name as SQL reads it back: in quotes where it would be folded or misread.
+fn quoted(name: &str) -> String {
+    let plain = name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_')
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && !RESERVED.contains(&name);
+    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+/// Words that are likely as names and that the parser would take for something else.
+const RESERVED: [&str; 12] = [
+    "all", "check", "column", "default", "from", "group", "order", "primary", "select", "table",
+    "user", "where",
+];

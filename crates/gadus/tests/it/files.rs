@@ -1,0 +1,88 @@
+//! Databases in files: opening, closing, refusing.
+
+use gadus::{Database, ErrorKind, Options};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A folder that is gone when dropped.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("gadus-api-{}-{number}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn kind(path: &Path, options: Options) -> ErrorKind {
+    Database::open(path, options).unwrap_err().kind()
+}
+
+#[test]
+fn what_was_committed_is_there_after_opening_again() {
+    let folder = Folder::new();
+    let path = folder.path("x.gadus");
+    for round in 0..3 {
+        let connection = Database::open(&path, Options::new()).unwrap().connect();
+        connection.execute("CREATE TABLE IF NOT EXISTS t (n BIGINT)", &[]).unwrap();
+        assert_eq!(connection.execute("SELECT * FROM t", &[]).unwrap(), round);
+        connection.execute("INSERT INTO t VALUES (1)", &[]).unwrap();
+    }
+}
+
+#[test]
+fn a_file_is_opened_by_one_at_a_time_and_closed_with_its_last_user() {
+    let folder = Folder::new();
+    let path = folder.path("x.gadus");
+    let connection = Database::open(&path, Options::new()).unwrap().connect();
+    connection.execute("CREATE TABLE t (n BIGINT)", &[]).unwrap();
+    assert_eq!(kind(&path, Options::new()), ErrorKind::InUse);
+    assert_eq!(kind(&path, Options::new().read_only(true)), ErrorKind::InUse);
+    let rows = connection.query("SELECT * FROM t", &[]).unwrap();
+    drop((connection, rows));
+    Database::open(&path, Options::new()).unwrap();
+}
+
+#[test]
+fn readers_share_a_file_and_change_nothing() {
+    let folder = Folder::new();
+    let path = folder.path("x.gadus");
+    Database::open(&path, Options::new())
+        .unwrap()
+        .connect()
+        .execute("CREATE TABLE t (n INT)", &[])
+        .unwrap();
+    let one = Database::open(&path, Options::new().read_only(true)).unwrap().connect();
+    let two = Database::open(&path, Options::new().read_only(true)).unwrap().connect();
+    assert_eq!(one.execute("SELECT * FROM t", &[]).unwrap(), 0);
+    let error = two.execute("INSERT INTO t VALUES (1)", &[]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ReadOnly);
+}
+
+#[test]
+fn what_cannot_be_opened_is_explained() {
+    let folder = Folder::new();
+    let missing = folder.path("no/such/folder/x.gadus");
+    let error = Database::open(&missing, Options::new()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(error.message().contains("no such folder"), "{error}");
+    assert_eq!(kind(&folder.path("x.gadus"), Options::new().create(false)), ErrorKind::NotFound);
+    assert!(!folder.path("x.gadus").exists(), "nothing was made");
+    assert_eq!(kind(&folder.path(""), Options::new()), ErrorKind::Input);
+    assert_eq!(kind(Path::new("/"), Options::new()), ErrorKind::Input);
+    std::fs::write(folder.path("letter.txt"), "Dear Ada,".repeat(2000)).unwrap();
+    assert_eq!(kind(&folder.path("letter.txt"), Options::new()), ErrorKind::Corrupt);
+}

@@ -1,0 +1,13 @@
+//! The embedded API, as programs use it.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test may fail at any line; the lint sees only test functions"
+)]
+
+mod asynchronous;
+mod checks;
+mod files;
+mod rows;
+mod statements;
+mod threads;

@@ -1,0 +1,115 @@
+//! Statements, parameters, transactions.
+
+use gadus::{Connection, Database, ErrorKind, Options, Outcome, params};
+
+fn database() -> Database {
+    let database = Database::open_in_memory(Options::new()).unwrap();
+    let script = "CREATE TABLE t (id BIGINT PRIMARY KEY, name TEXT); \
+                  INSERT INTO t VALUES (1, 'one'), (2, 'two'); -- the end";
+    assert_eq!(database.connect().execute_script(script).unwrap(), 2);
+    database
+}
+
+fn names(connection: &Connection, sql: &str, params: &[gadus::Value]) -> Vec<String> {
+    let rows = connection.query(sql, params).unwrap();
+    rows.map(|row| row.unwrap().get("name").unwrap()).collect()
+}
+
+#[test]
+fn parameters_stand_for_values_by_order_or_by_number() {
+    let connection = database().connect();
+    let by_order = "SELECT name FROM t WHERE id = ? AND name = ?";
+    assert_eq!(names(&connection, by_order, params![2, "two"]), ["two"]);
+    let by_number = "SELECT name FROM t WHERE name = $2 AND id = $1";
+    assert_eq!(names(&connection, by_number, params![2, "two"]), ["two"]);
+    let error = connection.query(by_order, params![2]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Input);
+}
+
+#[test]
+fn a_prepared_statement_runs_with_new_values_each_time() {
+    let connection = database().connect();
+    let insert = connection.prepare("INSERT INTO t VALUES (?, ?)").unwrap();
+    assert_eq!(insert.parameters(), 2);
+    for id in 10..20 {
+        assert_eq!(insert.execute(params![id, format!("name {id}")]).unwrap(), 1);
+    }
+    let select = connection.prepare("SELECT name FROM t WHERE id = $1").unwrap();
+    for id in 10..20 {
+        let mut rows = select.query(params![id]).unwrap();
+        let name: String = rows.next().unwrap().unwrap().get("name").unwrap();
+        assert_eq!(name, format!("name {id}"));
+    }
+    assert_eq!(
+        insert.execute(params![10, "again"]).unwrap_err().kind(),
+        ErrorKind::UniqueViolation
+    );
+    assert_eq!(connection.prepare("SELEKT 1").unwrap_err().kind(), ErrorKind::Input);
+}
+
+#[test]
+fn counts_tell_what_changed() {
+    let connection = database().connect();
+    assert_eq!(connection.execute("UPDATE t SET name = 'x' WHERE id > 0", &[]).unwrap(), 2);
+    assert_eq!(connection.execute("SELECT * FROM t", &[]).unwrap(), 2);
+    assert_eq!(connection.execute("DELETE FROM t WHERE id = 1", &[]).unwrap(), 1);
+    let outcome = connection.run("DROP TABLE t", &[]).unwrap();
+    assert!(matches!(outcome, Outcome::Done(_)));
+    assert!(connection.query("CREATE TABLE t (n BIGINT)", &[]).unwrap().next().is_none());
+}
+
+#[test]
+fn connections_see_each_others_commits_and_nothing_else() {
+    let database = database();
+    let (one, two) = (database.connect(), database.connect());
+    one.execute("BEGIN", &[]).unwrap();
+    assert!(one.in_transaction());
+    one.execute("INSERT INTO t VALUES (3, 'three')", &[]).unwrap();
+    assert_eq!(names(&one, "SELECT name FROM t WHERE id = 3", &[]), ["three"]);
+    assert!(names(&two, "SELECT name FROM t WHERE id = 3", &[]).is_empty());
+    one.execute("COMMIT", &[]).unwrap();
+    assert_eq!(names(&two, "SELECT name FROM t WHERE id = 3", &[]), ["three"]);
+    one.execute("BEGIN", &[]).unwrap();
+    one.execute("DELETE FROM t", &[]).unwrap();
+    one.execute("ROLLBACK", &[]).unwrap();
+    assert_eq!(two.execute("SELECT * FROM t", &[]).unwrap(), 3);
+}
+
+#[test]
+fn a_dropped_connection_rolls_back() {
+    let database = database();
+    let connection = database.connect();
+    connection.execute("BEGIN", &[]).unwrap();
+    connection.execute("DELETE FROM t", &[]).unwrap();
+    drop(connection);
+    assert_eq!(database.connect().execute("SELECT * FROM t", &[]).unwrap(), 2);
+}
+
+#[test]
+fn a_result_is_of_the_moment_of_its_query() {
+    let database = database();
+    let connection = database.connect();
+    let rows = connection.query("SELECT name FROM t", &[]).unwrap();
+    connection.execute("DELETE FROM t", &[]).unwrap();
+    assert_eq!(rows.count(), 2);
+}
+
+#[test]
+fn the_first_statement_that_fails_ends_a_script() {
+    let connection = database().connect();
+    let script = "INSERT INTO t VALUES (3, 'x'); INSERT INTO t VALUES (3, 'y'); DROP TABLE t;";
+    assert_eq!(connection.execute_script(script).unwrap_err().kind(), ErrorKind::UniqueViolation);
+    assert_eq!(connection.execute("SELECT * FROM t", &[]).unwrap(), 3);
+}
+
+#[test]
+fn a_tables_statement_makes_the_same_table_again() {
+    let database = Database::open_in_memory(Options::new()).unwrap();
+    let statement = "CREATE TABLE t (\n    id BIGINT NOT NULL,\n    \"Full Name\" TEXT,\n    \
+                     price DECIMAL(15,2) NOT NULL DEFAULT 1.50,\n    PRIMARY KEY (id)\n)";
+    let connection = database.connect();
+    connection.execute(statement, &[]).unwrap();
+    assert_eq!(database.tables(), ["t"]);
+    assert_eq!(database.create_statement("t").unwrap(), statement);
+    assert_eq!(database.create_statement("T").unwrap_err().kind(), ErrorKind::NotFound);
+}

@@ -1,0 +1,72 @@
+//! Connections used by several threads, and statements ended from outside.
+
+use gadus::{Database, ErrorKind, Options, params};
+use std::sync::Arc;
+use std::thread;
+
+#[test]
+fn threads_share_a_connection() {
+    let database = Database::open_in_memory(Options::new()).unwrap();
+    let connection = Arc::new(database.connect());
+    connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", &[]).unwrap();
+    thread::scope(|scope| {
+        for part in 0..4 {
+            let connection = connection.clone();
+            scope.spawn(move || {
+                for id in (part..400).step_by(4) {
+                    connection.execute("INSERT INTO t VALUES (?, 0)", params![id]).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(connection.execute("SELECT * FROM t", &[]).unwrap(), 400);
+}
+
+#[test]
+fn no_increment_of_many_threads_is_lost() {
+    let database = Database::open_in_memory(Options::new()).unwrap();
+    let connection = database.connect();
+    connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", &[]).unwrap();
+    connection.execute("INSERT INTO t VALUES (1, 0)", &[]).unwrap();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            let connection = database.connect();
+            scope.spawn(move || {
+                for _ in 0..50 {
+                    connection.execute("UPDATE t SET n = n + 1 WHERE id = 1", &[]).unwrap();
+                }
+            });
+        }
+    });
+    let mut rows = connection.query("SELECT n FROM t", &[]).unwrap();
+    assert_eq!(rows.next().unwrap().unwrap().get::<i64>(0).unwrap(), 200);
+}
+
+#[test]
+fn a_running_query_is_cancelled_and_the_connection_goes_on() {
+    let database = Database::open_in_memory(Options::new()).unwrap();
+    let connection = database.connect();
+    let handle = connection.cancel_handle();
+    // Far more rows than anybody waits for.
+    let endless = "SELECT count(*) FROM range(1000000) AS a, range(1000000) AS b \
+                   WHERE a.value * b.value = 7";
+    let ended = std::sync::atomic::AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ended.load(std::sync::atomic::Ordering::Relaxed) {
+                handle.cancel();
+                thread::yield_now();
+            }
+        });
+        let error = connection.execute(endless, &[]).unwrap_err();
+        ended.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
+    });
+    assert_eq!(connection.execute("SELECT 1", &[]).unwrap(), 1);
+}
+
+#[test]
+fn a_cancel_handle_outlives_its_connection_in_peace() {
+    let handle = Database::open_in_memory(Options::new()).unwrap().connect().cancel_handle();
+    handle.cancel();
+}
