@@ -1,7 +1,8 @@
-//! Why a command ended early.
+//! Why a command ended early, and the exit code that says so.
 
 use std::fmt;
 use std::io;
+use std::process::ExitCode;
 
 use arrow::error::ArrowError;
 
@@ -9,15 +10,47 @@ use arrow::error::ArrowError;
 pub(crate) enum Failure {
     /// The reader of our output went away, as `head` does; nobody is to be told.
     ReaderGone,
+    /// The user pressed Ctrl-C.
+    Interrupted,
+    /// All there is to say has been printed.
+    Reported,
     /// Something the user can read and act on.
     Message(String),
+}
+
+impl Failure {
+    /// A failure that says this.
+    pub(crate) fn message(message: impl Into<String>) -> Self {
+        Self::Message(message.into())
+    }
+
+    /// What the program's caller gets: 0 when nobody is to be told, 130 as shells have it for
+    /// Ctrl-C, 1 for the rest. (2 is clap's, for a wrong command line.)
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::ReaderGone => ExitCode::SUCCESS,
+            Self::Interrupted => ExitCode::from(130),
+            Self::Reported | Self::Message(_) => ExitCode::FAILURE,
+        }
+    }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ReaderGone => f.write_str("the reader of the output went away"),
+            Self::Interrupted => f.write_str("interrupted"),
+            Self::Reported => f.write_str("see above"),
             Self::Message(message) => f.write_str(message),
+        }
+    }
+}
+
+impl From<gadus::Error> for Failure {
+    fn from(error: gadus::Error) -> Self {
+        match error.kind() {
+            gadus::ErrorKind::Cancelled => Self::Interrupted,
+            _ => Self::Message(error.to_string()),
         }
     }
 }

@@ -1,13 +1,17 @@
-//! The `gadus` program: one subcommand per file in `commands`.
+//! The `gadus` program: the shell, and one subcommand per file in `commands`.
 //!
 //! - Results go to standard output, everything else to standard error.
 //! - A reader that goes away, as `head` does, ends the program quietly.
+//! - Exit codes: 0 done, 1 failed or damaged, 2 a wrong command line, 130 ended by Ctrl-C.
 
 mod commands;
 mod failure;
 mod generate;
+mod interrupt;
+mod load;
 mod output;
 mod progress;
+mod shell;
 mod terminal;
 
 use std::io::{self, Write};
@@ -17,30 +21,63 @@ use clap::{Parser, Subcommand};
 
 use failure::Failure;
 
+const EXAMPLES: &str = "Examples:
+  gadus                                          a shell, in memory
+  gadus shop.gadus                               a shell on a file
+  gadus shop.gadus -c 'SELECT count(*) FROM orders'
+  gadus shop.gadus --format csv -f report.sql > report.csv
+  gadus demo                                     what Gadus does, shown on a million rows
+
+A file with the name of a command is given with its folder: gadus ./demo";
+
 /// An embedded SQL database that knows its machine.
 #[derive(Debug, Parser)]
-#[command(name = "gadus", version, arg_required_else_help = true)]
+#[command(
+    name = "gadus",
+    version,
+    after_help = EXAMPLES,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true
+)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[command(flatten)]
+    shell: shell::Arguments,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Generate test data
+    /// Create a table of airline bookings in a database
+    Bookings(commands::bookings::Bookings),
+    /// Verify a database: files, checksums, every value, every key
+    Check(commands::check::Check),
+    /// Show what Gadus does: load, query, update, snapshots, kill -9
+    Demo(commands::demo::Demo),
+    /// Generate test data as files
     Generate(commands::generate::Generate),
+    /// Create the tables of the TPC-H benchmark in a database
+    Tpch(commands::tpch::Tpch),
+    /// The writing process that the demo kills
+    #[command(hide = true)]
+    DemoWriter(commands::demo::Writer),
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
-        Command::Generate(command) => commands::generate::run(command),
+    let cli = Cli::parse();
+    let outcome = match cli.command {
+        None => shell::run(cli.shell),
+        Some(Command::Bookings(command)) => commands::bookings::run(&command),
+        Some(Command::Check(command)) => commands::check::run(&command),
+        Some(Command::Demo(command)) => commands::demo::run(&command),
+        Some(Command::Generate(command)) => commands::generate::run(command),
+        Some(Command::Tpch(command)) => commands::tpch::run(&command),
+        Some(Command::DemoWriter(command)) => commands::demo::write(&command),
     };
-    match outcome {
-        Ok(()) | Err(Failure::ReaderGone) => ExitCode::SUCCESS,
-        Err(failure) => {
-            // When not even this can be written, the exit code still tells.
-            let _ = writeln!(io::stderr(), "gadus: {failure}");
-            ExitCode::FAILURE
-        }
+    let Err(failure) = outcome else { return ExitCode::SUCCESS };
+    if !matches!(failure, Failure::ReaderGone | Failure::Reported) {
+        // When not even this can be written, the exit code still tells.
+        let _ = writeln!(io::stderr(), "error: {failure}");
     }
+    failure.exit_code()
 }

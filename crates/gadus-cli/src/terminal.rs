@@ -22,15 +22,15 @@ pub(crate) fn limits() -> Limits {
     if !is_interactive() {
         return Limits::default();
     }
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
-    let width = size.map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
+    let size = console::Term::stdout().size_checked();
+    let width = size.map(|(_, columns)| usize::from(columns)).filter(|width| *width > 0);
     Limits { width_max: width, rows_max: Some(ROWS_SHOWN_MAX) }
 }
 
 /// The file at `path`, or standard output when there is none; buffered, to be flushed by the caller.
-pub(crate) fn open(path: Option<&Path>) -> Result<Box<dyn Write>, Failure> {
+pub(crate) fn open(path: Option<&Path>) -> Result<Box<dyn Write + Send>, Failure> {
     let Some(path) = path else {
-        return Ok(Box::new(BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock())));
+        return Ok(Box::new(BufWriter::with_capacity(BUFFER_BYTES, io::stdout())));
     };
     let file = File::create(path)
         .map_err(|error| Failure::Message(format!("cannot create {}: {error}", path.display())))?;

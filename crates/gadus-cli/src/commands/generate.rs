@@ -90,7 +90,7 @@ impl Target {
         Ok(())
     }
 
-    fn write_rows(&self, table: Table, output: &mut impl Write) -> Result<(), Failure> {
+    fn write_rows(&self, table: Table, output: &mut (impl Write + Send)) -> Result<(), Failure> {
         let interactive = self.output.is_none() && terminal::is_interactive();
         let format = self.format.unwrap_or(if interactive { Format::Table } else { Format::Csv });
         let limits = if interactive { terminal::limits() } else { Limits::default() };
@@ -110,7 +110,7 @@ impl Target {
     }
 }
 
-fn scale_factor(text: &str) -> Result<f64, String> {
+pub(crate) fn scale_factor(text: &str) -> Result<f64, String> {
     // Beyond 100,000, keys do not fit the standard's columns.
     match text.parse::<f64>() {
         Ok(factor) if (0.001..=100_000.0).contains(&factor) => Ok(factor),

@@ -9,6 +9,7 @@ mod cells;
 mod encoded;
 mod layout;
 mod markdown;
+mod parquet;
 
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,8 @@ pub(crate) enum Format {
     Markdown,
     /// An Arrow IPC stream
     Arrow,
+    /// A Parquet file
+    Parquet,
 }
 
 /// How much of a result a table shows; everything when nothing is set.
@@ -58,7 +61,7 @@ pub(crate) trait BatchWriter {
 
 impl Format {
     /// A writer of this format to `output`; only tables mind the limits.
-    pub(crate) fn writer<'a, W: Write + 'a>(
+    pub(crate) fn writer<'a, W: Write + Send + 'a>(
         self,
         output: W,
         limits: Limits,
@@ -70,7 +73,21 @@ impl Format {
             Self::Jsonl => Box::new(encoded::JsonLines::new(output)),
             Self::Markdown => Box::new(markdown::Markdown::new(output)),
             Self::Arrow => Box::new(encoded::Arrow::new(output)),
+            Self::Parquet => Box::new(parquet::Parquet::new(output)),
         }
+    }
+}
+
+impl Format {
+    /// The formats' names, for messages.
+    pub(crate) fn names() -> String {
+        let names = Self::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        names.map(|name| name.get_name().to_owned()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// True when a terminal cannot show it.
+    pub(crate) fn is_binary(self) -> bool {
+        matches!(self, Self::Arrow | Self::Parquet)
     }
 }
 

@@ -5,4 +5,9 @@
     reason = "a test may fail at any line; the lint sees only test functions"
 )]
 
+mod check;
+mod demo;
+mod folder;
 mod generate;
+mod load;
+mod shell;

@@ -1,0 +1,73 @@
+//! What the demo prints, and the figures that it ends with.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use gadus::arrow::array::{ArrayRef, RecordBatch, StringArray};
+
+use crate::failure::Failure;
+use crate::output::{Format, Limits};
+use crate::terminal;
+
+/// The running report.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    headings: usize,
+    figures: Vec<(String, String)>,
+}
+
+impl Report {
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Begins a part.
+    pub(super) fn heading(&mut self, text: &str) -> Result<(), Failure> {
+        self.headings += 1;
+        self.line(&format!("\n{}. {text}\n", self.headings))
+    }
+
+    pub(super) fn line(&self, text: &str) -> Result<(), Failure> {
+        Ok(writeln!(io::stdout(), "{text}")?)
+    }
+
+    /// Prints a result.
+    pub(super) fn table(&self, batches: &[RecordBatch]) -> Result<(), Failure> {
+        let Some(first) = batches.first() else { return Ok(()) };
+        let limits = Limits { width_max: terminal::limits().width_max, rows_max: Some(10) };
+        let mut writer = Format::Table.writer(io::stdout(), limits);
+        writer.start(&first.schema())?;
+        for batch in batches {
+            writer.batch(batch)?;
+        }
+        Ok(writer.finish()?)
+    }
+
+    /// Notes a figure for the end.
+    pub(super) fn figure(&mut self, what: &str, figure: &str) {
+        self.figures.push((what.to_owned(), figure.to_owned()));
+    }
+
+    /// Prints all figures.
+    pub(super) fn summary(&mut self) -> Result<(), Failure> {
+        self.heading("Summary")?;
+        let column = |part: fn(&(String, String)) -> &str| -> ArrayRef {
+            Arc::new(StringArray::from_iter_values(self.figures.iter().map(part)))
+        };
+        let columns = [("what", column(|line| &line.0)), ("figure", column(|line| &line.1))];
+        self.table(&[RecordBatch::try_from_iter(columns)?])
+    }
+}
+
+/// A number with its thousands apart.
+pub(super) fn counted(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

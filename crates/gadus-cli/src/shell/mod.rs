@@ -1,0 +1,160 @@
+//! The shell: statements and commands from a prompt, a script or the command line.
+//!
+//! - Results go to standard output or the file that `.output` names; they are streamed.
+//! - At a prompt an error is told and the shell goes on; elsewhere it ends the run, with its line.
+
+mod commands;
+mod gather;
+mod prompt;
+mod script;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use gadus::{Connection, Database, Options, Outcome, Rows};
+use gadus_base::clock;
+
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::output::{Format, Limits};
+use crate::terminal;
+
+/// What the shell is started with.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The database; created when it does not exist, in memory when not given
+    file: Option<PathBuf>,
+    /// Run these statements and exit
+    #[arg(short = 'c', value_name = "SQL", conflicts_with = "script")]
+    statements: Option<String>,
+    /// Run the statements of this file and exit
+    #[arg(short = 'f', value_name = "SCRIPT")]
+    script: Option<PathBuf>,
+    /// How results are written
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Refuse every change
+    #[arg(long)]
+    read_only: bool,
+}
+
+/// A connection with what its user has set.
+pub(crate) struct Shell {
+    database: Database,
+    connection: Connection,
+    interrupt: Interrupt,
+    format: Format,
+    /// Whether to tell how long statements take.
+    timing: bool,
+    /// Whether a person reads along.
+    prompt: bool,
+    output: Box<dyn Write + Send>,
+    /// Whether results go to a file.
+    redirected: bool,
+    /// Scripts that run each other.
+    depth: usize,
+}
+
+/// What comes after a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    Continue,
+    Quit,
+}
+
+/// Runs the shell that the arguments ask for.
+pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
+    let options = Options::new().read_only(arguments.read_only);
+    let database = match &arguments.file {
+        Some(path) => Database::open(path, options)?,
+        None => Database::open_in_memory(options)?,
+    };
+    let scripted = arguments.statements.is_some() || arguments.script.is_some();
+    let prompt = !scripted && io::stdin().is_terminal() && terminal::is_interactive();
+    let connection = database.connect();
+    let interrupt = Interrupt::watch(connection.cancel_handle(), prompt)?;
+    let mut shell = Shell {
+        database,
+        connection,
+        interrupt,
+        format: arguments.format,
+        timing: prompt,
+        prompt,
+        output: terminal::open(None)?,
+        redirected: false,
+        depth: 0,
+    };
+    match (arguments.statements, arguments.script) {
+        (Some(statements), _) => script::run_text(&mut shell, &statements),
+        (None, Some(path)) => script::run_file(&mut shell, &path).map(|_| ()),
+        (None, None) if prompt => prompt::run(&mut shell, arguments.file.as_deref()),
+        (None, None) => script::run_input(&mut shell, io::stdin().lock(), None).map(|_| ()),
+    }
+}
+
+impl Shell {
+    /// Runs one statement and writes what it gives.
+    fn statement(&mut self, sql: &str) -> Result<(), Failure> {
+        self.begin()?;
+        let started = clock().now();
+        match self.connection.run(sql, &[])? {
+            Outcome::Rows(rows) => self.write_rows(rows)?,
+            Outcome::Changed { verb, rows } => self.tell(&format!("{verb} {rows}"))?,
+            Outcome::Done(verb) => self.tell(verb)?,
+        }
+        if self.timing {
+            let seconds = started.elapsed().as_secs_f64();
+            self.output.flush()?;
+            writeln!(io::stderr(), "{}", shown_seconds(seconds))?;
+        }
+        Ok(())
+    }
+
+    /// Before anything runs: a Ctrl-C before it was meant for what ran then, and ends a script.
+    fn begin(&self) -> Result<(), Failure> {
+        if !self.prompt {
+            return self.interrupt.check();
+        }
+        self.interrupt.forget();
+        Ok(())
+    }
+
+    fn write_rows(&mut self, mut rows: Rows) -> Result<(), Failure> {
+        let terminal = !self.redirected && terminal::is_interactive();
+        if terminal && self.format.is_binary() {
+            return Err(Failure::message(
+                "a terminal cannot show this format: choose another by .mode, or a file by .output",
+            ));
+        }
+        let limits = if terminal { terminal::limits() } else { Limits::default() };
+        let mut writer = self.format.writer(&mut self.output, limits);
+        writer.start(rows.schema())?;
+        while let Some(batch) = rows.next_batch()? {
+            writer.batch(&batch)?;
+        }
+        writer.finish()?;
+        drop(writer);
+        self.output.flush()?;
+        Ok(())
+    }
+
+    /// Says what a statement without rows did, to a person only.
+    fn tell(&mut self, text: &str) -> Result<(), Failure> {
+        if self.prompt {
+            writeln!(io::stdout(), "{text}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A time in the unit that suits it.
+pub(crate) fn shown_seconds(seconds: f64) -> String {
+    if seconds < 0.001 {
+        format!("{:.0} µs", seconds * 1e6)
+    } else if seconds < 1.0 {
+        format!("{:.1} ms", seconds * 1e3)
+    } else {
+        format!("{seconds:.2} s")
+    }
+}
