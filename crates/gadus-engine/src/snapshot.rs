@@ -131,8 +131,9 @@ impl Table {
     /// The values of some columns of a row that the snapshot sees.
     pub fn values(&self, row: RowId, columns: &[usize]) -> Result<Option<Vec<Datum>>> {
         let Some(segment) = self.version.live(row) else { return Ok(None) };
-        let value =
-            |&column: &usize| segment.datum(&self.version.schema, &self.blobs, column, row.position);
+        let value = |&column: &usize| {
+            segment.datum(&self.version.schema, &self.blobs, column, row.position)
+        };
         columns.iter().map(value).collect::<Result<_>>().map(Some)
     }
 }

@@ -92,21 +92,73 @@ fn unpack_width<const WIDTH: usize>(words: &[u64], block: &mut [u64; 64]) {
     }
 }
 
-macro_rules! dispatch_width {
-    ($width:expr, $words:expr, $block:expr; $($literal:literal)*) => {
+/// Tests whole blocks of 64 values: a bit for each that lies within `low ..= low + span`.
+///
+/// Values go from the packed word to the bit in registers; nothing is stored in between.
+fn test_width<const WIDTH: usize>(words: &[u64], low: u64, span: u64, blocks: &mut [u64]) {
+    let mask = u64::MAX >> (64 - WIDTH);
+    for (words, block) in words.chunks_exact(WIDTH).zip(blocks) {
+        let mut bits = 0;
+        for index in 0..64 {
+            let bit = index * WIDTH;
+            let (word, shift) = (bit / 64, bit % 64);
+            let low_part = words[word] >> shift;
+            let high_part = if shift + WIDTH > 64 { words[word + 1] << (64 - shift) } else { 0 };
+            let value = (low_part | high_part) & mask;
+            bits |= u64::from(value.wrapping_sub(low) <= span) << index;
+        }
+        *block = bits;
+    }
+}
+
+/// Calls a function whose first constant is the width.
+macro_rules! for_width {
+    ($width:expr, $function:ident($($argument:expr),*), zero: $zero:expr) => {
+        for_width!(@match $width, $function($($argument),*), $zero;
+            1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
+            33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61
+            62 63 64)
+    };
+    (@match $width:expr, $function:ident $arguments:tt, $zero:expr; $($literal:literal)*) => {
         match $width {
-            0 => $block.fill(0),
-            $($literal => unpack_width::<$literal>($words, $block),)*
+            0 => $zero,
+            $($literal => for_width!(@call $function $literal $arguments),)*
             other => unreachable!("a width of {other} bits was refused when the blob was opened"),
         }
+    };
+    (@call $function:ident $literal:literal ($($argument:expr),*)) => {
+        $function::<$literal>($($argument),*)
     };
 }
 
 fn unpack_block(words: &[u64], width: u8, block: &mut [u64; 64]) {
-    dispatch_width!(width, words, block;
-        1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
-        33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61
-        62 63 64);
+    for_width!(width, unpack_width(words, block), zero: block.fill(0));
+}
+
+/// A bit for each of the values `first .. first + count` that lies within `low ..= low + span`;
+/// `first` is a multiple of 64, `to` has a word for each 64 values.
+pub(crate) fn test_span(
+    words: &[u64],
+    width: u8,
+    first: usize,
+    count: usize,
+    (low, span): (u64, u64),
+    to: &mut [u64],
+) {
+    assert!(first.is_multiple_of(64), "tests begin at whole blocks");
+    let whole = count / 64;
+    let start = first / 64 * usize::from(width);
+    let (blocks, rest) = to.split_at_mut(whole);
+    let from = words.get(start..).unwrap_or(&[]);
+    let zeros = if 0_u64.wrapping_sub(low) <= span { u64::MAX } else { 0 };
+    for_width!(width, test_width(from, low, span, blocks), zero: blocks.fill(zeros));
+    if let Some(last) = rest.first_mut() {
+        *last = 0;
+        for index in whole * 64..count {
+            let value = unpack_one(words, width, first + index);
+            *last |= u64::from(value.wrapping_sub(low) <= span) << (index % 64);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@
 //! - The input's NULL slots may hold anything: they are filled with a value of the column first, so
 //!   that they never widen it.
 
+use super::VERSION;
 use super::distinct::{Distinct, find, hash_bytes, hash_integer};
 use super::packed::Packed;
 use super::values::{PlainValues, Values};
-use super::VERSION;
 use crate::segment::Sketch;
 use crate::types::{Datum, StorageClass, compare_floats};
 use arrow::buffer::BooleanBuffer;
@@ -30,10 +30,7 @@ pub(crate) struct EncodedColumn {
 }
 
 /// Encodes plain values; `validity` has a bit for each row.
-pub(crate) fn encode(
-    values: &mut OwnedValues,
-    validity: Option<&BooleanBuffer>,
-) -> EncodedColumn {
+pub(crate) fn encode(values: &mut OwnedValues, validity: Option<&BooleanBuffer>) -> EncodedColumn {
     let rows = values.len();
     let nulls = validity.map_or(0, |valid| rows - valid.count_set_bits());
     if let Some(valid) = validity {
@@ -83,7 +80,10 @@ pub(crate) enum OwnedValues {
     Wide(Vec<i128>),
     Float(Vec<f64>),
     /// Concatenated data and the exclusive end of each value.
-    Bytes { data: Vec<u8>, ends: Vec<u32> },
+    Bytes {
+        data: Vec<u8>,
+        ends: Vec<u32>,
+    },
 }
 
 impl OwnedValues {
@@ -165,8 +165,7 @@ fn encode_integers(to: &mut ByteWriter, values: &[i64]) -> Chosen {
         let bytes =
             Packed::bytes_for(count, min, max) + Packed::bytes_for(values.len(), 0, code_max);
         if bytes * 4 < plain_bytes * 3 {
-            let (order, codes) =
-                sorted(&distinct, |left, right| values[left].cmp(&values[right]));
+            let (order, codes) = sorted(&distinct, |left, right| values[left].cmp(&values[right]));
             let entries = order.iter().map(|&row| values[row]).collect::<Vec<_>>();
             Values::write(to, &PlainValues::Integer(&entries));
             Packed::write(to, codes.iter().copied(), 0, code_max);

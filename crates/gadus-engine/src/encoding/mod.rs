@@ -37,7 +37,6 @@ use crate::types::{Datum, StorageClass};
 use arrow::buffer::{BooleanBuffer, Buffer};
 use gadus_base::DecodeError;
 
-
 const VERSION: u8 = 1;
 
 /// An opened column blob.

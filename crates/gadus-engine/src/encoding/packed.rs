@@ -5,7 +5,7 @@
 //!
 //! Byte table: base i64 | count u32 | width u8 | zero u8 × 3 | words u64 × `words_for(count, width)`.
 
-use super::bits::{pack, unpack, unpack_one, width_of, words_for};
+use super::bits::{pack, test_span, unpack, unpack_one, width_of, words_for};
 use super::section::Sections;
 use arrow::buffer::ScalarBuffer;
 use gadus_base::{ByteWriter, DecodeError};
@@ -87,10 +87,17 @@ impl Packed {
         });
     }
 
-    /// Hands the distances from the base of `first .. first + count` to `each`.
-    pub(crate) fn for_each_distance(&self, first: usize, count: usize, each: impl FnMut(u64)) {
+    /// A bit for each of `first .. first + count` whose distance from the base lies within
+    /// `low ..= low + span`.
+    pub(crate) fn test_distances(
+        &self,
+        first: usize,
+        count: usize,
+        span: (u64, u64),
+        to: &mut [u64],
+    ) {
         assert!(first + count <= self.count, "a range within the sequence");
-        unpack(&self.words, self.width, first, count, each);
+        test_span(&self.words, self.width, first, count, span, to);
     }
 }
 

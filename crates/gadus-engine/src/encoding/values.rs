@@ -57,10 +57,7 @@ impl Values {
         to.pad_to(8);
     }
 
-    pub(crate) fn read(
-        class: StorageClass,
-        from: &mut Sections<'_>,
-    ) -> Result<Self, DecodeError> {
+    pub(crate) fn read(class: StorageClass, from: &mut Sections<'_>) -> Result<Self, DecodeError> {
         let values = match class {
             StorageClass::Integer => Self::Integer(Packed::read(from)?),
             StorageClass::Wide => read_wide(from)?,
@@ -185,9 +182,8 @@ fn write_wide(to: &mut ByteWriter, values: &[i128]) {
         Some(range) => {
             to.u32(0);
             to.u32(0);
-            let distances = values
-                .iter()
-                .map(|value| i64::try_from(value - min).expect("within the range"));
+            let distances =
+                values.iter().map(|value| i64::try_from(value - min).expect("within the range"));
             Packed::write(to, distances, 0, range);
         }
         None => {

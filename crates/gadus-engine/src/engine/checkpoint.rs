@@ -116,7 +116,8 @@ impl Checkpointer {
             Some(keys) if keys.last_changed == table.last_changed => keys.clone(),
             _ => {
                 let entries = table.keys.recent_entries();
-                let recent = if entries.is_empty() { None } else { Some(write_run(&entries, blobs)?) };
+                let recent =
+                    if entries.is_empty() { None } else { Some(write_run(&entries, blobs)?) };
                 KeysCheckpoint { last_changed: table.last_changed, recent: recent.map(Arc::new) }
             }
         };

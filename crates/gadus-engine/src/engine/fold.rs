@@ -83,10 +83,14 @@ impl Inner {
         self.commit(Durability::Off, |head| {
             let Some(state) = head.table(table) else { return Ok(Vec::new()) };
             // Runs that came meanwhile stay behind the merged one.
-            let is_replaced =
-                |run: &&Arc<_>| replaced.iter().any(|other| Arc::ptr_eq(run, other));
-            let mut runs =
-                state.keys.runs().iter().filter(|run| !is_replaced(run)).cloned().collect::<Vec<_>>();
+            let is_replaced = |run: &&Arc<_>| replaced.iter().any(|other| Arc::ptr_eq(run, other));
+            let mut runs = state
+                .keys
+                .runs()
+                .iter()
+                .filter(|run| !is_replaced(run))
+                .cloned()
+                .collect::<Vec<_>>();
             runs.insert(kept.min(runs.len()), merged.clone());
             Ok(vec![Change::ReplaceKeyRuns { table, runs, written }])
         })?;

@@ -166,9 +166,9 @@ impl Inner {
         let mut version = DatabaseVersion::clone(&head.version);
         // Applied before it is appended: what does not fit must not reach the log.
         for change in changes {
-            version.apply(change, commit).map_err(|what| {
-                Error::internal(format!("a commit {what}; nothing was changed"))
-            })?;
+            version
+                .apply(change, commit)
+                .map_err(|what| Error::internal(format!("a commit {what}; nothing was changed")))?;
         }
         version.commit = commit;
         let end = match self.blobs.store().append(commit, &[IoSlice::new(&payload)]) {

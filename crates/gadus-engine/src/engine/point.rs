@@ -173,14 +173,13 @@ pub(crate) fn duplicate_key(schema: &TableSchema, key: &[Datum]) -> Error {
 /// Changes that append rows at the end of a table, in as many segments as they need.
 pub(crate) fn append_changes(table: &TableVersion, mut rows: Vec<Row>) -> Vec<Change> {
     let mut changes = Vec::new();
-    let mut place = table.open.and_then(|id| table.segment(id)).map(|segment| RowId {
-        segment: segment.id,
-        position: segment.rows,
-    });
+    let mut place = table
+        .open
+        .and_then(|id| table.segment(id))
+        .map(|segment| RowId { segment: segment.id, position: segment.rows });
     while !rows.is_empty() {
-        let first = place
-            .take()
-            .unwrap_or_else(|| RowId { segment: table.reserve_segment(), position: 0 });
+        let first =
+            place.take().unwrap_or_else(|| RowId { segment: table.reserve_segment(), position: 0 });
         let room = (SEGMENT_ROWS_MAX - first.position) as usize;
         let rest = rows.split_off(room.min(rows.len()));
         let table = table.schema.id;

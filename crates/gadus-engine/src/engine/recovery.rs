@@ -3,8 +3,8 @@
 //! - Nothing of a table is read but its manifest and overlays; columns and keys are read when asked.
 //! - Values from the log are checked against their columns before they are applied.
 
-use super::checkpoint::Checkpointer;
 use super::Options;
+use super::checkpoint::Checkpointer;
 use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyIndex, KeyRun};
@@ -16,7 +16,7 @@ use crate::version::{
 };
 use gadus_base::SegmentId;
 use gadus_block::Folder;
-use gadus_storage::{Options as StoreOptions, Recovered, Store, StorageError};
+use gadus_storage::{Options as StoreOptions, Recovered, StorageError, Store};
 use std::sync::Arc;
 
 /// A recovered database.
@@ -178,7 +178,10 @@ fn check_values(version: &DatabaseVersion, change: &Change) -> Result<(), &'stat
             let columns = &table.schema.columns;
             let whole = rows.iter().all(|row| {
                 row.len() == columns.len()
-                    && columns.iter().zip(&**row).all(|(column, value)| fits(column.column_type, value))
+                    && columns
+                        .iter()
+                        .zip(&**row)
+                        .all(|(column, value)| fits(column.column_type, value))
             });
             if whole { Ok(()) } else { Err("holds values that their columns cannot") }
         }

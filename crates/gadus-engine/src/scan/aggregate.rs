@@ -71,9 +71,8 @@ impl Table {
                 let others = (1..threads).map(|_| scope.spawn(work)).collect::<Vec<_>>();
                 let mut merged = work()?;
                 for other in others {
-                    let partials = other
-                        .join()
-                        .map_err(|_| Error::internal("a scan thread panicked"))??;
+                    let partials =
+                        other.join().map_err(|_| Error::internal("a scan thread panicked"))??;
                     merge_all(&mut merged, partials)?;
                 }
                 Ok::<_, Error>(merged)
@@ -87,15 +86,13 @@ impl Table {
             Aggregate::CountRows | Aggregate::Count(_) => Ok(Partial::Count(0)),
             Aggregate::Min(_) => Ok(Partial::Bound { value: Datum::Null, greatest: false }),
             Aggregate::Max(_) => Ok(Partial::Bound { value: Datum::Null, greatest: true }),
-            Aggregate::Sum(column) => {
-                match self.schema().columns[column].column_type.storage() {
-                    StorageClass::Float => Ok(Partial::SumFloat(None)),
-                    StorageClass::Bytes => {
-                        Err(Error::new(ErrorKind::Input, "text and binary have no sum"))
-                    }
-                    _ => Ok(Partial::SumWide(None)),
+            Aggregate::Sum(column) => match self.schema().columns[column].column_type.storage() {
+                StorageClass::Float => Ok(Partial::SumFloat(None)),
+                StorageClass::Bytes => {
+                    Err(Error::new(ErrorKind::Input, "text and binary have no sum"))
                 }
-            }
+                _ => Ok(Partial::SumWide(None)),
+            },
         };
         aggregates.iter().map(start).collect()
     }
@@ -211,8 +208,7 @@ fn fold_vector(vector: &Vector, partial: &mut Partial) -> Result<()> {
         Partial::Bound { value: bound, greatest } => {
             let greatest = *greatest;
             if let Some(values) = vector.as_integers().filter(|_| !vector.has_nulls()) {
-                let found =
-                    if greatest { values.iter().max() } else { values.iter().min() };
+                let found = if greatest { values.iter().max() } else { values.iter().min() };
                 if let Some(&value) = found {
                     tighten(bound, Datum::Integer(value), greatest);
                 }

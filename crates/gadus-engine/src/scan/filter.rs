@@ -7,6 +7,7 @@
 use super::predicate::{Comparison, Test};
 use crate::encoding::{Body, Column, Packed, Values, code_index, run_of};
 use crate::types::Datum;
+use std::ops::Range;
 
 /// A bit for each row of a chunk.
 #[derive(Debug, Clone)]
@@ -113,9 +114,10 @@ impl<'a> Prepared<'a> {
                 _ => Self::Each { values: plain(&column.body), test },
             },
             Body::Plain(values) => Self::Each { values, test },
-            Body::Dictionary { values, codes } => {
-                Self::Codes { codes, flags: flags_of(values, test) }
-            }
+            Body::Dictionary { values, codes } => match code_range(values, test) {
+                Some((range, negated)) => span_of_codes(codes, range, negated),
+                None => Self::Codes { codes, flags: flags_of(values, test) },
+            },
             Body::Runs { ends, values } => Self::Runs { ends, flags: flags_of(values, test) },
         }
     }
@@ -127,12 +129,11 @@ impl<'a> Prepared<'a> {
             Self::Constant(false) => Mask::none(count),
             Self::Span { packed, low, span, negated } => {
                 let mut mask = Mask::none(count);
-                let (mut row, words) = (0, &mut mask.words);
-                packed.for_each_distance(first, count, |distance| {
-                    let passes = (distance.wrapping_sub(*low) <= *span) != *negated;
-                    words[row >> 6] |= u64::from(passes) << (row & 63);
-                    row += 1;
-                });
+                packed.test_distances(first, count, (*low, *span), &mut mask.words);
+                if *negated {
+                    let all = Mask::all(count);
+                    mask.words.iter_mut().zip(&all.words).for_each(|(word, all)| *word ^= all);
+                }
                 mask
             }
             Self::Codes { codes, flags } => {
@@ -200,6 +201,65 @@ fn each_value(
             }
         }
         _ => (first..first + count).for_each(|index| push(test.passes(&values.datum(index)))),
+    }
+}
+
+/// The codes of a sorted dictionary that pass, where they are a range; or that fail, where the
+/// second part says so.
+fn code_range(values: &Values, test: &Test) -> Option<(Range<usize>, bool)> {
+    let first = |reached: &dyn Fn(&Datum) -> bool| {
+        let (mut low, mut high) = (0, values.count());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if reached(&values.datum(middle)) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low
+    };
+    match test {
+        Test::Compare(comparison, constant) => {
+            let lower = first(&|value| value >= constant);
+            let upper = first(&|value| value > constant);
+            Some(match comparison {
+                Comparison::Equal => (lower..upper, false),
+                Comparison::NotEqual => (lower..upper, true),
+                Comparison::Less => (0..lower, false),
+                Comparison::LessOrEqual => (0..upper, false),
+                Comparison::Greater => (upper..values.count(), false),
+                Comparison::GreaterOrEqual => (lower..values.count(), false),
+            })
+        }
+        Test::StartsWith(prefix) => {
+            let head = |value: &Datum| match value {
+                Datum::Bytes(bytes) => bytes[..bytes.len().min(prefix.len())].to_vec(),
+                _ => Vec::new(),
+            };
+            Some((
+                first(&|value| head(value) >= *prefix)..first(&|value| head(value) > *prefix),
+                false,
+            ))
+        }
+        _ => None,
+    }
+}
+
+fn span_of_codes(codes: &Packed, range: Range<usize>, negated: bool) -> Prepared<'_> {
+    let code = |index: usize| i64::try_from(index).expect("a dictionary fits memory");
+    let base = codes.base();
+    // Codes below the base do not occur.
+    let (low, end) = (code(range.start).max(base), code(range.end));
+    if low >= end {
+        return Prepared::Constant(negated);
+    }
+    let distance = |code: i64| (code - base).cast_unsigned();
+    Prepared::Span {
+        packed: codes,
+        low: distance(low),
+        span: distance(end - 1) - distance(low),
+        negated,
     }
 }
 

@@ -118,8 +118,7 @@ impl Scan {
         let segment = &self.segments[index];
         let rows = segment.rows as usize;
         let columns = open_columns(&self.table, segment, &self.request.predicates)?;
-        let filter =
-            SegmentFilter::new(&self.table, segment, &self.request.predicates, &columns);
+        let filter = SegmentFilter::new(&self.table, segment, &self.request.predicates, &columns);
         let mut waiting: Vec<u32> = Vec::new();
         let mut first = 0;
         while first < rows {
@@ -229,8 +228,7 @@ impl<'a> SegmentFilter<'a> {
     ) -> Self {
         let prepare = |(predicate, column): (&'a Predicate, &'a Option<_>)| {
             let column: Option<&'a Arc<crate::encoding::Column>> = column.as_ref();
-            let encoded =
-                column.map(|column| (&**column, Prepared::new(column, &predicate.test)));
+            let encoded = column.map(|column| (&**column, Prepared::new(column, &predicate.test)));
             PreparedTest { predicate, encoded }
         };
         Self { table, segment, tests: predicates.iter().zip(columns).map(prepare).collect() }

@@ -80,10 +80,7 @@ fn encode_vector(vector: Vector) -> EncodedColumn {
     encode(&mut values, validity.as_ref())
 }
 
-fn write_columns(
-    encoded: &[EncodedColumn],
-    blobs: &Blobs,
-) -> Result<(Arc<Extent>, Vec<BlobRef>)> {
+fn write_columns(encoded: &[EncodedColumn], blobs: &Blobs) -> Result<(Arc<Extent>, Vec<BlobRef>)> {
     let slices = encoded.iter().map(|column| column.blob.as_slice()).collect::<Vec<_>>();
     Ok(blobs.store().write_extent(&slices)?)
 }

@@ -71,12 +71,7 @@ impl EncodedSegment {
             .iter()
             .map(|extent| blobs.store().adopt_extent(*extent))
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(Self {
-            rows: image.rows,
-            footer_blob: image.footer,
-            extents,
-            footer: OnceLock::new(),
-        })
+        Ok(Self { rows: image.rows, footer_blob: image.footer, extents, footer: OnceLock::new() })
     }
 
     pub(crate) fn image(&self, id: SegmentId) -> SegmentImage {
@@ -102,7 +97,8 @@ impl EncodedSegment {
             return Ok(footer);
         }
         let blob = blobs.store().read_blob(&self.footer_blob)?;
-        let footer = Footer::decode(&blob).map_err(|error| blobs.damaged(&self.footer_blob, error))?;
+        let footer =
+            Footer::decode(&blob).map_err(|error| blobs.damaged(&self.footer_blob, error))?;
         if footer.columns.len() != schema.columns.len() {
             return Err(Error::new(
                 ErrorKind::Corrupt,

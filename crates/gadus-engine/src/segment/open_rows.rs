@@ -29,8 +29,8 @@ impl OpenRows {
     /// Fills the slot of a position.
     pub(crate) fn put(&self, position: u32, row: Row) {
         let (chunk, slot) = self.place(position);
-        let chunk = self.chunks[chunk]
-            .get_or_init(|| (0..CHUNK_ROWS).map(|_| OnceLock::new()).collect());
+        let chunk =
+            self.chunks[chunk].get_or_init(|| (0..CHUNK_ROWS).map(|_| OnceLock::new()).collect());
         assert!(chunk[slot].set(row).is_ok(), "a position is filled once");
     }
 

@@ -57,7 +57,9 @@ impl SegmentVersion {
         blobs: &Blobs,
         position: u32,
     ) -> Result<Vec<Datum>> {
-        (0..schema.columns.len()).map(|column| self.datum(schema, blobs, column, position)).collect()
+        (0..schema.columns.len())
+            .map(|column| self.datum(schema, blobs, column, position))
+            .collect()
     }
 
     /// Whether a snapshot with this version sees a row at the position.

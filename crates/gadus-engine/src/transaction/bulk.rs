@@ -237,7 +237,10 @@ fn key_entries(
             .key
             .iter()
             .map(|&column| {
-                (Vector::from_array(schema.columns[column].column_type, batch.column(column)), column)
+                (
+                    Vector::from_array(schema.columns[column].column_type, batch.column(column)),
+                    column,
+                )
             })
             .collect::<Vec<_>>();
         for row in 0..batch.num_rows() {
@@ -274,9 +277,8 @@ impl Loaded {
     ) -> Result<Vec<Datum>> {
         let index = self.segments.binary_search_by_key(&id, |(id, _)| *id);
         let (_, base) = &self.segments[index.expect("asked of loaded segments only")];
-        let value = |&column: &usize| {
-            Ok(base.column(schema, blobs, column)?.datum(position as usize))
-        };
+        let value =
+            |&column: &usize| Ok(base.column(schema, blobs, column)?.datum(position as usize));
         schema.key.iter().map(value).collect()
     }
 

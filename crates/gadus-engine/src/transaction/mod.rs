@@ -11,12 +11,12 @@ mod commit;
 
 pub use bulk::BulkWriter;
 
+use crate::coordinator::Pin;
 use crate::engine::{Inner, check_keys, check_row, check_value, duplicate_key};
 use crate::error::{Error, ErrorKind, Result};
+use crate::keys::KeyRun;
 use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX};
 use crate::snapshot::Snapshot;
-use crate::coordinator::Pin;
-use crate::keys::KeyRun;
 use crate::types::{Datum, TableSchema};
 use crate::version::{Change, DatabaseVersion, TableVersion};
 use gadus_base::{CommitNumber, RowId, SegmentId, TableId};

@@ -128,9 +128,7 @@ pub(crate) fn integers_from_array(array: &dyn Array) -> Vec<i64> {
         array.as_primitive::<T>().values().iter().map(|&value| value.into()).collect()
     }
     match array.data_type() {
-        DataType::Boolean => {
-            array.as_boolean().values().iter().map(i64::from).collect()
-        }
+        DataType::Boolean => array.as_boolean().values().iter().map(i64::from).collect(),
         DataType::Int8 => widen::<Int8Type>(array),
         DataType::Int16 => widen::<Int16Type>(array),
         DataType::Int32 => widen::<Int32Type>(array),

@@ -54,8 +54,7 @@ pub struct DefaultValue(pub String);
 impl TableSchema {
     /// A schema for a new table; checks names, limits and key.
     pub fn new(name: &str, columns: Vec<ColumnDefinition>, key: Vec<usize>) -> Result<Self> {
-        let mut schema =
-            Self { id: TableId(0), version: 1, name: name.to_owned(), columns, key };
+        let mut schema = Self { id: TableId(0), version: 1, name: name.to_owned(), columns, key };
         schema.check()?;
         for &column in &schema.key {
             schema.columns[column].nullable = false;

@@ -86,9 +86,11 @@ impl Views {
                 });
             }
             (Body::Dictionary { codes, .. }, Rows::Positions(positions)) => {
-                to.extend(positions.iter().map(|&row| {
-                    view_of(values, code_index(codes.get(row as usize)), buffer)
-                }));
+                to.extend(
+                    positions
+                        .iter()
+                        .map(|&row| view_of(values, code_index(codes.get(row as usize)), buffer)),
+                );
             }
             (Body::Runs { ends, .. }, rows) => {
                 super::each_run_index(ends, rows, |run| to.push(view_of(values, run, buffer)));

@@ -36,9 +36,22 @@ pub(crate) enum Change {
     CreateTable(Arc<TableSchema>),
     DropTable(TableId),
     /// Rows that carry on at the end of a segment, or begin a new one.
-    AppendRows { table: TableId, first: RowId, rows: Vec<Row> },
-    PatchRows { table: TableId, segment: SegmentId, column: u32, patches: Vec<(u32, Datum)> },
-    DeleteRows { table: TableId, segment: SegmentId, positions: Vec<u32> },
+    AppendRows {
+        table: TableId,
+        first: RowId,
+        rows: Vec<Row>,
+    },
+    PatchRows {
+        table: TableId,
+        segment: SegmentId,
+        column: u32,
+        patches: Vec<(u32, Datum)>,
+    },
+    DeleteRows {
+        table: TableId,
+        segment: SegmentId,
+        positions: Vec<u32>,
+    },
     AddSegments {
         table: TableId,
         segments: Vec<(SegmentId, Arc<EncodedSegment>)>,
@@ -54,7 +67,11 @@ pub(crate) enum Change {
         oldest_snapshot: CommitNumber,
     },
     /// All runs of a table's keys; they hold what was added up to `written`.
-    ReplaceKeyRuns { table: TableId, runs: Vec<Arc<KeyRun>>, written: CommitNumber },
+    ReplaceKeyRuns {
+        table: TableId,
+        runs: Vec<Arc<KeyRun>>,
+        written: CommitNumber,
+    },
 }
 
 /// The payload of a commit.
@@ -227,7 +244,12 @@ fn decode_change(from: &mut ByteReader<'_>) -> Result<Decoded, DecodeError> {
             let images = (0..count).map(|_| KeyRunImage::decode(from)).collect::<Result<_, _>>()?;
             Decoded::ReplaceKeyRuns { table, written, images }
         }
-        _ => return Err(DecodeError { offset, expected: "a kind of change; a newer Gadus wrote it" }),
+        _ => {
+            return Err(DecodeError {
+                offset,
+                expected: "a kind of change; a newer Gadus wrote it",
+            });
+        }
     })
 }
 
@@ -241,7 +263,8 @@ fn decode_append(table: TableId, from: &mut ByteReader<'_>) -> Result<Change, De
     }
     let mut rows = Vec::with_capacity(count);
     for _ in 0..count {
-        let row: Vec<Datum> = (0..columns).map(|_| Datum::decode(from)).collect::<Result<_, _>>()?;
+        let row: Vec<Datum> =
+            (0..columns).map(|_| Datum::decode(from)).collect::<Result<_, _>>()?;
         rows.push(Arc::from(row));
     }
     Ok(Change::AppendRows { table, first, rows })

@@ -9,7 +9,9 @@ mod manifest;
 mod table;
 
 pub(crate) use change::{Change, decode_changes, encode_changes};
-pub(crate) use manifest::{ManifestHead, ManifestTable, SavedSegment, decode_manifest, encode_manifest};
+pub(crate) use manifest::{
+    ManifestHead, ManifestTable, SavedSegment, decode_manifest, encode_manifest,
+};
 pub(crate) use table::TableVersion;
 
 use crate::types::TableSchema;

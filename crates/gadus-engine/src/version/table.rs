@@ -144,12 +144,7 @@ impl TableVersion {
         Ok(Arc::make_mut(slot))
     }
 
-    fn append(
-        &mut self,
-        first: RowId,
-        rows: &[Row],
-        at: CommitNumber,
-    ) -> Result<(), &'static str> {
+    fn append(&mut self, first: RowId, rows: &[Row], at: CommitNumber) -> Result<(), &'static str> {
         if !self.segments.contains_key(&first.segment) {
             self.raise_next_segment(first.segment.0 + 1);
             let segment = SegmentVersion::open(first.segment, at);

@@ -8,8 +8,7 @@ fn unpacking_returns_what_was_packed_for_every_width() {
     let mut random = Random::seeded(1);
     for width in 0..=64_u8 {
         for count in [0_usize, 1, 63, 64, 65, 200] {
-            let values =
-                (0..count).map(|_| random.next_u64() & mask(width)).collect::<Vec<_>>();
+            let values = (0..count).map(|_| random.next_u64() & mask(width)).collect::<Vec<_>>();
             let words = pack(values.iter().copied(), width);
             for first in [0, 1, 64, 70] {
                 let first = first.min(count);
