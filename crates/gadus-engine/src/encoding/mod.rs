@@ -129,7 +129,10 @@ impl Column {
             }
             Body::Dictionary { values, codes } => {
                 let count = i64::try_from(values.count()).unwrap_or(i64::MAX);
-                let mut within = codes.count() == self.rows;
+                if codes.count() != self.rows {
+                    return wrong("a code for each row");
+                }
+                let mut within = true;
                 codes.for_each(0, codes.count(), |code| within &= (0..count).contains(&code));
                 if !within {
                     return wrong("codes within the dictionary");

@@ -10,6 +10,9 @@ use super::section::Sections;
 use arrow::buffer::ScalarBuffer;
 use gadus_base::{ByteWriter, DecodeError};
 
+/// Most values of a sequence: a segment's rows, and one more where they are offsets.
+const VALUES_MAX: usize = crate::segment::SEGMENT_ROWS_MAX as usize + 1;
+
 /// An immutable packed sequence, used in place.
 #[derive(Debug, Clone)]
 pub(crate) struct Packed {
@@ -55,6 +58,10 @@ impl Packed {
         let width = u8::try_from(from.u32()?).unwrap_or(u8::MAX);
         if width > 64 {
             return Err(DecodeError { offset, expected: "a width of at most 64 bits" });
+        }
+        // Packed sequences of no width cost no bytes: their count must be bounded otherwise.
+        if count > VALUES_MAX {
+            return Err(DecodeError { offset, expected: "no more values than a segment has" });
         }
         let words = from.words(words_for(count, width))?;
         Ok(Self { base, width, count, words })

@@ -2,6 +2,9 @@
 //!
 //! - The new base is written from an immutable version; the record that installs it names the
 //!   commit folded up to, so that later changes stay in the overlay.
+//! - A fold holds the checkpoint lock from the version it reads to its record. Two folds then never
+//!   undo one another, and the record names a commit that no checkpoint before it has passed: a
+//!   recovered overlay does not say when its changes were made, so all of them must be in the base.
 //! - Losing such a record in a crash loses nothing: it changes the form, not the content.
 
 use super::Inner;
@@ -36,6 +39,7 @@ impl Inner {
 
     /// Writes a segment's changes into a new base.
     pub(super) fn fold_segment(&self, table: TableId, id: SegmentId) -> Result<()> {
+        let _alone = self.checkpointer.lock();
         let version = self.coordinator.lock().version.clone();
         let Some(state) = version.table(table) else { return Ok(()) };
         let Some(segment) = state.segment(id).filter(|segment| segment.rows > 0) else {
@@ -58,6 +62,7 @@ impl Inner {
 
     /// Writes recent keys as a run, merged with the newest runs while those are no larger.
     pub(super) fn fold_keys(&self, table: TableId) -> Result<()> {
+        let _alone = self.checkpointer.lock();
         let version = self.coordinator.lock().version.clone();
         let Some(state) = version.table(table) else { return Ok(()) };
         let recent = state.keys.recent_entries();

@@ -31,6 +31,10 @@ use maintenance::Maintenance;
 use parking_lot::Mutex;
 use std::io::IoSlice;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Schema versions of commits stay below this one.
+const PRIVATE_SCHEMAS: u64 = 1 << 63;
 
 /// An open database; clones are handles of the same one.
 #[derive(Debug, Clone)]
@@ -51,8 +55,12 @@ pub(crate) struct Inner {
     pub(crate) blobs: Arc<Blobs>,
     pub(crate) coordinator: Arc<Coordinator>,
     pub(crate) options: Options,
+    /// Also held by folds: see `fold`.
     checkpointer: Mutex<Checkpointer>,
     maintenance: Maintenance,
+    /// What recovery found wrong and mended.
+    warnings: Vec<String>,
+    private_schemas: AtomicU64,
 }
 
 impl Engine {
@@ -64,6 +72,8 @@ impl Engine {
             blobs: opened.blobs,
             checkpointer: Mutex::new(opened.checkpointer),
             maintenance: Maintenance::default(),
+            warnings: opened.warnings,
+            private_schemas: AtomicU64::new(PRIVATE_SCHEMAS),
             options,
         });
         let thread = if inner.options.read_only { None } else { Some(maintenance::start(&inner)?) };
@@ -107,6 +117,7 @@ impl Engine {
             cached: self.inner().blobs.cached(),
             commit: self.inner().coordinator.visible().commit,
             maintenance_error: self.inner().maintenance.last_error(),
+            warnings: self.inner().warnings.clone(),
         }
     }
 
@@ -122,6 +133,12 @@ impl Engine {
 }
 
 impl Inner {
+    /// A schema version for a transaction's own view: no commit has it, and no other view, so that
+    /// a plan made in one transaction is never taken for another's.
+    pub(crate) fn private_schema_version(&self) -> u64 {
+        self.private_schemas.fetch_add(1, Ordering::Relaxed)
+    }
+
     pub(crate) fn snapshot(&self) -> Snapshot {
         let (version, pin) = self.coordinator.pin();
         Snapshot::new(version, self.blobs.clone(), Arc::new(pin))
@@ -165,20 +182,20 @@ impl Inner {
         let payload = encode_changes(changes);
         let mut version = DatabaseVersion::clone(&head.version);
         // Applied before it is appended: what does not fit must not reach the log.
-        for change in changes {
-            version
-                .apply(change, commit)
-                .map_err(|what| Error::internal(format!("a commit {what}; nothing was changed")))?;
-        }
+        let applied = changes.iter().try_for_each(|change| version.apply(change, commit));
         version.commit = commit;
-        let end = match self.blobs.store().append(commit, &[IoSlice::new(&payload)]) {
-            Ok(end) => end,
-            Err(error) => {
-                // Slots behind the head's rows are filled: the head goes on with slots of its own.
-                head.version = Arc::new(head.version.with_own_open_rows());
-                return Err(error.into());
+        let appended = match applied {
+            Ok(()) => {
+                let pieces = [IoSlice::new(&payload)];
+                self.blobs.store().append(commit, &pieces).map_err(Error::from)
             }
+            Err(what) => Err(Error::internal(format!("a commit {what}; nothing was changed"))),
         };
+        if appended.is_err() {
+            // Slots behind the head's rows are filled: the head goes on with slots of its own.
+            head.version = Arc::new(head.version.with_own_open_rows());
+        }
+        let end = appended?;
         if durability == Durability::Sync {
             head.sync_end = end;
         }

@@ -49,4 +49,6 @@ pub struct Statistics {
     pub commit: CommitNumber,
     /// Why background work last failed, if it did.
     pub maintenance_error: Option<String>,
+    /// What opening found wrong and could mend, in words for people.
+    pub warnings: Vec<String>,
 }

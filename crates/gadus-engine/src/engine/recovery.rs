@@ -9,7 +9,7 @@ use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyIndex, KeyRun};
 use crate::segment::{EncodedSegment, Overlay, SegmentVersion};
-use crate::types::{ColumnType, Datum, StorageClass, TableSchema};
+use crate::types::TableSchema;
 use crate::version::{
     Change, DatabaseVersion, ManifestTable, SavedSegment, TableVersion, decode_changes,
     decode_manifest,
@@ -24,6 +24,8 @@ pub(super) struct Opened {
     pub(super) blobs: Arc<Blobs>,
     pub(super) version: DatabaseVersion,
     pub(super) checkpointer: Checkpointer,
+    /// What was wrong and could be mended.
+    pub(super) warnings: Vec<String>,
 }
 
 pub(super) fn open(folder: Arc<dyn Folder>, name: &str, options: &Options) -> Result<Opened> {
@@ -42,19 +44,22 @@ pub(super) fn open(folder: Arc<dyn Folder>, name: &str, options: &Options) -> Re
     };
     let blobs = Arc::new(Blobs::new(Arc::new(store), options.cache));
     let mut checkpointer = Checkpointer::default();
-    let version = match recovered {
+    let (version, warnings) = match recovered {
         Some(recovered) => {
             let version = replay(&blobs, &recovered, &mut checkpointer)?;
             blobs.store().finish_recovery()?;
-            version
+            (version, recovered.warnings)
         }
-        None => DatabaseVersion::empty(),
+        None => (DatabaseVersion::empty(), Vec::new()),
     };
-    Ok(Opened { blobs, version, checkpointer })
+    Ok(Opened { blobs, version, checkpointer, warnings })
 }
 
 fn may_create(error: &StorageError, options: &Options) -> bool {
-    error.kind == gadus_storage::ErrorKind::NotFound && options.create && !options.read_only
+    use gadus_storage::ErrorKind as Storage;
+    // An unfinished database never held anything: a crash interrupted its creation.
+    let absent = matches!(error.kind, Storage::NotFound | Storage::Unfinished);
+    absent && options.create && !options.read_only
 }
 
 fn replay(
@@ -152,8 +157,7 @@ fn load_segment(
     if let Some((extent, blob)) = &saved.overlay {
         let extent = blobs.store().adopt_extent(*extent)?;
         let bytes = blobs.store().read_blob(blob)?;
-        let columns = u32::try_from(schema.columns.len()).expect("at most COLUMNS_MAX columns");
-        version.overlay = Overlay::decode(&bytes, version.rows, columns)
+        version.overlay = Overlay::decode(&bytes, version.rows, schema)
             .map_err(|error| blobs.damaged(blob, error))?;
         checkpointer.loaded_overlay(schema.id, &version, extent, *blob);
     }
@@ -162,16 +166,6 @@ fn load_segment(
 
 /// Refuses values that their columns cannot hold; later code relies on it.
 fn check_values(version: &DatabaseVersion, change: &Change) -> Result<(), &'static str> {
-    let fits = |column_type: ColumnType, value: &Datum| match (column_type.storage(), value) {
-        (_, Datum::Null)
-        | (StorageClass::Integer, Datum::Integer(_))
-        | (StorageClass::Wide, Datum::Wide(_))
-        | (StorageClass::Float, Datum::Float(_)) => true,
-        (StorageClass::Bytes, Datum::Bytes(bytes)) => {
-            column_type != ColumnType::Text || std::str::from_utf8(bytes).is_ok()
-        }
-        _ => false,
-    };
     match change {
         Change::AppendRows { table, rows, .. } => {
             let table = version.table(*table).ok_or("changes a table that is not there")?;
@@ -181,7 +175,7 @@ fn check_values(version: &DatabaseVersion, change: &Change) -> Result<(), &'stat
                     && columns
                         .iter()
                         .zip(&**row)
-                        .all(|(column, value)| fits(column.column_type, value))
+                        .all(|(column, value)| column.column_type.admits(value))
             });
             if whole { Ok(()) } else { Err("holds values that their columns cannot") }
         }
@@ -189,7 +183,7 @@ fn check_values(version: &DatabaseVersion, change: &Change) -> Result<(), &'stat
             let table = version.table(*table).ok_or("changes a table that is not there")?;
             let column = table.schema.columns.get(*column as usize);
             let column = column.ok_or("changes a column that is not there")?;
-            if patches.iter().all(|(_, value)| fits(column.column_type, value)) {
+            if patches.iter().all(|(_, value)| column.column_type.admits(value)) {
                 Ok(())
             } else {
                 Err("holds values that their columns cannot")

@@ -8,7 +8,7 @@
 //! bits u64) each | patched columns u32, then for each: column u32, patches u32, then (position u32,
 //! value) each.
 
-use crate::types::Datum;
+use crate::types::{Datum, TableSchema};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError};
 use imbl::OrdMap;
 
@@ -142,8 +142,12 @@ impl Overlay {
         to.finish()
     }
 
-    /// Reads an overlay of a segment with `rows` positions and `columns` columns.
-    pub(crate) fn decode(bytes: &[u8], rows: u32, columns: u32) -> Result<Self, DecodeError> {
+    /// Reads an overlay of a segment with `rows` positions of a table.
+    pub(crate) fn decode(
+        bytes: &[u8],
+        rows: u32,
+        schema: &TableSchema,
+    ) -> Result<Self, DecodeError> {
         let mut from = ByteReader::new(bytes);
         if from.u8()? != VERSION {
             return Err(DecodeError { offset: 0, expected: "an overlay of version 1" });
@@ -152,10 +156,12 @@ impl Overlay {
         for _ in 0..from.count(12)? {
             let offset = from.offset();
             let (word, bits) = (from.u32()?, from.u64()?);
-            if word >= rows.div_ceil(64) {
+            let top = bits.checked_ilog2().unwrap_or(0);
+            let last = word.checked_mul(64).and_then(|first| first.checked_add(top));
+            if last.is_none_or(|last| last >= rows) || overlay.deleted.insert(word, bits).is_some()
+            {
                 return Err(DecodeError { offset, expected: "a position within the segment" });
             }
-            overlay.deleted.insert(word, bits);
             overlay.deleted_count += bits.count_ones();
         }
         for _ in 0..from.count(8)? {
@@ -165,8 +171,12 @@ impl Overlay {
             for _ in 0..from.count(5)? {
                 let position = from.u32()?;
                 let value = Datum::decode(&mut from)?;
-                if position >= rows || column >= columns {
-                    return Err(DecodeError { offset, expected: "a place within the segment" });
+                let fits = schema
+                    .columns
+                    .get(column as usize)
+                    .is_some_and(|column| column.column_type.admits(&value));
+                if position >= rows || !fits {
+                    return Err(DecodeError { offset, expected: "a value within the segment" });
                 }
                 patches.insert(position, value);
             }

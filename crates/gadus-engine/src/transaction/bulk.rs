@@ -14,7 +14,7 @@ use crate::vector::Vector;
 use crate::version::TableVersion;
 use arrow::array::{Array, RecordBatch};
 use gadus_base::{RowId, SegmentId, spawn};
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -165,6 +165,16 @@ impl BulkWriter {
     }
 }
 
+/// A load that is given up leaves no thread behind that holds the database open.
+impl Drop for BulkWriter {
+    fn drop(&mut self) {
+        if let Some(workers) = self.workers.take() {
+            // Nobody wants what they made, nor why they failed.
+            let _ = workers.join();
+        }
+    }
+}
+
 impl Workers {
     fn start(inner: &Arc<Inner>, schema: &Arc<TableSchema>) -> Result<Self> {
         let (jobs, receiver) = sync_channel::<Job>(inner.options.threads);
@@ -291,15 +301,15 @@ impl Loaded {
     ) -> Result<()> {
         for same in entries.chunk_by(|left, right| left.0 == right.0).filter(|same| same.len() > 1)
         {
-            let mut seen: HashMap<Vec<u8>, ()> = HashMap::new();
+            // Compared as values, not as bytes: -0 is 0, and one NaN is another.
+            let mut seen = BTreeSet::new();
             for &(_, code) in same {
                 let row = row_of(code);
                 let key = self.key(schema, blobs, row.segment, row.position)?;
-                let mut bytes = gadus_base::ByteWriter::new();
-                key.iter().for_each(|value| value.encode(&mut bytes));
-                if seen.insert(bytes.finish(), ()).is_some() {
+                if seen.contains(&key) {
                     return Err(duplicate_key(schema, &key));
                 }
+                seen.insert(key);
             }
         }
         Ok(())

@@ -74,6 +74,10 @@ impl Transaction {
             if table.last_changed > self.base.commit && !schema.key.is_empty() {
                 self.check_inserted_keys(table, writes, &rows)?;
             }
+            // A table that the transaction created counts its segments anew here.
+            if let Some((last, _)) = writes.loaded.iter().max_by_key(|(id, _)| *id) {
+                table.raise_next_segment(last.0 + 1);
+            }
             changes.extend(append_changes(table, rows));
         }
         Ok(changes)
@@ -95,11 +99,13 @@ impl Transaction {
                 .map_err(|what| Error::internal(format!("a transaction {what}")))?;
         }
         check_keys(&without, rows, blobs)?;
-        for (_, base) in &writes.loaded {
-            for position in 0..base.rows() as usize {
+        for (id, base) in &writes.loaded {
+            let deleted = writes.deleted.get(id);
+            let is_live = |position: &u32| !deleted.is_some_and(|rows| rows.contains(position));
+            for position in (0..base.rows()).filter(is_live) {
                 let mut key = Vec::with_capacity(head.schema.key.len());
                 for &column in &head.schema.key {
-                    key.push(base.column(&head.schema, blobs, column)?.datum(position));
+                    key.push(base.column(&head.schema, blobs, column)?.datum(position as usize));
                 }
                 if without.find_key(blobs, &key)?.is_some() {
                     return Err(duplicate_key(&head.schema, &key));

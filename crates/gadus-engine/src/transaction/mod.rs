@@ -123,6 +123,7 @@ impl Transaction {
         let id = self.state.view.next_table;
         let schema = Arc::new(TableSchema { id, ..schema.clone() });
         self.apply(&Change::CreateTable(schema.clone()))?;
+        self.state.view.schema_version = self.inner.private_schema_version();
         self.state.shapes.push_back(Change::CreateTable(schema.clone()));
         Ok(schema)
     }
@@ -136,6 +137,7 @@ impl Transaction {
             ));
         };
         self.apply(&Change::DropTable(id))?;
+        self.state.view.schema_version = self.inner.private_schema_version();
         self.state.shapes.push_back(Change::DropTable(id));
         self.state.writes.remove(&id);
         Ok(())
@@ -236,8 +238,20 @@ impl Transaction {
             replaced.push(*row);
             inserted.push(Row::from(whole));
         }
-        self.delete(schema, &replaced)?;
-        self.insert(schema, inserted)
+        self.whole_or_not(|transaction| {
+            transaction.delete(schema, &replaced)?;
+            transaction.insert(schema, inserted)
+        })
+    }
+
+    /// Undoes what `work` has done when it fails.
+    fn whole_or_not<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let before = self.savepoint();
+        let done = work(self);
+        if done.is_err() {
+            self.restore(before);
+        }
+        done
     }
 
     /// Begins a bulk load into a table; `finish_bulk` takes its rows into the transaction.
@@ -250,8 +264,12 @@ impl Transaction {
     pub fn finish_bulk(&mut self, bulk: BulkWriter) -> Result<u64> {
         let schema = bulk.schema().clone();
         let loaded = bulk.finish()?;
-        let mut rows = loaded.rows.len() as u64;
         check_loaded(self.view_table(&schema)?, &loaded, &self.inner.blobs)?;
+        self.whole_or_not(|transaction| transaction.take_loaded(&schema, loaded))
+    }
+
+    fn take_loaded(&mut self, schema: &Arc<TableSchema>, loaded: bulk::Loaded) -> Result<u64> {
+        let mut rows = loaded.rows.len() as u64;
         if !loaded.segments.is_empty() {
             rows += loaded.segments.iter().map(|(_, base)| u64::from(base.rows())).sum::<u64>();
             let change = Change::AddSegments {
@@ -265,7 +283,7 @@ impl Transaction {
             writes.runs.extend(loaded.run);
         }
         if !loaded.rows.is_empty() {
-            self.insert(&schema, loaded.rows)?;
+            self.insert(schema, loaded.rows)?;
         }
         Ok(rows)
     }

@@ -156,6 +156,20 @@ impl ColumnType {
         })
     }
 
+    /// Whether a value read from a durable format may stand in such a column.
+    pub(crate) fn admits(self, value: &Datum) -> bool {
+        match (self.storage(), value) {
+            (_, Datum::Null)
+            | (StorageClass::Integer, Datum::Integer(_))
+            | (StorageClass::Wide, Datum::Wide(_))
+            | (StorageClass::Float, Datum::Float(_)) => true,
+            (StorageClass::Bytes, Datum::Bytes(bytes)) => {
+                self != Self::Text || std::str::from_utf8(bytes).is_ok()
+            }
+            _ => false,
+        }
+    }
+
     /// The type's code in durable formats, with precision and scale where it has them.
     pub(crate) fn to_code(self) -> (u8, u8, u8) {
         let code = match self {

@@ -120,8 +120,11 @@ impl TableVersion {
             }
             Change::ReplaceSegment { segment, base, folded, oldest_snapshot, .. } => {
                 let slot = self.segment_mut(*segment)?;
-                if base.rows() > slot.rows {
-                    return Err("folds rows that are not there");
+                if base.rows() > slot.rows
+                    || base.rows() < slot.encoded_rows()
+                    || (base.rows() < slot.rows && slot.open.is_none())
+                {
+                    return Err("folds other rows than are there");
                 }
                 slot.overlay = slot.overlay.after_fold(*folded, *oldest_snapshot);
                 slot.encoded = Some(base.clone());

@@ -1,0 +1,1 @@
+//! Columns through encoding and back.
