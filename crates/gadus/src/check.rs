@@ -141,11 +141,11 @@ impl TableCheck<'_> {
             let types = types.collect::<Vec<_>>();
             let ids = row_ids(batch);
             let mut lost = 0;
-            for row in 0..batch.num_rows() {
+            for (row, &id) in ids.iter().enumerate() {
                 let values = types.iter().zip(batch.columns());
                 let values = values.map(|(&kind, array)| datum_from_array(kind, array, row));
                 let found = table.find_key(&values.collect::<Result<Vec<_>>>()?)?;
-                lost += u64::from(found.map(RowId::to_u64) != Some(ids[row]));
+                lost += u64::from(found.map(RowId::to_u64) != Some(id));
             }
             Ok(lost)
         });

@@ -1,7 +1,7 @@
 //! `gadus check`: verification of a database that nobody has open.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gadus::{ByteCount, CheckReport};
@@ -25,13 +25,7 @@ pub(crate) struct Check {
 }
 
 pub(crate) fn run(command: &Check) -> Result<(), Failure> {
-    let mut progress: Option<(Progress, u64)> = None;
-    let report = gadus::check(&command.file, |read, total| {
-        let (bar, shown) = progress.get_or_insert_with(|| (Progress::new("values", total), 0));
-        bar.advance(read - *shown);
-        *shown = read;
-    })?;
-    drop(progress);
+    let report = verify(&command.file)?;
     let mut output = io::stdout();
     if command.json {
         writeln!(output, "{}", json(&report))?;
@@ -39,6 +33,17 @@ pub(crate) fn run(command: &Check) -> Result<(), Failure> {
         print(&report, &mut output)?;
     }
     if report.problems.is_empty() { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// Verifies a database, with a progress bar.
+pub(crate) fn verify(path: &Path) -> Result<CheckReport, Failure> {
+    let mut progress: Option<(Progress, u64)> = None;
+    let report = gadus::check(path, |read, total| {
+        let (bar, shown) = progress.get_or_insert_with(|| (Progress::new("verifying", total), 0));
+        bar.advance(read - *shown);
+        *shown = read;
+    })?;
+    Ok(report)
 }
 
 fn print(report: &CheckReport, output: &mut impl Write) -> io::Result<()> {

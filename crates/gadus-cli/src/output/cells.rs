@@ -44,7 +44,7 @@ pub(super) fn numeric(schema: &Schema) -> Vec<bool> {
 }
 
 /// The text with control characters escaped: a value must neither break a line nor steer a terminal.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     if !text.chars().any(char::is_control) {
         return text.to_owned();
     }

@@ -10,6 +10,7 @@ mod encoded;
 mod layout;
 mod markdown;
 mod parquet;
+mod plan;
 
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,8 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use clap::ValueEnum;
+
+pub(crate) use plan::Plan;
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

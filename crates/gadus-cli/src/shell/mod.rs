@@ -17,7 +17,7 @@ use gadus_base::clock;
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::output::{Format, Limits};
+use crate::output::{BatchWriter, Format, Limits, Plan};
 use crate::terminal;
 
 /// What the shell is started with.
@@ -128,7 +128,10 @@ impl Shell {
             ));
         }
         let limits = if terminal { terminal::limits() } else { Limits::default() };
-        let mut writer = self.format.writer(&mut self.output, limits);
+        let mut writer: Box<dyn BatchWriter> = match self.format {
+            Format::Table if Plan::is_one(rows.schema()) => Box::new(Plan::new(&mut self.output)),
+            format => format.writer(&mut self.output, limits),
+        };
         writer.start(rows.schema())?;
         while let Some(batch) = rows.next_batch()? {
             writer.batch(&batch)?;

@@ -89,6 +89,12 @@ fn a_script_is_piped_in_with_commands_between_its_statements() {
 }
 
 #[test]
+fn a_plan_keeps_its_lines() {
+    let printed = Folder::new().printed(&["-c", "EXPLAIN SELECT count(*) FROM range(3)"]);
+    assert!(printed.contains("logical_plan\n") && !printed.contains("\\n"), "{printed}");
+}
+
+#[test]
 fn an_import_makes_a_missing_table() {
     let folder = Folder::new();
     std::fs::write(folder.path("in.csv"), "id,name\n1,Ada\n2,Grace\n").unwrap();

@@ -26,9 +26,7 @@ pub(super) fn rounds(path: &Path, kills: u32, report: &mut Report) -> Result<(),
     for round in 1..=kills {
         let wanted = COMMITS_MIN + random.below(COMMITS_MAX - COMMITS_MIN);
         let last = write_and_kill(path, wanted)?.unwrap_or(acknowledged);
-        let started = clock().now();
-        let there = recovered(path, last)?;
-        let recovery = started.elapsed().as_secs_f64();
+        let (there, recovery) = recovered(path, last)?;
         slowest = slowest.max(recovery);
         report.line(&format!(
             "  round {round}: {} acknowledged, killed, opened in {}, {} there",
@@ -79,9 +77,11 @@ fn write_and_kill(path: &Path, wanted: u64) -> Result<Option<i64>, Failure> {
 }
 
 /// Opens what the killed writer left, and verifies it: every acknowledged commit is there, whole;
-/// returns the number of the last one.
-fn recovered(path: &Path, acknowledged: i64) -> Result<i64, Failure> {
+/// returns the number of the last one, and the seconds that opening took.
+fn recovered(path: &Path, acknowledged: i64) -> Result<(i64, f64), Failure> {
+    let started = clock().now();
     let connection = Database::open(path, Options::new().create(false))?.connect();
+    let seconds = started.elapsed().as_secs_f64();
     let count: i64 = single(&connection, "SELECT count(*) FROM ledger")?;
     let last: i64 = single(&connection, "SELECT max(n) FROM ledger")?;
     let sum: i64 = single(&connection, "SELECT sum(fingerprint) FROM ledger")?;
@@ -95,5 +95,5 @@ fn recovered(path: &Path, acknowledged: i64) -> Result<i64, Failure> {
     if (count, count, expected, expected) != (last, noted, sum, total) {
         return Err(Failure::message("half a commit is there"));
     }
-    Ok(count)
+    Ok((count, seconds))
 }

@@ -17,6 +17,7 @@ use clap::Args;
 use gadus::{Database, Options};
 use gadus_base::clock;
 
+use crate::commands::check;
 use crate::commands::tpch::loadable;
 use crate::failure::Failure;
 use crate::generate::{bookings, tpch};
@@ -112,7 +113,7 @@ fn load_all(
 fn verify(path: &Path, report: &mut Report) -> Result<(), Failure> {
     report.heading("Verify")?;
     let started = clock().now();
-    let found = gadus::check(path, |_, _| {})?;
+    let found = check::verify(path)?;
     if let Some(problem) = found.problems.first() {
         return Err(Failure::message(format!("the database is damaged: {problem}")));
     }

@@ -34,7 +34,7 @@ impl Report {
     /// Prints a result.
     pub(super) fn table(&self, batches: &[RecordBatch]) -> Result<(), Failure> {
         let Some(first) = batches.first() else { return Ok(()) };
-        let limits = Limits { width_max: terminal::limits().width_max, rows_max: Some(10) };
+        let limits = Limits { rows_max: None, ..terminal::limits() };
         let mut writer = Format::Table.writer(io::stdout(), limits);
         writer.start(&first.schema())?;
         for batch in batches {

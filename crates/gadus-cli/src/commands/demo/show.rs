@@ -84,7 +84,7 @@ fn point_query(connection: &Connection, report: &mut Report) -> Result<(), Failu
 pub(super) fn update(connection: &Connection, report: &mut Report) -> Result<(), Failure> {
     report.heading("Update")?;
     let sql = "UPDATE bookings SET tax_cents = tax_cents + 500\n\
-               WHERE cabin = 'J' AND refundable AND bags >= 2";
+               WHERE cabin = 'C' AND refundable AND bags >= 2";
     report.line(sql)?;
     let started = clock().now();
     let rows = connection.execute(sql, &[])?;
