@@ -16,7 +16,7 @@ use crate::version::{
     DatabaseVersion, ManifestHead, ManifestTable, SavedSegment, TableVersion, encode_manifest,
 };
 use gadus_base::{CommitNumber, SegmentId, TableId};
-use gadus_storage::{BlobRef, Extent};
+use gadus_storage::{BlobRef, Extent, ExtentRef};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -75,6 +75,16 @@ impl Checkpointer {
             overlay: Some((extent, blob)),
         };
         self.segments.insert((table, segment.id), saved);
+    }
+
+    /// What the last checkpoint names beside what the version itself names.
+    pub(super) fn extents(&self) -> Vec<ExtentRef> {
+        let overlays = self.segments.values().filter_map(|saved| saved.overlay.as_ref());
+        let overlays = overlays.map(|(extent, _)| extent.reference());
+        let bases = self.segments.values().flat_map(|saved| saved.base.extents());
+        let bases = bases.map(|extent| extent.reference());
+        let recent = self.keys.values().filter_map(|keys| keys.recent.as_ref());
+        overlays.chain(bases).chain(recent.flat_map(|run| run.extents())).collect()
     }
 
     /// Writes what changed and returns the manifest with what the next checkpoint needs to know.

@@ -10,12 +10,14 @@ mod maintenance;
 mod options;
 mod point;
 mod recovery;
+mod verify;
 
 pub use options::{Options, Statistics};
 pub use point::RowChange;
 pub(crate) use point::{
     append_changes, check_keys, check_row, check_value, duplicate_key, not_null, same_shape,
 };
+pub use verify::Problem;
 
 use crate::blobs::Blobs;
 use crate::coordinator::{Coordinator, Head};

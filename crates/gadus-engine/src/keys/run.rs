@@ -65,6 +65,15 @@ impl KeyRun {
         }
     }
 
+    pub(crate) fn extents(&self) -> [ExtentRef; 2] {
+        self.image().extents
+    }
+
+    /// Where its directory lies, for messages.
+    pub(crate) fn offset(&self) -> u64 {
+        self.directory_blob.offset
+    }
+
     pub(crate) fn entries(&self) -> u64 {
         self.entries
     }
@@ -109,7 +118,10 @@ impl KeyRun {
         let mut entries = Vec::new();
         for entry in self.directory(blobs)? {
             let page = blobs.read_key_page(&entry.blob)?;
-            gadus_base::strict_assert!(page.len() == entry.entries as usize);
+            if page.len() != entry.entries as usize {
+                let expected = "as many entries as the directory says";
+                return Err(blobs.damaged(&entry.blob, DecodeError { offset: 8, expected }));
+            }
             entries.extend((0..page.len()).map(|index| page.entry(index)));
         }
         Ok(entries)

@@ -13,7 +13,7 @@ mod read;
 mod sketch;
 
 pub(crate) use build::{build_segment, rebuild_segment};
-pub(crate) use encoded::{EncodedSegment, SegmentImage};
+pub(crate) use encoded::{ColumnEntry, EncodedSegment, SegmentImage};
 pub(crate) use open_rows::{OpenRows, Row};
 pub(crate) use overlay::Overlay;
 pub(crate) use sketch::Sketch;

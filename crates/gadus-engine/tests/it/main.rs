@@ -1,0 +1,11 @@
+//! The crate through its public face.
+
+#![allow(clippy::unwrap_used, clippy::panic)] // a test may fail this way, its helpers too
+
+mod crash;
+mod faults;
+mod history;
+mod model;
+mod reference;
+mod threads;
+mod transactions;
