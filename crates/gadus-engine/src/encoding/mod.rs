@@ -33,6 +33,7 @@ pub(crate) use packed::Packed;
 pub(crate) use section::Sections;
 pub(crate) use values::{ByteValues, Values};
 
+use crate::segment::SEGMENT_ROWS_MAX;
 use crate::types::{Datum, StorageClass};
 use arrow::buffer::{BooleanBuffer, Buffer};
 use gadus_base::DecodeError;
@@ -78,6 +79,9 @@ impl Column {
         let encoding = from.u8()?;
         let has_validity = from.u8()? != 0;
         let rows = from.u32()? as usize;
+        if rows > SEGMENT_ROWS_MAX as usize {
+            return wrong(4, "no more rows than a segment has");
+        }
         from.u32()?;
         from.u32()?;
         let validity = if has_validity {

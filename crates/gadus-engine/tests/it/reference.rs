@@ -5,8 +5,8 @@
 use arrow::array::RecordBatch;
 use gadus_base::{Random, RowId};
 use gadus_engine::{
-    Aggregate, ColumnDefinition, ColumnType, Comparison, Datum, Engine, Predicate, ScanRequest,
-    Snapshot, Table, TableSchema, Test, array_from_datums, datum_from_array,
+    Aggregate, ColumnDefinition, ColumnType, Comparison, Datum, Engine, Predicate, Result,
+    ScanRequest, Snapshot, Table, TableSchema, Test, array_from_datums, datum_from_array,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -87,9 +87,17 @@ pub(crate) fn batch_of(schema: &TableSchema, rows: &[Row]) -> RecordBatch {
 
 /// The rows of a table that pass, with their ids.
 pub(crate) fn rows_of(table: &Table, predicates: Vec<Predicate>) -> BTreeMap<i64, (RowId, Row)> {
+    try_rows_of(table, predicates).unwrap()
+}
+
+/// The same from a disk that may fail.
+pub(crate) fn try_rows_of(
+    table: &Table,
+    predicates: Vec<Predicate>,
+) -> Result<BTreeMap<i64, (RowId, Row)>> {
     let request =
         ScanRequest { projection: (0..TYPES.len()).collect(), predicates, with_row_ids: true };
-    let scan = table.scan(request).unwrap();
+    let scan = table.scan(request)?;
     let mut rows = BTreeMap::new();
     for morsel in 0..scan.morsels() {
         scan.morsel(morsel, |batch| {
@@ -109,10 +117,9 @@ pub(crate) fn rows_of(table: &Table, predicates: Vec<Predicate>) -> BTreeMap<i64
                 assert!(before.is_none(), "a row is there twice: {before:?}");
             }
             ControlFlow::Continue(())
-        })
-        .unwrap();
+        })?;
     }
-    rows
+    Ok(rows)
 }
 
 pub(crate) fn integer(value: &Datum) -> i64 {

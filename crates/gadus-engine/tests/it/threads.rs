@@ -1,1 +1,159 @@
-//! Soon.
+//! Many threads on one database, with folds and checkpoints under them.
+
+use crate::reference::verify;
+use gadus_base::{ByteCount, Random};
+use gadus_block::MemoryFolder;
+use gadus_engine::{
+    Aggregate, ColumnDefinition, ColumnType, Datum, Durability, Engine, Error, ErrorKind, Options,
+    RowChange, Snapshot, TableSchema,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+const NAME: &str = "x.gadus";
+const ACCOUNTS: i64 = 64;
+const BALANCE: i64 = 1_000;
+const THREADS: u64 = 8;
+
+fn options() -> Options {
+    Options {
+        log_zone: ByteCount(1 << 16),
+        checkpoint_log: ByteCount(1 << 16),
+        cache: ByteCount::mib(2),
+        threads: 2,
+        ..Options::default()
+    }
+}
+
+fn schema(name: &str) -> TableSchema {
+    let column = |name: &str| ColumnDefinition {
+        name: name.to_owned(),
+        column_type: ColumnType::Int64,
+        nullable: false,
+        default: None,
+    };
+    TableSchema::new(name, vec![column("id"), column("amount")], vec![0]).unwrap()
+}
+
+fn row(id: i64, amount: i64) -> Arc<[Datum]> {
+    Arc::from([Datum::Integer(id), Datum::Integer(amount)])
+}
+
+fn amount(row: &[Datum]) -> i64 {
+    let Datum::Integer(amount) = row[1] else { panic!("an amount is a number") };
+    amount
+}
+
+/// Rows and sum of a table.
+fn total(snapshot: &Snapshot, name: &str) -> [i128; 2] {
+    let table = snapshot.table(name).unwrap();
+    let wanted = [Aggregate::CountRows, Aggregate::Sum(1)];
+    let folded = table.aggregate(Vec::new(), &wanted, 1, &AtomicBool::new(false)).unwrap();
+    [0, 1].map(|index| folded[index].as_wide().unwrap_or(0))
+}
+
+/// Moves an amount from one account to another; false when another transaction was first.
+fn transfer(engine: &Engine, schema: &TableSchema, random: &mut Random) -> bool {
+    let from = random.below(ACCOUNTS as u64) as i64;
+    let to = (from + 1 + random.below(ACCOUNTS as u64 - 1) as i64) % ACCOUNTS;
+    let amount_moved = random.below(10) as i64;
+    let mut transaction = engine.begin();
+    let table = transaction.snapshot().table("accounts").unwrap();
+    for (id, change) in [(from, -amount_moved), (to, amount_moved)] {
+        let place = table.find_key(&[Datum::Integer(id)]).unwrap().unwrap();
+        let old = amount(&table.row(place).unwrap().unwrap());
+        let new = vec![Datum::Integer(old + change)];
+        assert_eq!(transaction.update(schema, &[1], &[place], &[new]).unwrap(), 1);
+    }
+    is_done(transaction.commit())
+}
+
+fn is_done<T>(result: Result<T, Error>) -> bool {
+    match result {
+        Ok(_) => true,
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
+            false
+        }
+    }
+}
+
+#[test]
+fn threads_keep_sums_while_folds_and_checkpoints_run() {
+    let folder = Arc::new(MemoryFolder::new());
+    let engine = Engine::open(folder.clone(), NAME, options()).unwrap();
+    let mut transaction = engine.begin();
+    let accounts = transaction.create_table(&schema("accounts")).unwrap();
+    let counters = transaction.create_table(&schema("counters")).unwrap();
+    let all = (0..ACCOUNTS).map(|id| row(id, BALANCE)).collect();
+    transaction.insert(&accounts, all).unwrap();
+    transaction.insert(&counters, vec![row(-1, 0)]).unwrap();
+    transaction.commit().unwrap();
+    let (stop, moved, counted) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        let writers = (0..THREADS).map(|thread| {
+            let (engine, accounts, counters) = (&engine, &accounts, &counters);
+            let (moved, counted) = (&moved, &counted);
+            scope.spawn(move || {
+                let mut random = Random::seeded(thread);
+                for step in 0..150 {
+                    let done = transfer(engine, accounts, &mut random);
+                    moved.fetch_add(u64::from(done), Ordering::Relaxed);
+                    let key = [Datum::Integer(-1)];
+                    let changed = engine.change_row(counters, &key, Durability::Sync, |row| {
+                        Ok(RowChange::Update(vec![(1, Datum::Integer(amount(row) + 1))]))
+                    });
+                    assert_eq!(changed.unwrap(), 1);
+                    counted.fetch_add(1, Ordering::Relaxed);
+                    let id = thread as i64 * 1_000 + step;
+                    let new = vec![row(id, 0)];
+                    engine.insert_rows(counters, new, Durability::Relaxed).unwrap();
+                    if step % 3 == 0 {
+                        let key = [Datum::Integer(id)];
+                        let deleted = engine
+                            .change_row(counters, &key, Durability::Off, |_| Ok(RowChange::Delete));
+                        assert_eq!(deleted.unwrap(), 1, "own writes are seen");
+                    }
+                }
+            })
+        });
+        let writers = writers.collect::<Vec<_>>();
+        let running = &stop;
+        for work in [Engine::fold, Engine::checkpoint] {
+            let engine = &engine;
+            scope.spawn(move || {
+                while !running.load(Ordering::Relaxed) {
+                    work(engine).unwrap();
+                    std::thread::yield_now();
+                }
+            });
+        }
+        let engine = &engine;
+        scope.spawn(move || {
+            while !running.load(Ordering::Relaxed) {
+                let snapshot = engine.snapshot();
+                let expected = [i128::from(ACCOUNTS), i128::from(ACCOUNTS * BALANCE)];
+                assert_eq!(total(&snapshot, "accounts"), expected);
+                std::thread::yield_now();
+            }
+        });
+        let results = writers.into_iter().map(|writer| writer.join()).collect::<Vec<_>>();
+        stop.store(true, Ordering::Relaxed);
+        results.into_iter().for_each(|result| result.unwrap());
+    });
+    assert!(moved.load(Ordering::Relaxed) > 0);
+    let expected = [i128::from(1 + THREADS * 100), i128::from(counted.load(Ordering::Relaxed))];
+    assert_eq!(total(&engine.snapshot(), "counters"), expected);
+    verify(&engine, "before closing");
+    // As found after a kill, and as closed.
+    let killed = folder.copy();
+    drop(engine);
+    for folder in [Arc::new(killed), folder] {
+        let engine = Engine::open(folder, NAME, options()).unwrap();
+        let snapshot = engine.snapshot();
+        let whole = [i128::from(ACCOUNTS), i128::from(ACCOUNTS * BALANCE)];
+        assert_eq!(total(&snapshot, "accounts"), whole);
+        assert_eq!(total(&snapshot, "counters"), expected);
+        verify(&engine, "reopened");
+    }
+}

@@ -1,1 +1,199 @@
-//! Soon.
+//! Single facts of transactions, loads and handles.
+
+use crate::reference::{Row, batch_of, random_row, schema, state_of, verify};
+use gadus_base::{ByteCount, Random};
+use gadus_block::MemoryFolder;
+use gadus_engine::{
+    ColumnDefinition, ColumnType, Datum, Durability, Engine, ErrorKind, Options, TableSchema,
+    Transaction, array_from_datums,
+};
+use std::sync::Arc;
+
+const NAME: &str = "x.gadus";
+
+fn options() -> Options {
+    Options { cache: ByteCount::mib(2), threads: 2, ..Options::default() }
+}
+
+fn open(folder: &Arc<MemoryFolder>) -> Engine {
+    Engine::open(folder.clone(), NAME, options()).unwrap()
+}
+
+fn rows(schema: &TableSchema, firsts: std::ops::Range<i64>) -> Vec<Row> {
+    let mut random = Random::seeded(3);
+    firsts.map(|first| random_row(&mut random, schema, first)).collect()
+}
+
+fn shared(rows: &[Row]) -> Vec<Arc<[Datum]>> {
+    rows.iter().map(|row| Arc::from(row.clone())).collect()
+}
+
+fn create(engine: &Engine, name: &str, key: Vec<usize>) -> Arc<TableSchema> {
+    let mut transaction = engine.begin();
+    let schema = transaction.create_table(&schema(name, key)).unwrap();
+    transaction.commit().unwrap();
+    schema
+}
+
+fn load(transaction: &mut Transaction, schema: &Arc<TableSchema>, rows: &[Row]) -> u64 {
+    let mut bulk = transaction.bulk(schema).unwrap();
+    bulk.push(&batch_of(schema, rows)).unwrap();
+    transaction.finish_bulk(bulk).unwrap()
+}
+
+#[test]
+fn a_table_is_created_and_loaded_with_a_remainder_at_once() {
+    let folder = Arc::new(MemoryFolder::new());
+    let engine = open(&folder);
+    let mut transaction = engine.begin();
+    let schema = transaction.create_table(&schema("t", vec![0])).unwrap();
+    let all = rows(&schema, 0..66_000);
+    assert_eq!(load(&mut transaction, &schema, &all), 66_000);
+    // Rows just loaded are changed: in a segment and in the remainder.
+    for first in [5_i64, 65_999] {
+        let table = transaction.snapshot().table("t").unwrap();
+        let row = table.find_key(&[Datum::Integer(first)]).unwrap().unwrap();
+        let patched = transaction.update(&schema, &[1], &[row], &[vec![Datum::Integer(77)]]);
+        assert_eq!(patched.unwrap(), 1);
+    }
+    let table = transaction.snapshot().table("t").unwrap();
+    let row = table.find_key(&[Datum::Integer(6)]).unwrap().unwrap();
+    assert_eq!(transaction.delete(&schema, &[row]).unwrap(), 1);
+    transaction.insert(&schema, shared(&rows(&schema, 6..7))).unwrap();
+    transaction.commit().unwrap();
+    verify(&engine, "loaded");
+    let state = state_of(&engine.snapshot());
+    assert_eq!(state["t"].rows.len(), 66_000);
+    assert_eq!(state["t"].rows[&5][1], Datum::Integer(77));
+    assert_eq!(state["t"].rows[&65_999][1], Datum::Integer(77));
+    drop(table);
+    drop(engine);
+    let engine = open(&folder);
+    assert_eq!(state_of(&engine.snapshot()), state);
+    verify(&engine, "reopened");
+}
+
+#[test]
+fn a_key_inserted_by_two_transactions_is_refused_to_the_second() {
+    let engine = Engine::in_memory(options()).unwrap();
+    let schema = create(&engine, "t", vec![0]);
+    let mut transactions = (0..4).map(|_| engine.begin()).collect::<Vec<_>>();
+    for (index, transaction) in transactions.iter_mut().enumerate() {
+        // By rows, and by a load that becomes a segment.
+        let count = if index % 2 == 0 { 10 } else { 9_000 };
+        load(transaction, &schema, &rows(&schema, 0..count));
+    }
+    let last = transactions.pop().unwrap();
+    last.commit().unwrap();
+    for transaction in transactions {
+        assert_eq!(transaction.commit().unwrap_err().kind(), ErrorKind::UniqueViolation);
+    }
+    let again = engine.insert_rows(&schema, shared(&rows(&schema, 8_999..9_000)), Durability::Sync);
+    assert_eq!(again.unwrap_err().kind(), ErrorKind::UniqueViolation);
+    verify(&engine, "after conflicts");
+}
+
+#[test]
+fn a_statement_that_fails_half_way_leaves_nothing() {
+    let engine = Engine::in_memory(options()).unwrap();
+    let schema = create(&engine, "t", vec![0]);
+    engine.insert_rows(&schema, shared(&rows(&schema, 0..3)), Durability::Sync).unwrap();
+    let before = state_of(&engine.snapshot());
+    let mut transaction = engine.begin();
+    let table = transaction.snapshot().table("t").unwrap();
+    let row = table.find_key(&[Datum::Integer(0)]).unwrap().unwrap();
+    let taken = [vec![Datum::Integer(1)]];
+    let error = transaction.update(&schema, &[0], &[row], &taken).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UniqueViolation);
+    assert_eq!(state_of(&transaction.snapshot()), before);
+    // The remainder of a load repeats a key of its segment.
+    let mut all = rows(&schema, 10..65_546);
+    all.extend(rows(&schema, 20..21));
+    let mut bulk = transaction.bulk(&schema).unwrap();
+    bulk.push(&batch_of(&schema, &all)).unwrap();
+    let error = transaction.finish_bulk(bulk).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UniqueViolation);
+    assert_eq!(state_of(&transaction.snapshot()), before);
+    transaction.insert(&schema, shared(&rows(&schema, 3..4))).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(engine.snapshot().table("t").unwrap().rows(), 4);
+    verify(&engine, "after failures");
+}
+
+#[test]
+fn loaded_keys_are_compared_as_values() {
+    let engine = Engine::in_memory(options()).unwrap();
+    let column = ColumnDefinition {
+        name: "x".to_owned(),
+        column_type: ColumnType::Float64,
+        nullable: false,
+        default: None,
+    };
+    let mut transaction = engine.begin();
+    let schema = TableSchema::new("t", vec![column], vec![0]).unwrap();
+    let schema = transaction.create_table(&schema).unwrap();
+    let mut values = (1..9_000).map(|value| Datum::Float(f64::from(value))).collect::<Vec<_>>();
+    values.extend([Datum::Float(0.0), Datum::Float(-0.0)]);
+    let array = array_from_datums(ColumnType::Float64, values.iter()).unwrap();
+    let batch = arrow::array::RecordBatch::try_new(schema.arrow(), vec![array]).unwrap();
+    let mut bulk = transaction.bulk(&schema).unwrap();
+    bulk.push(&batch).unwrap();
+    let error = transaction.finish_bulk(bulk).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UniqueViolation);
+}
+
+#[test]
+fn a_transaction_outlives_the_last_handle() {
+    let folder = Arc::new(MemoryFolder::new());
+    let engine = open(&folder);
+    let schema = create(&engine, "t", vec![0]);
+    let mut transaction = engine.begin();
+    transaction.insert(&schema, shared(&rows(&schema, 0..5))).unwrap();
+    drop(engine);
+    let error = Engine::open(folder.clone(), NAME, options()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InUse, "{error}");
+    transaction.commit().unwrap();
+    let engine = open(&folder);
+    assert_eq!(engine.snapshot().table("t").unwrap().rows(), 5);
+}
+
+#[test]
+fn an_abandoned_load_holds_nothing_open() {
+    let folder = Arc::new(MemoryFolder::new());
+    let engine = open(&folder);
+    let schema = create(&engine, "t", vec![0]);
+    let transaction = engine.begin();
+    let mut bulk = transaction.bulk(&schema).unwrap();
+    bulk.push(&batch_of(&schema, &rows(&schema, 0..65_536))).unwrap();
+    drop((bulk, transaction, engine));
+    let engine = open(&folder);
+    assert_eq!(engine.snapshot().table("t").unwrap().rows(), 0);
+    verify(&engine, "reopened");
+}
+
+#[test]
+fn shapes_of_different_transactions_have_different_versions() {
+    let engine = Engine::in_memory(options()).unwrap();
+    let (mut one, mut other) = (engine.begin(), engine.begin());
+    one.create_table(&schema("t", vec![0])).unwrap();
+    other.create_table(&schema("t", vec![])).unwrap();
+    let versions = [&one, &other].map(|transaction| transaction.snapshot().schema_version());
+    assert_ne!(versions[0], versions[1]);
+    one.commit().unwrap();
+    let committed = engine.snapshot().schema_version();
+    assert!(!versions.contains(&committed));
+    assert_eq!(other.commit().unwrap_err().kind(), ErrorKind::AlreadyExists);
+}
+
+#[test]
+fn a_dropped_table_refuses_writes_of_older_transactions() {
+    let engine = Engine::in_memory(options()).unwrap();
+    let schema = create(&engine, "t", vec![0]);
+    let (mut writer, mut dropper) = (engine.begin(), engine.begin());
+    writer.insert(&schema, shared(&rows(&schema, 0..1))).unwrap();
+    dropper.drop_table("t").unwrap();
+    dropper.commit().unwrap();
+    assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Conflict);
+    let late = engine.insert_rows(&schema, shared(&rows(&schema, 0..1)), Durability::Sync);
+    assert_eq!(late.unwrap_err().kind(), ErrorKind::Conflict);
+}
