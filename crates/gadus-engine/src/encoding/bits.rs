@@ -95,7 +95,7 @@ fn unpack_width<const WIDTH: usize>(words: &[u64], block: &mut [u64; 64]) {
 /// Tests whole blocks of 64 values: a bit for each that lies within `low ..= low + span`.
 ///
 /// Values go from the packed word to the bit in registers; nothing is stored in between.
-fn test_width<const WIDTH: usize>(words: &[u64], low: u64, span: u64, blocks: &mut [u64]) {
+fn within_width<const WIDTH: usize>(words: &[u64], low: u64, span: u64, blocks: &mut [u64]) {
     let mask = u64::MAX >> (64 - WIDTH);
     for (words, block) in words.chunks_exact(WIDTH).zip(blocks) {
         let mut bits = 0;
@@ -137,7 +137,7 @@ fn unpack_block(words: &[u64], width: u8, block: &mut [u64; 64]) {
 
 /// A bit for each of the values `first .. first + count` that lies within `low ..= low + span`;
 /// `first` is a multiple of 64, `to` has a word for each 64 values.
-pub(crate) fn test_span(
+pub(crate) fn within_span(
     words: &[u64],
     width: u8,
     first: usize,
@@ -151,7 +151,7 @@ pub(crate) fn test_span(
     let (blocks, rest) = to.split_at_mut(whole);
     let from = words.get(start..).unwrap_or(&[]);
     let zeros = if 0_u64.wrapping_sub(low) <= span { u64::MAX } else { 0 };
-    for_width!(width, test_width(from, low, span, blocks), zero: blocks.fill(zeros));
+    for_width!(width, within_width(from, low, span, blocks), zero: blocks.fill(zeros));
     if let Some(last) = rest.first_mut() {
         *last = 0;
         for index in whole * 64..count {

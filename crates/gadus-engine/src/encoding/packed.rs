@@ -5,7 +5,7 @@
 //!
 //! Byte table: base i64 | count u32 | width u8 | zero u8 × 3 | words u64 × `words_for(count, width)`.
 
-use super::bits::{pack, test_span, unpack, unpack_one, width_of, words_for};
+use super::bits::{pack, within_span, unpack, unpack_one, width_of, words_for};
 use super::section::Sections;
 use arrow::buffer::ScalarBuffer;
 use gadus_base::{ByteWriter, DecodeError};
@@ -96,7 +96,7 @@ impl Packed {
 
     /// A bit for each of `first .. first + count` whose distance from the base lies within
     /// `low ..= low + span`.
-    pub(crate) fn test_distances(
+    pub(crate) fn within_distances(
         &self,
         first: usize,
         count: usize,
@@ -104,7 +104,7 @@ impl Packed {
         to: &mut [u64],
     ) {
         assert!(first + count <= self.count, "a range within the sequence");
-        test_span(&self.words, self.width, first, count, span, to);
+        within_span(&self.words, self.width, first, count, span, to);
     }
 }
 

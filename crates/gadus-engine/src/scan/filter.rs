@@ -129,7 +129,7 @@ impl<'a> Prepared<'a> {
             Self::Constant(false) => Mask::none(count),
             Self::Span { packed, low, span, negated } => {
                 let mut mask = Mask::none(count);
-                packed.test_distances(first, count, (*low, *span), &mut mask.words);
+                packed.within_distances(first, count, (*low, *span), &mut mask.words);
                 if *negated {
                     let all = Mask::all(count);
                     mask.words.iter_mut().zip(&all.words).for_each(|(word, all)| *word ^= all);
