@@ -58,7 +58,7 @@ pub(crate) fn unpack(
 ) {
     let end = first + count;
     let mut index = first;
-    while index < end && index % 64 != 0 {
+    while index < end && !index.is_multiple_of(64) {
         each(unpack_one(words, width, index));
         index += 1;
     }

@@ -5,7 +5,7 @@
 //!
 //! Byte table: base i64 | count u32 | width u8 | zero u8 × 3 | words u64 × `words_for(count, width)`.
 
-use super::bits::{pack, within_span, unpack, unpack_one, width_of, words_for};
+use super::bits::{pack, unpack, unpack_one, width_of, within_span, words_for};
 use super::section::Sections;
 use arrow::buffer::ScalarBuffer;
 use gadus_base::{ByteWriter, DecodeError};

@@ -1,5 +1,7 @@
 //! Columns through encoding and back, their sketches, and blobs that are damaged.
 
+#![allow(clippy::cast_possible_truncation)] // random numbers below small bounds
+
 use super::choose::OwnedValues;
 use super::{Body, Column, encode};
 use crate::segment::Sketch;

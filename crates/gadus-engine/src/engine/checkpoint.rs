@@ -170,6 +170,8 @@ impl Inner {
     /// Writes a checkpoint of the newest commit.
     pub(super) fn checkpoint(&self) -> Result<()> {
         let mut checkpointer = self.checkpointer.lock();
+        // Before the version is taken: an extent that comes and goes after it is named by the log.
+        self.blobs.store().checkpoint_begins();
         let (version, end) = {
             let head = self.coordinator.lock();
             (head.version.clone(), head.end)

@@ -33,9 +33,8 @@ pub(super) fn open(folder: Arc<dyn Folder>, name: &str, options: &Options) -> Re
         read_only: options.read_only,
         durability: gadus_storage::Durability::Sync,
         log_zone_bytes: u32::try_from(options.log_zone.0).unwrap_or(u32::MAX),
-        ..StoreOptions::default()
     };
-    let (store, recovered) = match Store::open(folder.clone(), name, store_options.clone()) {
+    let (store, recovered) = match Store::open(folder.clone(), name, store_options) {
         Ok((store, recovered)) => (store, Some(recovered)),
         Err(error) if may_create(&error, options) => {
             (Store::create(folder, name, store_options)?, None)

@@ -48,7 +48,7 @@ pub fn array_from_datums<'a>(
     let mut valid = Vec::new();
     let wrong = || Error::internal(format!("a value of another class in a {column_type} column"));
     match column_type.storage() {
-        StorageClass::Bytes => return bytes_from_datums(column_type, datums),
+        StorageClass::Bytes => bytes_from_datums(column_type, datums),
         StorageClass::Integer => {
             let mut values = Vec::new();
             for datum in datums {

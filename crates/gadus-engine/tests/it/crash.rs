@@ -161,7 +161,7 @@ fn policies(at: usize) -> [CrashPolicy; 3] {
 #[test]
 fn every_crash_leaves_the_state_of_a_commit() {
     for seed in 0..2 {
-        let run = Run::new(seed, 30, 100, Durability::Sync);
+        let run = Run::new(seed, 18, 100, Durability::Sync);
         for at in 0..=run.trace.len() {
             // Each position with one policy, each policy at a third of them.
             run.check(at, policies(at)[(at + seed as usize) % 3]);
@@ -234,7 +234,7 @@ fn racing_folds_and_checkpoints_lose_nothing_in_a_crash() {
         racing.into_iter().for_each(|thread| thread.join().unwrap());
         let length = trace.len();
         let run = Run { seed, trace, durability: Durability::Sync, commits };
-        for at in (0..=length).step_by(1 + length / 60) {
+        for at in (0..=length).step_by(1 + length / 30) {
             run.check(at, policies(at)[at % 3]);
         }
         run.check(length, CrashPolicy::KeepAll);

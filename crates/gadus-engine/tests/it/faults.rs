@@ -57,7 +57,7 @@ fn every_failing_write_and_sync_keeps_what_was_acknowledged() {
             (LOG, Fault::Error(BlockErrorKind::Io)),
             (LOG, Fault::Partial(700, BlockErrorKind::Io)),
         ] {
-            for nth in (1..60).step_by(4) {
+            for nth in (1..60).step_by(6) {
                 let (plan, memory) = (FaultPlan::new(), Arc::new(MemoryFolder::new()));
                 let folder = Arc::new(FaultyFolder::new(memory.clone(), plan.clone()));
                 let engine = open(&folder).unwrap();

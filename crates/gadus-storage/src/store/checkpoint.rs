@@ -17,6 +17,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Store {
+    /// Says that the caller is about to take the state of its next checkpoint. What is dropped from
+    /// now on may be named by records behind that checkpoint, and is kept as long as it is.
+    pub fn checkpoint_begins(&self) {
+        let headers = self.shared.headers.lock();
+        self.shared.space.checkpoint_begins(headers.newest.sequence + 1);
+    }
+
     /// Makes `root` the state as of `commit`; opening then replays the log from `up_to`, the end of
     /// a record, and every record before it must be contained in the root.
     ///

@@ -201,6 +201,21 @@ fn a_checkpoint_that_returned_is_the_one_recovered_from() {
 }
 
 #[test]
+fn extents_of_records_behind_a_checkpoint_are_kept_as_long_as_it() {
+    let store = Store::create(Arc::new(MemoryFolder::new()), NAME, options()).unwrap();
+    let before = store.appended();
+    store.checkpoint_begins();
+    let (extent, _) = store.write_extent(&[&[1; 1 << 20]]).unwrap();
+    let end = store.append(CommitNumber(1), &[std::io::IoSlice::new(b"names it")]).unwrap();
+    drop(extent);
+    store.checkpoint(b"without it", CommitNumber(0), before).unwrap();
+    store.checkpoint(b"after it", CommitNumber(1), end).unwrap();
+    assert!(store.statistics().pending_bytes >= 1 << 20, "the older header still replays it");
+    store.checkpoint(b"long after it", CommitNumber(1), end).unwrap();
+    assert!(store.statistics().pending_bytes < 1 << 20);
+}
+
+#[test]
 fn without_syncs_a_crash_leaves_a_prefix_and_a_kill_nothing_less() {
     let options = Options { durability: Durability::Off, ..options() };
     for seed in 30..32 {
