@@ -20,6 +20,10 @@ use std::sync::Arc;
 /// rewritten once for each doubling.
 const RUNS_MERGED_MIN: usize = 4;
 
+/// More runs than this are merged whatever their sizes: each opening of a database may bring one,
+/// and each costs a lookup one more page.
+pub(super) const RUNS_MAX: usize = 8;
+
 impl Inner {
     /// Folds every segment that has something to fold.
     pub(super) fn fold_all(&self) -> Result<()> {
@@ -30,7 +34,7 @@ impl Inner {
                     self.fold_segment(table, id)?;
                 }
             }
-            if state.keys.recent_len() > 0 {
+            if state.keys.recent_len() > 0 || state.keys.runs().len() > RUNS_MAX {
                 self.fold_keys(table)?;
             }
         }
@@ -66,12 +70,14 @@ impl Inner {
         let version = self.coordinator.lock().version.clone();
         let Some(state) = version.table(table) else { return Ok(()) };
         let recent = state.keys.recent_entries();
-        if recent.is_empty() {
+        let runs = state.keys.runs();
+        if recent.is_empty() && runs.len() <= RUNS_MAX {
             return Ok(());
         }
-        let runs = state.keys.runs();
-        let mut size = recent.len() as u64;
-        let mut kept = runs.len();
+        // The oldest runs, which are the largest, stay apart as long as the others are few.
+        let mut kept = if runs.len() > RUNS_MAX { RUNS_MAX / 2 } else { runs.len() };
+        let merged = runs[kept..].iter().map(|run| run.entries()).sum::<u64>();
+        let mut size = recent.len() as u64 + merged;
         while kept > 0
             && (runs[kept - 1].entries() <= size || runs.len() - kept + 1 < RUNS_MERGED_MIN)
             && runs[kept - 1].entries() <= size.saturating_mul(4)
@@ -102,3 +108,6 @@ impl Inner {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@
 //! - A wish that fails is dropped with its error noted; the next commit of its kind asks again.
 
 use super::Inner;
+use super::fold::RUNS_MAX;
 use crate::error::{Error, ErrorKind, Result};
 use crate::segment::SEGMENT_ROWS_MAX;
 use crate::version::{Change, DatabaseVersion};
@@ -136,6 +137,13 @@ impl Maintenance {
 
 /// Starts the thread of an open database; it ends when it is stopped or the database is gone.
 pub(super) fn start(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
+    for (&table, state) in &inner.coordinator.visible().tables {
+        if state.keys.runs().len() > RUNS_MAX {
+            inner.maintenance.wish(|wishes| {
+                wishes.keys.insert(table);
+            });
+        }
+    }
     let weak = Arc::downgrade(inner);
     spawn("gadus-maintain", move || run(&weak)).map_err(|error| {
         Error::new(ErrorKind::Limit, "the system has no thread for background work")

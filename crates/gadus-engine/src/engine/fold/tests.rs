@@ -1,0 +1,38 @@
+//! What folding bounds.
+
+use super::RUNS_MAX;
+use crate::{ColumnDefinition, ColumnType, Datum, Engine, Options, TableSchema};
+use gadus_block::MemoryFolder;
+use std::sync::Arc;
+
+#[test]
+fn many_short_openings_leave_few_key_runs() {
+    let folder = MemoryFolder::new();
+    let open = || Engine::open(Arc::new(folder.clone()), "x", Options::default()).unwrap();
+    let columns = vec![ColumnDefinition {
+        name: "id".to_owned(),
+        column_type: ColumnType::Int64,
+        nullable: false,
+        default: None,
+    }];
+    let mut transaction = open().begin();
+    transaction.create_table(&TableSchema::new("t", columns, vec![0]).unwrap()).unwrap();
+    transaction.commit().unwrap();
+    for id in 0..3 * i64::try_from(RUNS_MAX).unwrap() {
+        let engine = open();
+        let mut transaction = engine.begin();
+        let schema = engine.snapshot().table("t").unwrap().schema().clone();
+        transaction.insert(&schema, vec![[Datum::Integer(id)].into()]).unwrap();
+        transaction.commit().unwrap();
+    }
+    let engine = open();
+    engine.fold().unwrap();
+    let table = engine.snapshot().table("t").unwrap();
+    assert!(table.version().keys.runs().len() <= RUNS_MAX);
+    for id in 0..3 * i64::try_from(RUNS_MAX).unwrap() {
+        assert!(table.find_key(&[Datum::Integer(id)]).unwrap().is_some(), "key {id}");
+    }
+    let mut problems = Vec::new();
+    engine.verify(&mut |problem| problems.push(problem.to_string()));
+    assert!(problems.is_empty(), "{problems:?}");
+}
