@@ -29,7 +29,19 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         DataFusionError::ParquetError(_) | DataFusionError::ObjectStore(_) => ErrorKind::Io,
         _ => ErrorKind::Input,
     };
-    Error::new(kind, root.strip_backtrace())
+    Error::new(kind, plain_text(root))
+}
+
+/// The message without the planner's own words: its stages and the one catalog's name.
+fn plain_text(root: &DataFusionError) -> String {
+    let text = match root {
+        DataFusionError::Plan(message)
+        | DataFusionError::Execution(message)
+        | DataFusionError::NotImplemented(message)
+        | DataFusionError::ResourcesExhausted(message) => message.clone(),
+        other => other.strip_backtrace(),
+    };
+    text.replace("gadus.main.", "")
 }
 
 /// The error of text that is no statement.

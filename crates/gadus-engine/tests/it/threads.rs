@@ -14,6 +14,7 @@ const NAME: &str = "x.gadus";
 const ACCOUNTS: i64 = 64;
 const BALANCE: i64 = 1_000;
 const THREADS: u64 = 8;
+const STEPS: u64 = 150;
 
 fn options() -> Options {
     Options {
@@ -78,6 +79,34 @@ fn is_done<T>(result: Result<T, Error>) -> bool {
     }
 }
 
+/// One thread's transfers, counts, inserts and deletes; returns how many transfers committed.
+fn write(
+    engine: &Engine,
+    accounts: &Arc<TableSchema>,
+    counters: &Arc<TableSchema>,
+    thread: u64,
+) -> u64 {
+    let mut random = Random::seeded(thread);
+    let mut moved = 0;
+    for step in 0..STEPS {
+        moved += u64::from(transfer(engine, accounts, &mut random));
+        let key = [Datum::Integer(-1)];
+        let changed = engine.change_row(counters, &key, Durability::Sync, |row| {
+            Ok(RowChange::Update(vec![(1, Datum::Integer(amount(row) + 1))]))
+        });
+        assert_eq!(changed.unwrap(), 1);
+        let id = i64::try_from(thread * 1_000 + step).unwrap();
+        engine.insert_rows(counters, vec![row(id, 0)], Durability::Relaxed).unwrap();
+        if step % 3 == 0 {
+            let key = [Datum::Integer(id)];
+            let deleted =
+                engine.change_row(counters, &key, Durability::Off, |_| Ok(RowChange::Delete));
+            assert_eq!(deleted.unwrap(), 1, "own writes are seen");
+        }
+    }
+    moved
+}
+
 #[test]
 fn threads_keep_sums_while_folds_and_checkpoints_run() {
     let folder = Arc::new(MemoryFolder::new());
@@ -89,32 +118,13 @@ fn threads_keep_sums_while_folds_and_checkpoints_run() {
     transaction.insert(&accounts, all).unwrap();
     transaction.insert(&counters, vec![row(-1, 0)]).unwrap();
     transaction.commit().unwrap();
-    let (stop, moved, counted) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
+    let (stop, moved) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
         let writers = (0..THREADS).map(|thread| {
             let (engine, accounts, counters) = (&engine, &accounts, &counters);
-            let (moved, counted) = (&moved, &counted);
+            let moved = &moved;
             scope.spawn(move || {
-                let mut random = Random::seeded(thread);
-                for step in 0..150 {
-                    let done = transfer(engine, accounts, &mut random);
-                    moved.fetch_add(u64::from(done), Ordering::Relaxed);
-                    let key = [Datum::Integer(-1)];
-                    let changed = engine.change_row(counters, &key, Durability::Sync, |row| {
-                        Ok(RowChange::Update(vec![(1, Datum::Integer(amount(row) + 1))]))
-                    });
-                    assert_eq!(changed.unwrap(), 1);
-                    counted.fetch_add(1, Ordering::Relaxed);
-                    let id = thread as i64 * 1_000 + step;
-                    let new = vec![row(id, 0)];
-                    engine.insert_rows(counters, new, Durability::Relaxed).unwrap();
-                    if step % 3 == 0 {
-                        let key = [Datum::Integer(id)];
-                        let deleted = engine
-                            .change_row(counters, &key, Durability::Off, |_| Ok(RowChange::Delete));
-                        assert_eq!(deleted.unwrap(), 1, "own writes are seen");
-                    }
-                }
+                moved.fetch_add(write(engine, accounts, counters, thread), Ordering::Relaxed);
             })
         });
         let writers = writers.collect::<Vec<_>>();
@@ -142,7 +152,7 @@ fn threads_keep_sums_while_folds_and_checkpoints_run() {
         results.into_iter().for_each(|result| result.unwrap());
     });
     assert!(moved.load(Ordering::Relaxed) > 0);
-    let expected = [i128::from(1 + THREADS * 100), i128::from(counted.load(Ordering::Relaxed))];
+    let expected = [i128::from(1 + THREADS * 100), i128::from(THREADS * STEPS)];
     assert_eq!(total(&engine.snapshot(), "counters"), expected);
     verify(&engine, "before closing");
     // As found after a kill, and as closed.
