@@ -1,7 +1,8 @@
 //! COPY between tables and files.
 
 use super::files::{FileFormat, FileSource};
-use super::modify::{target, target_columns};
+use super::insert::target_columns;
+use super::modify::target;
 use super::{Outcome, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::value::Value;

@@ -9,13 +9,15 @@ mod cancel;
 mod copy;
 mod define;
 mod files;
+mod insert;
 mod modify;
 mod query;
 mod run;
 mod settings;
 
 pub(crate) use cancel::Cancel;
-pub(crate) use modify::{column_index, folded, table_name, target_columns};
+pub(crate) use insert::target_columns;
+pub(crate) use modify::{column_index, folded, table_name};
 pub(crate) use run::parse;
 
 use crate::compiled::CompiledCache;

@@ -1,0 +1,222 @@
+//! INSERT, and rows that come as Arrow batches.
+//!
+//! - Values are cast as assignments, which fail rather than change a value beyond rounding.
+//! - Columns that are not named take their DEFAULT, evaluated once a statement.
+
+use super::Session;
+use super::modify::{column_index, is_default, refuse_extras, target};
+use crate::error::{from_datafusion, input, unsupported};
+use crate::value::{Value, assign_array};
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use datafusion::common::ScalarValue;
+use datafusion::physical_plan::SendableRecordBatchStream;
+use datafusion::sql::sqlparser::ast::{
+    Expr, Insert, ObjectName, Query, SetExpr, Statement, TableObject,
+};
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+use futures::TryStreamExt;
+use gadus_engine::{ErrorKind, Result, TableSchema, Transaction};
+use std::sync::Arc;
+
+impl Session {
+    pub(super) async fn insert(
+        &self,
+        transaction: &mut Transaction,
+        insert: &Insert,
+        parameters: &[Value],
+    ) -> Result<u64> {
+        refuse_extras(&[
+            (insert.on.is_some() || insert.or.is_some() || insert.ignore, "ON CONFLICT"),
+            (insert.returning.is_some(), "RETURNING"),
+            (insert.overwrite || insert.partitioned.is_some(), "INSERT OVERWRITE"),
+        ])?;
+        let TableObject::TableName(name) = &insert.table else {
+            return Err(unsupported("INSERT into a table function"));
+        };
+        let snapshot = transaction.snapshot();
+        let schema = target(&snapshot, name)?;
+        let columns = target_columns(&schema, &insert.columns)?;
+        let Some(source) = &insert.source else {
+            return Err(unsupported("INSERT without VALUES or a query"));
+        };
+        let mut source = Query::clone(source);
+        expand_defaults(&mut source, &schema, &columns)?;
+        let mut statement = Statement::Query(Box::new(source));
+        let context = self.planner(snapshot, &mut statement).await?;
+        let stream = self.stream(&context, statement, parameters).await?;
+        self.insert_stream(transaction, &schema, &columns, stream).await
+    }
+
+    /// Inserts the rows of a stream, whose columns go to `columns` of the table.
+    pub(super) async fn insert_stream(
+        &self,
+        transaction: &mut Transaction,
+        schema: &Arc<TableSchema>,
+        columns: &[usize],
+        mut stream: SendableRecordBatchStream,
+    ) -> Result<u64> {
+        if stream.schema().fields().len() != columns.len() {
+            return Err(input(format!(
+                "{} values for {} columns of table \"{}\"",
+                stream.schema().fields().len(),
+                columns.len(),
+                schema.name
+            )));
+        }
+        let defaults = self.defaults(schema, columns).await?;
+        let mut bulk = transaction.bulk(schema)?;
+        while let Some(batch) = stream.try_next().await.map_err(from_datafusion)? {
+            bulk.push(&whole_batch(schema, columns, &defaults, &batch)?)?;
+        }
+        transaction.finish_bulk(bulk)
+    }
+
+    /// For each column that is not given: the value of its DEFAULT, or NULL.
+    async fn defaults(
+        &self,
+        schema: &TableSchema,
+        given: &[usize],
+    ) -> Result<Vec<Option<ScalarValue>>> {
+        let mut defaults = Vec::with_capacity(schema.columns.len());
+        for (index, column) in schema.columns.iter().enumerate() {
+            if given.contains(&index) {
+                defaults.push(None);
+                continue;
+            }
+            let null = || ScalarValue::try_from(column.column_type.arrow());
+            defaults.push(Some(match &column.default {
+                None => null().map_err(from_datafusion)?,
+                Some(default) => {
+                    let array = self.evaluate(&default.0).await?;
+                    let array = assign_array(&array, column.column_type)?;
+                    ScalarValue::try_from_array(&array, 0).map_err(from_datafusion)?
+                }
+            }));
+        }
+        Ok(defaults)
+    }
+
+    /// The value of an expression without columns.
+    pub(super) async fn evaluate(&self, expression: &str) -> Result<ArrayRef> {
+        let prepared = super::run::parse(&format!("SELECT {expression}"))?;
+        let mut statement = Statement::clone(&prepared.statement);
+        let context = self.planner(self.shared.engine.snapshot(), &mut statement).await?;
+        let stream = self.stream(&context, statement, &[]).await?;
+        let batches: Vec<RecordBatch> = stream.try_collect().await.map_err(from_datafusion)?;
+        match batches.iter().find(|batch| batch.num_rows() > 0) {
+            Some(batch) if batch.num_columns() == 1 => Ok(batch.column(0).slice(0, 1)),
+            _ => Err(input(format!("{expression} is not one value"))),
+        }
+    }
+
+    pub(super) async fn append_batches(
+        &self,
+        table: &str,
+        batches: Vec<RecordBatch>,
+    ) -> Result<u64> {
+        let mut state = self.state.lock().await;
+        let append = |transaction: &mut Transaction| -> Result<u64> {
+            let schema = transaction.snapshot().table(table)?.schema().clone();
+            let columns = (0..schema.columns.len()).collect::<Vec<_>>();
+            let mut bulk = transaction.bulk(&schema)?;
+            for batch in &batches {
+                if batch.num_columns() != columns.len() {
+                    return Err(input(format!(
+                        "{} values for {} columns of table \"{table}\"",
+                        batch.num_columns(),
+                        columns.len()
+                    )));
+                }
+                bulk.push(&whole_batch(&schema, &columns, &[], batch)?)?;
+            }
+            transaction.finish_bulk(bulk)
+        };
+        if let Some(transaction) = &mut state.transaction {
+            let savepoint = transaction.savepoint();
+            let rows = append(transaction);
+            if rows.is_err() {
+                transaction.restore(savepoint);
+            }
+            return rows;
+        }
+        let mut transaction = self.shared.engine.begin();
+        if let Some(durability) = state.durability {
+            transaction.set_durability(durability);
+        }
+        let rows = append(&mut transaction)?;
+        transaction.commit()?;
+        Ok(rows)
+    }
+}
+
+/// The columns that an INSERT names, or all.
+pub(crate) fn target_columns(schema: &TableSchema, names: &[ObjectName]) -> Result<Vec<usize>> {
+    if names.is_empty() {
+        return Ok((0..schema.columns.len()).collect());
+    }
+    let mut columns = Vec::with_capacity(names.len());
+    for name in names {
+        let column = column_index(schema, name)?;
+        if columns.contains(&column) {
+            return Err(input(format!("column {name} is named twice")));
+        }
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+/// Replaces DEFAULT in VALUES by the column's expression.
+fn expand_defaults(source: &mut Query, schema: &TableSchema, columns: &[usize]) -> Result<()> {
+    let SetExpr::Values(values) = &mut *source.body else { return Ok(()) };
+    for row in &mut values.rows {
+        for (expr, &column) in row.content.iter_mut().zip(columns) {
+            let Expr::Identifier(word) = expr else { continue };
+            if is_default(word) {
+                let text = schema.columns[column].default.as_ref();
+                let text = text.map_or("NULL", |default| default.0.as_str());
+                *expr = Parser::new(&GenericDialect {})
+                    .try_with_sql(text)
+                    .and_then(|mut parser| parser.parse_expr())
+                    .map_err(|error| crate::error::from_parser(&error))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A batch with all columns of the table, in their types.
+fn whole_batch(
+    schema: &TableSchema,
+    columns: &[usize],
+    defaults: &[Option<ScalarValue>],
+    batch: &RecordBatch,
+) -> Result<RecordBatch> {
+    let rows = batch.num_rows();
+    let mut arrays: Vec<ArrayRef> = Vec::with_capacity(schema.columns.len());
+    for (index, column) in schema.columns.iter().enumerate() {
+        let given = columns.iter().position(|&given| given == index);
+        arrays.push(match (given, defaults.get(index)) {
+            (Some(source), _) => {
+                assign_array(batch.column(source), column.column_type).map_err(|error| {
+                    let message = format!("column \"{}\": {}", column.name, error.message());
+                    gadus_engine::Error::new(error.kind(), message)
+                })?
+            }
+            (None, Some(Some(value))) => value.to_array_of_size(rows).map_err(from_datafusion)?,
+            (None, _) => return Err(gadus_engine::Error::internal("a column without a value")),
+        });
+        if !column.nullable && arrays[index].null_count() > 0 {
+            return Err(gadus_engine::Error::new(
+                ErrorKind::NotNullViolation,
+                format!("column \"{}\" of table \"{}\" must not be NULL", column.name, schema.name),
+            ));
+        }
+    }
+    let fields = schema
+        .columns
+        .iter()
+        .map(|column| arrow::datatypes::Field::new(&column.name, column.column_type.arrow(), true));
+    let shape = Arc::new(arrow::datatypes::Schema::new(fields.collect::<Vec<_>>()));
+    Ok(RecordBatch::try_new(shape, arrays)?)
+}
