@@ -5,7 +5,7 @@
 
 use crate::error::from_datafusion;
 use crate::session::Cancel;
-use arrow::array::{RecordBatch, StringArray};
+use arrow::array::{RecordBatch, RecordBatchOptions, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::physical_plan::SendableRecordBatchStream;
 use futures::stream::BoxStream;
@@ -46,6 +46,27 @@ impl RowStream {
     pub(crate) fn from_datafusion(stream: SendableRecordBatchStream, cancel: &Arc<Cancel>) -> Self {
         let schema = stream.schema();
         Self::new(schema, stream.map_err(from_datafusion), cancel)
+    }
+
+    /// The same rows under other headings; columns without one keep theirs.
+    pub(crate) fn with_headings(self, headings: &[Option<String>]) -> Self {
+        if headings.len() != self.schema.fields().len() {
+            return self;
+        }
+        let renamed =
+            self.schema.fields().iter().zip(headings).map(|(field, heading)| match heading {
+                Some(heading) => Arc::new(field.as_ref().clone().with_name(heading)),
+                None => field.clone(),
+            });
+        let schema: SchemaRef = Arc::new(Schema::new(renamed.collect::<Vec<_>>()));
+        let renamed = schema.clone();
+        let batches = self.batches.map(move |batch| {
+            let batch = batch?;
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            let columns = batch.columns().to_vec();
+            Ok(RecordBatch::try_new_with_options(renamed.clone(), columns, &options)?)
+        });
+        Self { schema, batches: batches.boxed() }
     }
 
     /// The schema of the batches.

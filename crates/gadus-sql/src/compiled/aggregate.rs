@@ -47,23 +47,17 @@ impl Output {
     pub(super) fn new(
         aggregate: Aggregate,
         average: bool,
-        alias: Option<String>,
-        function: &str,
+        name: String,
         schema: &TableSchema,
     ) -> Option<Self> {
-        let named =
-            |column: usize| format!("{function}({}.{})", schema.name, schema.columns[column].name);
-        let (data_type, name) = match aggregate {
-            Aggregate::CountRows => (DataType::Int64, "count(*)".to_owned()),
-            Aggregate::Count(column) => (DataType::Int64, named(column)),
+        let data_type = match aggregate {
+            Aggregate::CountRows | Aggregate::Count(_) => DataType::Int64,
             Aggregate::Min(column) | Aggregate::Max(column) => {
-                (schema.columns[column].column_type.arrow(), named(column))
+                schema.columns[column].column_type.arrow()
             }
-            Aggregate::Sum(column) => {
-                (sum_type(schema.columns[column].column_type, average)?, named(column))
-            }
+            Aggregate::Sum(column) => sum_type(schema.columns[column].column_type, average)?,
         };
-        Some(Self { aggregate, average, name: alias.unwrap_or(name), data_type })
+        Some(Self { aggregate, average, name, data_type })
     }
 }
 

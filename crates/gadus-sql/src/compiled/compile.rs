@@ -283,7 +283,9 @@ fn output(item: &SelectItem, schema: &TableSchema) -> Option<Output> {
         ("max", Some(column)) => Aggregate::Max(column),
         _ => return None,
     };
-    Output::new(aggregate, name == "avg", alias, &name, schema)
+    // The same heading as `session::query` gives.
+    let heading = alias.unwrap_or_else(|| expr.to_string());
+    Output::new(aggregate, name == "avg", heading, schema)
 }
 
 /// The lower-case name and the one argument of an unadorned call.

@@ -14,7 +14,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{SendableRecordBatchStream, execute_stream};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
-use datafusion::sql::sqlparser::ast::Statement;
+use datafusion::sql::sqlparser::ast::{Expr, SelectItem, SetExpr, Statement};
 use gadus_engine::{Engine, Result, Snapshot};
 use std::sync::Arc;
 
@@ -60,9 +60,11 @@ impl Session {
     ) -> Result<Outcome> {
         let snapshot = state.snapshot(&self.shared.engine);
         let mut statement = describe(statement)?.unwrap_or_else(|| statement.clone());
+        let headings = headings(&statement);
         let context = self.planner(snapshot, &mut statement).await?;
         let stream = self.stream(&context, statement, parameters).await?;
-        Ok(Outcome::Rows(RowStream::from_datafusion(stream, &self.cancel)))
+        let rows = RowStream::from_datafusion(stream, &self.cancel);
+        Ok(Outcome::Rows(rows.with_headings(&headings)))
     }
 
     /// Plans a statement and begins to run it.
@@ -92,6 +94,20 @@ pub(super) async fn plan(
     }
     let values = parameters.iter().map(|value| value.to_scalar().into()).collect();
     plan.with_param_values(ParamValues::List(values)).map_err(from_datafusion)
+}
+
+/// What stands over a query's columns: an expression without an alias is its own heading, as it was
+/// written. Empty where the columns are not one for each item.
+fn headings(statement: &Statement) -> Vec<Option<String>> {
+    let Statement::Query(query) = statement else { return Vec::new() };
+    let SetExpr::Select(select) = &*query.body else { return Vec::new() };
+    let heading = |item: &SelectItem| match item {
+        SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_))
+        | SelectItem::ExprWithAlias { .. } => Some(None),
+        SelectItem::UnnamedExpr(expr) => Some(Some(expr.to_string())),
+        _ => None,
+    };
+    select.projection.iter().map(heading).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 /// SHOW TABLES and DESCRIBE as queries.

@@ -167,3 +167,27 @@ fn deep_nesting_is_an_error_and_no_crash() {
         assert!(matches!(kind, ErrorKind::Limit | ErrorKind::Input));
     }
 }
+
+#[test]
+fn headings_are_what_was_written() {
+    let shell = people();
+    let names = |text: &str| -> Vec<String> {
+        shell.runtime.block_on(async {
+            match shell.session.execute(text, &[]).await.unwrap() {
+                gadus_sql::Outcome::Rows(rows) => {
+                    let schema = rows.schema().clone();
+                    let batches = rows.collect().await.unwrap();
+                    assert!(batches.iter().all(|batch| batch.schema() == schema));
+                    schema.fields().iter().map(|field| field.name().clone()).collect()
+                }
+                other => panic!("{other:?}"),
+            }
+        })
+    };
+    assert_eq!(names("SELECT max(id), count(*) AS n FROM people"), ["max(id)", "n"]);
+    assert_eq!(
+        names("SELECT name, max(id), 1 + 2 FROM people GROUP BY people.name ORDER BY max(id)"),
+        ["name", "max(id)", "1 + 2"]
+    );
+    assert_eq!(names("SELECT * FROM people WHERE id = 1").len(), 6);
+}
