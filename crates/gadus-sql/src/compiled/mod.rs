@@ -1,8 +1,8 @@
 //! Statements compiled from their parse tree, without DataFusion: point statements by primary key,
 //! inserts of rows, and plain aggregates over simple filters.
 //!
-//! - A compiled statement names a table by id and schema version; it is compiled again when either
-//!   has changed.
+//! - A compiled statement holds the schema that it was made for; it is compiled again when the
+//!   table has another.
 //! - A value that a column cannot compare with exactly sends the statement to DataFusion, whose
 //!   rules of coercion then hold.
 
@@ -98,9 +98,8 @@ impl Entry {
 
 impl Target {
     fn fits(&self, snapshot: &Snapshot) -> bool {
-        snapshot
-            .table_by_id(self.schema.id)
-            .is_some_and(|table| table.schema().version == self.schema.version)
+        // Not by id and version: a table that was rolled back leaves both to the next.
+        self.table(snapshot).is_some_and(|table| Arc::ptr_eq(table.schema(), &self.schema))
     }
 
     /// The table as a snapshot sees it.

@@ -84,14 +84,10 @@ impl FileSource {
             }
         }
         // An ending other than the usual one is read all the same.
-        let ending = match self.path.rsplit_once('/').map_or(self.path.as_str(), |(_, name)| name) {
-            name if name.contains('.') && !name.contains(['*', '?']) => {
-                name.rsplit_once('.').map_or(String::new(), |(_, ending)| format!(".{ending}"))
-            }
-            name if name.contains('.') => {
-                name.rsplit_once('.').map_or(String::new(), |(_, ending)| format!(".{ending}"))
-            }
-            _ => self.format.endings().to_owned(),
+        let name = self.path.rsplit_once('/').map_or(self.path.as_str(), |(_, name)| name);
+        let ending = match name.rsplit_once('.') {
+            Some((_, ending)) => format!(".{ending}"),
+            None => self.format.endings().to_owned(),
         };
         let frame = match self.format {
             FileFormat::Parquet => {

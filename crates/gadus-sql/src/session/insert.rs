@@ -116,6 +116,7 @@ impl Session {
         batches: Vec<RecordBatch>,
     ) -> Result<u64> {
         let mut state = self.state.lock().await;
+        super::run::refuse_read_only(&state)?;
         let append = |transaction: &mut Transaction| -> Result<u64> {
             let schema = transaction.snapshot().table(table)?.schema().clone();
             let columns = (0..schema.columns.len()).collect::<Vec<_>>();

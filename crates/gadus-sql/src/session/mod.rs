@@ -58,6 +58,8 @@ pub struct Session {
 #[derive(Debug, Default)]
 pub(crate) struct State {
     transaction: Option<Transaction>,
+    /// The transaction was begun READ ONLY.
+    read_only: bool,
     savepoints: Vec<(String, Savepoint)>,
     durability: Option<Durability>,
 }

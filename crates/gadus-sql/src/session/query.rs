@@ -3,7 +3,7 @@
 use super::files::take_files;
 use super::{Outcome, Session, State};
 use crate::checked::CheckedArithmetic;
-use crate::error::{from_datafusion, from_parser};
+use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::provider::SnapshotCatalog;
 use crate::rows::RowStream;
 use crate::value::Value;
@@ -60,6 +60,12 @@ impl Session {
     ) -> Result<Outcome> {
         let snapshot = state.snapshot(&self.shared.engine);
         let mut statement = describe(statement)?.unwrap_or_else(|| statement.clone());
+        if let Statement::Query(query) = &statement
+            && !query.locks.is_empty()
+        {
+            // DataFusion reads the clause and locks nothing.
+            return Err(unsupported("SELECT … FOR UPDATE"));
+        }
         let headings = headings(&statement);
         let context = self.planner(snapshot, &mut statement).await?;
         let stream = self.stream(&context, statement, parameters).await?;

@@ -168,19 +168,26 @@ impl Session {
             }
             Statement::Set(set) => self.set(state, set),
             Statement::ShowVariable { variable } => self.show(state, variable),
-            Statement::Copy { .. } => self.copy(state, statement, parameters).await,
+            Statement::Copy { to, .. } => {
+                if !to {
+                    refuse_read_only(state)?;
+                }
+                self.copy(state, statement, parameters).await
+            }
             Statement::Insert(_)
             | Statement::Update(_)
             | Statement::Delete(_)
             | Statement::Truncate(_)
             | Statement::CreateTable(_)
-            | Statement::Drop { .. } => self.write(state, statement, parameters).await,
-            Statement::Explain { analyze: false, statement: inner, .. }
-                if Compiled::compile(inner, &state.snapshot(&self.shared.engine)).is_some() =>
-            {
-                let snapshot = state.snapshot(&self.shared.engine);
-                let compiled = Compiled::compile(inner, &snapshot);
-                compiled.expect("looked at above").explain()
+            | Statement::Drop { .. } => {
+                refuse_read_only(state)?;
+                self.write(state, statement, parameters).await
+            }
+            Statement::Explain { analyze: false, statement: inner, .. } => {
+                match Compiled::compile(inner, &state.snapshot(&self.shared.engine)) {
+                    Some(compiled) => compiled.explain(),
+                    None => self.query(state, statement, parameters).await,
+                }
             }
             Statement::Query(_)
             | Statement::Explain { .. }
@@ -201,14 +208,16 @@ fn begin(
     engine: &gadus_engine::Engine,
     modes: &[TransactionMode],
 ) -> Result<Outcome> {
+    use datafusion::sql::sqlparser::ast::TransactionAccessMode as Access;
     use datafusion::sql::sqlparser::ast::TransactionIsolationLevel as Level;
     if state.transaction.is_some() {
         return Err(input("a transaction is open already: COMMIT or ROLLBACK it first"));
     }
+    let mut read_only = false;
     for mode in modes {
         match mode {
-            TransactionMode::IsolationLevel(Level::Snapshot | Level::RepeatableRead)
-            | TransactionMode::AccessMode(_) => {}
+            TransactionMode::IsolationLevel(Level::Snapshot | Level::RepeatableRead) => {}
+            TransactionMode::AccessMode(mode) => read_only = *mode == Access::ReadOnly,
             TransactionMode::IsolationLevel(level) => {
                 return Err(unsupported(&format!(
                     "ISOLATION LEVEL {level}: transactions have snapshot isolation; it"
@@ -221,7 +230,16 @@ fn begin(
         transaction.set_durability(durability);
     }
     state.transaction = Some(transaction);
+    state.read_only = read_only;
     Ok(Outcome::Done("BEGIN"))
+}
+
+pub(super) fn refuse_read_only(state: &State) -> Result<()> {
+    if state.transaction.is_some() && state.read_only {
+        let message = "the transaction is READ ONLY: ROLLBACK it and begin another";
+        return Err(gadus_engine::Error::new(ErrorKind::ReadOnly, message));
+    }
+    Ok(())
 }
 
 fn commit(state: &mut State) -> Result<Outcome> {

@@ -124,3 +124,27 @@ fn an_open_stream_keeps_its_snapshot() {
     let batches = one.runtime.block_on(rows.collect()).unwrap();
     assert_eq!(batches.iter().map(arrow::array::RecordBatch::num_rows).sum::<usize>(), 3);
 }
+
+#[test]
+fn a_rolled_back_table_leaves_no_compiled_statement_behind() {
+    let (one, _) = accounts();
+    one.run("BEGIN");
+    one.run("CREATE TABLE x (id BIGINT PRIMARY KEY, v BIGINT)");
+    one.run("INSERT INTO x VALUES (1, 7)");
+    assert_eq!(one.run("SELECT v FROM x WHERE id = 1"), "7");
+    one.run("ROLLBACK");
+    one.run("CREATE TABLE x (v TEXT, id BIGINT PRIMARY KEY)");
+    one.run("INSERT INTO x (id, v) VALUES (1, 'seven')");
+    assert_eq!(one.run("SELECT v FROM x WHERE id = 1"), "seven");
+}
+
+#[test]
+fn what_would_be_ignored_is_refused() {
+    let (one, _) = accounts();
+    assert_eq!(one.fails("SELECT v FROM a WHERE id = 1 FOR UPDATE").0, ErrorKind::Unsupported);
+    one.run("BEGIN READ ONLY");
+    assert_eq!(one.fails("DELETE FROM a WHERE id = 1").0, ErrorKind::ReadOnly);
+    assert_eq!(one.run("SELECT count(*) FROM a"), "3");
+    one.run("COMMIT");
+    assert_eq!(one.run("DELETE FROM a WHERE id = 1"), "1");
+}
