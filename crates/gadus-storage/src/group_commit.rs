@@ -12,13 +12,13 @@
 //! - A failed sync poisons the store and wakes everyone.
 
 use crate::error::StorageError;
+use crate::log::tail::Tail;
 use crate::poison::Poison;
 use gadus_base::{LogPosition, clock};
-use gadus_block::Device;
 use parking_lot::{Mutex, MutexGuard};
 use rustix::thread::futex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A sync faster than this is not worth gathering for: woken threads need a good part of it.
@@ -30,11 +30,13 @@ const GATHER_SHARE: u32 = 8;
 /// Makes appended bytes durable, for all threads together.
 #[derive(Debug)]
 pub(crate) struct GroupCommit {
-    device: Arc<dyn Device>,
+    tail: Arc<Tail>,
     poison: Arc<Poison>,
     appended: AtomicU64,
     durable: AtomicU64,
     syncs: AtomicU64,
+    /// What `turn` says of a running sync, readable without its lock.
+    syncing: AtomicBool,
     turn: Mutex<Turn>,
     /// Where the waiters of odd and even syncs sleep.
     beds: [Bed; 2],
@@ -63,18 +65,14 @@ struct Bed {
 
 impl GroupCommit {
     /// Starts with everything up to `end` durable, or up to `durable` when nothing may be synced.
-    pub(crate) fn new(
-        device: Arc<dyn Device>,
-        poison: Arc<Poison>,
-        end: u64,
-        durable: u64,
-    ) -> Self {
+    pub(crate) fn new(tail: Arc<Tail>, poison: Arc<Poison>, end: u64, durable: u64) -> Self {
         Self {
-            device,
+            tail,
             poison,
             appended: AtomicU64::new(end),
             durable: AtomicU64::new(durable),
             syncs: AtomicU64::new(0),
+            syncing: AtomicBool::new(false),
             turn: Mutex::default(),
             beds: Default::default(),
         }
@@ -92,7 +90,12 @@ impl GroupCommit {
         self.syncs.load(Ordering::Relaxed)
     }
 
-    /// Publishes bytes that are written.
+    /// Whether a sync runs that will not cover what is appended now; a hint.
+    pub(crate) fn is_syncing(&self) -> bool {
+        self.syncing.load(Ordering::Relaxed)
+    }
+
+    /// Publishes bytes that are written, or that the next sync will write.
     pub(crate) fn publish(&self, end: u64) {
         self.appended.store(end, Ordering::Release);
     }
@@ -150,11 +153,12 @@ impl GroupCommit {
     /// Carries out the sync that `turn` has begun.
     fn lead(&self, mut turn: MutexGuard<'_, Turn>) -> Result<(), StorageError> {
         turn.target = self.appended().0;
+        self.syncing.store(true, Ordering::Relaxed);
         let (number, target) = (turn.number, turn.target);
         drop(turn);
         let begun = clock().now();
         let synced = match self.poison.check() {
-            Ok(()) => self.device.sync().map_err(|error| self.poison.set(error.into())),
+            Ok(()) => self.tail.sync(),
             poisoned => poisoned,
         };
         let mut turn = self.turn.lock();
@@ -163,6 +167,7 @@ impl GroupCommit {
             self.syncs.fetch_add(1, Ordering::Relaxed);
         }
         turn.running = false;
+        self.syncing.store(false, Ordering::Relaxed);
         let took = begun.elapsed();
         turn.usual = took.min(turn.took);
         turn.took = took;

@@ -6,10 +6,12 @@
 //!   the next one.
 //! - A zone keeps its number from when it is taken until it is recycled, also when the append that
 //!   took it fails: two zones never carry the same number.
-//! - Running out of space fails that append only; any other failure to write poisons.
+//! - Running out of space fails that append only, where it is written at once; any other failure
+//!   to write poisons.
 
 pub(crate) mod format;
 pub(crate) mod scan;
+pub(crate) mod tail;
 
 use crate::error::{ErrorKind, StorageError};
 use crate::group_commit::GroupCommit;
@@ -22,6 +24,7 @@ use scan::LogScan;
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::sync::Arc;
+use tail::Tail;
 
 /// A record larger than this would hold the commit lock for longer than anyone waits.
 pub(crate) const RECORD_BYTES_MAX: usize = 1 << 30;
@@ -48,6 +51,7 @@ pub(crate) struct Log {
     shape: LogShape,
     poison: Arc<Poison>,
     pub(crate) group: GroupCommit,
+    tail: Arc<Tail>,
     writer: Mutex<Writer>,
 }
 
@@ -74,7 +78,8 @@ impl Log {
         scan: LogScan,
         durable: u64,
     ) -> Self {
-        let group = GroupCommit::new(Arc::clone(&device), Arc::clone(&poison), scan.end, durable);
+        let tail = Arc::new(Tail::new(Arc::clone(&device), Arc::clone(&poison)));
+        let group = GroupCommit::new(Arc::clone(&tail), Arc::clone(&poison), scan.end, durable);
         let writer = Writer {
             end: scan.end,
             chain: scan.chain,
@@ -84,14 +89,16 @@ impl Log {
             places: scan.places,
             buffer: Vec::new(),
         };
-        Self { device, described, shape, poison, group, writer: Mutex::new(writer) }
+        Self { device, described, shape, poison, group, tail, writer: Mutex::new(writer) }
     }
 
-    /// Writes a record behind the last one; gives its end.
+    /// Puts a record behind the last one; gives its end. The record is written when this returns,
+    /// unless its caller will wait for a sync: then it may be left to the next sync.
     pub(crate) fn append(
         &self,
         commit: CommitNumber,
         pieces: &[IoSlice<'_>],
+        will_wait: bool,
     ) -> Result<LogPosition, StorageError> {
         let payload_bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
         if payload_bytes > RECORD_BYTES_MAX {
@@ -104,11 +111,13 @@ impl Log {
         let mut writer = self.writer.lock();
         self.poison.check()?;
         let start = self.shape.fragment_start(writer.end);
+        let gather = will_wait && self.group.is_syncing();
         let written = if payload_bytes <= self.shape.room_at(start) {
-            self.write_fragments(&mut writer, commit, pieces, payload_bytes)
+            self.put_fragments(&mut writer, commit, pieces, payload_bytes, gather)
         } else {
             let whole = pieces.iter().map(|piece| &**piece).collect::<Vec<_>>().concat();
-            self.write_fragments(&mut writer, commit, &[IoSlice::new(&whole)], payload_bytes)
+            let whole = [IoSlice::new(&whole)];
+            self.put_fragments(&mut writer, commit, &whole, payload_bytes, gather)
         };
         let (end, chain) = match written {
             Ok(written) => written,
@@ -123,13 +132,14 @@ impl Log {
         Ok(LogPosition(end))
     }
 
-    /// Cuts a record into fragments and writes each; `pieces` is one piece, or fits one fragment.
-    fn write_fragments(
+    /// Cuts a record into fragments and writes or gathers each; `pieces` is one piece, or fits one fragment.
+    fn put_fragments(
         &self,
         writer: &mut Writer,
         commit: CommitNumber,
         pieces: &[IoSlice<'_>],
         payload_bytes: usize,
+        gather: bool,
     ) -> Result<(u64, u64), StorageError> {
         let durable = self.group.durable().0;
         let (mut end, mut before, mut done) = (writer.end, writer.chain, 0);
@@ -154,7 +164,11 @@ impl Log {
             }
             before = self.shape.encode(&fragment, parts, &mut writer.buffer);
             let offset = place * self.shape.zone_bytes + within;
-            self.device.write_at(offset, &[IoSlice::new(&writer.buffer)])?;
+            if gather {
+                self.tail.gather(offset, &writer.buffer)?;
+            } else {
+                self.tail.write(offset, &writer.buffer)?;
+            }
             end = position + Fragment::bytes(count);
             done += count;
             if last {
@@ -168,6 +182,8 @@ impl Log {
     /// the disk is full; that it is needed at all takes a device that reports a whole write as
     /// failed.
     fn erase(&self, writer: &Writer, start: u64) {
+        // Parts of the record may be gathered; a failure to write them has poisoned.
+        let _ = self.tail.flush();
         let index = usize::try_from(self.shape.zone_of(start) - writer.first_zone);
         if let Some(place) = index.ok().and_then(|index| writer.zones.get(index)) {
             let offset = place * self.shape.zone_bytes + self.shape.within(start);
@@ -230,6 +246,7 @@ impl Log {
                 _ => return Ok(None),
             }
         };
+        self.tail.flush()?;
         let length = usize::try_from(position.0 - zone * self.shape.zone_bytes);
         let mut bytes = vec![0; length.expect("at most a zone")];
         self.device.read_at(place * self.shape.zone_bytes, &mut bytes)?;

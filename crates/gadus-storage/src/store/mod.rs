@@ -186,8 +186,31 @@ impl Store {
         commit: CommitNumber,
         pieces: &[IoSlice<'_>],
     ) -> Result<LogPosition, StorageError> {
+        self.append_record(commit, pieces, false)
+    }
+
+    /// Appends a record whose caller calls [`Store::wait_durable`] next: while a sync runs, the
+    /// record may stay in memory, to be written together with others before the next sync. The
+    /// caller serialises calls.
+    ///
+    /// # Errors
+    /// `NoSpace` and `Limit` fail this record only; other failures poison the store.
+    pub fn append_for_sync(
+        &self,
+        commit: CommitNumber,
+        pieces: &[IoSlice<'_>],
+    ) -> Result<LogPosition, StorageError> {
+        self.append_record(commit, pieces, true)
+    }
+
+    fn append_record(
+        &self,
+        commit: CommitNumber,
+        pieces: &[IoSlice<'_>],
+        will_wait: bool,
+    ) -> Result<LogPosition, StorageError> {
         self.shared.writable()?;
-        let end = self.shared.log.append(commit, pieces)?;
+        let end = self.shared.log.append(commit, pieces, will_wait)?;
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
         if let Some(relaxed) = &self.relaxed {
             relaxed.appended();

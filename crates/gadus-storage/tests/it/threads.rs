@@ -13,20 +13,31 @@ use std::time::Duration;
 
 /// `threads` threads commit `each` records; gives how many were acknowledged.
 fn commit_from_threads(store: &Arc<Store>, threads: u64, each: u64) -> u64 {
+    commit_and_tell(store, threads, each, |_| ())
+}
+
+/// The same; each thread tells what it was acknowledged.
+fn commit_and_tell(
+    store: &Arc<Store>,
+    threads: u64,
+    each: u64,
+    tell: impl Fn(CommitNumber) + Clone + Send + 'static,
+) -> u64 {
     let next = Arc::new(Mutex::new(CommitNumber(0)));
     let handles: Vec<_> = (0..threads)
         .map(|_| {
-            let (store, next) = (Arc::clone(store), Arc::clone(&next));
+            let (store, next, tell) = (Arc::clone(store), Arc::clone(&next), tell.clone());
             spawn("committer", move || {
                 let commit = |_| {
-                    let end = {
-                        let mut commit = next.lock().unwrap();
-                        *commit = commit.next();
-                        let payload = commit.0.to_le_bytes();
-                        store.append(*commit, &[IoSlice::new(&payload)])?
+                    let (commit, end) = {
+                        let mut last = next.lock().unwrap();
+                        *last = last.next();
+                        let payload = last.0.to_le_bytes();
+                        (*last, store.append_for_sync(*last, &[IoSlice::new(&payload)])?)
                     };
                     store.wait_durable(end)?;
                     assert!(store.durable() >= end);
+                    tell(commit);
                     Ok::<(), gadus_storage::StorageError>(())
                 };
                 (0..each).map(commit).take_while(Result::is_ok).count() as u64
@@ -67,18 +78,50 @@ fn a_slow_sync_serves_all_who_wait() {
 }
 
 #[test]
-fn a_failed_sync_ends_every_waiter() {
-    let plan = FaultPlan::new();
-    let folder = Arc::new(FaultyFolder::new(Arc::new(MemoryFolder::new()), plan.clone()));
-    let store = Arc::new(Store::create(folder.clone(), NAME, options()).unwrap());
-    let nth = plan.count_on("x.gadus-wal", Operation::Sync) + 20;
-    let fault = Fault::Error(BlockErrorKind::Io);
-    plan.fail_on("x.gadus-wal", Operation::Sync, nth, gadus_block::Repeat::Once, fault);
-    let acknowledged = commit_from_threads(&store, 16, 1000);
-    assert!(store.is_poisoned());
+fn a_failed_sync_or_write_ends_every_waiter() {
+    for operation in [Operation::Sync, Operation::Write] {
+        let plan = FaultPlan::new();
+        // Slow enough for records to gather, and so for a write to carry several.
+        let delays = Delays { sync: Duration::from_micros(300), ..Delays::default() };
+        let slow = ThrottledFolder::new(Arc::new(MemoryFolder::new()), delays);
+        let folder = Arc::new(FaultyFolder::new(Arc::new(slow), plan.clone()));
+        let store = Arc::new(Store::create(folder.clone(), NAME, options()).unwrap());
+        let nth = plan.count_on("x.gadus-wal", operation) + 20;
+        let fault = Fault::Partial(100, BlockErrorKind::Io);
+        plan.fail_on("x.gadus-wal", operation, nth, gadus_block::Repeat::Once, fault);
+        let acknowledged = commit_from_threads(&store, 16, 1000);
+        assert!(store.is_poisoned());
+        drop(store);
+        let recovered = recovered_commits(folder).len() as u64;
+        assert!(recovered >= acknowledged, "{operation:?}: {recovered} of {acknowledged}");
+    }
+}
+
+#[test]
+fn what_threads_were_acknowledged_survives_a_crash_at_any_moment() {
+    let delays = Delays { sync: Duration::from_micros(200), ..Delays::default() };
+    let slow = Arc::new(ThrottledFolder::new(Arc::new(MemoryFolder::new()), delays));
+    let (traced, trace) = gadus_block::TracedFolder::new(slow);
+    let store = Arc::new(Store::create(Arc::new(traced), NAME, options()).unwrap());
+    let created_at = trace.len();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let tell = {
+        let (told, trace) = (told.clone(), trace.clone());
+        move |commit| told.lock().unwrap().push((trace.len(), commit))
+    };
+    assert_eq!(commit_and_tell(&store, 8, 40, tell), 320);
+    let syncs = store.statistics().log_syncs;
+    assert!(syncs < 320, "nothing was gathered: {syncs} syncs");
     drop(store);
-    let recovered = recovered_commits(folder).len() as u64;
-    assert!(recovered >= acknowledged, "{recovered} of {acknowledged}");
+    let told = told.lock().unwrap();
+    for at in created_at..=trace.len() {
+        let image = trace.image(at, gadus_block::CrashPolicy::DropUnsynced);
+        let found = recovered_commits(Arc::new(image));
+        assert_eq!(found, Vec::from_iter(1..=found.len() as u64));
+        let promised = told.iter().filter(|(length, _)| *length <= at).map(|(_, commit)| commit.0);
+        let promised = promised.max().unwrap_or(0);
+        assert!(found.len() as u64 >= promised, "at {at}: {} of {promised}", found.len());
+    }
 }
 
 #[test]
