@@ -188,8 +188,12 @@ impl Inner {
         version.commit = commit;
         let appended = match applied {
             Ok(()) => {
-                let pieces = [IoSlice::new(&payload)];
-                self.blobs.store().append(commit, &pieces).map_err(Error::from)
+                let (store, pieces) = (self.blobs.store(), [IoSlice::new(&payload)]);
+                let appended = match durability {
+                    Durability::Sync => store.append_for_sync(commit, &pieces),
+                    Durability::Relaxed | Durability::Off => store.append(commit, &pieces),
+                };
+                appended.map_err(Error::from)
             }
             Err(what) => Err(Error::internal(format!("a commit {what}; nothing was changed"))),
         };

@@ -111,6 +111,9 @@ impl<'a> Prepared<'a> {
                 Test::Compare(comparison, Datum::Integer(value)) => {
                     span_of(packed, *comparison, *value)
                 }
+                Test::Between(Datum::Integer(low), Datum::Integer(high)) => {
+                    span_between(packed, *low, *high)
+                }
                 _ => Self::Each { values: plain(&column.body), test },
             },
             Body::Plain(values) => Self::Each { values, test },
@@ -232,6 +235,9 @@ fn code_range(values: &Values, test: &Test) -> Option<(Range<usize>, bool)> {
                 Comparison::GreaterOrEqual => (lower..values.count(), false),
             })
         }
+        Test::Between(low, high) => {
+            Some((first(&|value| value >= low)..first(&|value| value > high), false))
+        }
         Test::StartsWith(prefix) => {
             let head = |value: &Datum| match value {
                 Datum::Bytes(bytes) => bytes[..bytes.len().min(prefix.len())].to_vec(),
@@ -265,18 +271,28 @@ fn span_of_codes(codes: &Packed, range: Range<usize>, negated: bool) -> Prepared
 
 /// A comparison as a span of distances from the packed base.
 fn span_of(packed: &Packed, comparison: Comparison, value: i64) -> Prepared<'_> {
-    let base = i128::from(packed.base());
-    let limit = i128::from(u64::MAX.checked_shr(64 - u32::from(packed.width())).unwrap_or(0));
-    let value = i128::from(value) - base;
+    let value = i128::from(value);
     let (low, high, negated) = match comparison {
         Comparison::Equal => (value, value, false),
         Comparison::NotEqual => (value, value, true),
-        Comparison::Less => (0, value - 1, false),
-        Comparison::LessOrEqual => (0, value, false),
-        Comparison::Greater => (value + 1, limit, false),
-        Comparison::GreaterOrEqual => (value, limit, false),
+        Comparison::Less => (i128::MIN, value - 1, false),
+        Comparison::LessOrEqual => (i128::MIN, value, false),
+        Comparison::Greater => (value + 1, i128::MAX, false),
+        Comparison::GreaterOrEqual => (value, i128::MAX, false),
     };
-    let (low, high) = (low.max(0), high.min(limit));
+    clamped(packed, low, high, negated)
+}
+
+fn span_between(packed: &Packed, low: i64, high: i64) -> Prepared<'_> {
+    clamped(packed, low.into(), high.into(), false)
+}
+
+/// Values from `low` to `high`, as far as the packed form can hold them.
+fn clamped(packed: &Packed, low: i128, high: i128, negated: bool) -> Prepared<'_> {
+    let base = i128::from(packed.base());
+    let limit = i128::from(u64::MAX.checked_shr(64 - u32::from(packed.width())).unwrap_or(0));
+    let low = low.max(base) - base;
+    let high = high.min(base + limit) - base;
     if low > high {
         return Prepared::Constant(negated);
     }

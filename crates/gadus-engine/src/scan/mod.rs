@@ -10,6 +10,7 @@ mod filter;
 mod predicate;
 
 pub use aggregate::{Aggregate, Aggregated};
+use predicate::merged;
 pub use predicate::{Comparison, Predicate, Test};
 
 use crate::error::Result;
@@ -56,7 +57,8 @@ pub struct Scan {
 }
 
 impl Scan {
-    pub(crate) fn new(table: Table, request: ScanRequest) -> Result<Self> {
+    pub(crate) fn new(table: Table, mut request: ScanRequest) -> Result<Self> {
+        request.predicates = merged(request.predicates);
         let shape = table.schema().clone();
         let mut fields = request
             .projection

@@ -21,6 +21,8 @@ pub struct Predicate {
 pub enum Test {
     /// Compared with a constant that is not NULL.
     Compare(Comparison, Datum),
+    /// From the first to the second of these constants, both included, neither NULL.
+    Between(Datum, Datum),
     /// Equal to one of these constants, sorted, none of them NULL.
     In(Vec<Datum>),
     /// A byte string that begins with these bytes.
@@ -84,6 +86,7 @@ impl Test {
             (Self::IsNotNull, _) => !value.is_null(),
             (_, Datum::Null) => false,
             (Self::Compare(comparison, constant), _) => comparison.holds(value.cmp(constant)),
+            (Self::Between(low, high), _) => low <= value && value <= high,
             (Self::In(constants), _) => constants.binary_search(value).is_ok(),
             (Self::StartsWith(prefix), Datum::Bytes(bytes)) => bytes.starts_with(prefix),
             (Self::StartsWith(_), _) => false,
@@ -99,6 +102,7 @@ impl Test {
             Self::Compare(Comparison::LessOrEqual, value) => min <= value,
             Self::Compare(Comparison::Greater, value) => max > value,
             Self::Compare(Comparison::GreaterOrEqual, value) => max >= value,
+            Self::Between(low, high) => low <= high && min <= high && low <= max,
             Self::In(constants) => constants.iter().any(|value| min <= value && value <= max),
             Self::StartsWith(prefix) => match (min, max) {
                 (Datum::Bytes(min), Datum::Bytes(max)) => {
@@ -110,6 +114,51 @@ impl Test {
             },
             Self::IsNull | Self::IsNotNull => true,
         }
+    }
+}
+
+/// Makes one range of a lower and an upper bound of the same column: it is looked at once.
+pub(crate) fn merged(predicates: Vec<Predicate>) -> Vec<Predicate> {
+    let mut merged: Vec<Predicate> = Vec::with_capacity(predicates.len());
+    for predicate in predicates {
+        let whole = merged.iter().enumerate().find_map(|(place, known)| {
+            let same = known.column == predicate.column;
+            Some((place, same.then(|| range_of(&known.test, &predicate.test))??))
+        });
+        match whole {
+            Some((place, test)) => merged[place].test = test,
+            None => merged.push(predicate),
+        }
+    }
+    merged
+}
+
+/// The range that two bounds make, where one is a lower and the other an upper one.
+fn range_of(one: &Test, other: &Test) -> Option<Test> {
+    let range =
+        |lower: &Test, upper: &Test| Some(Test::Between(lower_bound(lower)?, upper_bound(upper)?));
+    range(one, other).or_else(|| range(other, one))
+}
+
+/// The least value that passes; integers have a next one.
+fn lower_bound(test: &Test) -> Option<Datum> {
+    match test {
+        Test::Compare(Comparison::GreaterOrEqual, bound) => Some(bound.clone()),
+        Test::Compare(Comparison::Greater, Datum::Integer(below)) => {
+            below.checked_add(1).map(Datum::Integer)
+        }
+        _ => None,
+    }
+}
+
+/// The greatest value that passes.
+fn upper_bound(test: &Test) -> Option<Datum> {
+    match test {
+        Test::Compare(Comparison::LessOrEqual, bound) => Some(bound.clone()),
+        Test::Compare(Comparison::Less, Datum::Integer(above)) => {
+            above.checked_sub(1).map(Datum::Integer)
+        }
+        _ => None,
     }
 }
 
@@ -127,6 +176,7 @@ impl fmt::Display for Test {
                 };
                 write!(f, "{sign} {value}")
             }
+            Self::Between(low, high) => write!(f, "BETWEEN {low} AND {high}"),
             Self::In(values) => write!(f, "IN ({} values)", values.len()),
             Self::StartsWith(prefix) => {
                 write!(f, "LIKE '{}%'", String::from_utf8_lossy(prefix))

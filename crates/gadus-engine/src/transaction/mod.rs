@@ -12,7 +12,7 @@ mod commit;
 pub use bulk::BulkWriter;
 
 use crate::coordinator::Pin;
-use crate::engine::{Inner, check_keys, check_row, check_value, duplicate_key};
+use crate::engine::{Inner, RowChange, check_keys, check_row, check_value, duplicate_key};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::KeyRun;
 use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX};
@@ -217,6 +217,26 @@ impl Transaction {
             }
         }
         Ok(count)
+    }
+
+    /// Finds the row with a key and lets `decide` say what becomes of it; returns rows changed.
+    pub fn change_row(
+        &mut self,
+        schema: &TableSchema,
+        key: &[Datum],
+        decide: impl FnOnce(&[Datum]) -> Result<RowChange>,
+    ) -> Result<u64> {
+        let table = self.view_table(schema)?;
+        let Some(row) = table.find_key(&self.inner.blobs, key)? else { return Ok(0) };
+        let segment = table.live(row).expect("a found row is live");
+        match decide(&segment.row(schema, &self.inner.blobs, row.position)?)? {
+            RowChange::Keep => Ok(0),
+            RowChange::Delete => self.delete(schema, &[row]),
+            RowChange::Update(values) => {
+                let (columns, values): (Vec<usize>, Vec<Datum>) = values.into_iter().unzip();
+                self.update(schema, &columns, &[row], &[values])
+            }
+        }
     }
 
     fn update_keys(

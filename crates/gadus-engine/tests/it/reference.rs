@@ -169,8 +169,13 @@ fn compare_keys(table: &Table, expected: &TableState, random: &mut Random, place
 }
 
 fn compare_predicate(table: &Table, expected: &TableState, random: &mut Random, place: &str) {
-    let predicates = (0..1 + random.below(2)).map(|_| random_predicate(random, expected));
-    let predicates = predicates.collect::<Vec<_>>();
+    let mut predicates = Vec::new();
+    if random.chance(0.4) {
+        predicates = random_range(random, expected);
+    }
+    for _ in 0..1 + random.below(2) {
+        predicates.push(random_predicate(random, expected));
+    }
     let passes = |row: &&Row| predicates.iter().all(|one| one.test.passes(&row[one.column]));
     let wanted = expected.rows.values().filter(passes).collect::<Vec<_>>();
     let found = rows_of(table, predicates.clone());
@@ -242,9 +247,40 @@ fn random_predicate(random: &mut Random, table: &TableState) -> Predicate {
             let length = random.below(1 + bytes.len() as u64) as usize;
             Test::StartsWith(bytes[..length].to_vec())
         }
+        4 => Test::Between(several[0].clone(), several[several.len() - 1].clone()),
         _ => Test::Compare(COMPARISONS[random.below(6) as usize], one),
     };
     Predicate { column, test }
+}
+
+/// A lower and an upper bound of one column, in any order.
+fn random_range(random: &mut Random, table: &TableState) -> Vec<Predicate> {
+    use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
+    let mut bounds = loop {
+        let (one, other) = (random_predicate(random, table), random_predicate(random, table));
+        if let (Test::Compare(_, low), Test::Compare(_, high)) = (&one.test, &other.test)
+            && one.column == other.column
+        {
+            break vec![(one.column, low.clone()), (one.column, high.clone())];
+        }
+    };
+    bounds.sort_by(|one, other| one.1.cmp(&other.1));
+    if random.chance(0.1) {
+        bounds.reverse();
+    }
+    let lower = if random.chance(0.5) { Greater } else { GreaterOrEqual };
+    let upper = if random.chance(0.5) { Less } else { LessOrEqual };
+    let comparisons = [lower, upper].into_iter().zip(bounds);
+    let mut range: Vec<Predicate> = comparisons
+        .map(|(comparison, (column, constant))| Predicate {
+            column,
+            test: Test::Compare(comparison, constant),
+        })
+        .collect();
+    if random.chance(0.5) {
+        range.reverse();
+    }
+    range
 }
 
 /// Fails when the engine finds anything wrong with itself.
