@@ -1,7 +1,8 @@
 //! SQL for Gadus.
 //!
 //! - Text is parsed once; point statements and simple filters are compiled from its tree and kept by
-//!   their shape; everything else is planned by DataFusion, which no other crate names.
+//!   their shape; everything else is planned by DataFusion, which no other crate names, and
+//!   the plans of queries that come again are kept.
 //! - Public functions return boxed futures or plain types, so that callers do not compile
 //!   DataFusion's futures again.
 //!
@@ -26,6 +27,7 @@
 mod checked;
 mod compiled;
 mod error;
+mod kept;
 mod provider;
 mod rows;
 mod session;

@@ -48,6 +48,16 @@ impl RowStream {
         Self::new(schema, stream.map_err(from_datafusion), cancel)
     }
 
+    /// The same rows, which drop `what` when they are read or dropped.
+    pub(crate) fn holding(self, what: impl Send + 'static) -> Self {
+        let Self { schema, batches } = self;
+        let held = stream::unfold((batches, what), |(mut batches, what)| async move {
+            let batch = batches.next().await?;
+            Some((batch, (batches, what)))
+        });
+        Self { schema, batches: held.boxed() }
+    }
+
     /// The same rows under other headings; columns without one keep theirs.
     pub(crate) fn with_headings(self, headings: &[Option<String>]) -> Self {
         if headings.len() != self.schema.fields().len() {

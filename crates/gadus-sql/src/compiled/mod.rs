@@ -9,6 +9,7 @@
 mod aggregate;
 mod compile;
 mod point;
+mod writes;
 
 use crate::error::input;
 use crate::rows::RowStream;
@@ -17,11 +18,13 @@ use crate::value::Value;
 use aggregate::AggregateQuery;
 use datafusion::sql::sqlparser::ast::Statement;
 
-use gadus_engine::{ColumnType, Datum, Durability, Engine, Result, Snapshot, TableSchema};
+use gadus_engine::{ColumnType, Datum, Engine, Error, Result, Snapshot, TableSchema};
 use parking_lot::RwLock;
 use point::{Insert, PointDelete, PointSelect, PointUpdate};
 use std::collections::HashMap;
 use std::sync::Arc;
+
+pub(crate) use writes::Writes;
 
 /// Shapes that are kept; the table is emptied when it is full, which costs each shape one parse.
 const SHAPES_MAX: usize = 4_096;
@@ -176,21 +179,32 @@ impl Compiled {
         matches!(self, Self::Insert(_) | Self::Update(_) | Self::Delete(_))
     }
 
-    /// Runs the statement; none when its values need DataFusion's rules.
-    pub(crate) fn run(
+    /// Runs a statement that reads; none when its values need DataFusion's rules.
+    pub(crate) fn read(
         &self,
         engine: &Engine,
         snapshot: &Snapshot,
         parameters: &[Value],
-        durability: Durability,
         cancelled: &std::sync::atomic::AtomicBool,
     ) -> Result<Option<Outcome>> {
         match self {
             Self::Select(select) => select.run(snapshot, parameters),
-            Self::Insert(insert) => insert.run(engine, parameters, durability),
-            Self::Update(update) => update.run(engine, parameters, durability),
-            Self::Delete(delete) => delete.run(engine, parameters, durability),
             Self::Aggregate(query) => query.run(engine, snapshot, parameters, cancelled),
+            _ => Err(Error::internal("a statement that writes was run as one that reads")),
+        }
+    }
+
+    /// Runs a statement that writes; none when its values need DataFusion's rules.
+    pub(crate) fn write(
+        &self,
+        writes: Writes<'_>,
+        parameters: &[Value],
+    ) -> Result<Option<Outcome>> {
+        match self {
+            Self::Insert(insert) => insert.run(writes, parameters),
+            Self::Update(update) => update.run(writes, parameters),
+            Self::Delete(delete) => delete.run(writes, parameters),
+            _ => Err(Error::internal("a statement that reads was run as one that writes")),
         }
     }
 

@@ -1,15 +1,13 @@
 //! Statements that name rows by primary key.
 
-use super::{Operand, Target};
+use super::{Operand, Target, Writes};
 use crate::error::input;
 use crate::rows::RowStream;
 use crate::session::Outcome;
 use crate::value::Value;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use gadus_engine::{
-    Datum, Durability, Engine, Error, ErrorKind, Result, RowChange, Snapshot, array_from_datums,
-};
+use gadus_engine::{Datum, Error, ErrorKind, Result, RowChange, Snapshot, array_from_datums};
 use std::sync::Arc;
 
 /// SELECT columns FROM table WHERE key = …
@@ -106,12 +104,7 @@ impl Insert {
         self.rows.len()
     }
 
-    pub(super) fn run(
-        &self,
-        engine: &Engine,
-        parameters: &[Value],
-        durability: Durability,
-    ) -> Result<Option<Outcome>> {
+    pub(super) fn run(&self, writes: Writes<'_>, parameters: &[Value]) -> Result<Option<Outcome>> {
         let mut rows = Vec::with_capacity(self.rows.len());
         for operands in &self.rows {
             let value = |(column, place): (usize, &Option<usize>)| match place {
@@ -130,25 +123,20 @@ impl Insert {
                 self.places.iter().enumerate().map(value).collect::<Result<Arc<[Datum]>>>()?;
             rows.push(row);
         }
-        let rows = engine.insert_rows(&self.target.schema, rows, durability)?;
+        let rows = writes.insert(&self.target.schema, rows)?;
         Ok(Some(Outcome::Changed { verb: "INSERT", rows }))
     }
 }
 
 impl PointUpdate {
-    pub(super) fn run(
-        &self,
-        engine: &Engine,
-        parameters: &[Value],
-        durability: Durability,
-    ) -> Result<Option<Outcome>> {
+    pub(super) fn run(&self, writes: Writes<'_>, parameters: &[Value]) -> Result<Option<Outcome>> {
         let Some(key) = self.target.key(&self.key, parameters)? else { return Ok(None) };
         let values = self
             .assigned
             .iter()
             .map(|assigned| assigned.value(&self.target, parameters))
             .collect::<Result<Vec<_>>>()?;
-        let rows = engine.change_row(&self.target.schema, &key, durability, |row| {
+        let rows = writes.change_row(&self.target.schema, &key, |row| {
             let change = self.assigned.iter().zip(&values);
             let change = change.map(|(assigned, value)| assigned.apply(row, value));
             Ok(RowChange::Update(change.collect::<Result<_>>()?))
@@ -158,15 +146,9 @@ impl PointUpdate {
 }
 
 impl PointDelete {
-    pub(super) fn run(
-        &self,
-        engine: &Engine,
-        parameters: &[Value],
-        durability: Durability,
-    ) -> Result<Option<Outcome>> {
+    pub(super) fn run(&self, writes: Writes<'_>, parameters: &[Value]) -> Result<Option<Outcome>> {
         let Some(key) = self.target.key(&self.key, parameters)? else { return Ok(None) };
-        let rows =
-            engine.change_row(&self.target.schema, &key, durability, |_| Ok(RowChange::Delete))?;
+        let rows = writes.change_row(&self.target.schema, &key, |_| Ok(RowChange::Delete))?;
         Ok(Some(Outcome::Changed { verb: "DELETE", rows }))
     }
 }

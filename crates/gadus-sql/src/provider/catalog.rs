@@ -5,6 +5,7 @@
 //! - Schema `gadus_files` holds the files that this statement reads.
 
 use super::table::SnapshotTable;
+use crate::kept::Binding;
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::error::DataFusionError;
@@ -30,11 +31,17 @@ pub(crate) struct SnapshotCatalog {
     snapshot: Snapshot,
     files: Arc<Files>,
     threads: usize,
+    binding: Option<Arc<Binding>>,
 }
 
 impl SnapshotCatalog {
     pub(crate) fn new(snapshot: Snapshot, files: Files, threads: usize) -> Self {
-        Self { snapshot, files: Arc::new(files), threads }
+        Self { snapshot, files: Arc::new(files), threads, binding: None }
+    }
+
+    /// A catalog for a plan that is to be kept: its tables are those of the binding.
+    pub(crate) fn for_keeping(snapshot: Snapshot, threads: usize, binding: Arc<Binding>) -> Self {
+        Self { binding: Some(binding), ..Self::new(snapshot, Files::default(), threads) }
     }
 }
 
@@ -104,7 +111,9 @@ impl SchemaProvider for SnapshotSchema {
         let with_row_ids = self.kind == Kind::Rows;
         let threads = self.catalog.threads;
         Ok(self.catalog.snapshot.find_table(name).map(|table| {
-            Arc::new(SnapshotTable::new(table, with_row_ids, threads)) as Arc<dyn TableProvider>
+            let binding = self.catalog.binding.clone();
+            let table = SnapshotTable::new(table, with_row_ids, threads, binding);
+            Arc::new(table) as Arc<dyn TableProvider>
         }))
     }
 

@@ -3,18 +3,10 @@
 //! - A filter is taken over whole and exactly, or not at all.
 
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::{BinaryExpr, Expr, Like, Operator, TableProviderFilterPushDown};
+use datafusion::logical_expr::{BinaryExpr, Expr, Like, Operator};
 use gadus_engine::{
     ColumnType, Comparison, Datum, Predicate, StorageClass, TableSchema, Test, datum_from_array,
 };
-
-/// Whether the engine takes a filter over.
-pub(super) fn pushdown(filter: &Expr, schema: &TableSchema) -> TableProviderFilterPushDown {
-    match predicate_of(filter, schema) {
-        Some(_) => TableProviderFilterPushDown::Exact,
-        None => TableProviderFilterPushDown::Unsupported,
-    }
-}
 
 /// The engine's form of a filter, where it has one that means the same.
 pub(crate) fn predicate_of(filter: &Expr, schema: &TableSchema) -> Option<Predicate> {

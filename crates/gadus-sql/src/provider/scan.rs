@@ -37,20 +37,29 @@ pub(super) struct ScanExec {
 impl ScanExec {
     pub(super) fn new(table: String, scan: Scan, threads: usize, limit: Option<usize>) -> Self {
         let partitions = threads.min(scan.morsels()).max(1);
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(scan.schema().clone()),
-            Partitioning::UnknownPartitioning(partitions),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
-        Self {
-            table,
-            scan: Arc::new(scan),
-            limit,
-            next: Arc::default(),
-            properties: Arc::new(properties),
-        }
+        let properties = properties(scan.schema().clone(), partitions);
+        Self::with_properties(table, scan, limit, properties)
     }
+
+    /// A scan in the place of one with these properties.
+    pub(super) fn with_properties(
+        table: String,
+        scan: Scan,
+        limit: Option<usize>,
+        properties: Arc<PlanProperties>,
+    ) -> Self {
+        Self { table, scan: Arc::new(scan), limit, next: Arc::default(), properties }
+    }
+}
+
+/// What the planner wants to know of a scan.
+pub(super) fn properties(schema: SchemaRef, partitions: usize) -> Arc<PlanProperties> {
+    Arc::new(PlanProperties::new(
+        EquivalenceProperties::new(schema),
+        Partitioning::UnknownPartitioning(partitions),
+        EmissionType::Incremental,
+        Boundedness::Bounded,
+    ))
 }
 
 impl DisplayAs for ScanExec {

@@ -1,16 +1,19 @@
 //! A table of a snapshot as a DataFusion table.
 
-use super::filter::{predicate_of, pushdown};
+use super::filter::predicate_of;
+use super::kept_scan::KeptScanExec;
 use super::scan::ScanExec;
 use crate::error::to_datafusion;
+use crate::kept::Binding;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{Constraint, Constraints};
+use datafusion::datasource::source_as_provider;
 use datafusion::error::Result;
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableSource, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use gadus_engine::{ROW_ID_COLUMN, ScanRequest, Table};
+use gadus_engine::{Predicate, ROW_ID_COLUMN, ScanRequest, Table};
 use std::sync::Arc;
 
 /// A table, with its row ids as a last column where asked for.
@@ -20,10 +23,17 @@ pub(super) struct SnapshotTable {
     schema: SchemaRef,
     constraints: Constraints,
     threads: usize,
+    /// For a plan that is to be kept.
+    binding: Option<Arc<Binding>>,
 }
 
 impl SnapshotTable {
-    pub(super) fn new(table: Table, with_row_ids: bool, threads: usize) -> Self {
+    pub(super) fn new(
+        table: Table,
+        with_row_ids: bool,
+        threads: usize,
+        binding: Option<Arc<Binding>>,
+    ) -> Self {
         let mut schema = table.schema().arrow();
         if with_row_ids {
             let id = Arc::new(Field::new(ROW_ID_COLUMN, DataType::UInt64, false));
@@ -32,8 +42,24 @@ impl SnapshotTable {
         }
         let key = table.schema().key.clone();
         let constraints = if key.is_empty() { vec![] } else { vec![Constraint::PrimaryKey(key)] };
-        Self { table, schema, constraints: Constraints::new_unverified(constraints), threads }
+        let constraints = Constraints::new_unverified(constraints);
+        Self { table, schema, constraints, threads, binding }
     }
+}
+
+impl SnapshotTable {
+    /// The engine's form of a filter, where it has one.
+    fn predicate(&self, filter: &Expr) -> Option<Predicate> {
+        match &self.binding {
+            Some(binding) => binding.predicate(filter, self.table.schema()),
+            None => predicate_of(filter, self.table.schema()),
+        }
+    }
+}
+
+/// Whether a planner's table is one of a snapshot.
+pub(crate) fn is_snapshot_table(source: &Arc<dyn TableSource>) -> bool {
+    source_as_provider(source).is_ok_and(|provider| provider.is::<SnapshotTable>())
 }
 
 #[async_trait]
@@ -54,7 +80,11 @@ impl TableProvider for SnapshotTable {
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
-        Ok(filters.iter().map(|filter| pushdown(filter, self.table.schema())).collect())
+        let pushdown = |filter: &&Expr| match self.predicate(filter) {
+            Some(_) => TableProviderFilterPushDown::Exact,
+            None => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(pushdown).collect())
     }
 
     async fn scan(
@@ -67,8 +97,7 @@ impl TableProvider for SnapshotTable {
         let columns = self.table.schema().columns.len();
         let all = (0..self.schema.fields().len()).collect::<Vec<_>>();
         let mut projection = projection.unwrap_or(&all).clone();
-        let predicates =
-            filters.iter().filter_map(|filter| predicate_of(filter, self.table.schema())).collect();
+        let predicates = filters.iter().filter_map(|filter| self.predicate(filter)).collect();
         // The engine hands row ids out last.
         let with_row_ids = projection.contains(&columns);
         let wanted = projection.clone();
@@ -79,6 +108,11 @@ impl TableProvider for SnapshotTable {
             return Err(to_datafusion(gadus_engine::Error::internal(
                 "row ids are asked for as the last column",
             )));
+        }
+        if let Some(binding) = &self.binding {
+            let (table, binding) = (self.table.schema().clone(), binding.clone());
+            let kept = KeptScanExec::new(table, &request, filters, limit, self.threads, binding)?;
+            return Ok(Arc::new(kept));
         }
         let scan = self.table.scan(request).map_err(to_datafusion)?;
         Ok(Arc::new(ScanExec::new(self.table.schema().name.clone(), scan, self.threads, limit)))

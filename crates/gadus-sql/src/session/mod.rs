@@ -14,6 +14,7 @@ mod modify;
 mod query;
 mod run;
 mod settings;
+mod transact;
 
 pub(crate) use cancel::Cancel;
 pub(crate) use insert::target_columns;
@@ -21,6 +22,7 @@ pub(crate) use modify::{column_index, folded, table_name};
 pub(crate) use run::parse;
 
 use crate::compiled::CompiledCache;
+use crate::kept::KeptPlans;
 use crate::rows::RowStream;
 use crate::value::Value;
 use datafusion::execution::SessionState as PlannerState;
@@ -44,6 +46,7 @@ pub(crate) struct Shared {
     pub(crate) engine: Engine,
     pub(crate) planner: PlannerState,
     pub(crate) compiled: CompiledCache,
+    pub(crate) kept: Arc<KeptPlans>,
 }
 
 /// One connection's statements, serialised.
@@ -93,7 +96,8 @@ impl Sql {
     #[must_use]
     pub fn new(engine: Engine) -> Self {
         let planner = query::planner_state(&engine);
-        let shared = Shared { engine, planner, compiled: CompiledCache::default() };
+        let shared =
+            Shared { engine, planner, compiled: CompiledCache::default(), kept: Arc::default() };
         Self { shared: Arc::new(shared) }
     }
 
@@ -101,6 +105,12 @@ impl Sql {
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.shared.engine
+    }
+
+    /// How often a query ran by a plan that had been kept.
+    #[must_use]
+    pub fn kept_plans_bound(&self) -> u64 {
+        self.shared.kept.bound()
     }
 
     /// A new session.

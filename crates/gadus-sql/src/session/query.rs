@@ -1,9 +1,10 @@
 //! Queries, planned and run by DataFusion on one snapshot.
 
 use super::files::take_files;
-use super::{Outcome, Session, State};
+use super::{Outcome, Prepared, Session, State};
 use crate::checked::CheckedArithmetic;
 use crate::error::{from_datafusion, from_parser, unsupported};
+use crate::kept::{Binding, KeptPlan, scalars};
 use crate::provider::SnapshotCatalog;
 use crate::rows::RowStream;
 use crate::value::Value;
@@ -46,10 +47,53 @@ impl Session {
         let files = take_files(statement, &self.shared.planner).await?;
         let threads = self.shared.engine.options().threads;
         let catalog = Arc::new(SnapshotCatalog::new(snapshot, files, threads));
-        let state = SessionStateBuilder::new_from_existing(self.shared.planner.clone())
-            .with_catalog_list(catalog)
-            .build();
+        let mut state = self.shared.planner.clone();
+        state.register_catalog_list(catalog);
         Ok(SessionContext::new_with_state(state))
+    }
+
+    /// Runs a query by a plan that is kept afterwards; none where its plan cannot be kept.
+    pub(super) async fn query_and_keep(
+        &self,
+        state: &State,
+        prepared: &Prepared,
+        parameters: &[Value],
+    ) -> Result<Option<Outcome>> {
+        let statement = &*prepared.statement;
+        refuse_locks(statement)?;
+        let snapshot = state.snapshot(&self.shared.engine);
+        let (kept, values) = (&self.shared.kept, scalars(parameters));
+        let version = snapshot.schema_version();
+        let plan = match self.plan_to_keep(&snapshot, statement, parameters).await? {
+            Some(plan) => plan,
+            None => {
+                kept.refuse(&prepared.text, &values, version);
+                return Ok(None);
+            }
+        };
+        let rows = plan.run(kept, &prepared.text, snapshot, values, &self.cancel)?;
+        Ok(rows.map(Outcome::Rows))
+    }
+
+    async fn plan_to_keep(
+        &self,
+        snapshot: &Snapshot,
+        statement: &Statement,
+        parameters: &[Value],
+    ) -> Result<Option<KeptPlan>> {
+        let mut rest = statement.clone();
+        let files = take_files(&mut rest, &self.shared.planner).await?;
+        if !files.is_empty() {
+            return Ok(None);
+        }
+        let binding = Binding::new(snapshot.clone(), parameters);
+        let threads = self.shared.engine.options().threads;
+        let catalog = SnapshotCatalog::for_keeping(snapshot.clone(), threads, binding.clone());
+        let mut planner = self.shared.planner.clone();
+        planner.register_catalog_list(Arc::new(catalog));
+        // What a run finds out about its data must not stay with the plan.
+        planner.config_mut().options_mut().optimizer.enable_dynamic_filter_pushdown = false;
+        KeptPlan::make(&planner, binding, rest, headings(statement)).await
     }
 
     pub(super) async fn query(
@@ -60,12 +104,7 @@ impl Session {
     ) -> Result<Outcome> {
         let snapshot = state.snapshot(&self.shared.engine);
         let mut statement = describe(statement)?.unwrap_or_else(|| statement.clone());
-        if let Statement::Query(query) = &statement
-            && !query.locks.is_empty()
-        {
-            // DataFusion reads the clause and locks nothing.
-            return Err(unsupported("SELECT … FOR UPDATE"));
-        }
+        refuse_locks(&statement)?;
         let headings = headings(&statement);
         let context = self.planner(snapshot, &mut statement).await?;
         let stream = self.stream(&context, statement, parameters).await?;
@@ -100,6 +139,16 @@ pub(super) async fn plan(
     }
     let values = parameters.iter().map(|value| value.to_scalar().into()).collect();
     plan.with_param_values(ParamValues::List(values)).map_err(from_datafusion)
+}
+
+/// Refuses a clause that DataFusion reads without locking anything.
+fn refuse_locks(statement: &Statement) -> Result<()> {
+    match statement {
+        Statement::Query(query) if !query.locks.is_empty() => {
+            Err(unsupported("SELECT … FOR UPDATE"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What stands over a query's columns: an expression without an alias is its own heading, as it was

@@ -1,18 +1,29 @@
 //! From text to the part that runs it.
 
+use super::transact::transact;
 use super::{Outcome, Prepared, Session, State};
-use crate::compiled::Compiled;
+use crate::compiled::{Compiled, Writes};
 use crate::error::{from_parser, input, unsupported};
+use crate::kept::{Found, scalars};
 use crate::shape::shape_of;
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Statement, TransactionMode, Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
+    Expr, Statement, Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use gadus_engine::{ErrorKind, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+/// What became of a statement that might have a kept plan.
+enum Kept {
+    Ran(Outcome),
+    /// It has none; `again` says that it came before.
+    Not {
+        again: bool,
+    },
+}
 
 /// Nesting that the parser follows. Each level costs the stack of several calls; this many fit the
 /// smallest thread stack that runs statements.
@@ -69,14 +80,19 @@ impl Session {
     pub(super) async fn run_text(&self, text: &str, parameters: &[Value]) -> Result<Outcome> {
         let mut state = self.state.lock().await;
         let flag = self.cancel.begin();
-        if let Some(outcome) = self.run_compiled(&state, text, parameters, &flag)? {
+        if let Some(outcome) = self.run_compiled(&mut state, text, parameters, &flag)? {
             return Ok(outcome);
         }
         if let Some(outcome) = self.run_command(text)? {
             return Ok(outcome);
         }
-        let prepared = parse(text)?;
-        flag.run(self.dispatch(&mut state, &prepared, parameters)).await
+        let text = Arc::from(text);
+        let again = match self.run_kept(&state, &text, parameters)? {
+            Kept::Ran(outcome) => return Ok(outcome),
+            Kept::Not { again } => again,
+        };
+        let prepared = parse(&text)?;
+        flag.run(self.dispatch(&mut state, &prepared, parameters, again)).await
     }
 
     pub(super) async fn run_prepared(
@@ -86,16 +102,20 @@ impl Session {
     ) -> Result<Outcome> {
         let mut state = self.state.lock().await;
         let flag = self.cancel.begin();
-        if let Some(outcome) = self.run_compiled(&state, &prepared.text, parameters, &flag)? {
+        if let Some(outcome) = self.run_compiled(&mut state, &prepared.text, parameters, &flag)? {
             return Ok(outcome);
         }
-        flag.run(self.dispatch(&mut state, prepared, parameters)).await
+        let again = match self.run_kept(&state, &prepared.text, parameters)? {
+            Kept::Ran(outcome) => return Ok(outcome),
+            Kept::Not { again } => again,
+        };
+        flag.run(self.dispatch(&mut state, prepared, parameters, again)).await
     }
 
     /// Runs a statement whose shape has been, or now can be, compiled.
     fn run_compiled(
         &self,
-        state: &State,
+        state: &mut State,
         text: &str,
         parameters: &[Value],
         flag: &super::cancel::Flag,
@@ -112,14 +132,37 @@ impl Session {
         } else {
             (text, parameters)
         };
-        let snapshot = state.snapshot(&self.shared.engine);
+        let engine = &self.shared.engine;
+        let snapshot = state.snapshot(engine);
         let Some(compiled) = self.shared.compiled.get(shape, &snapshot) else { return Ok(None) };
-        if state.transaction.is_some() && compiled.writes() {
-            return Ok(None);
+        if !compiled.writes() {
+            return compiled.read(engine, &snapshot, parameters, flag.as_atomic());
         }
-        let durability =
-            state.durability.unwrap_or_else(|| self.shared.engine.options().durability);
-        compiled.run(&self.shared.engine, &snapshot, parameters, durability, flag.as_atomic())
+        // So that a transaction changes its version in place instead of copying it.
+        drop(snapshot);
+        refuse_read_only(state)?;
+        let writes = match &mut state.transaction {
+            Some(transaction) => Writes::Joining(transaction),
+            None => Writes::Alone(engine, state.durability.unwrap_or(engine.options().durability)),
+        };
+        compiled.write(writes, parameters)
+    }
+
+    /// Runs a statement whose plan is kept.
+    fn run_kept(&self, state: &State, text: &Arc<str>, parameters: &[Value]) -> Result<Kept> {
+        if !may_be_query(text) {
+            return Ok(Kept::Not { again: false });
+        }
+        let snapshot = state.snapshot(&self.shared.engine);
+        let values = scalars(parameters);
+        match self.shared.kept.find(text, &values, snapshot.schema_version()) {
+            Found::No => Ok(Kept::Not { again: false }),
+            Found::Again => Ok(Kept::Not { again: true }),
+            Found::Plan(plan) => {
+                let rows = plan.run(&self.shared.kept, text, snapshot, values, &self.cancel)?;
+                Ok(rows.map_or(Kept::Not { again: true }, |rows| Kept::Ran(Outcome::Rows(rows))))
+            }
+        }
     }
 
     /// Statements that the parser does not know.
@@ -137,6 +180,7 @@ impl Session {
         state: &mut State,
         prepared: &Prepared,
         parameters: &[Value],
+        again: bool,
     ) -> Result<Outcome> {
         if parameters.len() != prepared.parameters {
             return Err(input(format!(
@@ -146,26 +190,10 @@ impl Session {
             )));
         }
         let statement = &*prepared.statement;
+        if let Some(outcome) = transact(state, &self.shared.engine, statement)? {
+            return Ok(outcome);
+        }
         match statement {
-            Statement::StartTransaction { modes, .. } => begin(state, &self.shared.engine, modes),
-            Statement::Commit { .. } => commit(state),
-            Statement::Rollback { savepoint: None, .. } => {
-                state.savepoints.clear();
-                state.transaction = None;
-                Ok(Outcome::Done("ROLLBACK"))
-            }
-            Statement::Rollback { savepoint: Some(name), .. } => roll_back_to(state, &name.value),
-            Statement::Savepoint { name } => {
-                let transaction = in_transaction(state)?;
-                let savepoint = transaction.savepoint();
-                state.savepoints.push((name.value.clone(), savepoint));
-                Ok(Outcome::Done("SAVEPOINT"))
-            }
-            Statement::ReleaseSavepoint { name } => {
-                let index = savepoint_index(state, &name.value)?;
-                state.savepoints.truncate(index);
-                Ok(Outcome::Done("RELEASE"))
-            }
             Statement::Set(set) => self.set(state, set),
             Statement::ShowVariable { variable } => self.show(state, variable),
             Statement::Copy { to, .. } => {
@@ -189,8 +217,15 @@ impl Session {
                     None => self.query(state, statement, parameters).await,
                 }
             }
-            Statement::Query(_)
-            | Statement::Explain { .. }
+            Statement::Query(_) => {
+                if again
+                    && let Some(outcome) = self.query_and_keep(state, prepared, parameters).await?
+                {
+                    return Ok(outcome);
+                }
+                self.query(state, statement, parameters).await
+            }
+            Statement::Explain { .. }
             | Statement::ExplainTable { .. }
             | Statement::ShowTables { .. }
             | Statement::ShowColumns { .. } => self.query(state, statement, parameters).await,
@@ -203,35 +238,12 @@ impl Session {
     }
 }
 
-fn begin(
-    state: &mut State,
-    engine: &gadus_engine::Engine,
-    modes: &[TransactionMode],
-) -> Result<Outcome> {
-    use datafusion::sql::sqlparser::ast::TransactionAccessMode as Access;
-    use datafusion::sql::sqlparser::ast::TransactionIsolationLevel as Level;
-    if state.transaction.is_some() {
-        return Err(input("a transaction is open already: COMMIT or ROLLBACK it first"));
-    }
-    let mut read_only = false;
-    for mode in modes {
-        match mode {
-            TransactionMode::IsolationLevel(Level::Snapshot | Level::RepeatableRead) => {}
-            TransactionMode::AccessMode(mode) => read_only = *mode == Access::ReadOnly,
-            TransactionMode::IsolationLevel(level) => {
-                return Err(unsupported(&format!(
-                    "ISOLATION LEVEL {level}: transactions have snapshot isolation; it"
-                )));
-            }
-        }
-    }
-    let mut transaction = engine.begin();
-    if let Some(durability) = state.durability {
-        transaction.set_durability(durability);
-    }
-    state.transaction = Some(transaction);
-    state.read_only = read_only;
-    Ok(Outcome::Done("BEGIN"))
+/// Whether a text begins as queries do.
+fn may_be_query(text: &str) -> bool {
+    let text = text.trim_start();
+    let begins =
+        |word: &str| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    text.starts_with('(') || ["SELECT", "WITH", "VALUES"].into_iter().any(begins)
 }
 
 pub(super) fn refuse_read_only(state: &State) -> Result<()> {
@@ -240,40 +252,4 @@ pub(super) fn refuse_read_only(state: &State) -> Result<()> {
         return Err(gadus_engine::Error::new(ErrorKind::ReadOnly, message));
     }
     Ok(())
-}
-
-fn commit(state: &mut State) -> Result<Outcome> {
-    state.savepoints.clear();
-    match state.transaction.take() {
-        Some(transaction) => {
-            transaction.commit()?;
-            Ok(Outcome::Done("COMMIT"))
-        }
-        None => Err(input("there is no transaction to commit: BEGIN starts one")),
-    }
-}
-
-fn roll_back_to(state: &mut State, name: &str) -> Result<Outcome> {
-    let index = savepoint_index(state, name)?;
-    state.savepoints.truncate(index + 1);
-    let (name, savepoint) = state.savepoints.pop().expect("found above");
-    let transaction = in_transaction(state)?;
-    transaction.restore(savepoint);
-    // The savepoint stays, as SQL has it.
-    let again = transaction.savepoint();
-    state.savepoints.push((name, again));
-    Ok(Outcome::Done("ROLLBACK"))
-}
-
-fn in_transaction(state: &mut State) -> Result<&mut gadus_engine::Transaction> {
-    state.transaction.as_mut().ok_or_else(|| input("there is no transaction: BEGIN starts one"))
-}
-
-fn savepoint_index(state: &State, name: &str) -> Result<usize> {
-    state.savepoints.iter().rposition(|(known, _)| known == name).ok_or_else(|| {
-        gadus_engine::Error::new(
-            ErrorKind::NotFound,
-            format!("savepoint \"{name}\" does not exist"),
-        )
-    })
 }

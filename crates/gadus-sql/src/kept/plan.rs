@@ -1,0 +1,104 @@
+//! Making a plan that can be kept.
+//!
+//! - Optimised with its parameters in place, as placeholders; these become calls only afterwards,
+//!   because the optimiser moves no volatile expression.
+
+use super::{Binding, KeptPlan};
+use crate::error::from_datafusion;
+use crate::provider::is_snapshot_table;
+use crate::value::Value;
+use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::error::Result as PlannerResult;
+use datafusion::execution::{SessionState as PlannerState, TaskContext};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
+use datafusion::sql::parser::Statement as PlannerStatement;
+use datafusion::sql::sqlparser::ast::Statement;
+use gadus_engine::{Result, Snapshot};
+use std::sync::Arc;
+
+impl Binding {
+    /// A binding that a plan is made with.
+    pub(crate) fn new(snapshot: Snapshot, parameters: &[Value]) -> Arc<Self> {
+        let binding = Arc::new(Self::default());
+        binding.bind(snapshot, parameters.iter().map(Value::to_scalar).collect());
+        binding
+    }
+}
+
+impl KeptPlan {
+    /// Plans a statement, whose tables `planner` takes from `binding`; none where the plan would
+    /// hold more than a snapshot and values can replace.
+    pub(crate) async fn make(
+        planner: &PlannerState,
+        binding: Arc<Binding>,
+        statement: Statement,
+        headings: Vec<Option<String>>,
+    ) -> Result<Option<Self>> {
+        let statement = PlannerStatement::Statement(Box::new(statement));
+        let plan = planner.statement_to_plan(statement).await.map_err(from_datafusion)?;
+        if !is_fit(&plan).map_err(from_datafusion)? {
+            return Ok(None);
+        }
+        let physical = async {
+            let typed = rewritten(plan, &|expr| binding.typed(expr))?;
+            let optimised = planner.optimize(&typed)?;
+            let called = rewritten(optimised, &|expr| binding.called(expr))?;
+            planner.query_planner().create_physical_plan(&called, planner).await
+        };
+        // What fails here may well be planned with its values in place.
+        let Ok(physical) = physical.await else { return Ok(None) };
+        let task = Arc::new(TaskContext::from(planner));
+        Ok(Some(Self { plan: physical, binding, task, headings: headings.into() }))
+    }
+}
+
+/// Rewrites placeholders, except those in the filters of scans, which are bound as they are.
+fn rewritten(
+    plan: LogicalPlan,
+    rewrite: &dyn Fn(Expr) -> PlannerResult<Transformed<Expr>>,
+) -> PlannerResult<LogicalPlan> {
+    let rewritten = plan.transform_up_with_subqueries(|plan| {
+        if matches!(plan, LogicalPlan::TableScan(_)) {
+            return Ok(Transformed::no(plan));
+        }
+        let names = NamePreserver::new(&plan);
+        plan.map_expressions(|expr| {
+            let name = names.save(&expr);
+            Ok(expr.transform_up(rewrite)?.update_data(|expr| name.restore(expr)))
+        })
+    });
+    rewritten.map(|plan| plan.data)
+}
+
+/// Whether the plan reads tables of the snapshot alone, and calls nothing that is evaluated while
+/// it is planned, as the time of day is.
+fn is_fit(plan: &LogicalPlan) -> PlannerResult<bool> {
+    let mut fit = true;
+    plan.apply_with_subqueries(|plan| {
+        if let LogicalPlan::TableScan(scan) = plan {
+            fit &= is_snapshot_table(&scan.source);
+        }
+        plan.apply_expressions(|expr| {
+            expr.apply(|expr| {
+                fit &= !is_stable_call(expr);
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    Ok(fit)
+}
+
+fn is_stable_call(expr: &Expr) -> bool {
+    match expr {
+        Expr::ScalarFunction(call) => call.func.signature().volatility == Volatility::Stable,
+        Expr::ScalarVariable(..) => true,
+        _ => false,
+    }
+}
+
+/// The values of parameters as the planner has them.
+pub(crate) fn scalars(parameters: &[Value]) -> Vec<ScalarValue> {
+    parameters.iter().map(Value::to_scalar).collect()
+}
