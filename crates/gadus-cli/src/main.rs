@@ -48,6 +48,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Measure Gadus beside other databases
+    Bench(commands::bench::Bench),
     /// Create a table of airline bookings in a database
     Bookings(commands::bookings::Bookings),
     /// Verify a database: files, checksums, every value, every key
@@ -61,12 +63,17 @@ enum Command {
     /// The writing process that the demo kills
     #[command(hide = true)]
     DemoWriter(commands::demo::Writer),
+    /// What a benchmark does in a process of its own
+    #[command(hide = true)]
+    BenchWorker(commands::bench::Worker),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
         None => shell::run(cli.shell),
+        Some(Command::Bench(command)) => commands::bench::run(&command),
+        Some(Command::BenchWorker(command)) => commands::bench::work(&command),
         Some(Command::Bookings(command)) => commands::bookings::run(&command),
         Some(Command::Check(command)) => commands::check::run(&command),
         Some(Command::Demo(command)) => commands::demo::run(&command),

@@ -4,8 +4,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
+use arrow::array::RecordBatch;
+
 use crate::failure::Failure;
-use crate::output::Limits;
+use crate::output::{Format, Limits};
 
 /// Fewer system calls; a page or two of text is seen at once anyway.
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -35,4 +37,16 @@ pub(crate) fn open(path: Option<&Path>) -> Result<Box<dyn Write + Send>, Failure
     let file = File::create(path)
         .map_err(|error| Failure::Message(format!("cannot create {}: {error}", path.display())))?;
     Ok(Box::new(BufWriter::with_capacity(BUFFER_BYTES, file)))
+}
+
+/// Prints a whole result as a table.
+pub(crate) fn print_table(batches: &[RecordBatch]) -> Result<(), Failure> {
+    let Some(first) = batches.first() else { return Ok(()) };
+    let limits = Limits { rows_max: None, ..limits() };
+    let mut writer = Format::Table.writer(io::stdout(), limits);
+    writer.start(&first.schema())?;
+    for batch in batches {
+        writer.batch(batch)?;
+    }
+    Ok(writer.finish()?)
 }

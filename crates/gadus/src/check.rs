@@ -95,6 +95,12 @@ pub fn check(path: impl AsRef<Path>, mut progress: impl FnMut(u64, u64)) -> Resu
                 let verified = verified.run(&mut advance);
                 report.tables.push(verified);
             }
+            if report.problems.is_empty() {
+                // All can be read; now whether columns, keys, overlays and extents agree.
+                engine.verify(&mut |problem| {
+                    report.problems.push(Problem::of_engine(problem, path.as_ref()));
+                });
+            }
         }
         Err(error) => {
             let problem = Problem::from(&error);
@@ -224,6 +230,19 @@ impl TableCheck<'_> {
 fn row_ids(batch: &RecordBatch) -> &[u64] {
     let column = batch.column_by_name(ROW_ID_COLUMN).expect("the scan was asked for row ids");
     column.as_primitive::<UInt64Type>().values()
+}
+
+impl Problem {
+    fn of_engine(problem: gadus_engine::Problem, path: &Path) -> Self {
+        Self {
+            file: Some(path.display().to_string()),
+            offset: problem.offset,
+            table: problem.table,
+            column: problem.column,
+            segment: problem.segment.map(|segment| segment.0),
+            message: problem.message,
+        }
+    }
 }
 
 impl From<gadus_storage::Problem> for Problem {

@@ -8,7 +8,6 @@ use gadus_block::FileFolder;
 use gadus_engine::{Engine, Error, ErrorKind, Result};
 use gadus_sql::Sql;
 use std::path::Path;
-use std::sync::Arc;
 
 /// One open database; clones are handles of the same one.
 #[derive(Debug, Clone)]
@@ -24,7 +23,7 @@ impl Database {
     /// or file, `Corrupt` when the file is no database or damaged.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self> {
         let (folder, name) = place(path.as_ref())?;
-        let engine = Engine::open(Arc::new(folder), name, options.into_engine())?;
+        let engine = Engine::open(options.slowed(folder), name, options.into_engine())?;
         Ok(Self { sql: Sql::new(engine) })
     }
 

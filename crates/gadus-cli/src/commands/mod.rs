@@ -1,5 +1,6 @@
-//! The subcommands, one file each.
+//! The subcommands, one file or folder each.
 
+pub(crate) mod bench;
 pub(crate) mod bookings;
 pub(crate) mod check;
 pub(crate) mod demo;

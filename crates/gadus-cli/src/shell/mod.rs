@@ -25,11 +25,11 @@ use crate::terminal;
 pub(crate) struct Arguments {
     /// The database; created when it does not exist, in memory when not given
     file: Option<PathBuf>,
-    /// Run these statements and exit
-    #[arg(short = 'c', value_name = "SQL", conflicts_with = "script")]
-    statements: Option<String>,
+    /// Run these statements and exit; may be given several times
+    #[arg(short = 'c', long = "command", value_name = "SQL", conflicts_with = "script")]
+    statements: Vec<String>,
     /// Run the statements of this file and exit
-    #[arg(short = 'f', value_name = "SCRIPT")]
+    #[arg(short = 'f', long = "file", value_name = "SCRIPT")]
     script: Option<PathBuf>,
     /// How results are written
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Some(path) => Database::open(path, options)?,
         None => Database::open_in_memory(options)?,
     };
-    let scripted = arguments.statements.is_some() || arguments.script.is_some();
+    let scripted = !arguments.statements.is_empty() || arguments.script.is_some();
     let prompt = !scripted && io::stdin().is_terminal() && terminal::is_interactive();
     let connection = database.connect();
     let interrupt = Interrupt::watch(connection.cancel_handle(), prompt)?;
@@ -85,12 +85,16 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         redirected: false,
         depth: 0,
     };
-    match (arguments.statements, arguments.script) {
-        (Some(statements), _) => script::run_text(&mut shell, &statements),
-        (None, Some(path)) => script::run_file(&mut shell, &path).map(|_| ()),
-        (None, None) if prompt => prompt::run(&mut shell, arguments.file.as_deref()),
-        (None, None) => script::run_input(&mut shell, io::stdin().lock(), None).map(|_| ()),
+    if let Some(path) = arguments.script {
+        return script::run_file(&mut shell, &path).map(|_| ());
     }
+    if prompt {
+        return prompt::run(&mut shell, arguments.file.as_deref());
+    }
+    if arguments.statements.is_empty() {
+        return script::run_input(&mut shell, io::stdin().lock(), None).map(|_| ());
+    }
+    arguments.statements.iter().try_for_each(|text| script::run_text(&mut shell, text))
 }
 
 impl Shell {

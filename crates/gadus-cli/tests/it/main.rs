@@ -5,6 +5,7 @@
     reason = "a test may fail at any line; the lint sees only test functions"
 )]
 
+mod bench;
 mod check;
 mod demo;
 mod folder;

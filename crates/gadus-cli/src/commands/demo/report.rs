@@ -6,7 +6,6 @@ use std::sync::Arc;
 use gadus::arrow::array::{ArrayRef, RecordBatch, StringArray};
 
 use crate::failure::Failure;
-use crate::output::{Format, Limits};
 use crate::terminal;
 
 /// The running report.
@@ -31,18 +30,6 @@ impl Report {
         Ok(writeln!(io::stdout(), "{text}")?)
     }
 
-    /// Prints a result.
-    pub(super) fn table(&self, batches: &[RecordBatch]) -> Result<(), Failure> {
-        let Some(first) = batches.first() else { return Ok(()) };
-        let limits = Limits { rows_max: None, ..terminal::limits() };
-        let mut writer = Format::Table.writer(io::stdout(), limits);
-        writer.start(&first.schema())?;
-        for batch in batches {
-            writer.batch(batch)?;
-        }
-        Ok(writer.finish()?)
-    }
-
     /// Notes a figure for the end.
     pub(super) fn figure(&mut self, what: &str, figure: &str) {
         self.figures.push((what.to_owned(), figure.to_owned()));
@@ -55,7 +42,7 @@ impl Report {
             Arc::new(StringArray::from_iter_values(self.figures.iter().map(part)))
         };
         let columns = [("what", column(|line| &line.0)), ("figure", column(|line| &line.1))];
-        self.table(&[RecordBatch::try_from_iter(columns)?])
+        terminal::print_table(&[RecordBatch::try_from_iter(columns)?])
     }
 }
 

@@ -6,6 +6,7 @@ use gadus_base::clock;
 use super::report::{Report, counted};
 use crate::failure::Failure;
 use crate::shell::shown_seconds;
+use crate::terminal;
 
 /// What is asked: a name for the summary, and the statement.
 const QUERIES: [(&str, &str); 4] = [
@@ -54,7 +55,7 @@ pub(super) fn queries(connection: &Connection, report: &mut Report) -> Result<()
         let started = clock().now();
         connection.execute(sql, &[])?;
         let again = started.elapsed().as_secs_f64();
-        report.table(&batches)?;
+        terminal::print_table(&batches)?;
         let times = format!("{}, again {}", shown_seconds(first), shown_seconds(again));
         report.line(&format!("{times}\n"))?;
         report.figure(name, &times);
@@ -69,7 +70,7 @@ fn point_query(connection: &Connection, report: &mut Report) -> Result<(), Failu
     let statement = connection.prepare(sql)?;
     let parameters = params![locator];
     let batches = statement.query(parameters)?.collect_batches()?;
-    report.table(&batches)?;
+    terminal::print_table(&batches)?;
     let started = clock().now();
     for _ in 0..POINT_QUERIES {
         statement.execute(parameters)?;

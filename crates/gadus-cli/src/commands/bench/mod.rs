@@ -1,0 +1,83 @@
+//! `gadus bench`: Gadus beside its peers, in one run.
+//!
+//! - Contestants take turns in random order, at least [`ROUNDS_MIN`] rounds after one to warm up,
+//!   so that what the machine does meanwhile meets all alike.
+//! - A benchmark states figures and never judges them; only wrong answers end it with an error.
+//! - The machine's state goes to standard error, figures to standard output: a table, or with
+//!   `--json` one object a line.
+
+mod commit;
+mod figures;
+mod kill;
+mod load;
+mod machine;
+mod peers;
+mod rounds;
+mod scan;
+mod worker;
+mod workplace;
+
+pub(crate) use worker::{Worker, work};
+
+use clap::{Args, Subcommand};
+
+use crate::failure::Failure;
+
+/// A median of fewer says nothing about its spread.
+const ROUNDS_MIN: u32 = 5;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  gadus bench load --rows 1000000 --against duckdb
+  gadus bench commit --clients 1,64 --against sqlite,postgres
+  gadus bench commit --clients 1,64 --sync-delay 4ms
+  gadus bench scan --rows 10000000 --against duckdb --json
+  gadus bench kill --kills 1000
+
+Peers: duckdb comes as a wheel into a virtual environment beside the results (Debian: python3-venv),
+sqlite with python3, postgres as Debian's postgresql.")]
+pub(crate) struct Bench {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Load bookings from a Parquet file: time, peak memory, size of the file
+    Load(load::Load),
+    /// Durable inserts of one row, one client or many
+    Commit(commit::Commit),
+    /// Filters and aggregates over a table in memory; opening a file and finding a first row
+    Scan(scan::Scan),
+    /// Kill -9 of a process that commits and checkpoints, again and again
+    Kill(kill::Kill),
+}
+
+/// What every benchmark understands.
+#[derive(Debug, Args)]
+struct Common {
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+    /// Work in a new folder in this one; the disk it is on is what is measured [default: the build
+    /// folder, else the folder for temporary files]
+    #[arg(long)]
+    dir: Option<std::path::PathBuf>,
+}
+
+/// How often a comparison is repeated.
+#[derive(Debug, Args)]
+struct Repeat {
+    /// Rounds that count, after one that does not
+    #[arg(long, default_value_t = ROUNDS_MIN, value_parser = clap::value_parser!(u32).range(i64::from(ROUNDS_MIN)..=1000))]
+    rounds: u32,
+}
+
+pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
+    match &command.what {
+        What::Load(command) => load::run(command),
+        What::Commit(command) => commit::run(command),
+        What::Scan(command) => scan::run(command),
+        What::Kill(command) => kill::run(command),
+    }
+}

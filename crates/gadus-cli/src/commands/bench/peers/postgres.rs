@@ -1,0 +1,216 @@
+//! PostgreSQL: a server of its own on a Unix socket, driven by pgbench.
+//!
+//! - Default settings but for the number of connections; nothing listens on the network.
+//! - A root user's server runs as the user `postgres`, because it refuses to run as root; where
+//!   that user cannot reach the folder, its cluster is in the folder for temporary files.
+
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use gadus_base::clock;
+
+use crate::failure::Failure;
+
+/// Starting takes a second where a disk is slow.
+const START_MAX: Duration = Duration::from_secs(60);
+/// Between two looks whether the server has started.
+const START_LOOK: Duration = Duration::from_millis(20);
+/// Connections beside the clients'.
+const OTHER_CONNECTIONS: u32 = 10;
+
+/// A running server.
+#[derive(Debug)]
+pub(in super::super) struct Postgres {
+    programs: PathBuf,
+    folder: PathBuf,
+    /// Its place among Unix sockets: abstract, because paths of sockets must be short.
+    socket: String,
+    server: Child,
+}
+
+impl Postgres {
+    /// Makes a cluster in `folder` and starts its server.
+    pub(in super::super) fn start(folder: &Path, clients: u32) -> Result<Self, Failure> {
+        let programs = programs()?;
+        let user = Account::of_server()?;
+        let folder = user.folder(folder)?;
+        let socket = format!("@gadus-bench-{}", std::process::id());
+        let mut make = Command::new(programs.join("initdb"));
+        make.arg("-D").arg(folder.join("data"));
+        make.args(["--auth=trust", "--username=gadus", "--encoding=UTF8", "--locale=C"]);
+        run(user.applied(&mut make).current_dir(&folder))?;
+        let mut serve = Command::new(programs.join("postgres"));
+        serve.arg("-D").arg(folder.join("data"));
+        serve.args(["-c", "listen_addresses="]);
+        serve.args(["-c", &format!("max_connections={}", clients + OTHER_CONNECTIONS)]);
+        serve.args(["-c", &format!("unix_socket_directories={socket}")]);
+        let log = std::fs::File::create(folder.join("log"))?;
+        let server = user
+            .applied(&mut serve)
+            .current_dir(&folder)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .map_err(|error| Failure::message(format!("postgres: {error}")))?;
+        let mut started = Self { programs, folder, socket, server };
+        started.wait_ready()?;
+        Ok(started)
+    }
+
+    pub(in super::super) fn version(&self) -> Result<String, Failure> {
+        let output = Command::new(self.programs.join("postgres")).arg("--version").output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        Ok(text.trim().replace("postgres (PostgreSQL)", "postgres"))
+    }
+
+    /// Runs statements.
+    pub(in super::super) fn execute(&self, sql: &str) -> Result<(), Failure> {
+        let mut psql = self.client("psql");
+        run(psql.args(["-q", "-v", "ON_ERROR_STOP=1", "-c", sql]))
+    }
+
+    /// Runs one prepared statement from `clients` connections for `seconds`; returns commits a
+    /// second.
+    pub(in super::super) fn commit(
+        &self,
+        insert: &str,
+        clients: u32,
+        seconds: u64,
+    ) -> Result<f64, Failure> {
+        let script = self.folder.join("script.sql");
+        std::fs::write(&script, insert)?;
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let mut bench = self.client("pgbench");
+        bench.args(["--no-vacuum", "--protocol=prepared"]);
+        bench.arg(format!("--client={clients}"));
+        bench.arg(format!("--jobs={}", threads.min(clients as usize)));
+        bench.arg(format!("--time={}", seconds.max(1)));
+        bench.arg("--file").arg(&script);
+        let output = bench.output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let rate = text.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next());
+        rate.and_then(|rate| rate.parse().ok()).ok_or_else(|| {
+            let told = String::from_utf8_lossy(&output.stderr);
+            Failure::message(format!("pgbench: {}", told.trim()))
+        })
+    }
+
+    /// A program that talks to the server.
+    fn client(&self, name: &str) -> Command {
+        let mut command = Command::new(self.programs.join(name));
+        command.env("PGHOST", &self.socket).env("PGUSER", "gadus").env("PGDATABASE", "postgres");
+        command
+    }
+
+    fn wait_ready(&mut self) -> Result<(), Failure> {
+        let started = clock().now();
+        while run(&mut self.client("pg_isready")).is_err() {
+            if self.server.try_wait()?.is_some() || started.elapsed() > START_MAX {
+                let mut log = String::new();
+                std::fs::File::open(self.folder.join("log"))?.read_to_string(&mut log)?;
+                return Err(Failure::message(format!("postgres does not start: {}", log.trim())));
+            }
+            std::thread::park_timeout(START_LOOK);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // SIGINT is the server's fast shutdown; kill would leave its children.
+        let id = self.server.id().to_string();
+        let asked = Command::new("kill").args(["-INT", &id]).status();
+        if asked.is_ok_and(|status| status.success()) {
+            let _ = self.server.wait();
+        }
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Who runs the server.
+#[derive(Debug)]
+struct Account(Option<(u32, u32)>);
+
+impl Account {
+    /// Ourselves; for root, the user `postgres`.
+    fn of_server() -> Result<Self, Failure> {
+        let is_root = std::fs::metadata("/proc/self")?.uid() == 0;
+        if !is_root {
+            return Ok(Self(None));
+        }
+        let accounts = std::fs::read_to_string("/etc/passwd")?;
+        let line = accounts.lines().find(|line| line.starts_with("postgres:"));
+        let ids = line.and_then(|line| {
+            let mut words = line.split(':').skip(2).map(str::parse);
+            Some((words.next()?.ok()?, words.next()?.ok()?))
+        });
+        match ids {
+            Some(ids) => Ok(Self(Some(ids))),
+            None => Err(missing("postgres refuses root, and there is no user postgres")),
+        }
+    }
+
+    /// Makes the folder of the cluster: `wanted`, or one in the folder for temporary files.
+    fn folder(&self, wanted: &Path) -> Result<PathBuf, Failure> {
+        const ALL_MAY_PASS: u32 = 0o001;
+        let passes = |folder: &Path| {
+            let mode = std::fs::metadata(folder).map(|folder| folder.permissions().mode());
+            mode.is_ok_and(|mode| mode & ALL_MAY_PASS != 0)
+        };
+        let reachable = self.0.is_none() || wanted.ancestors().skip(1).all(passes);
+        let elsewhere =
+            || std::env::temp_dir().join(format!("gadus-bench-postgres-{}", std::process::id()));
+        let folder = if reachable { wanted.to_owned() } else { elsewhere() };
+        std::fs::create_dir_all(&folder)?;
+        if let Some((user, group)) = self.0 {
+            chown(&folder, Some(user), Some(group))?;
+        }
+        if !reachable {
+            writeln!(io::stderr(), "postgres works in {}", folder.display())?;
+        }
+        Ok(folder)
+    }
+
+    fn applied<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        match self.0 {
+            Some((user, group)) => command.uid(user).gid(group),
+            None => command,
+        }
+    }
+}
+
+/// Where PostgreSQL's programs are: Debian keeps those of the server out of the path.
+fn programs() -> Result<PathBuf, Failure> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut places: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
+    places.sort();
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    places.splice(0..0, std::env::split_paths(&paths));
+    let whole = |place: &PathBuf| {
+        ["initdb", "postgres", "pgbench", "psql"].iter().all(|name| place.join(name).is_file())
+    };
+    places.into_iter().rev().find(whole).ok_or_else(|| missing("PostgreSQL is not installed"))
+}
+
+fn missing(why: &str) -> Failure {
+    Failure::message(format!("{why}. On Debian: apt-get install postgresql"))
+}
+
+fn run(command: &mut Command) -> Result<(), Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| Failure::message(format!("{name}: {error}")))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let told = String::from_utf8_lossy(&output.stderr);
+    Err(Failure::message(format!("{name}: {}", told.trim())))
+}

@@ -1,0 +1,90 @@
+//! `gadus bench` at small sizes: the figures are there, and nothing is left behind.
+
+use crate::folder::Folder;
+use serde_json::Value;
+
+/// Runs a benchmark that prints JSON; returns its figures.
+fn figures(folder: &Folder, words: &[&str]) -> Vec<Value> {
+    let mut all = vec!["bench"];
+    all.extend(words);
+    all.extend(["--json", "--dir", "."]);
+    let printed = folder.printed(&all);
+    let figures: Vec<Value> =
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for figure in &figures {
+        assert_eq!(figure["bench"], words[0]);
+        for key in ["case", "metric", "unit", "quiet"] {
+            assert!(!figure[key].is_null(), "{key}: {figure}");
+        }
+    }
+    let left = std::fs::read_dir(folder.path("gadus-bench")).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.is_empty(), "{left:?}");
+    figures
+}
+
+fn value(figures: &[Value], case: &str, metric: &str) -> f64 {
+    let found = figures.iter().find(|figure| figure["case"] == case && figure["metric"] == metric);
+    found.unwrap_or_else(|| panic!("{case}, {metric}: {figures:?}"))["value"].as_f64().unwrap()
+}
+
+#[test]
+fn kills_lose_nothing_and_leave_no_damage() {
+    let folder = Folder::new();
+    let figures = figures(&folder, &["kill", "--kills", "12"]);
+    assert_eq!(value(&figures, "4 writers", "kills"), 12.0);
+    assert_eq!(value(&figures, "4 writers", "lost"), 0.0);
+    assert_eq!(value(&figures, "4 writers", "errors"), 0.0);
+    assert!(value(&figures, "4 writers", "acknowledged") > 0.0);
+}
+
+#[test]
+fn commits_are_counted_for_each_number_of_clients_beside_the_bare_loop() {
+    let folder = Folder::new();
+    let figures = figures(&folder, &["commit", "--clients", "1,4", "--time", "20ms"]);
+    assert!(value(&figures, "1 client", "commits_per_second") > 0.0);
+    assert!(value(&figures, "4 clients", "commits_per_second") > 0.0);
+    assert!(value(&figures, "4 clients", "speedup_over_one_client") > 0.0);
+    let bare = figures.iter().find(|figure| figure["peer"] == "bare").unwrap();
+    let (low, high) = (bare["ratio_low"].as_f64().unwrap(), bare["ratio_high"].as_f64().unwrap());
+    assert!(0.0 < low && low <= high, "{bare}");
+    assert_eq!(bare["rounds"], 5);
+}
+
+#[test]
+fn a_slower_disk_can_be_tried() {
+    let folder = Folder::new();
+    let words = ["commit", "--clients", "1", "--time", "100ms", "--sync-delay", "5ms"];
+    let figures = figures(&folder, &words);
+    // The delay alone allows 200 a second.
+    assert!(value(&figures, "1 client", "commits_per_second") < 200.0);
+    assert!(figures.iter().all(|figure| figure["peer"].is_null()));
+}
+
+#[test]
+fn loading_tells_time_memory_and_size_with_and_without_key() {
+    let folder = Folder::new();
+    let figures = figures(&folder, &["load", "--rows", "2000"]);
+    for case in ["with primary key", "without key"] {
+        for metric in ["load_time", "peak_memory", "file_size"] {
+            assert!(value(&figures, case, metric) > 0.0, "{case} {metric}");
+        }
+    }
+}
+
+#[test]
+fn scans_and_the_first_lookup_are_timed() {
+    let folder = Folder::new();
+    let figures = figures(&folder, &["scan", "--rows", "2000"]);
+    assert!(value(&figures, "open and find a key", "open_and_find_time") > 0.0);
+    assert!(value(&figures, "filter and sum", "query_time") > 0.0);
+}
+
+#[test]
+fn a_table_for_people_names_its_columns() {
+    let folder = Folder::new();
+    let words = ["bench", "commit", "--clients", "1", "--time", "10ms", "--dir", "."];
+    let printed = folder.printed(&words);
+    assert!(printed.contains("gadus is better by"), "{printed}");
+    assert!(printed.contains("commits/s"), "{printed}");
+}
