@@ -1,5 +1,6 @@
 //! Folding: overlays and open rows become encoded columns; recent keys become runs, runs merge.
 //!
+//! - Runs are merged whole when most of their entries name rows that compaction moved or dropped.
 //! - The new base is written from an immutable version; the record that installs it names the
 //!   commit folded up to, so that later changes stay in the overlay.
 //! - A fold holds the checkpoint lock from the version it reads to its record. Two folds then never
@@ -64,18 +65,24 @@ impl Inner {
         Ok(())
     }
 
-    /// Writes recent keys as a run, merged with the newest runs while those are no larger.
+    /// Writes recent keys as a run, merged with the newest runs while those are no larger, or with
+    /// all when most of their entries are stale.
     pub(super) fn fold_keys(&self, table: TableId) -> Result<()> {
         let _alone = self.checkpointer.lock();
         let version = self.coordinator.lock().version.clone();
         let Some(state) = version.table(table) else { return Ok(()) };
         let recent = state.keys.recent_entries();
         let runs = state.keys.runs();
-        if recent.is_empty() && runs.len() <= RUNS_MAX {
+        let is_stale = state.has_stale_keys();
+        if recent.is_empty() && runs.len() <= RUNS_MAX && !is_stale {
             return Ok(());
         }
         // The oldest runs, which are the largest, stay apart as long as the others are few.
-        let mut kept = if runs.len() > RUNS_MAX { RUNS_MAX / 2 } else { runs.len() };
+        let mut kept = match runs.len() {
+            _ if is_stale => 0,
+            count if count > RUNS_MAX => RUNS_MAX / 2,
+            count => count,
+        };
         let merged = runs[kept..].iter().map(|run| run.entries()).sum::<u64>();
         let mut size = recent.len() as u64 + merged;
         while kept > 0
@@ -85,9 +92,10 @@ impl Inner {
             kept -= 1;
             size += runs[kept].entries();
         }
-        let merged = Arc::new(merge_runs(&runs[kept..], recent, &self.blobs, |row| {
+        let merged = merge_runs(&runs[kept..], recent, &self.blobs, |row| {
             state.segment(row.segment).is_some()
-        })?);
+        })?;
+        let merged = merged.map(Arc::new);
         self.blobs.store().sync_data()?;
         let written = version.commit;
         let replaced = runs[kept..].to_vec();
@@ -102,7 +110,8 @@ impl Inner {
                 .filter(|run| !is_replaced(run))
                 .cloned()
                 .collect::<Vec<_>>();
-            runs.insert(kept.min(runs.len()), merged.clone());
+            let place = kept.min(runs.len());
+            runs.splice(place..place, merged.clone());
             Ok(vec![Change::ReplaceKeyRuns { table, runs, written }])
         })?;
         Ok(())

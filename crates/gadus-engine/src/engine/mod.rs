@@ -5,6 +5,7 @@
 //!   the commit lock, appended to the log, applied, and acknowledged when it is visible.
 
 mod checkpoint;
+mod compaction;
 mod fold;
 mod maintenance;
 mod options;
@@ -57,7 +58,7 @@ pub(crate) struct Inner {
     pub(crate) blobs: Arc<Blobs>,
     pub(crate) coordinator: Arc<Coordinator>,
     pub(crate) options: Options,
-    /// Also held by folds: see `fold`.
+    /// Also held by folds and compaction: see `fold`.
     checkpointer: Mutex<Checkpointer>,
     maintenance: Maintenance,
     /// What recovery found wrong and mended.
@@ -108,6 +109,11 @@ impl Engine {
     /// Folds all overlays and full open segments into encoded segments now.
     pub fn fold(&self) -> Result<()> {
         self.inner().fold_all()
+    }
+
+    /// Moves the rows of sparse and small segments into fuller ones now, and drops empty segments.
+    pub fn compact(&self) -> Result<()> {
+        self.inner().compact_all()
     }
 
     /// What the engine has done and holds.

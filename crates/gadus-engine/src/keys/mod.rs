@@ -2,7 +2,8 @@
 //!
 //! - Entries are only ever added; the row itself decides. A lookup compares the key of each
 //!   candidate row as its own snapshot sees it, so one index serves every snapshot, and an entry
-//!   whose row was deleted or given another key is passed over.
+//!   whose row was deleted or moved is passed over. Merging runs drops entries of segments that are
+//!   gone.
 //! - Recent entries are a persistent map within the table's version; older ones are sorted runs in
 //!   the data file, merged in the background. Nothing is rebuilt at opening.
 //! - Hashes have 48 bits: ten million keys collide in one lookup of 2^48 / 10^7, about 28 million.
@@ -86,6 +87,11 @@ impl KeyIndex {
 
     pub(crate) fn runs(&self) -> &[Arc<KeyRun>] {
         &self.runs
+    }
+
+    /// Entries of all runs.
+    pub(crate) fn run_entries(&self) -> u64 {
+        self.runs.iter().map(|run| run.entries()).sum()
     }
 
     pub(crate) fn recent_len(&self) -> usize {

@@ -170,13 +170,14 @@ pub(crate) fn write_run(entries: &[(u64, u64)], blobs: &Blobs) -> Result<KeyRun>
     })
 }
 
-/// Writes one run with the entries of several, less those whose row `keep` refuses.
+/// Writes one run with the entries of several, less those whose row `keep` refuses; none when no
+/// entry is left.
 pub(crate) fn merge_runs(
     runs: &[Arc<KeyRun>],
     recent: Vec<(u64, u64)>,
     blobs: &Blobs,
     keep: impl Fn(RowId) -> bool,
-) -> Result<KeyRun> {
+) -> Result<Option<KeyRun>> {
     let mut entries = recent;
     for run in runs {
         entries.append(&mut run.read_all(blobs)?);
@@ -185,7 +186,7 @@ pub(crate) fn merge_runs(
     // Already sorted stretches make this nearly a merge.
     entries.sort();
     entries.dedup();
-    write_run(&entries, blobs)
+    if entries.is_empty() { Ok(None) } else { write_run(&entries, blobs).map(Some) }
 }
 
 fn encode_directory(pages: &[PageEntry]) -> Vec<u8> {

@@ -17,8 +17,10 @@
 //! | 6 add segments | count u32, segment images; 1 and a key run image, or 0 |
 //! | 7 replace segment | folded commit u64, segment image |
 //! | 8 replace key runs | written commit u64, count u32, key run images |
+//! | 9 move rows | count u32, ids u32 of the segments removed; then as kind 6 those added |
 //!
-//! Version ladder: 1 is the first. An unknown version or kind refuses the database.
+//! Version ladder: 1 is the first; kind 9 joined it, which needs no step: an unknown version or kind
+//! refuses the database.
 
 use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
@@ -72,6 +74,13 @@ pub(crate) enum Change {
         runs: Vec<Arc<KeyRun>>,
         written: CommitNumber,
     },
+    /// All live rows of some segments, in new ones, with the keys of their new places.
+    MoveRows {
+        table: TableId,
+        removed: Vec<SegmentId>,
+        added: Vec<(SegmentId, Arc<EncodedSegment>)>,
+        run: Option<Arc<KeyRun>>,
+    },
 }
 
 /// The payload of a commit.
@@ -104,13 +113,13 @@ pub(crate) fn decode_changes(payload: &[u8], blobs: &Blobs) -> Result<Vec<Change
     for _ in 0..count {
         changes.push(match decode_change(&mut from).map_err(damaged)? {
             Decoded::Whole(change) => change,
-            Decoded::AddSegments { table, images, run } => {
-                let mut segments = Vec::with_capacity(images.len());
-                for image in images {
-                    segments.push((image.id, Arc::new(EncodedSegment::adopt(&image, blobs)?)));
-                }
-                let run = run.map(|run| KeyRun::adopt(&run, blobs).map(Arc::new)).transpose()?;
+            Decoded::AddSegments { table, added } => {
+                let (segments, run) = added.adopt(blobs)?;
                 Change::AddSegments { table, segments, run }
+            }
+            Decoded::MoveRows { table, removed, added } => {
+                let (added, run) = added.adopt(blobs)?;
+                Change::MoveRows { table, removed, added, run }
             }
             Decoded::ReplaceSegment { table, folded, image } => Change::ReplaceSegment {
                 table,
@@ -132,9 +141,53 @@ pub(crate) fn decode_changes(payload: &[u8], blobs: &Blobs) -> Result<Vec<Change
 /// A change as the bytes say, extents not yet in use.
 enum Decoded {
     Whole(Change),
-    AddSegments { table: TableId, images: Vec<SegmentImage>, run: Option<KeyRunImage> },
+    AddSegments { table: TableId, added: AddedImages },
+    MoveRows { table: TableId, removed: Vec<SegmentId>, added: AddedImages },
     ReplaceSegment { table: TableId, folded: CommitNumber, image: SegmentImage },
     ReplaceKeyRuns { table: TableId, written: CommitNumber, images: Vec<KeyRunImage> },
+}
+
+/// Segments and a key run that a change adds.
+struct AddedImages {
+    segments: Vec<SegmentImage>,
+    run: Option<KeyRunImage>,
+}
+
+/// The same with their extents in use.
+type Added = (Vec<(SegmentId, Arc<EncodedSegment>)>, Option<Arc<KeyRun>>);
+
+impl AddedImages {
+    fn decode(from: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
+        let count = from.count(16)?;
+        let segments = (0..count).map(|_| SegmentImage::decode(from)).collect::<Result<_, _>>()?;
+        let run = match from.u8()? {
+            0 => None,
+            _ => Some(KeyRunImage::decode(from)?),
+        };
+        Ok(Self { segments, run })
+    }
+
+    fn adopt(self, blobs: &Blobs) -> Result<Added> {
+        let mut segments = Vec::with_capacity(self.segments.len());
+        for image in self.segments {
+            segments.push((image.id, Arc::new(EncodedSegment::adopt(&image, blobs)?)));
+        }
+        let run = self.run.map(|run| KeyRun::adopt(&run, blobs).map(Arc::new)).transpose()?;
+        Ok((segments, run))
+    }
+}
+
+fn encode_added(
+    segments: &[(SegmentId, Arc<EncodedSegment>)],
+    run: Option<&Arc<KeyRun>>,
+    to: &mut ByteWriter,
+) {
+    to.u32(count_u32(segments.len()));
+    segments.iter().for_each(|(id, base)| base.image(*id).encode(to));
+    to.u8(u8::from(run.is_some()));
+    if let Some(run) = run {
+        run.image().encode(to);
+    }
 }
 
 fn count_u32(count: usize) -> u32 {
@@ -178,12 +231,7 @@ fn encode_change(change: &Change, to: &mut ByteWriter) {
         }
         Change::AddSegments { table, segments, run } => {
             head(6, table, to);
-            to.u32(count_u32(segments.len()));
-            segments.iter().for_each(|(id, base)| base.image(*id).encode(to));
-            to.u8(u8::from(run.is_some()));
-            if let Some(run) = run {
-                run.image().encode(to);
-            }
+            encode_added(segments, run.as_ref(), to);
         }
         Change::ReplaceSegment { table, segment, base, folded, .. } => {
             head(7, table, to);
@@ -195,6 +243,12 @@ fn encode_change(change: &Change, to: &mut ByteWriter) {
             to.u64(written.0);
             to.u32(count_u32(runs.len()));
             runs.iter().for_each(|run| run.image().encode(to));
+        }
+        Change::MoveRows { table, removed, added, run } => {
+            head(9, table, to);
+            to.u32(count_u32(removed.len()));
+            removed.iter().for_each(|segment| to.u32(segment.0));
+            encode_added(added, run.as_ref(), to);
         }
     }
 }
@@ -223,16 +277,7 @@ fn decode_change(from: &mut ByteReader<'_>) -> Result<Decoded, DecodeError> {
             let positions = (0..count).map(|_| from.u32()).collect::<Result<_, _>>()?;
             Decoded::Whole(Change::DeleteRows { table, segment, positions })
         }
-        6 => {
-            let count = from.count(16)?;
-            let images =
-                (0..count).map(|_| SegmentImage::decode(from)).collect::<Result<_, _>>()?;
-            let run = match from.u8()? {
-                0 => None,
-                _ => Some(KeyRunImage::decode(from)?),
-            };
-            Decoded::AddSegments { table, images, run }
-        }
+        6 => Decoded::AddSegments { table, added: AddedImages::decode(from)? },
         7 => Decoded::ReplaceSegment {
             table,
             folded: CommitNumber(from.u64()?),
@@ -243,6 +288,12 @@ fn decode_change(from: &mut ByteReader<'_>) -> Result<Decoded, DecodeError> {
             let count = from.count(16)?;
             let images = (0..count).map(|_| KeyRunImage::decode(from)).collect::<Result<_, _>>()?;
             Decoded::ReplaceKeyRuns { table, written, images }
+        }
+        9 => {
+            let count = from.count(4)?;
+            let removed =
+                (0..count).map(|_| from.u32().map(SegmentId)).collect::<Result<_, _>>()?;
+            Decoded::MoveRows { table, removed, added: AddedImages::decode(from)? }
         }
         _ => {
             return Err(DecodeError {

@@ -65,7 +65,8 @@ impl DatabaseVersion {
             | Change::DeleteRows { table, .. }
             | Change::AddSegments { table, .. }
             | Change::ReplaceSegment { table, .. }
-            | Change::ReplaceKeyRuns { table, .. } => {
+            | Change::ReplaceKeyRuns { table, .. }
+            | Change::MoveRows { table, .. } => {
                 let slot = self.tables.get_mut(table).ok_or("changes a table that is not there")?;
                 Arc::make_mut(slot).apply(change, at)
             }

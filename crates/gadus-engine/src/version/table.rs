@@ -3,13 +3,16 @@
 use super::Change;
 use crate::blobs::Blobs;
 use crate::error::Result;
-use crate::keys::{KeyHash, KeyIndex};
-use crate::segment::{Row, SegmentVersion};
+use crate::keys::{KeyHash, KeyIndex, KeyRun};
+use crate::segment::{EncodedSegment, Row, SegmentVersion};
 use crate::types::{Datum, TableSchema};
 use gadus_base::{CommitNumber, RowId, SegmentId};
 use imbl::OrdMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Entries without a row that are let be: half a megabyte of runs.
+const STALE_KEYS_MIN: u64 = 65_536;
 
 /// The segments and keys of a table.
 #[derive(Debug, Clone)]
@@ -79,6 +82,12 @@ impl TableVersion {
         Ok(found)
     }
 
+    /// Whether the entries of rows that compaction moved or dropped outweigh the others.
+    pub(crate) fn has_stale_keys(&self) -> bool {
+        let positions = self.segments.values().map(|segment| u64::from(segment.rows)).sum::<u64>();
+        self.keys.run_entries() > 2 * positions + STALE_KEYS_MIN
+    }
+
     /// The key's values of a row given whole.
     pub(crate) fn key_of<'a>(&'a self, row: &'a [Datum]) -> impl Iterator<Item = &'a Datum> {
         self.schema.key.iter().map(|&column| &row[column])
@@ -104,19 +113,10 @@ impl TableVersion {
                 self.live_rows -= deleted;
                 Ok(())
             }
-            Change::AddSegments { segments, run, .. } => {
-                for (id, base) in segments {
-                    self.raise_next_segment(id.0 + 1);
-                    self.live_rows += u64::from(base.rows());
-                    let version = SegmentVersion::encoded(*id, base.clone(), at);
-                    if self.segments.insert(*id, Arc::new(version)).is_some() {
-                        return Err("adds a segment that is there already");
-                    }
-                }
-                if let Some(run) = run {
-                    self.keys.add_run(run.clone());
-                }
-                Ok(())
+            Change::AddSegments { segments, run, .. } => self.add(segments, run.as_ref(), at),
+            Change::MoveRows { removed, added, run, .. } => {
+                self.remove_moved(removed, added, run.as_ref())?;
+                self.add(added, run.as_ref(), at)
             }
             Change::ReplaceSegment { segment, base, folded, oldest_snapshot, .. } => {
                 let slot = self.segment_mut(*segment)?;
@@ -145,6 +145,50 @@ impl TableVersion {
     fn segment_mut(&mut self, id: SegmentId) -> Result<&mut SegmentVersion, &'static str> {
         let slot = self.segments.get_mut(&id).ok_or("changes a segment that is not there")?;
         Ok(Arc::make_mut(slot))
+    }
+
+    fn add(
+        &mut self,
+        segments: &[(SegmentId, Arc<EncodedSegment>)],
+        run: Option<&Arc<KeyRun>>,
+        at: CommitNumber,
+    ) -> Result<(), &'static str> {
+        for (id, base) in segments {
+            self.raise_next_segment(id.0.saturating_add(1));
+            self.live_rows += u64::from(base.rows());
+            let version = SegmentVersion::encoded(*id, base.clone(), at);
+            if self.segments.insert(*id, Arc::new(version)).is_some() {
+                return Err("adds a segment that is there already");
+            }
+        }
+        if let Some(run) = run {
+            self.keys.add_run(run.clone());
+        }
+        Ok(())
+    }
+
+    /// Drops segments whose live rows are all in others to be added.
+    fn remove_moved(
+        &mut self,
+        removed: &[SegmentId],
+        added: &[(SegmentId, Arc<EncodedSegment>)],
+        run: Option<&Arc<KeyRun>>,
+    ) -> Result<(), &'static str> {
+        let mut live = 0;
+        for id in removed {
+            if self.open == Some(*id) {
+                return Err("moves rows of the segment that takes rows");
+            }
+            let gone = self.segments.remove(id).ok_or("moves rows that are not there")?;
+            live += u64::from(gone.live_rows());
+        }
+        let moved = added.iter().map(|(_, base)| u64::from(base.rows())).sum::<u64>();
+        let keys = if self.schema.key.is_empty() { 0 } else { moved };
+        if moved != live || run.map_or(0, |run| run.entries()) != keys {
+            return Err("moves other rows than are there");
+        }
+        self.live_rows -= live;
+        Ok(())
     }
 
     fn append(&mut self, first: RowId, rows: &[Row], at: CommitNumber) -> Result<(), &'static str> {

@@ -1,8 +1,8 @@
 //! Crashes at every operation: what is found is the state after some commit, none that was
 //! acknowledged is missing, and finding it changes nothing.
 
-use crate::history::History;
-use crate::reference::{State, compare, state_of, verify};
+use crate::history::{History, commit};
+use crate::reference::{State, TableState, compare, rows_of, schema, state_of, verify};
 use gadus_base::{ByteCount, Random, spawn};
 use gadus_block::{CrashPolicy, MemoryFolder, Trace, TracedFolder};
 use gadus_engine::{Durability, Engine, Options};
@@ -43,7 +43,8 @@ impl Run {
             let open = engine.as_ref().unwrap();
             let begun = trace.len();
             match history.random.below(20) {
-                0 | 1 => open.fold().unwrap(),
+                0 => open.fold().unwrap(),
+                1 => open.compact().unwrap(),
                 2 => open.checkpoint().unwrap(),
                 3 => {
                     drop(engine.take());
@@ -56,10 +57,13 @@ impl Run {
                 _ => {
                     let mut transaction = open.begin();
                     transaction.set_durability(durability);
-                    history.statements(&mut transaction, &mut state);
+                    let (before, mut next) = (open.snapshot(), state.clone());
+                    let touched = history.statements(&mut transaction, &mut next);
                     let begun = trace.len();
-                    transaction.commit().unwrap();
-                    commits.push((begun, trace.len(), state.clone()));
+                    if commit(open, transaction, &before, &touched, "a run") {
+                        state = next;
+                        commits.push((begun, trace.len(), state.clone()));
+                    }
                 }
             }
         }
@@ -238,5 +242,49 @@ fn racing_folds_and_checkpoints_lose_nothing_in_a_crash() {
             run.check(at, policies(at)[at % 3]);
         }
         run.check(length, CrashPolicy::KeepAll);
+    }
+}
+
+/// Sparse, emptied and small segments become one; the power fails at every operation of that and
+/// of the checkpoints after it, which give the space to others.
+#[test]
+fn crashes_within_a_compaction_leave_the_state_of_a_commit() {
+    let (folder, trace) = TracedFolder::new(Arc::new(MemoryFolder::new()));
+    let engine = Engine::open(Arc::new(folder), NAME, options()).unwrap();
+    let mut history = History::new(95, 0);
+    let mut state = State::new();
+    let mut transaction = engine.begin();
+    let schema = transaction.create_table(&schema("t", vec![0])).unwrap();
+    state.insert("t".to_owned(), TableState { schema: schema.clone(), rows: Default::default() });
+    transaction.commit().unwrap();
+    for _ in 0..3 {
+        let mut transaction = engine.begin();
+        history.load(&mut transaction, state.get_mut("t").unwrap(), 8_192);
+        transaction.commit().unwrap();
+    }
+    engine.checkpoint().unwrap();
+    let mut transaction = engine.begin();
+    let rows = &mut state.get_mut("t").unwrap().rows;
+    let there = rows_of(&transaction.snapshot().table("t").unwrap(), Vec::new());
+    let last = there.values().map(|(row, _)| row.segment).max().unwrap();
+    for (index, (first, (row, _))) in there.iter().enumerate() {
+        // All of one segment, nearly all of the others.
+        if row.segment == last || index % 100 != 0 {
+            transaction.delete(&schema, &[*row]).unwrap();
+            rows.remove(first);
+        }
+    }
+    transaction.commit().unwrap();
+    let begun = trace.len();
+    let commits = vec![(0, begun, state.clone())];
+    engine.compact().unwrap();
+    assert_eq!(engine.snapshot().table("t").unwrap().segments(), 1);
+    for _ in 0..3 {
+        engine.checkpoint().unwrap();
+    }
+    drop(engine);
+    let run = Run { seed: 95, trace, durability: Durability::Sync, commits };
+    for at in begun..=run.trace.len() {
+        policies(at).into_iter().for_each(|policy| run.check(at, policy));
     }
 }

@@ -4,8 +4,8 @@ use crate::reference::{
     Row, State, TableState, batch_of, integer, random_row, random_value, rows_of, schema,
 };
 use gadus_base::Random;
-use gadus_engine::{Datum, Durability, Engine, ErrorKind, RowChange, Transaction};
-use std::collections::BTreeSet;
+use gadus_engine::{Datum, Durability, Engine, ErrorKind, RowChange, Snapshot, Transaction};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Source of statements; values of first columns are given once.
@@ -18,6 +18,40 @@ pub(crate) struct History {
 
 /// Rows that a transaction changed or deleted, by table and first column.
 pub(crate) type Touched = BTreeSet<(String, i64)>;
+
+/// Commits; false when compaction moved a row that the transaction changed, which is then as it was.
+///
+/// `old` shows what the transaction began with.
+pub(crate) fn commit(
+    engine: &Engine,
+    transaction: Transaction,
+    old: &Snapshot,
+    touched: &Touched,
+    place: &str,
+) -> bool {
+    match transaction.commit() {
+        Ok(_) => true,
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Conflict, "{place}: {error}");
+            assert!(is_moved(old, &engine.snapshot(), touched), "{place}: {error}");
+            false
+        }
+    }
+}
+
+/// Whether one of the rows is at another place.
+pub(crate) fn is_moved(old: &Snapshot, new: &Snapshot, touched: &Touched) -> bool {
+    old.tables().iter().any(|table| {
+        let name = &table.schema().name;
+        let Some(now) = new.find_table(name) else { return false };
+        let (then, now) = (rows_of(table, Vec::new()), rows_of(&now, Vec::new()));
+        let place = |(first, (row, _)): (&i64, &(_, Row))| (*first, *row);
+        let now = now.iter().map(place).collect::<BTreeMap<_, _>>();
+        then.iter().map(place).any(|(first, row)| {
+            touched.contains(&(name.clone(), first)) && now.get(&first).is_some_and(|at| *at != row)
+        })
+    })
+}
 
 impl History {
     pub(crate) fn new(seed: u64, load_rows_max: u64) -> Self {
@@ -45,6 +79,10 @@ impl History {
     }
 
     fn some_of(&mut self, table: &TableState) -> Vec<i64> {
+        // Now and then nearly all, so that segments become sparse.
+        if self.random.chance(0.1) {
+            return table.rows.keys().copied().filter(|_| self.random.chance(0.97)).collect();
+        }
         let share = [0.01, 0.1, 0.6][self.random.below(3) as usize];
         table.rows.keys().copied().filter(|_| self.random.chance(share)).take(2_000).collect()
     }
@@ -76,13 +114,7 @@ impl History {
             }
             8 => {
                 let count = self.random.below(self.load_rows_max);
-                let rows = self.fresh_rows(table, count);
-                let mut bulk = transaction.bulk(&schema).unwrap();
-                for part in rows.chunks(1 + self.random.below(3_000) as usize) {
-                    bulk.push(&batch_of(&schema, part)).unwrap();
-                }
-                assert_eq!(transaction.finish_bulk(bulk).unwrap(), count);
-                table.rows.extend(rows.into_iter().map(|row| (integer(&row[0]), row)));
+                self.load(transaction, table, count);
             }
             9..12 => {
                 let chosen = self.some_of(table);
@@ -96,6 +128,22 @@ impl History {
             }
             _ => self.update(transaction, table, touched),
         }
+    }
+
+    /// A bulk load.
+    pub(crate) fn load(
+        &mut self,
+        transaction: &mut Transaction,
+        table: &mut TableState,
+        count: u64,
+    ) {
+        let rows = self.fresh_rows(table, count);
+        let mut bulk = transaction.bulk(&table.schema).unwrap();
+        for part in rows.chunks(1 + self.random.below(3_000) as usize) {
+            bulk.push(&batch_of(&table.schema, part)).unwrap();
+        }
+        assert_eq!(transaction.finish_bulk(bulk).unwrap(), count);
+        table.rows.extend(rows.into_iter().map(|row| (integer(&row[0]), row)));
     }
 
     fn create(&mut self, transaction: &mut Transaction, state: &mut State) {

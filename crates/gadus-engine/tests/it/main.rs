@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may fail this way, its helpers too
 #![allow(clippy::cast_possible_truncation)] // random numbers below small bounds
 
+mod compaction;
 mod crash;
 mod faults;
 mod history;

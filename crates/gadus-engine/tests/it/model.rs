@@ -1,7 +1,7 @@
 //! Random histories in step with the reference.
 
-use crate::history::History;
-use crate::reference::{State, compare, verify};
+use crate::history::{History, commit, is_moved};
+use crate::reference::{Row, State, compare, rows_of, verify};
 use gadus_base::ByteCount;
 use gadus_block::MemoryFolder;
 use gadus_engine::{Engine, ErrorKind, Options, Snapshot};
@@ -18,6 +18,12 @@ fn options() -> Options {
 }
 
 fn run(seed: u64, steps: u64, load_rows_max: u64) {
+    run_with_loads(seed, steps, load_rows_max, 0.0);
+}
+
+/// The same with many loads of single small segments; returns how often rows had been moved.
+fn run_with_loads(seed: u64, steps: u64, load_rows_max: u64, load_chance: f64) -> usize {
+    let mut moves = 0;
     let folder = Arc::new(MemoryFolder::new());
     let mut engine = Engine::open(folder.clone(), "x.gadus", options()).unwrap();
     let mut history = History::new(seed, load_rows_max);
@@ -42,11 +48,22 @@ fn run(seed: u64, steps: u64, load_rows_max: u64) {
                 let mut transaction = engine.begin();
                 history.statements(&mut transaction, &mut state.clone());
             }
+            9..11 => compact(&engine, &place),
             _ => {
                 let mut transaction = engine.begin();
-                history.statements(&mut transaction, &mut state);
-                compare(&transaction.snapshot(), &state, &mut history.random, &place);
-                transaction.commit().unwrap_or_else(|error| panic!("{place}: {error}"));
+                let (before, mut next) = (engine.snapshot(), state.clone());
+                let mut touched = history.statements(&mut transaction, &mut next);
+                for table in next.values_mut() {
+                    if history.random.chance(load_chance) {
+                        let count = 8_192 + history.random.below(1_000);
+                        history.load(&mut transaction, table, count);
+                    }
+                }
+                touched.append(&mut history.statements(&mut transaction, &mut next));
+                compare(&transaction.snapshot(), &next, &mut history.random, &place);
+                if commit(&engine, transaction, &before, &touched, &place) {
+                    state = next;
+                }
             }
         }
         compare(&engine.snapshot(), &state, &mut history.random, &place);
@@ -55,15 +72,40 @@ fn run(seed: u64, steps: u64, load_rows_max: u64) {
         }
         if step % 5 == 0 {
             verify(&engine, &place);
+            let before = old.first().filter(|_| load_chance > 0.0);
+            moves += usize::from(before.is_some_and(|(old, _)| has_moved(old, &engine.snapshot())));
             old.truncate(3);
             old.insert(0, (engine.snapshot(), state.clone()));
         }
     }
+    moves
 }
 
-/// Two transactions on one snapshot: the second fails exactly when both changed the same row.
+/// Compacts until nothing is left to compact, which is soon.
+fn compact(engine: &Engine, place: &str) {
+    engine.compact().unwrap_or_else(|error| panic!("{place}: {error}"));
+    let done = engine.statistics().commit;
+    engine.compact().unwrap_or_else(|error| panic!("{place}: {error}"));
+    assert_eq!(engine.statistics().commit, done, "{place}: compaction goes on for ever");
+}
+
+/// Whether rows of the older snapshot stand elsewhere in the newer one, unchanged.
+fn has_moved(old: &Snapshot, new: &Snapshot) -> bool {
+    old.tables().iter().any(|table| {
+        let Some(now) = new.table_by_id(table.id()) else { return false };
+        let (then, now) = (rows_of(table, Vec::new()), rows_of(&now, Vec::new()));
+        let moved = |(first, (row, values)): (&i64, &(_, Row))| {
+            now.get(first).is_some_and(|(at, now)| at != row && now == values)
+        };
+        then.iter().any(moved)
+    })
+}
+
+/// Two transactions on one snapshot: the second fails exactly when both changed the same row, or
+/// compaction moved one.
 fn two(engine: &Engine, history: &mut History, state: &mut State, place: &str) {
     let (mut first, mut second) = (engine.begin(), engine.begin());
+    let before = second.snapshot();
     let (mut one, mut other) = (state.clone(), state.clone());
     let changed = history.statements(&mut first, &mut one);
     let changed_too = history.statements(&mut second, &mut other);
@@ -72,16 +114,21 @@ fn two(engine: &Engine, history: &mut History, state: &mut State, place: &str) {
     if shapes(&one) != shapes(state) || shapes(&other) != shapes(state) {
         return;
     }
-    first.commit().unwrap_or_else(|error| panic!("{place}: {error}"));
-    if history.random.chance(0.3) {
-        engine.fold().unwrap();
+    if !commit(engine, first, &before, &changed, place) {
+        return;
+    }
+    match history.random.below(6) {
+        0 | 1 => engine.fold().unwrap(),
+        2 | 3 => engine.compact().unwrap(),
+        _ => {}
     }
     let is_conflict = changed.iter().any(|row| changed_too.contains(row));
     match second.commit() {
         Ok(_) => assert!(!is_conflict, "{place}: both changed a row"),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Conflict, "{place}: {error}");
-            assert!(is_conflict, "{place}: {error}");
+            let is_moved = is_moved(&before, &engine.snapshot(), &changed_too);
+            assert!(is_conflict || is_moved, "{place}: {error}");
             *state = one;
             return;
         }
@@ -110,4 +157,10 @@ fn bulk_loads_of_whole_segments_agree_with_the_reference() {
     for seed in 100..102 {
         run(seed, 12, 12_000);
     }
+}
+
+#[test]
+fn compacted_tables_agree_with_the_reference() {
+    let moves = (200..203).map(|seed| run_with_loads(seed, 21, 300, 0.25)).sum::<usize>();
+    assert!(moves > 1, "rows were moved {moves} times");
 }

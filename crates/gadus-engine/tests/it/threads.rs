@@ -1,11 +1,12 @@
-//! Many threads on one database, with folds and checkpoints under them.
+//! Many threads on one database, with folds, checkpoints and compaction under them.
 
 use crate::reference::verify;
+use arrow::array::RecordBatch;
 use gadus_base::{ByteCount, Random};
 use gadus_block::MemoryFolder;
 use gadus_engine::{
     Aggregate, ColumnDefinition, ColumnType, Datum, Durability, Engine, Error, ErrorKind, Options,
-    RowChange, Snapshot, TableSchema,
+    RowChange, Snapshot, TableSchema, array_from_datums,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -165,5 +166,129 @@ fn threads_keep_sums_while_folds_and_checkpoints_run() {
         assert_eq!(total(&snapshot, "accounts"), whole);
         assert_eq!(total(&snapshot, "counters"), expected);
         verify(&engine, "reopened");
+    }
+}
+
+/// Loads, deletes that leave segments sparse, and updates by key and by place, while compaction moves
+/// the rows under them.
+#[test]
+fn no_update_is_lost_while_compaction_runs() {
+    let folder = Arc::new(MemoryFolder::new());
+    let engine = Engine::open(folder.clone(), NAME, options()).unwrap();
+    let mut transaction = engine.begin();
+    let table = transaction.create_table(&schema("counters")).unwrap();
+    transaction.commit().unwrap();
+    let (loaded, counted) = (AtomicU64::new(0), AtomicU64::new(0));
+    let (rounds, places) = (AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        let (engine, table, loaded, rounds) = (&engine, &table, &loaded, &rounds);
+        let (counted, places) = (&counted, &places);
+        let is_loaded = move || loaded.load(Ordering::Acquire) == LOADS;
+        let writers = (0..3).map(|thread| {
+            scope.spawn(move || {
+                let mut random = Random::seeded(thread);
+                while !is_loaded() {
+                    count_up(engine, table, &mut random, loaded, counted);
+                    // A pause in which a move may succeed.
+                    let round = rounds.load(Ordering::Relaxed);
+                    while rounds.load(Ordering::Relaxed) < round + 2 && !is_loaded() {
+                        std::thread::yield_now();
+                    }
+                }
+            })
+        });
+        let writers = writers.collect::<Vec<_>>();
+        scope.spawn(move || {
+            let mut last = None;
+            while !is_loaded() {
+                engine.compact().unwrap();
+                rounds.fetch_add(1, Ordering::Relaxed);
+                let now = engine.snapshot().table("counters").unwrap();
+                let now = now.find_key(&[Datum::Integer(0)]).unwrap();
+                places.fetch_add(u64::from(now != last), Ordering::Relaxed);
+                last = now;
+            }
+        });
+        for load in 0..LOADS {
+            load_sparse(engine, table, load);
+            loaded.store(load + 1, Ordering::Release);
+        }
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+    });
+    let (counted, places) = (counted.into_inner(), places.into_inner());
+    assert!(counted > 0 && places > 2, "{counted} counted, {places} places");
+    engine.compact().unwrap();
+    let expected = [i128::from(LOADS) * i128::from(LOAD / SPARSE), i128::from(counted)];
+    verify(&engine, "before closing");
+    assert_eq!(total(&engine.snapshot(), "counters"), expected);
+    let killed = folder.copy();
+    drop(engine);
+    for folder in [Arc::new(killed), folder] {
+        let engine = Engine::open(folder, NAME, options()).unwrap();
+        assert_eq!(total(&engine.snapshot(), "counters"), expected);
+        verify(&engine, "reopened");
+    }
+}
+
+const LOADS: u64 = 10;
+/// The fewest rows that a load writes as a segment.
+const LOAD: i64 = 8_192;
+/// One row of so many is kept.
+const SPARSE: i64 = 64;
+
+/// A segment of which few rows are left; the deletes are tried until no compaction is in the way.
+fn load_sparse(engine: &Engine, schema: &Arc<TableSchema>, load: u64) {
+    let first = i64::try_from(load).unwrap() * LOAD;
+    let ids = (first..first + LOAD).map(Datum::Integer).collect::<Vec<_>>();
+    let zeros = ids.iter().map(|_| Datum::Integer(0)).collect::<Vec<_>>();
+    let column = |values: &[Datum]| array_from_datums(ColumnType::Int64, values.iter()).unwrap();
+    let columns = vec![column(&ids), column(&zeros)];
+    let mut transaction = engine.begin();
+    let mut bulk = transaction.bulk(schema).unwrap();
+    bulk.push(&RecordBatch::try_new(schema.arrow(), columns).unwrap()).unwrap();
+    transaction.finish_bulk(bulk).unwrap();
+    transaction.commit().unwrap();
+    loop {
+        let mut transaction = engine.begin();
+        let table = transaction.snapshot().table("counters").unwrap();
+        let gone = ids.iter().zip(0..LOAD).filter(|(_, index)| index % SPARSE != 0);
+        let place = |(id, _): (&Datum, _)| table.find_key(std::slice::from_ref(id)).unwrap();
+        let gone = gone.filter_map(place).collect::<Vec<_>>();
+        transaction.delete(schema, &gone).unwrap();
+        if is_done(transaction.commit()) {
+            return;
+        }
+    }
+}
+
+/// A burst of updates of rows that are there for good.
+fn count_up(
+    engine: &Engine,
+    schema: &Arc<TableSchema>,
+    random: &mut Random,
+    loaded: &AtomicU64,
+    counted: &AtomicU64,
+) {
+    for _ in 0..40 {
+        let loads = loaded.load(Ordering::Acquire);
+        if loads == 0 {
+            return;
+        }
+        let row = random.below(loads * (LOAD / SPARSE) as u64);
+        let key = [Datum::Integer(i64::try_from(row).unwrap() * SPARSE)];
+        if random.chance(0.5) {
+            let changed = engine.change_row(schema, &key, Durability::Off, |row| {
+                Ok(RowChange::Update(vec![(1, Datum::Integer(amount(row) + 1))]))
+            });
+            assert_eq!(changed.unwrap(), 1);
+            counted.fetch_add(1, Ordering::Relaxed);
+            continue;
+        }
+        let mut transaction = engine.begin();
+        let table = transaction.snapshot().table("counters").unwrap();
+        let place = table.find_key(&key).unwrap().unwrap();
+        let more = amount(&table.row(place).unwrap().unwrap()) + 1;
+        transaction.update(schema, &[1], &[place], &[vec![Datum::Integer(more)]]).unwrap();
+        counted.fetch_add(u64::from(is_done(transaction.commit())), Ordering::Relaxed);
     }
 }

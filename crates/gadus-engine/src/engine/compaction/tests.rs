@@ -1,0 +1,194 @@
+//! Moves that meet changes of their sources, and records of moves that are not what they should be.
+
+use super::{Compacted, Move};
+use crate::blobs::Blobs;
+use crate::version::{Change, DatabaseVersion, decode_changes, encode_changes};
+use crate::{
+    ColumnDefinition, ColumnType, Datum, Durability, Engine, ErrorKind, Options, RowChange,
+    SEGMENT_ROWS_MAX, TableSchema, array_from_datums,
+};
+use arrow::array::RecordBatch;
+use gadus_base::{ByteCount, SegmentId};
+use gadus_block::MemoryFolder;
+use gadus_storage::{Options as StoreOptions, Store};
+use std::sync::Arc;
+
+const ROWS: i64 = 8_192;
+
+/// A table with a sparse segment of which every hundredth row is left, and a row in the open one.
+fn sparse(engine: &Engine) -> Arc<TableSchema> {
+    let column = |name: &str| ColumnDefinition {
+        name: name.to_owned(),
+        column_type: ColumnType::Int64,
+        nullable: false,
+        default: None,
+    };
+    let mut transaction = engine.begin();
+    let schema = TableSchema::new("t", vec![column("id"), column("x")], vec![0]).unwrap();
+    let schema = transaction.create_table(&schema).unwrap();
+    let ids = (0..ROWS).map(Datum::Integer).collect::<Vec<_>>();
+    let array = array_from_datums(ColumnType::Int64, ids.iter()).unwrap();
+    let batch = RecordBatch::try_new(schema.arrow(), vec![array.clone(), array]).unwrap();
+    let mut bulk = transaction.bulk(&schema).unwrap();
+    bulk.push(&batch).unwrap();
+    transaction.finish_bulk(bulk).unwrap();
+    let table = transaction.snapshot().table("t").unwrap();
+    for id in (0..ROWS).filter(|id| id % 100 != 0) {
+        let row = table.find_key(&[Datum::Integer(id)]).unwrap().unwrap();
+        transaction.delete(&schema, &[row]).unwrap();
+    }
+    transaction.insert(&schema, vec![[Datum::Integer(-1), Datum::Integer(-1)].into()]).unwrap();
+    transaction.commit().unwrap();
+    schema
+}
+
+fn write_move(engine: &Engine, schema: &TableSchema) -> Move {
+    engine.inner().write_move(schema.id).unwrap().expect("a sparse segment qualifies")
+}
+
+fn value(engine: &Engine, id: i64) -> Option<Datum> {
+    let table = engine.snapshot().table("t").unwrap();
+    let row = table.find_key(&[Datum::Integer(id)]).unwrap()?;
+    Some(table.row(row).unwrap().unwrap().remove(1))
+}
+
+fn verify(engine: &Engine) {
+    let mut problems = Vec::new();
+    engine.verify(&mut |problem| problems.push(problem.to_string()));
+    assert!(problems.is_empty(), "{problems:?}");
+}
+
+#[test]
+fn a_move_gives_way_to_every_change_of_its_sources() {
+    let engine = Engine::in_memory(Options::default()).unwrap();
+    // The maintenance thread would move the rows first.
+    let alone = engine.inner().checkpointer.lock();
+    let schema = sparse(&engine);
+    let change = |id: i64, change: RowChange| {
+        let key = [Datum::Integer(id)];
+        let changed = engine.change_row(&schema, &key, Durability::Off, |_| Ok(change.clone()));
+        assert_eq!(changed.unwrap(), 1);
+    };
+    let install = |written: &Move| engine.inner().install_move(written).unwrap();
+
+    let written = write_move(&engine, &schema);
+    change(100, RowChange::Update(vec![(1, Datum::Integer(7))]));
+    assert_eq!(install(&written), Compacted::Lost);
+    let written = write_move(&engine, &schema);
+    change(200, RowChange::Delete);
+    assert_eq!(install(&written), Compacted::Lost);
+    // Another row is no reason to give up; what was moved once is not there to be moved again.
+    let written = write_move(&engine, &schema);
+    change(-1, RowChange::Update(vec![(1, Datum::Integer(9))]));
+    assert_eq!(install(&written), Compacted::Moved);
+    assert_eq!(install(&written), Compacted::Lost);
+    drop(alone);
+
+    for (id, wanted) in [(100, Some(7)), (200, None), (-1, Some(9)), (300, Some(300))] {
+        assert_eq!(value(&engine, id), wanted.map(Datum::Integer));
+    }
+    verify(&engine);
+}
+
+#[test]
+fn a_move_gives_way_to_a_dropped_table() {
+    let engine = Engine::in_memory(Options::default()).unwrap();
+    let alone = engine.inner().checkpointer.lock();
+    let schema = sparse(&engine);
+    let written = write_move(&engine, &schema);
+    let mut transaction = engine.begin();
+    transaction.drop_table("t").unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(engine.inner().install_move(&written).unwrap(), Compacted::Lost);
+    drop(alone);
+}
+
+/// The change of a move, its parts free to be falsified.
+fn change_of(written: &Move) -> Change {
+    Change::MoveRows {
+        table: written.table,
+        removed: written.sources.iter().map(|source| source.id).collect(),
+        added: written.added.iter().cloned().collect(),
+        run: written.run.clone(),
+    }
+}
+
+#[test]
+fn a_move_that_does_not_fit_the_rows_is_refused() {
+    let engine = Engine::in_memory(Options::default()).unwrap();
+    let _alone = engine.inner().checkpointer.lock();
+    let schema = sparse(&engine);
+    let written = write_move(&engine, &schema);
+    let version = engine.inner().coordinator.visible();
+    let at = version.commit.next();
+    let apply = |falsify: &dyn Fn(&mut Change)| {
+        let mut change = change_of(&written);
+        falsify(&mut change);
+        let mut next = DatabaseVersion::clone(&version);
+        next.apply(&change, at).map(|()| next)
+    };
+    let moved = apply(&|_| ()).unwrap();
+    assert_eq!(moved.table(schema.id).unwrap().live_rows, 83);
+    let open = version.table(schema.id).unwrap().open.unwrap();
+    let source = written.sources[0].id;
+    let removing = |ids: Vec<SegmentId>| {
+        let refused = apply(&|change| {
+            if let Change::MoveRows { removed, .. } = change {
+                *removed = ids.clone();
+            }
+        });
+        refused.unwrap_err()
+    };
+    assert_eq!(removing(vec![]), "moves other rows than are there");
+    assert_eq!(removing(vec![source, source]), "moves rows that are not there");
+    assert_eq!(removing(vec![SegmentId(77)]), "moves rows that are not there");
+    assert_eq!(removing(vec![source, open]), "moves rows of the segment that takes rows");
+    let without_keys = apply(&|change| {
+        if let Change::MoveRows { run, .. } = change {
+            *run = None;
+        }
+    });
+    assert_eq!(without_keys.unwrap_err(), "moves other rows than are there");
+    let into_another = apply(&|change| {
+        if let Change::MoveRows { added, .. } = change {
+            added[0].0 = open;
+        }
+    });
+    assert_eq!(into_another.unwrap_err(), "adds a segment that is there already");
+}
+
+#[test]
+fn a_damaged_record_of_a_move_is_an_error_or_another_record() {
+    let folder = Arc::new(MemoryFolder::new());
+    let engine = Engine::open(folder.clone(), "x", Options::default()).unwrap();
+    let alone = engine.inner().checkpointer.lock();
+    let schema = sparse(&engine);
+    let written = write_move(&engine, &schema);
+    let payload = encode_changes(&[change_of(&written)]);
+    let image = Arc::new(folder.copy());
+    drop(alone);
+    let (store, _) = Store::open(image, "x", StoreOptions::default()).unwrap();
+    let blobs = Blobs::new(Arc::new(store), ByteCount::mib(1));
+    let whole = decode_changes(&payload, &blobs).unwrap();
+    let [Change::MoveRows { removed, added, run, .. }] = &whole[..] else {
+        panic!("another change: {whole:?}")
+    };
+    assert_eq!(removed, &[written.sources[0].id]);
+    assert!(added[0].1.rows() < SEGMENT_ROWS_MAX);
+    assert_eq!(run.as_ref().unwrap().entries(), u64::from(added[0].1.rows()));
+    drop(whole);
+    for length in 0..payload.len() {
+        let error = decode_changes(&payload[..length], &blobs).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{length} bytes");
+    }
+    for index in 0..payload.len() {
+        for value in [0, 1, 0x7F, 0xFF] {
+            let mut damaged = payload.clone();
+            damaged[index] = value;
+            // Most bytes are numbers, of which others are possible too.
+            if let Err(error) = decode_changes(&damaged, &blobs) {
+                assert_eq!(error.kind(), ErrorKind::Corrupt, "byte {index}");
+            }
+        }
+    }
+}
