@@ -2,6 +2,7 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
     reason = "a test may fail at any line; the lint sees only test functions"
 )]
 

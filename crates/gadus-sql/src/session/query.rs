@@ -2,7 +2,7 @@
 
 use super::files::take_files;
 use super::{Outcome, Prepared, Session, State};
-use crate::checked::CheckedArithmetic;
+use crate::checked::{CheckedArithmetic, checked_sum};
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::provider::SnapshotCatalog;
@@ -28,12 +28,13 @@ pub(super) fn planner_state(engine: &Engine) -> PlannerState {
         .with_target_partitions(engine.options().threads);
     // 1.10 is an exact decimal in SQL, not the double nearest to it.
     config.options_mut().sql_parser.parse_float_as_decimal = true;
-    SessionStateBuilder::new()
+    let mut builder = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(Arc::new(RuntimeEnv::default()))
         .with_default_features()
-        .with_analyzer_rule(Arc::new(CheckedArithmetic::new()))
-        .build()
+        .with_analyzer_rule(Arc::new(CheckedArithmetic::new()));
+    builder.aggregate_functions().get_or_insert_default().push(checked_sum());
+    builder.build()
 }
 
 impl Session {

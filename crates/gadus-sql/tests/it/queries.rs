@@ -161,7 +161,7 @@ fn deep_nesting_is_an_error_and_no_crash() {
     let shell = Shell::new();
     for text in [
         format!("SELECT {}1{}", "(".repeat(100_000), ")".repeat(100_000)),
-        format!("SELECT {}1", "-".repeat(1) + &"NOT ".repeat(50_000)),
+        format!("SELECT {}1", "-".to_owned() + &"NOT ".repeat(50_000)),
     ] {
         let (kind, _) = shell.fails(&text);
         assert!(matches!(kind, ErrorKind::Limit | ErrorKind::Input));
@@ -190,4 +190,32 @@ fn headings_are_what_was_written() {
         ["name", "max(id)", "1 + 2"]
     );
     assert_eq!(names("SELECT * FROM people WHERE id = 1").len(), 6);
+}
+
+#[test]
+fn a_sum_that_does_not_fit_is_an_error_whatever_plans_it() {
+    let shell = Shell::new();
+    shell.run("CREATE TABLE t (g BIGINT, n BIGINT, u BIGINT UNSIGNED, d DECIMAL(38, 0))");
+    shell.run(
+        "INSERT INTO t VALUES (1, 9223372036854775807, 18446744073709551615, \
+         99999999999999999999999999999999999999), (1, 1, 1, 1), (2, 5, 5, 5)",
+    );
+    for column in ["n", "u", "d"] {
+        for query in [
+            format!("SELECT sum({column}) FROM t WHERE g < 2"),
+            format!("SELECT sum({column}) FROM t WHERE g * 1 = 1"),
+            format!("SELECT g, sum({column}) FROM t GROUP BY g ORDER BY g"),
+            format!("SELECT sum({column}) OVER (PARTITION BY g) FROM t"),
+            format!("SELECT sum({column}) OVER (ORDER BY {column} ROWS 1 PRECEDING) FROM t"),
+            format!("SELECT sum(DISTINCT {column}), count({column}) FROM t"),
+        ] {
+            let (kind, message) = shell.fails(&query);
+            assert_eq!(kind, ErrorKind::OutOfRange, "{query}: {message}");
+        }
+    }
+    // What overflows on the way and fits in the end is no error.
+    shell.run("INSERT INTO t VALUES (1, -9223372036854775807, 0, -5)");
+    assert_eq!(shell.run("SELECT sum(n) FROM t WHERE g * 1 = 1"), "1");
+    assert_eq!(shell.run("SELECT g, sum(n) FROM t GROUP BY g ORDER BY g"), "1|1\n2|5");
+    assert_eq!(shell.run("SELECT sum(n), sum(DISTINCT n) FROM t WHERE g = 7"), "NULL|NULL");
 }

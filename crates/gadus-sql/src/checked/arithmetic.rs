@@ -1,8 +1,7 @@
-//! Integer arithmetic that fails rather than wrap.
+//! The operators `+`, `-` and `*` on integers.
 //!
-//! - DataFusion adds, subtracts and multiplies integers modulo their width. A wrong number is worse
-//!   than an error, so an analyzer rule replaces these operators by functions that check.
-//! - The rule runs behind type coercion, so both operands have one type.
+//! - An analyzer rule replaces them by functions that check. It runs behind type coercion, so both
+//!   operands have one type.
 
 use arrow::array::ArrayRef;
 use arrow::compute::kernels::numeric::{add, mul, sub};
