@@ -240,11 +240,9 @@ fn all_valid(count: usize) -> BooleanBufferBuilder {
 fn append_integers(to: &mut Vec<i64>, body: &Body, rows: Rows<'_>) {
     to.reserve(rows.count());
     match (body, rows) {
-        (Body::Plain(Values::Integer(packed)), Rows::Range { first, count }) => {
-            packed.for_each(first, count, |value| to.push(value));
-        }
-        (Body::Plain(Values::Integer(packed)), Rows::Positions(positions)) => {
-            to.extend(positions.iter().map(|&position| packed.get(position as usize)));
+        (Body::Plain(Values::Integer(packed)), rows) => {
+            to.reserve(rows.count());
+            each_packed(packed, rows, |value| to.push(value));
         }
         _ => append_each(body, rows, |from, index| {
             if let Values::Integer(packed) = from {
@@ -265,15 +263,20 @@ fn append_each(body: &Body, rows: Rows<'_>, mut push: impl FnMut(&Values, usize)
                 positions.iter().for_each(|&position| push(values, position as usize));
             }
         },
-        Body::Dictionary { values, codes } => match rows {
-            Rows::Range { first, count } => {
-                codes.for_each(first, count, |code| push(values, code_index(code)));
-            }
-            Rows::Positions(positions) => positions
-                .iter()
-                .for_each(|&position| push(values, code_index(codes.get(position as usize)))),
-        },
+        Body::Dictionary { values, codes } => {
+            each_packed(codes, rows, |code| push(values, code_index(code)));
+        }
         Body::Runs { ends, values } => each_run_index(ends, rows, |run| push(values, run)),
+    }
+}
+
+/// Hands the packed value of each row.
+fn each_packed(packed: &crate::encoding::Packed, rows: Rows<'_>, mut each: impl FnMut(i64)) {
+    match rows {
+        Rows::Range { first, count } => packed.for_each(first, count, each),
+        Rows::Positions(positions) => {
+            positions.iter().for_each(|&position| each(packed.get(position as usize)));
+        }
     }
 }
 

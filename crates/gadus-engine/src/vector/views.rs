@@ -72,25 +72,17 @@ impl Views {
             (Body::Plain(_), Rows::Positions(positions)) => {
                 to.extend(positions.iter().map(|&row| view_of(values, row as usize, buffer)));
             }
-            (Body::Dictionary { codes, .. }, Rows::Range { first, count })
-                if count > values.count() =>
-            {
+            (Body::Dictionary { codes, .. }, rows) if rows.count() > values.count() => {
+                // Each entry's view is made once, and copied from then on.
                 let entries = (0..values.count())
                     .map(|entry| view_of(values, entry, buffer))
                     .collect::<Vec<_>>();
-                codes.for_each(first, count, |code| to.push(entries[code_index(code)]));
+                super::each_packed(codes, rows, |code| to.push(entries[code_index(code)]));
             }
-            (Body::Dictionary { codes, .. }, Rows::Range { first, count }) => {
-                codes.for_each(first, count, |code| {
-                    to.push(view_of(values, code_index(code), buffer));
+            (Body::Dictionary { codes, .. }, rows) => {
+                super::each_packed(codes, rows, |code| {
+                    to.push(view_of(values, code_index(code), buffer))
                 });
-            }
-            (Body::Dictionary { codes, .. }, Rows::Positions(positions)) => {
-                to.extend(
-                    positions
-                        .iter()
-                        .map(|&row| view_of(values, code_index(codes.get(row as usize)), buffer)),
-                );
             }
             (Body::Runs { ends, .. }, rows) => {
                 super::each_run_index(ends, rows, |run| to.push(view_of(values, run, buffer)));

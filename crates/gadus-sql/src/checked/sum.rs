@@ -5,9 +5,9 @@
 //! - The computing, and all that cannot overflow, is DataFusion's.
 
 use crate::error::to_datafusion;
-use arrow::array::{ArrayRef, BooleanArray};
+use arrow::array::{ArrayRef, AsArray, BooleanArray, Decimal128Array};
 use arrow::compute::{CastOptions, cast, cast_with_options};
-use arrow::datatypes::{DataType, Field, FieldRef};
+use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, UInt64Type};
 use datafusion::common::{Result, ScalarValue, not_impl_err};
 use datafusion::functions_aggregate::sum::Sum;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
@@ -130,7 +130,18 @@ impl AggregateUDFImpl for CheckedSum {
 
 /// Values as those that are summed.
 fn widen(values: &[ArrayRef], wide: &DataType) -> Result<Vec<ArrayRef>> {
-    Ok(values.iter().map(|values| cast(values, wide)).collect::<Result<_, _>>()?)
+    let widened = values.iter().map(|values| match values.data_type() {
+        // Each fits, which the cast would test for each.
+        DataType::Int64 => Ok(exact(values.as_primitive::<Int64Type>().unary(i128::from))),
+        DataType::UInt64 => Ok(exact(values.as_primitive::<UInt64Type>().unary(i128::from))),
+        _ => cast(values, wide),
+    });
+    Ok(widened.collect::<Result<_, _>>()?)
+}
+
+/// Whole numbers as decimals of 38 digits.
+fn exact(values: Decimal128Array) -> ArrayRef {
+    Arc::new(values.with_data_type(DataType::Decimal128(38, 0)))
 }
 
 /// A total in its own type, or an error.
