@@ -70,7 +70,7 @@ pub struct Problem {
 pub fn check(path: impl AsRef<Path>, mut progress: impl FnMut(u64, u64)) -> Result<CheckReport> {
     let (folder, name) = place(path.as_ref())?;
     let folder = Arc::new(folder);
-    let files = gadus_storage::check(folder.clone(), name)?;
+    let files = gadus_storage::check(folder.clone(), &name)?;
     let mut report = CheckReport {
         last_commit: files.last_commit,
         log_records: files.log_records,
@@ -80,7 +80,7 @@ pub fn check(path: impl AsRef<Path>, mut progress: impl FnMut(u64, u64)) -> Resu
         problems: files.problems.into_iter().map(Problem::from).collect(),
     };
     let options = Options { read_only: true, create: false, ..Options::default() };
-    match Engine::open(folder, name, options) {
+    match Engine::open(folder, &name, options) {
         Ok(engine) => {
             let tables = engine.snapshot().tables();
             let values = |table: &Table| table.rows() * (table.schema().columns.len() as u64 + 1);

@@ -23,7 +23,7 @@ impl Database {
     /// or file, `Corrupt` when the file is no database or damaged.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self> {
         let (folder, name) = place(path.as_ref())?;
-        let engine = Engine::open(options.slowed(folder), name, options.into_engine())?;
+        let engine = Engine::open(options.slowed(folder), &name, options.into_engine())?;
         Ok(Self { sql: Sql::new(engine) })
     }
 
@@ -54,13 +54,19 @@ impl Database {
     }
 }
 
-/// The folder and the name in it that a path means.
-pub(crate) fn place(path: &Path) -> Result<(FileFolder, &str)> {
+/// The folder and the name in it that a path means. A symbolic link means the file it leads to,
+/// beside which the log is.
+pub(crate) fn place(path: &Path) -> Result<(FileFolder, String)> {
     let wrong = |what: &str| Error::new(ErrorKind::Input, format!("{}: {what}", path.display()));
-    if path.is_dir() {
+    let resolved = if path.is_symlink() { path.canonicalize() } else { Ok(path.to_owned()) };
+    let resolved = resolved.map_err(|error| {
+        let message = format!("{}: this link leads nowhere: {error}", path.display());
+        Error::new(ErrorKind::NotFound, message)
+    })?;
+    if resolved.is_dir() {
         return Err(wrong("this is a folder; a database is a file: add a name"));
     }
-    let name = path.file_name().ok_or_else(|| wrong("this names no file"))?;
+    let name = resolved.file_name().ok_or_else(|| wrong("this names no file"))?;
     let name = name.to_str().ok_or_else(|| wrong("the name of a database is UTF-8"))?;
-    Ok((FileFolder::new(path.parent().unwrap_or(Path::new(""))), name))
+    Ok((FileFolder::new(resolved.parent().unwrap_or(Path::new(""))), name.to_owned()))
 }

@@ -57,6 +57,30 @@ fn a_file_is_opened_by_one_at_a_time_and_closed_with_its_last_user() {
 }
 
 #[test]
+fn a_link_means_the_database_that_it_leads_to() {
+    let folder = Folder::new();
+    let (real, elsewhere) = (folder.path("x.gadus"), folder.path("elsewhere"));
+    std::fs::create_dir(&elsewhere).unwrap();
+    let (link, dangling) = (elsewhere.join("link.gadus"), elsewhere.join("dangling.gadus"));
+    std::os::unix::fs::symlink("../x.gadus", &link).unwrap();
+    std::os::unix::fs::symlink("../missing.gadus", &dangling).unwrap();
+    {
+        let database = Database::open(&real, Options::new()).unwrap();
+        database.connect().execute("CREATE TABLE t (id BIGINT)", &[]).unwrap();
+        assert_eq!(kind(&link, Options::new()), ErrorKind::InUse);
+    }
+    assert_eq!(Database::open(&link, Options::new()).unwrap().tables(), ["t"]);
+    assert_eq!(kind(&dangling, Options::new()), ErrorKind::NotFound);
+    // A second name of the file has no log beside it.
+    let hard = elsewhere.join("hard.gadus");
+    std::fs::hard_link(&real, &hard).unwrap();
+    assert_eq!(kind(&hard, Options::new()), ErrorKind::Corrupt);
+    assert_eq!(Database::open(&real, Options::new()).unwrap().tables(), ["t"]);
+    let left = std::fs::read_dir(&elsewhere).unwrap().count();
+    assert_eq!(left, 3, "nothing was made beside the links");
+}
+
+#[test]
 fn readers_share_a_file_and_change_nothing() {
     let folder = Folder::new();
     let path = folder.path("x.gadus");
