@@ -39,3 +39,23 @@ fn tpch_is_loaded_whole_and_sound() {
     assert!(folder.refused(&["tpch", "x.gadus", "--sf", "0.01"]).contains("--replace"));
     assert!(folder.printed(&["check", "x.gadus"]).ends_with("sound\n"));
 }
+
+#[test]
+fn a_bad_csv_file_is_refused_with_its_line_and_changes_nothing() {
+    let folder = Folder::new();
+    let create = "CREATE TABLE t (id BIGINT, name TEXT); INSERT INTO t VALUES (7, 'seven')";
+    folder.printed(&["x.gadus", "-c", create]);
+    let bad: [(&str, &[u8]); 4] = [
+        ("short.csv", b"id,name\n1,a\n2\n3,c\n"),
+        ("long.csv", b"id,name\n1,a\n2,b,c\n"),
+        ("bytes.csv", b"id,name\n1,a\n2,\xff\xfe\n"),
+        ("type.csv", b"id,name\n1,a\nx,b\n"),
+    ];
+    for (name, content) in bad {
+        std::fs::write(folder.path(name), content).unwrap();
+        let message = folder.refused(&["x.gadus", "-c", &format!("COPY t FROM '{name}'")]);
+        assert!(message.contains(name) && message.contains("line 3"), "{message}");
+        let rows = folder.printed(&["x.gadus", "--format", "csv", "-c", "SELECT * FROM t"]);
+        assert_eq!(rows, "id,name\n7,seven\n", "{name}");
+    }
+}

@@ -121,7 +121,21 @@ impl FileSource {
         if error.message().contains(&self.path) {
             return error.clone();
         }
-        Error::new(error.kind(), format!("{}: {}", self.path, error.message()))
+        let message = self.misfit(error.message()).unwrap_or_else(|| error.message().to_owned());
+        Error::new(error.kind(), format!("{}: {message}", self.path))
+    }
+
+    /// What the CSV reader says of a value that is not of its column's type, in the words of the
+    /// other errors: it counts lines and columns from 0, and names no column.
+    fn misfit(&self, message: &str) -> Option<String> {
+        let (_, rest) = message.split_once("Error while parsing value '")?;
+        let (value, rest) = rest.split_once("' as type '")?;
+        let (data_type, rest) = rest.split_once("' for column ")?;
+        let (column, rest) = rest.split_once(" at line ")?;
+        let line: usize = rest.split_once('.')?.0.parse().ok()?;
+        let column: usize = column.parse().ok()?;
+        let name = self.schema.as_ref()?.fields().get(column)?.name();
+        Some(format!("line {}, column \"{name}\": '{value}' is no {data_type}", line + 1))
     }
 
     fn failed(&self, error: &std::io::Error) -> Error {
