@@ -3,7 +3,6 @@
 //! - A value becomes a datum of a column only when the column can hold it exactly, or by an
 //!   assignment cast that fails rather than change it beyond rounding.
 
-use crate::error::input;
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::util::display::FormatOptions;
@@ -129,10 +128,7 @@ impl Value {
                 return Ok(Datum::Integer(*value));
             }
             (Self::Float(value), ColumnType::Float64) => return Ok(Datum::Float(*value)),
-            (Self::Text(text), ColumnType::Text) => {
-                refuse_nul(text)?;
-                return Ok(Datum::text(text));
-            }
+            (Self::Text(text), ColumnType::Text) => return Ok(Datum::text(text)),
             (Self::Binary(bytes), ColumnType::Binary) => {
                 return Ok(Datum::Bytes(bytes.as_slice().into()));
             }
@@ -172,11 +168,4 @@ fn decimal(value: i128, from: i8, to: i8, column_type: ColumnType) -> Option<Dat
         // A constant beyond 64 bits is beyond every value of the column; let DataFusion say so.
         _ => i64::try_from(scaled).ok().map(Datum::Integer),
     }
-}
-
-fn refuse_nul(text: &str) -> Result<()> {
-    if text.contains('\0') {
-        return Err(input("text must not contain NUL characters"));
-    }
-    Ok(())
 }

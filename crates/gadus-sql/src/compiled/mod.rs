@@ -65,32 +65,49 @@ pub(crate) struct CompiledCache {
 #[derive(Debug, Clone)]
 struct Entry {
     compiled: Option<Arc<Compiled>>,
+    parameters: usize,
     schema_version: u64,
 }
 
 impl CompiledCache {
-    /// The compiled form of a shape, made now if it is new; none when there is none.
-    pub(crate) fn get(&self, shape: &str, snapshot: &Snapshot) -> Option<Arc<Compiled>> {
+    /// The compiled form of a shape, made now if it is new; none when there is none, or when it
+    /// does not have this many parameters.
+    pub(crate) fn get(
+        &self,
+        shape: &str,
+        parameters: usize,
+        snapshot: &Snapshot,
+    ) -> Option<Arc<Compiled>> {
         if let Some(entry) = self.shapes.read().get(shape)
             && entry.fits(snapshot)
         {
-            return entry.compiled.clone();
+            return entry.with_parameters(parameters);
         }
-        let compiled = crate::session::parse(shape)
-            .ok()
-            .and_then(|prepared| Compiled::compile(prepared.statement(), snapshot))
-            .map(Arc::new);
+        let entry = Entry::compile(shape, snapshot);
+        let compiled = entry.with_parameters(parameters);
         let mut shapes = self.shapes.write();
         if shapes.len() >= SHAPES_MAX {
             shapes.clear();
         }
-        let schema_version = snapshot.schema_version();
-        shapes.insert(shape.to_owned(), Entry { compiled: compiled.clone(), schema_version });
+        shapes.insert(shape.to_owned(), entry);
         compiled
     }
 }
 
 impl Entry {
+    fn compile(shape: &str, snapshot: &Snapshot) -> Self {
+        let schema_version = snapshot.schema_version();
+        let Ok(prepared) = crate::session::parse(shape) else {
+            return Self { compiled: None, parameters: 0, schema_version };
+        };
+        let compiled = Compiled::compile(prepared.statement(), snapshot).map(Arc::new);
+        Self { compiled, parameters: prepared.parameters(), schema_version }
+    }
+
+    fn with_parameters(&self, count: usize) -> Option<Arc<Compiled>> {
+        self.compiled.clone().filter(|_| self.parameters == count)
+    }
+
     fn fits(&self, snapshot: &Snapshot) -> bool {
         match &self.compiled {
             Some(compiled) => compiled.target().fits(snapshot),

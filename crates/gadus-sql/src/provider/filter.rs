@@ -39,6 +39,8 @@ pub(crate) fn predicate_of(filter: &Expr, schema: &TableSchema) -> Option<Predic
             Some(Predicate { column: column_index(inner, schema)?, test: Test::IsNotNull })
         }
         Expr::Like(like) => starts_with(like, schema),
+        Expr::Column(_) => flag(filter, true, schema),
+        Expr::Not(inner) => flag(inner, false, schema),
         _ => None,
     }
 }
@@ -53,6 +55,13 @@ fn comparison(operator: Operator) -> Option<Comparison> {
         Operator::GtEq => Comparison::GreaterOrEqual,
         _ => return None,
     })
+}
+
+/// A boolean column that stands alone.
+fn flag(expr: &Expr, value: bool, schema: &TableSchema) -> Option<Predicate> {
+    let column = column_index(expr, schema)?;
+    let constant = scalar_datum(&value.into(), schema.columns[column].column_type)?;
+    Some(Predicate { column, test: Test::Compare(Comparison::Equal, constant) })
 }
 
 fn column_index(expr: &Expr, schema: &TableSchema) -> Option<usize> {

@@ -134,7 +134,8 @@ impl Session {
         };
         let engine = &self.shared.engine;
         let snapshot = state.snapshot(engine);
-        let Some(compiled) = self.shared.compiled.get(shape, &snapshot) else { return Ok(None) };
+        let compiled = self.shared.compiled.get(shape, parameters.len(), &snapshot);
+        let Some(compiled) = compiled else { return Ok(None) };
         if !compiled.writes() {
             return compiled.read(engine, &snapshot, parameters, flag.as_atomic());
         }

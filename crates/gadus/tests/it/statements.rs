@@ -27,6 +27,35 @@ fn parameters_stand_for_values_by_order_or_by_number() {
 }
 
 #[test]
+fn as_many_values_are_given_as_there_are_parameters() {
+    let connection = database().connect();
+    for sql in [
+        "SELECT name FROM t WHERE id = ?",
+        "SELECT count(*) FROM t WHERE id > $1",
+        "INSERT INTO t VALUES (?, 'more')",
+        "UPDATE t SET name = 'none' WHERE id = ?",
+        "DELETE FROM t WHERE id = ?",
+        "SELECT upper(name) FROM t WHERE id <> ?",
+    ] {
+        for values in [params![], params![1, 2]] {
+            let error = connection.execute(sql, values).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Input, "{sql}: {error}");
+        }
+    }
+    assert_eq!(names(&connection, "SELECT name FROM t ORDER BY id", &[]).join(" "), "one two");
+}
+
+#[test]
+fn text_holds_any_character() {
+    let connection = database().connect();
+    let text = "a\0b\u{1f41f}\n";
+    connection.execute("INSERT INTO t VALUES (7, ?)", params![text]).unwrap();
+    connection.execute("INSERT INTO t SELECT 8, ?", params![text]).unwrap();
+    let found = names(&connection, "SELECT name FROM t WHERE name = $1", params![text]);
+    assert_eq!(found, [text, text]);
+}
+
+#[test]
 fn a_prepared_statement_runs_with_new_values_each_time() {
     let connection = database().connect();
     let insert = connection.prepare("INSERT INTO t VALUES (?, ?)").unwrap();
