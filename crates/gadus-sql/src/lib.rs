@@ -28,6 +28,7 @@ mod checked;
 mod compiled;
 mod error;
 mod kept;
+mod progress;
 mod provider;
 mod rows;
 mod session;
@@ -36,6 +37,7 @@ mod split;
 mod types;
 mod value;
 
+pub use progress::ProgressReading;
 pub use rows::RowStream;
 pub use session::{Boxed, Outcome, Prepared, Session, Sql};
 pub use split::{Script, split_statements};

@@ -9,7 +9,7 @@
 //!   ([`GroupCommit::gather`]): otherwise two halves of the threads alternate for ever, each waiting
 //!   for the other half's sync.
 //! - The appended end is read before the sync begins; durable is raised only after it succeeded.
-//! - A failed sync poisons the store and wakes everyone.
+//! - A failed sync poisons the store and wakes everyone; so does whoever finds the store poisoned.
 
 use crate::error::StorageError;
 use crate::log::tail::Tail;
@@ -107,7 +107,11 @@ impl GroupCommit {
             if self.durable() >= end {
                 return Ok(());
             }
-            self.poison.check()?;
+            if let Err(poisoned) = self.poison.check() {
+                // Who was woken to lead and does not must pass it on, or the others sleep for ever.
+                self.beds.iter().for_each(|bed| bed.call(u32::MAX));
+                return Err(poisoned);
+            }
             let mut turn = self.turn.lock();
             if self.durable() >= end {
                 return Ok(());

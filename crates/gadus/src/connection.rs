@@ -10,7 +10,7 @@ use crate::runtime;
 use crate::statement::Statement;
 use futures::future::BoxFuture;
 use gadus_engine::{Error, Result};
-use gadus_sql::{Session, Sql, Value, split_statements};
+use gadus_sql::{ProgressReading, Session, Sql, Value, split_statements};
 use std::sync::{Arc, Weak};
 
 /// One line of statements to a database.
@@ -20,7 +20,7 @@ pub struct Connection {
     session: Arc<Session>,
 }
 
-/// Ends what a connection runs, from another thread; does not keep the database open.
+/// Watches and ends what a connection runs, from another thread; does not keep the database open.
 #[derive(Debug, Clone)]
 pub struct CancelHandle {
     session: Weak<Session>,
@@ -159,6 +159,12 @@ impl Connection {
 }
 
 impl CancelHandle {
+    /// How far the statement that runs now has come, with its rows.
+    #[must_use]
+    pub fn progress(&self) -> ProgressReading {
+        self.session.upgrade().map(|session| session.progress()).unwrap_or_default()
+    }
+
     /// Ends the statement that runs now, with the error kind `Cancelled`; nothing it changed stays.
     /// When none runs, nothing happens.
     pub fn cancel(&self) {

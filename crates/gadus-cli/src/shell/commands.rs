@@ -8,6 +8,7 @@ use gadus::Outcome;
 use super::{Next, Shell, script};
 use crate::failure::Failure;
 use crate::output::Format;
+use crate::progress::Watch;
 use crate::terminal;
 
 /// A command for `.help`: name, arguments, purpose.
@@ -59,8 +60,9 @@ impl Shell {
     }
 
     fn tables(&mut self) -> Result<(), Failure> {
-        for table in self.database.tables() {
-            writeln!(self.output, "{table}")?;
+        // By the connection, which sees the tables of its transaction too.
+        for row in self.connection.query("SHOW TABLES", &[])? {
+            writeln!(self.output, "{}", row?.get::<String>(0)?)?;
         }
         self.flush()
     }
@@ -82,7 +84,10 @@ impl Shell {
         } else {
             format!("CREATE TABLE \"{name}\" AS SELECT * FROM '{path}'")
         };
-        match self.connection.run(&statement, &[])? {
+        let watch = Watch::start(self.connection.cancel_handle());
+        let outcome = self.connection.run(&statement, &[])?;
+        drop(watch);
+        match outcome {
             Outcome::Changed { rows, .. } => self.tell(&format!("{rows} rows into {table}")),
             Outcome::Rows(_) | Outcome::Done(_) => self.tell(&format!("{table} is made")),
         }

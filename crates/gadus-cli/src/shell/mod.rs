@@ -18,6 +18,7 @@ use gadus_base::clock;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::{BatchWriter, Format, Limits, Plan};
+use crate::progress::Watch;
 use crate::terminal;
 
 /// What the shell is started with.
@@ -102,10 +103,17 @@ impl Shell {
     fn statement(&mut self, sql: &str) -> Result<(), Failure> {
         self.begin()?;
         let started = clock().now();
+        let watch = Watch::start(self.connection.cancel_handle());
         match self.connection.run(sql, &[])? {
-            Outcome::Rows(rows) => self.write_rows(rows)?,
-            Outcome::Changed { verb, rows } => self.tell(&format!("{verb} {rows}"))?,
-            Outcome::Done(verb) => self.tell(verb)?,
+            Outcome::Rows(rows) => self.write_rows(rows, watch)?,
+            Outcome::Changed { verb, rows } => {
+                drop(watch);
+                self.tell(&format!("{verb} {rows}"))?;
+            }
+            Outcome::Done(verb) => {
+                drop(watch);
+                self.tell(verb)?;
+            }
         }
         if self.timing {
             let seconds = started.elapsed().as_secs_f64();
@@ -124,7 +132,7 @@ impl Shell {
         Ok(())
     }
 
-    fn write_rows(&mut self, mut rows: Rows) -> Result<(), Failure> {
+    fn write_rows(&mut self, mut rows: Rows, watch: Watch) -> Result<(), Failure> {
         let terminal = !self.redirected && terminal::is_interactive();
         if terminal && self.format.is_binary() {
             return Err(Failure::message(
@@ -136,9 +144,13 @@ impl Shell {
             Format::Table if Plan::is_one(rows.schema()) => Box::new(Plan::new(&mut self.output)),
             format => format.writer(&mut self.output, limits),
         };
+        let mut next = rows.next_batch()?;
+        // On a terminal the rows would mix with the bar.
+        let _watch = (!terminal).then_some(watch);
         writer.start(rows.schema())?;
-        while let Some(batch) = rows.next_batch()? {
+        while let Some(batch) = next {
             writer.batch(&batch)?;
+            next = rows.next_batch()?;
         }
         writer.finish()?;
         drop(writer);

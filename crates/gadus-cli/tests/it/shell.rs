@@ -173,3 +173,21 @@ fn an_interrupt_ends_a_running_command_with_130() {
     };
     assert_eq!(status.code(), Some(130));
 }
+
+#[test]
+fn tables_of_an_open_transaction_are_listed() {
+    let folder = Folder::new();
+    let script = "CREATE TABLE a (id BIGINT);\nBEGIN;\nCREATE TABLE b (id BIGINT);\n.tables\nROLLBACK;\n.tables\n";
+    let output = folder.piped(&[], script);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "a\nb\na\n");
+}
+
+#[test]
+fn several_commands_run_in_order_up_to_the_first_error() {
+    let folder = Folder::new();
+    let words =
+        ["--format", "csv", "-c", "SELECT 1 AS a", "-c", "SELECT nothing", "-c", "SELECT 2"];
+    let output = folder.run(&words);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "a\n1\n");
+}

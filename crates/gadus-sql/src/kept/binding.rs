@@ -4,6 +4,7 @@
 //!   place for what changes between its runs. It is volatile, lest it be folded into a constant.
 //! - Filters that the engine takes over are kept as expressions and made anew for each run.
 
+use crate::progress::Progress;
 use crate::provider::predicate_of;
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -30,12 +31,18 @@ pub(crate) struct Binding {
 struct Bound {
     snapshot: Option<Snapshot>,
     values: Arc<[ScalarValue]>,
+    progress: Arc<Progress>,
 }
 
 impl Binding {
     /// Sets what the next run reads.
-    pub(super) fn bind(&self, snapshot: Snapshot, values: Vec<ScalarValue>) {
-        *self.bound.write() = Bound { snapshot: Some(snapshot), values: values.into() };
+    pub(super) fn bind(
+        &self,
+        snapshot: Snapshot,
+        values: Vec<ScalarValue>,
+        progress: Arc<Progress>,
+    ) {
+        *self.bound.write() = Bound { snapshot: Some(snapshot), values: values.into(), progress };
     }
 
     /// Lets the snapshot go; values stay, for threads of a run that was dropped and still ends.
@@ -45,6 +52,11 @@ impl Binding {
 
     pub(crate) fn snapshot(&self) -> Option<Snapshot> {
         self.bound.read().snapshot.clone()
+    }
+
+    /// Where the run of now says how far it has come.
+    pub(crate) fn progress(&self) -> Arc<Progress> {
+        self.bound.read().progress.clone()
     }
 
     /// The value of a parameter, counted from 0.

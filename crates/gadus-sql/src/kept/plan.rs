@@ -5,6 +5,7 @@
 
 use super::{Binding, KeptPlan};
 use crate::error::from_datafusion;
+use crate::progress::Progress;
 use crate::provider::is_snapshot_table;
 use crate::value::Value;
 use datafusion::common::ScalarValue;
@@ -20,9 +21,13 @@ use std::sync::Arc;
 
 impl Binding {
     /// A binding that a plan is made with.
-    pub(crate) fn new(snapshot: Snapshot, parameters: &[Value]) -> Arc<Self> {
+    pub(crate) fn new(
+        snapshot: Snapshot,
+        parameters: &[Value],
+        progress: Arc<Progress>,
+    ) -> Arc<Self> {
         let binding = Arc::new(Self::default());
-        binding.bind(snapshot, parameters.iter().map(Value::to_scalar).collect());
+        binding.bind(snapshot, scalars(parameters), progress);
         binding
     }
 }

@@ -6,6 +6,7 @@
 
 use super::table::SnapshotTable;
 use crate::kept::Binding;
+use crate::progress::Progress;
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::error::DataFusionError;
@@ -32,16 +33,24 @@ pub(crate) struct SnapshotCatalog {
     files: Arc<Files>,
     threads: usize,
     binding: Option<Arc<Binding>>,
+    progress: Arc<Progress>,
 }
 
 impl SnapshotCatalog {
-    pub(crate) fn new(snapshot: Snapshot, files: Files, threads: usize) -> Self {
-        Self { snapshot, files: Arc::new(files), threads, binding: None }
+    pub(crate) fn new(
+        snapshot: Snapshot,
+        files: Files,
+        threads: usize,
+        progress: Arc<Progress>,
+    ) -> Self {
+        Self { snapshot, files: Arc::new(files), threads, binding: None, progress }
     }
 
     /// A catalog for a plan that is to be kept: its tables are those of the binding.
     pub(crate) fn for_keeping(snapshot: Snapshot, threads: usize, binding: Arc<Binding>) -> Self {
-        Self { binding: Some(binding), ..Self::new(snapshot, Files::default(), threads) }
+        let progress = binding.progress();
+        let catalog = Self::new(snapshot, Files::default(), threads, progress);
+        Self { binding: Some(binding), ..catalog }
     }
 }
 
@@ -112,7 +121,8 @@ impl SchemaProvider for SnapshotSchema {
         let threads = self.catalog.threads;
         Ok(self.catalog.snapshot.find_table(name).map(|table| {
             let binding = self.catalog.binding.clone();
-            let table = SnapshotTable::new(table, with_row_ids, threads, binding);
+            let progress = self.catalog.progress.clone();
+            let table = SnapshotTable::new(table, with_row_ids, threads, binding, progress);
             Arc::new(table) as Arc<dyn TableProvider>
         }))
     }

@@ -117,7 +117,8 @@ impl ExecutionPlan for KeptScanExec {
             return plan_err!("table {} is worth more threads now", self.table.name);
         }
         let name = self.table.name.clone();
-        Ok(Arc::new(ScanExec::with_properties(name, scan, self.limit, self.properties.clone())))
+        let (properties, progress) = (self.properties.clone(), self.binding.progress());
+        Ok(Arc::new(ScanExec::with_properties(name, scan, self.limit, properties, progress)))
     }
 
     fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

@@ -3,6 +3,7 @@
 //! - A partition that is disturbed takes fewer morsels; none waits for another.
 
 use crate::error::to_datafusion;
+use crate::progress::Progress;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -32,13 +33,20 @@ pub(super) struct ScanExec {
     limit: Option<usize>,
     next: Arc<AtomicUsize>,
     properties: Arc<PlanProperties>,
+    progress: Arc<Progress>,
 }
 
 impl ScanExec {
-    pub(super) fn new(table: String, scan: Scan, threads: usize, limit: Option<usize>) -> Self {
+    pub(super) fn new(
+        table: String,
+        scan: Scan,
+        threads: usize,
+        limit: Option<usize>,
+        progress: Arc<Progress>,
+    ) -> Self {
         let partitions = threads.min(scan.morsels()).max(1);
         let properties = properties(scan.schema().clone(), partitions);
-        Self::with_properties(table, scan, limit, properties)
+        Self::with_properties(table, scan, limit, properties, progress)
     }
 
     /// A scan in the place of one with these properties.
@@ -47,8 +55,9 @@ impl ScanExec {
         scan: Scan,
         limit: Option<usize>,
         properties: Arc<PlanProperties>,
+        progress: Arc<Progress>,
     ) -> Self {
-        Self { table, scan: Arc::new(scan), limit, next: Arc::default(), properties }
+        Self { table, scan: Arc::new(scan), limit, next: Arc::default(), properties, progress }
     }
 }
 
@@ -118,11 +127,16 @@ impl ExecutionPlan for ScanExec {
             limit: self.limit,
             next: Arc::default(),
             properties: self.properties.clone(),
+            progress: self.progress.clone(),
         }))
     }
 
-    fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+    fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        if partition == 0 {
+            self.progress.scan_begins(self.scan.morsels());
+        }
         let reader = Reader {
+            progress: self.progress.clone(),
             scan: self.scan.clone(),
             next: self.next.clone(),
             left: self.limit.unwrap_or(usize::MAX),
@@ -145,6 +159,7 @@ impl ExecutionPlan for ScanExec {
 
 /// Reads morsel after morsel.
 struct Reader {
+    progress: Arc<Progress>,
     scan: Arc<Scan>,
     next: Arc<AtomicUsize>,
     left: usize,
@@ -172,6 +187,7 @@ impl Reader {
                     if rows >= left { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
                 })
                 .map_err(to_datafusion)?;
+            self.progress.morsel_read();
         }
     }
 }

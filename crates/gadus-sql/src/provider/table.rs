@@ -5,6 +5,7 @@ use super::kept_scan::KeptScanExec;
 use super::scan::ScanExec;
 use crate::error::to_datafusion;
 use crate::kept::Binding;
+use crate::progress::Progress;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
@@ -25,6 +26,7 @@ pub(super) struct SnapshotTable {
     threads: usize,
     /// For a plan that is to be kept.
     binding: Option<Arc<Binding>>,
+    progress: Arc<Progress>,
 }
 
 impl SnapshotTable {
@@ -33,6 +35,7 @@ impl SnapshotTable {
         with_row_ids: bool,
         threads: usize,
         binding: Option<Arc<Binding>>,
+        progress: Arc<Progress>,
     ) -> Self {
         let mut schema = table.schema().arrow();
         if with_row_ids {
@@ -43,7 +46,7 @@ impl SnapshotTable {
         let key = table.schema().key.clone();
         let constraints = if key.is_empty() { vec![] } else { vec![Constraint::PrimaryKey(key)] };
         let constraints = Constraints::new_unverified(constraints);
-        Self { table, schema, constraints, threads, binding }
+        Self { table, schema, constraints, threads, binding, progress }
     }
 }
 
@@ -115,6 +118,7 @@ impl TableProvider for SnapshotTable {
             return Ok(Arc::new(kept));
         }
         let scan = self.table.scan(request).map_err(to_datafusion)?;
-        Ok(Arc::new(ScanExec::new(self.table.schema().name.clone(), scan, self.threads, limit)))
+        let (name, progress) = (self.table.schema().name.clone(), self.progress.clone());
+        Ok(Arc::new(ScanExec::new(name, scan, self.threads, limit, progress)))
     }
 }

@@ -68,6 +68,7 @@ impl Session {
         let mut bulk = transaction.bulk(schema)?;
         while let Some(batch) = stream.try_next().await.map_err(from_datafusion)? {
             bulk.push(&whole_batch(schema, columns, &defaults, &batch)?)?;
+            self.progress.rows_written(batch.num_rows());
         }
         transaction.finish_bulk(bulk)
     }

@@ -23,6 +23,7 @@ pub(crate) use run::parse;
 
 use crate::compiled::CompiledCache;
 use crate::kept::KeptPlans;
+use crate::progress::{Progress, ProgressReading};
 use crate::rows::RowStream;
 use crate::value::Value;
 use datafusion::execution::SessionState as PlannerState;
@@ -55,6 +56,7 @@ pub struct Session {
     shared: Arc<Shared>,
     state: Mutex<State>,
     cancel: Arc<Cancel>,
+    progress: Arc<Progress>,
 }
 
 /// What a session remembers between statements.
@@ -116,7 +118,9 @@ impl Sql {
     /// A new session.
     #[must_use]
     pub fn session(&self) -> Session {
-        Session { shared: self.shared.clone(), state: Mutex::default(), cancel: Arc::default() }
+        let shared = self.shared.clone();
+        let (cancel, progress) = Default::default();
+        Session { shared, state: Mutex::default(), cancel, progress }
     }
 }
 
@@ -143,6 +147,12 @@ impl Session {
     /// Cancels the statement that runs now, with its stream; later ones are not affected.
     pub fn cancel(&self) {
         self.cancel.cancel();
+    }
+
+    /// How far the statement that runs now has come, with its stream.
+    #[must_use]
+    pub fn progress(&self) -> ProgressReading {
+        self.progress.read()
     }
 
     /// Whether a transaction is open; false while a statement runs.

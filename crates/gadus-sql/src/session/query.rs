@@ -12,7 +12,8 @@ use datafusion::common::ParamValues;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{SessionState as PlannerState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::{SendableRecordBatchStream, execute_stream};
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{Expr, SelectItem, SetExpr, Statement};
@@ -47,7 +48,8 @@ impl Session {
     ) -> Result<SessionContext> {
         let files = take_files(statement, &self.shared.planner).await?;
         let threads = self.shared.engine.options().threads;
-        let catalog = Arc::new(SnapshotCatalog::new(snapshot, files, threads));
+        let catalog =
+            Arc::new(SnapshotCatalog::new(snapshot, files, threads, self.progress.clone()));
         let mut state = self.shared.planner.clone();
         state.register_catalog_list(catalog);
         Ok(SessionContext::new_with_state(state))
@@ -72,7 +74,8 @@ impl Session {
                 return Ok(None);
             }
         };
-        let rows = plan.run(kept, &prepared.text, snapshot, values, &self.cancel)?;
+        let rows =
+            plan.run(kept, &prepared.text, snapshot, values, (&self.cancel, &self.progress))?;
         Ok(rows.map(Outcome::Rows))
     }
 
@@ -87,7 +90,7 @@ impl Session {
         if !files.is_empty() {
             return Ok(None);
         }
-        let binding = Binding::new(snapshot.clone(), parameters);
+        let binding = Binding::new(snapshot.clone(), parameters, self.progress.clone());
         let threads = self.shared.engine.options().threads;
         let catalog = SnapshotCatalog::for_keeping(snapshot.clone(), threads, binding.clone());
         let mut planner = self.shared.planner.clone();
@@ -113,6 +116,16 @@ impl Session {
         Ok(Outcome::Rows(rows.with_headings(&headings)))
     }
 
+    /// Tells how many rows a plan will give, where it knows.
+    pub(super) fn expect_rows(&self, plan: &dyn ExecutionPlan) {
+        let known = StatisticsContext::new().compute(plan, &StatisticsArgs::new());
+        if let Ok(statistics) = known
+            && let Some(rows) = statistics.num_rows.get_value()
+        {
+            self.progress.rows_expected(*rows);
+        }
+    }
+
     /// Plans a statement and begins to run it.
     pub(super) async fn stream(
         &self,
@@ -123,6 +136,7 @@ impl Session {
         let plan = plan(context, statement, parameters).await?;
         let state = context.state();
         let physical = state.create_physical_plan(&plan).await.map_err(from_datafusion)?;
+        self.expect_rows(&*physical);
         execute_stream(physical, context.task_ctx()).map_err(from_datafusion)
     }
 }

@@ -80,6 +80,7 @@ impl Session {
     pub(super) async fn run_text(&self, text: &str, parameters: &[Value]) -> Result<Outcome> {
         let mut state = self.state.lock().await;
         let flag = self.cancel.begin();
+        self.progress.begin();
         if let Some(outcome) = self.run_compiled(&mut state, text, parameters, &flag)? {
             return Ok(outcome);
         }
@@ -102,6 +103,7 @@ impl Session {
     ) -> Result<Outcome> {
         let mut state = self.state.lock().await;
         let flag = self.cancel.begin();
+        self.progress.begin();
         if let Some(outcome) = self.run_compiled(&mut state, &prepared.text, parameters, &flag)? {
             return Ok(outcome);
         }
@@ -160,7 +162,8 @@ impl Session {
             Found::No => Ok(Kept::Not { again: false }),
             Found::Again => Ok(Kept::Not { again: true }),
             Found::Plan(plan) => {
-                let rows = plan.run(&self.shared.kept, text, snapshot, values, &self.cancel)?;
+                let told = (&self.cancel, &self.progress);
+                let rows = plan.run(&self.shared.kept, text, snapshot, values, told)?;
                 Ok(rows.map_or(Kept::Not { again: true }, |rows| Kept::Ran(Outcome::Rows(rows))))
             }
         }

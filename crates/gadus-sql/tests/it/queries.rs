@@ -222,3 +222,15 @@ fn a_sum_that_does_not_fit_is_an_error_whatever_plans_it() {
     assert_eq!(shell.run("SELECT g, sum(n) FROM t GROUP BY g ORDER BY g"), "1|1\n2|5");
     assert_eq!(shell.run("SELECT sum(n), sum(DISTINCT n) FROM t WHERE g = 7"), "NULL|NULL");
 }
+
+#[test]
+fn a_session_tells_how_far_its_statement_has_come() {
+    let shell = people();
+    shell.sql.engine().fold().unwrap();
+    shell.run("SELECT upper(name), count(*) FROM people GROUP BY 1");
+    assert_eq!(shell.session.progress().fraction, Some(1.0));
+    shell.run("CREATE TABLE copied AS SELECT * FROM people");
+    assert_eq!(shell.session.progress().rows_written, 3);
+    shell.run("SELECT 1");
+    assert_eq!(shell.session.progress().rows_written, 0);
+}
