@@ -86,7 +86,8 @@ impl Pending {
 impl Space {
     /// The space of a file of `file_bytes` in which nothing is adopted yet.
     pub(crate) fn recovering(file_bytes: u64, next_id: u64, checkpoint: u64) -> Arc<Self> {
-        let end = file_bytes.max(DATA_START).next_multiple_of(EXTENT_UNIT_BYTES);
+        // Extents are written whole: a unit that the file ends within holds the end of none.
+        let end = (file_bytes - file_bytes % EXTENT_UNIT_BYTES).max(DATA_START);
         let state = State {
             live: BTreeMap::new(),
             pending: BTreeMap::new(),

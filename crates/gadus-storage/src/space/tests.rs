@@ -116,3 +116,11 @@ fn random_use_never_overlaps_and_always_merges() {
     assert_eq!(space.figures().free, end - DATA_START);
     assert_eq!(space.state.lock().free_by_offset.len(), 1, "neighbours are merged");
 }
+
+#[test]
+fn an_extent_that_the_file_ends_within_is_refused() {
+    let extent = |units| ExtentRef { offset: DATA_START, bytes: units * UNIT, id: 1 };
+    let space = Space::recovering(DATA_START + 2 * UNIT - 1, 1, 0);
+    assert!(space.adopt(extent(2)).is_err());
+    space.adopt(extent(1)).unwrap();
+}
