@@ -3,6 +3,8 @@
 //! - Rows are written from an immutable version; under the commit lock the move is given up when a
 //!   source has changed since. A transaction that changed a moved row gets a conflict, since the
 //!   segment it names is gone; so a change is moved, refused or first, never lost.
+//! - In the background a move waits, for a while, until no transaction is open: nobody who is alone
+//!   gets a conflict.
 //! - Like a fold, a move holds the checkpoint lock from the version it reads to its record: folds of
 //!   its sources, merges of key runs and other moves would otherwise undo its work or be undone.
 //!   What one move reads and writes is bounded, so that checkpoints wait for one of them only.
@@ -45,7 +47,7 @@ pub(super) enum Compacted {
     Nothing,
     /// Rows were moved or segments dropped; there may be more of them.
     Moved,
-    /// Somebody changed a source first.
+    /// Somebody changed a source first, or has a transaction open.
     Lost,
 }
 
@@ -65,7 +67,7 @@ impl Inner {
             let mut lost = 0;
             // Each move leaves fewer candidates; writers may make more of them meanwhile.
             for _ in 0..state.segments.len() + LOST_MAX {
-                match self.compact_some(table)? {
+                match self.compact_some(table, false)? {
                     Compacted::Nothing => break,
                     Compacted::Moved => lost = 0,
                     Compacted::Lost => lost += 1,
@@ -82,13 +84,15 @@ impl Inner {
         Ok(())
     }
 
-    /// Makes one move in a table, if one is worth it.
-    pub(super) fn compact_some(&self, table: TableId) -> Result<Compacted> {
-        let _alone = self.checkpointer.lock();
-        match self.write_move(table)? {
-            Some(written) => self.install_move(&written),
-            None => Ok(Compacted::Nothing),
+    /// Makes one move in a table, if one is worth it; a patient one loses to open transactions.
+    pub(super) fn compact_some(&self, table: TableId, patient: bool) -> Result<Compacted> {
+        if patient && !self.transactions.none() {
+            return Ok(Compacted::Lost);
         }
+        let _alone = self.checkpointer.lock();
+        let Some(written) = self.write_move(table)? else { return Ok(Compacted::Nothing) };
+        let installed = self.transactions.try_move(patient, || self.install_move(&written));
+        installed.unwrap_or(Ok(Compacted::Lost))
     }
 
     /// Whether merging the runs of a table's keys is due.

@@ -33,6 +33,10 @@ const RELAXED_SYNC: Duration = Duration::from_millis(200);
 /// changed without a pause costs at most six per cent of a core.
 const COMPACTION_REST: Duration = Duration::from_secs(1);
 
+/// Moves of a table in a row that lose before one is made although transactions are open: a minute
+/// in which there was always one.
+const PATIENT_MOVES: u32 = 60;
+
 /// What waits for the maintenance thread.
 #[derive(Debug, Default)]
 pub(super) struct Maintenance {
@@ -48,6 +52,8 @@ struct Wishes {
     keys: BTreeSet<TableId>,
     /// Tables with something to compact, and the time before which they rest.
     compactions: BTreeMap<TableId, Instant>,
+    /// Moves that a table's compaction has lost in a row.
+    lost: BTreeMap<TableId, u32>,
     checkpoint: bool,
     last_error: Option<String>,
 }
@@ -231,9 +237,15 @@ fn run(weak: &Weak<Inner>) {
 
 /// Makes one move in a table, and asks for the next.
 fn compact(inner: &Inner, table: TableId) -> Result<()> {
-    match inner.compact_some(table)? {
+    let lost = inner.maintenance.wishes.lock().lost.remove(&table).unwrap_or(0);
+    match inner.compact_some(table, lost < PATIENT_MOVES)? {
         Compacted::Moved => inner.maintenance.compact(table),
-        Compacted::Lost => inner.maintenance.compact_later(table),
+        Compacted::Lost => {
+            inner.maintenance.wish(|wishes| {
+                wishes.lost.insert(table, lost + 1);
+            });
+            inner.maintenance.compact_later(table);
+        }
         Compacted::Nothing if inner.has_stale_keys(table) => inner.maintenance.merge_keys(table),
         Compacted::Nothing => {}
     }

@@ -8,11 +8,13 @@ mod checkpoint;
 mod compaction;
 mod fold;
 mod maintenance;
+mod open_transactions;
 mod options;
 mod point;
 mod recovery;
 mod verify;
 
+pub(crate) use open_transactions::{Entered, OpenTransactions};
 pub use options::{Options, Statistics};
 pub use point::RowChange;
 pub(crate) use point::{
@@ -61,6 +63,7 @@ pub(crate) struct Inner {
     /// Also held by folds and compaction: see `fold`.
     checkpointer: Mutex<Checkpointer>,
     maintenance: Maintenance,
+    pub(crate) transactions: Arc<OpenTransactions>,
     /// What recovery found wrong and mended.
     warnings: Vec<String>,
     private_schemas: AtomicU64,
@@ -75,6 +78,7 @@ impl Engine {
             blobs: opened.blobs,
             checkpointer: Mutex::new(opened.checkpointer),
             maintenance: Maintenance::default(),
+            transactions: Arc::default(),
             warnings: opened.warnings,
             private_schemas: AtomicU64::new(PRIVATE_SCHEMAS),
             options,

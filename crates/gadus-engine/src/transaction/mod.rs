@@ -12,7 +12,7 @@ mod commit;
 pub use bulk::BulkWriter;
 
 use crate::coordinator::Pin;
-use crate::engine::{Inner, RowChange, check_keys, check_row, check_value, duplicate_key};
+use crate::engine::{Entered, Inner, RowChange, check_keys, check_row, check_value, duplicate_key};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::KeyRun;
 use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX};
@@ -34,6 +34,7 @@ pub struct Transaction {
     pin: Arc<Pin>,
     state: State,
     durability: Durability,
+    _open: Entered,
 }
 
 /// What the transaction has done so far; a clone is a savepoint.
@@ -66,6 +67,7 @@ struct TableWrites {
 
 impl Transaction {
     pub(crate) fn new(inner: Arc<Inner>) -> Self {
+        let open = inner.transactions.enter();
         let (base, pin) = inner.coordinator.pin();
         let state = State {
             view: DatabaseVersion::clone(&base),
@@ -73,7 +75,7 @@ impl Transaction {
             shapes: Vector::new(),
         };
         let durability = inner.options.durability;
-        Self { inner, base, pin: Arc::new(pin), state, durability }
+        Self { inner, base, pin: Arc::new(pin), state, durability, _open: open }
     }
 
     /// Says what the commit waits for.
