@@ -2,7 +2,7 @@
 
 use crate::folder::{Folder, error_of};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 const ROWS: &str = "SELECT * FROM (VALUES (1, 'one'), (2, NULL)) AS t(n, name)";
 
@@ -163,10 +163,10 @@ fn an_interrupt_ends_a_running_command_with_130() {
         line.clear();
         assert!(output.read_line(&mut line).unwrap() > 0);
     }
-    let pid = child.id().to_string();
+    let pid = rustix::process::Pid::from_child(&child);
     // The first cancels the statement; the second ends the program, whatever it does.
     let status = loop {
-        Command::new("kill").args(["-INT", &pid]).status().unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }

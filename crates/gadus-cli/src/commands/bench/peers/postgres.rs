@@ -12,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use gadus_base::clock;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::failure::Failure;
 
@@ -124,9 +125,7 @@ impl Postgres {
 impl Drop for Postgres {
     fn drop(&mut self) {
         // SIGINT is the server's fast shutdown; kill would leave its children.
-        let id = self.server.id().to_string();
-        let asked = Command::new("kill").args(["-INT", &id]).status();
-        if asked.is_ok_and(|status| status.success()) {
+        if kill_process(Pid::from_child(&self.server), Signal::INT).is_ok() {
             let _ = self.server.wait();
         }
         let _ = std::fs::remove_dir_all(&self.folder);
