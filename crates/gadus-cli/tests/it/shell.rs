@@ -153,25 +153,36 @@ fn an_interrupt_ends_a_running_command_with_130() {
     // The statement that tells it has begun, then the one that does not end.
     let mut command = folder.gadus(&["--format", "csv"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
+    let mut child = Ended(command.spawn().unwrap());
+    let mut input = child.0.stdin.take().unwrap();
     writeln!(input, "SELECT 'begun' AS word;\n{endless};").unwrap();
     drop(input);
-    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut output = BufReader::new(child.0.stdout.take().unwrap());
     let mut line = String::new();
     while line != "begun\n" {
         line.clear();
         assert!(output.read_line(&mut line).unwrap() > 0);
     }
-    let pid = rustix::process::Pid::from_child(&child);
+    let pid = rustix::process::Pid::from_child(&child.0);
     // The first cancels the statement; the second ends the program, whatever it does.
     let status = loop {
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-        if let Some(status) = child.try_wait().unwrap() {
+        if let Some(status) = child.0.try_wait().unwrap() {
             break status;
         }
     };
     assert_eq!(status.code(), Some(130));
+}
+
+/// A process that does not outlive a test that fails.
+struct Ended(std::process::Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It has ended by itself where the test passed.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 #[test]
