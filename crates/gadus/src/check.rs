@@ -5,9 +5,7 @@
 
 use crate::database::place;
 use gadus_base::{CommitNumber, RowId, SegmentId};
-use gadus_engine::{
-    Engine, Error, Options, ROW_ID_COLUMN, Result, Scan, ScanRequest, Table, datum_from_array,
-};
+use gadus_engine::{Engine, Error, Options, ROW_ID_COLUMN, Result, Scan, ScanRequest, Table};
 use gadus_storage::StorageError;
 use std::error::Error as _;
 use std::fmt;
@@ -83,6 +81,7 @@ pub fn check(path: impl AsRef<Path>, mut progress: impl FnMut(u64, u64)) -> Resu
     match Engine::open(folder, &name, options) {
         Ok(engine) => {
             let tables = engine.snapshot().tables();
+            // Each value is read; then each row is looked at once more, with its keys.
             let values = |table: &Table| table.rows() * (table.schema().columns.len() as u64 + 1);
             let total = tables.iter().map(values).sum();
             let mut read = 0;
@@ -100,6 +99,7 @@ pub fn check(path: impl AsRef<Path>, mut progress: impl FnMut(u64, u64)) -> Resu
                 engine.verify(&mut |problem| {
                     report.problems.push(Problem::of_engine(problem, path.as_ref()));
                 });
+                progress(total, total);
             }
         }
         Err(error) => {
@@ -123,54 +123,17 @@ struct TableCheck<'a> {
 impl TableCheck<'_> {
     fn run(mut self, advance: &mut impl FnMut(u64)) -> TableReport {
         let schema = self.table.schema().clone();
-        let before = self.problems.len();
         let mut rows_read = self.table.rows();
         for (index, column) in schema.columns.iter().enumerate() {
-            let read = self.scan(&[index], &column.name, advance, |_, _| Ok(0));
+            let read = self.column(index, &column.name, advance);
             rows_read = rows_read.min(read);
-        }
-        // Keys of damaged columns cannot be looked up; the damage is known by now.
-        if !schema.key.is_empty() && self.problems.len() == before {
-            self.keys(advance);
         }
         TableReport { name: schema.name.clone(), rows: self.table.rows(), rows_read }
     }
 
-    /// Every row is found by its key, and is the one that the key means.
-    fn keys(&mut self, advance: &mut impl FnMut(u64)) {
-        let key = self.table.schema().key.clone();
-        let table = self.table;
-        let name = key.iter().map(|&column| table.schema().columns[column].name.as_str());
-        let name = name.collect::<Vec<_>>().join(", ");
-        self.scan(&key, &name, advance, |table, batch| {
-            let types = key.iter().map(|&column| table.schema().columns[column].column_type);
-            let types = types.collect::<Vec<_>>();
-            let ids = row_ids(batch);
-            let mut lost = 0;
-            for (row, &id) in ids.iter().enumerate() {
-                let values = types.iter().zip(batch.columns());
-                let values = values.map(|(&kind, array)| datum_from_array(kind, array, row));
-                let found = table.find_key(&values.collect::<Result<Vec<_>>>()?)?;
-                lost += u64::from(found.map(RowId::to_u64) != Some(id));
-            }
-            Ok(lost)
-        });
-    }
-
-    /// Reads some columns of every segment; returns the rows read. `look` counts rows whose key
-    /// does not lead to them.
-    fn scan(
-        &mut self,
-        columns: &[usize],
-        name: &str,
-        advance: &mut impl FnMut(u64),
-        look: impl Fn(&Table, &RecordBatch) -> Result<u64>,
-    ) -> u64 {
-        let request = ScanRequest {
-            projection: columns.to_vec(),
-            with_row_ids: true,
-            ..ScanRequest::default()
-        };
+    /// Reads a column of every segment; returns the rows read.
+    fn column(&mut self, index: usize, name: &str, advance: &mut impl FnMut(u64)) -> u64 {
+        let request = ScanRequest { projection: vec![index], ..ScanRequest::default() };
         let scan = match self.table.scan(request) {
             Ok(scan) => scan,
             Err(error) => {
@@ -180,25 +143,13 @@ impl TableCheck<'_> {
         };
         let mut read = 0;
         for morsel in 0..scan.morsels() {
-            let mut looked = Ok(0);
-            let outcome = scan.morsel(morsel, |batch| {
+            let looked = scan.morsel(morsel, |batch| {
                 read += batch.num_rows() as u64;
                 advance(batch.num_rows() as u64);
-                match (&mut looked, look(self.table, &batch)) {
-                    (Ok(lost), Ok(more)) => *lost += more,
-                    (looked, Err(error)) => *looked = Err(error),
-                    (Err(_), Ok(_)) => {}
-                }
-                if looked.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                ControlFlow::Continue(())
             });
-            match outcome.and(looked) {
-                Ok(0) => {}
-                Ok(lost) => {
-                    let message = format!("{lost} rows are not found by their key");
-                    let problem = Problem { message, ..Problem::default() };
-                    self.note(problem, name, self.segment(morsel));
-                }
-                Err(error) => self.note(Problem::from(&error), name, self.segment(morsel)),
+            if let Err(error) = looked {
+                self.note(Problem::from(&error), name, self.segment(morsel));
             }
         }
         read

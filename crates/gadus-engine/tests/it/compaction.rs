@@ -252,33 +252,6 @@ fn deletes_and_openings_have_segments_compacted_in_the_background() {
 }
 
 #[test]
-fn in_the_background_rows_move_when_no_transaction_is_open() {
-    let engine = open(&Arc::new(MemoryFolder::new()));
-    let schema = create(&engine, vec![0]);
-    load(&engine, &schema, 0..40_000);
-    load(&engine, &schema, 40_000..80_000);
-    let mut alone = engine.begin();
-    let row = place(&engine, 50_000);
-    alone.update(&schema, &[1], &[row], &[vec![Datum::Integer(1)]]).unwrap();
-    delete(&engine, &schema, |first| first % 100 != 0);
-    // Longer than the background needs to see it twice.
-    let begun = clock().now();
-    while begun.elapsed() < Duration::from_millis(2_500) {
-        assert_eq!(segments(&engine), 2, "moved under an open transaction");
-        std::thread::park_timeout(Duration::from_millis(50));
-    }
-    alone.commit().unwrap();
-    let begun = clock().now();
-    while segments(&engine) != 1 {
-        assert!(begun.elapsed() < Duration::from_secs(60));
-        std::thread::yield_now();
-    }
-    let changed = engine.snapshot().table("t").unwrap().row(place(&engine, 50_000)).unwrap();
-    assert_eq!(changed.unwrap()[1], Datum::Integer(1));
-    verify(&engine, "moved after the transaction");
-}
-
-#[test]
 fn a_failing_disk_fails_the_compaction_and_nothing_else() {
     let folder = Arc::new(MemoryFolder::new());
     let (image, expected) = {

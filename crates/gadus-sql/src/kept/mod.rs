@@ -84,13 +84,13 @@ pub(crate) enum Found {
 impl KeptPlans {
     /// Looks a text up, and remembers that it came.
     pub(crate) fn find(&self, text: &Arc<str>, values: &[ScalarValue], version: u64) -> Found {
-        let mut texts = self.texts.lock();
-        if texts.len() >= TEXTS_MAX {
-            texts.clear();
-        }
+        let (mut texts, key) = (self.texts.lock(), Key::new(text, values));
         let fresh = || Entry { schema_version: version, state: EntryState::Seen(Vec::new()) };
-        let Some(entry) = texts.get_mut(&Key::new(text, values)) else {
-            texts.insert(Key::new(text, values), fresh());
+        let Some(entry) = texts.get_mut(&key) else {
+            if texts.len() >= TEXTS_MAX {
+                texts.clear();
+            }
+            texts.insert(key, fresh());
             return Found::No;
         };
         if entry.schema_version != version {

@@ -1,6 +1,6 @@
 //! The scan of a kept plan: a template, which becomes the scan of a snapshot when its plan is bound.
 
-use super::scan::{ScanExec, properties};
+use super::scan::{ScanExec, partitions, properties};
 use crate::error::to_datafusion;
 use crate::kept::Binding;
 use arrow::datatypes::SchemaRef;
@@ -70,11 +70,6 @@ impl KeptScanExec {
         let (projection, with_row_ids) = (self.projection.clone(), self.with_row_ids);
         table.scan(ScanRequest { projection, predicates, with_row_ids }).map_err(to_datafusion)
     }
-}
-
-/// How many partitions a scan is worth.
-fn partitions(threads: usize, scan: &Scan) -> usize {
-    threads.min(scan.morsels()).max(1)
 }
 
 impl DisplayAs for KeptScanExec {

@@ -44,8 +44,7 @@ impl ScanExec {
         limit: Option<usize>,
         progress: Arc<Progress>,
     ) -> Self {
-        let partitions = threads.min(scan.morsels()).max(1);
-        let properties = properties(scan.schema().clone(), partitions);
+        let properties = properties(scan.schema().clone(), partitions(threads, &scan));
         Self::with_properties(table, scan, limit, properties, progress)
     }
 
@@ -59,6 +58,11 @@ impl ScanExec {
     ) -> Self {
         Self { table, scan: Arc::new(scan), limit, next: Arc::default(), properties, progress }
     }
+}
+
+/// How many partitions a scan is worth.
+pub(super) fn partitions(threads: usize, scan: &Scan) -> usize {
+    threads.min(scan.morsels()).max(1)
 }
 
 /// What the planner wants to know of a scan.

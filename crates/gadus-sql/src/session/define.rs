@@ -62,7 +62,7 @@ impl Session {
         };
         let mut statement = Statement::Query(query.clone());
         let context = self.planner(transaction.snapshot(), &mut statement).await?;
-        let stream = self.stream(&context, statement, parameters).await?;
+        let stream = self.stream_to_write(&context, statement, parameters).await?;
         let mut columns = Vec::new();
         for (index, field) in stream.schema().fields().iter().enumerate() {
             let column_type = ColumnType::from_arrow(field.data_type()).ok_or_else(|| {

@@ -44,7 +44,7 @@ impl Session {
         expand_defaults(&mut source, &schema, &columns)?;
         let mut statement = Statement::Query(Box::new(source));
         let context = self.planner(snapshot, &mut statement).await?;
-        let stream = self.stream(&context, statement, parameters).await?;
+        let stream = self.stream_to_write(&context, statement, parameters).await?;
         self.insert_stream(transaction, &schema, &columns, stream).await
     }
 

@@ -133,12 +133,30 @@ impl Session {
         statement: Statement,
         parameters: &[Value],
     ) -> Result<SendableRecordBatchStream> {
-        let plan = plan(context, statement, parameters).await?;
-        let state = context.state();
-        let physical = state.create_physical_plan(&plan).await.map_err(from_datafusion)?;
+        let physical = physical_plan(context, statement, parameters).await?;
+        execute_stream(physical, context.task_ctx()).map_err(from_datafusion)
+    }
+
+    /// The same for rows that are to be written: tells how many there will be.
+    pub(super) async fn stream_to_write(
+        &self,
+        context: &SessionContext,
+        statement: Statement,
+        parameters: &[Value],
+    ) -> Result<SendableRecordBatchStream> {
+        let physical = physical_plan(context, statement, parameters).await?;
         self.expect_rows(&*physical);
         execute_stream(physical, context.task_ctx()).map_err(from_datafusion)
     }
+}
+
+async fn physical_plan(
+    context: &SessionContext,
+    statement: Statement,
+    parameters: &[Value],
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let plan = plan(context, statement, parameters).await?;
+    context.state().create_physical_plan(&plan).await.map_err(from_datafusion)
 }
 
 /// The logical plan of a statement with its parameters' values.

@@ -25,6 +25,9 @@ enum Kept {
     },
 }
 
+/// Texts longer than this are not remembered: many of them would fill the memory.
+const KEPT_TEXT_BYTES_MAX: usize = 16 << 10;
+
 /// Nesting that the parser follows. Each level costs the stack of several calls; this many fit the
 /// smallest thread stack that runs statements.
 const NESTING_MAX: usize = 128;
@@ -153,7 +156,7 @@ impl Session {
 
     /// Runs a statement whose plan is kept.
     fn run_kept(&self, state: &State, text: &Arc<str>, parameters: &[Value]) -> Result<Kept> {
-        if !may_be_query(text) {
+        if text.len() > KEPT_TEXT_BYTES_MAX || !may_be_query(text) {
             return Ok(Kept::Not { again: false });
         }
         let snapshot = state.snapshot(&self.shared.engine);

@@ -108,6 +108,29 @@ fn a_kept_plan_reads_the_snapshot_of_its_run() {
 }
 
 #[test]
+fn nothing_that_one_run_found_stays_for_the_next() {
+    let shell = shell();
+    let queries = [
+        "SELECT id, (SELECT max(x) FROM b) AS m FROM a WHERE id % 20 = 1 ORDER BY id",
+        "SELECT count(*) FROM a WHERE n > (SELECT min(x) FROM b)",
+        "SELECT count(*) FROM a WHERE id NOT IN (SELECT id FROM b)",
+        "SELECT count(*) FROM (SELECT id FROM a INTERSECT SELECT id FROM b)",
+        "SELECT a.id FROM a JOIN b ON a.id = b.id ORDER BY b.x DESC LIMIT 2",
+        "WITH RECURSIVE r AS (SELECT 0 AS v UNION ALL SELECT v + 1 FROM r \
+         WHERE v < (SELECT max(x) FROM b)) SELECT count(*) FROM r",
+    ];
+    for run in 0..RUNS {
+        for query in queries {
+            // A text of its own is planned for the first time.
+            let fresh = format!("{query} {}", " ".repeat(run));
+            assert_eq!(shell.run(query), shell.run(&fresh), "{query}, run {run}");
+        }
+        shell.run(&format!("DELETE FROM b WHERE id >= {}", 35 - 5 * run));
+        shell.run("UPDATE b SET x = x + 0.25");
+    }
+}
+
+#[test]
 fn a_kept_plan_ends_with_the_shape_of_its_table() {
     let shell = shell();
     let query = "SELECT * FROM b WHERE x > 30 ORDER BY id DESC LIMIT 1";

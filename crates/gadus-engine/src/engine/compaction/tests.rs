@@ -59,6 +59,27 @@ fn verify(engine: &Engine) {
 }
 
 #[test]
+fn a_patient_move_waits_until_no_transaction_is_open() {
+    let engine = Engine::in_memory(Options::default()).unwrap();
+    // Open from before the first row that qualifies, so that the background waits as well.
+    let first = engine.begin();
+    let schema = sparse(&engine);
+    let second = engine.begin();
+    let patient = || engine.inner().compact_some(schema.id, true).unwrap();
+    assert_eq!(patient(), Compacted::Lost);
+    drop(first);
+    assert_eq!(patient(), Compacted::Lost);
+    // What was written before one began is given up as well.
+    let written = write_move(&engine, &schema);
+    let install = || engine.inner().install_move(&written);
+    assert!(engine.inner().transactions.try_move(true, install).is_none());
+    second.commit().unwrap();
+    assert!(matches!(patient(), Compacted::Moved | Compacted::Nothing));
+    assert_eq!(value(&engine, 500), Some(Datum::Integer(500)));
+    verify(&engine);
+}
+
+#[test]
 fn a_move_gives_way_to_every_change_of_its_sources() {
     let engine = Engine::in_memory(Options::default()).unwrap();
     // The maintenance thread would move the rows first.
