@@ -1,0 +1,263 @@
+//! Instances: who shares a database, each in a slot of its own.
+//!
+//! A slot's state is one word:
+//!
+//! | bits | content |
+//! |---|---|
+//! | 0..8 | 0 free, 1 live, 2 being cleaned up after |
+//! | 8..24 | slot of the cleaner plus one |
+//! | 32..64 | generation, which rises with each use |
+//!
+//! - A slot is live from [`Instances::claim`] until its user leaves, or somebody has cleaned up
+//!   after its death; until then everything that its user holds in shared memory is held.
+//! - Cleaning up may be interrupted at any point, also by the death of the cleaner: whoever takes
+//!   over does all of it again, so every step of it must bear that.
+//! - Process id, program and time are for messages only.
+
+use crate::error::{MemoryError, MemoryErrorKind};
+use crate::latch::{Liveness, Owner};
+use crate::memory::{Memory, Offset};
+use crate::shared_struct;
+use gadus_base::clock;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// The most instances that share one database at a time.
+pub const INSTANCES_MAX: u32 = 1024;
+
+const SLOTS: usize = INSTANCES_MAX as usize;
+const PROGRAM_WORDS: usize = 12;
+
+const FREE: u64 = 0;
+const LIVE: u64 = 1;
+const REAPING: u64 = 2;
+
+shared_struct! {
+    struct Slot {
+        state: AtomicU64,
+        pid: AtomicU64,
+        since_seconds: AtomicU64,
+        doorbell: AtomicU32,
+        reserved: AtomicU32,
+        program: [AtomicU64; PROGRAM_WORDS],
+    }
+}
+
+shared_struct! {
+    /// The slots of all instances.
+    pub struct InstanceTable {
+        slots: [Slot; SLOTS],
+    }
+}
+
+impl Debug for InstanceTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InstanceTable").finish_non_exhaustive()
+    }
+}
+
+/// What an instance says of itself, for messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstanceDescription {
+    /// Its slot and generation.
+    pub owner: Owner,
+    /// Its process, as numbered in its own namespace.
+    pub pid: u32,
+    /// Its program, shortened from the front.
+    pub program: String,
+    /// When it opened the database, in seconds since 1970.
+    pub since_seconds: u64,
+}
+
+/// One instance among those that share a memory.
+#[derive(Debug)]
+pub struct Instances {
+    memory: Arc<Memory>,
+    table: Offset<InstanceTable>,
+    me: Owner,
+    fence: Arc<dyn Fence>,
+}
+
+/// Asks the system about slots.
+pub trait Fence: Send + Sync + Debug {
+    /// Whether nobody holds the slot and nothing of its last holder is in flight. A failure to find
+    /// out is "no".
+    fn is_quiet(&self, slot: u32) -> bool;
+}
+
+impl Instances {
+    /// Takes a free slot; `own` takes what proves its user alive, and says whether it could. Claims
+    /// are serial: the caller holds the lock of openers.
+    ///
+    /// # Errors
+    /// `Full`, or what `own` fails with.
+    pub fn claim<E: From<MemoryError>>(
+        memory: Arc<Memory>,
+        table: Offset<InstanceTable>,
+        fence: Arc<dyn Fence>,
+        mut own: impl FnMut(u32) -> Result<bool, E>,
+    ) -> Result<Self, E> {
+        let slots = &memory.at(table)?.slots;
+        for (slot, record) in (0..INSTANCES_MAX).zip(slots) {
+            let state = record.state.load(Ordering::Acquire);
+            if status(state) != FREE || !own(slot)? {
+                continue;
+            }
+            let me = Owner { slot, generation: generation(state).wrapping_add(1) };
+            record.describe();
+            record.state.store(word(LIVE, me.generation, 0), Ordering::Release);
+            return Ok(Self { memory, table, me, fence });
+        }
+        let message = format!("{INSTANCES_MAX} instances have the database open; close one");
+        Err(MemoryError::new(MemoryErrorKind::Full, message).into())
+    }
+
+    /// The slot of this instance.
+    #[must_use]
+    pub fn me(&self) -> Owner {
+        self.me
+    }
+
+    /// The memory that the instances share.
+    #[must_use]
+    pub fn memory(&self) -> &Arc<Memory> {
+        &self.memory
+    }
+
+    /// Whether a slot is in use, by the living or by those not cleaned up after.
+    #[must_use]
+    pub fn is_taken(&self, slot: u32) -> bool {
+        self.slots()
+            .get(slot as usize)
+            .is_some_and(|s| status(s.state.load(Ordering::Acquire)) != FREE)
+    }
+
+    /// The instances that are not known to be dead, this one included.
+    #[must_use]
+    pub fn living(&self) -> Vec<InstanceDescription> {
+        let described = (0..INSTANCES_MAX).zip(self.slots()).filter_map(|(slot, record)| {
+            let state = record.state.load(Ordering::Acquire);
+            let owner = Owner { slot, generation: generation(state) };
+            (status(state) == LIVE && !self.is_dead(owner)).then(|| record.description(owner))
+        });
+        described.collect()
+    }
+
+    /// What the user of a slot said of itself, if it is still there or not cleaned up after.
+    #[must_use]
+    pub fn describe(&self, owner: Owner) -> Option<InstanceDescription> {
+        let record = self.slots().get(owner.slot as usize)?;
+        let state = record.state.load(Ordering::Acquire);
+        let there = Owner { slot: owner.slot, generation: generation(state) };
+        (status(state) != FREE && there.is_named_by(owner)).then(|| record.description(there))
+    }
+
+    /// Cleans up after every instance that is dead; gives how many there were. `clean` takes from
+    /// shared memory all that the dead one had there, and may be called again for the same.
+    pub fn reap(&self, mut clean: impl FnMut(Owner)) -> usize {
+        let mut reaped = 0;
+        for (slot, record) in (0..INSTANCES_MAX).zip(self.slots()) {
+            let state = record.state.load(Ordering::Acquire);
+            let owner = Owner { slot, generation: generation(state) };
+            let may_begin = match status(state) {
+                LIVE => self.is_dead(owner),
+                REAPING => self.reaper(state).is_none_or(|reaper| self.is_dead(reaper)),
+                _ => false,
+            };
+            let mine = word(REAPING, owner.generation, self.me.slot + 1);
+            if may_begin
+                && record
+                    .state
+                    .compare_exchange(state, mine, Ordering::AcqRel, Ordering::Relaxed)
+                    .is_ok()
+            {
+                clean(owner);
+                record.state.store(word(FREE, owner.generation, 0), Ordering::Release);
+                reaped += 1;
+            }
+        }
+        reaped
+    }
+
+    /// Leaves: what this instance had in shared memory is gone already.
+    pub fn leave(&self) {
+        let record = &self.slots()[self.me.slot as usize];
+        record.state.store(word(FREE, self.me.generation, 0), Ordering::Release);
+    }
+
+    fn slots(&self) -> &[Slot; SLOTS] {
+        let table = self.memory.at(self.table).expect("claiming has found it mapped");
+        &table.slots
+    }
+
+    /// The instance that cleans up, as it is now.
+    fn reaper(&self, state: u64) -> Option<Owner> {
+        let slot = u32::try_from((state >> 8) & 0xFFFF).unwrap_or(0).checked_sub(1)?;
+        let record = self.slots().get(slot as usize)?;
+        let state = record.state.load(Ordering::Acquire);
+        (status(state) == LIVE).then(|| Owner { slot, generation: generation(state) })
+    }
+}
+
+impl Liveness for Instances {
+    fn is_dead(&self, owner: Owner) -> bool {
+        if owner.is_named_by(self.me) {
+            return false;
+        }
+        let Some(record) = self.slots().get(owner.slot as usize) else { return true };
+        let state = record.state.load(Ordering::Acquire);
+        let there = Owner { slot: owner.slot, generation: generation(state) };
+        match status(state) {
+            // It has left, or was cleaned up after.
+            _ if !there.is_named_by(owner) => true,
+            FREE | REAPING => true,
+            _ => self.fence.is_quiet(owner.slot),
+        }
+    }
+}
+
+impl Slot {
+    fn describe(&self) {
+        let program = std::env::current_exe().map(|path| path.display().to_string());
+        let program = program.unwrap_or_else(|_| "unknown".to_owned());
+        let bytes = program.as_bytes();
+        let kept = &bytes[bytes.len().saturating_sub(8 * PROGRAM_WORDS)..];
+        for (index, word) in self.program.iter().enumerate() {
+            let mut piece = [0; 8];
+            let rest = kept.get(8 * index..).unwrap_or_default();
+            let count = rest.len().min(8);
+            piece[..count].copy_from_slice(&rest[..count]);
+            word.store(u64::from_le_bytes(piece), Ordering::Relaxed);
+        }
+        self.pid.store(std::process::id().into(), Ordering::Relaxed);
+        self.since_seconds.store(clock().wall_time().0.as_secs(), Ordering::Relaxed);
+    }
+
+    fn description(&self, owner: Owner) -> InstanceDescription {
+        let words = self.program.iter().map(|word| word.load(Ordering::Relaxed).to_le_bytes());
+        let bytes = words.flatten().take_while(|byte| *byte != 0).collect::<Vec<_>>();
+        let program = String::from_utf8_lossy(&bytes);
+        InstanceDescription {
+            owner,
+            pid: u32::try_from(self.pid.load(Ordering::Relaxed)).unwrap_or(0),
+            program: program.chars().filter(|char| !char.is_control()).collect(),
+            since_seconds: self.since_seconds.load(Ordering::Relaxed),
+        }
+    }
+}
+
+fn word(status: u64, generation: u32, cleaner: u32) -> u64 {
+    (u64::from(generation) << 32) | (u64::from(cleaner) << 8) | status
+}
+
+fn status(state: u64) -> u64 {
+    state & 0xFF
+}
+
+fn generation(state: u64) -> u32 {
+    u32::try_from(state >> 32).expect("the upper half has 32 bits")
+}
+
+#[cfg(test)]
+mod tests;

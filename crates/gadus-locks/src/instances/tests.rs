@@ -1,0 +1,73 @@
+use super::*;
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
+
+/// Slots whose users live.
+#[derive(Debug, Default)]
+struct Alive(Mutex<BTreeSet<u32>>);
+
+impl Fence for Alive {
+    fn is_quiet(&self, slot: u32) -> bool {
+        !self.0.lock().contains(&slot)
+    }
+}
+
+fn claim(memory: &Arc<Memory>, alive: &Arc<Alive>) -> Instances {
+    let own = |slot| Ok::<_, MemoryError>(alive.0.lock().insert(slot));
+    Instances::claim(memory.clone(), Offset::new(0), alive.clone(), own).unwrap()
+}
+
+#[test]
+fn a_slot_is_used_again_only_after_its_user_left_or_was_cleaned_up_after() {
+    let memory = Arc::new(Memory::private(1 << 20).unwrap());
+    let alive = Arc::new(Alive::default());
+    let (a, b) = (claim(&memory, &alive), claim(&memory, &alive));
+    assert_eq!((a.me().slot, b.me().slot), (0, 1));
+    assert!(!a.is_dead(b.me()));
+
+    alive.0.lock().remove(&1); // killed
+    assert!(a.is_dead(b.me()));
+    assert_eq!(a.living().len(), 1);
+    let c = claim(&memory, &alive);
+    assert_eq!(c.me().slot, 2, "nobody has cleaned up yet");
+
+    let mut cleaned = Vec::new();
+    assert_eq!(a.reap(|owner| cleaned.push(owner)), 1);
+    assert_eq!(cleaned, [b.me()]);
+    assert_eq!(a.reap(|_| panic!("nobody is dead")), 0);
+    let d = claim(&memory, &alive);
+    assert_eq!((d.me().slot, d.me().generation), (1, b.me().generation + 1));
+    assert!(a.is_dead(b.me()), "another user of the slot does not revive the former");
+    assert!(!a.is_dead(d.me()));
+    d.leave();
+    assert!(a.is_dead(d.me()));
+}
+
+#[test]
+fn a_dead_cleaner_is_followed_by_another() {
+    let memory = Arc::new(Memory::private(1 << 20).unwrap());
+    let alive = Arc::new(Alive::default());
+    let (a, b, c) = (claim(&memory, &alive), claim(&memory, &alive), claim(&memory, &alive));
+    alive.0.lock().remove(&2);
+    // Dies in the middle of cleaning up after `c`.
+    let interrupted =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| b.reap(|_| panic!())));
+    assert!(interrupted.is_err());
+    assert_eq!(a.reap(|_| panic!("its cleaner lives")), 0);
+    alive.0.lock().remove(&1);
+    let mut cleaned = Vec::new();
+    a.reap(|owner| cleaned.push(owner));
+    a.reap(|owner| cleaned.push(owner));
+    cleaned.sort_by_key(|owner| owner.slot);
+    assert_eq!(cleaned, [b.me(), c.me()]);
+}
+
+#[test]
+fn an_instance_says_who_it_is() {
+    let memory = Arc::new(Memory::private(1 << 20).unwrap());
+    let a = claim(&memory, &Arc::new(Alive::default()));
+    let said = a.describe(a.me()).unwrap();
+    assert_eq!(said.pid, std::process::id());
+    assert!(said.program.contains("gadus_locks"), "{}", said.program);
+    assert!(said.since_seconds > 1_700_000_000);
+}

@@ -1,0 +1,56 @@
+use super::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+#[derive(Debug, Default)]
+struct Dead(AtomicBool);
+
+impl Liveness for Dead {
+    fn is_dead(&self, owner: Owner) -> bool {
+        self.0.load(Ordering::Relaxed) && owner.slot == 9
+    }
+}
+
+fn owner(slot: u32) -> Owner {
+    Owner { slot, generation: 70_000 }
+}
+
+#[test]
+fn one_at_a_time_has_the_latch() {
+    let latch = Arc::new(Latch::default());
+    let inside = Arc::new(AtomicU64::new(0));
+    let threads = (0..4).map(|slot| {
+        let (latch, inside) = (latch.clone(), inside.clone());
+        gadus_base::spawn("latch-test", move || {
+            for _ in 0..20_000 {
+                assert_eq!(latch.lock(owner(slot), &Dead::default()), Acquired::Free);
+                // Not atomic on purpose: two at a time would lose increments.
+                let value = inside.load(Ordering::Relaxed);
+                inside.store(value + 1, Ordering::Relaxed);
+                latch.unlock(owner(slot));
+            }
+        })
+    });
+    for thread in threads.collect::<Vec<_>>() {
+        thread.unwrap().join().unwrap();
+    }
+    assert_eq!(inside.load(Ordering::Relaxed), 80_000);
+    assert_eq!(latch.owner(), None);
+}
+
+#[test]
+fn the_latch_of_a_dead_owner_is_taken_over_and_its_taker_told() {
+    let latch = Arc::new(Latch::default());
+    let dead = Arc::new(Dead::default());
+    assert!(latch.try_lock(owner(9)));
+    let waiter = {
+        let (latch, dead) = (latch.clone(), dead.clone());
+        gadus_base::spawn("latch-test", move || latch.lock(owner(1), &*dead)).unwrap()
+    };
+    assert!(!latch.try_lock(owner(2)), "an owner not proven dead keeps the latch");
+    dead.0.store(true, Ordering::Relaxed);
+    let Acquired::FromDead(before) = waiter.join().unwrap() else { panic!("it was not free") };
+    assert!(owner(9).is_named_by(before));
+    latch.unlock(owner(1));
+    assert!(latch.try_lock(owner(2)));
+}

@@ -1,0 +1,24 @@
+//! Sleeping until a word in shared memory changes.
+//!
+//! - A wake-up may be lost with its sender, so who waits for another process gives a deadline, and
+//!   looks at everything again when it returns, for whatever reason.
+
+use rustix::thread::futex::{self, Flags, Timespec};
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+/// Sleeps while `word` is `seen`, until woken, interrupted or late.
+pub fn wait_on(word: &AtomicU32, seen: u32, patience: Option<Duration>) {
+    let patience = patience.map(|patience| Timespec {
+        tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: patience.subsec_nanos().into(),
+    });
+    // Any return leads to another look.
+    let _ = futex::wait(word, Flags::empty(), seen, patience.as_ref());
+}
+
+/// Wakes up to `count` sleepers, of all processes; gives how many there were.
+pub fn wake(word: &AtomicU32, count: u32) -> usize {
+    // Waking fails only for addresses that are not mapped.
+    futex::wake(word, Flags::empty(), count.min(i32::MAX.unsigned_abs())).unwrap_or(0)
+}
