@@ -1,3 +1,5 @@
+//! Claims, deaths and clean-ups, with liveness as a set of slots.
+
 use super::*;
 use parking_lot::Mutex;
 use std::collections::BTreeSet;

@@ -1,3 +1,5 @@
+//! Exclusion between threads, and owners that are said to be dead.
+
 use super::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};

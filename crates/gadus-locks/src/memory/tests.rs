@@ -1,3 +1,5 @@
+//! Two mappings of one file, and offsets that cannot be.
+
 use super::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
