@@ -60,9 +60,9 @@ enum Command {
     Generate(commands::generate::Generate),
     /// Create the tables of the TPC-H benchmark in a database
     Tpch(commands::tpch::Tpch),
-    /// The writing process that the demo kills
+    /// The writing process that the demo and the benchmark kill
     #[command(hide = true)]
-    DemoWriter(commands::demo::Writer),
+    LedgerWriter(commands::ledger::Writing),
     /// What a benchmark does in a process of its own
     #[command(hide = true)]
     BenchWorker(commands::bench::Worker),
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
         Some(Command::Demo(command)) => commands::demo::run(&command),
         Some(Command::Generate(command)) => commands::generate::run(command),
         Some(Command::Tpch(command)) => commands::tpch::run(&command),
-        Some(Command::DemoWriter(command)) => commands::demo::write(&command),
+        Some(Command::LedgerWriter(command)) => commands::ledger::write(&command),
     };
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
     if !matches!(failure, Failure::ReaderGone | Failure::Reported) {

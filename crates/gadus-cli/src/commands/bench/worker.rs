@@ -31,9 +31,7 @@ enum What {
     },
     /// Open a database, run a query, and tell how long both took together
     OpenAndFind { file: PathBuf, sql: String },
-    /// Commit until killed
-    Write(kill::Writer),
-    /// Tell whether a database is sound, and what is in it
+    /// Tell whether a database is sound, and what its ledger holds
     Verify { file: PathBuf },
 }
 
@@ -57,7 +55,6 @@ pub(crate) fn work(command: &Worker) -> Result<(), Failure> {
             let rows = scan::texts(database.connect().query(sql, &[])?)?;
             json!({ "seconds": started.elapsed().as_secs_f64(), "rows": rows.len() })
         }
-        What::Write(writer) => return kill::write(writer),
         What::Verify { file } => kill::verify(file)?,
     };
     writeln!(io::stdout(), "{answer}")?;

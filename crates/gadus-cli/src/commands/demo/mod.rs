@@ -7,9 +7,6 @@
 mod kill;
 mod report;
 mod show;
-mod writer;
-
-pub(crate) use writer::{Writer, write};
 
 use std::path::{Path, PathBuf};
 
