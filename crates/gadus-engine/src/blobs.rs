@@ -64,13 +64,17 @@ impl Blobs {
         if let Some(Opened::Column(column)) = self.cache.get(&blob.id) {
             return Ok(column);
         }
-        let buffer = self.read(blob)?;
-        let class: StorageClass = column_type.storage();
-        let column = Column::open(class, column_type == ColumnType::Text, &buffer)
-            .map_err(|error| self.damaged(blob, error))?;
-        let column = Arc::new(column);
+        let column = Arc::new(self.read_column(blob, column_type)?);
         self.cache.insert(blob.id, Opened::Column(column.clone()));
         Ok(column)
+    }
+
+    /// A column blob, opened without entering the cache: for verification, which reads the file.
+    pub(crate) fn read_column(&self, blob: &BlobRef, column_type: ColumnType) -> Result<Column> {
+        let buffer = self.read(blob)?;
+        let class: StorageClass = column_type.storage();
+        Column::open(class, column_type == ColumnType::Text, &buffer)
+            .map_err(|error| self.damaged(blob, error))
     }
 
     /// A page of a key run, opened.
@@ -83,7 +87,8 @@ impl Blobs {
         Ok(page)
     }
 
-    /// A page of a key run, opened without entering the cache: for merges, which read it once.
+    /// A page of a key run, opened without entering the cache: for merges and
+    /// verification, which read it once.
     pub(crate) fn read_key_page(&self, blob: &BlobRef) -> Result<KeyPage> {
         let buffer = self.read(blob)?;
         KeyPage::open(&buffer).map_err(|error| self.damaged(blob, error))

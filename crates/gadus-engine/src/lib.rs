@@ -40,7 +40,7 @@ mod types;
 mod vector;
 mod version;
 
-pub use engine::{Engine, Options, Problem, RowChange, Statistics};
+pub use engine::{Engine, Options, Problem, RowChange, Statistics, Verification, VerifiedTable};
 pub use error::{Error, ErrorKind, Result};
 pub use gadus_storage::Durability;
 pub use scan::{

@@ -4,17 +4,13 @@
 //! - Goes on past damage: what is wrong is listed, with file, offset, table and segment.
 
 use crate::database::place;
-use gadus_base::{CommitNumber, RowId, SegmentId};
-use gadus_engine::{Engine, Error, Options, ROW_ID_COLUMN, Result, Scan, ScanRequest, Table};
+use gadus_base::CommitNumber;
+use gadus_engine::{Engine, Error, Options, Result};
 use gadus_storage::StorageError;
 use std::error::Error as _;
 use std::fmt;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
-
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::UInt64Type;
 
 /// What verification found.
 #[derive(Debug, Clone)]
@@ -80,27 +76,10 @@ pub fn check(path: impl AsRef<Path>, mut progress: impl FnMut(u64, u64)) -> Resu
     let options = Options { read_only: true, create: false, ..Options::default() };
     match Engine::open(folder, &name, options) {
         Ok(engine) => {
-            let tables = engine.snapshot().tables();
-            // Each value is read; then each row is looked at once more, with its keys.
-            let values = |table: &Table| table.rows() * (table.schema().columns.len() as u64 + 1);
-            let total = tables.iter().map(values).sum();
-            let mut read = 0;
-            for table in tables {
-                let mut advance = |values| {
-                    read += values;
-                    progress(read, total);
-                };
-                let verified = TableCheck { table: &table, problems: &mut report.problems };
-                let verified = verified.run(&mut advance);
-                report.tables.push(verified);
-            }
-            if report.problems.is_empty() {
-                // All can be read; now whether columns, keys, overlays and extents agree.
-                engine.verify(&mut |problem| {
-                    report.problems.push(Problem::of_engine(problem, path.as_ref()));
-                });
-                progress(total, total);
-            }
+            let verified = engine.verify(&mut progress);
+            report.tables = verified.tables.into_iter().map(TableReport::from).collect();
+            let of_engine = |problem| Problem::of_engine(problem, &verified.file);
+            report.problems.extend(verified.problems.into_iter().map(of_engine));
         }
         Err(error) => {
             let problem = Problem::from(&error);
@@ -114,79 +93,16 @@ pub fn check(path: impl AsRef<Path>, mut progress: impl FnMut(u64, u64)) -> Resu
     Ok(report)
 }
 
-/// The verification of one table.
-struct TableCheck<'a> {
-    table: &'a Table,
-    problems: &'a mut Vec<Problem>,
-}
-
-impl TableCheck<'_> {
-    fn run(mut self, advance: &mut impl FnMut(u64)) -> TableReport {
-        let schema = self.table.schema().clone();
-        let mut rows_read = self.table.rows();
-        for (index, column) in schema.columns.iter().enumerate() {
-            let read = self.column(index, &column.name, advance);
-            rows_read = rows_read.min(read);
-        }
-        TableReport { name: schema.name.clone(), rows: self.table.rows(), rows_read }
+impl From<gadus_engine::VerifiedTable> for TableReport {
+    fn from(table: gadus_engine::VerifiedTable) -> Self {
+        Self { name: table.name, rows: table.rows, rows_read: table.rows_read }
     }
-
-    /// Reads a column of every segment; returns the rows read.
-    fn column(&mut self, index: usize, name: &str, advance: &mut impl FnMut(u64)) -> u64 {
-        let request = ScanRequest { projection: vec![index], ..ScanRequest::default() };
-        let scan = match self.table.scan(request) {
-            Ok(scan) => scan,
-            Err(error) => {
-                self.note(Problem::from(&error), name, None);
-                return 0;
-            }
-        };
-        let mut read = 0;
-        for morsel in 0..scan.morsels() {
-            let looked = scan.morsel(morsel, |batch| {
-                read += batch.num_rows() as u64;
-                advance(batch.num_rows() as u64);
-                ControlFlow::Continue(())
-            });
-            if let Err(error) = looked {
-                self.note(Problem::from(&error), name, self.segment(morsel));
-            }
-        }
-        read
-    }
-
-    fn note(&mut self, problem: Problem, column: &str, segment: Option<SegmentId>) {
-        self.problems.push(Problem {
-            table: Some(self.table.schema().name.clone()),
-            column: Some(column.to_owned()),
-            segment: segment.map(|segment| segment.0),
-            ..problem
-        });
-    }
-
-    /// The segment behind a morsel: row ids are known without reading the file.
-    fn segment(&self, morsel: usize) -> Option<SegmentId> {
-        let request = ScanRequest { with_row_ids: true, ..ScanRequest::default() };
-        let scan: Scan = self.table.scan(request).ok()?;
-        let mut segment = None;
-        scan.morsel(morsel, |batch| {
-            segment = row_ids(&batch).first().map(|&id| RowId::from_u64(id).segment);
-            ControlFlow::Break(())
-        })
-        .ok()?;
-        segment
-    }
-}
-
-fn row_ids(batch: &RecordBatch) -> &[u64] {
-    let column = batch.column_by_name(ROW_ID_COLUMN).expect("the scan was asked for row ids");
-    column.as_primitive::<UInt64Type>().values()
 }
 
 impl Problem {
-    fn of_engine(problem: gadus_engine::Problem, path: &Path) -> Self {
+    fn of_engine(problem: gadus_engine::Problem, file: &str) -> Self {
         Self {
-            file: Some(path.display().to_string()),
+            file: Some(file.to_owned()),
             offset: problem.offset,
             table: problem.table,
             column: problem.column,

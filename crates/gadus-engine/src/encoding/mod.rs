@@ -121,6 +121,11 @@ impl Column {
         }
     }
 
+    /// How many rows are NULL.
+    pub(crate) fn null_count(&self) -> usize {
+        self.validity.as_ref().map_or(0, |valid| self.rows - valid.count_set_bits())
+    }
+
     /// Checks once what every later access relies on.
     fn check(&self, text: bool, offset: usize) -> Result<(), DecodeError> {
         let wrong = |expected| Err(DecodeError { offset, expected });

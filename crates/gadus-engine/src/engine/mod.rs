@@ -20,7 +20,7 @@ pub use point::RowChange;
 pub(crate) use point::{
     append_changes, check_keys, check_row, check_value, duplicate_key, not_null, same_shape,
 };
-pub use verify::Problem;
+pub use verify::{Problem, Verification, VerifiedTable};
 
 use crate::blobs::Blobs;
 use crate::coordinator::{Coordinator, Head};

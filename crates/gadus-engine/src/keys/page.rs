@@ -57,6 +57,11 @@ impl KeyPage {
         (self.hashes.get(index).cast_unsigned(), self.rows.get(index).cast_unsigned())
     }
 
+    /// All entries (hash, row code), in order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, u64)> {
+        (0..self.len()).map(|index| self.entry(index))
+    }
+
     /// The first entry whose hash is not below `hash`.
     pub(crate) fn lower_bound(&self, hash: u64) -> usize {
         let (mut low, mut high) = (0, self.len());

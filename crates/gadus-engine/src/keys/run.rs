@@ -116,15 +116,34 @@ impl KeyRun {
     /// All entries (hash, row code) in order; pages are read around the cache.
     pub(crate) fn read_all(&self, blobs: &Blobs) -> Result<Vec<(u64, u64)>> {
         let mut entries = Vec::new();
-        for entry in self.directory(blobs)? {
-            let page = blobs.read_key_page(&entry.blob)?;
-            if page.len() != entry.entries as usize {
-                let expected = "as many entries as the directory says";
-                return Err(blobs.damaged(&entry.blob, DecodeError { offset: 8, expected }));
-            }
-            entries.extend((0..page.len()).map(|index| page.entry(index)));
+        for (_, page) in self.pages(blobs)? {
+            entries.extend(page?.entries());
         }
         Ok(entries)
+    }
+
+    /// The pages in order, read around the cache, each with its offset in the file.
+    pub(crate) fn pages(
+        &self,
+        blobs: &Blobs,
+    ) -> Result<impl Iterator<Item = (u64, Result<KeyPage>)>> {
+        let pages = self.directory(blobs)?.iter();
+        Ok(pages.map(|entry| (entry.blob.offset, entry.read(blobs))))
+    }
+}
+
+impl PageEntry {
+    /// Reads the page and checks that it is as the directory says.
+    fn read(&self, blobs: &Blobs) -> Result<KeyPage> {
+        let page = blobs.read_key_page(&self.blob)?;
+        let wrong = |expected| Err(blobs.damaged(&self.blob, DecodeError { offset: 8, expected }));
+        if page.len() != self.entries as usize {
+            return wrong("as many entries as the directory says");
+        }
+        if page.entries().next().is_none_or(|(hash, _)| hash != self.first_hash) {
+            return wrong("the first hash that the directory says");
+        }
+        Ok(page)
     }
 }
 

@@ -123,21 +123,41 @@ impl EncodedSegment {
     ) -> Result<Arc<Column>> {
         let entry = &self.footer(schema, blobs)?.columns[column];
         let opened = blobs.column(&entry.blob, schema.columns[column].column_type)?;
-        if opened.rows != self.rows as usize {
-            return Err(Error::new(
-                ErrorKind::Corrupt,
-                format!(
-                    "column \"{}\" of table \"{}\" has {} rows instead of {} in the blob at \
-                     offset {}",
-                    schema.columns[column].name,
-                    schema.name,
-                    opened.rows,
-                    self.rows,
-                    entry.blob.offset
-                ),
-            ));
-        }
+        self.check_rows(schema, column, entry, opened.rows)?;
         Ok(opened)
+    }
+
+    /// A column, read around the cache.
+    pub(crate) fn read_column(
+        &self,
+        schema: &TableSchema,
+        blobs: &Blobs,
+        column: usize,
+    ) -> Result<Column> {
+        let entry = &self.footer(schema, blobs)?.columns[column];
+        let opened = blobs.read_column(&entry.blob, schema.columns[column].column_type)?;
+        self.check_rows(schema, column, entry, opened.rows)?;
+        Ok(opened)
+    }
+
+    fn check_rows(
+        &self,
+        schema: &TableSchema,
+        column: usize,
+        entry: &ColumnEntry,
+        rows: usize,
+    ) -> Result<()> {
+        if rows == self.rows as usize {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Corrupt,
+            format!(
+                "column \"{}\" of table \"{}\" has {rows} rows instead of {} in the blob at \
+                 offset {}",
+                schema.columns[column].name, schema.name, self.rows, entry.blob.offset
+            ),
+        ))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::SegmentVersion;
 use crate::blobs::Blobs;
+use crate::encoding::Column;
 use crate::error::Result;
 use crate::types::{Datum, TableSchema};
 use crate::vector::{Rows, Vector};
@@ -41,13 +42,29 @@ impl SegmentVersion {
         if let Some(value) = self.overlay.patched(column_u32(column), position) {
             return Ok(value.clone());
         }
-        match (&self.encoded, &self.open) {
-            (Some(base), _) if position < base.rows() => {
+        match &self.encoded {
+            Some(base) if position < base.rows() => {
                 Ok(base.column(schema, blobs, column)?.datum(position as usize))
             }
-            (_, Some(open)) => Ok(open.row(position)[column].clone()),
-            _ => unreachable!("a position within the segment has a row"),
+            _ => Ok(self.open_datum(column, position)),
         }
+    }
+
+    /// The same, where the base's column is at hand, or there is no base.
+    pub(crate) fn datum_with(&self, base: Option<&Column>, column: usize, position: u32) -> Datum {
+        if let Some(value) = self.overlay.patched(column_u32(column), position) {
+            return value.clone();
+        }
+        match base {
+            Some(base) if (position as usize) < base.rows => base.datum(position as usize),
+            _ => self.open_datum(column, position),
+        }
+    }
+
+    /// A value of a row behind the base.
+    fn open_datum(&self, column: usize, position: u32) -> Datum {
+        let open = self.open.as_ref().expect("a position within the segment has a row");
+        open.row(position)[column].clone()
     }
 
     /// A row's values of all columns.

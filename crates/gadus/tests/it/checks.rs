@@ -2,6 +2,7 @@
 
 use crate::files::Folder;
 use gadus::{Database, ErrorKind, Options, check};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 fn fill(path: &Path) {
@@ -45,6 +46,35 @@ fn flipped_bytes_are_found_and_named() {
         }
     }
     assert!(found > 0);
+}
+
+#[test]
+fn all_damage_is_found_in_one_go() {
+    let folder = Folder::new();
+    let path = folder.path("x.gadus");
+    fill(&path);
+    let sound = std::fs::read(&path).unwrap();
+    let places = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let report = check(&path, |read, total| assert!(read <= total)).unwrap();
+        let whole = report.tables.iter().all(|table| table.rows_read == table.rows);
+        let columns: BTreeSet<_> =
+            report.problems.into_iter().filter_map(|p| Some((p.segment?, p.column?))).collect();
+        assert_eq!(whole, columns.is_empty(), "{columns:?}");
+        columns
+    };
+    let (mut damaged, mut expected) = (sound.clone(), BTreeSet::new());
+    for at in (16_384..sound.len()).step_by(100_003) {
+        let mut once = sound.clone();
+        once[at] ^= 0x40;
+        let mut found = places(&once);
+        if !found.is_empty() {
+            damaged[at] ^= 0x40;
+            expected.append(&mut found);
+        }
+    }
+    assert!(expected.len() > 1, "{expected:?}");
+    assert_eq!(places(&damaged), expected);
 }
 
 #[test]

@@ -1,0 +1,182 @@
+//! What disagrees in a table is found: rows, keys, columns, sketches.
+
+use super::table::TableCheck;
+use super::{Course, Problem};
+use crate::keys::write_run;
+use crate::segment::{ColumnEntry, EncodedSegment, SegmentVersion};
+use crate::version::{Change, TableVersion};
+use crate::{ColumnDefinition, ColumnType, Datum, Engine, Options, TableSchema, array_from_datums};
+use arrow::array::RecordBatch;
+use gadus_base::{CommitNumber, RowId, SegmentId};
+use std::sync::Arc;
+
+/// Enough to be loaded into a segment of their own.
+const ROWS: i64 = 8_192;
+const LATER: CommitNumber = CommitNumber(1_000);
+
+/// A table with loaded rows, whose keys are a run, and two inserted ones, whose keys are not.
+fn sample() -> Engine {
+    let engine = Engine::in_memory(Options::default()).unwrap();
+    let column = |name: &str| ColumnDefinition {
+        name: name.to_owned(),
+        column_type: ColumnType::Int64,
+        nullable: name == "x",
+        default: None,
+    };
+    let mut transaction = engine.begin();
+    let schema = TableSchema::new("t", vec![column("id"), column("x")], vec![0]).unwrap();
+    let schema = transaction.create_table(&schema).unwrap();
+    let ids = (0..ROWS).map(Datum::Integer).collect::<Vec<_>>();
+    let array = array_from_datums(ColumnType::Int64, ids.iter()).unwrap();
+    let batch = RecordBatch::try_new(schema.arrow(), vec![array.clone(), array]).unwrap();
+    let mut bulk = transaction.bulk(&schema).unwrap();
+    bulk.push(&batch).unwrap();
+    transaction.finish_bulk(bulk).unwrap();
+    let row = |id: i64| [Datum::Integer(id), Datum::Null].into();
+    transaction.insert(&schema, vec![row(-1), row(-2)]).unwrap();
+    transaction.commit().unwrap();
+    engine
+}
+
+/// What the check of the sample finds after a change that no engine makes; and the rows read.
+fn found(change: impl FnOnce(&Engine, &mut TableVersion)) -> (Vec<Problem>, u64) {
+    let engine = sample();
+    let table = engine.snapshot().table("t").unwrap();
+    let mut version = TableVersion::clone(table.version());
+    change(&engine, &mut version);
+    let progress = &mut |_, _| {};
+    let blobs = &engine.inner().blobs;
+    let mut course = Course { blobs, problems: Vec::new(), read: 0, total: 0, progress };
+    let rows_read = TableCheck::new(&version, &mut course).run();
+    let problems = course.problems;
+    assert!(problems.iter().all(|problem| problem.table.as_deref() == Some("t")));
+    (problems, rows_read)
+}
+
+fn messages(change: impl FnOnce(&Engine, &mut TableVersion)) -> Vec<String> {
+    found(change).0.into_iter().map(|problem| problem.message).collect()
+}
+
+/// The entries of the sample's one run.
+fn entries(engine: &Engine, version: &TableVersion) -> Vec<(u64, u64)> {
+    version.keys.runs()[0].read_all(&engine.inner().blobs).unwrap()
+}
+
+fn with_run(engine: &Engine, version: &mut TableVersion, entries: &[(u64, u64)]) {
+    let run = Arc::new(write_run(entries, &engine.inner().blobs).unwrap());
+    version.keys.replace_runs(vec![run], CommitNumber(0));
+}
+
+#[test]
+fn a_sound_table_is_read_whole() {
+    assert_eq!(found(|_, _| {}), (Vec::new(), ROWS.cast_unsigned() + 2));
+}
+
+#[test]
+fn rows_that_are_counted_wrong_are_told() {
+    let told = messages(|_, version| version.live_rows += 1);
+    assert_eq!(told, ["has 8194 rows, but counts 8195"]);
+}
+
+#[test]
+fn a_row_without_its_key_is_told() {
+    let told = messages(|engine, version| {
+        let mut entries = entries(engine, version);
+        entries.retain(|entry| entry.1 & 0xFFFF != 77);
+        with_run(engine, version, &entries);
+    });
+    assert_eq!(told, ["row 77 is 0 times in the key index, not once"]);
+}
+
+#[test]
+fn a_key_that_is_there_twice_is_told() {
+    let told = messages(|engine, version| {
+        let mut entries = entries(engine, version);
+        entries.insert(100, entries[100]);
+        with_run(engine, version, &entries);
+    });
+    assert_eq!(told.len(), 1);
+    assert!(told[0].ends_with("is 2 times in the key index, not once"), "{told:?}");
+}
+
+#[test]
+fn entries_of_rows_that_are_gone_are_no_problem() {
+    let told = messages(|engine, version| {
+        let mut entries = entries(engine, version);
+        entries.push((u64::MAX >> 16, 99 << 16));
+        entries.insert(0, (0, 7));
+        entries.sort_unstable();
+        with_run(engine, version, &entries);
+    });
+    assert_eq!(told, [] as [String; 0]);
+}
+
+#[test]
+fn two_rows_with_one_key_are_told() {
+    let told = messages(|_, version| {
+        let first = RowId { segment: SegmentId(99), position: 0 };
+        let row: Arc<[Datum]> = [Datum::Integer(4), Datum::Null].into();
+        let table = version.schema.id;
+        version.apply(&Change::AppendRows { table, first, rows: vec![row] }, LATER).unwrap();
+    });
+    assert_eq!(told.len(), 1);
+    assert!(told[0].starts_with("row 0 has the key of row "), "{told:?}");
+}
+
+/// Changes what the footer of the loaded segment says of its columns.
+fn with_footer(
+    engine: &Engine,
+    version: &mut TableVersion,
+    change: impl FnOnce(&mut [ColumnEntry]),
+) {
+    let segment = version.segments.values().find(|segment| segment.encoded.is_some());
+    let mut segment = SegmentVersion::clone(segment.unwrap());
+    let base = segment.encoded.take().unwrap();
+    let mut footer = base.footer(&version.schema, &engine.inner().blobs).unwrap().clone();
+    change(&mut footer.columns);
+    let image = base.image(segment.id);
+    let extents = base.extents().to_vec();
+    let base = EncodedSegment::written(base.rows(), image.footer, extents, footer);
+    segment.encoded = Some(Arc::new(base));
+    version.segments.insert(segment.id, Arc::new(segment));
+}
+
+#[test]
+fn a_sketch_that_lies_is_told() {
+    let (problems, rows_read) = found(|engine, version| {
+        with_footer(engine, version, |columns| {
+            columns[0].sketch.nulls = 3;
+            columns[1].sketch.range = Some((Datum::Integer(1), Datum::Integer(ROWS - 4)));
+        });
+    });
+    let told: Vec<_> = problems.iter().map(ToString::to_string).collect();
+    assert!(
+        told[0].contains("column \"id\"") && told[0].contains("0 NULLs, but its sketch says 3")
+    );
+    assert!(told[1].contains("column \"x\"") && told[1].contains("has 4 values outside"));
+    assert_eq!((told.len(), rows_read), (2, ROWS.cast_unsigned() + 2));
+}
+
+#[test]
+fn every_column_that_cannot_be_read_is_told_and_keys_are_not_missed() {
+    let (problems, rows_read) = found(|engine, version| {
+        with_footer(engine, version, |columns| {
+            columns.iter_mut().for_each(|column| column.blob.checksum ^= 1);
+        });
+    });
+    let columns: Vec<_> = problems.iter().map(|problem| problem.column.as_deref()).collect();
+    assert_eq!(columns, [Some("id"), Some("x")]);
+    assert!(problems.iter().all(|problem| problem.segment.is_some() && problem.offset.is_some()));
+    assert_eq!(rows_read, 2, "those behind the base of the other segment");
+}
+
+#[test]
+fn an_index_of_other_keys_misses_every_row() {
+    let told = messages(|engine, version| {
+        let other = entries(engine, version).into_iter().map(|(hash, code)| (hash ^ 1, code));
+        let mut other: Vec<_> = other.collect();
+        other.sort_unstable();
+        with_run(engine, version, &other);
+    });
+    assert_eq!(told.len(), usize::try_from(ROWS).unwrap());
+}
