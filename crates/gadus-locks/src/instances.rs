@@ -16,7 +16,7 @@
 
 use crate::error::{MemoryError, MemoryErrorKind};
 use crate::latch::{Liveness, Owner};
-use crate::memory::{Memory, Offset};
+use crate::memory::{Memory, Offset, wake};
 use crate::shared_struct;
 use gadus_base::clock;
 use std::fmt::Debug;
@@ -178,6 +178,20 @@ impl Instances {
             }
         }
         reaped
+    }
+
+    /// What the instance's watcher sleeps on.
+    #[must_use]
+    pub fn doorbell(&self) -> &AtomicU32 {
+        &self.slots()[self.me.slot as usize].doorbell
+    }
+
+    /// Wakes the watcher of the instance in a slot.
+    pub fn ring(&self, slot: u32) {
+        if let Some(record) = self.slots().get(slot as usize) {
+            record.doorbell.fetch_add(1, Ordering::AcqRel);
+            wake(&record.doorbell, 1);
+        }
     }
 
     /// Leaves: what this instance had in shared memory is gone already.

@@ -25,8 +25,13 @@ mod error;
 mod instances;
 mod latch;
 mod memory;
+mod table;
 
 pub use error::{MemoryError, MemoryErrorKind};
 pub use instances::{Fence, INSTANCES_MAX, InstanceDescription, InstanceTable, Instances};
 pub use latch::{Acquired, Latch, Liveness, Owner};
 pub use memory::{EXTENT_BYTES, FileIdentity, Memory, Offset, Shared, wait_on, wake};
+pub use table::{
+    Canceller, Cleanup, Grant, LockError, LockErrorKind, LockHolder, LockOwner, LockSettings,
+    LockStatistics, LockTable, Mode, Notification, Resource, VALUE_BYTES, Value, Wait, Watcher,
+};

@@ -1,0 +1,192 @@
+//! The lock table: who may use what, among the connections of all processes that share a database.
+//!
+//! - Its truth is small: request slots, each changed by single stores. Chains, queues and counts are
+//!   derived, and made anew by whoever finds that somebody died while changing them.
+//! - 64 partitions, each with a latch; nobody has two, but who proves a deadlock, in order. Under a
+//!   latch nobody sleeps, calls back or wakes others.
+//! - Queues are fair: nobody is granted what an earlier one waits for, but conversions, and they a
+//!   bounded number of times.
+//! - An owner is dead when `Instances` says so. Who waits looks every [`LOOK`], so nobody waits long
+//!   for the dead; what an owner not proven dead holds stays held.
+//! - What shared memory holds may be wrong: then calls fail with [`LockErrorKind::Damaged`].
+//! - A full table refuses requests, and nothing else changes.
+//!
+//! An instance drops its [`LockOwner`]s before it leaves.
+
+mod check;
+mod chunks;
+mod connections;
+mod error;
+mod layout;
+mod modes;
+mod notices;
+mod owner;
+mod partition;
+mod queue;
+mod rebuild;
+mod resource;
+mod state;
+mod statistics;
+mod store;
+mod values;
+mod wait;
+
+pub use error::{LockError, LockErrorKind, LockHolder};
+pub use modes::Mode;
+pub use notices::{Notification, Watcher};
+pub use owner::{Grant, LockOwner, Wait};
+pub use resource::Resource;
+pub use statistics::LockStatistics;
+pub use values::{VALUE_BYTES, Value};
+pub use wait::Canceller;
+
+use crate::instances::Instances;
+use crate::latch::Owner;
+use crate::memory::{EXTENT_BYTES, Memory, Offset};
+use gadus_base::{Instant, clock};
+use layout::{FORMAT, HEADER_BYTES, Header};
+use parking_lot::Mutex;
+use queue::Entry;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// How often somebody who waits looks whether those live whom it waits for, and whether it missed a
+/// wake-up. Looking costs some microseconds.
+const LOOK: Duration = Duration::from_millis(15);
+
+/// Called for an instance that is dead, to take from shared memory what it has there.
+pub type Cleanup = Arc<dyn Fn(Owner) + Send + Sync>;
+
+/// How a lock table behaves in this process.
+#[derive(Clone)]
+pub struct LockSettings {
+    /// How long a wait lasts before it is suspected to be a deadlock.
+    pub deadlock_after: Duration,
+    /// What else to clean up after a dead instance, before its locks are released.
+    pub also_clean: Option<Cleanup>,
+}
+
+/// The lock table of a database, as an instance uses it.
+pub struct LockTable {
+    instances: Arc<Instances>,
+    memory: Arc<Memory>,
+    start: usize,
+    chunks_max: usize,
+    settings: LockSettings,
+    /// The connections of this instance: number by record.
+    registered: Mutex<BTreeMap<u32, u32>>,
+    next_number: AtomicU32,
+    began: Instant,
+    /// When this process looked for the dead last, in milliseconds after it began.
+    looked_ms: AtomicU64,
+}
+
+impl LockTable {
+    /// Uses the lock table that begins at byte `start`, a multiple of [`EXTENT_BYTES`], of the
+    /// instances' memory, and may grow to its end. Fresh memory is an empty table.
+    ///
+    /// # Errors
+    /// `Damaged` when something else lies there, or `NoSpace`.
+    pub fn attach(
+        instances: Arc<Instances>,
+        start: usize,
+        settings: LockSettings,
+    ) -> Result<Arc<Self>, LockError> {
+        assert!(start.is_multiple_of(EXTENT_BYTES), "the table begins with an extent");
+        let memory = instances.memory().clone();
+        memory.ensure(start + HEADER_BYTES)?;
+        let header = memory.at(Offset::<Header>::new(start))?;
+        if header.format.load(Ordering::Acquire) != FORMAT
+            && !store::replace(&header.format, 0, FORMAT)
+            && header.format.load(Ordering::Acquire) != FORMAT
+        {
+            return Err(LockError::damaged("it is of another version, or none"));
+        }
+        let chunks_max = Self::chunks_in(memory.bytes_max(), start);
+        Ok(Arc::new(Self {
+            instances,
+            memory,
+            start,
+            chunks_max,
+            settings,
+            registered: Mutex::default(),
+            next_number: AtomicU32::new(1),
+            began: clock().now(),
+            looked_ms: AtomicU64::new(0),
+        }))
+    }
+
+    /// The instances that share the table.
+    #[must_use]
+    pub fn instances(&self) -> &Arc<Instances> {
+        &self.instances
+    }
+
+    /// Looks for dead instances and cleans up after them; gives how many there were.
+    pub fn reap(&self) -> usize {
+        self.instances.reap(|dead| {
+            if let Some(also_clean) = &self.settings.also_clean {
+                also_clean(dead);
+            }
+            // What is damaged is found by whoever needs it.
+            let _ = self.clean(dead);
+        })
+    }
+
+    /// Looks for the dead, if nobody of this process has done so just now.
+    fn look(&self) {
+        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let looked = self.looked_ms.load(Ordering::Relaxed);
+        let pause = u64::try_from(LOOK.as_millis()).unwrap_or(u64::MAX) / 2;
+        if now >= looked + pause
+            && self
+                .looked_ms
+                .compare_exchange(looked, now, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+        {
+            self.reap();
+        }
+    }
+
+    fn header(&self) -> &Header {
+        self.memory.at(Offset::new(self.start)).expect("attaching has found it mapped")
+    }
+
+    /// Who is behind a request.
+    fn holder_of(&self, entry: &Entry) -> LockHolder {
+        let connection = self.connection_of(entry.holder);
+        LockHolder {
+            instance: self.instances.describe(entry.holder.instance),
+            connection: connection.map_or(0, |record| record.number.load(Ordering::Relaxed)),
+            mode: entry.state.wanted,
+            age_ms: partition::now_ms().saturating_sub(entry.since),
+        }
+    }
+}
+
+impl Default for LockSettings {
+    fn default() -> Self {
+        // Longer than most waits for a commit, shorter than anybody takes for a hang.
+        Self { deadlock_after: Duration::from_millis(50), also_clean: None }
+    }
+}
+
+impl fmt::Debug for LockSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let after = &self.deadlock_after;
+        f.debug_struct("LockSettings").field("deadlock_after", after).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for LockTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (start, me) = (&self.start, self.instances.me());
+        f.debug_struct("LockTable").field("start", start).field("me", &me).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,379 @@
+//! Inside a partition: its chains and lists, under its latch.
+//!
+//! - [`Inside`] holds the latch, and has set the partition's mark; it clears the mark when it goes.
+//!   Who finds the mark set rebuilds, whether the one before died, panicked or met damage.
+//! - A chain is followed for as many links as the partition has slots, and no further.
+//! - Sleepers are woken, and doorbells rung, after the latch is given back.
+
+use super::LockTable;
+use super::chunks::Use;
+use super::error::LockError;
+use super::layout::{BUCKETS, PARTITIONS, Partition, REQUESTS_PER_CHUNK, Request};
+use super::queue::{self, Entry};
+use super::resource::Resource;
+use super::state::{Holder, State};
+use super::statistics::Counter;
+use super::store::{add32, put, put32};
+use crate::memory::wake;
+use gadus_base::clock;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Where a resource belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) partition: usize,
+    pub(super) bucket: usize,
+}
+
+/// Somebody at work in a partition, alone.
+pub(super) struct Inside<'a> {
+    pub(super) table: &'a LockTable,
+    pub(super) index: usize,
+    pub(super) part: &'a Partition,
+    is_broken: Cell<bool>,
+    sleepers: Vec<u32>,
+    doorbells: Vec<u32>,
+}
+
+impl Place {
+    #[inline]
+    pub(super) fn of(resource: Resource) -> Self {
+        let hash = resource.hash();
+        let partition = (hash >> 58) as usize % PARTITIONS;
+        Self { partition, bucket: (hash >> 40) as usize % BUCKETS }
+    }
+}
+
+impl LockTable {
+    /// Enters a partition, after putting right what somebody who died there has left.
+    pub(super) fn enter(&self, index: usize) -> Result<Inside<'_>, LockError> {
+        let mut inside = self.enter_as_it_is(index);
+        if inside.part.dirty.load(Ordering::Acquire) == 0 {
+            put32(&inside.part.dirty, 1);
+        } else {
+            inside.rebuild()?;
+        }
+        Ok(inside)
+    }
+
+    /// Enters a partition that the caller will rebuild.
+    pub(super) fn enter_as_it_is(&self, index: usize) -> Inside<'_> {
+        let part = &self.header().partitions[index];
+        // Whether its owner has died says the mark: the owner may also have died before or after.
+        let _ = part.latch.lock(self.instances.me(), &*self.instances);
+        let is_broken = Cell::new(false);
+        Inside { table: self, index, part, is_broken, sleepers: Vec::new(), doorbells: Vec::new() }
+    }
+}
+
+impl Inside<'_> {
+    /// The request of a number found in this partition.
+    #[inline]
+    pub(super) fn request(&self, slot: u32) -> Result<&Request, LockError> {
+        self.noting(self.table.record(Use::Requests(self.index), slot))
+    }
+
+    pub(super) fn state(&self, slot: u32) -> Result<State, LockError> {
+        let word = self.request(slot)?.state.load(Ordering::Acquire);
+        self.noting(State::from_word(word).ok_or_else(|| LockError::damaged("a state cannot be")))
+    }
+
+    /// Collects the requests for a resource.
+    pub(super) fn gather(
+        &self,
+        resource: Resource,
+        entries: &mut Vec<Entry>,
+    ) -> Result<(), LockError> {
+        entries.clear();
+        let head = &self.part.buckets[Place::of(resource).bucket];
+        self.follow(head, |slot, request| {
+            if request.is_for(resource) {
+                entries.push(self.entry(slot, request)?);
+            }
+            Ok(true)
+        })
+    }
+
+    /// The request of a connection for a resource.
+    pub(super) fn find(&self, resource: Resource, of: Holder) -> Result<Option<u32>, LockError> {
+        let mut found = None;
+        let owner = of.to_word();
+        self.follow(&self.part.buckets[Place::of(resource).bucket], |slot, request| {
+            if request.is_for(resource) && request.owner.load(Ordering::Relaxed) == owner {
+                found = Some(slot);
+            }
+            Ok(found.is_none())
+        })?;
+        Ok(found)
+    }
+
+    pub(super) fn entry(&self, slot: u32, request: &Request) -> Result<Entry, LockError> {
+        Ok(Entry {
+            slot,
+            state: self.state(slot)?,
+            ticket: request.ticket.load(Ordering::Relaxed),
+            holder: Holder::from_word(request.owner.load(Ordering::Relaxed)),
+            since: request.since.load(Ordering::Relaxed),
+        })
+    }
+
+    /// The resource of a request.
+    pub(super) fn resource(&self, slot: u32) -> Result<Resource, LockError> {
+        let resource = self.request(slot)?.resource();
+        self.noting(resource.ok_or_else(|| LockError::damaged("a key cannot be")))
+    }
+
+    /// Adds a request.
+    pub(super) fn insert(
+        &mut self,
+        resource: Resource,
+        holder: Holder,
+        state: State,
+        ticket: u64,
+    ) -> Result<u32, LockError> {
+        if self.part.free.load(Ordering::Relaxed) == 0 {
+            self.grow()?;
+        }
+        let link = self.part.free.load(Ordering::Relaxed);
+        let slot = link.checked_sub(1);
+        let slot = self.noting(slot.ok_or_else(|| LockError::damaged("no slot is free")))?;
+        let request = self.request(slot)?;
+        if self.state(slot)? != State::FREE {
+            return self.noting(Err(LockError::damaged("a free slot is in use")));
+        }
+        put32(&self.part.free, request.next.load(Ordering::Relaxed));
+        let (high, low) = resource.words();
+        put(&request.high, high);
+        put(&request.low, low);
+        put(&request.owner, holder.to_word());
+        put(&request.ticket, ticket);
+        put(&request.since, now_ms());
+        put(&request.state, state.to_word());
+        self.link(slot, request, Place::of(resource), state);
+        Ok(slot)
+    }
+
+    /// Puts a request into the chain, and the list, that it belongs in.
+    pub(super) fn link(&self, slot: u32, request: &Request, place: Place, state: State) {
+        let bucket = &self.part.buckets[place.bucket];
+        put32(&request.next, bucket.load(Ordering::Relaxed));
+        put32(bucket, slot + 1);
+        put32(&self.part.used, self.part.used.load(Ordering::Relaxed).wrapping_add(1));
+        if state.is_waiting() {
+            self.list(slot, request);
+        }
+    }
+
+    /// Changes the state of a request.
+    pub(super) fn change(&mut self, slot: u32, state: State) -> Result<(), LockError> {
+        let before = self.state(slot)?;
+        let request = self.request(slot)?;
+        if before.status != state.status {
+            put(&request.since, now_ms());
+        }
+        put(&request.state, state.to_word());
+        match (before.is_waiting(), state.is_waiting()) {
+            (false, true) => self.list(slot, request),
+            (true, false) => self.unlist(request)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Takes a request away, and with the last one of a resource its value.
+    pub(super) fn remove(&mut self, resource: Resource, slot: u32) -> Result<(), LockError> {
+        let before = self.state(slot)?;
+        let request = self.request(slot)?;
+        let bucket = &self.part.buckets[Place::of(resource).bucket];
+        let mut link = bucket;
+        let (mut found, mut others) = (None, false);
+        self.follow(bucket, |at, next| {
+            if at == slot {
+                found = Some(link);
+            } else if next.is_for(resource) {
+                others = true;
+            }
+            link = &next.next;
+            Ok(found.is_none() || !others)
+        })?;
+        let link =
+            self.noting(found.ok_or_else(|| LockError::damaged("a request is in no chain")))?;
+        put(&request.state, State::FREE.to_word());
+        put32(link, request.next.load(Ordering::Relaxed));
+        put32(&self.part.used, self.part.used.load(Ordering::Relaxed).wrapping_sub(1));
+        if before.is_waiting() {
+            self.unlist(request)?;
+        }
+        put32(&request.next, self.part.free.load(Ordering::Relaxed));
+        put32(&self.part.free, slot + 1);
+        if !others {
+            self.drop_value(resource)?;
+        }
+        Ok(())
+    }
+
+    /// Grants what can be granted of a resource now, and has those woken who waited.
+    pub(super) fn settle(&mut self, resource: Resource) -> Result<(), LockError> {
+        if self.part.waiting.load(Ordering::Relaxed) == 0 {
+            return Ok(());
+        }
+        let mut entries = Vec::new();
+        self.gather(resource, &mut entries)?;
+        let mut changes = Vec::new();
+        queue::settle(&mut entries, |entry| changes.push(*entry));
+        self.apply(&changes)
+    }
+
+    /// Stores what the rules have decided.
+    pub(super) fn apply(&mut self, changes: &[Entry]) -> Result<(), LockError> {
+        for entry in changes {
+            self.change(entry.slot, entry.state)?;
+            if !entry.state.is_waiting() {
+                self.wake_later(entry.holder);
+            }
+        }
+        Ok(())
+    }
+
+    /// Has somebody woken once the latch is free.
+    pub(super) fn wake_later(&mut self, sleeper: Holder) {
+        self.sleepers.push(sleeper.record);
+    }
+
+    /// Has the doorbell of an instance rung once the latch is free.
+    pub(super) fn ring_later(&mut self, instance: u32) {
+        if !self.doorbells.contains(&instance) {
+            self.doorbells.push(instance);
+        }
+    }
+
+    /// The slots of the requests that wait in this partition.
+    pub(super) fn waiting(&self) -> Result<Vec<u32>, LockError> {
+        let mut slots = Vec::new();
+        let mut link = self.part.waiting_first.load(Ordering::Relaxed);
+        while let Some(slot) = link.checked_sub(1) {
+            if slots.len() >= self.part.slots.load(Ordering::Relaxed) as usize {
+                return self.noting(Err(LockError::damaged("a list has no end")));
+            }
+            slots.push(slot);
+            link = self.request(slot)?.waiting_next.load(Ordering::Relaxed);
+        }
+        Ok(slots)
+    }
+
+    /// Calls `visit` for each request of a chain until it says no.
+    pub(super) fn follow<'b>(
+        &'b self,
+        head: &'b AtomicU32,
+        mut visit: impl FnMut(u32, &'b Request) -> Result<bool, LockError>,
+    ) -> Result<(), LockError> {
+        let mut link = head.load(Ordering::Relaxed);
+        let mut patience = self.part.slots.load(Ordering::Relaxed);
+        while let Some(slot) = link.checked_sub(1) {
+            if patience == 0 {
+                return self.noting(Err(LockError::damaged("a chain has no end")));
+            }
+            patience -= 1;
+            let request = self.request(slot)?;
+            if !visit(slot, request)? {
+                break;
+            }
+            link = request.next.load(Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Remembers damage, so that the partition is rebuilt by the next who enters.
+    pub(super) fn noting<T>(&self, result: Result<T, LockError>) -> Result<T, LockError> {
+        if result.is_err() {
+            self.is_broken.set(true);
+        }
+        result
+    }
+
+    /// Adds slots. There may be no room, which is no damage.
+    fn grow(&self) -> Result<(), LockError> {
+        let first = self.table.claim_chunk::<Request>(Use::Requests(self.index))?;
+        let mut link = self.part.free.load(Ordering::Relaxed);
+        for slot in (first..first + REQUESTS_PER_CHUNK).rev() {
+            put32(&self.request(slot)?.next, link);
+            link = slot + 1;
+        }
+        put32(&self.part.free, link);
+        let slots = self.part.slots.load(Ordering::Relaxed);
+        put32(&self.part.slots, slots.wrapping_add(REQUESTS_PER_CHUNK));
+        Ok(())
+    }
+
+    fn list(&self, slot: u32, request: &Request) {
+        let first = self.part.waiting_first.load(Ordering::Relaxed);
+        put32(&request.waiting_next, first);
+        put32(&request.waiting_before, 0);
+        if let Some(after) = first.checked_sub(1)
+            && let Ok(after) = self.request(after)
+        {
+            put32(&after.waiting_before, slot + 1);
+        }
+        put32(&self.part.waiting_first, slot + 1);
+        put32(&self.part.waiting, self.part.waiting.load(Ordering::Relaxed).wrapping_add(1));
+    }
+
+    fn unlist(&self, request: &Request) -> Result<(), LockError> {
+        let next = request.waiting_next.load(Ordering::Relaxed);
+        let before = request.waiting_before.load(Ordering::Relaxed);
+        match before.checked_sub(1) {
+            Some(before) => put32(&self.request(before)?.waiting_next, next),
+            None => put32(&self.part.waiting_first, next),
+        }
+        if let Some(next) = next.checked_sub(1) {
+            put32(&self.request(next)?.waiting_before, before);
+        }
+        put32(&self.part.waiting, self.part.waiting.load(Ordering::Relaxed).wrapping_sub(1));
+        Ok(())
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        if !self.is_broken.get() && !std::thread::panicking() {
+            put32(&self.part.dirty, 0);
+        }
+        self.part.latch.unlock(self.table.instances.me());
+        for record in &self.sleepers {
+            self.table.wake_connection(*record);
+        }
+        self.table.count(Counter::WakeUps, self.sleepers.len() as u64);
+        for slot in &self.doorbells {
+            self.table.instances.ring(*slot);
+        }
+    }
+}
+
+impl LockTable {
+    /// Wakes a connection, which looks for itself why.
+    pub(super) fn wake_connection(&self, record: u32) {
+        if let Ok(connection) = self.connection(record) {
+            add32(&connection.wake, 1);
+            wake(&connection.wake, 1);
+        }
+    }
+}
+
+impl Request {
+    #[inline]
+    pub(super) fn is_for(&self, resource: Resource) -> bool {
+        let (high, low) = resource.words();
+        self.low.load(Ordering::Relaxed) == low && self.high.load(Ordering::Relaxed) == high
+    }
+
+    pub(super) fn resource(&self) -> Option<Resource> {
+        let (high, low) = (self.high.load(Ordering::Relaxed), self.low.load(Ordering::Relaxed));
+        Resource::from_words(high, low)
+    }
+}
+
+/// Now, for messages.
+pub(super) fn now_ms() -> u64 {
+    u64::try_from(clock().wall_time().0.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,137 @@
+use super::*;
+use gadus_base::spawn;
+use std::thread::JoinHandle;
+
+type Locked = JoinHandle<(Result<Grant, LockError>, LockOwner)>;
+
+/// Locks on a thread of its own.
+pub(super) fn locking(mut owner: LockOwner, resource: Resource, mode: Mode, wait: Wait) -> Locked {
+    spawn("locking", move || (owner.lock(resource, mode, wait), owner)).unwrap()
+}
+
+#[test]
+fn a_waiter_is_granted_when_the_holder_releases() {
+    let machine = Machine::new(4);
+    let (table, other) = (machine.open(), machine.open());
+    let mut holder = table.register().unwrap();
+    holder.lock(name(1), Mode::Exclusive, Wait::No).unwrap();
+    let waiter = locking(other.register().unwrap(), name(1), Mode::Shared, Wait::Forever);
+    until(|| waiters(&table) == 1);
+    table.check().unwrap();
+    holder.unlock(name(1)).unwrap();
+    let (grant, owner) = waiter.join().unwrap();
+    assert!(grant.unwrap().waited.is_some());
+    assert_eq!(owner.mode(name(1)), Some(Mode::Shared));
+    assert_eq!(table.statistics().waits, 1);
+    table.check().unwrap();
+}
+
+#[test]
+fn nobody_overtakes_an_earlier_waiter() {
+    let machine = Machine::new(4);
+    let table = machine.open();
+    let mut holder = table.register().unwrap();
+    holder.lock(name(1), Mode::Shared, Wait::No).unwrap();
+    let writer = locking(table.register().unwrap(), name(1), Mode::Exclusive, Wait::Forever);
+    until(|| waiters(&table) == 1);
+    let mut reader = table.register().unwrap();
+    let error = reader.lock(name(1), Mode::Shared, Wait::No).unwrap_err();
+    assert_eq!(error.kind, LockErrorKind::Timeout);
+    let reader = locking(reader, name(1), Mode::Shared, Wait::Forever);
+    until(|| waiters(&table) == 2);
+    holder.unlock(name(1)).unwrap();
+    let (granted, writer) = writer.join().unwrap();
+    granted.unwrap();
+    assert_eq!(waiters(&table), 1);
+    drop(writer);
+    reader.join().unwrap().0.unwrap();
+}
+
+#[test]
+fn a_late_waiter_gives_up_and_lets_those_behind_it_go_on() {
+    let machine = Machine::new(4);
+    let table = machine.open();
+    let mut holder = table.register().unwrap();
+    holder.lock(name(1), Mode::Shared, Wait::No).unwrap();
+    let end = Wait::Until(clock().now().plus(Duration::from_millis(40)));
+    let writer = locking(table.register().unwrap(), name(1), Mode::Exclusive, end);
+    until(|| table.statistics().waits == 1);
+    let reader = locking(table.register().unwrap(), name(1), Mode::Shared, Wait::Forever);
+    let (error, writer) = writer.join().unwrap();
+    let error = error.unwrap_err();
+    assert_eq!(error.kind, LockErrorKind::Timeout);
+    assert_eq!(error.holder.unwrap().connection, holder.number());
+    assert_eq!(writer.mode(name(1)), None);
+    reader.join().unwrap().0.unwrap();
+    table.check().unwrap();
+}
+
+#[test]
+fn a_cancelled_conversion_keeps_what_it_had() {
+    let machine = Machine::new(4);
+    let table = machine.open();
+    let (mut one, mut other) = (table.register().unwrap(), table.register().unwrap());
+    one.lock(name(1), Mode::Shared, Wait::No).unwrap();
+    other.lock(name(1), Mode::Shared, Wait::No).unwrap();
+    let canceller = other.canceller();
+    canceller.cancel();
+    let waiter = locking(other, name(1), Mode::Exclusive, Wait::Forever);
+    until(|| table.statistics().waits == 1 && waiters(&table) == 1);
+    // The call clears an earlier wish when it begins to wait.
+    until(|| {
+        canceller.cancel();
+        waiters(&table) == 0
+    });
+    let (error, other) = waiter.join().unwrap();
+    assert_eq!(error.unwrap_err().kind, LockErrorKind::Cancelled);
+    assert_eq!(other.mode(name(1)), Some(Mode::Shared));
+    drop(other);
+    one.lock(name(1), Mode::Exclusive, Wait::No).unwrap();
+    table.check().unwrap();
+}
+
+#[test]
+fn many_threads_exclude_each_other() {
+    let machine = Machine::new(4);
+    let tables = [machine.open(), machine.open()];
+    let inside = Arc::new(AtomicU64::new(0));
+    let threads = (0..6).map(|number: usize| {
+        let (mut owner, inside) = (tables[number % 2].register().unwrap(), inside.clone());
+        spawn("locking", move || {
+            for _ in 0..150 {
+                owner.lock(name(1), Mode::Exclusive, Wait::Forever).unwrap();
+                // Not atomic on purpose: two at a time would lose increments.
+                inside.store(inside.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                owner.unlock(name(1)).unwrap();
+            }
+        })
+    });
+    for thread in threads.collect::<Vec<_>>() {
+        thread.unwrap().join().unwrap();
+    }
+    assert_eq!(inside.load(Ordering::Relaxed), 900);
+    tables[0].check().unwrap();
+    assert_eq!(tables[0].statistics().slots_used, 0);
+}
+
+#[test]
+fn the_watcher_hears_of_those_who_wait() {
+    let machine = Machine::new(4);
+    let (table, other) = (machine.open(), machine.open());
+    let mut holder = table.register().unwrap();
+    holder.lock(name(1), Mode::Exclusive, Wait::No).unwrap();
+    let mut watcher = table.watcher();
+    assert_eq!(watcher.wait_for_notification(Duration::ZERO), Ok(Vec::new()));
+    let waiter = locking(other.register().unwrap(), name(1), Mode::Update, Wait::Forever);
+    // Twice: who has not answered is reminded.
+    for _ in 0..2 {
+        let heard = watcher.wait_for_notification(Duration::from_secs(20)).unwrap();
+        let expected =
+            Notification { connection: holder.number(), resource: name(1), wanted: Mode::Update };
+        assert_eq!(heard, [expected]);
+    }
+    holder.downgrade(name(1), Mode::Shared).unwrap();
+    waiter.join().unwrap().0.unwrap();
+    assert!(table.statistics().notifications >= 2);
+    table.check().unwrap();
+}

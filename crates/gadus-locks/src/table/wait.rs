@@ -1,0 +1,167 @@
+//! Waiting for a lock.
+//!
+//! - The truth is the state of the request: who is woken reads it, and who is not woken reads it
+//!   every [`LOOK`], so a wake-up that died with its sender costs no more than that.
+//! - The sleeper itself gives up its request when it is late or cancelled, under the latch: either
+//!   it was granted before, or nobody will grant it.
+
+use super::LOOK;
+use super::LockTable;
+use super::chunks::Use;
+use super::error::{LockError, LockErrorKind};
+use super::layout::Request;
+use super::owner::{Grant, LockOwner, Wait};
+use super::partition::Place;
+use super::queue::Entry;
+use super::resource::Resource;
+use super::state::{State, Status};
+use super::statistics::Counter;
+use crate::memory::wait_on;
+use gadus_base::clock;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Holders are reminded at every look if so many requests or fewer are for the resource, and seldom
+/// if there are more: a thousand sleepers that remind a thousand holders would do nothing else.
+const REMINDERS_MAX: usize = 16;
+
+/// Ends the wait of an owner, from another thread.
+#[derive(Debug, Clone)]
+pub struct Canceller {
+    table: Arc<LockTable>,
+    record: u32,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Canceller {
+    /// Lets the call that waits now return `Cancelled`, unless it is granted before. Without such a
+    /// call nothing happens.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Release);
+        self.table.wake_connection(self.record);
+    }
+}
+
+impl LockOwner {
+    /// What ends the waits of this owner.
+    #[must_use]
+    pub fn canceller(&self) -> Canceller {
+        Canceller {
+            table: self.table.clone(),
+            record: self.holder.record,
+            cancelled: self.cancelled.clone(),
+        }
+    }
+
+    /// Sleeps until the request is granted.
+    pub(super) fn wait(
+        &mut self,
+        resource: Resource,
+        mine: &Entry,
+        wait: Wait,
+    ) -> Result<Grant, LockError> {
+        self.table.count(Counter::Waits, 1);
+        let began = clock().now();
+        let survived = self.deadlocks_survived();
+        self.cancelled.store(false, Ordering::Release);
+        self.say_waits_with(mine.slot + 1);
+        let result = self.sleep(resource, mine, wait);
+        self.say_waits_with(0);
+        result?;
+        let deadlocks_survived = self.deadlocks_survived().wrapping_sub(survived);
+        Ok(Grant { mode: mine.state.wanted, waited: Some(began.elapsed()), deadlocks_survived })
+    }
+
+    fn sleep(&mut self, resource: Resource, mine: &Entry, wait: Wait) -> Result<(), LockError> {
+        let began = clock().now();
+        let mut looked = began;
+        let mut looks = 0;
+        loop {
+            let seen = self.connection()?.wake.load(Ordering::Acquire);
+            let state = self.state_of(resource, mine.slot)?;
+            if state.status == Status::Granted {
+                let refused = state.refused;
+                return if refused {
+                    self.give_up(resource, mine, LockErrorKind::Deadlock)
+                } else {
+                    Ok(())
+                };
+            }
+            if self.cancelled.swap(false, Ordering::AcqRel) {
+                return self.give_up(resource, mine, LockErrorKind::Cancelled);
+            }
+            let now = clock().now();
+            let patience = match wait {
+                Wait::Until(end) if now >= end => {
+                    return self.give_up(resource, mine, LockErrorKind::Timeout);
+                }
+                Wait::Until(end) => end.since(now).min(LOOK),
+                Wait::No | Wait::Forever => LOOK,
+            };
+            wait_on(&self.connection()?.wake, seen, Some(patience));
+            if looked.elapsed() >= LOOK {
+                looks += 1;
+                self.look(resource, mine, looks)?;
+                looked = clock().now();
+            }
+        }
+    }
+
+    /// Looks at those who keep the request waiting.
+    fn look(&mut self, resource: Resource, mine: &Entry, looks: u64) -> Result<(), LockError> {
+        self.table.look();
+        if self.entries.len() <= REMINDERS_MAX || looks.is_multiple_of(REMINDERS_MAX as u64) {
+            let mut inside = self.table.enter(Place::of(resource).partition)?;
+            inside.gather(resource, &mut self.entries)?;
+            if let Some(mine) = self.entries.iter().find(|entry| entry.slot == mine.slot) {
+                inside.notify(&self.entries, mine)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Withdraws the request, unless it is granted by now.
+    pub(super) fn give_up(
+        &mut self,
+        resource: Resource,
+        mine: &Entry,
+        why: LockErrorKind,
+    ) -> Result<(), LockError> {
+        let mut inside = self.table.enter(Place::of(resource).partition)?;
+        let state = inside.state(mine.slot)?;
+        if state.status == Status::Granted && !state.refused {
+            return Ok(());
+        }
+        inside.gather(resource, &mut self.entries)?;
+        if mine.state.status == Status::Waiting {
+            inside.remove(resource, mine.slot)?;
+        } else {
+            inside.change(mine.slot, state.withdrawn())?;
+        }
+        inside.settle(resource)?;
+        drop(inside);
+        let mode = mine.state.wanted;
+        let (message, counter) = match why {
+            LockErrorKind::Deadlock => (format!("waiting for {mode} is a deadlock"), None),
+            LockErrorKind::Cancelled => {
+                (format!("waiting for {mode} was cancelled"), Some(Counter::Cancellations))
+            }
+            _ => (format!("{mode} was not granted in time"), Some(Counter::Timeouts)),
+        };
+        if let Some(counter) = counter {
+            self.table.count(counter, 1);
+        }
+        let holder = self.table.blocker(&self.entries, mine);
+        Err(LockError::new(why, message).held_by(holder))
+    }
+
+    /// The state of the owner's own request. Others change it by single stores.
+    pub(super) fn state_of(&self, resource: Resource, slot: u32) -> Result<State, LockError> {
+        let partition = Place::of(resource).partition;
+        let request = self.table.record::<Request>(Use::Requests(partition), slot)?;
+        let is_mine = request.owner.load(Ordering::Relaxed) == self.holder.to_word();
+        State::from_word(request.state.load(Ordering::Acquire))
+            .filter(|state| is_mine && *state != State::FREE)
+            .ok_or_else(|| LockError::damaged("a request is gone"))
+    }
+}
