@@ -7,8 +7,8 @@
 use super::LockTable;
 use super::error::LockError;
 use super::layout::{
-    CHUNK_BYTES, CHUNKS_MAX, CONNECTIONS_PER_CHUNK, Connection, HEADER_BYTES, REQUESTS_PER_CHUNK,
-    Request, VALUES_PER_CHUNK, ValueRecord,
+    CHUNK_BYTES, CHUNKS_MAX, CONNECTIONS_PER_CHUNK, Connection, HEADER_BYTES, PARTITIONS,
+    REQUESTS_PER_CHUNK, Request, VALUES_PER_CHUNK, ValueRecord,
 };
 use super::store::{put, replace32};
 use crate::error::{MemoryError, MemoryErrorKind};
@@ -69,6 +69,14 @@ impl LockTable {
             self.memory.ensure(self.chunk_start(chunk) + CHUNK_BYTES)?;
         }
         Ok(self.memory.at(Offset::new(offset))?)
+    }
+
+    /// The partition that a request's number belongs to.
+    pub(super) fn partition_of(&self, slot: u32) -> Option<usize> {
+        let chunk = (slot / Request::PER_CHUNK) as usize;
+        let word = self.header().directory[..self.chunks_max].get(chunk)?.load(Ordering::Acquire);
+        let partition = (word >> 8) as usize;
+        (partition < PARTITIONS && word == Use::Requests(partition).word()).then_some(partition)
     }
 
     /// The numbers of the first records of all chunks of a use.

@@ -16,7 +16,10 @@
 mod check;
 mod chunks;
 mod connections;
+mod deadlock;
 mod error;
+mod escalation;
+mod inspection;
 mod layout;
 mod modes;
 mod notices;
@@ -32,6 +35,8 @@ mod values;
 mod wait;
 
 pub use error::{LockError, LockErrorKind, LockHolder};
+pub use escalation::{EscalationSettings, RowGrant, RowLocks};
+pub use inspection::LockView;
 pub use modes::Mode;
 pub use notices::{Notification, Watcher};
 pub use owner::{Grant, LockOwner, Wait};

@@ -7,9 +7,8 @@
 //! - Nothing is called: the watcher's user decides what to do, with no latch held.
 
 use super::LockTable;
-use super::chunks::Use;
 use super::error::LockError;
-use super::layout::{Connection, PARTITIONS, Request};
+use super::layout::Connection;
 use super::modes::Mode;
 use super::partition::Inside;
 use super::queue::{self, Edge, Entry};
@@ -120,14 +119,6 @@ impl Inside<'_> {
             }
         }
         Ok(())
-    }
-}
-
-impl LockTable {
-    /// The partition whose request has a number.
-    fn partition_of(&self, slot: u32) -> Option<usize> {
-        let is_in = |index: &usize| self.record::<Request>(Use::Requests(*index), slot).is_ok();
-        (0..PARTITIONS).find(is_in)
     }
 }
 

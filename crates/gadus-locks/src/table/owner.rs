@@ -107,6 +107,11 @@ impl LockOwner {
         self.held.get(&resource).map(|held| held.mode)
     }
 
+    /// What it has locked, in no order.
+    pub fn resources(&self) -> impl Iterator<Item = Resource> {
+        self.held.keys().copied()
+    }
+
     /// How many resources it has locked.
     #[must_use]
     pub fn held_count(&self) -> usize {

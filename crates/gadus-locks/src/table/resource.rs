@@ -98,6 +98,18 @@ impl Resource {
         (self.kind() == TABLE && self == Self::table(table)).then_some(table)
     }
 
+    /// Whether it is a row of a segment.
+    pub(super) fn is_in_segment(self, table: TableId, segment: SegmentId) -> bool {
+        self.kind() == ROW
+            && self.high == kind_bits(ROW) | u64::from(table.0)
+            && RowId::from_u64(self.low).segment == segment
+    }
+
+    /// Whether it is a row or a segment of a table.
+    pub(super) fn is_within_table(self, table: TableId) -> bool {
+        matches!(self.kind(), ROW | SEGMENT) && self.high & 0xFFFF_FFFF == u64::from(table.0)
+    }
+
     /// Whether it has a value block: few and long-lived ones do.
     pub(super) fn may_have_value(self) -> bool {
         matches!(self.kind(), DATABASE | TABLE | SEGMENT | NAMED | NAMED_BY_HASH)

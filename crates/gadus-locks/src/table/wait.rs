@@ -20,10 +20,14 @@ use crate::memory::wait_on;
 use gadus_base::clock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Holders are reminded at every look if so many requests or fewer are for the resource, and seldom
 /// if there are more: a thousand sleepers that remind a thousand holders would do nothing else.
 const REMINDERS_MAX: usize = 16;
+
+/// The longest pause between two searches for a deadlock by the same sleeper.
+const SEARCH_PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// Ends the wait of an owner, from another thread.
 #[derive(Debug, Clone)]
@@ -39,6 +43,28 @@ impl Canceller {
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Release);
         self.table.wake_connection(self.record);
+    }
+}
+
+/// When a wait is suspected to be a deadlock. A search that found nothing is worth repeating, because
+/// others' waits change, but less and less often.
+struct Searches {
+    next: Duration,
+    pause: Duration,
+}
+
+impl Searches {
+    fn new(after: Duration) -> Self {
+        Self { next: after, pause: after }
+    }
+
+    fn is_due(&mut self, waited: Duration) -> bool {
+        let is_due = waited >= self.next;
+        if is_due {
+            self.pause = (2 * self.pause).clamp(LOOK, SEARCH_PAUSE_MAX);
+            self.next = waited + self.pause;
+        }
+        is_due
     }
 }
 
@@ -76,6 +102,7 @@ impl LockOwner {
         let began = clock().now();
         let mut looked = began;
         let mut looks = 0;
+        let mut searches = Searches::new(self.table.settings.deadlock_after);
         loop {
             let seen = self.connection()?.wake.load(Ordering::Acquire);
             let state = self.state_of(resource, mine.slot)?;
@@ -103,6 +130,9 @@ impl LockOwner {
                 looks += 1;
                 self.look(resource, mine, looks)?;
                 looked = clock().now();
+                if searches.is_due(began.elapsed()) {
+                    self.table.undo_deadlock(self.holder)?;
+                }
             }
         }
     }
@@ -151,7 +181,10 @@ impl LockOwner {
         if let Some(counter) = counter {
             self.table.count(counter, 1);
         }
-        let holder = self.table.blocker(&self.entries, mine);
+        let mut holder = self.table.blocker(&self.entries, mine);
+        if why == LockErrorKind::Deadlock {
+            holder = self.survivor(mode).or(holder);
+        }
         Err(LockError::new(why, message).held_by(holder))
     }
 

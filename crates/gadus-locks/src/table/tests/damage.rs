@@ -1,3 +1,5 @@
+//! Damage of shared memory: errors, never worse.
+
 use super::*;
 use gadus_base::Random;
 use layout::{Connection, Request};
@@ -78,7 +80,11 @@ fn random_damage_gives_errors_and_neither_panic_nor_hang() {
         for number in 0..60 {
             let owner = &mut owners[usize::try_from(random.below(4)).unwrap()];
             let end = Wait::Until(clock().now());
-            let _ = owner.lock(name(number % 17), Mode::ALL[number as usize % 10], end);
+            let _ = owner.lock(
+                name(number % 17),
+                Mode::ALL[usize::try_from(number % 10).unwrap()],
+                end,
+            );
             let _ = owner.unlock(name(random.below(17)));
         }
         let _ = (table.check(), table.clean(Owner { slot: 3, generation: 1 }), table.statistics());

@@ -1,3 +1,5 @@
+//! Death at any store.
+
 use super::waiting::locking;
 use super::*;
 use crate::table::store::hook;
@@ -235,4 +237,29 @@ fn death_at_every_store_of_cleaning_up_is_followed_by_another_cleaner() {
         assert_eq!(table.statistics().slots_used, 1, "point {index}");
     }
     std::mem::forget(gone);
+}
+
+#[test]
+fn death_at_every_store_of_undoing_a_deadlock_leaves_a_good_table() {
+    fn ask(owner: &mut LockOwner, resource: Resource) -> u32 {
+        let asked = owner.request(resource, Mode::Exclusive, Wait::Forever).unwrap();
+        let owner::Asked::MustWait(wish) = asked else { panic!("it is held") };
+        owner.say_waits_with(wish.slot + 1);
+        wish.slot
+    }
+    let stores = die_at_every_store(
+        1,
+        |theirs, mine| {
+            theirs.lock(name(1), Mode::Exclusive, Wait::No).unwrap();
+            mine.lock(name(2), Mode::Exclusive, Wait::No).unwrap();
+            let slot = ask(theirs, name(2));
+            // It will have it when the other is dead.
+            theirs.note(name(2), slot, Mode::Exclusive);
+        },
+        |mine, _| {
+            ask(mine, name(1));
+            assert_eq!(mine.table.undo_deadlock(mine.holder), Ok(true));
+        },
+    );
+    assert!(stores > 20, "{stores}");
 }

@@ -1,3 +1,5 @@
+//! Locks of several owners, none of whom waits.
+
 use super::*;
 use gadus_base::{RowId, SegmentId, TableId};
 

@@ -1,7 +1,9 @@
 //! Tests of the table inside one process, with instances that a test declares dead.
 
 mod damage;
+mod deadlocks;
 mod death;
+mod escalating;
 mod locking;
 mod model;
 mod waiting;

@@ -1,3 +1,5 @@
+//! Waiting, on threads.
+
 use super::*;
 use gadus_base::spawn;
 use std::thread::JoinHandle;
@@ -134,4 +136,35 @@ fn the_watcher_hears_of_those_who_wait() {
     waiter.join().unwrap().0.unwrap();
     assert!(table.statistics().notifications >= 2);
     table.check().unwrap();
+}
+
+#[test]
+fn a_look_at_the_table_shows_who_holds_and_who_waits() {
+    let machine = Machine::new(4);
+    let (table, other) = (machine.open(), machine.open());
+    let mut holder = table.register().unwrap();
+    holder.lock(name(2), Mode::Shared, Wait::No).unwrap();
+    holder.lock(name(1), Mode::Shared, Wait::No).unwrap();
+    let waiter = other.register().unwrap();
+    let number = waiter.number();
+    let canceller = waiter.canceller();
+    let waiter = locking(waiter, name(1), Mode::Exclusive, Wait::Forever);
+    until(|| waiters(&table) == 1);
+    let views = table.snapshot().unwrap();
+    let seen = views.iter().map(|view| (view.resource, view.granted, view.wanted));
+    let expected = [
+        (name(1), Some(Mode::Shared), None),
+        (name(1), None, Some(Mode::Exclusive)),
+        (name(2), Some(Mode::Shared), None),
+    ];
+    assert!(seen.eq(expected), "{views:?}");
+    assert_eq!(views[1].holder.connection, number);
+    assert_eq!(views[1].holder.instance.as_ref().unwrap().owner, other.instances().me());
+    assert!(views[1].to_string().starts_with("'resource 1': X wanted: connection 1 of process"));
+    until(|| {
+        canceller.cancel();
+        waiters(&table) == 0
+    });
+    assert_eq!(waiter.join().unwrap().0.unwrap_err().kind, LockErrorKind::Cancelled);
+    assert_eq!(table.statistics().cancellations, 1);
 }

@@ -1,0 +1,80 @@
+//! Looking at the table: who holds what, who waits for what, and for how long.
+//!
+//! - One partition after another: each is true at its moment, and all of them together nearly.
+//! - Descriptions are looked up with no latch held.
+
+use super::LockTable;
+use super::error::{LockError, LockHolder};
+use super::layout::PARTITIONS;
+use super::modes::Mode;
+use super::partition::Inside;
+use super::queue::Entry;
+use super::resource::Resource;
+use super::state::{State, Status};
+use std::fmt;
+
+/// A request, as somebody who looks at the table sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockView {
+    /// What is locked.
+    pub resource: Resource,
+    /// What its owner has of it, if anything.
+    pub granted: Option<Mode>,
+    /// What its owner waits for, if it does.
+    pub wanted: Option<Mode>,
+    /// Who it is, and for how long it has held it or waited for it.
+    pub holder: LockHolder,
+}
+
+impl LockTable {
+    /// All requests, by resource; of each, those that hold it before those that wait.
+    ///
+    /// # Errors
+    /// `Damaged`.
+    pub fn snapshot(&self) -> Result<Vec<LockView>, LockError> {
+        let mut views = Vec::new();
+        for partition in 0..PARTITIONS {
+            let requests = self.enter(partition)?.requests()?;
+            views.extend(requests.into_iter().map(|(resource, entry)| self.view(resource, &entry)));
+        }
+        views.sort_by_key(|view| (view.resource, view.wanted.is_some(), view.granted.is_none()));
+        Ok(views)
+    }
+
+    fn view(&self, resource: Resource, entry: &Entry) -> LockView {
+        let has = entry.state.status != Status::Waiting;
+        LockView {
+            resource,
+            granted: has.then_some(entry.state.granted),
+            wanted: entry.state.is_waiting().then_some(entry.state.wanted),
+            holder: self.holder_of(entry),
+        }
+    }
+}
+
+impl Inside<'_> {
+    fn requests(&self) -> Result<Vec<(Resource, Entry)>, LockError> {
+        let mut requests = Vec::new();
+        for slot in self.slots() {
+            if self.state(slot)? != State::FREE {
+                let entry = self.entry(slot, self.request(slot)?)?;
+                requests.push((self.resource(slot)?, entry));
+            }
+        }
+        Ok(requests)
+    }
+}
+
+impl fmt::Display for LockView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { resource, granted, wanted, holder } = self;
+        match (granted, wanted) {
+            (Some(granted), Some(wanted)) => {
+                write!(f, "{resource}: {granted} held, {wanted} wanted: {holder}")
+            }
+            (None, Some(wanted)) => write!(f, "{resource}: {wanted} wanted: {holder}"),
+            (Some(granted), None) => write!(f, "{resource}: {granted} held: {holder}"),
+            (None, None) => write!(f, "{resource}: {holder}"),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Processes that lock, wait and are killed.
+
+use crate::machine::{Machine, Process, until};
+use gadus_base::{Random, RowId, SegmentId, TableId, clock};
+use gadus_locks::{
+    Liveness, LockErrorKind, LockOwner, LockTable, Mode, Owner, Resource, VALUE_BYTES, Value, Wait,
+};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+const CELLS: usize = 4;
+const STOP: usize = 10;
+const VIOLATIONS: usize = 11;
+const ROUNDS: usize = 12;
+const READY: usize = 13;
+
+/// What a child does; nothing in the parent.
+#[test]
+fn child() {
+    let Some((role, machine)) = Machine::of_child() else { return };
+    let table = machine.open();
+    match role.as_str() {
+        "holder" => hold(&machine, &table),
+        "worker" => work(&machine, &table),
+        role => panic!("what is a {role}?"),
+    }
+    table.instances().leave();
+}
+
+fn cell(index: usize) -> Resource {
+    Resource::named(&format!("cell {index}"))
+}
+
+fn hold(machine: &Machine, table: &std::sync::Arc<LockTable>) {
+    let mut owner = table.register().unwrap();
+    owner.lock(cell(0), Mode::Exclusive, Wait::No).unwrap();
+    owner.set_value(cell(0), &[1; VALUE_BYTES]).unwrap();
+    machine.word(READY).store(1, Ordering::SeqCst);
+    let mut other = table.register().unwrap();
+    let _ = other.lock(cell(0), Mode::Exclusive, Wait::Until(clock().now().plus(MINUTE)));
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Locks cells of memory, and says so there; locks rows, in numbers that let the table grow.
+fn work(machine: &Machine, table: &std::sync::Arc<LockTable>) {
+    let mut random = Random::from_system();
+    let me = table.instances().me();
+    let code = u64::from(me.generation) << 32 | u64::from(me.slot + 1);
+    let mut owners = [table.register().unwrap(), table.register().unwrap()];
+    while machine.word(STOP).load(Ordering::SeqCst) == 0 {
+        let owner = &mut owners[usize::from(random.chance(0.5))];
+        let index = usize::try_from(random.below(CELLS as u64)).unwrap();
+        if random.chance(0.3) {
+            owner.lock(cell(index), Mode::Update, Wait::Forever).unwrap();
+        }
+        if random.chance(0.2) {
+            // May fail: others read, too.
+            let _ = owner.lock(Resource::database(), Mode::Shared, Wait::No);
+        }
+        owner.lock(cell(index), Mode::Exclusive, Wait::Forever).unwrap();
+        let word = machine.word(index);
+        let before = word.swap(code, Ordering::SeqCst);
+        if before != 0 && !table.instances().is_dead(of_code(before)) {
+            machine.word(VIOLATIONS).fetch_add(1, Ordering::SeqCst);
+        }
+        if random.chance(0.02) {
+            lock_rows(owner, me.slot);
+        }
+        machine.word(ROUNDS).fetch_add(1, Ordering::SeqCst);
+        if word.swap(0, Ordering::SeqCst) != code {
+            machine.word(VIOLATIONS).fetch_add(1, Ordering::SeqCst);
+        }
+        owner.release_all().unwrap();
+    }
+}
+
+fn of_code(code: u64) -> Owner {
+    let slot = u32::try_from(code & 0xFFFF_FFFF).unwrap() - 1;
+    Owner { slot, generation: u32::try_from(code >> 32).unwrap() }
+}
+
+fn lock_rows(owner: &mut LockOwner, table: u32) {
+    for position in 0..1000 {
+        let row = RowId { segment: SegmentId(1), position };
+        let resource = Resource::row(TableId(table), row);
+        owner.lock(resource, Mode::Exclusive, Wait::Forever).unwrap();
+    }
+}
+
+#[test]
+fn processes_go_on_when_others_are_killed_at_any_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = Machine::create(folder.path());
+    let table = machine.open();
+    let mut random = Random::from_system();
+    let mut workers = (0..4).map(|_| machine.spawn("worker")).collect::<Vec<_>>();
+    for kill in 0..150 {
+        let rounds = machine.word(ROUNDS).load(Ordering::SeqCst);
+        let more = 1 + random.below(60);
+        until(&format!("work after {kill} kills"), || {
+            machine.word(ROUNDS).load(Ordering::SeqCst) >= rounds + more
+        });
+        let victim = usize::try_from(random.below(4)).unwrap();
+        workers[victim].kill();
+        workers[victim] = machine.spawn("worker");
+    }
+    machine.word(STOP).store(1, Ordering::SeqCst);
+    assert!(workers.iter_mut().all(Process::ends_well), "who was not killed meets no error");
+    table.reap();
+    table.check().unwrap();
+    assert_eq!(machine.word(VIOLATIONS).load(Ordering::SeqCst), 0);
+    let statistics = table.statistics();
+    assert_eq!(statistics.slots_used, 0, "{statistics:?}");
+    assert!(statistics.cleanups >= 75, "{statistics:?}");
+}
+
+#[test]
+fn the_locks_of_a_killed_process_are_granted_and_its_values_are_invalid() {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = Machine::create(folder.path());
+    let table = machine.open();
+    let mut holder = machine.spawn("holder");
+    until("the child has the lock", || machine.word(READY).load(Ordering::SeqCst) == 1);
+    let mut keeper = table.register().unwrap();
+    keeper.lock(cell(0), Mode::Null, Wait::No).unwrap();
+    let mut owner = table.register().unwrap();
+    let waiting = gadus_base::spawn("waiter", move || {
+        owner.lock(cell(0), Mode::Shared, Wait::Forever).unwrap();
+        owner
+    });
+    until("both wait", || table.statistics().waits == 2);
+    holder.kill();
+    let owner = waiting.unwrap().join().unwrap();
+    assert_eq!(owner.value(cell(0)), Ok(Value::Invalid));
+    table.check().unwrap();
+}
+
+#[test]
+fn a_stopped_process_keeps_its_locks_and_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = Machine::create(folder.path());
+    let table = machine.open();
+    let holder = machine.spawn("holder");
+    until("the child has the lock", || machine.word(READY).load(Ordering::SeqCst) == 1);
+    holder.stop();
+    let mut owner = table.register().unwrap();
+    let end = Wait::Until(clock().now().plus(Duration::from_millis(100)));
+    let error = owner.lock(cell(0), Mode::Shared, end).unwrap_err();
+    assert_eq!(error.kind, LockErrorKind::Timeout, "{error}");
+    let named = error.holder.and_then(|holder| holder.instance).unwrap();
+    assert_eq!(named.pid, holder.id());
+    assert_eq!(table.reap(), 0);
+}
