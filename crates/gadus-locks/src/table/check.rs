@@ -6,6 +6,7 @@
 use super::LockTable;
 use super::chunks::Use;
 use super::error::LockError;
+use super::fast;
 use super::layout::{PARTITIONS, VALUES_PER_CHUNK, ValueRecord};
 use super::partition::{Inside, Place};
 use super::queue::{self, Entry};
@@ -40,6 +41,7 @@ impl Inside<'_> {
         self.check_free(&free)?;
         self.check_chains(&queues)?;
         self.check_values(&queues)?;
+        self.check_strong(&queues)?;
         queues.iter().try_for_each(|(resource, entries)| self.check_queue(*resource, entries))
     }
 
@@ -90,6 +92,17 @@ impl Inside<'_> {
             that(!clash, "two hold what they may not")?;
             let blocked = queue::is_blocked(entries, entry);
             that(!entry.state.is_waiting() || blocked, "somebody waits for nobody")?;
+        }
+        Ok(())
+    }
+
+    fn check_strong(&self, queues: &BTreeMap<Resource, Vec<Entry>>) -> Result<(), LockError> {
+        let counters = self.strong_counters().iter().map(at);
+        that(counters.eq(self.count_strong()?), "a counter of strong locks is wrong")?;
+        for (resource, _, _) in self.table.fast_locks()? {
+            let requests = queues.get(&resource).map(Vec::as_slice).unwrap_or_default();
+            let is_contended = requests.iter().any(|entry| fast::is_strong(entry.state));
+            that(!is_contended, "a strong lock has overlooked a weak one")?;
         }
         Ok(())
     }

@@ -37,6 +37,12 @@ impl LockTable {
             let requests = self.enter(partition)?.requests()?;
             views.extend(requests.into_iter().map(|(resource, entry)| self.view(resource, &entry)));
         }
+        for (resource, holder, mode) in self.fast_locks()? {
+            let state = State::granted(mode);
+            // When it began is not written down.
+            let entry = Entry { slot: 0, state, ticket: 0, holder, since: u64::MAX };
+            views.push(self.view(resource, &entry));
+        }
         views.sort_by_key(|view| (view.resource, view.wanted.is_some(), view.granted.is_none()));
         Ok(views)
     }

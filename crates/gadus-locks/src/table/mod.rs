@@ -19,6 +19,7 @@ mod connections;
 mod deadlock;
 mod error;
 mod escalation;
+mod fast;
 mod inspection;
 mod layout;
 mod modes;

@@ -52,6 +52,8 @@ pub struct LockOwner {
     pub(super) held: HashMap<Resource, Held, BuildHasherDefault<Hashed>>,
     pub(super) cancelled: Arc<AtomicBool>,
     pub(super) entries: Vec<Entry>,
+    /// The entries of its record that are in use.
+    pub(super) fast_used: u32,
 }
 
 /// What became of a request.
@@ -84,6 +86,7 @@ impl LockTable {
             held: HashMap::default(),
             cancelled: Arc::default(),
             entries: Vec::new(),
+            fast_used: 0,
         })
     }
 }
@@ -176,16 +179,19 @@ impl LockOwner {
     /// # Errors
     /// `NotHeld` when it does not cover the mode, or `Damaged`.
     pub fn downgrade(&mut self, resource: Resource, mode: Mode) -> Result<(), LockError> {
-        let held = self.held.get_mut(&resource).ok_or_else(|| not_held().about(resource))?;
+        let held = self.held.get(&resource).copied().ok_or_else(|| not_held().about(resource))?;
         if !held.mode.covers(mode) {
             let message = format!("{} does not cover {mode}", held.mode);
             return Err(LockError::new(LockErrorKind::NotHeld, message).about(resource));
         }
+        let held = self.with_request(resource, held)?;
         let mut inside = self.table.enter(Place::of(resource).partition)?;
         // Who waited is told anew of what still stands in its way.
         inside.change(held.slot, State::granted(mode))?;
-        held.mode = mode;
-        inside.settle(resource)
+        inside.settle(resource)?;
+        drop(inside);
+        self.note(resource, held.slot, mode);
+        Ok(())
     }
 
     /// Releases a resource.
@@ -194,10 +200,11 @@ impl LockOwner {
     /// `NotHeld` or `Damaged`.
     pub fn unlock(&mut self, resource: Resource) -> Result<(), LockError> {
         let held = self.held.get(&resource).copied().ok_or_else(|| not_held().about(resource))?;
-        let mut inside = self.table.enter(Place::of(resource).partition)?;
-        inside.remove(resource, held.slot)?;
-        inside.settle(resource)?;
-        drop(inside);
+        if !self.release_fast(resource, held)? {
+            let mut inside = self.table.enter(Place::of(resource).partition)?;
+            inside.remove(resource, held.slot)?;
+            inside.settle(resource)?;
+        }
         self.held.remove(&resource);
         Ok(())
     }
@@ -238,7 +245,12 @@ impl LockOwner {
     }
 
     fn acquire(&mut self, resource: Resource, mode: Mode, wait: Wait) -> Result<Asked, LockError> {
+        if let Some(slot) = self.take_fast(resource, mode) {
+            self.note(resource, slot, mode);
+            return Ok(Asked::Granted(Grant::at_once(mode)));
+        }
         let mut inside = self.table.enter_with_room(Place::of(resource).partition)?;
+        inside.prepare_strong(resource, mode)?;
         inside.gather(resource, &mut self.entries)?;
         let mut mine = Entry {
             slot: u32::MAX,
@@ -270,7 +282,9 @@ impl LockOwner {
         wait: Wait,
     ) -> Result<Asked, LockError> {
         self.table.count(Counter::Conversions, 1);
-        let mut inside = self.table.enter(Place::of(resource).partition)?;
+        let held = self.with_request(resource, held)?;
+        let mut inside = self.table.enter_with_room(Place::of(resource).partition)?;
+        inside.prepare_strong(resource, mode)?;
         inside.gather(resource, &mut self.entries)?;
         let index = self.entries.iter().position(|entry| {
             entry.slot == held.slot
@@ -316,7 +330,7 @@ impl LockOwner {
 
 impl LockTable {
     /// Enters, having grown the memory before when a new request will need it.
-    fn enter_with_room(&self, partition: usize) -> Result<Inside<'_>, LockError> {
+    pub(super) fn enter_with_room(&self, partition: usize) -> Result<Inside<'_>, LockError> {
         if self.header().partitions[partition].free.load(Ordering::Relaxed) == 0 {
             self.prepare_chunk();
         }

@@ -34,6 +34,8 @@ pub(super) struct Inside<'a> {
     is_broken: Cell<bool>,
     sleepers: Vec<u32>,
     doorbells: Vec<u32>,
+    /// Classes whose strong counters are raised for as long as this visit lasts.
+    pub(super) raised: Vec<usize>,
 }
 
 impl Place {
@@ -62,8 +64,15 @@ impl LockTable {
         let part = &self.header().partitions[index];
         // Whether its owner has died says the mark: the owner may also have died before or after.
         let _ = part.latch.lock(self.instances.me(), &*self.instances);
-        let is_broken = Cell::new(false);
-        Inside { table: self, index, part, is_broken, sleepers: Vec::new(), doorbells: Vec::new() }
+        Inside {
+            table: self,
+            index,
+            part,
+            is_broken: Cell::new(false),
+            sleepers: Vec::new(),
+            doorbells: Vec::new(),
+            raised: Vec::new(),
+        }
     }
 }
 
@@ -149,6 +158,7 @@ impl Inside<'_> {
         put(&request.owner, holder.to_word());
         put(&request.ticket, ticket);
         put(&request.since, now_ms());
+        self.raise(Some(resource), State::FREE, state);
         put(&request.state, state.to_word());
         self.link(slot, request, Place::of(resource), state);
         Ok(slot)
@@ -172,7 +182,9 @@ impl Inside<'_> {
         if before.status != state.status {
             put(&request.since, now_ms());
         }
+        self.raise(request.resource(), before, state);
         put(&request.state, state.to_word());
+        self.lower(request.resource(), before, state);
         match (before.is_waiting(), state.is_waiting()) {
             (false, true) => self.list(slot, request),
             (true, false) => self.unlist(request)?,
@@ -200,6 +212,7 @@ impl Inside<'_> {
         let link =
             self.noting(found.ok_or_else(|| LockError::damaged("a request is in no chain")))?;
         put(&request.state, State::FREE.to_word());
+        self.lower(Some(resource), before, State::FREE);
         put32(link, request.next.load(Ordering::Relaxed));
         put32(&self.part.used, self.part.used.load(Ordering::Relaxed).wrapping_sub(1));
         if before.is_waiting() {
@@ -337,6 +350,7 @@ impl Inside<'_> {
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
         if !self.is_broken.get() && !std::thread::panicking() {
+            self.end_strong();
             put32(&self.part.dirty, 0);
         }
         self.part.latch.unlock(self.table.instances.me());

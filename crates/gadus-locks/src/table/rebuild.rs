@@ -23,7 +23,8 @@ impl LockTable {
     /// # Errors
     /// `Damaged`; the undamaged partitions are clean then, too.
     pub fn clean(&self, dead: Owner) -> Result<(), LockError> {
-        let mut result = Ok(());
+        // First, so that nobody makes requests of them in partitions that are clean already.
+        let mut result = self.clear_fast(dead);
         for index in 0..PARTITIONS {
             let mut inside = self.enter_as_it_is(index);
             let was_dirty = inside.part.dirty.load(Ordering::Acquire) != 0;
@@ -66,6 +67,7 @@ impl Inside<'_> {
     pub(super) fn rebuild(&mut self) -> Result<(), LockError> {
         let result = self.rebuild_chains().and_then(|waiting| {
             self.rebuild_values()?;
+            self.rebuild_strong()?;
             let mut resources = BTreeSet::new();
             for slot in waiting {
                 resources.insert(self.resource(slot)?);

@@ -18,14 +18,14 @@ pub(super) fn put32(word: &AtomicU32, value: u32) {
 
 /// Adds, wrapping around; gives what was there.
 pub(super) fn add(word: &AtomicU64, value: u64) -> u64 {
-    let before = word.fetch_add(value, Ordering::AcqRel);
+    let before = word.fetch_add(value, Ordering::SeqCst);
     point();
     before
 }
 
 /// Adds, wrapping around; gives what was there.
 pub(super) fn add32(word: &AtomicU32, value: u32) -> u32 {
-    let before = word.fetch_add(value, Ordering::AcqRel);
+    let before = word.fetch_add(value, Ordering::SeqCst);
     point();
     before
 }

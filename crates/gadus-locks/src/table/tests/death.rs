@@ -124,6 +124,13 @@ fn die_at_every_store(
         assert_eq!(table.reap(), 1, "store {index}");
         table.check().unwrap_or_else(|error| panic!("store {index}: {error}"));
         for (resource, held) in &held {
+            if held.slot >= 1 << 31 {
+                // It has no request, or just got one.
+                let mut owner = table.register().unwrap();
+                let refused = owner.lock(*resource, Mode::Exclusive, Wait::No).unwrap_err();
+                assert_eq!(refused.kind, LockErrorKind::Timeout, "store {index}");
+                continue;
+            }
             let partition = partition::Place::of(*resource).partition;
             let state = table.enter(partition).unwrap().state(held.slot).unwrap();
             assert_eq!(state.granted, held.mode, "store {index}: the living keep {resource}");
@@ -259,6 +266,28 @@ fn death_at_every_store_of_undoing_a_deadlock_leaves_a_good_table() {
         |mine, _| {
             ask(mine, name(1));
             assert_eq!(mine.table.undo_deadlock(mine.holder), Ok(true));
+        },
+    );
+    assert!(stores > 20, "{stores}");
+}
+
+#[test]
+fn death_at_every_store_beside_locks_without_requests_keeps_those_of_the_living() {
+    let table_lock = |number| Resource::table(gadus_base::TableId(number));
+    let stores = die_at_every_store(
+        1,
+        |theirs, mine| {
+            theirs.lock(table_lock(1), Mode::IntentExclusive, Wait::No).unwrap();
+            // The partition has slots already.
+            mine.lock(table_lock(1), Mode::Null, Wait::No).unwrap();
+        },
+        |mine, second| {
+            mine.lock(table_lock(2), Mode::IntentShared, Wait::No).unwrap();
+            mine.unlock(table_lock(2)).unwrap();
+            second.lock(table_lock(1), Mode::IntentShared, Wait::No).unwrap();
+            mine.lock(table_lock(1), Mode::Exclusive, Wait::No).unwrap_err();
+            second.release_all().unwrap();
+            mine.release_all().unwrap();
         },
     );
     assert!(stores > 20, "{stores}");

@@ -4,6 +4,7 @@ mod damage;
 mod deadlocks;
 mod death;
 mod escalating;
+mod fast_path;
 mod locking;
 mod model;
 mod waiting;

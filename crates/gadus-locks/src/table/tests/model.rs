@@ -9,6 +9,11 @@ use state::Status;
 const OWNERS: usize = 6;
 const RESOURCES: u64 = 3;
 
+/// Tables have locks without requests, too.
+fn thing(number: u64) -> Resource {
+    if number == 0 { Resource::table(gadus_base::TableId(7)) } else { name(number) }
+}
+
 /// A request of the simple table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Wish {
@@ -159,19 +164,19 @@ impl Comparison {
         let mode = Mode::ALL[self.below(10)];
         let actor = &mut self.actors[who];
         if let Some((resource, entry)) = actor.waits {
-            let state = actor.owner.state_of(name(resource), entry.slot).unwrap();
+            let state = actor.owner.state_of(thing(resource), entry.slot).unwrap();
             if state.status == Status::Granted {
-                actor.owner.note(name(resource), entry.slot, state.granted);
+                actor.owner.note(thing(resource), entry.slot, state.granted);
                 actor.waits = None;
             } else if self.random.chance(0.2) {
                 let kind = LockErrorKind::Cancelled;
-                actor.owner.give_up(name(resource), &entry, kind).unwrap_err();
+                actor.owner.give_up(thing(resource), &entry, kind).unwrap_err();
                 actor.waits = None;
                 self.model.give_up(who, resource);
             }
             return;
         }
-        let held = actor.owner.mode(name(resource));
+        let held = actor.owner.mode(thing(resource));
         match self.random.below(10) {
             0..=5 => {
                 let may_wait = self.random.chance(0.7);
@@ -180,7 +185,7 @@ impl Comparison {
                     return;
                 }
                 let wait = if may_wait { Wait::Forever } else { Wait::No };
-                match actor.owner.request(name(resource), mode, wait) {
+                match actor.owner.request(thing(resource), mode, wait) {
                     Ok(Asked::Granted(_)) => assert!(granted),
                     Ok(Asked::MustWait(entry)) => {
                         assert!(!granted);
@@ -193,7 +198,7 @@ impl Comparison {
             }
             6 | 7 => {
                 if held.is_some() {
-                    actor.owner.unlock(name(resource)).unwrap();
+                    actor.owner.unlock(thing(resource)).unwrap();
                     let index = self.model.find(who, resource).unwrap();
                     self.model.wishes.remove(index);
                     self.model.settle();
@@ -201,7 +206,7 @@ impl Comparison {
             }
             8 => {
                 if held.is_some_and(|held| held.covers(mode)) {
-                    actor.owner.downgrade(name(resource), mode).unwrap();
+                    actor.owner.downgrade(thing(resource), mode).unwrap();
                     let index = self.model.find(who, resource).unwrap();
                     self.model.wishes[index].granted = Some(mode);
                     self.model.settle();
@@ -232,8 +237,8 @@ impl Comparison {
     fn compare(&self) {
         for resource in 0..RESOURCES {
             let mut entries = Vec::new();
-            let inside = self.tables[0].enter(Place::of(name(resource)).partition).unwrap();
-            inside.gather(name(resource), &mut entries).unwrap();
+            let inside = self.tables[0].enter(Place::of(thing(resource)).partition).unwrap();
+            inside.gather(thing(resource), &mut entries).unwrap();
             let of = |one: &Entry| {
                 self.actors.iter().position(|actor| actor.owner.holder == one.holder).unwrap()
             };
@@ -250,6 +255,13 @@ impl Comparison {
             let mut expected = wishes
                 .map(|one| (one.owner, one.granted, one.wanted, one.passed))
                 .collect::<Vec<_>>();
+            drop(inside);
+            let fast = self.tables[0].fast_locks().unwrap().into_iter();
+            for (_, holder, mode) in fast.filter(|(of, _, _)| *of == thing(resource)) {
+                let is_its = |actor: &Actor| actor.owner.holder == holder;
+                let owner = self.actors.iter().position(is_its).unwrap();
+                there.push((owner, Some(mode), None, 0));
+            }
             there.sort_by_key(|one| one.0);
             expected.sort_by_key(|one| one.0);
             assert_eq!(there, expected);
