@@ -15,6 +15,7 @@
 
 use crate::memory::{wait_on, wake};
 use crate::shared_struct;
+use gadus_base::{Instant, clock};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -86,9 +87,22 @@ impl Latch {
 
     /// Takes the latch, however long that takes.
     pub fn lock(&self, me: Owner, liveness: &dyn Liveness) -> Acquired {
+        self.lock_until(me, liveness, None).expect("without an end there is no being late")
+    }
+
+    /// Takes the latch before `end`.
+    ///
+    /// # Errors
+    /// Who had it at the end, and is not known to be dead: perhaps it is stopped.
+    pub fn lock_until(
+        &self,
+        me: Owner,
+        liveness: &dyn Liveness,
+        end: Option<Instant>,
+    ) -> Result<Acquired, Owner> {
         for _ in 0..SPINS {
             if self.try_lock(me) {
-                return Acquired::Free;
+                return Ok(Acquired::Free);
             }
             std::hint::spin_loop();
         }
@@ -98,20 +112,27 @@ impl Latch {
                 // There may be other sleepers: the bit stays set, and costs one needless wake-up.
                 let mine = me.code() | SLEEPERS;
                 if self.swap_if(seen, mine) {
-                    return Acquired::Free;
+                    return Ok(Acquired::Free);
                 }
                 continue;
             }
             if seen & SLEEPERS == 0 && !self.swap_if(seen, seen | SLEEPERS) {
                 continue;
             }
-            wait_on(&self.word, seen | SLEEPERS, Some(LOOK));
+            let left = end.map_or(LOOK, |end| end.since(clock().now()));
+            if left.is_zero()
+                && let Some(owner) = Owner::from_code(seen & !SLEEPERS)
+                && !liveness.is_dead(owner)
+            {
+                return Err(owner);
+            }
+            wait_on(&self.word, seen | SLEEPERS, Some(left.min(LOOK)));
             if self.word.load(Ordering::Relaxed) == seen | SLEEPERS
                 && let Some(owner) = Owner::from_code(seen & !SLEEPERS)
                 && liveness.is_dead(owner)
                 && self.swap_if(seen | SLEEPERS, me.code() | SLEEPERS)
             {
-                return Acquired::FromDead(owner);
+                return Ok(Acquired::FromDead(owner));
             }
         }
     }

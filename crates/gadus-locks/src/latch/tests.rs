@@ -56,3 +56,14 @@ fn the_latch_of_a_dead_owner_is_taken_over_and_its_taker_told() {
     latch.unlock(owner(1));
     assert!(latch.try_lock(owner(2)));
 }
+
+#[test]
+fn who_is_late_is_told_who_has_the_latch() {
+    let latch = Latch::default();
+    assert!(latch.try_lock(owner(1)));
+    let late = latch.lock_until(owner(2), &Dead::default(), Some(clock().now()));
+    assert!(owner(1).is_named_by(late.unwrap_err()));
+    latch.unlock(owner(1));
+    let free = latch.lock_until(owner(2), &Dead::default(), Some(clock().now()));
+    assert_eq!(free, Ok(Acquired::Free));
+}

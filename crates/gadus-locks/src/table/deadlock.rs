@@ -8,16 +8,18 @@
 //! - A soft edge is broken by letting its waiter go first, once; else the youngest of the circle is
 //!   refused, and the others go on.
 
+use super::LOOK;
 use super::LockTable;
 use super::error::{LockError, LockHolder};
 use super::modes::Mode;
-use super::owner::LockOwner;
+use super::owner::{LockOwner, Wait};
 use super::partition::Inside;
 use super::queue::{self, Edge, Entry};
 use super::resource::Resource;
 use super::state::{Holder, State, Status};
 use super::statistics::Counter;
 use super::store::{add32, put, put32};
+use gadus_base::clock;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
@@ -59,9 +61,10 @@ impl LockTable {
         }
         let partitions = circle.iter().map(|step| step.partition).collect::<BTreeSet<_>>();
         let partitions = partitions.into_iter().collect::<Vec<_>>();
+        let end = Wait::Until(clock().now().plus(LOOK));
         let mut held = Vec::new();
         for partition in &partitions {
-            held.push(self.enter(*partition)?);
+            held.push(self.enter_until(*partition, end)?);
         }
         let mut proofs = Vec::new();
         for step in &circle {
@@ -109,7 +112,7 @@ impl LockTable {
         let link = connection.map_or(0, |record| record.waits_with.load(Ordering::Acquire));
         let Some(slot) = link.checked_sub(1) else { return Ok(None) };
         let Some(partition) = self.partition_of(slot) else { return Ok(None) };
-        let inside = self.enter(partition)?;
+        let inside = self.enter_until(partition, Wait::Until(clock().now().plus(LOOK)))?;
         let Some((_, entries, mine)) = inside.wish_of(waiter, slot)? else { return Ok(None) };
         let others = entries.iter().filter(|other| queue::edge(&mine, other).is_some());
         let blockers = others.map(|other| other.holder).collect();

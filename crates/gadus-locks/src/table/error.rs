@@ -32,8 +32,8 @@ pub struct LockError {
     pub kind: LockErrorKind,
     /// What the call was about.
     pub resource: Option<Resource>,
-    /// Who stood in the way.
-    pub holder: Option<LockHolder>,
+    /// Who stood in the way. Boxed, because an error that is large slows down what succeeds.
+    pub holder: Option<Box<LockHolder>>,
     message: String,
 }
 
@@ -42,7 +42,7 @@ pub struct LockError {
 pub struct LockHolder {
     /// The instance, unless it is gone by now.
     pub instance: Option<InstanceDescription>,
-    /// The number of the connection within its instance.
+    /// The number of the connection within its instance; 0 for none in particular.
     pub connection: u32,
     /// What it has of the resource, or waits for.
     pub mode: Mode,
@@ -66,7 +66,7 @@ impl LockError {
     }
 
     pub(super) fn held_by(mut self, holder: Option<LockHolder>) -> Self {
-        self.holder = holder;
+        self.holder = holder.map(Box::new);
         self
     }
 }
@@ -92,6 +92,13 @@ impl fmt::Display for LockHolder {
         let (seconds, part) = (age_ms / 1000, age_ms % 1000);
         let what = format!("{mode} for {seconds}.{part:03} s");
         match instance {
+            Some(InstanceDescription { pid, program, since_seconds, .. }) if *connection == 0 => {
+                write!(
+                    f,
+                    "process {pid} ({program}), which has had the database open since second \
+                     {since_seconds}, is in the way"
+                )
+            }
             Some(InstanceDescription { pid, program, since_seconds, .. }) => write!(
                 f,
                 "connection {connection} of process {pid} ({program}), which has had the database \

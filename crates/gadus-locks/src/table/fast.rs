@@ -23,7 +23,7 @@ use super::chunks::Use;
 use super::error::LockError;
 use super::layout::{CONNECTIONS_PER_CHUNK, Connection, FAST_LOCKS, PARTITIONS, STRONG_CLASSES};
 use super::modes::{Mode, ModeSet};
-use super::owner::{Held, LockOwner};
+use super::owner::{Held, LockOwner, Wait};
 use super::partition::{Inside, Place};
 use super::resource::Resource;
 use super::state::{Holder, State};
@@ -107,9 +107,10 @@ impl LockOwner {
         &mut self,
         resource: Resource,
         held: Held,
+        wait: Wait,
     ) -> Result<Held, LockError> {
         let Some(at) = held.entry() else { return Ok(held) };
-        let mut inside = self.table.enter_with_room(Place::of(resource).partition)?;
+        let mut inside = self.table.enter_with_room(Place::of(resource).partition, wait)?;
         let entry = &self.table.connection(self.holder.record)?.fast[at];
         if let Some(word) = entry_word(resource, held.mode) {
             // Someone may have marked it already.

@@ -47,13 +47,13 @@ pub use values::{VALUE_BYTES, Value};
 pub use wait::Canceller;
 
 use crate::instances::Instances;
-use crate::latch::Owner;
+use crate::latch::{Liveness, Owner};
 use crate::memory::{EXTENT_BYTES, Memory, Offset};
 use gadus_base::{Instant, clock};
 use layout::{FORMAT, HEADER_BYTES, Header};
 use parking_lot::Mutex;
 use queue::Entry;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -140,6 +140,13 @@ impl LockTable {
             // What is damaged is found by whoever needs it.
             let _ = self.clean(dead);
         })
+    }
+
+    /// Cleans up if some of these requests are those of the dead; says whether.
+    fn reap_among(&self, entries: &[Entry]) -> bool {
+        let instances = entries.iter().map(|entry| entry.holder.instance);
+        let instances = instances.collect::<HashSet<_>>();
+        instances.into_iter().any(|owner| self.instances.is_dead(owner)) && self.reap() > 0
     }
 
     /// Looks for the dead, if nobody of this process has done so just now.

@@ -10,13 +10,13 @@ use super::layout::Connection;
 use super::modes::Mode;
 use super::partition::{Inside, Place};
 use super::queue::{self, Edge, Entry};
-use super::resource::Resource;
+use super::resource::{Hashed, Resource};
 use super::state::{Holder, State, Status};
 use super::statistics::Counter;
 use super::store::{put, put32};
-use gadus_base::Instant;
+use gadus_base::{Instant, clock};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -30,6 +30,21 @@ pub enum Wait {
     Until(Instant),
     /// For as long as it takes.
     Forever,
+}
+
+/// How long who does not wait for locks waits for somebody who is at work on the table, which takes
+/// microseconds unless it is stopped.
+const WORK_MAX: Duration = Duration::from_secs(1);
+
+impl Wait {
+    /// When to give up entering a partition.
+    pub(super) fn end(self) -> Option<Instant> {
+        match self {
+            Self::No => Some(clock().now().plus(WORK_MAX)),
+            Self::Until(end) => Some(end),
+            Self::Forever => None,
+        }
+    }
 }
 
 /// How a lock was granted.
@@ -54,6 +69,9 @@ pub struct LockOwner {
     pub(super) entries: Vec<Entry>,
     /// The entries of its record that are in use.
     pub(super) fast_used: u32,
+    /// Requests that it has given up, and could not withdraw because somebody held up the table. Its
+    /// next call does.
+    pub(super) stale: Vec<(Resource, Entry)>,
 }
 
 /// What became of a request.
@@ -87,6 +105,7 @@ impl LockTable {
             cancelled: Arc::default(),
             entries: Vec::new(),
             fast_used: 0,
+            stale: Vec::new(),
         })
     }
 }
@@ -133,13 +152,21 @@ impl LockOwner {
     /// # Errors
     /// As [`LockErrorKind`] says; what was held before the call stays held.
     pub fn lock(&mut self, resource: Resource, mode: Mode, wait: Wait) -> Result<Grant, LockError> {
+        self.withdraw_stale(wait)?;
         let before = self.held.get(&resource).copied();
         if let Some(held) = before
             && held.mode.covers(mode)
         {
             return Ok(Grant::at_once(held.mode));
         }
-        let result = match self.request(resource, mode, wait) {
+        let mut asked = self.request(resource, mode, wait);
+        if let Err(error) = &asked
+            && error.kind == LockErrorKind::Timeout
+            && self.table.reap_among(&self.entries)
+        {
+            asked = self.request(resource, mode, wait);
+        }
+        let result = match asked {
             Ok(Asked::Granted(grant)) => Ok(grant),
             Ok(Asked::MustWait(mine)) => {
                 let result = self.wait(resource, &mine, wait);
@@ -179,12 +206,13 @@ impl LockOwner {
     /// # Errors
     /// `NotHeld` when it does not cover the mode, or `Damaged`.
     pub fn downgrade(&mut self, resource: Resource, mode: Mode) -> Result<(), LockError> {
+        self.withdraw_stale(Wait::Forever)?;
         let held = self.held.get(&resource).copied().ok_or_else(|| not_held().about(resource))?;
         if !held.mode.covers(mode) {
             let message = format!("{} does not cover {mode}", held.mode);
             return Err(LockError::new(LockErrorKind::NotHeld, message).about(resource));
         }
-        let held = self.with_request(resource, held)?;
+        let held = self.with_request(resource, held, Wait::Forever)?;
         let mut inside = self.table.enter(Place::of(resource).partition)?;
         // Who waited is told anew of what still stands in its way.
         inside.change(held.slot, State::granted(mode))?;
@@ -199,6 +227,7 @@ impl LockOwner {
     /// # Errors
     /// `NotHeld` or `Damaged`.
     pub fn unlock(&mut self, resource: Resource) -> Result<(), LockError> {
+        self.withdraw_stale(Wait::Forever)?;
         let held = self.held.get(&resource).copied().ok_or_else(|| not_held().about(resource))?;
         if !self.release_fast(resource, held)? {
             let mut inside = self.table.enter(Place::of(resource).partition)?;
@@ -214,7 +243,7 @@ impl LockOwner {
     /// # Errors
     /// `Damaged`; what is not damaged is released then, too.
     pub fn release_all(&mut self) -> Result<(), LockError> {
-        let mut result = Ok(());
+        let mut result = self.withdraw_stale(Wait::Forever);
         for resource in self.held.keys().copied().collect::<Vec<_>>() {
             result = result.and(self.unlock(resource));
         }
@@ -249,7 +278,7 @@ impl LockOwner {
             self.note(resource, slot, mode);
             return Ok(Asked::Granted(Grant::at_once(mode)));
         }
-        let mut inside = self.table.enter_with_room(Place::of(resource).partition)?;
+        let mut inside = self.table.enter_with_room(Place::of(resource).partition, wait)?;
         inside.prepare_strong(resource, mode)?;
         inside.gather(resource, &mut self.entries)?;
         let mut mine = Entry {
@@ -282,8 +311,8 @@ impl LockOwner {
         wait: Wait,
     ) -> Result<Asked, LockError> {
         self.table.count(Counter::Conversions, 1);
-        let held = self.with_request(resource, held)?;
-        let mut inside = self.table.enter_with_room(Place::of(resource).partition)?;
+        let held = self.with_request(resource, held, wait)?;
+        let mut inside = self.table.enter_with_room(Place::of(resource).partition, wait)?;
         inside.prepare_strong(resource, mode)?;
         inside.gather(resource, &mut self.entries)?;
         let index = self.entries.iter().position(|entry| {
@@ -330,11 +359,15 @@ impl LockOwner {
 
 impl LockTable {
     /// Enters, having grown the memory before when a new request will need it.
-    pub(super) fn enter_with_room(&self, partition: usize) -> Result<Inside<'_>, LockError> {
+    pub(super) fn enter_with_room(
+        &self,
+        partition: usize,
+        wait: Wait,
+    ) -> Result<Inside<'_>, LockError> {
         if self.header().partitions[partition].free.load(Ordering::Relaxed) == 0 {
             self.prepare_chunk();
         }
-        self.enter(partition)
+        self.enter_until(partition, wait)
     }
 
     /// Who is most in the way of a request.
@@ -371,24 +404,6 @@ impl Drop for LockOwner {
             self.table.registered.lock().remove(&self.holder.record);
             connection.end();
         }
-    }
-}
-
-/// Keys are hashes already.
-#[derive(Debug, Default)]
-pub(super) struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("resources hash to one number");
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
     }
 }
 

@@ -7,13 +7,16 @@
 
 use super::LockTable;
 use super::chunks::Use;
-use super::error::LockError;
+use super::error::{LockError, LockErrorKind, LockHolder};
 use super::layout::{BUCKETS, PARTITIONS, Partition, REQUESTS_PER_CHUNK, Request};
+use super::modes::Mode;
+use super::owner::Wait;
 use super::queue::{self, Entry};
 use super::resource::Resource;
 use super::state::{Holder, State};
 use super::statistics::Counter;
 use super::store::{add32, put, put32};
+use crate::latch::Owner;
 use crate::memory::wake;
 use gadus_base::clock;
 use std::cell::Cell;
@@ -50,7 +53,19 @@ impl Place {
 impl LockTable {
     /// Enters a partition, after putting right what somebody who died there has left.
     pub(super) fn enter(&self, index: usize) -> Result<Inside<'_>, LockError> {
-        let mut inside = self.enter_as_it_is(index);
+        self.enter_until(index, Wait::Forever)
+    }
+
+    /// Enters a partition, unless that takes too long: somebody may be stopped while it is there.
+    pub(super) fn enter_until(&self, index: usize, wait: Wait) -> Result<Inside<'_>, LockError> {
+        let part = &self.header().partitions[index];
+        let me = self.instances.me();
+        if !part.latch.try_lock(me) {
+            // Whether its owner has died says the mark: it may also have died before or after.
+            let taken = part.latch.lock_until(me, &*self.instances, wait.end());
+            let _ = taken.map_err(|owner| self.held_up_by(owner))?;
+        }
+        let mut inside = self.inside(index, part);
         if inside.part.dirty.load(Ordering::Acquire) == 0 {
             put32(&inside.part.dirty, 1);
         } else {
@@ -62,8 +77,11 @@ impl LockTable {
     /// Enters a partition that the caller will rebuild.
     pub(super) fn enter_as_it_is(&self, index: usize) -> Inside<'_> {
         let part = &self.header().partitions[index];
-        // Whether its owner has died says the mark: the owner may also have died before or after.
         let _ = part.latch.lock(self.instances.me(), &*self.instances);
+        self.inside(index, part)
+    }
+
+    fn inside<'a>(&'a self, index: usize, part: &'a Partition) -> Inside<'a> {
         Inside {
             table: self,
             index,
@@ -73,6 +91,14 @@ impl LockTable {
             doorbells: Vec::new(),
             raised: Vec::new(),
         }
+    }
+
+    #[cold]
+    fn held_up_by(&self, owner: Owner) -> LockError {
+        let instance = self.instances.describe(owner);
+        let holder = LockHolder { instance, connection: 0, mode: Mode::Null, age_ms: 0 };
+        let message = "somebody is at work on the lock table and does not go on";
+        LockError::new(LockErrorKind::Timeout, message).held_by(Some(holder))
     }
 }
 

@@ -7,7 +7,7 @@
 use super::LockTable;
 use super::chunks::Use;
 use super::error::LockError;
-use super::layout::{PARTITIONS, REQUESTS_PER_CHUNK, Request};
+use super::layout::{PARTITIONS, REQUESTS_PER_CHUNK, Request, ValueRecord};
 use super::partition::{Inside, Place};
 use super::state::{Holder, State};
 use super::statistics::Counter;
@@ -47,6 +47,7 @@ impl Inside<'_> {
     /// Frees the slots of a dead instance; says whether there were any.
     fn release_dead(&mut self, dead: Owner) -> Result<bool, LockError> {
         let mut released = false;
+        let has_values = !self.table.chunks_of::<ValueRecord>(Use::Values(self.index)).is_empty();
         for slot in self.slots() {
             let request = self.request(slot)?;
             let word = request.state.load(Ordering::Acquire);
@@ -54,7 +55,7 @@ impl Inside<'_> {
             if word == State::FREE.to_word() || !holder.instance.is_named_by(dead) {
                 continue;
             }
-            if self.state(slot)?.held().may_write_value() {
+            if has_values && self.state(slot)?.held().may_write_value() {
                 self.invalidate_value(slot)?;
             }
             put(&request.state, State::FREE.to_word());

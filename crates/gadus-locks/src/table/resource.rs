@@ -14,6 +14,7 @@
 
 use gadus_base::{CommitNumber, RowId, SegmentId, TableId};
 use std::fmt;
+use std::hash::Hasher;
 
 const DATABASE: u8 = 1;
 const TABLE: u8 = 2;
@@ -138,7 +139,7 @@ impl Resource {
 }
 
 impl std::hash::Hash for Resource {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+    fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(Self::hash(*self));
     }
 }
@@ -168,6 +169,24 @@ impl fmt::Display for Resource {
             NAMED_BY_HASH => write!(f, "the named lock {:014x}", self.high << 8 >> 8),
             kind => write!(f, "a resource of unknown kind {kind}"),
         }
+    }
+}
+
+/// Keys are hashes already.
+#[derive(Debug, Default)]
+pub(super) struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("resources hash to one number");
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
     }
 }
 

@@ -10,6 +10,7 @@
 //! - Written by who holds U, SIX or X, read by who holds anything, both under the partition's latch.
 //! - While it is written it is not valid; after the death of an instance that could have written it,
 //!   it is not valid either, until somebody writes it again.
+//! - A lock that is in its owner's record only, as the fast path's are, does not keep it in being.
 //! - It says what its users could find out without it, and only saves them the trouble: it is gone
 //!   when the last lock is.
 
@@ -172,6 +173,9 @@ impl Inside<'_> {
     /// Whoever might have been writing the value of a request's resource has died.
     pub(super) fn invalidate_value(&self, slot: u32) -> Result<(), LockError> {
         let resource = self.resource(slot)?;
+        if !resource.may_have_value() {
+            return Ok(());
+        }
         // The chains may be half done, so all records are looked at.
         for first in self.table.chunks_of::<ValueRecord>(Use::Values(self.index)) {
             for number in first..first + VALUES_PER_CHUNK {

@@ -91,6 +91,8 @@ impl LockOwner {
         let survived = self.deadlocks_survived();
         self.cancelled.store(false, Ordering::Release);
         self.say_waits_with(mine.slot + 1);
+        // They may be dead already whom it would wait for.
+        self.table.look();
         let result = self.sleep(resource, mine, wait);
         self.say_waits_with(0);
         result?;
@@ -131,7 +133,11 @@ impl LockOwner {
                 self.look(resource, mine, looks)?;
                 looked = clock().now();
                 if searches.is_due(began.elapsed()) {
-                    self.table.undo_deadlock(self.holder)?;
+                    match self.table.undo_deadlock(self.holder) {
+                        // Somebody holds up the table; the search is repeated.
+                        Err(error) if error.kind == LockErrorKind::Timeout => {}
+                        result => drop(result?),
+                    }
                 }
             }
         }
@@ -141,7 +147,9 @@ impl LockOwner {
     fn look(&mut self, resource: Resource, mine: &Entry, looks: u64) -> Result<(), LockError> {
         self.table.look();
         if self.entries.len() <= REMINDERS_MAX || looks.is_multiple_of(REMINDERS_MAX as u64) {
-            let mut inside = self.table.enter(Place::of(resource).partition)?;
+            let end = clock().now().plus(LOOK);
+            let inside = self.table.enter_until(Place::of(resource).partition, Wait::Until(end));
+            let Ok(mut inside) = inside else { return Ok(()) };
             inside.gather(resource, &mut self.entries)?;
             if let Some(mine) = self.entries.iter().find(|entry| entry.slot == mine.slot) {
                 inside.notify(&self.entries, mine)?;
@@ -157,7 +165,12 @@ impl LockOwner {
         mine: &Entry,
         why: LockErrorKind,
     ) -> Result<(), LockError> {
-        let mut inside = self.table.enter(Place::of(resource).partition)?;
+        let end = clock().now().plus(LOOK);
+        let entered = self.table.enter_until(Place::of(resource).partition, Wait::Until(end));
+        if entered.as_ref().is_err_and(|error| error.kind == LockErrorKind::Timeout) {
+            self.stale.push((resource, *mine));
+        }
+        let mut inside = entered?;
         let state = inside.state(mine.slot)?;
         if state.status == Status::Granted && !state.refused {
             return Ok(());
@@ -186,6 +199,22 @@ impl LockOwner {
             holder = self.survivor(mode).or(holder);
         }
         Err(LockError::new(why, message).held_by(holder))
+    }
+
+    /// Withdraws what was given up while somebody held up the table; it may be granted by now.
+    pub(super) fn withdraw_stale(&mut self, wait: Wait) -> Result<(), LockError> {
+        while let Some((resource, mine)) = self.stale.last().copied() {
+            let mut inside = self.table.enter_until(Place::of(resource).partition, wait)?;
+            if mine.state.status == Status::Waiting {
+                inside.remove(resource, mine.slot)?;
+            } else {
+                inside.change(mine.slot, State::granted(mine.state.granted))?;
+            }
+            inside.settle(resource)?;
+            drop(inside);
+            self.stale.pop();
+        }
+        Ok(())
     }
 
     /// The state of the owner's own request. Others change it by single stores.

@@ -26,6 +26,20 @@ fn the_locks_of_a_dead_instance_are_granted_to_those_who_wait() {
 }
 
 #[test]
+fn who_does_not_wait_is_not_refused_because_of_the_dead() {
+    let machine = Machine::new(4);
+    let (dead, table) = (machine.open(), machine.open());
+    let mut holder = dead.register().unwrap();
+    holder.lock(name(1), Mode::Exclusive, Wait::No).unwrap();
+    let mut owner = table.register().unwrap();
+    owner.lock(name(1), Mode::Exclusive, Wait::No).unwrap_err();
+    machine.kill(&dead);
+    owner.lock(name(1), Mode::Exclusive, Wait::No).unwrap();
+    table.check().unwrap();
+    std::mem::forget(holder);
+}
+
+#[test]
 fn a_value_is_invalid_after_the_death_of_one_who_could_write_it() {
     let machine = Machine::new(4);
     let (dead, table) = (machine.open(), machine.open());

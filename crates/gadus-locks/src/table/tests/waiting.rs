@@ -168,3 +168,40 @@ fn a_look_at_the_table_shows_who_holds_and_who_waits() {
     assert_eq!(waiter.join().unwrap().0.unwrap_err().kind, LockErrorKind::Cancelled);
     assert_eq!(table.statistics().cancellations, 1);
 }
+
+#[test]
+fn who_is_stopped_at_work_on_the_table_is_named_and_robbed_of_nothing() {
+    let machine = Machine::new(4);
+    let (stopped, table) = (machine.open(), machine.open());
+    let (mut holder, mut one) = (table.register().unwrap(), table.register().unwrap());
+    holder.lock(name(1), Mode::Shared, Wait::No).unwrap();
+    one.lock(name(1), Mode::Shared, Wait::No).unwrap();
+    let soon = || Wait::Until(clock().now().plus(Duration::from_millis(200)));
+    // One waits with a new request, one with a conversion, when the table is held up.
+    let new = locking(table.register().unwrap(), name(1), Mode::Exclusive, soon());
+    let converting = locking(one, name(1), Mode::Exclusive, soon());
+    until(|| waiters(&table) == 2);
+    let inside = stopped.enter(partition::Place::of(name(1)).partition).unwrap();
+    let mut late = table.register().unwrap();
+    let end = Wait::Until(clock().now().plus(Duration::from_millis(20)));
+    let error = late.lock(name(1), Mode::Shared, end).unwrap_err();
+    let mut owners = Vec::new();
+    for result in [(Err(error), late), new.join().unwrap(), converting.join().unwrap()] {
+        let error = result.0.unwrap_err();
+        assert_eq!((error.kind, error.resource), (LockErrorKind::Timeout, Some(name(1))));
+        let named = error.holder.as_ref().unwrap().instance.as_ref().unwrap();
+        assert_eq!(named.owner, stopped.instances().me());
+        assert!(error.to_string().ends_with("is in the way"), "{error}");
+        owners.push(result.1);
+    }
+    drop(inside); // It goes on.
+    assert_eq!(waiters(&table), 2, "what could not be withdrawn is there still");
+    owners[1].release_all().unwrap();
+    assert_eq!(owners[2].mode(name(1)), Some(Mode::Shared));
+    owners[2].lock(name(2), Mode::Shared, Wait::No).unwrap();
+    assert_eq!(waiters(&table), 0);
+    owners[0].lock(name(1), Mode::Shared, Wait::No).unwrap();
+    table.check().unwrap();
+    drop((owners, holder));
+    assert_eq!(table.statistics().slots_used, 0);
+}
