@@ -75,6 +75,13 @@ fn work(machine: &Machine, table: &std::sync::Arc<LockTable>) {
         if random.chance(0.02) {
             lock_rows(owner, me.slot);
         }
+        if random.chance(0.1) {
+            // In no order, so there are deadlocks, and their victims give up.
+            let other = cell(usize::try_from(random.below(CELLS as u64)).unwrap());
+            if let Err(error) = owner.lock(other, Mode::Exclusive, Wait::Forever) {
+                assert_eq!(error.kind, LockErrorKind::Deadlock, "{error}");
+            }
+        }
         machine.word(ROUNDS).fetch_add(1, Ordering::SeqCst);
         if word.swap(0, Ordering::SeqCst) != code {
             machine.word(VIOLATIONS).fetch_add(1, Ordering::SeqCst);
