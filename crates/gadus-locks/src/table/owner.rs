@@ -152,7 +152,7 @@ impl LockOwner {
     /// # Errors
     /// As [`LockErrorKind`] says; what was held before the call stays held.
     pub fn lock(&mut self, resource: Resource, mode: Mode, wait: Wait) -> Result<Grant, LockError> {
-        self.withdraw_stale(wait)?;
+        self.withdraw_stale(wait).map_err(|error| error.about(resource))?;
         let before = self.held.get(&resource).copied();
         if let Some(held) = before
             && held.mode.covers(mode)

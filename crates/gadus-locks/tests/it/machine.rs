@@ -80,12 +80,16 @@ impl Machine {
     /// What a child is to do, and where; nothing in the parent.
     pub(crate) fn of_child() -> Option<(String, Self)> {
         let role = std::env::var(ROLE).ok()?;
-        let folder = PathBuf::from(std::env::var(FOLDER).unwrap());
+        Some((role, Self::join(&PathBuf::from(std::env::var(FOLDER).unwrap()))))
+    }
+
+    /// Maps the memory that another has created.
+    pub(crate) fn join(folder: &Path) -> Self {
         let path = folder.join("memory");
         let facts = std::fs::metadata(&path).unwrap();
         let identity = FileIdentity { device: facts.dev(), inode: facts.ino() };
         let memory = Memory::open(&path, EXTENTS * EXTENT_BYTES, identity).unwrap();
-        Some((role, Self { folder, memory: Arc::new(memory) }))
+        Self { folder: folder.to_owned(), memory: Arc::new(memory) }
     }
 
     /// Opens the table, as one more instance.

@@ -22,6 +22,7 @@ fn child() {
     match role.as_str() {
         "holder" => hold(&machine, &table),
         "worker" => work(&machine, &table),
+        "grower" => grow(&machine, &table),
         role => panic!("what is a {role}?"),
     }
     table.instances().leave();
@@ -73,7 +74,7 @@ fn work(machine: &Machine, table: &std::sync::Arc<LockTable>) {
             machine.word(VIOLATIONS).fetch_add(1, Ordering::SeqCst);
         }
         if random.chance(0.02) {
-            lock_rows(owner, me.slot);
+            lock_rows(owner, me.slot, 1000);
         }
         if random.chance(0.1) {
             // In no order, so there are deadlocks, and their victims give up.
@@ -106,8 +107,20 @@ fn of_code(code: u64) -> Owner {
     Owner { slot, generation: u32::try_from(code >> 32).unwrap() }
 }
 
-fn lock_rows(owner: &mut LockOwner, table: u32) {
-    for position in 0..1000 {
+/// Locks more rows than the table has had room for, and keeps them for a while.
+fn grow(machine: &Machine, table: &std::sync::Arc<LockTable>) {
+    let mut owner = table.register().unwrap();
+    lock_rows(&mut owner, table.instances().me().slot, ROWS);
+    machine.word(READY).fetch_add(1, Ordering::SeqCst);
+    until("the others have grown, too", || machine.word(STOP).load(Ordering::SeqCst) == 1);
+    owner.release_all().unwrap();
+}
+
+/// The table begins with room for 16,384.
+const ROWS: u32 = 10_000;
+
+fn lock_rows(owner: &mut LockOwner, table: u32, count: u32) {
+    for position in 0..count {
         let row = RowId { segment: SegmentId(1), position };
         let resource = Resource::row(TableId(table), row);
         owner.lock(resource, Mode::Exclusive, Wait::Forever).unwrap();
@@ -177,4 +190,29 @@ fn a_stopped_process_keeps_its_locks_and_is_named() {
     let named = error.holder.and_then(|holder| holder.instance).unwrap();
     assert_eq!(named.pid, holder.id());
     assert_eq!(table.reap(), 0);
+}
+
+#[test]
+fn processes_let_the_table_grow_side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = Machine::create(folder.path());
+    let table = machine.open();
+    let mut growers = (0..3).map(|_| machine.spawn("grower")).collect::<Vec<_>>();
+    until("all have grown", || machine.word(READY).load(Ordering::SeqCst) == 3);
+    table.check().unwrap();
+    let statistics = table.statistics();
+    assert_eq!(statistics.slots_used, 3 * u64::from(ROWS), "{statistics:?}");
+    assert!(statistics.extents > 2, "{statistics:?}");
+    // What the others have mapped is found by who has not.
+    let mut late = Machine::join(folder.path()).open().register().unwrap();
+    for slot in 1..=3 {
+        let row = RowId { segment: SegmentId(1), position: ROWS - 1 };
+        let resource = Resource::row(TableId(slot), row);
+        let error = late.lock(resource, Mode::Shared, Wait::No).unwrap_err();
+        assert_eq!(error.kind, LockErrorKind::Timeout, "{error}");
+    }
+    machine.word(STOP).store(1, Ordering::SeqCst);
+    assert!(growers.iter_mut().all(Process::ends_well));
+    table.check().unwrap();
+    assert_eq!(table.statistics().slots_used, 0);
 }
