@@ -13,6 +13,7 @@
 //!
 //! An instance drops its [`LockOwner`]s before it leaves.
 
+mod chains;
 mod check;
 mod chunks;
 mod connections;
@@ -28,6 +29,7 @@ mod owner;
 mod partition;
 mod queue;
 mod rebuild;
+mod request;
 mod resource;
 mod state;
 mod statistics;

@@ -198,7 +198,7 @@ fn death_at_every_store_of_waiting_and_giving_up_leaves_a_good_table() {
             second.lock(name(1), Mode::Exclusive, end()).unwrap_err();
             // Grants to the other by giving way.
             let waits = second.request(name(1), Mode::Exclusive, Wait::Forever).unwrap();
-            assert!(matches!(waits, owner::Asked::MustWait(_)));
+            assert!(matches!(waits, request::Asked::MustWait(_)));
             mine.release_all().unwrap();
         },
     );
@@ -264,7 +264,7 @@ fn death_at_every_store_of_cleaning_up_is_followed_by_another_cleaner() {
 fn death_at_every_store_of_undoing_a_deadlock_leaves_a_good_table() {
     fn ask(owner: &mut LockOwner, resource: Resource) -> u32 {
         let asked = owner.request(resource, Mode::Exclusive, Wait::Forever).unwrap();
-        let owner::Asked::MustWait(wish) = asked else { panic!("it is held") };
+        let request::Asked::MustWait(wish) = asked else { panic!("it is held") };
         owner.say_waits_with(wish.slot + 1);
         wish.slot
     }

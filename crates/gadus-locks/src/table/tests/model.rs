@@ -2,8 +2,8 @@
 
 use super::*;
 use gadus_base::Random;
-use owner::Asked;
 use partition::Place;
+use request::Asked;
 use state::Status;
 
 const OWNERS: usize = 6;

@@ -1,0 +1,143 @@
+//! Asking for a lock: it is granted at once, or must be waited for, or is refused.
+//!
+//! - What stands in the way is decided under the latch, on what is there then. A request that is
+//!   refused leaves nothing behind.
+//! - Who must wait is in the queue when the latch is given back, and has told those in its way.
+
+use super::LockTable;
+use super::error::{LockError, LockErrorKind, LockHolder};
+use super::modes::Mode;
+use super::owner::{Grant, Held, LockOwner, Wait};
+use super::partition::{Inside, Place};
+use super::queue::{self, Edge, Entry};
+use super::resource::Resource;
+use super::state::{State, Status};
+use super::statistics::Counter;
+use super::store::put;
+use std::sync::atomic::Ordering;
+
+/// What became of a request.
+#[derive(Debug)]
+pub(super) enum Asked {
+    Granted(Grant),
+    MustWait(Entry),
+}
+
+impl LockOwner {
+    /// Asks for a lock that is not covered by what is held, without waiting for it.
+    pub(super) fn request(
+        &mut self,
+        resource: Resource,
+        mode: Mode,
+        wait: Wait,
+    ) -> Result<Asked, LockError> {
+        match self.held.get(&resource).copied() {
+            Some(held) => self.strengthen(resource, held, held.mode.supremum(mode), wait),
+            None => self.acquire(resource, mode, wait),
+        }
+    }
+
+    fn acquire(&mut self, resource: Resource, mode: Mode, wait: Wait) -> Result<Asked, LockError> {
+        if let Some(slot) = self.take_fast(resource, mode) {
+            self.note(resource, slot, mode);
+            return Ok(Asked::Granted(Grant::at_once(mode)));
+        }
+        let mut inside = self.table.enter_with_room(Place::of(resource).partition, wait)?;
+        inside.prepare_strong(resource, mode)?;
+        inside.gather(resource, &mut self.entries)?;
+        let mut mine = Entry {
+            slot: u32::MAX,
+            state: State::waiting(mode),
+            ticket: u64::MAX,
+            holder: self.holder,
+            since: 0,
+        };
+        if !queue::is_blocked(&self.entries, &mine) {
+            let slot = inside.insert(resource, self.holder, State::granted(mode), 0)?;
+            drop(inside);
+            self.note(resource, slot, mode);
+            return Ok(Asked::Granted(Grant::at_once(mode)));
+        }
+        if wait == Wait::No {
+            return Err(inside.refuse(&self.entries, &mine));
+        }
+        mine.ticket = self.table.draw_ticket();
+        mine.slot = inside.insert(resource, self.holder, mine.state, mine.ticket)?;
+        inside.notify(&self.entries, &mine)?;
+        Ok(Asked::MustWait(mine))
+    }
+
+    fn strengthen(
+        &mut self,
+        resource: Resource,
+        held: Held,
+        mode: Mode,
+        wait: Wait,
+    ) -> Result<Asked, LockError> {
+        self.table.count(Counter::Conversions, 1);
+        let held = self.with_request(resource, held, wait)?;
+        let mut inside = self.table.enter_with_room(Place::of(resource).partition, wait)?;
+        inside.prepare_strong(resource, mode)?;
+        inside.gather(resource, &mut self.entries)?;
+        let index = self.entries.iter().position(|entry| {
+            entry.slot == held.slot
+                && entry.holder == self.holder
+                && entry.state.status == Status::Granted
+                && entry.state.granted == held.mode
+        });
+        let index = index.ok_or_else(|| LockError::damaged("a lock is gone"))?;
+        let before = self.entries[index].state;
+        let mut mine = Entry { state: before.converting(mode), ..self.entries[index] };
+        // The latest of all, as long as it has no ticket.
+        mine.ticket = u64::MAX;
+        self.entries[index] = mine;
+        if !queue::is_blocked(&self.entries, &mine) {
+            let mut changes = Vec::new();
+            queue::grant(&mut self.entries, index, |entry| changes.push(*entry));
+            inside.apply(&changes)?;
+            drop(inside);
+            self.note(resource, held.slot, mode);
+            return Ok(Asked::Granted(Grant::at_once(mode)));
+        }
+        if wait == Wait::No {
+            return Err(inside.refuse(&self.entries, &mine));
+        }
+        mine.ticket = self.table.draw_ticket();
+        put(&inside.request(mine.slot)?.ticket, mine.ticket);
+        inside.change(mine.slot, mine.state)?;
+        inside.notify(&self.entries, &mine)?;
+        Ok(Asked::MustWait(mine))
+    }
+}
+
+impl LockTable {
+    /// Enters, having grown the memory before when a new request will need it.
+    pub(super) fn enter_with_room(
+        &self,
+        partition: usize,
+        wait: Wait,
+    ) -> Result<Inside<'_>, LockError> {
+        if self.header().partitions[partition].free.load(Ordering::Relaxed) == 0 {
+            self.prepare_chunk();
+        }
+        self.enter_until(partition, wait)
+    }
+
+    /// Who is most in the way of a request.
+    pub(super) fn blocker(&self, entries: &[Entry], mine: &Entry) -> Option<LockHolder> {
+        let edges = entries.iter().filter_map(|one| Some((queue::edge(mine, one)?, one)));
+        let first = edges.min_by_key(|(edge, one)| (*edge != Edge::Hard, one.since))?;
+        Some(self.holder_of(first.1))
+    }
+}
+
+impl Inside<'_> {
+    /// The error of who does not wait.
+    fn refuse(self, entries: &[Entry], mine: &Entry) -> LockError {
+        let table = self.table;
+        drop(self);
+        table.count(Counter::Timeouts, 1);
+        let message = format!("{} is not to be had at once", mine.state.wanted);
+        LockError::new(LockErrorKind::Timeout, message).held_by(table.blocker(entries, mine))
+    }
+}
