@@ -2,7 +2,8 @@
 //!
 //! - A connection waits for those who hold what it wants (hard) and for those before it in the queue
 //!   (soft). Who has waited for a while follows these edges, one partition at a time, until they
-//!   lead back to itself or nowhere. Whoever closes a circle waits, so every circle is found.
+//!   lead back to where they have been, or nowhere. Whoever closes a circle waits, so every circle is
+//!   found; what was just found to lead nowhere is not followed again for a while.
 //! - What was read at different times need not be true at any, so a circle is proven again under all
 //!   the latches involved, taken in order. Nobody else has two latches.
 //! - A soft edge is broken by letting its waiter go first, once; else the youngest of the circle is
@@ -19,12 +20,26 @@ use super::resource::Resource;
 use super::state::{Holder, State, Status};
 use super::statistics::Counter;
 use super::store::{add32, put, put32};
-use gadus_base::clock;
-use std::collections::BTreeSet;
+use gadus_base::{Instant, clock};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::Ordering;
 
-/// The most connections that a search visits. A search that gives up is repeated, by all who wait.
-const VISITED_MAX: usize = 10_000;
+/// The most connections that are remembered as being in no circle.
+const CLEARED_MAX: usize = 10_000;
+
+/// Connections that searches of this process have lately found to be in no circle. Without it, a
+/// thousand who wait for the same would look at each other a million times.
+#[derive(Debug)]
+pub(super) struct Cleared {
+    since: Instant,
+    waiters: HashSet<u64>,
+}
+
+impl Cleared {
+    pub(super) fn new() -> Self {
+        Self { since: clock().now(), waiters: HashSet::new() }
+    }
+}
 
 /// One who waits, and for whom.
 #[derive(Debug)]
@@ -53,7 +68,7 @@ struct Proof {
 }
 
 impl LockTable {
-    /// Breaks a circle of which a waiting connection is part, if there is one; says whether.
+    /// Breaks a circle that a waiting connection leads to, if there is one; says whether.
     pub(super) fn undo_deadlock(&self, waiter: Holder) -> Result<bool, LockError> {
         let circle = self.find_circle(waiter)?;
         if circle.is_empty() {
@@ -86,21 +101,39 @@ impl LockTable {
         Ok(true)
     }
 
-    /// Follows the edges from a connection until they lead back to it.
+    /// Follows the edges from a connection until they lead back to where they have been.
     fn find_circle(&self, start: Holder) -> Result<Vec<Step>, LockError> {
-        let mut visited = BTreeSet::from([start.to_word()]);
+        let mut cleared = self.cleared.lock();
+        let is_old = cleared.since.elapsed() >= self.settings.deadlock_after;
+        if is_old || cleared.waiters.len() >= CLEARED_MAX {
+            *cleared = Cleared::new();
+        }
+        if cleared.waiters.contains(&start.to_word()) {
+            return Ok(Vec::new());
+        }
         let mut path = self.step_of(start)?.into_iter().collect::<Vec<_>>();
+        let mut on_path = BTreeMap::from([(start.to_word(), 0)]);
         while let Some(step) = path.last_mut() {
             let Some(next) = step.blockers.pop() else {
+                // Nobody whom it waits for is in a circle, and so is not it.
+                cleared.waiters.insert(step.waiter.to_word());
+                on_path.remove(&step.waiter.to_word());
                 path.pop();
                 continue;
             };
             step.blocker = next;
-            if next == start {
-                return Ok(path);
+            let word = next.to_word();
+            if let Some(at) = on_path.get(&word) {
+                return Ok(path.split_off(*at));
             }
-            if visited.len() < VISITED_MAX && visited.insert(next.to_word()) {
-                path.extend(self.step_of(next)?);
+            if !cleared.waiters.contains(&word) {
+                match self.step_of(next)? {
+                    Some(step) => {
+                        on_path.insert(word, path.len());
+                        path.push(step);
+                    }
+                    None => drop(cleared.waiters.insert(word)),
+                }
             }
         }
         Ok(path)

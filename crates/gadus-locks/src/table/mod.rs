@@ -51,6 +51,7 @@ pub use wait::Canceller;
 use crate::instances::Instances;
 use crate::latch::{Liveness, Owner};
 use crate::memory::{EXTENT_BYTES, Memory, Offset};
+use deadlock::Cleared;
 use gadus_base::{Instant, clock};
 use layout::{FORMAT, HEADER_BYTES, Header};
 use parking_lot::Mutex;
@@ -87,6 +88,8 @@ pub struct LockTable {
     /// The connections of this instance: number by record.
     registered: Mutex<BTreeMap<u32, u32>>,
     next_number: AtomicU32,
+    /// What searches for deadlocks have found.
+    cleared: Mutex<Cleared>,
     began: Instant,
     /// When this process looked for the dead last, in milliseconds after it began.
     looked_ms: AtomicU64,
@@ -122,6 +125,7 @@ impl LockTable {
             settings,
             registered: Mutex::default(),
             next_number: AtomicU32::new(1),
+            cleared: Mutex::new(Cleared::new()),
             began: clock().now(),
             looked_ms: AtomicU64::new(0),
         }))

@@ -121,3 +121,27 @@ fn whatever_is_locked_in_whatever_order_nobody_waits_for_ever() {
     tables[0].check().unwrap();
     assert_eq!(tables[0].statistics().slots_used, 0);
 }
+
+#[test]
+fn a_crowd_that_waits_for_the_same_is_in_no_circle() {
+    let machine = Machine::new(4);
+    let settings = LockSettings { deadlock_after: Duration::from_millis(1), ..Default::default() };
+    let table = machine.open_with(settings);
+    let mut holder = table.register().unwrap();
+    holder.lock(name(1), Mode::Exclusive, Wait::No).unwrap();
+    let crowd = (0..60).map(|_| {
+        let mut owner = table.register().unwrap();
+        let lock = move || owner.lock(name(1), Mode::Exclusive, Wait::Forever).map(drop);
+        spawn("locking", lock).unwrap()
+    });
+    let crowd = crowd.collect::<Vec<_>>();
+    until(|| waiters(&table) == 60);
+    // Long enough for all of them to have searched.
+    let bell = table.statistics().notifications;
+    until(|| table.statistics().notifications > bell + 60);
+    assert_eq!(table.undo_deadlock(holder.holder), Ok(false));
+    holder.unlock(name(1)).unwrap();
+    crowd.into_iter().for_each(|one| assert_eq!(one.join().unwrap(), Ok(())));
+    assert_eq!(table.statistics().deadlocks, 0);
+    table.check().unwrap();
+}
