@@ -99,6 +99,24 @@ pub trait Device: Send + Sync + Debug {
     /// `ReadOnly` when opened for reading, `Invalid` when there is no such slot.
     fn try_own_slot(&self, slot: u32) -> Result<bool, BlockError>;
 
+    /// Takes one owner slot, waiting for its holder to give it up or to die.
+    ///
+    /// # Errors
+    /// As [`Device::try_own_slot`].
+    fn own_slot(&self, slot: u32) -> Result<(), BlockError>;
+
+    /// Gives up every owner slot but one, which this open device holds.
+    ///
+    /// # Errors
+    /// When the back-end fails.
+    fn keep_slot(&self, slot: u32) -> Result<(), BlockError>;
+
+    /// Gives up every owner slot of this open device, which then transfers nothing any more.
+    ///
+    /// # Errors
+    /// When the back-end fails.
+    fn give_up_slots(&self) -> Result<(), BlockError>;
+
     /// Whether another open device that holds `slot` may still have transfers in flight.
     ///
     /// # Errors

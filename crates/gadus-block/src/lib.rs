@@ -34,7 +34,7 @@ mod error;
 mod filters;
 mod queue;
 
-pub use backends::{FileFolder, MemoryFolder};
+pub use backends::{FileFolder, FileSystem, MemoryFolder};
 pub use buffer::{AlignedBuffer, BufferPool, PooledBuffer};
 pub use device::{Device, Fence, Folder, Geometry, Hint, OWNER_SLOTS_MAX, OpenMode};
 pub use error::{BlockError, ErrorKind, Operation};

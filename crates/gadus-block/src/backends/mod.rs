@@ -3,6 +3,6 @@
 mod file;
 mod memory;
 
-pub use file::FileFolder;
+pub use file::{FileFolder, FileSystem};
 pub use memory::MemoryFolder;
 pub(crate) use memory::Pages;

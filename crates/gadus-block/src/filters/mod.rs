@@ -39,6 +39,18 @@ macro_rules! pass_on {
         fn try_share(&self) -> Result<bool, BlockError> {
             self.inner.try_share()
         }
+        fn own_slot(&self, slot: u32) -> Result<(), BlockError> {
+            self.inner.own_slot(slot)
+        }
+
+        fn keep_slot(&self, slot: u32) -> Result<(), BlockError> {
+            self.inner.keep_slot(slot)
+        }
+
+        fn give_up_slots(&self) -> Result<(), BlockError> {
+            self.inner.give_up_slots()
+        }
+
         fn try_own_slot(&self, slot: u32) -> Result<bool, BlockError> {
             self.inner.try_own_slot(slot)
         }

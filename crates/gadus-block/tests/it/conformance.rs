@@ -21,6 +21,11 @@ const CONTRACT: &[(&str, Fact)] = &[
     ("an_owner_excludes_all_others", an_owner_excludes_all_others),
     ("sharers_exclude_owners_only", sharers_exclude_owners_only),
     ("slots_are_fenced_until_dropped", slots_are_fenced_until_dropped),
+    ("an_owner_of_all_slots_can_keep_one", an_owner_of_all_slots_can_keep_one),
+    (
+        "who_waits_for_a_slot_gets_it_when_its_holder_goes",
+        who_waits_for_a_slot_gets_it_when_its_holder_goes,
+    ),
     ("a_queue_gives_every_buffer_back", a_queue_gives_every_buffer_back),
     ("pooled_buffers_are_aligned_and_return", pooled_buffers_are_aligned_and_return),
     ("hints_and_discards_keep_other_bytes", hints_and_discards_keep_other_bytes),
@@ -171,6 +176,38 @@ fn sharers_exclude_owners_only(folder: &dyn Folder) {
     assert!(!owner.try_own().unwrap());
     drop(sharers);
     assert!(owner.try_own().unwrap());
+}
+
+fn an_owner_of_all_slots_can_keep_one(folder: &dyn Folder) {
+    let first = folder.open("slots", OpenMode::Create).unwrap();
+    let second = folder.open("slots", OpenMode::ReadWrite).unwrap();
+    assert!(first.try_own().unwrap());
+    assert!(!second.try_own_slot(6).unwrap());
+    first.keep_slot(7).unwrap();
+    assert!(second.try_own_slot(6).unwrap() && second.try_own_slot(8).unwrap());
+    assert!(!second.try_own_slot(7).unwrap());
+    assert!(!second.try_own().unwrap());
+    assert_eq!(second.fence(7).unwrap(), Fence::Busy);
+    first.give_up_slots().unwrap();
+    assert!(second.try_own().unwrap());
+    drop(first);
+}
+
+fn who_waits_for_a_slot_gets_it_when_its_holder_goes(folder: &dyn Folder) {
+    let first = folder.open("slots", OpenMode::Create).unwrap();
+    let second = folder.open("slots", OpenMode::ReadWrite).unwrap();
+    first.own_slot(3).unwrap();
+    second.own_slot(4).unwrap();
+    let waiter = gadus_base::spawn("waiter", move || {
+        second.own_slot(3).unwrap();
+        second
+    });
+    drop(first);
+    let second = waiter.unwrap().join().unwrap();
+    let third = folder.open("slots", OpenMode::ReadWrite).unwrap();
+    assert_eq!(third.fence(3).unwrap(), Fence::Busy);
+    drop(second);
+    assert_eq!(third.fence(3).unwrap(), Fence::Quiet);
 }
 
 fn slots_are_fenced_until_dropped(folder: &dyn Folder) {

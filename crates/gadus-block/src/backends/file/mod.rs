@@ -7,12 +7,14 @@
 //! - Ownership is an open-file-description lock on the very descriptor that transfers
 //!   ([`owner_lock`]), so another descriptor of this process neither shares nor loses it.
 
+mod file_system;
 mod owner_lock;
 mod transfer;
 
 use crate::device::{Device, Fence, Folder, Geometry, Hint, OpenMode};
 use crate::error::{BlockError, ErrorKind, Operation};
 use crate::queue::{Queue, WorkerQueue};
+pub use file_system::FileSystem;
 use owner_lock::OwnerLock;
 use rustix::fs::{self, Advice, FallocateFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -50,6 +52,16 @@ impl FileFolder {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The file system that the folder lies on.
+    ///
+    /// # Errors
+    /// `NotFound`, `PermissionDenied`, or a failure.
+    pub fn file_system(&self) -> Result<FileSystem, BlockError> {
+        fs::statfs(&self.path)
+            .map(|facts| FileSystem::of_type(facts.f_type))
+            .map_err(|errno| self.failed(errno, Operation::Open, &self.path))
     }
 
     /// A name is one step: anything else would leave the folder.
@@ -242,6 +254,21 @@ impl Device for FileDevice {
             return Err(self.error(ErrorKind::ReadOnly, Operation::Own));
         }
         self.owner_lock().try_own(slot).map_err(|errno| self.failed(errno, Operation::Own))
+    }
+
+    fn own_slot(&self, slot: u32) -> Result<(), BlockError> {
+        if !self.writable {
+            return Err(self.error(ErrorKind::ReadOnly, Operation::Own));
+        }
+        self.owner_lock().own(slot).map_err(|errno| self.failed(errno, Operation::Own))
+    }
+
+    fn keep_slot(&self, slot: u32) -> Result<(), BlockError> {
+        self.owner_lock().keep(slot).map_err(|errno| self.failed(errno, Operation::Own))
+    }
+
+    fn give_up_slots(&self) -> Result<(), BlockError> {
+        self.owner_lock().give_up().map_err(|errno| self.failed(errno, Operation::Own))
     }
 
     fn fence(&self, slot: u32) -> Result<Fence, BlockError> {

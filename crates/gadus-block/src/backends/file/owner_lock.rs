@@ -37,6 +37,31 @@ impl<'a> OwnerLock<'a> {
         self.try_lock(libc::F_WRLCK, slot, 1)
     }
 
+    pub(super) fn own(&self, slot: u32) -> Result<(), Errno> {
+        let mut lock = range(libc::F_WRLCK, slot, 1)?;
+        loop {
+            match self.control(libc::F_OFD_SETLKW, &mut lock) {
+                Err(Errno::INTR) => {}
+                done => return done,
+            }
+        }
+    }
+
+    pub(super) fn keep(&self, slot: u32) -> Result<(), Errno> {
+        for (first, count) in [(0, slot), (slot + 1, OWNER_SLOTS_MAX - slot - 1)] {
+            if count > 0 {
+                let mut lock = range(libc::F_UNLCK, first, count)?;
+                self.control(libc::F_OFD_SETLK, &mut lock)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn give_up(&self) -> Result<(), Errno> {
+        let mut lock = range(libc::F_UNLCK, 0, OWNER_SLOTS_MAX)?;
+        self.control(libc::F_OFD_SETLK, &mut lock)
+    }
+
     pub(super) fn is_held_elsewhere(&self, slot: u32) -> Result<bool, Errno> {
         let mut lock = range(libc::F_WRLCK, slot, 1)?;
         self.control(libc::F_OFD_GETLK, &mut lock)?;

@@ -10,7 +10,7 @@ use crate::device::{Device, Fence, Folder, Geometry, Hint, OWNER_SLOTS_MAX, Open
 use crate::error::{BlockError, ErrorKind, Operation};
 use crate::queue::{Queue, WorkerQueue};
 pub(crate) use pages::Pages;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Condvar, Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::io::IoSlice;
 use std::ops::Range;
@@ -27,6 +27,8 @@ pub struct MemoryFolder {
 struct Contents {
     pages: RwLock<Pages>,
     owners: Mutex<Owners>,
+    /// Rung whenever slots become free.
+    given_up: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -76,7 +78,7 @@ impl MemoryFolder {
     }
 
     pub(crate) fn put(&self, name: &str, pages: Pages) {
-        let contents = Contents { pages: RwLock::new(pages), owners: Mutex::default() };
+        let contents = Contents { pages: RwLock::new(pages), ..Contents::default() };
         self.contents.lock().insert(name.to_owned(), Arc::new(contents));
     }
 }
@@ -161,6 +163,7 @@ impl MemoryDevice {
 impl Drop for MemoryDevice {
     fn drop(&mut self) {
         self.contents.owners.lock().holds.retain(|hold| hold.holder != self.holder);
+        self.contents.given_up.notify_all();
     }
 }
 
@@ -234,6 +237,32 @@ impl Device for MemoryDevice {
         self.writable(Operation::Own)?;
         self.slot_exists(slot)?;
         Ok(self.hold(slot..slot + 1, false))
+    }
+
+    fn own_slot(&self, slot: u32) -> Result<(), BlockError> {
+        while !self.try_own_slot(slot)? {
+            let mut owners = self.contents.owners.lock();
+            let held = |hold: &Hold| hold.holder != self.holder && hold.slots.contains(&slot);
+            if owners.holds.iter().any(held) {
+                self.contents.given_up.wait(&mut owners);
+            }
+        }
+        Ok(())
+    }
+
+    fn keep_slot(&self, slot: u32) -> Result<(), BlockError> {
+        self.slot_exists(slot)?;
+        let mut owners = self.contents.owners.lock();
+        owners.holds.retain(|hold| hold.holder != self.holder);
+        owners.holds.push(Hold { holder: self.holder, slots: slot..slot + 1, shared: false });
+        self.contents.given_up.notify_all();
+        Ok(())
+    }
+
+    fn give_up_slots(&self) -> Result<(), BlockError> {
+        self.contents.owners.lock().holds.retain(|hold| hold.holder != self.holder);
+        self.contents.given_up.notify_all();
+        Ok(())
     }
 
     fn fence(&self, slot: u32) -> Result<Fence, BlockError> {
