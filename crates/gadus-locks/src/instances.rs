@@ -162,7 +162,7 @@ impl Instances {
             let owner = Owner { slot, generation: generation(state) };
             let may_begin = match status(state) {
                 LIVE => self.is_dead(owner),
-                REAPING => self.reaper(state).is_none_or(|reaper| self.is_dead(reaper)),
+                REAPING => self.has_no_reaper(slot, state),
                 _ => false,
             };
             let mine = word(REAPING, owner.generation, self.me.slot + 1);
@@ -173,7 +173,10 @@ impl Instances {
                     .is_ok()
             {
                 clean(owner);
-                record.state.store(word(FREE, owner.generation, 0), Ordering::Release);
+                let free = word(FREE, owner.generation, 0);
+                // Fails when somebody has taken over, and is through before.
+                let _ =
+                    record.state.compare_exchange(mine, free, Ordering::AcqRel, Ordering::Relaxed);
                 reaped += 1;
             }
         }
@@ -194,10 +197,19 @@ impl Instances {
         }
     }
 
-    /// Leaves: what this instance had in shared memory is gone already.
-    pub fn leave(&self) {
-        let record = &self.slots()[self.me.slot as usize];
-        record.state.store(word(FREE, self.me.generation, 0), Ordering::Release);
+    /// Leaves, unless that was done before. `clean` takes from shared memory all that this instance
+    /// has there.
+    pub fn leave(&self, clean: impl FnOnce()) {
+        let state = &self.slots()[self.me.slot as usize].state;
+        let live = word(LIVE, self.me.generation, 0);
+        let leaving = word(REAPING, self.me.generation, self.me.slot + 1);
+        // Somebody may have taken it for dead, when its files were closed before.
+        if state.compare_exchange(live, leaving, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            clean();
+            let left = word(FREE, self.me.generation, 0);
+            // Fails when somebody has taken over and is through before.
+            let _ = state.compare_exchange(leaving, left, Ordering::AcqRel, Ordering::Relaxed);
+        }
     }
 
     fn slots(&self) -> &[Slot; SLOTS] {
@@ -205,12 +217,17 @@ impl Instances {
         &table.slots
     }
 
-    /// The instance that cleans up, as it is now.
-    fn reaper(&self, state: u64) -> Option<Owner> {
-        let slot = u32::try_from((state >> 8) & 0xFFFF).unwrap_or(0).checked_sub(1)?;
-        let record = self.slots().get(slot as usize)?;
+    /// Whether nobody alive cleans up after the user of a slot, who may be leaving by itself.
+    fn has_no_reaper(&self, slot: u32, state: u64) -> bool {
+        let reaper = u32::try_from((state >> 8) & 0xFFFF).unwrap_or(0).checked_sub(1);
+        let Some(reaper) = reaper else { return true };
+        if reaper == slot {
+            return self.fence.is_quiet(slot);
+        }
+        let Some(record) = self.slots().get(reaper as usize) else { return true };
         let state = record.state.load(Ordering::Acquire);
-        (status(state) == LIVE).then(|| Owner { slot, generation: generation(state) })
+        let reaper = Owner { slot: reaper, generation: generation(state) };
+        status(state) != LIVE || self.is_dead(reaper)
     }
 }
 

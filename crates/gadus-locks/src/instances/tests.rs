@@ -41,7 +41,7 @@ fn a_slot_is_used_again_only_after_its_user_left_or_was_cleaned_up_after() {
     assert_eq!((d.me().slot, d.me().generation), (1, b.me().generation + 1));
     assert!(a.is_dead(b.me()), "another user of the slot does not revive the former");
     assert!(!a.is_dead(d.me()));
-    d.leave();
+    d.leave(|| ());
     assert!(a.is_dead(d.me()));
 }
 

@@ -109,6 +109,17 @@ impl Memory {
         Self::reserve(bytes_max, Some(file))
     }
 
+    /// Removes the file of a memory that nobody uses any more, if it is there and still that one.
+    pub fn remove(path: &Path, identity: FileIdentity) {
+        let is_that = |facts: fs::Stat| {
+            FileIdentity { device: facts.st_dev, inode: facts.st_ino } == identity
+        };
+        if fs::lstat(path).is_ok_and(is_that) {
+            // What cannot be removed costs memory until the next start of the system.
+            let _ = fs::unlink(path);
+        }
+    }
+
     fn reserve(bytes_max: usize, file: Option<MemoryFile>) -> Result<Self, MemoryError> {
         let bytes_max = bytes_max.max(1).next_multiple_of(EXTENT_BYTES);
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;

@@ -25,7 +25,7 @@ fn child() {
         "grower" => grow(&machine, &table),
         role => panic!("what is a {role}?"),
     }
-    table.instances().leave();
+    table.instances().leave(|| ());
 }
 
 /// Some of them are tables, whose weak locks need no requests.

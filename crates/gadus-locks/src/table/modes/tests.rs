@@ -1,3 +1,5 @@
+//! The matrix and the join of modes agree with each other.
+
 use super::*;
 
 /// The cells of the `number`-th table in the documentation above, by row and column.

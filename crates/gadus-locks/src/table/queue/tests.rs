@@ -1,3 +1,5 @@
+//! Who is granted when, in a queue of requests.
+
 use super::*;
 use crate::latch::Owner;
 use gadus_base::Random;

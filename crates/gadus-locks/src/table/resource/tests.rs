@@ -1,3 +1,5 @@
+//! Resources as keys and as words.
+
 use super::*;
 use std::collections::BTreeSet;
 

@@ -1,3 +1,5 @@
+//! The state word of a request.
+
 use super::*;
 
 #[test]
