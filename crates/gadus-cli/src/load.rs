@@ -26,7 +26,7 @@ pub(crate) fn refuse_existing(
     names: &[&str],
     replace: bool,
 ) -> Result<(), Failure> {
-    let tables = database.tables();
+    let tables = database.tables()?;
     match names.iter().find(|name| tables.iter().any(|table| table == *name)) {
         Some(name) if !replace => Err(Failure::message(format!(
             "{} has a table {name} already; --replace replaces it",

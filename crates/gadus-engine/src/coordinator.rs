@@ -1,40 +1,55 @@
 //! The order of commits: who may append, what is visible, what is still read.
 //!
 //! - One holder of the commit lock at a time evaluates against the appended head, appends, and
-//!   makes the next head.
+//!   makes the next head; he has caught up with what other instances appended before.
 //! - Writers build on the appended head; readers see what is durable: a version becomes visible
 //!   when the log is durable up to what it needs, and versions become visible in commit order.
-//! - A pin names a commit that somebody still reads; nothing newer than the oldest pin is forgotten.
-//!
-//! This is the form for one process, in its memory. Nothing above it knows that.
+//! - Before it reads, a statement compares what is visible here with what is appended: one atomic
+//!   load when nothing changed. Otherwise the records in between are applied, and shown when they
+//!   are durable.
+//! - A pin names a commit that somebody still reads; nothing newer than the oldest pin is forgotten,
+//!   here or, through the store, by others.
 
+use crate::blobs::Blobs;
+use crate::engine::recovery;
 use crate::error::Result;
 use crate::version::DatabaseVersion;
 use arc_swap::ArcSwap;
 use gadus_base::{CommitNumber, LogPosition};
-use gadus_storage::Store;
+use gadus_storage::{LogEnd, Store, Turn};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Orders the commits of one database.
 #[derive(Debug)]
 pub(crate) struct Coordinator {
-    store: Arc<Store>,
+    blobs: Arc<Blobs>,
     head: Mutex<Head>,
+    /// Where the head ends, readable without its lock.
+    known_end: AtomicU64,
     visible: ArcSwap<DatabaseVersion>,
     pending: Mutex<VecDeque<Pending>>,
-    pins: Mutex<BTreeMap<CommitNumber, usize>>,
+    pins: Mutex<BTreeMap<CommitNumber, Pinned>>,
 }
 
-/// The appended head, under the commit lock.
+/// The appended head, as this instance knows it.
 #[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) version: Arc<DatabaseVersion>,
     /// End of the head's record in the log.
-    pub(crate) end: LogPosition,
+    pub(crate) end: LogEnd,
     /// End of the last record whose commit asked to be durable.
     pub(crate) sync_end: LogPosition,
+}
+
+/// The commit lock, held: the head is the newest there is.
+#[derive(Debug)]
+pub(crate) struct Locked<'a> {
+    head: MutexGuard<'a, Head>,
+    pub(crate) turn: Turn<'a>,
 }
 
 /// An appended version that is not visible yet.
@@ -45,6 +60,13 @@ struct Pending {
     needs: LogPosition,
 }
 
+/// A commit that is read.
+#[derive(Debug, Clone, Copy)]
+struct Pinned {
+    readers: usize,
+    end: LogPosition,
+}
+
 /// Keeps a commit readable until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Pin {
@@ -53,24 +75,40 @@ pub(crate) struct Pin {
 }
 
 impl Coordinator {
-    pub(crate) fn new(store: Arc<Store>, version: DatabaseVersion) -> Self {
+    /// Begins with a version that is durable, whose record ends at `end`.
+    pub(crate) fn new(blobs: Arc<Blobs>, version: DatabaseVersion, end: LogEnd) -> Self {
         let version = Arc::new(version);
-        let end = store.appended();
+        let sync_end = end.position();
         Self {
-            store,
-            head: Mutex::new(Head { version: version.clone(), end, sync_end: end }),
+            blobs,
+            head: Mutex::new(Head { version: version.clone(), end, sync_end }),
+            known_end: AtomicU64::new(end.position().0),
             visible: ArcSwap::new(version),
             pending: Mutex::default(),
             pins: Mutex::default(),
         }
     }
 
-    /// Takes the commit lock.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Head> {
-        self.head.lock()
+    fn store(&self) -> &Store {
+        self.blobs.store()
     }
 
-    /// The newest version that readers may see.
+    /// Takes the commit lock.
+    pub(crate) fn lock(&self) -> Result<Locked<'_>> {
+        let mut head = self.head.lock();
+        let turn = self.store().turn();
+        self.catch_up(&mut head)?;
+        Ok(Locked { head, turn })
+    }
+
+    /// The newest appended version, and the end of its record.
+    pub(crate) fn newest(&self) -> Result<(Arc<DatabaseVersion>, LogEnd)> {
+        let mut head = self.head.lock();
+        self.catch_up(&mut head)?;
+        Ok((head.version.clone(), head.end))
+    }
+
+    /// The newest version known here that readers may see.
     pub(crate) fn visible(&self) -> Arc<DatabaseVersion> {
         self.visible.load_full()
     }
@@ -80,21 +118,78 @@ impl Coordinator {
         &self,
         head: &mut Head,
         version: Arc<DatabaseVersion>,
-        end: LogPosition,
+        end: LogEnd,
         needs: LogPosition,
     ) {
         head.version = version.clone();
-        head.end = end;
+        self.move_end(head, end);
         self.pending.lock().push_back(Pending { version, needs });
+    }
+
+    /// Applies what other instances have appended.
+    fn catch_up(&self, head: &mut Head) -> Result<()> {
+        if !self.store().is_shared() || self.store().appended() <= head.end.position() {
+            return Ok(());
+        }
+        let Some((records, end)) = self.store().records_after(&head.end)? else {
+            return self.read_again(head);
+        };
+        let mut version = DatabaseVersion::clone(&head.version);
+        for record in &records {
+            let applied = recovery::apply(&mut version, record, &self.blobs, || self.oldest_pin());
+            let is_sync = match applied {
+                Ok(is_sync) => is_sync,
+                Err(error) => {
+                    // Slots behind the head's rows are filled: it goes on with slots of its own.
+                    head.version = Arc::new(head.version.with_own_open_rows());
+                    return Err(error);
+                }
+            };
+            if is_sync {
+                head.sync_end = record.position;
+            }
+            let pending = Pending { version: Arc::new(version.clone()), needs: head.sync_end };
+            self.pending.lock().push_back(pending);
+        }
+        head.version = Arc::new(version);
+        self.move_end(head, end);
+        Ok(())
+    }
+
+    fn move_end(&self, head: &mut Head, end: LogEnd) {
+        head.end = end;
+        self.known_end.store(end.position().0, Ordering::Release);
+    }
+
+    /// Begins anew from the newest checkpoint: the log in between is recycled. Nothing is pinned
+    /// here, or it would not be.
+    fn read_again(&self, head: &mut Head) -> Result<()> {
+        let recovered = self.store().read_again()?;
+        let replayed = recovery::replay_again(&self.blobs, &recovered);
+        self.store().end_reading();
+        let (version, end) = (Arc::new(replayed?), recovered.end);
+        self.store().wait_durable(end.position())?;
+        let mut pending = self.pending.lock();
+        pending.clear();
+        self.visible.store(version.clone());
+        drop(pending);
+        (head.version, head.sync_end) = (version, end.position());
+        self.move_end(head, end);
+        Ok(())
     }
 
     /// Waits until a commit with these needs is visible.
     pub(crate) fn wait_visible(&self, commit: CommitNumber, needs: LogPosition) -> Result<()> {
-        self.store.wait_durable(needs)?;
-        if self.visible.load().commit >= commit {
-            return Ok(());
+        self.store().wait_durable(needs)?;
+        if self.visible.load().commit < commit {
+            self.show_durable();
         }
-        let durable = self.store.durable();
+        Ok(())
+    }
+
+    /// Makes visible what is durable and known here.
+    fn show_durable(&self) {
+        let durable = self.store().durable();
         let mut pending = self.pending.lock();
         let mut newest = None;
         while pending.front().is_some_and(|next| next.needs <= durable) {
@@ -104,33 +199,84 @@ impl Coordinator {
             // Under the lock on `pending`, so that an older version never replaces a newer one.
             self.visible.store(newest.version);
         }
+    }
+
+    /// Makes visible here what is durable anywhere.
+    pub(crate) fn refresh(&self) -> Result<()> {
+        if !self.store().is_shared() {
+            return Ok(());
+        }
+        // Also what is not durable may be visible: commits that do not wait for that.
+        let appended = self.store().appended();
+        if self.visible.load().end >= appended {
+            return Ok(());
+        }
+        if self.known_end.load(Ordering::Acquire) < appended.0 {
+            self.catch_up(&mut self.head.lock())?;
+        }
+        self.show_durable();
         Ok(())
     }
 
     /// Pins the newest visible version.
-    pub(crate) fn pin(self: &Arc<Self>) -> (Arc<DatabaseVersion>, Pin) {
-        let mut pins = self.pins.lock();
-        let version = self.visible();
-        *pins.entry(version.commit).or_default() += 1;
-        let pin = Pin { coordinator: self.clone(), commit: version.commit };
-        (version, pin)
+    pub(crate) fn pin(self: &Arc<Self>) -> Result<(Arc<DatabaseVersion>, Pin)> {
+        loop {
+            self.refresh()?;
+            let mut pins = self.pins.lock();
+            let version = self.visible();
+            if pins.is_empty() && !self.pin_in_store(&version) {
+                drop(pins);
+                // Behind what the log still has, although a moment ago it was the newest.
+                let mut head = self.head.lock();
+                self.catch_up(&mut head)?;
+                continue;
+            }
+            let pinned = pins.entry(version.commit);
+            pinned.or_insert(Pinned { readers: 0, end: version.end }).readers += 1;
+            let pin = Pin { coordinator: self.clone(), commit: version.commit };
+            return Ok((version, pin));
+        }
     }
 
-    /// The oldest commit that somebody reads; the visible one when nobody does.
-    pub(crate) fn oldest_snapshot(&self) -> CommitNumber {
+    fn pin_in_store(&self, version: &DatabaseVersion) -> bool {
+        !self.store().is_shared() || self.store().pin(version.commit, version.end)
+    }
+
+    /// The oldest commit that somebody here reads; the visible one when nobody does.
+    pub(crate) fn oldest_pin(&self) -> CommitNumber {
         let pins = self.pins.lock();
         let visible = self.visible.load().commit;
         pins.keys().next().copied().unwrap_or(visible).min(visible)
     }
 }
 
+impl Deref for Locked<'_> {
+    type Target = Head;
+    fn deref(&self) -> &Head {
+        &self.head
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut Head {
+        &mut self.head
+    }
+}
+
 impl Drop for Pin {
     fn drop(&mut self) {
         let mut pins = self.coordinator.pins.lock();
-        if let Some(count) = pins.get_mut(&self.commit) {
-            *count -= 1;
-            if *count == 0 {
-                pins.remove(&self.commit);
+        let Some(pinned) = pins.get_mut(&self.commit) else { return };
+        pinned.readers -= 1;
+        if pinned.readers > 0 {
+            return;
+        }
+        let was_oldest = pins.keys().next() == Some(&self.commit);
+        pins.remove(&self.commit);
+        if was_oldest && self.coordinator.store().is_shared() {
+            match pins.iter().next() {
+                Some((&commit, pinned)) => self.coordinator.store().move_pin(commit, pinned.end),
+                None => self.coordinator.store().unpin(),
             }
         }
     }

@@ -15,11 +15,11 @@
 //!     default: None,
 //! };
 //! let columns = vec![column("id", ColumnType::Int64), column("name", ColumnType::Text)];
-//! let mut transaction = engine.begin();
+//! let mut transaction = engine.begin()?;
 //! let schema = transaction.create_table(&TableSchema::new("people", columns, vec![0])?)?;
 //! transaction.insert(&schema, vec![[Datum::Integer(1), Datum::text("Ada")].into()])?;
 //! transaction.commit()?;
-//! let people = engine.snapshot().table("people")?;
+//! let people = engine.snapshot()?.table("people")?;
 //! let row = people.find_key(&[Datum::Integer(1)])?.expect("inserted above");
 //! assert_eq!(people.row(row)?.expect("found")[1], Datum::text("Ada"));
 //! # Ok(())
@@ -42,7 +42,7 @@ mod version;
 
 pub use engine::{Engine, Options, Problem, RowChange, Statistics, Verification, VerifiedTable};
 pub use error::{Error, ErrorKind, Result};
-pub use gadus_storage::Durability;
+pub use gadus_storage::{Durability, Sharing};
 pub use scan::{
     Aggregate, Aggregated, Comparison, Predicate, ROW_ID_COLUMN, Scan, ScanRequest, Test,
 };

@@ -5,10 +5,9 @@
 
 use crate::error::StorageError;
 use crate::header::{SLOT_OFFSETS, Slot};
-use crate::log::format::LogShape;
 use crate::log::scan::scan;
 use crate::options::Options;
-use crate::store::{Files, log_start, read_slots};
+use crate::store::{Files, log_start, read_slots, shape_of};
 use gadus_base::{CommitNumber, DatabaseId};
 use gadus_block::Folder;
 use std::fmt;
@@ -63,7 +62,7 @@ impl From<StorageError> for Problem {
 /// not an error but part of the report, as long as one header is intact.
 pub fn check(folder: Arc<dyn Folder>, name: &str) -> Result<CheckReport, StorageError> {
     let options = Options { read_only: true, ..Options::default() };
-    let files = Files::open(folder, name, options)?;
+    let files = Files::open_owned(folder, name, &options)?;
     let slots = read_slots(&*files.data, &files.data_described)?;
     let mut problems = Vec::new();
     for (found, offset) in slots.iter().zip(SLOT_OFFSETS) {
@@ -86,7 +85,7 @@ pub fn check(folder: Arc<dyn Folder>, name: &str) -> Result<CheckReport, Storage
     let (slot, header) = newest
         .max_by_key(|(_, header)| header.sequence)
         .expect("at least one slot is valid, as read_slots has found");
-    let shape = LogShape { database: header.database, zone_bytes: header.log_zone_bytes.into() };
+    let shape = shape_of(&header);
     let start = log_start(&header, slots[1 - slot].header());
     let records = match scan(&*files.log, &files.log_described, shape, start) {
         Ok(scan) => scan.records,

@@ -1,7 +1,7 @@
 //! One durable database: a data file, a log beside it, and the rules that keep both true.
 //!
 //! `x.gadus` holds *extents* of *blobs* behind two header slots; `x.gadus-wal` holds the log;
-//! `x.gadus-lck` names the present holder, for messages only. What the blobs and log records mean
+//! `x.gadus-lck` says who opened it first and how others join. What the blobs and log records mean
 //! is the caller's business: a [`Store`] keeps bytes.
 //!
 //! - No arrow, no SQL, no sockets, and no file: every byte goes through `gadus-block`.
@@ -37,6 +37,7 @@ mod header;
 mod holder;
 mod log;
 mod options;
+mod peers;
 mod poison;
 mod space;
 mod store;
@@ -44,7 +45,7 @@ mod store;
 pub use blob::{Blob, BlobRef, ExtentRef};
 pub use check::{CheckReport, Problem, check};
 pub use error::{ErrorKind, StorageError};
-pub use log::LogRecord;
-pub use options::{Durability, Options};
+pub use log::{LogEnd, LogRecord};
+pub use options::{Durability, Options, Sharing};
 pub use space::Extent;
-pub use store::{Recovered, Store, StoreStatistics};
+pub use store::{CheckpointTurn, NUMBERS_MAX, Recovered, Store, StoreStatistics, Turn};

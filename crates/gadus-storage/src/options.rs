@@ -1,7 +1,9 @@
 //! How a store is opened.
 
+use std::path::PathBuf;
+
 /// How a store is opened.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Open for reading: writes nothing, not even to recover.
     pub read_only: bool,
@@ -10,6 +12,22 @@ pub struct Options {
     /// Size of a log zone of a database to be created: a power of two from 4 KiB to 64 MiB. An
     /// existing database keeps its own.
     pub log_zone_bytes: u32,
+    /// Who else may have the database open.
+    pub sharing: Sharing,
+}
+
+/// Who else may have a database open at the same time.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Sharing {
+    /// Nobody, while it is open for writing.
+    #[default]
+    Exclusive,
+    /// Other instances, of this process or of others, that share memory in a folder: one on a file
+    /// system that lies in memory, and that all of them reach.
+    Shared {
+        /// The folder.
+        memory: PathBuf,
+    },
 }
 
 /// What [`crate::Store::wait_durable`] waits for.
@@ -31,6 +49,11 @@ const LOG_ZONE_BYTES: u32 = 1 << 20;
 
 impl Default for Options {
     fn default() -> Self {
-        Self { read_only: false, durability: Durability::Sync, log_zone_bytes: LOG_ZONE_BYTES }
+        Self {
+            read_only: false,
+            durability: Durability::Sync,
+            log_zone_bytes: LOG_ZONE_BYTES,
+            sharing: Sharing::Exclusive,
+        }
     }
 }

@@ -76,7 +76,7 @@ pub fn check(path: impl AsRef<Path>, mut progress: impl FnMut(u64, u64)) -> Resu
     let options = Options { read_only: true, create: false, ..Options::default() };
     match Engine::open(folder, &name, options) {
         Ok(engine) => {
-            let verified = engine.verify(&mut progress);
+            let verified = engine.verify(&mut progress)?;
             report.tables = verified.tables.into_iter().map(TableReport::from).collect();
             let of_engine = |problem| Problem::of_engine(problem, &verified.file);
             report.problems.extend(verified.problems.into_iter().map(of_engine));

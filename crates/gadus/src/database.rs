@@ -4,27 +4,32 @@
 
 use crate::connection::Connection;
 use crate::options::Options;
-use gadus_block::FileFolder;
+use gadus_block::{FileFolder, Folder};
 use gadus_engine::{Engine, Error, ErrorKind, Result};
 use gadus_sql::Sql;
 use std::path::Path;
+use std::sync::Arc;
 
 /// One open database; clones are handles of the same one.
 #[derive(Debug, Clone)]
 pub struct Database {
     sql: Sql,
+    warning: Option<Arc<str>>,
 }
 
 impl Database {
     /// Opens the database in the file at `path`, or creates it where the options allow.
     ///
     /// # Errors
-    /// `InUse` when another process or handle has it open, `NotFound` when there is no such folder
+    /// `InUse` when another process or handle excludes others, or shares it by means that this one
+    /// does not reach; `NotFound` when there is no such folder
     /// or file, `Corrupt` when the file is no database or damaged.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Self> {
         let (folder, name) = place(path.as_ref())?;
-        let engine = Engine::open(options.slowed(folder), &name, options.into_engine())?;
-        Ok(Self { sql: Sql::new(engine) })
+        let slowed = options.slowed(folder.clone());
+        let (options, warning) = options.for_folder(&folder)?;
+        let engine = Engine::open(slowed, &name, options)?;
+        Ok(Self { sql: Sql::new(engine), warning: warning.map(Arc::from) })
     }
 
     /// A new database in memory, gone when its last handle is.
@@ -32,13 +37,30 @@ impl Database {
     /// # Errors
     /// When the system has no thread to give.
     pub fn open_in_memory(options: Options) -> Result<Self> {
-        Ok(Self { sql: Sql::new(Engine::in_memory(options.into_engine())?) })
+        Ok(Self { sql: Sql::new(Engine::in_memory(options.into_engine())?), warning: None })
+    }
+
+    /// Removes the database in the file at `path`, with its log, and what processes that were killed
+    /// have left of it in memory.
+    ///
+    /// # Errors
+    /// `InUse` when somebody has it open, `NotFound` when it is not there.
+    pub fn remove(path: impl AsRef<Path>) -> Result<()> {
+        let (folder, name) = place(path.as_ref())?;
+        let folder: Arc<dyn Folder> = Arc::new(folder);
+        Engine::remove(&folder, &name)
     }
 
     /// A new connection.
     #[must_use]
     pub fn connect(&self) -> Connection {
         Connection::new(self.sql.clone())
+    }
+
+    /// Why other processes cannot share the database, where that is not what was asked for.
+    #[must_use]
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
     }
 
     /// Writes a checkpoint now, so that the next opening has no log to replay.

@@ -2,7 +2,8 @@
 
 use gadus_base::ByteCount;
 use gadus_block::{Delays, FileFolder, Folder, ThrottledFolder};
-use gadus_engine::Durability;
+use gadus_engine::{Durability, Error, ErrorKind, Result, Sharing};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +12,16 @@ use std::time::Duration;
 pub struct Options {
     engine: gadus_engine::Options,
     sync_delay: Duration,
+    excludes_others: bool,
+    lock_folder: Option<PathBuf>,
 }
 
+/// Where processes share memory unless told otherwise: every Linux has it, in memory.
+const LOCK_FOLDER: &str = "/dev/shm";
+
 impl Options {
-    /// For reading and writing; created where it does not exist; commits survive a power cut; one
-    /// statement may use every core; up to a gibibyte of cached data.
+    /// For reading and writing, beside other processes; created where it does not exist; commits
+    /// survive a power cut; one statement may use every core; up to a gibibyte of cached data.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -32,6 +38,22 @@ impl Options {
     #[must_use]
     pub fn read_only(mut self, read_only: bool) -> Self {
         self.engine.read_only = read_only;
+        self
+    }
+
+    /// Whether to refuse other processes, and other handles of this one, while the database is open.
+    /// Opened for reading only, it is shared with others that only read.
+    #[must_use]
+    pub fn exclusive(mut self, exclusive: bool) -> Self {
+        self.excludes_others = exclusive;
+        self
+    }
+
+    /// The folder of the memory that processes share: one on a file system in memory, the same for
+    /// all of them, `/dev/shm` by default. Containers that share a database share this folder, too.
+    #[must_use]
+    pub fn lock_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.lock_folder = Some(folder.into());
         self
     }
 
@@ -82,7 +104,45 @@ impl Options {
         Arc::new(ThrottledFolder::new(folder, delays))
     }
 
+    /// The engine's options for a database in memory.
     pub(crate) fn into_engine(self) -> gadus_engine::Options {
         self.engine
     }
+
+    /// The engine's options for a database in a folder, and why it is not shared although that was
+    /// not forbidden.
+    pub(crate) fn for_folder(
+        self,
+        folder: &FileFolder,
+    ) -> Result<(gadus_engine::Options, Option<String>)> {
+        let mut engine = self.engine;
+        engine.sharing = Sharing::Exclusive;
+        if self.excludes_others || engine.read_only {
+            return Ok((engine, None));
+        }
+        let file_system = folder.file_system().map_err(storage_error)?;
+        if !file_system.shares {
+            let warning = format!(
+                "{} lies on {}, where memory and locks of several processes are not known to agree: \
+                 only this process can have a database open there",
+                folder.path().display(),
+                file_system.name
+            );
+            return Ok((engine, Some(warning)));
+        }
+        let memory = self.lock_folder.unwrap_or_else(|| PathBuf::from(LOCK_FOLDER));
+        engine.sharing = Sharing::Shared { memory };
+        Ok((engine, None))
+    }
+}
+
+fn storage_error(error: gadus_block::BlockError) -> Error {
+    let kind = match error.kind {
+        gadus_block::ErrorKind::NotFound | gadus_block::ErrorKind::NotAFolder => {
+            ErrorKind::NotFound
+        }
+        gadus_block::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
+        _ => ErrorKind::Io,
+    };
+    Error::new(kind, error.to_string())
 }

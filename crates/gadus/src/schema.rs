@@ -8,12 +8,14 @@ use std::fmt::Write;
 
 impl Database {
     /// The names of all tables, sorted.
-    #[must_use]
-    pub fn tables(&self) -> Vec<String> {
-        let tables = self.engine().snapshot().tables();
+    ///
+    /// # Errors
+    /// When what other processes have committed cannot be read.
+    pub fn tables(&self) -> Result<Vec<String>> {
+        let tables = self.engine().snapshot()?.tables();
         let mut names = tables.iter().map(|table| table.schema().name.clone()).collect::<Vec<_>>();
         names.sort_unstable();
-        names
+        Ok(names)
     }
 
     /// The CREATE TABLE statement of a table, without a semicolon.
@@ -21,7 +23,7 @@ impl Database {
     /// # Errors
     /// `NotFound` when there is no table of this exact name.
     pub fn create_statement(&self, table: &str) -> Result<String> {
-        let table = self.engine().snapshot().table(table)?;
+        let table = self.engine().snapshot()?.table(table)?;
         Ok(create_statement(table.schema()))
     }
 }

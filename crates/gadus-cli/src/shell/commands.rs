@@ -36,7 +36,7 @@ impl Shell {
         match words.as_slice() {
             [".help"] => self.help()?,
             [".tables"] => self.tables()?,
-            [".schema"] => self.schema(&self.database.tables())?,
+            [".schema"] => self.schema(&self.database.tables()?)?,
             [".schema", table] => self.schema(&[(*table).to_owned()])?,
             [".timing", "on"] => self.timing = true,
             [".timing", "off"] => self.timing = false,
@@ -79,7 +79,7 @@ impl Shell {
     fn import(&mut self, file: &str, table: &str) -> Result<(), Failure> {
         let path = file.replace('\'', "''");
         let name = table.replace('"', "\"\"");
-        let statement = if self.database.tables().iter().any(|known| known == table) {
+        let statement = if self.database.tables()?.iter().any(|known| known == table) {
             format!("COPY \"{name}\" FROM '{path}'")
         } else {
             format!("CREATE TABLE \"{name}\" AS SELECT * FROM '{path}'")

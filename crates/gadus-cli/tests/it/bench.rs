@@ -39,6 +39,18 @@ fn kills_lose_nothing_and_leave_no_damage() {
 }
 
 #[test]
+fn survivors_of_kills_lose_nothing() {
+    let folder = Folder::new();
+    let figures = figures(&folder, &["kill", "--kills", "40", "--processes", "4"]);
+    let case = "4 processes";
+    assert_eq!(value(&figures, case, "kills"), 40.0);
+    assert_eq!(value(&figures, case, "lost"), 0.0);
+    assert_eq!(value(&figures, case, "errors"), 0.0);
+    assert!(value(&figures, case, "acknowledged") > 0.0);
+    assert!(value(&figures, case, "stall_ms_p999") >= 0.0);
+}
+
+#[test]
 fn commits_are_counted_for_each_number_of_clients_beside_the_bare_loop() {
     let folder = Folder::new();
     let figures = figures(&folder, &["commit", "--clients", "1,4", "--time", "20ms"]);

@@ -6,7 +6,7 @@
 //! - What the last checkpoint wrote is held here until the next is complete, so that its extents
 //!   are not given to others while its header still names them.
 
-use super::Inner;
+use super::{Inner, recovery};
 use crate::blobs::Blobs;
 use crate::error::Result;
 use crate::keys::{KeyRun, write_run};
@@ -16,7 +16,8 @@ use crate::version::{
     DatabaseVersion, ManifestHead, ManifestTable, SavedSegment, TableVersion, encode_manifest,
 };
 use gadus_base::{CommitNumber, SegmentId, TableId};
-use gadus_storage::{BlobRef, Extent, ExtentRef};
+use gadus_storage::{BlobRef, CheckpointTurn, Extent, ExtentRef};
+use parking_lot::MutexGuard;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -92,7 +93,7 @@ impl Checkpointer {
         let mut next = Self { commit: Some(version.commit), ..Self::default() };
         let mut tables = Vec::with_capacity(version.tables.len());
         for table in version.tables.values() {
-            tables.push(self.write_table(table, blobs, &mut next)?);
+            tables.push(self.write_table(table, version.ids.next(), blobs, &mut next)?);
         }
         let head = ManifestHead {
             commit: version.commit,
@@ -105,6 +106,7 @@ impl Checkpointer {
     fn write_table(
         &self,
         table: &TableVersion,
+        next_segment: u32,
         blobs: &Blobs,
         next: &mut Self,
     ) -> Result<ManifestTable> {
@@ -135,7 +137,7 @@ impl Checkpointer {
         next.keys.insert(id, keys);
         Ok(ManifestTable {
             schema: table.schema.clone(),
-            next_segment: table.next_segment(),
+            next_segment,
             open: table.open.map_or(0, |segment| segment.0),
             segments,
             runs,
@@ -166,28 +168,69 @@ fn write_overlay(overlay: &Overlay, blobs: &Blobs) -> Result<(Arc<Extent>, BlobR
     Ok((extent, references[0]))
 }
 
+/// The right to write checkpoints and to fold, held: nobody else does, here or elsewhere.
+pub(super) struct Alone<'a> {
+    checkpointer: MutexGuard<'a, Checkpointer>,
+    _turn: CheckpointTurn<'a>,
+}
+
+impl Alone<'_> {
+    /// What the newest checkpoint names beside what the version itself names.
+    pub(super) fn extents(&self) -> Vec<ExtentRef> {
+        self.checkpointer.extents()
+    }
+}
+
 impl Inner {
+    /// Waits until no other checkpoint, fold or move of rows is under way.
+    pub(super) fn alone(&self) -> Result<Alone<'_>> {
+        let mut checkpointer = self.checkpointer.lock();
+        let turn = self.blobs.store().checkpoint_turn()?;
+        if let Some(root) = turn.root() {
+            // Another instance has written it.
+            let mut fresh = Checkpointer::default();
+            recovery::load(&self.blobs, root, &mut fresh)?;
+            *checkpointer = fresh;
+        }
+        Ok(Alone { checkpointer, _turn: turn })
+    }
+
     /// Writes a checkpoint of the newest commit.
     pub(super) fn checkpoint(&self) -> Result<()> {
-        let mut checkpointer = self.checkpointer.lock();
-        // Before the version is taken: an extent that comes and goes after it is named by the log.
-        self.blobs.store().checkpoint_begins();
-        let (version, end) = {
-            let head = self.coordinator.lock();
-            (head.version.clone(), head.end)
-        };
+        self.checkpoint_if(|_| true)
+    }
+
+    /// Writes a checkpoint unless another instance has done so meanwhile.
+    pub(super) fn checkpoint_if_due(&self) -> Result<()> {
         let store = self.blobs.store();
-        store.wait_durable(end)?;
-        let (manifest, next) = checkpointer.write(&version, &self.blobs)?;
-        store.checkpoint(&manifest, version.commit, end)?;
-        *checkpointer = next;
-        Ok(())
+        self.checkpoint_if(|_| store.log_bytes_since_checkpoint() > self.options.checkpoint_log.0)
     }
 
     /// Writes a checkpoint unless the last one holds everything.
     pub(super) fn checkpoint_unless_clean(&self) -> Result<()> {
-        let head = self.coordinator.lock().version.commit;
-        let saved = self.checkpointer.lock().commit.unwrap_or(CommitNumber(0));
-        if saved == head { Ok(()) } else { self.checkpoint() }
+        let head = self.coordinator.newest()?.0.commit;
+        self.checkpoint_if(|saved| saved != head)
+    }
+
+    fn checkpoint_if(&self, is_due: impl FnOnce(CommitNumber) -> bool) -> Result<()> {
+        let mut alone = self.alone()?;
+        let checkpointer = &mut *alone.checkpointer;
+        if !is_due(checkpointer.commit.unwrap_or(CommitNumber(0))) {
+            return Ok(());
+        }
+        let store = self.blobs.store();
+        // Before the version is taken: an extent that comes and goes after it is named by the log.
+        store.checkpoint_begins();
+        let (version, end) = self.coordinator.newest()?;
+        store.wait_durable(end.position())?;
+        let (manifest, next) = checkpointer.write(&version, &self.blobs)?;
+        store.checkpoint(&manifest, version.commit, end.position())?;
+        store.named(next.extents());
+        *checkpointer = next;
+        if store.is_shared() {
+            // What cannot be caught up with now is found by the next search.
+            store.find_free_space(|| drop(self.coordinator.newest()));
+        }
+        Ok(())
     }
 }

@@ -62,7 +62,7 @@ pub(super) struct Move {
 impl Inner {
     /// Compacts every segment that qualifies now.
     pub(super) fn compact_all(&self) -> Result<()> {
-        let version = self.coordinator.lock().version.clone();
+        let version = self.coordinator.newest()?.0;
         for (&table, state) in &version.tables {
             let mut lost = 0;
             // Each move leaves fewer candidates; writers may make more of them meanwhile.
@@ -89,7 +89,7 @@ impl Inner {
         if patient && !self.transactions.none() {
             return Ok(Compacted::Lost);
         }
-        let _alone = self.checkpointer.lock();
+        let _alone = self.alone()?;
         let Some(written) = self.write_move(table)? else { return Ok(Compacted::Nothing) };
         let installed = self.transactions.try_move(patient, || self.install_move(&written));
         installed.unwrap_or(Ok(Compacted::Lost))
@@ -97,13 +97,13 @@ impl Inner {
 
     /// Whether merging the runs of a table's keys is due.
     pub(super) fn has_stale_keys(&self, table: TableId) -> bool {
-        let head = self.coordinator.lock().version.clone();
+        let head = self.coordinator.visible();
         head.table(table).is_some_and(|state| state.has_stale_keys())
     }
 
     /// Writes the rows of the next move.
     pub(super) fn write_move(&self, table: TableId) -> Result<Option<Move>> {
-        let version = self.coordinator.lock().version.clone();
+        let version = self.coordinator.newest()?.0;
         let Some(state) = version.table(table) else { return Ok(None) };
         let sources = choose_sources(state);
         if sources.is_empty() {
@@ -113,7 +113,7 @@ impl Inner {
         let columns = live_values(state, &written.sources, &self.blobs)?;
         let rows = columns.first().map_or(0, Vector::len);
         if rows > 0 {
-            let id = state.reserve_segment();
+            let id = state.reserve_segment()?;
             if !state.schema.key.is_empty() {
                 let entries = key_entries(&state.schema.key, id, &columns, rows);
                 written.run = Some(Arc::new(write_run(&entries, &self.blobs)?));

@@ -28,7 +28,7 @@ pub(super) const RUNS_MAX: usize = 8;
 impl Inner {
     /// Folds every segment that has something to fold.
     pub(super) fn fold_all(&self) -> Result<()> {
-        let version = self.coordinator.lock().version.clone();
+        let version = self.coordinator.newest()?.0;
         for (&table, state) in &version.tables {
             for (&id, segment) in &state.segments {
                 if segment.open.is_some() || segment.overlay.patch_count() > 0 {
@@ -44,8 +44,8 @@ impl Inner {
 
     /// Writes a segment's changes into a new base.
     pub(super) fn fold_segment(&self, table: TableId, id: SegmentId) -> Result<()> {
-        let _alone = self.checkpointer.lock();
-        let version = self.coordinator.lock().version.clone();
+        let _alone = self.alone()?;
+        let version = self.coordinator.newest()?.0;
         let Some(state) = version.table(table) else { return Ok(()) };
         let Some(segment) = state.segment(id).filter(|segment| segment.rows > 0) else {
             return Ok(());
@@ -58,7 +58,7 @@ impl Inner {
             if !there {
                 return Ok(Vec::new());
             }
-            let oldest_snapshot = self.coordinator.oldest_snapshot();
+            let oldest_snapshot = self.coordinator.oldest_pin();
             let base = base.clone();
             Ok(vec![Change::ReplaceSegment { table, segment: id, base, folded, oldest_snapshot }])
         })?;
@@ -68,8 +68,8 @@ impl Inner {
     /// Writes recent keys as a run, merged with the newest runs while those are no larger, or with
     /// all when most of their entries are stale.
     pub(super) fn fold_keys(&self, table: TableId) -> Result<()> {
-        let _alone = self.checkpointer.lock();
-        let version = self.coordinator.lock().version.clone();
+        let _alone = self.alone()?;
+        let version = self.coordinator.newest()?.0;
         let Some(state) = version.table(table) else { return Ok(()) };
         let recent = state.keys.recent_entries();
         let runs = state.keys.runs();

@@ -228,7 +228,7 @@ fn run(weak: &Weak<Inner>) {
             }
             Task::Segment(table, segment) => inner.fold_segment(table, segment),
             Task::Keys(table) => inner.fold_keys(table),
-            Task::Checkpoint => inner.checkpoint(),
+            Task::Checkpoint => inner.checkpoint_if_due(),
             Task::Compaction(table) => compact(&inner, table),
         };
         inner.maintenance.wishes.lock().last_error = done.err().map(|error| error.to_string());

@@ -11,7 +11,7 @@ mod maintenance;
 mod open_transactions;
 mod options;
 mod point;
-mod recovery;
+pub(crate) mod recovery;
 mod verify;
 
 pub(crate) use open_transactions::{Entered, OpenTransactions};
@@ -23,7 +23,7 @@ pub(crate) use point::{
 pub use verify::{Problem, Verification, VerifiedTable};
 
 use crate::blobs::Blobs;
-use crate::coordinator::{Coordinator, Head};
+use crate::coordinator::{Coordinator, Locked};
 use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
@@ -74,7 +74,11 @@ impl Engine {
     pub fn open(folder: Arc<dyn Folder>, name: &str, options: Options) -> Result<Self> {
         let opened = recovery::open(folder, name, &options)?;
         let inner = Arc::new(Inner {
-            coordinator: Arc::new(Coordinator::new(opened.blobs.store().clone(), opened.version)),
+            coordinator: Arc::new(Coordinator::new(
+                opened.blobs.clone(),
+                opened.version,
+                opened.end,
+            )),
             blobs: opened.blobs,
             checkpointer: Mutex::new(opened.checkpointer),
             maintenance: Maintenance::default(),
@@ -88,20 +92,23 @@ impl Engine {
         Ok(Self { handle: Arc::new(handle) })
     }
 
+    /// Removes a database that nobody has open.
+    pub fn remove(folder: &Arc<dyn Folder>, name: &str) -> Result<()> {
+        Ok(gadus_storage::Store::remove(folder, name)?)
+    }
+
     /// A new database in memory.
     pub fn in_memory(options: Options) -> Result<Self> {
         Self::open(Arc::new(MemoryFolder::new()), "memory", Options { create: true, ..options })
     }
 
     /// The newest visible version, pinned.
-    #[must_use]
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> Result<Snapshot> {
         self.inner().snapshot()
     }
 
     /// Begins a transaction on the newest visible version.
-    #[must_use]
-    pub fn begin(&self) -> Transaction {
+    pub fn begin(&self) -> Result<Transaction> {
         Transaction::new(self.handle.inner.clone())
     }
 
@@ -151,9 +158,9 @@ impl Inner {
         self.private_schemas.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(crate) fn snapshot(&self) -> Snapshot {
-        let (version, pin) = self.coordinator.pin();
-        Snapshot::new(version, self.blobs.clone(), Arc::new(pin))
+    pub(crate) fn snapshot(&self) -> Result<Snapshot> {
+        let (version, pin) = self.coordinator.pin()?;
+        Ok(Snapshot::new(version, self.blobs.clone(), Arc::new(pin)))
     }
 
     /// Commits what `build` makes of the appended head; returns once it is visible.
@@ -171,12 +178,16 @@ impl Inner {
             ));
         }
         let (commit, needs) = {
-            let mut head = self.coordinator.lock();
+            let mut head = self.coordinator.lock()?;
             let changes = build(&head.version)?;
             if changes.is_empty() {
                 return Ok(None);
             }
-            self.append(&mut head, &changes, durability)?
+            let appended = self.append(&mut head, &changes, durability)?;
+            drop(head);
+            let named = changes.iter().flat_map(Change::extents);
+            self.blobs.store().named(named);
+            appended
         };
         self.coordinator.wait_visible(commit, needs)?;
         self.maintenance.after_commit(self, durability);
@@ -186,12 +197,12 @@ impl Inner {
     /// Appends a commit and makes it the head.
     fn append(
         &self,
-        head: &mut Head,
+        head: &mut Locked<'_>,
         changes: &[Change],
         durability: Durability,
     ) -> Result<(CommitNumber, LogPosition)> {
         let commit = head.version.commit.next();
-        let payload = encode_changes(changes);
+        let payload = encode_changes(changes, durability == Durability::Sync);
         let mut version = DatabaseVersion::clone(&head.version);
         // Applied before it is appended: what does not fit must not reach the log.
         let applied = changes.iter().try_for_each(|change| version.apply(change, commit));
@@ -199,11 +210,8 @@ impl Inner {
         let appended = match applied {
             Ok(()) => {
                 let (store, pieces) = (self.blobs.store(), [IoSlice::new(&payload)]);
-                let appended = match durability {
-                    Durability::Sync => store.append_for_sync(commit, &pieces),
-                    Durability::Relaxed | Durability::Off => store.append(commit, &pieces),
-                };
-                appended.map_err(Error::from)
+                let will_wait = durability == Durability::Sync;
+                store.append_record(&head.turn, commit, &pieces, will_wait).map_err(Error::from)
             }
             Err(what) => Err(Error::internal(format!("a commit {what}; nothing was changed"))),
         };
@@ -212,12 +220,14 @@ impl Inner {
             head.version = Arc::new(head.version.with_own_open_rows());
         }
         let end = appended?;
+        version.end = end;
         if durability == Durability::Sync {
             head.sync_end = end;
         }
         let needs = head.sync_end;
         self.maintenance.note(&version, changes);
-        self.coordinator.advance(head, Arc::new(version), end, needs);
+        let log_end = self.blobs.store().log_end();
+        self.coordinator.advance(head, Arc::new(version), log_end, needs);
         Ok((commit, needs))
     }
 }
@@ -231,7 +241,9 @@ impl Drop for Handle {
         }
         if !self.inner.options.read_only && !self.inner.blobs.store().is_poisoned() {
             // What fails here is in the log, which the next opening replays.
-            let _ = self.inner.checkpoint_unless_clean();
+            // While others have the database open, one of them writes it.
+            let is_last = self.inner.blobs.store().instances().len() <= 1;
+            let _ = is_last.then(|| self.inner.checkpoint_unless_clean());
         }
     }
 }

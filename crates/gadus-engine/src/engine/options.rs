@@ -1,7 +1,7 @@
 //! How a database is opened, and what it tells of itself.
 
 use gadus_base::{ByteCount, CommitNumber};
-use gadus_storage::{Durability, StoreStatistics};
+use gadus_storage::{Durability, Sharing, StoreStatistics};
 use std::num::NonZero;
 
 /// How to open a database.
@@ -20,6 +20,8 @@ pub struct Options {
     pub checkpoint_log: ByteCount,
     /// Bytes of a log zone; small ones are for tests.
     pub log_zone: ByteCount,
+    /// Who else may have the database open.
+    pub sharing: Sharing,
     /// Threads that one statement may use.
     pub threads: usize,
 }
@@ -33,6 +35,7 @@ impl Default for Options {
             cache: ByteCount::gib(1),
             checkpoint_log: ByteCount::mib(64),
             log_zone: ByteCount::mib(1),
+            sharing: Sharing::Exclusive,
             threads: std::thread::available_parallelism().map_or(1, NonZero::get),
         }
     }

@@ -36,15 +36,17 @@ impl Engine {
         let count = rows.len() as u64;
         rows.iter().try_for_each(|row| check_row(schema, row))?;
         let inner = self.inner();
-        if !schema.key.is_empty()
-            && let Some(table) = inner.coordinator.visible().table(schema.id)
-        {
-            check_keys(table, &rows, &inner.blobs)?;
+        if !schema.key.is_empty() {
+            // Pinned, because blobs are read.
+            let (visible, _pin) = inner.coordinator.pin()?;
+            if let Some(table) = visible.table(schema.id) {
+                check_keys(table, &rows, &inner.blobs)?;
+            }
         }
         inner.commit(durability, |head| {
             let table = same_shape(head, schema)?;
             check_keys(table, &rows, &inner.blobs)?;
-            Ok(append_changes(table, rows))
+            append_changes(table, rows)
         })?;
         Ok(count)
     }
@@ -68,7 +70,10 @@ impl Engine {
             Ok(Some((row, decide(&values)?)))
         };
         // Outside the lock first: this brings what it reads into the cache.
-        evaluate(&inner.coordinator.visible())?;
+        {
+            let (visible, _pin) = inner.coordinator.pin()?;
+            evaluate(&visible)?;
+        }
         let committed = inner.commit(durability, |head| {
             let Some((row, change)) = evaluate(head)? else { return Ok(Vec::new()) };
             row_changes(schema, row, change)
@@ -171,19 +176,21 @@ pub(crate) fn duplicate_key(schema: &TableSchema, key: &[Datum]) -> Error {
 }
 
 /// Changes that append rows at the end of a table, in as many segments as they need.
-pub(crate) fn append_changes(table: &TableVersion, mut rows: Vec<Row>) -> Vec<Change> {
+pub(crate) fn append_changes(table: &TableVersion, mut rows: Vec<Row>) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     let mut place = table
         .open
         .and_then(|id| table.segment(id))
         .map(|segment| RowId { segment: segment.id, position: segment.rows });
     while !rows.is_empty() {
-        let first =
-            place.take().unwrap_or_else(|| RowId { segment: table.reserve_segment(), position: 0 });
+        let first = match place.take() {
+            Some(first) => first,
+            None => RowId { segment: table.reserve_segment()?, position: 0 },
+        };
         let room = (SEGMENT_ROWS_MAX - first.position) as usize;
         let rest = rows.split_off(room.min(rows.len()));
         let table = table.schema.id;
         changes.push(Change::AppendRows { table, first, rows: std::mem::replace(&mut rows, rest) });
     }
-    changes
+    Ok(changes)
 }

@@ -11,18 +11,20 @@ use crate::keys::{KeyIndex, KeyRun};
 use crate::segment::{EncodedSegment, Overlay, SegmentVersion};
 use crate::types::TableSchema;
 use crate::version::{
-    Change, DatabaseVersion, ManifestTable, SavedSegment, TableVersion, decode_changes,
+    Change, DatabaseVersion, ManifestTable, SavedSegment, SegmentIds, TableVersion, decode_changes,
     decode_manifest,
 };
-use gadus_base::SegmentId;
+use gadus_base::{CommitNumber, SegmentId};
 use gadus_block::Folder;
-use gadus_storage::{Options as StoreOptions, Recovered, StorageError, Store};
+use gadus_storage::{LogEnd, LogRecord, Options as StoreOptions, Recovered, StorageError, Store};
 use std::sync::Arc;
 
 /// A recovered database.
 pub(super) struct Opened {
     pub(super) blobs: Arc<Blobs>,
     pub(super) version: DatabaseVersion,
+    /// The end of its record.
+    pub(super) end: LogEnd,
     pub(super) checkpointer: Checkpointer,
     /// What was wrong and could be mended.
     pub(super) warnings: Vec<String>,
@@ -33,25 +35,25 @@ pub(super) fn open(folder: Arc<dyn Folder>, name: &str, options: &Options) -> Re
         read_only: options.read_only,
         durability: gadus_storage::Durability::Sync,
         log_zone_bytes: u32::try_from(options.log_zone.0).unwrap_or(u32::MAX),
+        sharing: options.sharing.clone(),
     };
-    let (store, recovered) = match Store::open(folder.clone(), name, store_options) {
-        Ok((store, recovered)) => (store, Some(recovered)),
+    let (store, recovered) = match Store::open(folder.clone(), name, store_options.clone()) {
         Err(error) if may_create(&error, options) => {
-            (Store::create(folder, name, store_options)?, None)
+            match Store::make(folder.clone(), name, &store_options) {
+                // Somebody else was faster.
+                Err(error) if error.kind == gadus_storage::ErrorKind::AlreadyExists => {}
+                made => made?,
+            }
+            Store::open(folder, name, store_options)?
         }
-        Err(error) => return Err(error.into()),
+        opened => opened?,
     };
     let blobs = Arc::new(Blobs::new(Arc::new(store), options.cache));
     let mut checkpointer = Checkpointer::default();
-    let (version, warnings) = match recovered {
-        Some(recovered) => {
-            let version = replay(&blobs, &recovered, &mut checkpointer)?;
-            blobs.store().finish_recovery()?;
-            (version, recovered.warnings)
-        }
-        None => (DatabaseVersion::empty(), Vec::new()),
-    };
-    Ok(Opened { blobs, version, checkpointer, warnings })
+    let version = replay(&blobs, &recovered, &mut checkpointer)?;
+    blobs.store().finish_recovery()?;
+    let Recovered { end, warnings, .. } = recovered;
+    Ok(Opened { blobs, version, end, checkpointer, warnings })
 }
 
 fn may_create(error: &StorageError, options: &Options) -> bool {
@@ -61,40 +63,69 @@ fn may_create(error: &StorageError, options: &Options) -> bool {
     absent && options.create && !options.read_only
 }
 
+/// What a checkpoint and the records after it make, for an instance that has fallen behind.
+pub(crate) fn replay_again(blobs: &Arc<Blobs>, recovered: &Recovered) -> Result<DatabaseVersion> {
+    replay(blobs, recovered, &mut Checkpointer::default())
+}
+
+/// What a checkpoint and the records after it make.
 fn replay(
-    blobs: &Blobs,
+    blobs: &Arc<Blobs>,
     recovered: &Recovered,
     checkpointer: &mut Checkpointer,
 ) -> Result<DatabaseVersion> {
     let mut version = match &recovered.root {
         Some(root) => load(blobs, root, checkpointer)?,
-        None => DatabaseVersion::empty(),
+        None => DatabaseVersion::empty(SegmentIds::new(blobs.store().clone())),
     };
     for record in &recovered.records {
-        let wrong = |what: &str| {
-            Error::new(
-                ErrorKind::Corrupt,
-                format!(
-                    "{}: {} in the log {what}; restore the file from a backup",
-                    blobs.store().describe(),
-                    record.commit
-                ),
-            )
-        };
-        if record.commit != version.commit.next() {
-            return Err(wrong("does not follow its predecessor"));
-        }
-        for change in decode_changes(&record.payload, blobs)? {
-            check_values(&version, &change).map_err(wrong)?;
-            version.apply(&change, record.commit).map_err(wrong)?;
-        }
-        version.commit = record.commit;
+        // Nobody reads anything older than what is recovered.
+        apply(&mut version, record, blobs, || CommitNumber(u64::MAX))?;
     }
+    version.end = recovered.end.position();
     Ok(version)
 }
 
+/// Applies a record to the version before it; says whether its commit asked to be durable.
+/// `oldest_pin` gives the oldest commit that is read here.
+pub(crate) fn apply(
+    version: &mut DatabaseVersion,
+    record: &LogRecord,
+    blobs: &Blobs,
+    oldest_pin: impl Fn() -> CommitNumber,
+) -> Result<bool> {
+    let wrong = |what: &str| {
+        Error::new(
+            ErrorKind::Corrupt,
+            format!(
+                "{}: {} in the log {what}; restore the file from a backup",
+                blobs.store().describe(),
+                record.commit
+            ),
+        )
+    };
+    if record.commit != version.commit.next() {
+        return Err(wrong("does not follow its predecessor"));
+    }
+    let (is_sync, changes) = decode_changes(&record.payload, blobs)?;
+    for mut change in changes {
+        check_values(version, &change).map_err(wrong)?;
+        if let Change::ReplaceSegment { oldest_snapshot, .. } = &mut change {
+            *oldest_snapshot = oldest_pin();
+        }
+        version.apply(&change, record.commit).map_err(wrong)?;
+    }
+    version.commit = record.commit;
+    version.end = record.position;
+    Ok(is_sync)
+}
+
 /// The version that a manifest describes.
-fn load(blobs: &Blobs, root: &[u8], checkpointer: &mut Checkpointer) -> Result<DatabaseVersion> {
+pub(super) fn load(
+    blobs: &Arc<Blobs>,
+    root: &[u8],
+    checkpointer: &mut Checkpointer,
+) -> Result<DatabaseVersion> {
     let damaged = |what: String| {
         Error::new(
             ErrorKind::Corrupt,
@@ -109,14 +140,14 @@ fn load(blobs: &Blobs, root: &[u8], checkpointer: &mut Checkpointer) -> Result<D
         commit: head.commit,
         next_table: head.next_table,
         schema_version: head.schema_version,
-        ..DatabaseVersion::empty()
+        ..DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()))
     };
     for saved in tables {
         let schema = saved.schema.clone();
         if version.names.insert(schema.name.clone(), schema.id).is_some() {
             return Err(damaged(format!("table \"{}\" is there twice", schema.name)));
         }
-        let table = load_table(blobs, &saved, checkpointer)?;
+        let table = load_table(blobs, &saved, &version.ids, checkpointer)?;
         version.tables.insert(schema.id, Arc::new(table));
     }
     checkpointer.loaded(&version);
@@ -126,16 +157,17 @@ fn load(blobs: &Blobs, root: &[u8], checkpointer: &mut Checkpointer) -> Result<D
 fn load_table(
     blobs: &Blobs,
     saved: &ManifestTable,
+    ids: &SegmentIds,
     checkpointer: &mut Checkpointer,
 ) -> Result<TableVersion> {
-    let mut table = TableVersion::empty(saved.schema.clone(), gadus_base::CommitNumber(0));
-    table.raise_next_segment(saved.next_segment);
+    let mut table = TableVersion::empty(saved.schema.clone(), CommitNumber(0), ids.clone());
+    ids.raise(saved.next_segment);
     for segment in &saved.segments {
         let id = segment.image.id;
         let version = load_segment(blobs, &saved.schema, segment, checkpointer)?;
         table.live_rows += u64::from(version.live_rows());
         table.last_changed = table.last_changed.max(version.last_changed);
-        table.raise_next_segment(id.0 + 1);
+        ids.raise(id.0.saturating_add(1));
         table.segments.insert(id, Arc::new(version));
     }
     let open = SegmentId(saved.open);

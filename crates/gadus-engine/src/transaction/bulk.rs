@@ -126,7 +126,7 @@ impl BulkWriter {
 
     /// Hands the waiting rows to a worker as one segment.
     fn send(&mut self) -> Result<()> {
-        let job = (self.table.reserve_segment(), std::mem::take(&mut self.waiting));
+        let job = (self.table.reserve_segment()?, std::mem::take(&mut self.waiting));
         self.waiting_rows = 0;
         let workers = match &self.workers {
             Some(workers) => workers,

@@ -63,10 +63,6 @@ impl Transaction {
         for (schema, rows) in inserted {
             let writes = &self.state.writes[&schema.id];
             let table = same_shape(&shaped, &schema)?;
-            // A table of this transaction counts its segments in the view.
-            if let Some(view) = self.state.view.table(schema.id) {
-                table.raise_next_segment(view.next_segment());
-            }
             if table.last_changed > self.base.commit {
                 check_conflicts(table, writes, self.base.commit)?;
             }
@@ -74,11 +70,7 @@ impl Transaction {
             if table.last_changed > self.base.commit && !schema.key.is_empty() {
                 self.check_inserted_keys(table, writes, &rows)?;
             }
-            // A table that the transaction created counts its segments anew here.
-            if let Some((last, _)) = writes.loaded.iter().max_by_key(|(id, _)| *id) {
-                table.raise_next_segment(last.0 + 1);
-            }
-            changes.extend(append_changes(table, rows));
+            changes.extend(append_changes(table, rows)?);
         }
         Ok(changes)
     }

@@ -18,7 +18,7 @@ use crate::keys::KeyRun;
 use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX};
 use crate::snapshot::Snapshot;
 use crate::types::{Datum, TableSchema};
-use crate::version::{Change, DatabaseVersion, TableVersion};
+use crate::version::{Change, DatabaseVersion, PRIVATE_SEGMENTS, TableVersion};
 use gadus_base::{CommitNumber, RowId, SegmentId, TableId};
 use gadus_storage::Durability;
 use imbl::{OrdMap, OrdSet, Vector};
@@ -34,6 +34,8 @@ pub struct Transaction {
     pin: Arc<Pin>,
     state: State,
     durability: Durability,
+    /// The next private id for a segment of the view; going back to a savepoint does not change it.
+    next_private: u32,
     _open: Entered,
 }
 
@@ -66,16 +68,18 @@ struct TableWrites {
 }
 
 impl Transaction {
-    pub(crate) fn new(inner: Arc<Inner>) -> Self {
+    pub(crate) fn new(inner: Arc<Inner>) -> Result<Self> {
         let open = inner.transactions.enter();
-        let (base, pin) = inner.coordinator.pin();
+        let (base, pin) = inner.coordinator.pin()?;
         let state = State {
             view: DatabaseVersion::clone(&base),
             writes: OrdMap::new(),
             shapes: Vector::new(),
         };
         let durability = inner.options.durability;
-        Self { inner, base, pin: Arc::new(pin), state, durability, _open: open }
+        let pin = Arc::new(pin);
+        let next_private = PRIVATE_SEGMENTS;
+        Ok(Self { inner, base, pin, state, durability, next_private, _open: open })
     }
 
     /// Says what the commit waits for.
@@ -319,7 +323,7 @@ impl Transaction {
                 Some(segment) if segment.rows < SEGMENT_ROWS_MAX => {
                     RowId { segment: segment.id, position: segment.rows }
                 }
-                _ => RowId { segment: table.reserve_segment(), position: 0 },
+                _ => RowId { segment: self.private_segment()?, position: 0 },
             };
             let room = (SEGMENT_ROWS_MAX - first.position) as usize;
             let rest = rows.split_off(room.min(rows.len()));
@@ -330,6 +334,15 @@ impl Transaction {
             writes.open = Some(first.segment);
         }
         Ok(())
+    }
+
+    /// An id for a segment of the view.
+    fn private_segment(&mut self) -> Result<SegmentId> {
+        let id = SegmentId(self.next_private);
+        self.next_private = id.0.checked_add(1).ok_or_else(|| {
+            Error::new(ErrorKind::Limit, "the transaction has too many segments; commit it before")
+        })?;
+        Ok(id)
     }
 
     fn view_table(&self, schema: &TableSchema) -> Result<&Arc<TableVersion>> {

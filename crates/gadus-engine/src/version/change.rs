@@ -4,7 +4,8 @@
 //! - Bulk changes name extents that were written and synced before.
 //! - No patch changes a key: an UPDATE of key columns is a delete and an append.
 //!
-//! Byte table of a commit's payload (version 1): version u8 | change count u32 | changes.
+//! Byte table of a commit's payload (version 2): version u8 | 1 when the commit waits to be durable,
+//! else 0 | change count u32 | changes.
 //! A change: kind u8, table id u32 (but in kind 1), then by kind:
 //!
 //! | kind | content |
@@ -19,8 +20,8 @@
 //! | 8 replace key runs | written commit u64, count u32, key run images |
 //! | 9 move rows | count u32, ids u32 of the segments removed; then as kind 6 those added |
 //!
-//! Version ladder: 1 is the first; kind 9 joined it, which needs no step: an unknown version or kind
-//! refuses the database.
+//! Version ladder: 1 had no durability, and is read as one that waits; 2 is written. Kind 9 joined
+//! version 1, which needs no step: an unknown version or kind refuses the database.
 
 use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
@@ -28,9 +29,11 @@ use crate::keys::{KeyRun, KeyRunImage};
 use crate::segment::{EncodedSegment, Row, SegmentImage};
 use crate::types::{Datum, TableSchema};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, RowId, SegmentId, TableId};
+use gadus_storage::ExtentRef;
 use std::sync::Arc;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+const VERSION_WITHOUT_DURABILITY: u8 = 1;
 
 /// One change of the database.
 #[derive(Debug, Clone)]
@@ -83,10 +86,28 @@ pub(crate) enum Change {
     },
 }
 
+impl Change {
+    /// The extents that the change names.
+    pub(crate) fn extents(&self) -> Vec<ExtentRef> {
+        let (bases, runs): (Vec<&Arc<EncodedSegment>>, Vec<&Arc<KeyRun>>) = match self {
+            Self::AddSegments { segments: added, run, .. } | Self::MoveRows { added, run, .. } => {
+                (added.iter().map(|(_, base)| base).collect(), run.iter().collect())
+            }
+            Self::ReplaceSegment { base, .. } => (vec![base], Vec::new()),
+            Self::ReplaceKeyRuns { runs, .. } => (Vec::new(), runs.iter().collect()),
+            _ => return Vec::new(),
+        };
+        let bases = bases.into_iter().flat_map(|base| base.extents());
+        let bases = bases.map(|extent| extent.reference());
+        bases.chain(runs.into_iter().flat_map(|run| run.extents())).collect()
+    }
+}
+
 /// The payload of a commit.
-pub(crate) fn encode_changes(changes: &[Change]) -> Vec<u8> {
+pub(crate) fn encode_changes(changes: &[Change], is_sync: bool) -> Vec<u8> {
     let mut to = ByteWriter::new();
     to.u8(VERSION);
+    to.u8(u8::from(is_sync));
     to.u32(count_u32(changes.len()));
     for change in changes {
         encode_change(change, &mut to);
@@ -94,8 +115,9 @@ pub(crate) fn encode_changes(changes: &[Change]) -> Vec<u8> {
     to.finish()
 }
 
-/// Reads a commit's payload; extents that it names are taken into use.
-pub(crate) fn decode_changes(payload: &[u8], blobs: &Blobs) -> Result<Vec<Change>> {
+/// Reads a commit's payload; extents that it names are taken into use. Says, too, whether the commit
+/// waits to be durable.
+pub(crate) fn decode_changes(payload: &[u8], blobs: &Blobs) -> Result<(bool, Vec<Change>)> {
     let mut from = ByteReader::new(payload);
     let damaged = |error: DecodeError| {
         Error::new(
@@ -105,9 +127,11 @@ pub(crate) fn decode_changes(payload: &[u8], blobs: &Blobs) -> Result<Vec<Change
         .caused_by(error)
     };
     let wrong = |offset, expected| damaged(DecodeError { offset, expected });
-    if from.u8().map_err(damaged)? != VERSION {
-        return Err(wrong(0, "a commit of version 1; a newer Gadus wrote it"));
-    }
+    let is_sync = match from.u8().map_err(damaged)? {
+        VERSION => from.u8().map_err(damaged)? != 0,
+        VERSION_WITHOUT_DURABILITY => true,
+        _ => return Err(wrong(0, "a commit of version 1 or 2; a newer Gadus wrote it")),
+    };
     let count = from.count(1).map_err(damaged)?;
     let mut changes = Vec::with_capacity(count);
     for _ in 0..count {
@@ -135,7 +159,7 @@ pub(crate) fn decode_changes(payload: &[u8], blobs: &Blobs) -> Result<Vec<Change
         });
     }
     from.end().map_err(damaged)?;
-    Ok(changes)
+    Ok((is_sync, changes))
 }
 
 /// A change as the bytes say, extents not yet in use.

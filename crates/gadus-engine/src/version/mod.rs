@@ -6,16 +6,18 @@
 
 mod change;
 mod manifest;
+mod segment_ids;
 mod table;
 
 pub(crate) use change::{Change, decode_changes, encode_changes};
 pub(crate) use manifest::{
     ManifestHead, ManifestTable, SavedSegment, decode_manifest, encode_manifest,
 };
+pub(crate) use segment_ids::{PRIVATE_SEGMENTS, SegmentIds};
 pub(crate) use table::TableVersion;
 
 use crate::types::TableSchema;
-use gadus_base::{CommitNumber, TableId};
+use gadus_base::{CommitNumber, LogPosition, TableId};
 use imbl::OrdMap;
 use std::sync::Arc;
 
@@ -23,22 +25,27 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(crate) struct DatabaseVersion {
     pub(crate) commit: CommitNumber,
+    /// The end of that commit's record in the log.
+    pub(crate) end: LogPosition,
     pub(crate) tables: OrdMap<TableId, Arc<TableVersion>>,
     /// Names of tables, exact.
     pub(crate) names: OrdMap<String, TableId>,
     pub(crate) next_table: TableId,
     /// Rises with each change of any table's shape: what plans are keyed by.
     pub(crate) schema_version: u64,
+    pub(crate) ids: SegmentIds,
 }
 
 impl DatabaseVersion {
-    pub(crate) fn empty() -> Self {
+    pub(crate) fn empty(ids: SegmentIds) -> Self {
         Self {
             commit: CommitNumber(0),
+            end: LogPosition(0),
             tables: OrdMap::new(),
             names: OrdMap::new(),
             next_table: TableId(1),
             schema_version: 0,
+            ids,
         }
     }
 
@@ -97,7 +104,8 @@ impl DatabaseVersion {
         }
         self.next_table = TableId(schema.id.0 + 1);
         self.names.insert(schema.name.clone(), schema.id);
-        self.tables.insert(schema.id, Arc::new(TableVersion::empty(schema.clone(), at)));
+        self.tables
+            .insert(schema.id, Arc::new(TableVersion::empty(schema.clone(), at, self.ids.clone())));
         self.schema_version += 1;
         Ok(())
     }

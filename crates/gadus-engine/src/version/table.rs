@@ -1,6 +1,6 @@
 //! A table as one snapshot sees it.
 
-use super::Change;
+use super::{Change, SegmentIds};
 use crate::blobs::Blobs;
 use crate::error::Result;
 use crate::keys::{KeyHash, KeyIndex, KeyRun};
@@ -9,7 +9,6 @@ use crate::types::{Datum, TableSchema};
 use gadus_base::{CommitNumber, RowId, SegmentId};
 use imbl::OrdMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Entries without a row that are let be: half a megabyte of runs.
 const STALE_KEYS_MIN: u64 = 65_536;
@@ -24,13 +23,11 @@ pub(crate) struct TableVersion {
     pub(crate) keys: KeyIndex,
     pub(crate) live_rows: u64,
     pub(crate) last_changed: CommitNumber,
-    /// The next id to give a segment, shared by all versions: ids are reserved before the commit
-    /// that uses them, and one that is never used is lost.
-    next_segment: Arc<AtomicU32>,
+    ids: SegmentIds,
 }
 
 impl TableVersion {
-    pub(crate) fn empty(schema: Arc<TableSchema>, at: CommitNumber) -> Self {
+    pub(crate) fn empty(schema: Arc<TableSchema>, at: CommitNumber, ids: SegmentIds) -> Self {
         Self {
             schema,
             segments: OrdMap::new(),
@@ -38,23 +35,13 @@ impl TableVersion {
             keys: KeyIndex::default(),
             live_rows: 0,
             last_changed: at,
-            next_segment: Arc::new(AtomicU32::new(1)),
+            ids,
         }
     }
 
     /// Takes the next segment id.
-    pub(crate) fn reserve_segment(&self) -> SegmentId {
-        SegmentId(self.next_segment.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// Ids below this one have been given.
-    pub(crate) fn next_segment(&self) -> u32 {
-        self.next_segment.load(Ordering::Relaxed)
-    }
-
-    /// Makes sure that no id below `next` is given again.
-    pub(crate) fn raise_next_segment(&self, next: u32) {
-        self.next_segment.fetch_max(next, Ordering::Relaxed);
+    pub(crate) fn reserve_segment(&self) -> Result<SegmentId> {
+        self.ids.take()
     }
 
     pub(crate) fn segment(&self, id: SegmentId) -> Option<&Arc<SegmentVersion>> {
@@ -154,7 +141,7 @@ impl TableVersion {
         at: CommitNumber,
     ) -> Result<(), &'static str> {
         for (id, base) in segments {
-            self.raise_next_segment(id.0.saturating_add(1));
+            self.ids.raise(id.0.saturating_add(1));
             self.live_rows += u64::from(base.rows());
             let version = SegmentVersion::encoded(*id, base.clone(), at);
             if self.segments.insert(*id, Arc::new(version)).is_some() {
@@ -193,7 +180,7 @@ impl TableVersion {
 
     fn append(&mut self, first: RowId, rows: &[Row], at: CommitNumber) -> Result<(), &'static str> {
         if !self.segments.contains_key(&first.segment) {
-            self.raise_next_segment(first.segment.0 + 1);
+            self.ids.raise(first.segment.0.saturating_add(1));
             let segment = SegmentVersion::open(first.segment, at);
             self.segments.insert(first.segment, Arc::new(segment));
             self.open = Some(first.segment);

@@ -25,7 +25,7 @@ fn open(folder: &Arc<MemoryFolder>) -> Engine {
 }
 
 fn create(engine: &Engine, key: Vec<usize>) -> Arc<TableSchema> {
-    let mut transaction = engine.begin();
+    let mut transaction = engine.begin().unwrap();
     let schema = transaction.create_table(&schema("t", key)).unwrap();
     transaction.commit().unwrap();
     schema
@@ -35,7 +35,7 @@ fn create(engine: &Engine, key: Vec<usize>) -> Arc<TableSchema> {
 fn load(engine: &Engine, schema: &Arc<TableSchema>, firsts: std::ops::Range<i64>) {
     let mut random = Random::seeded(firsts.start as u64);
     let rows = firsts.map(|first| random_row(&mut random, schema, first)).collect::<Vec<Row>>();
-    let mut transaction = engine.begin();
+    let mut transaction = engine.begin().unwrap();
     let mut bulk = transaction.bulk(schema).unwrap();
     bulk.push(&batch_of(schema, &rows)).unwrap();
     assert_eq!(transaction.finish_bulk(bulk).unwrap(), rows.len() as u64);
@@ -45,7 +45,7 @@ fn load(engine: &Engine, schema: &Arc<TableSchema>, firsts: std::ops::Range<i64>
 /// Deletes the rows whose first column is chosen.
 fn delete(engine: &Engine, schema: &TableSchema, chosen: impl Fn(i64) -> bool) {
     loop {
-        let mut transaction = engine.begin();
+        let mut transaction = engine.begin().unwrap();
         let there = rows_of(&transaction.snapshot().table("t").unwrap(), Vec::new());
         let rows = there.iter().filter(|(first, _)| chosen(**first)).map(|(_, (row, _))| *row);
         transaction.delete(schema, &rows.collect::<Vec<_>>()).unwrap();
@@ -67,11 +67,11 @@ fn used(engine: &Engine) -> u64 {
 }
 
 fn segments(engine: &Engine) -> usize {
-    engine.snapshot().table("t").unwrap().segments()
+    engine.snapshot().unwrap().table("t").unwrap().segments()
 }
 
 fn place(engine: &Engine, first: i64) -> RowId {
-    let table = engine.snapshot().table("t").unwrap();
+    let table = engine.snapshot().unwrap().table("t").unwrap();
     table.find_key(&[Datum::Integer(first)]).unwrap().unwrap()
 }
 
@@ -86,19 +86,19 @@ fn the_space_of_deleted_rows_is_given_back() {
         load(&engine, &schema, 40_000..75_000);
         let before = used(&engine);
         delete(&engine, &schema, |first| first % 40 != 0);
-        let expected = state_of(&engine.snapshot());
+        let expected = state_of(&engine.snapshot().unwrap());
         engine.compact().unwrap();
         let after = used(&engine);
         assert!(after * 8 < before, "{key:?}: {after} of {before} bytes are in use");
         assert_eq!(segments(&engine), 1);
-        assert_eq!(state_of(&engine.snapshot()), expected);
+        assert_eq!(state_of(&engine.snapshot().unwrap()), expected);
         verify(&engine, "compacted");
         // Recovered from the log, and as closed.
         let killed = Arc::new(folder.copy());
         drop(engine);
         for folder in [killed, folder] {
             let engine = open(&folder);
-            assert_eq!(state_of(&engine.snapshot()), expected);
+            assert_eq!(state_of(&engine.snapshot().unwrap()), expected);
             assert_eq!(segments(&engine), 1);
             verify(&engine, "reopened");
         }
@@ -118,7 +118,7 @@ fn a_table_without_rows_takes_no_space() {
     assert!(after <= empty + (128 << 10), "{after} bytes are in use, {empty} before");
     verify(&engine, "emptied");
     load(&engine, &schema, 0..LOAD);
-    assert_eq!(engine.snapshot().table("t").unwrap().rows(), LOAD as u64);
+    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows(), LOAD as u64);
     verify(&engine, "loaded again");
 }
 
@@ -129,11 +129,11 @@ fn small_segments_are_merged_in_the_order_of_their_rows() {
     for number in 0..9 {
         load(&engine, &schema, number * 9_000..(number + 1) * 9_000);
     }
-    let expected = state_of(&engine.snapshot());
+    let expected = state_of(&engine.snapshot().unwrap());
     engine.compact().unwrap();
     assert!(segments(&engine) <= 3, "{} segments", segments(&engine));
-    assert_eq!(state_of(&engine.snapshot()), expected);
-    let rows = rows_of(&engine.snapshot().table("t").unwrap(), Vec::new());
+    assert_eq!(state_of(&engine.snapshot().unwrap()), expected);
+    let rows = rows_of(&engine.snapshot().unwrap().table("t").unwrap(), Vec::new());
     let mut last = BTreeMap::new();
     for (row, _) in rows.values() {
         let before = last.insert(row.segment, row.position);
@@ -161,7 +161,7 @@ fn a_snapshot_from_before_reads_what_it_read() {
     let schema = create(&engine, vec![0]);
     load(&engine, &schema, 0..LOAD);
     load(&engine, &schema, LOAD..2 * LOAD);
-    let old = engine.snapshot();
+    let old = engine.snapshot().unwrap();
     let expected = state_of(&old);
     let place_then = place(&engine, 7);
     delete(&engine, &schema, |first| first % 50 != 7);
@@ -184,7 +184,7 @@ fn a_transaction_conflicts_exactly_when_its_rows_were_moved() {
     load(&engine, &schema, 0..40_000);
     load(&engine, &schema, 40_000..40_000 + LOAD);
     let begin_with = |first: i64| {
-        let transaction = engine.begin();
+        let transaction = engine.begin().unwrap();
         let row = transaction.snapshot().table("t").unwrap();
         let row = row.find_key(&[Datum::Integer(first)]).unwrap().unwrap();
         (transaction, row)
@@ -202,7 +202,8 @@ fn a_transaction_conflicts_exactly_when_its_rows_were_moved() {
         assert_eq!(late.commit().unwrap_err().kind(), ErrorKind::Conflict);
     }
     other.commit().unwrap();
-    let values = |first: i64| engine.snapshot().table("t").unwrap().row(place(&engine, first));
+    let values =
+        |first: i64| engine.snapshot().unwrap().table("t").unwrap().row(place(&engine, first));
     assert_eq!(values(5).unwrap().unwrap()[1], Datum::Integer(2));
     // Tried again, both find the row where it is now.
     let (mut updates, row) = begin_with(moved);
@@ -248,7 +249,7 @@ fn deletes_and_openings_have_segments_compacted_in_the_background() {
     // What a kill interrupted goes on at the next opening.
     let engine = open(&Arc::new(image));
     wait(&engine, 1);
-    assert_eq!(engine.snapshot().table("t").unwrap().rows(), 800);
+    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows(), 800);
 }
 
 #[test]
@@ -262,7 +263,7 @@ fn a_failing_disk_fails_the_compaction_and_nothing_else() {
         }
         delete(&engine, &schema, |first| first % 100 != 0);
         let image = folder.copy();
-        (image, state_of(&engine.snapshot()))
+        (image, state_of(&engine.snapshot().unwrap()))
     };
     for (name, operation, fault) in [
         (NAME, Operation::Write, Fault::Error(DiskError::NoSpace)),
@@ -283,13 +284,13 @@ fn a_failing_disk_fails_the_compaction_and_nothing_else() {
                 let known = [ErrorKind::NoSpace, ErrorKind::Io, ErrorKind::Poisoned];
                 assert!(known.contains(&error.kind()), "{place}: {error}");
             }
-            assert_eq!(state_of(&engine.snapshot()), expected, "{place}");
+            assert_eq!(state_of(&engine.snapshot().unwrap()), expected, "{place}");
             plan.heal();
             drop(engine);
             let engine = open(&disk);
             engine.compact().unwrap();
             assert_eq!(segments(&engine), 1, "{place}");
-            assert_eq!(state_of(&engine.snapshot()), expected, "{place}");
+            assert_eq!(state_of(&engine.snapshot().unwrap()), expected, "{place}");
             verify(&engine, &place);
         }
     }

@@ -33,7 +33,7 @@ pub(crate) fn commit(
         Ok(_) => true,
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Conflict, "{place}: {error}");
-            assert!(is_moved(old, &engine.snapshot(), touched), "{place}: {error}");
+            assert!(is_moved(old, &engine.snapshot().unwrap(), touched), "{place}: {error}");
             false
         }
     }

@@ -45,13 +45,13 @@ fn run_with_loads(seed: u64, steps: u64, load_rows_max: u64, load_chance: f64) -
             }
             7 => two(&engine, &mut history, &mut state, &place),
             8 => {
-                let mut transaction = engine.begin();
+                let mut transaction = engine.begin().unwrap();
                 history.statements(&mut transaction, &mut state.clone());
             }
             9..11 => compact(&engine, &place),
             _ => {
-                let mut transaction = engine.begin();
-                let (before, mut next) = (engine.snapshot(), state.clone());
+                let mut transaction = engine.begin().unwrap();
+                let (before, mut next) = (engine.snapshot().unwrap(), state.clone());
                 let mut touched = history.statements(&mut transaction, &mut next);
                 for table in next.values_mut() {
                     if history.random.chance(load_chance) {
@@ -66,16 +66,18 @@ fn run_with_loads(seed: u64, steps: u64, load_rows_max: u64, load_chance: f64) -
                 }
             }
         }
-        compare(&engine.snapshot(), &state, &mut history.random, &place);
+        compare(&engine.snapshot().unwrap(), &state, &mut history.random, &place);
         if let Some((snapshot, state)) = old.get(step as usize % 4) {
             compare(snapshot, state, &mut history.random, &place);
         }
         if step % 5 == 0 {
             verify(&engine, &place);
             let before = old.first().filter(|_| load_chance > 0.0);
-            moves += usize::from(before.is_some_and(|(old, _)| has_moved(old, &engine.snapshot())));
+            moves += usize::from(
+                before.is_some_and(|(old, _)| has_moved(old, &engine.snapshot().unwrap())),
+            );
             old.truncate(3);
-            old.insert(0, (engine.snapshot(), state.clone()));
+            old.insert(0, (engine.snapshot().unwrap(), state.clone()));
         }
     }
     moves
@@ -104,7 +106,7 @@ fn has_moved(old: &Snapshot, new: &Snapshot) -> bool {
 /// Two transactions on one snapshot: the second fails exactly when both changed the same row, or
 /// compaction moved one.
 fn two(engine: &Engine, history: &mut History, state: &mut State, place: &str) {
-    let (mut first, mut second) = (engine.begin(), engine.begin());
+    let (mut first, mut second) = (engine.begin().unwrap(), engine.begin().unwrap());
     let before = second.snapshot();
     let (mut one, mut other) = (state.clone(), state.clone());
     let changed = history.statements(&mut first, &mut one);
@@ -127,7 +129,7 @@ fn two(engine: &Engine, history: &mut History, state: &mut State, place: &str) {
         Ok(_) => assert!(!is_conflict, "{place}: both changed a row"),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Conflict, "{place}: {error}");
-            let is_moved = is_moved(&before, &engine.snapshot(), &changed_too);
+            let is_moved = is_moved(&before, &engine.snapshot().unwrap(), &changed_too);
             assert!(is_conflict || is_moved, "{place}: {error}");
             *state = one;
             return;

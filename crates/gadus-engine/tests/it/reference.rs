@@ -285,7 +285,7 @@ fn random_range(random: &mut Random, table: &TableState) -> Vec<Predicate> {
 
 /// Fails when the engine finds anything wrong with itself.
 pub(crate) fn verify(engine: &Engine, place: &str) {
-    let verified = engine.verify(&mut |_, _| {});
+    let verified = engine.verify(&mut |_, _| {}).unwrap();
     let problems: Vec<String> = verified.problems.iter().map(ToString::to_string).collect();
     assert_eq!(problems, [] as [String; 0], "{place}");
     assert!(verified.tables.iter().all(|table| table.rows_read == table.rows), "{place}");

@@ -3,10 +3,10 @@
 use crate::reference::verify;
 use arrow::array::RecordBatch;
 use gadus_base::{ByteCount, Random};
-use gadus_block::MemoryFolder;
+use gadus_block::{FileFolder, MemoryFolder};
 use gadus_engine::{
     Aggregate, ColumnDefinition, ColumnType, Datum, Durability, Engine, Error, ErrorKind, Options,
-    RowChange, Snapshot, TableSchema, array_from_datums,
+    RowChange, Sharing, Snapshot, TableSchema, array_from_datums,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -59,7 +59,7 @@ fn transfer(engine: &Engine, schema: &TableSchema, random: &mut Random) -> bool 
     let from = random.below(ACCOUNTS as u64) as i64;
     let to = (from + 1 + random.below(ACCOUNTS as u64 - 1) as i64) % ACCOUNTS;
     let amount_moved = random.below(10) as i64;
-    let mut transaction = engine.begin();
+    let mut transaction = engine.begin().unwrap();
     let table = transaction.snapshot().table("accounts").unwrap();
     for (id, change) in [(from, -amount_moved), (to, amount_moved)] {
         let place = table.find_key(&[Datum::Integer(id)]).unwrap().unwrap();
@@ -108,11 +108,60 @@ fn write(
     moved
 }
 
+/// Where a database lies, and how many instances of this process share it.
+enum Place {
+    /// In memory, of one instance.
+    Memory(Arc<MemoryFolder>),
+    /// In files, of several.
+    Files(tempfile::TempDir, usize),
+}
+
+impl Place {
+    fn memory() -> Self {
+        Self::Memory(Arc::new(MemoryFolder::new()))
+    }
+
+    fn files(instances: usize) -> Self {
+        Self::Files(tempfile::tempdir().unwrap(), instances)
+    }
+
+    fn open(&self) -> Vec<Engine> {
+        match self {
+            Self::Memory(folder) => vec![Engine::open(folder.clone(), NAME, options()).unwrap()],
+            Self::Files(root, instances) => {
+                let folder = Arc::new(FileFolder::new(root.path()));
+                let sharing = Sharing::Shared { memory: root.path().to_owned() };
+                let options = Options { sharing, ..options() };
+                let open = |_| Engine::open(folder.clone(), NAME, options.clone()).unwrap();
+                (0..*instances).map(open).collect()
+            }
+        }
+    }
+
+    /// The database as a kill would leave it, where that can be had.
+    fn killed(&self) -> Vec<Self> {
+        match self {
+            Self::Memory(folder) => vec![Self::Memory(Arc::new(folder.copy()))],
+            Self::Files(..) => Vec::new(),
+        }
+    }
+}
+
 #[test]
 fn threads_keep_sums_while_folds_and_checkpoints_run() {
-    let folder = Arc::new(MemoryFolder::new());
-    let engine = Engine::open(folder.clone(), NAME, options()).unwrap();
-    let mut transaction = engine.begin();
+    keep_sums(Place::memory());
+}
+
+#[test]
+fn instances_keep_sums_while_folds_and_checkpoints_run() {
+    keep_sums(Place::files(3));
+}
+
+fn keep_sums(place: Place) {
+    let engines = place.open();
+    let of = |thread: u64| &engines[thread as usize % engines.len()];
+    let engine = of(0);
+    let mut transaction = engine.begin().unwrap();
     let accounts = transaction.create_table(&schema("accounts")).unwrap();
     let counters = transaction.create_table(&schema("counters")).unwrap();
     let all = (0..ACCOUNTS).map(|id| row(id, BALANCE)).collect();
@@ -122,7 +171,7 @@ fn threads_keep_sums_while_folds_and_checkpoints_run() {
     let (stop, moved) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
         let writers = (0..THREADS).map(|thread| {
-            let (engine, accounts, counters) = (&engine, &accounts, &counters);
+            let (engine, accounts, counters) = (of(thread), &accounts, &counters);
             let moved = &moved;
             scope.spawn(move || {
                 moved.fetch_add(write(engine, accounts, counters, thread), Ordering::Relaxed);
@@ -130,8 +179,8 @@ fn threads_keep_sums_while_folds_and_checkpoints_run() {
         });
         let writers = writers.collect::<Vec<_>>();
         let running = &stop;
-        for work in [Engine::fold, Engine::checkpoint] {
-            let engine = &engine;
+        for (index, work) in [(0, Engine::fold as fn(&_) -> _), (1, Engine::checkpoint)] {
+            let engine = of(index);
             scope.spawn(move || {
                 while !running.load(Ordering::Relaxed) {
                     work(engine).unwrap();
@@ -139,10 +188,10 @@ fn threads_keep_sums_while_folds_and_checkpoints_run() {
                 }
             });
         }
-        let engine = &engine;
+        let engine = of(2);
         scope.spawn(move || {
             while !running.load(Ordering::Relaxed) {
-                let snapshot = engine.snapshot();
+                let snapshot = engine.snapshot().unwrap();
                 let expected = [i128::from(ACCOUNTS), i128::from(ACCOUNTS * BALANCE)];
                 assert_eq!(total(&snapshot, "accounts"), expected);
                 std::thread::yield_now();
@@ -154,14 +203,17 @@ fn threads_keep_sums_while_folds_and_checkpoints_run() {
     });
     assert!(moved.load(Ordering::Relaxed) > 0);
     let expected = [i128::from(1 + THREADS * 100), i128::from(THREADS * STEPS)];
-    assert_eq!(total(&engine.snapshot(), "counters"), expected);
-    verify(&engine, "before closing");
+    for engine in &engines {
+        assert_eq!(total(&engine.snapshot().unwrap(), "counters"), expected);
+        verify(engine, "before closing");
+    }
     // As found after a kill, and as closed.
-    let killed = folder.copy();
-    drop(engine);
-    for folder in [Arc::new(killed), folder] {
-        let engine = Engine::open(folder, NAME, options()).unwrap();
-        let snapshot = engine.snapshot();
+    let mut places = place.killed();
+    drop(engines);
+    places.push(place);
+    for place in places {
+        let engine = place.open().swap_remove(0);
+        let snapshot = engine.snapshot().unwrap();
         let whole = [i128::from(ACCOUNTS), i128::from(ACCOUNTS * BALANCE)];
         assert_eq!(total(&snapshot, "accounts"), whole);
         assert_eq!(total(&snapshot, "counters"), expected);
@@ -173,18 +225,29 @@ fn threads_keep_sums_while_folds_and_checkpoints_run() {
 /// the rows under them.
 #[test]
 fn no_update_is_lost_while_compaction_runs() {
-    let folder = Arc::new(MemoryFolder::new());
-    let engine = Engine::open(folder.clone(), NAME, options()).unwrap();
-    let mut transaction = engine.begin();
+    lose_no_update(Place::memory());
+}
+
+#[test]
+fn no_instance_loses_an_update_while_another_compacts() {
+    lose_no_update(Place::files(3));
+}
+
+fn lose_no_update(place: Place) {
+    let engines = place.open();
+    let of = |thread: u64| &engines[thread as usize % engines.len()];
+    let engine = of(0);
+    let mut transaction = engine.begin().unwrap();
     let table = transaction.create_table(&schema("counters")).unwrap();
     transaction.commit().unwrap();
     let (loaded, counted) = (AtomicU64::new(0), AtomicU64::new(0));
     let (rounds, places) = (AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {
-        let (engine, table, loaded, rounds) = (&engine, &table, &loaded, &rounds);
+        let (table, loaded, rounds) = (&table, &loaded, &rounds);
         let (counted, places) = (&counted, &places);
         let is_loaded = move || loaded.load(Ordering::Acquire) == LOADS;
         let writers = (0..3).map(|thread| {
+            let engine = of(thread);
             scope.spawn(move || {
                 let mut random = Random::seeded(thread);
                 while !is_loaded() {
@@ -198,19 +261,20 @@ fn no_update_is_lost_while_compaction_runs() {
             })
         });
         let writers = writers.collect::<Vec<_>>();
+        let engine = of(1);
         scope.spawn(move || {
             let mut last = None;
             while !is_loaded() {
                 engine.compact().unwrap();
                 rounds.fetch_add(1, Ordering::Relaxed);
-                let now = engine.snapshot().table("counters").unwrap();
+                let now = engine.snapshot().unwrap().table("counters").unwrap();
                 let now = now.find_key(&[Datum::Integer(0)]).unwrap();
                 places.fetch_add(u64::from(now != last), Ordering::Relaxed);
                 last = now;
             }
         });
         for load in 0..LOADS {
-            load_sparse(engine, table, load);
+            load_sparse(of(load), table, load);
             loaded.store(load + 1, Ordering::Release);
         }
         writers.into_iter().for_each(|writer| writer.join().unwrap());
@@ -219,13 +283,16 @@ fn no_update_is_lost_while_compaction_runs() {
     assert!(counted > 0 && places > 2, "{counted} counted, {places} places");
     engine.compact().unwrap();
     let expected = [i128::from(LOADS) * i128::from(LOAD / SPARSE), i128::from(counted)];
-    verify(&engine, "before closing");
-    assert_eq!(total(&engine.snapshot(), "counters"), expected);
-    let killed = folder.copy();
-    drop(engine);
-    for folder in [Arc::new(killed), folder] {
-        let engine = Engine::open(folder, NAME, options()).unwrap();
-        assert_eq!(total(&engine.snapshot(), "counters"), expected);
+    for engine in &engines {
+        verify(engine, "before closing");
+        assert_eq!(total(&engine.snapshot().unwrap(), "counters"), expected);
+    }
+    let mut places = place.killed();
+    drop(engines);
+    places.push(place);
+    for place in places {
+        let engine = place.open().swap_remove(0);
+        assert_eq!(total(&engine.snapshot().unwrap(), "counters"), expected);
         verify(&engine, "reopened");
     }
 }
@@ -243,13 +310,13 @@ fn load_sparse(engine: &Engine, schema: &Arc<TableSchema>, load: u64) {
     let zeros = ids.iter().map(|_| Datum::Integer(0)).collect::<Vec<_>>();
     let column = |values: &[Datum]| array_from_datums(ColumnType::Int64, values.iter()).unwrap();
     let columns = vec![column(&ids), column(&zeros)];
-    let mut transaction = engine.begin();
+    let mut transaction = engine.begin().unwrap();
     let mut bulk = transaction.bulk(schema).unwrap();
     bulk.push(&RecordBatch::try_new(schema.arrow(), columns).unwrap()).unwrap();
     transaction.finish_bulk(bulk).unwrap();
     transaction.commit().unwrap();
     loop {
-        let mut transaction = engine.begin();
+        let mut transaction = engine.begin().unwrap();
         let table = transaction.snapshot().table("counters").unwrap();
         let gone = ids.iter().zip(0..LOAD).filter(|(_, index)| index % SPARSE != 0);
         let place = |(id, _): (&Datum, _)| table.find_key(std::slice::from_ref(id)).unwrap();
@@ -284,7 +351,7 @@ fn count_up(
             counted.fetch_add(1, Ordering::Relaxed);
             continue;
         }
-        let mut transaction = engine.begin();
+        let mut transaction = engine.begin().unwrap();
         let table = transaction.snapshot().table("counters").unwrap();
         let place = table.find_key(&key).unwrap().unwrap();
         let more = amount(&table.row(place).unwrap().unwrap()) + 1;

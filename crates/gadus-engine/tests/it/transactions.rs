@@ -29,7 +29,7 @@ fn shared(rows: &[Row]) -> Vec<Arc<[Datum]>> {
 }
 
 fn create(engine: &Engine, name: &str, key: Vec<usize>) -> Arc<TableSchema> {
-    let mut transaction = engine.begin();
+    let mut transaction = engine.begin().unwrap();
     let schema = transaction.create_table(&schema(name, key)).unwrap();
     transaction.commit().unwrap();
     schema
@@ -45,7 +45,7 @@ fn load(transaction: &mut Transaction, schema: &Arc<TableSchema>, rows: &[Row]) 
 fn a_table_is_created_and_loaded_with_a_remainder_at_once() {
     let folder = Arc::new(MemoryFolder::new());
     let engine = open(&folder);
-    let mut transaction = engine.begin();
+    let mut transaction = engine.begin().unwrap();
     let schema = transaction.create_table(&schema("t", vec![0])).unwrap();
     let all = rows(&schema, 0..66_000);
     assert_eq!(load(&mut transaction, &schema, &all), 66_000);
@@ -62,14 +62,14 @@ fn a_table_is_created_and_loaded_with_a_remainder_at_once() {
     transaction.insert(&schema, shared(&rows(&schema, 6..7))).unwrap();
     transaction.commit().unwrap();
     verify(&engine, "loaded");
-    let state = state_of(&engine.snapshot());
+    let state = state_of(&engine.snapshot().unwrap());
     assert_eq!(state["t"].rows.len(), 66_000);
     assert_eq!(state["t"].rows[&5][1], Datum::Integer(77));
     assert_eq!(state["t"].rows[&65_999][1], Datum::Integer(77));
     drop(table);
     drop(engine);
     let engine = open(&folder);
-    assert_eq!(state_of(&engine.snapshot()), state);
+    assert_eq!(state_of(&engine.snapshot().unwrap()), state);
     verify(&engine, "reopened");
 }
 
@@ -77,7 +77,7 @@ fn a_table_is_created_and_loaded_with_a_remainder_at_once() {
 fn a_key_inserted_by_two_transactions_is_refused_to_the_second() {
     let engine = Engine::in_memory(options()).unwrap();
     let schema = create(&engine, "t", vec![0]);
-    let mut transactions = (0..4).map(|_| engine.begin()).collect::<Vec<_>>();
+    let mut transactions = (0..4).map(|_| engine.begin().unwrap()).collect::<Vec<_>>();
     for (index, transaction) in transactions.iter_mut().enumerate() {
         // By rows, and by a load that becomes a segment.
         let count = if index % 2 == 0 { 10 } else { 9_000 };
@@ -98,8 +98,8 @@ fn a_statement_that_fails_half_way_leaves_nothing() {
     let engine = Engine::in_memory(options()).unwrap();
     let schema = create(&engine, "t", vec![0]);
     engine.insert_rows(&schema, shared(&rows(&schema, 0..3)), Durability::Sync).unwrap();
-    let before = state_of(&engine.snapshot());
-    let mut transaction = engine.begin();
+    let before = state_of(&engine.snapshot().unwrap());
+    let mut transaction = engine.begin().unwrap();
     let table = transaction.snapshot().table("t").unwrap();
     let row = table.find_key(&[Datum::Integer(0)]).unwrap().unwrap();
     let taken = [vec![Datum::Integer(1)]];
@@ -116,7 +116,7 @@ fn a_statement_that_fails_half_way_leaves_nothing() {
     assert_eq!(state_of(&transaction.snapshot()), before);
     transaction.insert(&schema, shared(&rows(&schema, 3..4))).unwrap();
     transaction.commit().unwrap();
-    assert_eq!(engine.snapshot().table("t").unwrap().rows(), 4);
+    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows(), 4);
     verify(&engine, "after failures");
 }
 
@@ -129,7 +129,7 @@ fn loaded_keys_are_compared_as_values() {
         nullable: false,
         default: None,
     };
-    let mut transaction = engine.begin();
+    let mut transaction = engine.begin().unwrap();
     let schema = TableSchema::new("t", vec![column], vec![0]).unwrap();
     let schema = transaction.create_table(&schema).unwrap();
     let mut values = (1..9_000).map(|value| Datum::Float(f64::from(value))).collect::<Vec<_>>();
@@ -147,14 +147,14 @@ fn a_transaction_outlives_the_last_handle() {
     let folder = Arc::new(MemoryFolder::new());
     let engine = open(&folder);
     let schema = create(&engine, "t", vec![0]);
-    let mut transaction = engine.begin();
+    let mut transaction = engine.begin().unwrap();
     transaction.insert(&schema, shared(&rows(&schema, 0..5))).unwrap();
     drop(engine);
     let error = Engine::open(folder.clone(), NAME, options()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InUse, "{error}");
     transaction.commit().unwrap();
     let engine = open(&folder);
-    assert_eq!(engine.snapshot().table("t").unwrap().rows(), 5);
+    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows(), 5);
 }
 
 #[test]
@@ -162,25 +162,25 @@ fn an_abandoned_load_holds_nothing_open() {
     let folder = Arc::new(MemoryFolder::new());
     let engine = open(&folder);
     let schema = create(&engine, "t", vec![0]);
-    let transaction = engine.begin();
+    let transaction = engine.begin().unwrap();
     let mut bulk = transaction.bulk(&schema).unwrap();
     bulk.push(&batch_of(&schema, &rows(&schema, 0..65_536))).unwrap();
     drop((bulk, transaction, engine));
     let engine = open(&folder);
-    assert_eq!(engine.snapshot().table("t").unwrap().rows(), 0);
+    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows(), 0);
     verify(&engine, "reopened");
 }
 
 #[test]
 fn shapes_of_different_transactions_have_different_versions() {
     let engine = Engine::in_memory(options()).unwrap();
-    let (mut one, mut other) = (engine.begin(), engine.begin());
+    let (mut one, mut other) = (engine.begin().unwrap(), engine.begin().unwrap());
     one.create_table(&schema("t", vec![0])).unwrap();
     other.create_table(&schema("t", vec![])).unwrap();
     let versions = [&one, &other].map(|transaction| transaction.snapshot().schema_version());
     assert_ne!(versions[0], versions[1]);
     one.commit().unwrap();
-    let committed = engine.snapshot().schema_version();
+    let committed = engine.snapshot().unwrap().schema_version();
     assert!(!versions.contains(&committed));
     assert_eq!(other.commit().unwrap_err().kind(), ErrorKind::AlreadyExists);
 }
@@ -189,7 +189,7 @@ fn shapes_of_different_transactions_have_different_versions() {
 fn a_dropped_table_refuses_writes_of_older_transactions() {
     let engine = Engine::in_memory(options()).unwrap();
     let schema = create(&engine, "t", vec![0]);
-    let (mut writer, mut dropper) = (engine.begin(), engine.begin());
+    let (mut writer, mut dropper) = (engine.begin().unwrap(), engine.begin().unwrap());
     writer.insert(&schema, shared(&rows(&schema, 0..1))).unwrap();
     dropper.drop_table("t").unwrap();
     dropper.commit().unwrap();

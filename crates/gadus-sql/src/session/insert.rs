@@ -102,7 +102,7 @@ impl Session {
     pub(super) async fn evaluate(&self, expression: &str) -> Result<ArrayRef> {
         let prepared = super::run::parse(&format!("SELECT {expression}"))?;
         let mut statement = Statement::clone(&prepared.statement);
-        let context = self.planner(self.shared.engine.snapshot(), &mut statement).await?;
+        let context = self.planner(self.shared.engine.snapshot()?, &mut statement).await?;
         let stream = self.stream(&context, statement, &[]).await?;
         let batches: Vec<RecordBatch> = stream.try_collect().await.map_err(from_datafusion)?;
         match batches.iter().find(|batch| batch.num_rows() > 0) {
@@ -142,7 +142,7 @@ impl Session {
             }
             return rows;
         }
-        let mut transaction = self.shared.engine.begin();
+        let mut transaction = self.shared.engine.begin()?;
         if let Some(durability) = state.durability {
             transaction.set_durability(durability);
         }

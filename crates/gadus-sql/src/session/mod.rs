@@ -193,10 +193,10 @@ impl Prepared {
 
 impl State {
     /// What the next statement reads.
-    pub(crate) fn snapshot(&self, engine: &Engine) -> Snapshot {
+    pub(crate) fn snapshot(&self, engine: &Engine) -> Result<Snapshot> {
         match &self.transaction {
-            Some(transaction) => transaction.snapshot(),
-            None => engine.snapshot(),
+            Some(transaction) => Ok(transaction.snapshot()),
+            None => Ok(engine.snapshot()?),
         }
     }
 }

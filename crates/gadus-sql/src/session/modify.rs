@@ -46,7 +46,7 @@ impl Session {
         }
         let mut retries = 0;
         loop {
-            let mut transaction = self.shared.engine.begin();
+            let mut transaction = self.shared.engine.begin()?;
             if let Some(durability) = state.durability {
                 transaction.set_durability(durability);
             }

@@ -64,7 +64,7 @@ impl Session {
     ) -> Result<Option<Outcome>> {
         let statement = &*prepared.statement;
         refuse_locks(statement)?;
-        let snapshot = state.snapshot(&self.shared.engine);
+        let snapshot = state.snapshot(&self.shared.engine)?;
         let (kept, values) = (&self.shared.kept, scalars(parameters));
         let version = snapshot.schema_version();
         let plan = match self.plan_to_keep(&snapshot, statement, parameters).await? {
@@ -106,7 +106,7 @@ impl Session {
         statement: &Statement,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        let snapshot = state.snapshot(&self.shared.engine);
+        let snapshot = state.snapshot(&self.shared.engine)?;
         let mut statement = describe(statement)?.unwrap_or_else(|| statement.clone());
         refuse_locks(&statement)?;
         let headings = headings(&statement);

@@ -138,7 +138,7 @@ impl Session {
             (text, parameters)
         };
         let engine = &self.shared.engine;
-        let snapshot = state.snapshot(engine);
+        let snapshot = state.snapshot(engine)?;
         let compiled = self.shared.compiled.get(shape, parameters.len(), &snapshot);
         let Some(compiled) = compiled else { return Ok(None) };
         if !compiled.writes() {
@@ -159,7 +159,7 @@ impl Session {
         if text.len() > KEPT_TEXT_BYTES_MAX || !may_be_query(text) {
             return Ok(Kept::Not { again: false });
         }
-        let snapshot = state.snapshot(&self.shared.engine);
+        let snapshot = state.snapshot(&self.shared.engine)?;
         let values = scalars(parameters);
         match self.shared.kept.find(text, &values, snapshot.schema_version()) {
             Found::No => Ok(Kept::Not { again: false }),
@@ -219,7 +219,7 @@ impl Session {
                 self.write(state, statement, parameters).await
             }
             Statement::Explain { analyze: false, statement: inner, .. } => {
-                match Compiled::compile(inner, &state.snapshot(&self.shared.engine)) {
+                match Compiled::compile(inner, &state.snapshot(&self.shared.engine)?) {
                     Some(compiled) => compiled.explain(),
                     None => self.query(state, statement, parameters).await,
                 }

@@ -53,7 +53,7 @@ fn begin(state: &mut State, engine: &Engine, modes: &[TransactionMode]) -> Resul
             }
         }
     }
-    let mut transaction = engine.begin();
+    let mut transaction = engine.begin()?;
     if let Some(durability) = state.durability {
         transaction.set_durability(durability);
     }

@@ -15,9 +15,22 @@ fn dates_are_right_around_leap_days_and_centuries() {
 fn the_holder_is_described() {
     let folder = MemoryFolder::new();
     assert_eq!(describe(&folder, "x-lck"), None);
-    record(&folder, "x-lck");
+    record_alone(&folder, "x-lck");
     let described = describe(&folder, "x-lck").unwrap();
     assert!(described.starts_with(&format!("process {} (", std::process::id())));
+}
+
+#[test]
+fn a_shared_place_is_read_as_it_was_written() {
+    let folder = MemoryFolder::new();
+    let place = tempfile::tempdir().unwrap();
+    let memory = Memory::create(&place.path().join("m"), 1 << 20, 0o600).unwrap();
+    let turn = OpenersTurn::take(&folder, "x-lck", true).unwrap();
+    turn.record(Some(&memory)).unwrap();
+    let shared = turn.read().unwrap().memory.unwrap();
+    assert_eq!((&*shared.path, shared.identity), memory.file().unwrap());
+    turn.record(None).unwrap();
+    assert_eq!(turn.read().unwrap().memory, None);
 }
 
 #[test]

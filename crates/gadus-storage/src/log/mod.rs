@@ -1,36 +1,41 @@
-//! The log: appending records, reusing zones.
+//! The log: appending records, and reading those that others have appended.
 //!
-//! - One inode, reused in place and never shortened: a zone is zeroed and synced once, when the
-//!   file grows, so that later syncs of appended bytes need no change of the file's metadata.
-//! - Bytes past the published end do not exist: an append that failed half way is overwritten by
-//!   the next one.
-//! - A zone keeps its number from when it is taken until it is recycled, also when the append that
-//!   took it fails: two zones never carry the same number.
-//! - Running out of space fails that append only, where it is written at once; any other failure
-//!   to write poisons.
+//! - Who appends holds the commit latch. A record is put into the ring in shared memory and
+//!   published; the next sync, or whoever needs the room, writes it to the file ([`flush`]).
+//! - Nothing is written to the file that was not published, but records too long for the ring,
+//!   which their appender writes before it publishes them: its successor, should it die, comes only
+//!   when its transfers are over.
+//! - A failure to write poisons; running out of space fails that append only, because space is
+//!   taken, zeroed and synced before ([`zones`]).
 
+pub(crate) mod flush;
 pub(crate) mod format;
+mod read;
 pub(crate) mod scan;
-pub(crate) mod tail;
+pub(crate) mod state;
+mod zones;
 
 use crate::error::{ErrorKind, StorageError};
 use crate::group_commit::GroupCommit;
+use crate::peers::Peers;
 use crate::poison::Poison;
-use format::{Fragment, Kind, LogShape, ZONE_HEADER_BYTES};
+use flush::Flush;
+use format::{Fragment, LogShape, ZONE_HEADER_BYTES};
 use gadus_base::{CommitNumber, LogPosition};
 use gadus_block::Device;
 use parking_lot::Mutex;
-use scan::LogScan;
-use std::collections::VecDeque;
+pub use state::LogEnd;
+use state::{LogState, RING_BYTES};
 use std::io::IoSlice;
 use std::sync::Arc;
-use tail::Tail;
+use std::sync::atomic::Ordering;
+use zones::Zones;
 
-/// A record larger than this would hold the commit lock for longer than anyone waits.
+/// A record larger than this would hold the commit latch for longer than anyone waits.
 pub(crate) const RECORD_BYTES_MAX: usize = 1 << 30;
 
-/// The file grows by a quarter, so that few commits pay for it, but never by more zones than this.
-const GROWTH_ZONES_MAX: u64 = 16;
+/// Records longer than this do not go through the ring: others must find room in it, too.
+const RINGED_BYTES_MAX: u64 = RING_BYTES as u64 / 4;
 
 /// A record read back from the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,57 +48,52 @@ pub struct LogRecord {
     pub position: LogPosition,
 }
 
-/// The log of one database, open for appending.
+/// The log of one database, as one instance has it open.
 #[derive(Debug)]
 pub(crate) struct Log {
-    device: Arc<dyn Device>,
     described: String,
     shape: LogShape,
     poison: Arc<Poison>,
+    peers: Arc<Peers>,
+    zones: Arc<Zones>,
+    flush: Arc<Flush>,
     pub(crate) group: GroupCommit,
-    tail: Arc<Tail>,
-    writer: Mutex<Writer>,
-}
-
-#[derive(Debug)]
-struct Writer {
-    end: u64,
-    /// Checksum of the fragment that ends at `end`.
-    chain: u64,
-    /// Places in the file of the zones from number `first_zone` on.
-    zones: VecDeque<u64>,
-    first_zone: u64,
-    free: Vec<u64>,
-    places: u64,
-    buffer: Vec<u8>,
+    /// Where records are put together before they go into the ring.
+    buffer: Mutex<Vec<u8>>,
 }
 
 impl Log {
-    /// Continues after what a scan found.
     pub(crate) fn new(
         device: Arc<dyn Device>,
         described: String,
         shape: LogShape,
         poison: Arc<Poison>,
-        scan: LogScan,
-        durable: u64,
+        peers: Arc<Peers>,
     ) -> Self {
-        let tail = Arc::new(Tail::new(Arc::clone(&device), Arc::clone(&poison)));
-        let group = GroupCommit::new(Arc::clone(&tail), Arc::clone(&poison), scan.end, durable);
-        let writer = Writer {
-            end: scan.end,
-            chain: scan.chain,
-            zones: scan.zones,
-            first_zone: scan.first_zone,
-            free: scan.free,
-            places: scan.places,
-            buffer: Vec::new(),
-        };
-        Self { device, described, shape, poison, group, tail, writer: Mutex::new(writer) }
+        let zones = Arc::new(Zones::new(
+            device.clone(),
+            described.clone(),
+            shape,
+            poison.clone(),
+            peers.clone(),
+        ));
+        let flush =
+            Arc::new(Flush::new(device, shape, poison.clone(), peers.clone(), zones.clone()));
+        let group = GroupCommit::new(flush.clone(), poison.clone(), peers.clone());
+        Self { described, shape, poison, peers, zones, flush, group, buffer: Mutex::default() }
     }
 
-    /// Puts a record behind the last one; gives its end. The record is written when this returns,
-    /// unless its caller will wait for a sync: then it may be left to the next sync.
+    fn state(&self) -> &LogState {
+        &self.peers.state().log
+    }
+
+    /// The end of the last appended record, by whomever.
+    pub(crate) fn end(&self) -> LogEnd {
+        self.state().end()
+    }
+
+    /// Puts a record behind the last one; gives its end. The caller holds the commit latch. Unless
+    /// it will wait for a sync, the record is in the file when this returns.
     pub(crate) fn append(
         &self,
         commit: CommitNumber,
@@ -108,177 +108,128 @@ impl Log {
             );
             return Err(StorageError::new(ErrorKind::Limit, &self.described, message));
         }
-        let mut writer = self.writer.lock();
         self.poison.check()?;
-        let start = self.shape.fragment_start(writer.end);
-        let gather = will_wait && self.group.is_syncing();
-        let written = if payload_bytes <= self.shape.room_at(start) {
-            self.put_fragments(&mut writer, commit, pieces, payload_bytes, gather)
+        let before = self.begin();
+        let start = self.shape.fragment_start(before.position);
+        let end = if payload_bytes <= self.shape.room_at(start) {
+            self.append_pieces(before, commit, pieces, payload_bytes)?
         } else {
             let whole = pieces.iter().map(|piece| &**piece).collect::<Vec<_>>().concat();
-            let whole = [IoSlice::new(&whole)];
-            self.put_fragments(&mut writer, commit, &whole, payload_bytes, gather)
+            self.append_pieces(before, commit, &[IoSlice::new(&whole)], payload_bytes)?
         };
-        let (end, chain) = match written {
-            Ok(written) => written,
-            Err(error) if error.kind == ErrorKind::NoSpace => {
-                self.erase(&writer, start);
-                return Err(error);
-            }
-            Err(error) => return Err(self.poison.set(error)),
-        };
-        (writer.end, writer.chain) = (end, chain);
-        self.group.publish(end);
-        Ok(LogPosition(end))
+        if !will_wait {
+            self.flush.to(end.position)?;
+        }
+        Ok(LogPosition(end.position))
     }
 
-    /// Cuts a record into fragments and writes or gathers each; `pieces` is one piece, or fits one fragment.
-    fn put_fragments(
+    /// The end to append behind. A predecessor that died may have prepared for a long record.
+    fn begin(&self) -> LogEnd {
+        let (state, end) = (self.state(), self.end());
+        if state.ring_from.load(Ordering::Relaxed) > end.position {
+            state.ring_from.store(end.position, Ordering::Release);
+        }
+        end
+    }
+
+    fn append_pieces(
         &self,
-        writer: &mut Writer,
+        before: LogEnd,
         commit: CommitNumber,
         pieces: &[IoSlice<'_>],
         payload_bytes: usize,
-        gather: bool,
-    ) -> Result<(u64, u64), StorageError> {
+    ) -> Result<LogEnd, StorageError> {
+        let state = self.state();
+        let mut buffer = self.buffer.lock();
+        buffer.clear();
+        if payload_bytes as u64 > RINGED_BYTES_MAX {
+            self.flush.to(before.position)?;
+            let written = self.compose(
+                before,
+                commit,
+                pieces,
+                payload_bytes,
+                &mut buffer,
+                |zone, at, bytes| self.flush.write(zone, at, bytes),
+            );
+            let end = written.map_err(|error| match error.kind {
+                ErrorKind::NoSpace => error,
+                _ => self.poison.set(error),
+            })?;
+            state.ring_from.store(end.position, Ordering::Release);
+            state.publish(end);
+            state.written.fetch_max(end.position, Ordering::AcqRel);
+            return Ok(end);
+        }
+        let mut image = Vec::with_capacity(payload_bytes + 4096);
+        let end =
+            self.compose(before, commit, pieces, payload_bytes, &mut buffer, |_, at, bytes| {
+                // What lies between the end of a zone's records and the next zone is zeros.
+                let gap = usize::try_from(at - before.position).expect("below the ring's length");
+                image.resize(gap, 0);
+                image.extend_from_slice(bytes);
+                Ok(())
+            })?;
+        if end.position - state.written.load(Ordering::Acquire) > RING_BYTES as u64 {
+            self.flush.to(before.position)?;
+        }
+        state.put(before.position, &image);
+        state.publish(end);
+        Ok(end)
+    }
+
+    /// Cuts a record into fragments and hands each to `put` with its zone and position; `pieces` is
+    /// one piece, or fits one fragment. The zones are taken.
+    fn compose(
+        &self,
+        before: LogEnd,
+        commit: CommitNumber,
+        pieces: &[IoSlice<'_>],
+        payload_bytes: usize,
+        buffer: &mut Vec<u8>,
+        mut put: impl FnMut(u64, u64, &[u8]) -> Result<(), StorageError>,
+    ) -> Result<LogEnd, StorageError> {
         let durable = self.group.durable().0;
-        let (mut end, mut before, mut done) = (writer.end, writer.chain, 0);
+        let (mut end, mut chain, mut done) = (before.position, before.chain, 0);
         loop {
             let position = self.shape.fragment_start(end);
             let count = self.shape.room_at(position).min(payload_bytes - done);
             let last = done + count == payload_bytes;
             let kind = Fragment::kind(done == 0, last);
-            let fragment = Fragment { position, commit, before, durable, kind };
+            let fragment = Fragment { position, commit, before: chain, durable, kind };
             let parts = pieces.iter().map(|piece| match pieces.len() {
                 1 => piece.get(done..done + count).expect("the rest of the one piece"),
                 _ => &**piece,
             });
             let zone = self.shape.zone_of(position);
-            let place = self.place_of(writer, zone)?;
-            let mut within = self.shape.within(position);
-            writer.buffer.clear();
-            if within == ZONE_HEADER_BYTES {
+            self.zones.take(zone)?;
+            let mut at = position;
+            buffer.clear();
+            if self.shape.within(position) == ZONE_HEADER_BYTES && at - ZONE_HEADER_BYTES >= end {
                 // The first fragment brings the header along; both are covered by the same sync.
-                writer.buffer.extend_from_slice(&self.shape.zone_header(zone));
-                within = 0;
+                // Only a new log's first zone has it already.
+                buffer.extend_from_slice(&self.shape.zone_header(zone));
+                at -= ZONE_HEADER_BYTES;
             }
-            before = self.shape.encode(&fragment, parts, &mut writer.buffer);
-            let offset = place * self.shape.zone_bytes + within;
-            if gather {
-                self.tail.gather(offset, &writer.buffer)?;
-            } else {
-                self.tail.write(offset, &writer.buffer)?;
-            }
+            chain = self.shape.encode(&fragment, parts, buffer);
+            put(zone, at, buffer)?;
             end = position + Fragment::bytes(count);
             done += count;
             if last {
-                return Ok((end, before));
+                return Ok(LogEnd { position: end, chain, commit });
             }
         }
     }
 
-    /// Destroys the first fragment of a failed record, in case all of it was written and only its
-    /// success was not told: a record that failed must not come back by a crash. Best effort, as
-    /// the disk is full; that it is needed at all takes a device that reports a whole write as
-    /// failed.
-    fn erase(&self, writer: &Writer, start: u64) {
-        // Parts of the record may be gathered; a failure to write them has poisoned.
-        let _ = self.tail.flush();
-        let index = usize::try_from(self.shape.zone_of(start) - writer.first_zone);
-        if let Some(place) = index.ok().and_then(|index| writer.zones.get(index)) {
-            let offset = place * self.shape.zone_bytes + self.shape.within(start);
-            let _ = self.device.write_at(offset, &[IoSlice::new(&[0; 8])]);
-        }
-    }
-
-    /// Where a zone lies in the file; takes or makes a place when it has none.
-    fn place_of(&self, writer: &mut Writer, zone: u64) -> Result<u64, StorageError> {
-        let index = usize::try_from(zone - writer.first_zone).expect("zones fit memory");
-        while writer.zones.len() <= index {
-            if writer.free.is_empty() {
-                self.grow(writer)?;
-            }
-            writer.zones.extend(writer.free.pop());
-        }
-        Ok(writer.zones[index])
-    }
-
-    /// Adds zeroed, synced zones; only one when there is no space for more.
-    fn grow(&self, writer: &mut Writer) -> Result<(), StorageError> {
-        let wanted = (writer.places / 4).clamp(1, GROWTH_ZONES_MAX);
-        let mut count = wanted;
-        if let Err(error) = self.write_zeros(writer.places, wanted) {
-            if error.kind != ErrorKind::NoSpace || wanted == 1 {
-                return Err(error);
-            }
-            count = 1;
-            self.write_zeros(writer.places, 1)?;
-        }
-        // Unlike a write, a sync that fails for want of space has lost bytes of others, too.
-        self.device.sync().map_err(|error| self.poison.set(error.into()))?;
-        // Popped from the back: the lowest place first, so that the file is used front to back.
-        writer.free.extend((writer.places..writer.places + count).rev());
-        writer.places += count;
-        Ok(())
-    }
-
-    fn write_zeros(&self, first_place: u64, count: u64) -> Result<(), StorageError> {
-        const ZEROS: [u8; 4096] = [0; 4096];
-        let count_each = usize::try_from(self.shape.zone_bytes / 4096);
-        let pieces = vec![IoSlice::new(&ZEROS); count_each.expect("a zone is below 4 GiB")];
-        for place in first_place..first_place + count {
-            self.device.write_at(place * self.shape.zone_bytes, &pieces)?;
-        }
-        Ok(())
-    }
-
-    /// Checksum of the fragment that ends at `position`, which must be the end of a record.
-    pub(crate) fn chain_at(&self, position: LogPosition) -> Result<Option<u64>, StorageError> {
-        let zone = self.shape.zone_of(position.0.saturating_sub(1));
-        let place = {
-            let writer = self.writer.lock();
-            if writer.end == position.0 {
-                return Ok(Some(writer.chain));
-            }
-            let index = zone.checked_sub(writer.first_zone).and_then(|i| usize::try_from(i).ok());
-            match index.and_then(|index| writer.zones.get(index)) {
-                Some(place) if position.0 < writer.end => *place,
-                _ => return Ok(None),
-            }
-        };
-        self.tail.flush()?;
-        let length = usize::try_from(position.0 - zone * self.shape.zone_bytes);
-        let mut bytes = vec![0; length.expect("at most a zone")];
-        self.device.read_at(place * self.shape.zone_bytes, &mut bytes)?;
-        let mut at = zone * self.shape.zone_bytes + ZONE_HEADER_BYTES;
-        while at < position.0 {
-            let within = usize::try_from(self.shape.within(at)).expect("at most a zone");
-            let found = bytes.get(within..).and_then(|bytes| self.shape.decode(at, bytes));
-            let Some(found) = found else { return Ok(None) };
-            at += Fragment::bytes(found.payload.len());
-            if at == position.0 {
-                let ends_record = matches!(found.fragment.kind, Kind::Whole | Kind::Last);
-                return Ok(ends_record.then_some(found.checksum));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Gives back the zones that lie before the one with the byte before `position`: that one is
-    /// kept, to prove at recovery that the log's part from there on is present.
+    /// Gives back the zones before the one with the byte before `position`, as far as no instance
+    /// pins them: that one is kept, to prove at recovery that the log's part from there on is
+    /// present.
     pub(crate) fn recycle_before(&self, position: LogPosition) {
-        let keep = self.shape.zone_of(position.0.saturating_sub(1));
-        let writer = &mut *self.writer.lock();
-        while writer.first_zone < keep
-            && let Some(place) = writer.zones.pop_front()
-        {
-            writer.free.push(place);
-            writer.first_zone += 1;
-        }
+        self.zones.recycle_before(position.0);
     }
 
     /// Bytes of the file.
     pub(crate) fn file_bytes(&self) -> u64 {
-        self.writer.lock().places * self.shape.zone_bytes
+        self.state().places.load(Ordering::Relaxed) * self.shape.zone_bytes
     }
 }

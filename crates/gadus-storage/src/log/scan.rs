@@ -32,6 +32,8 @@ pub(crate) struct LogStart {
 #[derive(Debug)]
 pub(crate) struct LogScan {
     pub(crate) records: Vec<LogRecord>,
+    /// The commit of the last one.
+    pub(crate) last_commit: Option<CommitNumber>,
     /// End of the last whole record, and the checksum of its last fragment.
     pub(crate) end: u64,
     pub(crate) chain: u64,
@@ -163,6 +165,7 @@ impl Scanner<'_> {
     fn accept(&mut self, start: LogStart) -> Result<(LogScan, u64), StorageError> {
         let mut scan = LogScan {
             records: Vec::new(),
+            last_commit: None,
             end: start.position.0,
             chain: start.chain,
             proven: start.durable.0,
@@ -196,6 +199,7 @@ impl Scanner<'_> {
             if matches!(kind, Kind::Whole | Kind::Last)
                 && let Some(OpenRecord { commit, payload }) = open.take()
             {
+                scan.last_commit = Some(commit);
                 scan.records.push(LogRecord { commit, payload, position: LogPosition(end) });
                 (scan.end, scan.chain) = (end, chain);
             }

@@ -5,15 +5,20 @@ use gadus_base::Random;
 
 const UNIT: u64 = EXTENT_UNIT_BYTES;
 
+fn recovering(file_bytes: u64, next_id: u64, checkpoint: u64) -> Arc<Space> {
+    Space::recovering(Arc::new(Peers::alone().unwrap()), file_bytes, next_id, checkpoint)
+}
+
 fn empty() -> Arc<Space> {
-    let space = Space::recovering(0, 1, 0);
-    space.finish_recovery();
+    let space = recovering(0, 1, 0);
+    space.finish_recovery(true);
     space
 }
 
 fn checkpoint(space: &Space, sequence: u64) {
     space.checkpoint_begins(sequence);
     space.checkpoint_completes(sequence);
+    space.find_free(|| ());
 }
 
 #[test]
@@ -25,6 +30,7 @@ fn a_dropped_extent_is_reused_after_two_checkpoints() {
     for sequence in 1..=2 {
         let other = space.allocate(1).unwrap();
         assert_ne!(other.reference().offset, offset);
+        space.named([other.reference()]);
         std::mem::forget(other);
         checkpoint(&space, sequence);
     }
@@ -38,6 +44,9 @@ fn a_drop_during_a_checkpoint_waits_for_two_more() {
     drop(space.allocate(1).unwrap());
     space.checkpoint_completes(1);
     checkpoint(&space, 2);
+    let last = space.allocate(1).unwrap();
+    space.named([last.reference()]);
+    checkpoint(&space, 2);
     assert_eq!(space.pending_at(2).len(), 1);
     assert_eq!(space.figures().free, 0);
     checkpoint(&space, 3);
@@ -50,9 +59,9 @@ fn ids_are_never_given_twice_and_leave_room_for_blobs() {
     let first = space.allocate(UNIT).unwrap().reference();
     let second = space.allocate(UNIT).unwrap().reference();
     assert_eq!(second.id, first.id + 1 + UNIT / 64);
-    let recovered = Space::recovering(second.end(), 1, 0);
+    let recovered = recovering(second.end(), 1, 0);
     let kept = recovered.adopt(second).unwrap();
-    recovered.finish_recovery();
+    recovered.finish_recovery(true);
     let third = recovered.allocate(UNIT).unwrap();
     assert!(third.reference().id >= second.ids_end());
     assert_eq!(third.reference().offset, first.offset, "what nobody adopted is free");
@@ -61,7 +70,7 @@ fn ids_are_never_given_twice_and_leave_room_for_blobs() {
 
 #[test]
 fn damaged_references_are_refused() {
-    let space = Space::recovering(DATA_START + 10 * UNIT, 1, 0);
+    let space = recovering(DATA_START + 10 * UNIT, 1, 0);
     let extent = |offset, bytes, id| ExtentRef { offset, bytes, id };
     let kept = space.adopt(extent(DATA_START + UNIT, 2 * UNIT, 5)).unwrap();
     let same = space.adopt(kept.reference()).unwrap();
@@ -79,11 +88,11 @@ fn damaged_references_are_refused() {
 
 #[test]
 fn an_extent_named_again_during_recovery_is_kept() {
-    let space = Space::recovering(DATA_START + UNIT, 1, 7);
+    let space = recovering(DATA_START + UNIT, 1, 7);
     let reference = ExtentRef { offset: DATA_START, bytes: UNIT, id: 3 };
     drop(space.adopt(reference).unwrap());
     let again = space.adopt(reference).unwrap();
-    space.finish_recovery();
+    space.finish_recovery(true);
     assert_eq!(space.figures().pending, 0);
     drop(again);
     assert_eq!(space.figures().pending, UNIT);
@@ -102,6 +111,10 @@ fn random_use_never_overlaps_and_always_merges() {
                 let other = other.reference();
                 assert!(end <= other.offset || other.end() <= start);
             }
+            // Some are named at once, some never.
+            if random.below(2) == 0 {
+                space.named([extent.reference()]);
+            }
             held.push(extent);
         }
         while held.len() > 50 {
@@ -110,17 +123,41 @@ fn random_use_never_overlaps_and_always_merges() {
         }
         checkpoint(&space, sequence);
     }
-    let end = space.end();
+    let last = held.iter().max_by_key(|extent| extent.reference().offset).unwrap().clone();
     held.clear();
+    space.named([last.reference()]);
     (400..403).for_each(|sequence| checkpoint(&space, sequence));
-    assert_eq!(space.figures().free, end - DATA_START);
-    assert_eq!(space.state.lock().free_by_offset.len(), 1, "neighbours are merged");
+    assert_eq!(space.figures().free, last.reference().offset - DATA_START);
+    assert_eq!(space.shared().ranges(true).len(), 1, "neighbours are merged");
 }
 
 #[test]
 fn an_extent_that_the_file_ends_within_is_refused() {
     let extent = |units| ExtentRef { offset: DATA_START, bytes: units * UNIT, id: 1 };
-    let space = Space::recovering(DATA_START + 2 * UNIT - 1, 1, 0);
+    let space = recovering(DATA_START + 2 * UNIT - 1, 1, 0);
     assert!(space.adopt(extent(2)).is_err());
     space.adopt(extent(1)).unwrap();
+}
+
+#[test]
+fn what_others_have_reserved_or_named_is_not_found_free() {
+    let peers = Arc::new(Peers::alone().unwrap());
+    let one = Space::recovering(peers.clone(), 0, 1, 0);
+    one.finish_recovery(true);
+    // Two instances in one slot, whose local knowledge differs.
+    let other = Space::opened(peers, 0);
+    other.finish_recovery(false);
+    let (unnamed, named) = (one.allocate(1).unwrap(), one.allocate(400 << 10).unwrap());
+    one.named([named.reference()]);
+    let mut adopted = None;
+    other.find_free(|| adopted = Some(other.adopt(named.reference()).unwrap()));
+    assert_eq!(other.figures().free, 0);
+    one.named([unnamed.reference()]);
+    let unnamed_too = other.adopt(unnamed.reference()).unwrap();
+    one.find_free(|| ());
+    other.find_free(|| ());
+    let mine = other.allocate(UNIT).unwrap().reference();
+    for theirs in [unnamed_too.reference(), named.reference()] {
+        assert!(mine.end() <= theirs.offset || theirs.end() <= mine.offset);
+    }
 }

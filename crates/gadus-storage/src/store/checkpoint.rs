@@ -3,20 +3,59 @@
 //! - Writes the slot that is not in use: until the new one is complete, the old one stands.
 //! - Recycles only what lies behind the *older* of the two headers, so that recovery can fall back
 //!   to it.
+//! - One instance at a time writes one; before it does, it learns what the one before was.
 //! - A checkpoint that fails before its header is written has changed nothing, and its sequence
 //!   is used again: sequences count complete checkpoints, and reuse relies on it.
 
+use super::open::adopt_headers;
 use super::{Headers, Shared, Store};
-use crate::blob::ExtentRef;
+use crate::blob::{Blob, ExtentRef};
 use crate::error::StorageError;
 use crate::header::{Header, SLOT_OFFSETS};
+use crate::peers::Held;
 use crate::space::{Extent, Pending};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, LogPosition};
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// The right to write a checkpoint, and to what must not fall between its beginning and its end;
+/// until it is dropped.
+#[derive(Debug)]
+pub struct CheckpointTurn<'a> {
+    _held: Held<'a>,
+    root: Option<Blob>,
+}
+
+impl CheckpointTurn<'_> {
+    /// The root of the newest checkpoint, where another instance has written it since this one's
+    /// last turn.
+    #[must_use]
+    pub fn root(&self) -> Option<&Blob> {
+        self.root.as_ref()
+    }
+}
+
 impl Store {
+    /// Takes the turn to write a checkpoint, which one thread of one instance has at a time.
+    ///
+    /// # Errors
+    /// When what another instance has written meanwhile cannot be read.
+    pub fn checkpoint_turn(&self) -> Result<CheckpointTurn<'_>, StorageError> {
+        let shared = &self.shared;
+        let held = shared.peers.hold(&shared.peers.state().checkpoint);
+        let headers = &mut *shared.headers.lock();
+        let complete = shared.peers.state().space.complete();
+        let mut root = None;
+        if complete != headers.newest.sequence {
+            let chosen = shared.files.choose_header()?;
+            let (fresh, rest) = adopt_headers(&shared.space, &shared.files, chosen)?;
+            *headers = fresh;
+            root = rest.root;
+        }
+        Ok(CheckpointTurn { _held: held, root })
+    }
+
     /// Says that the caller is about to take the state of its next checkpoint. What is dropped from
     /// now on may be named by records behind that checkpoint, and is kept as long as it is.
     pub fn checkpoint_begins(&self) {
@@ -27,7 +66,8 @@ impl Store {
     /// Makes `root` the state as of `commit`; opening then replays the log from `up_to`, the end of
     /// a record, and every record before it must be contained in the root.
     ///
-    /// The caller keeps the extents that the root names until this returns.
+    /// The caller has the turn, and keeps the extents that the root names until this returns. An
+    /// instance that shares the database then calls [`Store::find_free_space`].
     ///
     /// # Errors
     /// `NoSpace` fails this checkpoint only; a failed sync or header poisons the store.
@@ -39,7 +79,6 @@ impl Store {
     ) -> Result<(), StorageError> {
         let shared = &self.shared;
         shared.writable()?;
-        // One at a time; everything else goes on meanwhile.
         let headers = &mut *shared.headers.lock();
         let chain = shared.checked_position(headers, up_to)?;
         let sequence = headers.newest.sequence + 1;
@@ -67,7 +106,20 @@ impl Store {
         };
         shared.write_header(headers, header)?;
         shared.adopt_header(headers, header, extent);
+        if shared.peers.excludes_others() {
+            shared.space.find_free(|| ());
+        }
         Ok(())
+    }
+
+    /// Looks for space that nothing names any more, after a checkpoint and in its turn. `catch_up`
+    /// makes the caller adopt every extent that others have named by then.
+    pub fn find_free_space(&self, catch_up: impl FnOnce()) {
+        let older = self.shared.headers.lock().older.map_or(CommitNumber(0), |older| older.commit);
+        // What others read that is older, nobody here knows.
+        if self.shared.peers.others_oldest_commit() >= older {
+            self.shared.space.find_free(catch_up);
+        }
     }
 }
 
@@ -92,7 +144,8 @@ impl Shared {
     fn write_header(&self, headers: &Headers, header: Header) -> Result<(), StorageError> {
         let slot = 1 - headers.newest_slot;
         let bytes = header.encode(slot);
-        self.data
+        self.files
+            .data
             .write_at(SLOT_OFFSETS[slot], &[IoSlice::new(&bytes)])
             .map_err(|error| self.poison.set(error.into()))?;
         self.sync_data()
@@ -104,8 +157,10 @@ impl Shared {
         headers.older_extent = headers.newest_extent.replace(extent);
         headers.newest = header;
         headers.newest_slot = 1 - headers.newest_slot;
-        self.replay_from.store(header.replay_from.0, Ordering::Release);
+        let replay_from = &self.peers.state().log.replay_from;
+        replay_from.store(header.replay_from.0, Ordering::Release);
         self.space.checkpoint_completes(header.sequence);
+        self.space.named([header.extent]);
         if let Some(older) = &headers.older {
             self.log.recycle_before(older.replay_from);
         }

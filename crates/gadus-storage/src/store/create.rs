@@ -4,18 +4,16 @@
 //!   repeated; with one, both files and their names are durable.
 //! - A log with records is never overwritten: its data file may only be mislaid.
 
+use super::Store;
 use super::files::{Files, holder_name, log_name, own, read_slots};
-use super::{Headers, Store};
 use crate::blob::{BlobRef, ExtentRef};
 use crate::error::{ErrorKind, StorageError};
 use crate::header::{
     Header, LOG_ZONE_BYTES_MAX, LOG_ZONE_BYTES_MIN, SLOT_OFFSETS, zone_bytes_allowed,
 };
-use crate::holder;
+use crate::holder::OpenersTurn;
 use crate::log::format::{LogShape, ZONE_HEADER_BYTES, ZONE_HEADER_LENGTH, peek_zone_header};
-use crate::log::scan::{LogStart, scan};
-use crate::options::Options;
-use crate::space::Space;
+use crate::options::{Options, Sharing};
 use gadus_base::{CommitNumber, DatabaseId, LogPosition, Random};
 use gadus_block::{BlockError, Device, ErrorKind as BlockErrorKind, Folder, OpenMode};
 use std::io::IoSlice;
@@ -31,19 +29,41 @@ impl Store {
         name: &str,
         options: Options,
     ) -> Result<Self, StorageError> {
+        Self::make(folder.clone(), name, &options)?;
+        let (store, _) = Self::open(folder, name, options)?;
+        store.finish_recovery()?;
+        Ok(store)
+    }
+
+    /// Makes the files of a new database, which holds nothing; also over one whose creation was
+    /// interrupted. It is to be opened then, as others may do before.
+    ///
+    /// # Errors
+    /// As [`Store::create`].
+    pub fn make(
+        folder: Arc<dyn Folder>,
+        name: &str,
+        options: &Options,
+    ) -> Result<(), StorageError> {
         let described = folder.describe(name);
         if options.read_only || !zone_bytes_allowed(options.log_zone_bytes) {
             let message = "a database is created for writing, with a log zone size of a power of \
                            two from 4 KiB to 64 MiB";
             return Err(StorageError::new(ErrorKind::Invalid, &described, message));
         }
+        let shares = matches!(options.sharing, Sharing::Shared { .. });
+        let _turn = OpenersTurn::take(&*folder, &holder_name(name), shares)?;
         let data = open_or_create(&*folder, name)?;
-        own(&*folder, name, &*data, options)?;
+        let owned = own(&*folder, name, &*data, options);
+        if !shares {
+            owned.clone()?;
+        }
         if !matches!(read_slots(&*data, &described), Err(error) if error.kind == ErrorKind::Unfinished)
         {
             let message = "it exists; open it, or choose another name";
             return Err(StorageError::new(ErrorKind::AlreadyExists, &described, message));
         }
+        owned?;
         let log_name = log_name(name);
         let log = open_or_create(&*folder, &log_name)?;
         own(&*folder, name, &*log, options)?;
@@ -53,32 +73,13 @@ impl Store {
         folder.sync()?;
         let database = DatabaseId::new(&mut Random::from_system());
         let files = Files { folder, data, log, data_described: described, log_described };
-        let newest = files.initialise(database, options)?;
-        holder::record(&*files.folder, &holder_name(name));
-        let headers = Headers {
-            newest,
-            newest_slot: 1,
-            newest_extent: None,
-            older: Some(Header { sequence: 1, ..newest }),
-            older_extent: None,
-        };
-        let shape = LogShape { database, zone_bytes: options.log_zone_bytes.into() };
-        let start = LogStart {
-            position: newest.replay_from,
-            chain: newest.chain,
-            durable: newest.log_durable,
-            keep_from: newest.replay_from,
-        };
-        let scan = scan(&*files.log, &files.log_described, shape, start)?;
-        let space = Space::recovering(0, newest.next_id, newest.sequence);
-        space.finish_recovery();
-        Self::assemble(files, options, shape, headers, space, scan)
+        files.initialise(database, options)
     }
 }
 
 impl Files {
     /// Writes an empty log, then both headers, newest last.
-    fn initialise(&self, database: DatabaseId, options: Options) -> Result<Header, StorageError> {
+    fn initialise(&self, database: DatabaseId, options: &Options) -> Result<(), StorageError> {
         let zone_bytes = u64::from(options.log_zone_bytes);
         let shape = LogShape { database, zone_bytes };
         let mut zone = vec![0; options.log_zone_bytes as usize];
@@ -103,8 +104,7 @@ impl Files {
         for (slot, header) in [header, newest].into_iter().enumerate() {
             self.data.write_at(SLOT_OFFSETS[slot], &[IoSlice::new(&header.encode(slot))])?;
         }
-        self.data.sync()?;
-        Ok(newest)
+        Ok(self.data.sync()?)
     }
 }
 

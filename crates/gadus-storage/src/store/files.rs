@@ -3,8 +3,8 @@
 //! - Nothing is changed here, and nothing is believed that its checksum does not cover.
 //! - A missing log is refused, always: nothing tells whether it held acknowledged commits.
 
+use super::blobs::read_blob;
 use super::checkpoint::decode_pending;
-use super::read_blob;
 use crate::blob::{Blob, BlobRef};
 use crate::error::{ErrorKind, StorageError};
 use crate::header::{DATA_START, Header, SLOT_BYTES, SLOT_OFFSETS, Slot};
@@ -14,7 +14,8 @@ use crate::space::Pending;
 use gadus_block::{Device, ErrorKind as BlockErrorKind, Folder, Hint, OpenMode};
 use std::sync::Arc;
 
-/// The files of a database, open and owned.
+/// The files of a database, open.
+#[derive(Debug)]
 pub(crate) struct Files {
     pub(crate) folder: Arc<dyn Folder>,
     pub(crate) data: Arc<dyn Device>,
@@ -42,16 +43,45 @@ pub(super) fn holder_name(name: &str) -> String {
 }
 
 impl Files {
-    /// Opens and owns both files; for reading, shares them with other readers.
+    /// Opens and owns both files, or names who has them; for reading, shares them with other readers.
+    pub(crate) fn open_owned(
+        folder: Arc<dyn Folder>,
+        name: &str,
+        options: &Options,
+    ) -> Result<Self, StorageError> {
+        let owner = folder.clone();
+        let own = |device: &dyn Device| own(&*owner, name, device, options);
+        let files = Self::open_each(folder, name, options, own)?;
+        // What the cache holds may be what a failed sync did not write; best effort.
+        files.log.hint(0..files.log.length()?, Hint::DontNeed);
+        files.data.hint(0..DATA_START, Hint::DontNeed);
+        Ok(files)
+    }
+
+    /// Owns both files, if nobody else has them open.
+    pub(crate) fn try_own(&self) -> Result<bool, StorageError> {
+        Ok(self.data.try_own()? && self.log.try_own()?)
+    }
+
+    /// Opens both files.
     pub(crate) fn open(
         folder: Arc<dyn Folder>,
         name: &str,
-        options: Options,
+        options: &Options,
+    ) -> Result<Self, StorageError> {
+        Self::open_each(folder, name, options, |_| Ok(()))
+    }
+
+    fn open_each(
+        folder: Arc<dyn Folder>,
+        name: &str,
+        options: &Options,
+        opened: impl Fn(&dyn Device) -> Result<(), StorageError>,
     ) -> Result<Self, StorageError> {
         let mode = if options.read_only { OpenMode::Read } else { OpenMode::ReadWrite };
         let data_described = folder.describe(name);
         let data = folder.open(name, mode)?;
-        own(&*folder, name, &*data, options)?;
+        opened(&*data)?;
         // Before the log is asked for: a file that is no database needs no log either.
         read_slots(&*data, &data_described)?;
         let log_name = log_name(name);
@@ -66,10 +96,7 @@ impl Files {
             }
             _ => error.into(),
         })?;
-        own(&*folder, name, &*log, options)?;
-        // What the cache holds may be what a failed sync did not write; best effort.
-        log.hint(0..log.length()?, Hint::DontNeed);
-        data.hint(0..DATA_START, Hint::DontNeed);
+        opened(&*log)?;
         Ok(Self { folder, data, log, data_described, log_described })
     }
 
@@ -136,16 +163,18 @@ pub(super) fn own(
     folder: &dyn Folder,
     name: &str,
     device: &dyn Device,
-    options: Options,
+    options: &Options,
 ) -> Result<(), StorageError> {
     let owned = if options.read_only { device.try_share()? } else { device.try_own()? };
-    if owned {
-        return Ok(());
-    }
+    if owned { Ok(()) } else { Err(in_use(folder, name)) }
+}
+
+/// The error that names who has a database open.
+pub(super) fn in_use(folder: &dyn Folder, name: &str) -> StorageError {
     let holder = holder::describe(folder, &holder_name(name));
     let holder = holder.unwrap_or_else(|| "a process that left no description".to_owned());
     let message = format!("it is in use by {holder}; close it there first");
-    Err(StorageError::new(ErrorKind::InUse, &folder.describe(name), message))
+    StorageError::new(ErrorKind::InUse, &folder.describe(name), message)
 }
 
 /// Both slots, of which at least one is valid.

@@ -6,24 +6,31 @@
 //! - The store owns both files' open devices until it is dropped, and drops nothing unsynced that
 //!   was acknowledged.
 
+mod blobs;
 mod checkpoint;
 mod create;
 mod files;
+mod follow;
 mod open;
 mod relaxed;
+mod remove;
+mod share;
 
+pub use checkpoint::CheckpointTurn;
 pub(crate) use files::{Files, read_slots};
-pub(crate) use open::log_start;
+pub use follow::NUMBERS_MAX;
+pub(crate) use open::{log_start, shape_of};
 
-use crate::blob::{BLOB_ALIGNMENT_BYTES, Blob, BlobRef, ExtentRef};
+use crate::blob::{Blob, BlobRef, ExtentRef};
 use crate::error::{ErrorKind, StorageError};
 use crate::header::Header;
-use crate::log::{Log, LogRecord};
+use crate::log::{Log, LogEnd, LogRecord};
 use crate::options::{Durability, Options};
+use crate::peers::{Held, Peers};
 use crate::poison::Poison;
 use crate::space::{Extent, Misplaced, Space};
 use gadus_base::{CommitNumber, DatabaseId, LogPosition};
-use gadus_block::{AlignedBuffer, Device, Hint};
+use gadus_block::Hint;
 use parking_lot::Mutex;
 use relaxed::RelaxedSync;
 use std::io::IoSlice;
@@ -48,8 +55,16 @@ pub struct Recovered {
     pub commit: CommitNumber,
     /// The records after it, in order.
     pub records: Vec<LogRecord>,
+    /// Where they end.
+    pub end: LogEnd,
     /// What was wrong and could be mended, in words for the user.
     pub warnings: Vec<String>,
+}
+
+/// The right to append, until it is dropped.
+#[derive(Debug)]
+pub struct Turn<'a> {
+    _held: Held<'a>,
 }
 
 /// Counts since the store was opened, and sizes now.
@@ -79,16 +94,17 @@ pub struct StoreStatistics {
 
 #[derive(Debug)]
 struct Shared {
-    data: Arc<dyn Device>,
-    data_described: String,
+    // What drops files frees what proves this instance alive: the peers go first.
+    log: Log,
+    space: Arc<Space>,
+    poison: Arc<Poison>,
+    peers: Arc<Peers>,
+    files: Files,
     options: Options,
     database: DatabaseId,
-    poison: Arc<Poison>,
-    space: Arc<Space>,
-    log: Log,
     headers: Mutex<Headers>,
-    /// Replay position of the newest header, readable without its lock.
-    replay_from: AtomicU64,
+    /// Whether this instance has recovered the database; else it has joined others.
+    recovered: bool,
     commits: AtomicU64,
     data_syncs: AtomicU64,
     checkpoints: AtomicU64,
@@ -115,7 +131,7 @@ impl Store {
     /// Where the data file is, for messages.
     #[must_use]
     pub fn describe(&self) -> &str {
-        &self.shared.data_described
+        &self.shared.files.data_described
     }
 
     /// Writes blobs side by side into an extent of their own. Not synced: call
@@ -150,16 +166,16 @@ impl Store {
 
     /// Says that a range will be read soon, or not again.
     pub fn hint(&self, range: Range<u64>, hint: Hint) {
-        self.shared.data.hint(range, hint);
+        self.shared.files.data.hint(range, hint);
     }
 
-    /// Marks an extent as used, during recovery: every extent that the root or a record names. The
-    /// same reference gives the same handle.
+    /// Marks an extent as used: every extent that the root or a record names, during recovery or when
+    /// others have appended it. The same reference gives the same handle.
     ///
     /// # Errors
     /// `Corrupt` when the reference cannot be true.
     pub fn adopt_extent(&self, extent: ExtentRef) -> Result<Arc<Extent>, StorageError> {
-        if !self.shared.space.is_recovering() {
+        if !self.shared.space.is_recovering() && !self.is_shared() {
             return Err(self.shared.invalid("extents are adopted during recovery only"));
         }
         self.shared.adopt(extent)
@@ -173,11 +189,17 @@ impl Store {
         if !self.shared.space.is_recovering() {
             return Err(self.shared.invalid("recovery ends once"));
         }
-        self.shared.space.finish_recovery();
+        self.shared.finish_recovery();
         Ok(())
     }
 
-    /// Appends a record: written, not durable yet. The caller serialises calls.
+    /// Takes the turn to append, which one thread of one instance has at a time.
+    #[must_use]
+    pub fn turn(&self) -> Turn<'_> {
+        Turn { _held: self.shared.peers.hold(&self.shared.peers.state().commit) }
+    }
+
+    /// Appends a record: written, not durable yet.
     ///
     /// # Errors
     /// `NoSpace` and `Limit` fail this record only; other failures poison the store.
@@ -186,12 +208,11 @@ impl Store {
         commit: CommitNumber,
         pieces: &[IoSlice<'_>],
     ) -> Result<LogPosition, StorageError> {
-        self.append_record(commit, pieces, false)
+        self.append_record(&self.turn(), commit, pieces, false)
     }
 
-    /// Appends a record whose caller calls [`Store::wait_durable`] next: while a sync runs, the
-    /// record may stay in memory, to be written together with others before the next sync. The
-    /// caller serialises calls.
+    /// Appends a record whose caller calls [`Store::wait_durable`] next: the
+    /// record may stay in memory, to be written together with others before the next sync.
     ///
     /// # Errors
     /// `NoSpace` and `Limit` fail this record only; other failures poison the store.
@@ -200,11 +221,17 @@ impl Store {
         commit: CommitNumber,
         pieces: &[IoSlice<'_>],
     ) -> Result<LogPosition, StorageError> {
-        self.append_record(commit, pieces, true)
+        self.append_record(&self.turn(), commit, pieces, true)
     }
 
-    fn append_record(
+    /// Appends a record in a turn that was taken before; `will_wait` as in
+    /// [`Store::append_for_sync`].
+    ///
+    /// # Errors
+    /// `NoSpace` and `Limit` fail this record only; other failures poison the store.
+    pub fn append_record(
         &self,
+        _turn: &Turn<'_>,
         commit: CommitNumber,
         pieces: &[IoSlice<'_>],
         will_wait: bool,
@@ -242,13 +269,14 @@ impl Store {
     /// The end of the last appended record.
     #[must_use]
     pub fn appended(&self) -> LogPosition {
-        self.shared.log.group.appended()
+        LogPosition(self.shared.log.end().position)
     }
 
     /// Bytes that opening would have to read from the log now.
     #[must_use]
     pub fn log_bytes_since_checkpoint(&self) -> u64 {
-        self.appended().0 - self.shared.replay_from.load(Ordering::Acquire)
+        let replay_from = self.shared.peers.state().log.replay_from.load(Ordering::Acquire);
+        self.appended().0.saturating_sub(replay_from)
     }
 
     /// Whether a failure has left the durable state unknown; see [`ErrorKind::Poisoned`].
@@ -278,94 +306,41 @@ impl Store {
     }
 }
 
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
 impl Shared {
+    fn finish_recovery(&self) {
+        self.space.finish_recovery(self.recovered);
+        if !self.recovered {
+            self.peers.unpin_all();
+        }
+    }
+
     fn writable(&self) -> Result<(), StorageError> {
         if !self.options.read_only {
             return self.poison.check();
         }
         let message = "the database is open for reading only";
-        Err(StorageError::new(ErrorKind::ReadOnly, &self.data_described, message))
+        Err(StorageError::new(ErrorKind::ReadOnly, &self.files.data_described, message))
     }
 
     fn invalid(&self, message: &str) -> StorageError {
-        StorageError::new(ErrorKind::Invalid, &self.data_described, message)
+        StorageError::new(ErrorKind::Invalid, &self.files.data_described, message)
     }
 
     fn adopt(&self, extent: ExtentRef) -> Result<Arc<Extent>, StorageError> {
-        self.space.adopt(extent).map_err(|why| misplaced(why, extent, &self.data_described))
+        self.space.adopt(extent).map_err(|why| misplaced(why, extent, &self.files.data_described))
     }
 
     fn sync_data(&self) -> Result<(), StorageError> {
         self.poison.check()?;
         self.data_syncs.fetch_add(1, Ordering::Relaxed);
-        self.data.sync().map_err(|error| self.poison.set(error.into()))
+        self.files.data.sync().map_err(|error| self.poison.set(error.into()))
     }
-
-    fn write_extent(&self, blobs: &[&[u8]]) -> Result<(Arc<Extent>, Vec<BlobRef>), StorageError> {
-        const ZEROS: [u8; 4096] = [0; 4096];
-        if self.space.is_recovering() {
-            return Err(self.invalid("writing begins after recovery"));
-        }
-        let bytes = blobs.iter().map(|blob| room_of(blob)).sum();
-        let Some(extent) = self.space.allocate(bytes) else {
-            let message = "the data file has reached the largest size that files can have";
-            return Err(StorageError::new(ErrorKind::Limit, &self.data_described, message));
-        };
-        let ExtentRef { offset: start, bytes: extent_bytes, id } = extent.reference();
-        let mut references = Vec::with_capacity(blobs.len());
-        let mut pieces = Vec::with_capacity(2 * blobs.len() + 1);
-        let mut offset = start;
-        for (blob, id) in blobs.iter().zip(id + 1..) {
-            references.push(BlobRef::of(id, offset, blob));
-            let room = room_of(blob);
-            let padding = usize::try_from(room - blob.len() as u64).expect("at most 64 bytes");
-            pieces.extend([IoSlice::new(blob), IoSlice::new(&ZEROS[..padding])]);
-            offset += room;
-        }
-        let rest = usize::try_from(start + extent_bytes - offset).expect("at most one unit");
-        pieces.push(IoSlice::new(&ZEROS[..rest]));
-        match self.data.write_at(start, &pieces) {
-            Ok(()) => Ok((extent, references)),
-            Err(error) => {
-                self.space.cancel(extent);
-                Err(error.into())
-            }
-        }
-    }
-
-    fn read_blob(&self, blob: &BlobRef) -> Result<Blob, StorageError> {
-        read_blob(&*self.data, &self.data_described, self.space.end(), blob)
-    }
-}
-
-/// Space that a blob takes in its extent; also an empty one takes some, so that the ids of an
-/// extent's blobs are bounded by its length.
-fn room_of(blob: &[u8]) -> u64 {
-    (blob.len() as u64).next_multiple_of(BLOB_ALIGNMENT_BYTES).max(BLOB_ALIGNMENT_BYTES)
-}
-
-/// Reads a blob of a file that ends at `file_end`, before which the reference must lie.
-fn read_blob(
-    data: &dyn Device,
-    described: &str,
-    file_end: u64,
-    blob: &BlobRef,
-) -> Result<Blob, StorageError> {
-    let damaged = |message: &str| {
-        let message = format!("blob {} of {} bytes {message}", blob.id, blob.bytes);
-        StorageError::corrupt(described, blob.offset, message)
-    };
-    if !blob.offset.is_multiple_of(BLOB_ALIGNMENT_BYTES) || blob.end() > file_end {
-        return Err(damaged("cannot be where its reference says"));
-    }
-    let length = usize::try_from(blob.bytes).map_err(|_| damaged("is too large"))?;
-    let alignment = usize::try_from(BLOB_ALIGNMENT_BYTES).expect("small");
-    let mut bytes = AlignedBuffer::zeroed(length, alignment);
-    data.read_at(blob.offset, &mut bytes)?;
-    if !blob.matches(&bytes) {
-        return Err(damaged("is not what was written: its checksum differs; restore a copy"));
-    }
-    Ok(Blob::new(bytes))
 }
 
 fn misplaced(why: Misplaced, extent: ExtentRef, described: &str) -> StorageError {

@@ -5,7 +5,8 @@
 //! - What a dead process wrote may be in the cache and not on the medium, its sync's error consumed:
 //!   the header in use and the unproven end of the log are written again, and synced, before
 //!   anything relies on them.
-//! - The files are owned by the open devices that write them, until the store is dropped.
+//! - The files are owned by the open devices that write them, until the store is dropped: all of
+//!   their slots by an instance that excludes others, one by each that shares ([`super::share`]).
 
 use super::files::{Chosen, Files, holder_name};
 use super::relaxed::RelaxedSync;
@@ -13,22 +14,25 @@ use super::{Headers, Recovered, Shared, Store, misplaced};
 use crate::blob::ExtentRef;
 use crate::error::StorageError;
 use crate::header::{Header, SLOT_OFFSETS};
-use crate::holder;
+use crate::holder::{self, OpenersTurn};
 use crate::log::Log;
 use crate::log::format::LogShape;
 use crate::log::scan::{LogScan, LogStart, make_durable, scan};
-use crate::options::{Durability, Options};
+use crate::log::state::{LogEnd, ZONES_MAX};
+use crate::options::{Durability, Options, Sharing};
+use crate::peers::{Peers, memory_failed};
 use crate::poison::Poison;
-use crate::space::Space;
+use crate::space::{Extent, Pending, Space};
 use gadus_block::Folder;
 use parking_lot::Mutex;
 use std::io::IoSlice;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 impl Store {
-    /// Opens a database and recovers it. The caller then adopts every extent that the root and the
-    /// records name, and calls [`Store::finish_recovery`].
+    /// Opens a database. The first of those who share it, or who excludes others, recovers it; who
+    /// comes later learns the same from the files and from the others. The caller then adopts every
+    /// extent that the root and the records name, and calls [`Store::finish_recovery`].
     ///
     /// # Errors
     /// `NotFound`, `Unfinished`, `NotADatabase`, `Version`, `Corrupt`, `InUse`, `Foreign`, or a
@@ -38,47 +42,58 @@ impl Store {
         name: &str,
         options: Options,
     ) -> Result<(Self, Recovered), StorageError> {
-        let files = Files::open(folder, name, options)?;
-        let Chosen { slots, slot, header, root, pending, mut warnings } = files.choose_header()?;
-        let shape =
-            LogShape { database: header.database, zone_bytes: header.log_zone_bytes.into() };
-        let other = slots[1 - slot].header().copied();
-        let start = log_start(&header, other.as_ref());
-        let mut scan = scan(&*files.log, &files.log_described, shape, start)?;
+        match &options.sharing {
+            Sharing::Shared { memory } if !options.read_only => {
+                let memory = memory.clone();
+                let files = Files::open(folder, name, &options)?;
+                Self::open_shared(files, name, options, &memory)
+            }
+            _ => {
+                let turn = match options.read_only {
+                    true => None,
+                    false => Some(OpenersTurn::take(&*folder, &holder_name(name), false)?),
+                };
+                let files = Files::open_owned(folder.clone(), name, &options)?;
+                let peers = Peers::alone();
+                let peers = peers.map_err(|error| memory_failed(&files.data_described, &error))?;
+                let opened = Self::recover(files, options, Arc::new(peers))?;
+                if turn.is_some() {
+                    holder::record_alone(&*folder, &holder_name(name));
+                }
+                Ok(opened)
+            }
+        }
+    }
 
+    /// Recovers a database that nobody else has open.
+    pub(super) fn recover(
+        files: Files,
+        options: Options,
+        peers: Arc<Peers>,
+    ) -> Result<(Self, Recovered), StorageError> {
+        let chosen = files.choose_header()?;
+        let (header, slot) = (chosen.header, chosen.slot);
+        let shape = shape_of(&header);
+        let start = log_start(&header, chosen.other());
+        let mut scan = scan(&*files.log, &files.log_described, shape, start)?;
         let length = files.data.length()?;
-        let space = Space::recovering(length, header.next_id, header.sequence);
-        let described = &files.data_described;
-        let refuse = |why, extent| misplaced(why, extent, described);
-        let adopt = |extent: ExtentRef| match extent {
-            ExtentRef::NONE => Ok(None),
-            extent => space.adopt(extent).map(Some).map_err(|why| refuse(why, extent)),
-        };
-        let newest_extent = adopt(header.extent)?;
-        // After falling back, the other slot is newer but cannot be used: it protects nothing.
-        let mut older = other.filter(|other| other.sequence < header.sequence);
-        let older_extent = older.and_then(|older| adopt(older.extent).ok());
-        if older_extent.is_none() && older.is_some() {
-            warnings.push(format!("{described}: the older header names an impossible extent"));
-            older = None;
-        }
-        let complete = header.sequence + u64::from(older.is_none());
-        for pending in pending.into_iter().filter(|pending| pending.is_kept_at(complete)) {
-            space.adopt_pending(pending).map_err(|why| refuse(why, pending.extent))?;
-        }
+        let space = Space::recovering(peers.clone(), length, header.next_id, header.sequence);
+        let (headers, chosen) = adopt_headers(&space, &files, chosen)?;
         if !options.read_only {
             make_durable(&*files.log, shape, &scan)?;
             let bytes = header.encode(slot);
             files.data.write_at(SLOT_OFFSETS[slot], &[IoSlice::new(&bytes)])?;
             files.data.sync()?;
-            holder::record(&*files.folder, &holder_name(name));
         }
         let records = std::mem::take(&mut scan.records);
-        let older_extent = older_extent.flatten();
-        let headers =
-            Headers { newest: header, newest_slot: slot, newest_extent, older, older_extent };
-        let store = Self::assemble(files, options, shape, headers, space, scan)?;
-        Ok((store, Recovered { root, commit: header.commit, records, warnings }))
+        start_log(&peers, &files, &scan, header)?;
+        let end = peers.state().log.end();
+        let store = Self::assemble(files, options, shape, headers, space, peers, true)?;
+        if let Some(older) = &store.shared.headers.lock().older {
+            store.shared.log.recycle_before(older.replay_from.min(header.replay_from));
+        }
+        let (root, warnings) = (chosen.root, chosen.warnings);
+        Ok((store, Recovered { root, commit: header.commit, records, end, warnings }))
     }
 
     pub(super) fn assemble(
@@ -87,33 +102,109 @@ impl Store {
         shape: LogShape,
         headers: Headers,
         space: Arc<Space>,
-        scan: LogScan,
+        peers: Arc<Peers>,
+        recovered: bool,
     ) -> Result<Self, StorageError> {
-        let poison = Arc::new(Poison::default());
-        let durable = scan.end;
-        let log =
-            Log::new(files.log, files.log_described, shape, Arc::clone(&poison), scan, durable);
-        if let Some(older) = &headers.older {
-            log.recycle_before(older.replay_from.min(headers.newest.replay_from));
-        }
+        let poison = Arc::new(Poison::new(peers.clone(), files.data_described.clone()));
+        let described = files.log_described.clone();
+        let log = Log::new(files.log.clone(), described, shape, poison.clone(), peers.clone());
         let shared = Arc::new(Shared {
-            data: files.data,
-            data_described: files.data_described,
-            options,
+            files,
+            recovered,
             database: shape.database,
             poison,
             space,
             log,
-            replay_from: AtomicU64::new(headers.newest.replay_from.0),
+            peers,
             headers: Mutex::new(headers),
             commits: AtomicU64::new(0),
             data_syncs: AtomicU64::new(0),
             checkpoints: AtomicU64::new(0),
+            options,
         });
+        let options = &shared.options;
         let syncs_later = options.durability == Durability::Relaxed && !options.read_only;
         let relaxed = syncs_later.then(|| RelaxedSync::start(&shared)).transpose()?;
         Ok(Self { relaxed, shared })
     }
+}
+
+impl Chosen {
+    /// The header in the other slot, if there is one.
+    fn other(&self) -> Option<&Header> {
+        self.slots[1 - self.slot].header()
+    }
+}
+
+pub(crate) fn shape_of(header: &Header) -> LogShape {
+    LogShape { database: header.database, zone_bytes: header.log_zone_bytes.into() }
+}
+
+/// What of a choice is left when its headers are adopted.
+pub(super) struct Rest {
+    pub(super) root: Option<crate::blob::Blob>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Adopts what the headers themselves name.
+pub(super) fn adopt_headers(
+    space: &Arc<Space>,
+    files: &Files,
+    chosen: Chosen,
+) -> Result<(Headers, Rest), StorageError> {
+    let other = chosen.other().copied();
+    let Chosen { slot, header, root, pending, mut warnings, .. } = chosen;
+    let described = &files.data_described;
+    let refuse = |why, extent| misplaced(why, extent, described);
+    let adopt = |extent: ExtentRef| -> Result<Option<Arc<Extent>>, StorageError> {
+        match extent {
+            ExtentRef::NONE => Ok(None),
+            extent => space.adopt(extent).map(Some).map_err(|why| refuse(why, extent)),
+        }
+    };
+    let newest_extent = adopt(header.extent)?;
+    // After falling back, the other slot is newer but cannot be used: it protects nothing.
+    let mut older = other.filter(|other| other.sequence < header.sequence);
+    let older_extent = older.and_then(|older| adopt(older.extent).ok());
+    if older_extent.is_none() && older.is_some() {
+        warnings.push(format!("{described}: the older header names an impossible extent"));
+        older = None;
+    }
+    let complete = header.sequence + u64::from(older.is_none());
+    for pending in pending.into_iter().filter(|pending: &Pending| pending.is_kept_at(complete)) {
+        space.adopt_pending(pending).map_err(|why| refuse(why, pending.extent))?;
+    }
+    let older_extent = older_extent.flatten();
+    let headers = Headers { newest: header, newest_slot: slot, newest_extent, older, older_extent };
+    Ok((headers, Rest { root, warnings }))
+}
+
+/// Makes what a scan found the shared state of the log.
+pub(super) fn start_log(
+    peers: &Peers,
+    files: &Files,
+    scan: &LogScan,
+    header: Header,
+) -> Result<(), StorageError> {
+    let state = &peers.state().log;
+    if scan.places > ZONES_MAX as u64 {
+        let message = format!("the log has {} zones, more than can be: {ZONES_MAX}", scan.places);
+        return Err(StorageError::corrupt(&files.log_described, 0, message));
+    }
+    for (number, place) in (scan.first_zone..).zip(&scan.zones) {
+        let index = usize::try_from(*place).expect("below the number of places");
+        state.zones[index].store(number + 1, Ordering::Relaxed);
+    }
+    state.places.store(scan.places, Ordering::Relaxed);
+    let commit = scan.last_commit.unwrap_or(header.commit);
+    state.writing_to.store(scan.end, Ordering::Relaxed);
+    state.ring_from.store(scan.end, Ordering::Relaxed);
+    state.written.store(scan.end, Ordering::Relaxed);
+    state.replay_from.store(header.replay_from.0, Ordering::Relaxed);
+    state.publish(LogEnd { position: scan.end, chain: scan.chain, commit });
+    peers.state().group.durable.store(scan.end, Ordering::Release);
+    peers.unpin_all();
+    Ok(())
 }
 
 /// Where to read the log from for a header, given the other one.

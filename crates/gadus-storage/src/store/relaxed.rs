@@ -41,7 +41,7 @@ impl RelaxedSync {
         });
         let thread = thread.map_err(|error| {
             let message = format!("the system gives no thread: {error}");
-            StorageError::new(ErrorKind::Io, &shared.data_described, message)
+            StorageError::new(ErrorKind::Io, &shared.files.data_described, message)
         })?;
         Ok(Self { bell, thread: Some(thread) })
     }
@@ -69,7 +69,7 @@ impl Bell {
             self.rung.store(false, Ordering::Release);
             drop(closing);
             // A failure has poisoned the store, which the next caller learns.
-            let _ = shared.log.group.wait(shared.log.group.appended());
+            let _ = shared.log.group.wait(shared.log.end().position());
             if last {
                 return;
             }

@@ -78,13 +78,15 @@ fn a_full_disk_fails_commits_and_poisons_nothing() {
         let (plan, memory, folder) = faulty();
         let mut ledger = Ledger::create(folder.clone(), options()).unwrap();
         commits(&mut ledger, 3);
-        let fault = Fault::Partial(partial, BlockErrorKind::NoSpace);
-        let nth = plan.count(Operation::Write) + 1;
-        plan.fail(Operation::Write, nth, Repeat::Forever, fault);
         let before = ledger.state.clone();
-        for seed in 0..20 {
-            let error = ledger.commit(&mut Random::seeded(seed), true).unwrap_err();
+        // Zones that are there have their space; this record needs new ones.
+        let (next, long) = (ledger.store.log_end().commit().next(), vec![1; 100_000]);
+        let fault = Fault::Partial(partial, BlockErrorKind::NoSpace);
+        plan.fail(Operation::Write, plan.count(Operation::Write) + 1, Repeat::Forever, fault);
+        for _ in 0..3 {
+            let error = ledger.store.append_for_sync(next, &[IoSlice::new(&long)]).unwrap_err();
             assert_eq!(error.kind, ErrorKind::NoSpace, "{error}");
+            assert_eq!(ledger.store.write_extent(&[b"x"]).unwrap_err().kind, ErrorKind::NoSpace);
         }
         assert_eq!(ledger.checkpoint().unwrap_err().kind, ErrorKind::NoSpace);
         let recovered = Ledger::open(Arc::new(memory.copy()), options()).unwrap();

@@ -6,4 +6,5 @@ mod crash;
 mod faults;
 mod ledger;
 mod refusals;
+mod share;
 mod threads;

@@ -173,8 +173,8 @@ fn readers_share_and_write_nothing() {
     let folder = with_commits(10);
     let before = folder.snapshot();
     let read_only = Options { read_only: true, ..options() };
-    let first = Ledger::open(folder.clone(), read_only).unwrap();
-    let second = Ledger::open(folder.clone(), read_only).unwrap();
+    let first = Ledger::open(folder.clone(), read_only.clone()).unwrap();
+    let second = Ledger::open(folder.clone(), read_only.clone()).unwrap();
     assert_eq!(first.state, second.state);
     first.verify();
     let piece = [IoSlice::new(b"x")];

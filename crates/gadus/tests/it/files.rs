@@ -44,16 +44,31 @@ fn what_was_committed_is_there_after_opening_again() {
 }
 
 #[test]
-fn a_file_is_opened_by_one_at_a_time_and_closed_with_its_last_user() {
+fn a_file_that_excludes_others_is_closed_with_its_last_user() {
     let folder = Folder::new();
     let path = folder.path("x.gadus");
-    let connection = Database::open(&path, Options::new()).unwrap().connect();
+    let exclusive = || Options::new().exclusive(true);
+    let connection = Database::open(&path, exclusive()).unwrap().connect();
     connection.execute("CREATE TABLE t (n BIGINT)", &[]).unwrap();
     assert_eq!(kind(&path, Options::new()), ErrorKind::InUse);
+    assert_eq!(kind(&path, exclusive()), ErrorKind::InUse);
     assert_eq!(kind(&path, Options::new().read_only(true)), ErrorKind::InUse);
     let rows = connection.query("SELECT * FROM t", &[]).unwrap();
     drop((connection, rows));
-    Database::open(&path, Options::new()).unwrap();
+    let _sharing = Database::open(&path, Options::new()).unwrap();
+    assert_eq!(kind(&path, exclusive()), ErrorKind::InUse);
+}
+
+#[test]
+fn a_database_is_removed_when_nobody_has_it_open() {
+    let folder = Folder::new();
+    let path = folder.path("x.gadus");
+    let database = Database::open(&path, Options::new()).unwrap();
+    assert_eq!(Database::remove(&path).unwrap_err().kind(), ErrorKind::InUse);
+    drop(database);
+    Database::remove(&path).unwrap();
+    assert_eq!(std::fs::read_dir(folder.path("")).unwrap().count(), 0);
+    assert_eq!(Database::remove(&path).unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[test]
@@ -67,15 +82,16 @@ fn a_link_means_the_database_that_it_leads_to() {
     {
         let database = Database::open(&real, Options::new()).unwrap();
         database.connect().execute("CREATE TABLE t (id BIGINT)", &[]).unwrap();
-        assert_eq!(kind(&link, Options::new()), ErrorKind::InUse);
+        let same = Database::open(&link, Options::new()).unwrap();
+        assert_eq!(same.tables().unwrap(), ["t"]);
     }
-    assert_eq!(Database::open(&link, Options::new()).unwrap().tables(), ["t"]);
+    assert_eq!(Database::open(&link, Options::new()).unwrap().tables().unwrap(), ["t"]);
     assert_eq!(kind(&dangling, Options::new()), ErrorKind::NotFound);
     // A second name of the file has no log beside it.
     let hard = elsewhere.join("hard.gadus");
     std::fs::hard_link(&real, &hard).unwrap();
     assert_eq!(kind(&hard, Options::new()), ErrorKind::Corrupt);
-    assert_eq!(Database::open(&real, Options::new()).unwrap().tables(), ["t"]);
+    assert_eq!(Database::open(&real, Options::new()).unwrap().tables().unwrap(), ["t"]);
     let left = std::fs::read_dir(&elsewhere).unwrap().count();
     assert_eq!(left, 3, "nothing was made beside the links");
 }

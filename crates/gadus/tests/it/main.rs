@@ -9,5 +9,6 @@ mod asynchronous;
 mod checks;
 mod files;
 mod rows;
+mod share;
 mod statements;
 mod threads;

@@ -138,7 +138,7 @@ fn a_tables_statement_makes_the_same_table_again() {
                      price DECIMAL(15,2) NOT NULL DEFAULT 1.50,\n    PRIMARY KEY (id)\n)";
     let connection = database.connect();
     connection.execute(statement, &[]).unwrap();
-    assert_eq!(database.tables(), ["t"]);
+    assert_eq!(database.tables().unwrap(), ["t"]);
     assert_eq!(database.create_statement("t").unwrap(), statement);
     assert_eq!(database.create_statement("T").unwrap_err().kind(), ErrorKind::NotFound);
 }

@@ -21,17 +21,17 @@ use crate::commands::ledger::{self, Numbers, Totals, WriterId, Writing, WritingP
 use crate::failure::Failure;
 use crate::progress::Progress;
 
-const KILLS: Metric = Metric::higher("kills", "count");
-const LOST: Metric = Metric::lower("lost", "count");
-const ERRORS: Metric = Metric::lower("errors", "count");
-const ACKNOWLEDGED: Metric = Metric::higher("acknowledged", "count");
+pub(super) const KILLS: Metric = Metric::higher("kills", "count");
+pub(super) const LOST: Metric = Metric::lower("lost", "count");
+pub(super) const ERRORS: Metric = Metric::lower("errors", "count");
+pub(super) const ACKNOWLEDGED: Metric = Metric::higher("acknowledged", "count");
 const CHECKPOINTED: Metric = Metric::higher("kills_after_new_checkpoints", "count");
 const OPENING: Metric = Metric::lower("open_time_max", "s");
 
 /// Log bytes after which the writers' database writes a checkpoint: several a round.
-const CHECKPOINT_LOG: ByteCount = ByteCount::kib(128);
+pub(super) const CHECKPOINT_LOG: ByteCount = ByteCount::kib(128);
 /// Rows that each writer keeps in the ledger; older ones it deletes.
-const ROWS_KEPT: u32 = 500;
+pub(super) const ROWS_KEPT: u32 = 500;
 /// A writer lives at most this long after its first acknowledged commit …
 const LIFE_MS_MAX: u64 = 120;
 /// … and one round of this many kills it this soon after its start, whatever it does then.
@@ -39,7 +39,9 @@ const EARLY_ONE_IN: u64 = 8;
 const EARLY_US_MAX: u64 = 20_000;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  gadus bench kill --kills 1000 --json")]
+#[command(after_help = "Examples:
+  gadus bench kill --kills 1000 --json
+  gadus bench kill --processes 8 --kills 10000 --json")]
 pub(super) struct Kill {
     /// How often the writing process is killed
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
@@ -47,28 +49,35 @@ pub(super) struct Kill {
     /// Threads of the writing process that commit
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
     writers: u32,
+    /// Processes that write at the same time, of which one after another is killed; each has one
+    /// writer then
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    processes: u32,
     #[command(flatten)]
     common: Common,
 }
 
 /// What the rounds found together.
 #[derive(Debug, Default)]
-struct Found {
-    lost: u64,
-    errors: u64,
-    acknowledged: u64,
+pub(super) struct Found {
+    pub(super) lost: u64,
+    pub(super) errors: u64,
+    pub(super) acknowledged: u64,
     checkpointed: u64,
     slowest: f64,
 }
 
 /// What a database holds: how far the writers came, and the last commit in a checkpoint.
 #[derive(Debug, Default)]
-struct State {
-    numbers: Numbers,
+pub(super) struct State {
+    pub(super) numbers: Numbers,
     checkpoint: u64,
 }
 
 pub(super) fn run(command: &Kill) -> Result<(), Failure> {
+    if command.processes > 1 {
+        return super::kill_among::run(command.kills, command.processes, &command.common);
+    }
     let place = Workplace::make(command.common.dir.as_deref())?;
     let mut machine = Machine::describe(place.folder())?;
     machine.look_around()?;
@@ -98,6 +107,7 @@ pub(super) fn run(command: &Kill) -> Result<(), Failure> {
         progress.advance(1);
     }
     drop(progress);
+    remove_database(&writing.file)?;
     report(command, &found, machine.was_quiet()?)
 }
 
@@ -118,7 +128,7 @@ fn report(command: &Kill, found: &Found, quiet: bool) -> Result<(), Failure> {
 }
 
 /// A new database with the writers' tables.
-fn prepare(writing: &Writing) -> Result<(), Failure> {
+pub(super) fn prepare(writing: &Writing) -> Result<(), Failure> {
     remove_database(&writing.file)?;
     let connection = Database::open(&writing.file, Options::new())?.connect();
     ledger::create(&connection, 0..writing.writers)
@@ -142,7 +152,7 @@ fn write_and_kill(writing: &Writing, random: &mut Random) -> Result<Numbers, Fai
 }
 
 /// Looks at what a killed process left, from a new one.
-fn look(
+pub(super) fn look(
     writing: &Writing,
     acknowledged: &Numbers,
     before: &State,
@@ -186,7 +196,7 @@ pub(super) fn verify(file: &Path) -> Result<Value, Failure> {
 }
 
 /// Copies the files of a round that found something.
-fn keep(place: &Workplace, file: &Path, round: u32) -> Result<PathBuf, Failure> {
+pub(super) fn keep(place: &Workplace, file: &Path, round: u32) -> Result<PathBuf, Failure> {
     let folder = place.kept.join(format!("kill-{}-{round}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -9,6 +9,7 @@
 mod commit;
 mod figures;
 mod kill;
+mod kill_among;
 mod load;
 mod machine;
 mod peers;

@@ -87,6 +87,10 @@ pub(super) fn remove_database(path: &Path) -> Result<(), Failure> {
     else {
         return Ok(());
     };
+    match gadus::Database::remove(path) {
+        Err(error) if error.kind() != gadus::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_name().to_str().is_some_and(|found| found.starts_with(name)) {

@@ -10,7 +10,7 @@ mod process;
 mod verify;
 mod writer;
 
-pub(crate) use process::WritingProcess;
+pub(crate) use process::{Pause, WritingProcess};
 pub(crate) use verify::Totals;
 pub(crate) use writer::{Writing, write};
 

@@ -1,13 +1,18 @@
 //! A writing process as its parent sees it: started, listened to, killed.
 //!
 //! - All that is in the pipe when the process dies was acknowledged: it is read to the end.
+//! - Pauses between its commits are noted as its parent sees them: with whatever keeps the parent from
+//!   looking.
 //! - A process that nobody kills any more is killed when dropped.
 
 use std::io::{self, BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use gadus_base::{Instant, clock};
 
 use super::{Numbers, WriterId, Writing};
 use crate::failure::Failure;
@@ -23,12 +28,50 @@ const COMMIT_MAX: Duration = Duration::from_secs(60);
 pub(crate) struct WritingProcess {
     child: Child,
     reading: Option<JoinHandle<io::Result<Numbers>>>,
+    pauses: Arc<Mutex<Pauses>>,
     /// One message for each awaited commit.
     acknowledged: Receiver<()>,
     awaited: usize,
+    first_writer: u32,
+}
+
+/// When a process acknowledged last, and pauses that it has made since its first commit.
+#[derive(Debug, Default)]
+pub(crate) struct Pauses {
+    last: Option<Instant>,
+    long: Vec<Pause>,
+}
+
+/// From one acknowledged commit to the next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pause {
+    pub(crate) from: Instant,
+    pub(crate) to: Instant,
+}
+
+/// Shorter pauses are not noted.
+pub(crate) const PAUSE_MIN: Duration = Duration::from_millis(2);
+
+impl Pauses {
+    fn acknowledged(&mut self) {
+        let to = clock().now();
+        if let Some(from) = self.last.replace(to)
+            && to.since(from) >= PAUSE_MIN
+        {
+            self.long.push(Pause { from, to });
+        }
+    }
 }
 
 impl WritingProcess {
+    /// The long pauses until now; with the last one, which may not be over, unless it is the
+    /// process's own end.
+    pub(crate) fn pauses(&self, with_last: bool) -> Vec<Pause> {
+        let pauses = self.pauses.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = pauses.last.map(|from| Pause { from, to: clock().now() });
+        pauses.long.iter().copied().chain(open.filter(|_| with_last)).collect()
+    }
+
     /// Starts the process; [`wait`](Self::wait) will wait for `awaited` commits.
     pub(crate) fn start(writing: &Writing, awaited: usize) -> Result<Self, Failure> {
         let mut command = Command::new(std::env::current_exe()?);
@@ -36,11 +79,31 @@ impl WritingProcess {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let output = child.stdout.take();
         let (sender, acknowledged) = sync_channel(awaited);
-        let mut process = Self { child, reading: None, acknowledged, awaited };
+        let pauses = Arc::<Mutex<Pauses>>::default();
+        let mut process = Self {
+            child,
+            reading: None,
+            pauses: pauses.clone(),
+            acknowledged,
+            awaited,
+            first_writer: writing.first_writer,
+        };
         let output = output.ok_or_else(|| Failure::message("the writer has no output"))?;
-        let read = move || read_acknowledged(output, &sender);
+        let read = move || read_acknowledged(output, &sender, &pauses);
         process.reading = Some(gadus_base::spawn("acknowledged", read)?);
         Ok(process)
+    }
+
+    /// The id of its first writer.
+    pub(crate) fn first_writer(&self) -> u32 {
+        self.first_writer
+    }
+
+    /// Waits as [`wait`](Self::wait), unless that was done before.
+    pub(crate) fn wait_once(&mut self) -> Result<(), Failure> {
+        self.wait()?;
+        self.awaited = 0;
+        Ok(())
     }
 
     /// Waits until the process has acknowledged the awaited commits.
@@ -81,13 +144,18 @@ impl Drop for WritingProcess {
 }
 
 /// Reads lines of "writer number" to their end.
-fn read_acknowledged(output: ChildStdout, sender: &SyncSender<()>) -> io::Result<Numbers> {
+fn read_acknowledged(
+    output: ChildStdout,
+    sender: &SyncSender<()>,
+    pauses: &Mutex<Pauses>,
+) -> io::Result<Numbers> {
     let mut numbers = Numbers::default();
     let mut output = BufReader::new(output);
     let mut line = String::new();
     while output.read_line(&mut line)? > 0 {
         if let Some((writer, n)) = acknowledged(&line) {
             numbers.note(writer, n);
+            pauses.lock().unwrap_or_else(PoisonError::into_inner).acknowledged();
             // There is room for the awaited commits; nobody waits for more.
             let _ = sender.try_send(());
         }

@@ -23,7 +23,7 @@ fn sparse(engine: &Engine) -> Arc<TableSchema> {
         nullable: false,
         default: None,
     };
-    let mut transaction = engine.begin();
+    let mut transaction = engine.begin().unwrap();
     let schema = TableSchema::new("t", vec![column("id"), column("x")], vec![0]).unwrap();
     let schema = transaction.create_table(&schema).unwrap();
     let ids = (0..ROWS).map(Datum::Integer).collect::<Vec<_>>();
@@ -47,13 +47,13 @@ fn write_move(engine: &Engine, schema: &TableSchema) -> Move {
 }
 
 fn value(engine: &Engine, id: i64) -> Option<Datum> {
-    let table = engine.snapshot().table("t").unwrap();
+    let table = engine.snapshot().unwrap().table("t").unwrap();
     let row = table.find_key(&[Datum::Integer(id)]).unwrap()?;
     Some(table.row(row).unwrap().unwrap().remove(1))
 }
 
 fn verify(engine: &Engine) {
-    let problems = engine.verify(&mut |_, _| {}).problems;
+    let problems = engine.verify(&mut |_, _| {}).unwrap().problems;
     assert!(problems.is_empty(), "{problems:?}");
 }
 
@@ -61,9 +61,9 @@ fn verify(engine: &Engine) {
 fn a_patient_move_waits_until_no_transaction_is_open() {
     let engine = Engine::in_memory(Options::default()).unwrap();
     // Open from before the first row that qualifies, so that the background waits as well.
-    let first = engine.begin();
+    let first = engine.begin().unwrap();
     let schema = sparse(&engine);
-    let second = engine.begin();
+    let second = engine.begin().unwrap();
     let patient = || engine.inner().compact_some(schema.id, true).unwrap();
     assert_eq!(patient(), Compacted::Lost);
     drop(first);
@@ -82,7 +82,7 @@ fn a_patient_move_waits_until_no_transaction_is_open() {
 fn a_move_gives_way_to_every_change_of_its_sources() {
     let engine = Engine::in_memory(Options::default()).unwrap();
     // The maintenance thread would move the rows first.
-    let alone = engine.inner().checkpointer.lock();
+    let alone = engine.inner().alone().unwrap();
     let schema = sparse(&engine);
     let change = |id: i64, change: RowChange| {
         let key = [Datum::Integer(id)];
@@ -113,10 +113,10 @@ fn a_move_gives_way_to_every_change_of_its_sources() {
 #[test]
 fn a_move_gives_way_to_a_dropped_table() {
     let engine = Engine::in_memory(Options::default()).unwrap();
-    let alone = engine.inner().checkpointer.lock();
+    let alone = engine.inner().alone().unwrap();
     let schema = sparse(&engine);
     let written = write_move(&engine, &schema);
-    let mut transaction = engine.begin();
+    let mut transaction = engine.begin().unwrap();
     transaction.drop_table("t").unwrap();
     transaction.commit().unwrap();
     assert_eq!(engine.inner().install_move(&written).unwrap(), Compacted::Lost);
@@ -136,7 +136,7 @@ fn change_of(written: &Move) -> Change {
 #[test]
 fn a_move_that_does_not_fit_the_rows_is_refused() {
     let engine = Engine::in_memory(Options::default()).unwrap();
-    let _alone = engine.inner().checkpointer.lock();
+    let _alone = engine.inner().alone().unwrap();
     let schema = sparse(&engine);
     let written = write_move(&engine, &schema);
     let version = engine.inner().coordinator.visible();
@@ -181,16 +181,16 @@ fn a_move_that_does_not_fit_the_rows_is_refused() {
 fn a_damaged_record_of_a_move_is_an_error_or_another_record() {
     let folder = Arc::new(MemoryFolder::new());
     let engine = Engine::open(folder.clone(), "x", Options::default()).unwrap();
-    let alone = engine.inner().checkpointer.lock();
+    let alone = engine.inner().alone().unwrap();
     let schema = sparse(&engine);
     let written = write_move(&engine, &schema);
-    let payload = encode_changes(&[change_of(&written)]);
+    let payload = encode_changes(&[change_of(&written)], true);
     let image = Arc::new(folder.copy());
     drop(alone);
     let (store, _) = Store::open(image, "x", StoreOptions::default()).unwrap();
     let blobs = Blobs::new(Arc::new(store), ByteCount::mib(1));
     let whole = decode_changes(&payload, &blobs).unwrap();
-    let [Change::MoveRows { removed, added, run, .. }] = &whole[..] else {
+    let [Change::MoveRows { removed, added, run, .. }] = &whole.1[..] else {
         panic!("another change: {whole:?}")
     };
     assert_eq!(removed, &[written.sources[0].id]);

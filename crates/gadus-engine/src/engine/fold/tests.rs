@@ -15,23 +15,23 @@ fn many_short_openings_leave_few_key_runs() {
         nullable: false,
         default: None,
     }];
-    let mut transaction = open().begin();
+    let mut transaction = open().begin().unwrap();
     transaction.create_table(&TableSchema::new("t", columns, vec![0]).unwrap()).unwrap();
     transaction.commit().unwrap();
     for id in 0..3 * i64::try_from(RUNS_MAX).unwrap() {
         let engine = open();
-        let mut transaction = engine.begin();
-        let schema = engine.snapshot().table("t").unwrap().schema().clone();
+        let mut transaction = engine.begin().unwrap();
+        let schema = engine.snapshot().unwrap().table("t").unwrap().schema().clone();
         transaction.insert(&schema, vec![[Datum::Integer(id)].into()]).unwrap();
         transaction.commit().unwrap();
     }
     let engine = open();
     engine.fold().unwrap();
-    let table = engine.snapshot().table("t").unwrap();
+    let table = engine.snapshot().unwrap().table("t").unwrap();
     assert!(table.version().keys.runs().len() <= RUNS_MAX);
     for id in 0..3 * i64::try_from(RUNS_MAX).unwrap() {
         assert!(table.find_key(&[Datum::Integer(id)]).unwrap().is_some(), "key {id}");
     }
-    let problems = engine.verify(&mut |_, _| {}).problems;
+    let problems = engine.verify(&mut |_, _| {}).unwrap().problems;
     assert!(problems.is_empty(), "{problems:?}");
 }

@@ -9,7 +9,7 @@ mod table;
 
 use super::Engine;
 use crate::blobs::Blobs;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::snapshot::Table;
 use gadus_base::SegmentId;
 use gadus_storage::{ExtentRef, StorageError};
@@ -75,12 +75,15 @@ impl fmt::Display for Problem {
 impl Engine {
     /// Reads every column and key page of the newest version and checks that they agree; calls
     /// `progress` with (values read, values in all).
-    pub fn verify(&self, progress: &mut dyn FnMut(u64, u64)) -> Verification {
-        let snapshot = self.snapshot();
+    ///
+    /// # Errors
+    /// When there is no version to look at; what is damaged is no error.
+    pub fn verify(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verification> {
+        let snapshot = self.snapshot()?;
         let inner = self.inner();
         // What the last checkpoint names stays in use until the next: read before the version's
         // extents, so that none of them can have been given to another meanwhile.
-        let mut extents = inner.checkpointer.lock().extents();
+        let mut extents = inner.alone()?.extents();
         let tables = snapshot.tables();
         // Each value is read; then each row is looked at once more, with its key.
         let values = |table: &Table| table.rows() * (table.schema().columns.len() as u64 + 1);
@@ -96,7 +99,7 @@ impl Engine {
         }
         check_extents(extents, &mut course.problems);
         let file = inner.blobs.store().describe().to_owned();
-        Verification { file, tables: verified, problems: course.problems }
+        Ok(Verification { file, tables: verified, problems: course.problems })
     }
 }
 

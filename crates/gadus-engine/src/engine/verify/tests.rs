@@ -23,7 +23,7 @@ fn sample() -> Engine {
         nullable: name == "x",
         default: None,
     };
-    let mut transaction = engine.begin();
+    let mut transaction = engine.begin().unwrap();
     let schema = TableSchema::new("t", vec![column("id"), column("x")], vec![0]).unwrap();
     let schema = transaction.create_table(&schema).unwrap();
     let ids = (0..ROWS).map(Datum::Integer).collect::<Vec<_>>();
@@ -41,7 +41,7 @@ fn sample() -> Engine {
 /// What the check of the sample finds after a change that no engine makes; and the rows read.
 fn found(change: impl FnOnce(&Engine, &mut TableVersion)) -> (Vec<Problem>, u64) {
     let engine = sample();
-    let table = engine.snapshot().table("t").unwrap();
+    let table = engine.snapshot().unwrap().table("t").unwrap();
     let mut version = TableVersion::clone(table.version());
     change(&engine, &mut version);
     let progress = &mut |_, _| {};

@@ -1,0 +1,138 @@
+//! Writing the ring's bytes to the log's file.
+//!
+//! - Any instance may do it at any time, several at once: only published bytes are written, each at
+//!   the one place that its position has, so that the same bytes are written twice at worst.
+//! - An instance that is stopped in the middle may write its bytes later: its pin keeps their zones
+//!   from being used again until then.
+
+use super::format::LogShape;
+use super::state::{LogState, RING_BYTES};
+use super::zones::Zones;
+use crate::error::StorageError;
+use crate::peers::Peers;
+use crate::poison::Poison;
+use gadus_block::Device;
+use parking_lot::Mutex;
+use std::io::IoSlice;
+use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
+
+const NOTHING: u64 = u64::MAX;
+
+/// The way from the ring to the file.
+#[derive(Debug)]
+pub(crate) struct Flush {
+    device: Arc<dyn Device>,
+    shape: LogShape,
+    poison: Arc<Poison>,
+    peers: Arc<Peers>,
+    zones: Arc<Zones>,
+    /// Held while bytes are written by this instance; keeps the buffer for the next time.
+    buffer: Mutex<Vec<u8>>,
+}
+
+impl Flush {
+    pub(super) fn new(
+        device: Arc<dyn Device>,
+        shape: LogShape,
+        poison: Arc<Poison>,
+        peers: Arc<Peers>,
+        zones: Arc<Zones>,
+    ) -> Self {
+        Self { device, shape, poison, peers, zones, buffer: Mutex::default() }
+    }
+
+    fn state(&self) -> &LogState {
+        &self.peers.state().log
+    }
+
+    /// Writes the log up to `position`, which is published, and whatever was published meanwhile.
+    pub(crate) fn to(&self, position: u64) -> Result<(), StorageError> {
+        if self.state().written.load(Ordering::Acquire) >= position {
+            return Ok(());
+        }
+        let buffer = &mut *self.buffer.lock();
+        let flushed = self.write_up_to(position, buffer);
+        self.peers.pin().flush.store(NOTHING, Ordering::Release);
+        flushed
+    }
+
+    fn write_up_to(&self, position: u64, buffer: &mut Vec<u8>) -> Result<(), StorageError> {
+        let state = self.state();
+        loop {
+            let end = state.end().position;
+            let ring_from = state.ring_from.load(Ordering::Acquire);
+            let mut from = state.written.load(Ordering::Acquire);
+            if ring_from <= end {
+                from = from.max(ring_from);
+            }
+            if from >= position {
+                return Ok(());
+            }
+            self.poison.check()?;
+            self.peers.pin().flush.store(from, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
+            let to = end.min(from + RING_BYTES as u64);
+            if state.recycled.load(Ordering::SeqCst) > from || !state.copy(from, to, buffer) {
+                // Others have written these bytes, and gone on.
+                continue;
+            }
+            self.write_zones(from, buffer).map_err(|error| self.poison.set(error))?;
+            state.written.fetch_max(to, Ordering::AcqRel);
+        }
+    }
+
+    /// Writes bytes of the log, which may reach over zones.
+    fn write_zones(&self, from: u64, bytes: &[u8]) -> Result<(), StorageError> {
+        let (mut at, mut rest) = (from, bytes);
+        while !rest.is_empty() {
+            let zone = self.shape.zone_of(at);
+            let room = (zone + 1) * self.shape.zone_bytes - at;
+            let count = rest.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+            let (now, later) = rest.split_at(count);
+            self.write(zone, at, now)?;
+            (at, rest) = (at + count as u64, later);
+        }
+        Ok(())
+    }
+
+    /// Writes bytes of one zone.
+    pub(super) fn write(&self, zone: u64, at: u64, bytes: &[u8]) -> Result<(), StorageError> {
+        let place = self.zones.place(zone)?;
+        let offset = place * self.shape.zone_bytes + self.shape.within(at);
+        Ok(self.device.write_at(offset, &[IoSlice::new(bytes)])?)
+    }
+
+    /// How far the log is published now.
+    pub(crate) fn published(&self) -> u64 {
+        self.state().end().position
+    }
+
+    /// Writes and syncs what is published; gives how far.
+    pub(crate) fn sync(&self) -> Result<u64, StorageError> {
+        let end = self.state().end().position;
+        self.to(end)?;
+        self.device.sync().map_err(|error| self.poison.set(error.into()))?;
+        Ok(end)
+    }
+
+    /// Writes again, with the same bytes, what was written and is not known to be durable: whoever
+    /// synced it last has died, and may have taken the error of its sync along.
+    pub(crate) fn rewrite_from(&self, durable: u64) -> Result<(), StorageError> {
+        let state = self.state();
+        let end = state.end().position;
+        let ring_from = Some(state.ring_from.load(Ordering::Acquire)).filter(|from| *from <= end);
+        let written = state.written.load(Ordering::Acquire).max(ring_from.unwrap_or(0));
+        let mut at = durable;
+        while at < written {
+            let zone = self.shape.zone_of(at);
+            let to = written.min((zone + 1) * self.shape.zone_bytes);
+            let mut bytes = vec![0; usize::try_from(to - at).expect("at most a zone")];
+            let offset = self.zones.place(zone)? * self.shape.zone_bytes + self.shape.within(at);
+            self.device.read_at(offset, &mut bytes)?;
+            self.device.write_at(offset, &[IoSlice::new(&bytes)])?;
+            at = to;
+        }
+        Ok(())
+    }
+}

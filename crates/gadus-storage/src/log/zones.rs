@@ -1,0 +1,157 @@
+//! The places of the log's file: which zone each holds, which are free.
+//!
+//! - One inode, reused in place and never shortened: a zone is zeroed and synced once, when the
+//!   file grows, so that later syncs of appended bytes need no change of the file's metadata.
+//! - A zone keeps its place from when it is taken until it is recycled, also when its taker dies:
+//!   two places never carry the same number.
+//! - Zones are taken under the commit latch; they are given back by whoever writes a checkpoint,
+//!   after announcing it and reading every instance's pins.
+
+use super::format::LogShape;
+use super::state::{LogState, ZONES_MAX};
+use crate::error::{ErrorKind, StorageError};
+use crate::peers::Peers;
+use crate::poison::Poison;
+use gadus_block::Device;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::io::IoSlice;
+use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
+
+/// The file grows by a quarter, so that few commits pay for it, but never by more zones than this.
+const GROWTH_ZONES_MAX: u64 = 16;
+
+/// The places of one log's file.
+#[derive(Debug)]
+pub(crate) struct Zones {
+    device: Arc<dyn Device>,
+    described: String,
+    shape: LogShape,
+    poison: Arc<Poison>,
+    peers: Arc<Peers>,
+    /// Places found before; each is looked at before it is believed.
+    known: Mutex<HashMap<u64, u64>>,
+}
+
+impl Zones {
+    pub(super) fn new(
+        device: Arc<dyn Device>,
+        described: String,
+        shape: LogShape,
+        poison: Arc<Poison>,
+        peers: Arc<Peers>,
+    ) -> Self {
+        Self { device, described, shape, poison, peers, known: Mutex::default() }
+    }
+
+    fn state(&self) -> &LogState {
+        &self.peers.state().log
+    }
+
+    /// The place of a zone, if it has one.
+    pub(super) fn find(&self, zone: u64) -> Option<u64> {
+        let state = self.state();
+        let holds = |place: u64| {
+            let entry = usize::try_from(place).ok().and_then(|place| state.zones.get(place));
+            entry.is_some_and(|entry| entry.load(Ordering::Acquire) == zone + 1)
+        };
+        let mut known = self.known.lock();
+        if let Some(&place) = known.get(&zone).filter(|place| holds(**place)) {
+            return Some(place);
+        }
+        let place = (0..state.places.load(Ordering::Acquire)).find(|place| holds(*place))?;
+        if known.len() > ZONES_MAX {
+            known.clear();
+        }
+        known.insert(zone, place);
+        Some(place)
+    }
+
+    /// The place of a zone that has one.
+    pub(super) fn place(&self, zone: u64) -> Result<u64, StorageError> {
+        self.find(zone).ok_or_else(|| {
+            let message = format!("the log's zone {zone} has no place: shared memory is damaged");
+            StorageError::new(ErrorKind::Corrupt, &self.described, message)
+        })
+    }
+
+    /// Reads bytes of one zone from the file.
+    pub(super) fn read(&self, zone: u64, at: u64, into: &mut [u8]) -> Result<(), StorageError> {
+        let offset = self.place(zone)? * self.shape.zone_bytes + self.shape.within(at);
+        Ok(self.device.read_at(offset, into)?)
+    }
+
+    /// Takes or makes a place for a zone that has none.
+    pub(super) fn take(&self, zone: u64) -> Result<(), StorageError> {
+        if self.find(zone).is_some() {
+            return Ok(());
+        }
+        let state = self.state();
+        loop {
+            let places = usize::try_from(state.places.load(Ordering::Acquire)).unwrap_or(ZONES_MAX);
+            let free = state.zones[..places.min(ZONES_MAX)]
+                .iter()
+                .find(|entry| entry.load(Ordering::Acquire) == 0);
+            if let Some(free) = free {
+                free.store(zone + 1, Ordering::Release);
+                return Ok(());
+            }
+            self.grow(places as u64)?;
+        }
+    }
+
+    /// Adds zeroed, synced places; only one when there is no space for more.
+    fn grow(&self, places: u64) -> Result<(), StorageError> {
+        let room = (ZONES_MAX as u64).saturating_sub(places);
+        let wanted = (places / 4).clamp(1, GROWTH_ZONES_MAX).min(room);
+        if wanted == 0 {
+            let message = format!(
+                "the log has {ZONES_MAX} zones, which is all it can have: something keeps it from \
+                 being recycled; end the oldest transaction"
+            );
+            return Err(StorageError::new(ErrorKind::NoSpace, &self.described, message));
+        }
+        let mut count = wanted;
+        if let Err(error) = self.write_zeros(places, wanted) {
+            if error.kind != ErrorKind::NoSpace || wanted == 1 {
+                return Err(self.poison_unless_full(error));
+            }
+            count = 1;
+            self.write_zeros(places, 1).map_err(|error| self.poison_unless_full(error))?;
+        }
+        // Unlike a write, a sync that fails for want of space has lost bytes of others, too.
+        self.device.sync().map_err(|error| self.poison.set(error.into()))?;
+        self.state().places.store(places + count, Ordering::Release);
+        Ok(())
+    }
+
+    fn poison_unless_full(&self, error: StorageError) -> StorageError {
+        if error.kind == ErrorKind::NoSpace { error } else { self.poison.set(error) }
+    }
+
+    fn write_zeros(&self, first_place: u64, count: u64) -> Result<(), StorageError> {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        let count_each = usize::try_from(self.shape.zone_bytes / 4096);
+        let pieces = vec![IoSlice::new(&ZEROS); count_each.expect("a zone is below 4 GiB")];
+        for place in first_place..first_place + count {
+            self.device.write_at(place * self.shape.zone_bytes, &pieces)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn recycle_before(&self, position: u64) {
+        let state = self.state();
+        state.recycled.fetch_max(position, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let kept = position.min(self.peers.oldest_position());
+        let keep = self.shape.zone_of(kept.saturating_sub(1));
+        let places = usize::try_from(state.places.load(Ordering::Acquire)).unwrap_or(ZONES_MAX);
+        for entry in &state.zones[..places.min(ZONES_MAX)] {
+            let zone = entry.load(Ordering::Acquire);
+            if zone != 0 && zone - 1 < keep {
+                entry.store(0, Ordering::Release);
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The instances that share one open database, as storage sees them.
+//!
+//! - An instance that excludes others shares its state with nobody, through the same code.
+//! - Reaping takes back what the dead had here: pins and reserved space.
+
+mod state;
+
+pub(crate) use state::{FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, Pin, STATE, State, TABLE};
+
+use crate::error::{ErrorKind, StorageError};
+use gadus_base::CommitNumber;
+use gadus_block::{Device, Fence as DeviceFence};
+use gadus_locks::{
+    Fence, INSTANCES_MAX, Instances, Latch, Liveness, Memory, MemoryError, MemoryErrorKind, Owner,
+};
+use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
+
+/// No pin.
+const NOTHING: u64 = u64::MAX;
+
+/// This instance among those that share the database.
+#[derive(Debug)]
+pub(crate) struct Peers {
+    instances: Instances,
+    excludes_others: bool,
+}
+
+/// A latch that is held until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Held<'a> {
+    latch: &'a Latch,
+    me: Owner,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.latch.unlock(self.me);
+    }
+}
+
+/// What an instance keeps alive: the files that it writes through.
+#[derive(Debug)]
+pub(crate) struct OpenFiles {
+    pub(crate) data: Arc<dyn Device>,
+    pub(crate) log: Arc<dyn Device>,
+}
+
+impl Fence for OpenFiles {
+    fn is_quiet(&self, slot: u32) -> bool {
+        let quiet = |device: &dyn Device| matches!(device.fence(slot), Ok(DeviceFence::Quiet));
+        quiet(&*self.data) && quiet(&*self.log)
+    }
+}
+
+/// Nobody else is there to be asked about.
+#[derive(Debug)]
+struct Nobody;
+
+impl Fence for Nobody {
+    fn is_quiet(&self, _: u32) -> bool {
+        true
+    }
+}
+
+impl Peers {
+    /// An instance that excludes all others.
+    pub(crate) fn alone() -> Result<Self, MemoryError> {
+        let memory = Arc::new(Memory::private(LOCKS_START)?);
+        memory.ensure(LOCKS_START)?;
+        let own = |_| Ok::<_, MemoryError>(true);
+        let instances = Instances::claim(memory, TABLE, Arc::new(Nobody), own)?;
+        Ok(Self { instances, excludes_others: true })
+    }
+
+    /// An instance among others.
+    pub(crate) fn among(instances: Instances) -> Self {
+        Self { instances, excludes_others: false }
+    }
+
+    pub(crate) fn excludes_others(&self) -> bool {
+        self.excludes_others
+    }
+
+    pub(crate) fn instances(&self) -> &Instances {
+        &self.instances
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        self.instances.memory().at(STATE).expect("opening has mapped the state")
+    }
+
+    pub(crate) fn me(&self) -> Owner {
+        self.instances.me()
+    }
+
+    pub(crate) fn is_dead(&self, owner: Owner) -> bool {
+        self.instances.is_dead(owner)
+    }
+
+    /// What this instance pins.
+    pub(crate) fn pin(&self) -> &Pin {
+        &self.state().pins[self.me().slot as usize]
+    }
+
+    /// Pins nothing any more.
+    pub(crate) fn unpin(&self) {
+        let pin = self.pin();
+        pin.position.store(NOTHING, Ordering::Release);
+        pin.commit.store(NOTHING, Ordering::Release);
+    }
+
+    /// Ends the state in which a claimed slot pins everything.
+    pub(crate) fn unpin_all(&self) {
+        self.pin().flush.store(NOTHING, Ordering::Release);
+        self.pin().reading.store(NOTHING, Ordering::Release);
+        self.unpin();
+    }
+
+    /// Takes a latch.
+    pub(crate) fn hold<'a>(&self, latch: &'a Latch) -> Held<'a> {
+        // What latches of storage protect is published by single stores: nothing is half done.
+        let _ = latch.lock(self.me(), &self.instances);
+        Held { latch, me: self.me() }
+    }
+
+    /// The oldest log position that anybody pins. What is pinned later is newer than what the
+    /// caller has announced before.
+    pub(crate) fn oldest_position(&self) -> u64 {
+        self.reap();
+        fence(Ordering::SeqCst);
+        self.taken().map(Pin::oldest_position).min().unwrap_or(NOTHING)
+    }
+
+    /// The oldest commit that anybody pins, this instance included.
+    pub(crate) fn oldest_commit(&self) -> CommitNumber {
+        fence(Ordering::SeqCst);
+        CommitNumber(self.taken().map(Pin::oldest_commit).min().unwrap_or(NOTHING))
+    }
+
+    /// The same of the other instances.
+    pub(crate) fn others_oldest_commit(&self) -> CommitNumber {
+        if self.excludes_others {
+            return CommitNumber(NOTHING);
+        }
+        self.reap();
+        fence(Ordering::SeqCst);
+        let me = self.pin();
+        let others = self.taken().filter(|pin| !std::ptr::eq(*pin, me));
+        CommitNumber(others.map(Pin::oldest_commit).min().unwrap_or(NOTHING))
+    }
+
+    fn taken(&self) -> impl Iterator<Item = &Pin> {
+        let taken = (0..INSTANCES_MAX).zip(&self.state().pins);
+        taken.filter(|(slot, _)| self.instances.is_taken(*slot)).map(|(_, pin)| pin)
+    }
+
+    /// Cleans up after the dead; gives how many there were.
+    pub(crate) fn reap(&self) -> usize {
+        if self.excludes_others {
+            return 0;
+        }
+        let state = self.state();
+        self.instances.reap(|owner| clean(state, owner))
+    }
+
+    /// Leaves the others, once.
+    pub(crate) fn leave(&self) {
+        self.instances.leave(|| clean(self.state(), self.me()));
+    }
+}
+
+impl Drop for Peers {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// Takes from the state what an instance has there that is gone.
+fn clean(state: &State, owner: Owner) {
+    state.space.give_up(owner);
+    let pin = &state.pins[owner.slot as usize];
+    // The next user of the slot pins everything until it has opened.
+    pin.commit.store(0, Ordering::Relaxed);
+    pin.position.store(0, Ordering::Relaxed);
+    pin.flush.store(0, Ordering::Relaxed);
+    pin.reading.store(0, Ordering::Relaxed);
+}
+
+impl Pin {
+    fn oldest_position(&self) -> u64 {
+        let words = [&self.position, &self.flush, &self.reading];
+        words.iter().map(|word| word.load(Ordering::SeqCst)).min().unwrap_or(0)
+    }
+
+    fn oldest_commit(&self) -> u64 {
+        // Who reads from the beginning has not said yet which commit.
+        let opens = self.reading.load(Ordering::SeqCst) == 0;
+        if opens { 0 } else { self.commit.load(Ordering::SeqCst) }
+    }
+}
+
+/// A failure of shared memory as one of storage.
+pub(crate) fn memory_failed(described: &str, error: &MemoryError) -> StorageError {
+    let kind = match error.kind {
+        MemoryErrorKind::NoSpace => ErrorKind::NoSpace,
+        MemoryErrorKind::Full => ErrorKind::Limit,
+        MemoryErrorKind::Damaged => ErrorKind::Corrupt,
+        MemoryErrorKind::Unreachable => ErrorKind::InUse,
+        MemoryErrorKind::System => ErrorKind::Io,
+    };
+    StorageError::new(kind, described, error.message.clone())
+}

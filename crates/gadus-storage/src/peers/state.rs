@@ -1,0 +1,85 @@
+//! The state that all instances of one open database share, in memory.
+//!
+//! | bytes of the memory | content |
+//! |---|---|
+//! | 0..4096 | [`Front`]: what memory this is |
+//! | 4096.. | the slots of instances |
+//! | then, at a multiple of 4096 | [`State`] |
+//! | then, at a multiple of an extent | the lock table |
+//!
+//! - Nothing here is needed to recover: it is rebuilt from the files by whoever opens alone.
+//! - All zeros is a valid state; it is filled in before the front's magic makes it known.
+
+use crate::group_commit::GroupState;
+use crate::log::state::LogState;
+use crate::space::SpaceState;
+use gadus_locks::{EXTENT_BYTES, INSTANCES_MAX, InstanceTable, Latch, Offset, shared_struct};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// Changes with every change of a layout in the memory, this crate's or the lock table's.
+pub(crate) const LAYOUT_VERSION: u64 = 1;
+
+/// Spells `GadusMem`.
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"GadusMem");
+
+shared_struct! {
+    /// What memory this is.
+    pub(crate) struct Front {
+        /// Stored last.
+        pub(crate) magic: AtomicU64,
+        pub(crate) version: AtomicU64,
+        pub(crate) database: [AtomicU64; 2],
+        /// Length of [`State`], which two builds of one version agree on.
+        pub(crate) state_bytes: AtomicU64,
+    }
+}
+
+shared_struct! {
+    /// What an instance keeps from being recycled. Zeros, as in a slot just claimed, keep all.
+    pub(crate) struct Pin {
+        /// The oldest commit that it reads.
+        pub(crate) commit: AtomicU64,
+        /// The end of that commit's record: the log from there on is kept.
+        pub(crate) position: AtomicU64,
+        /// The log from here on is being written to its file by this instance.
+        pub(crate) flush: AtomicU64,
+        /// The log from here on is being read by this instance, by its reader that pins nothing.
+        pub(crate) reading: AtomicU64,
+    }
+}
+
+shared_struct! {
+    /// The shared state of storage. Words that different threads write lie in cache lines apart.
+    pub(crate) struct State {
+        /// Whoever appends has it.
+        pub(crate) commit: Latch,
+        pub(crate) poison: AtomicU32,
+        pub(crate) spread_1: [AtomicU64; 7],
+        /// Whoever writes a checkpoint, or what a checkpoint must not fall between, has it.
+        pub(crate) checkpoint: Latch,
+        /// Whoever gives or takes space has it, for a moment.
+        pub(crate) space_latch: Latch,
+        pub(crate) spread_2: [AtomicU64; 7],
+        /// Rows changed at this commit or before may be forgotten to have changed.
+        pub(crate) forgotten: AtomicU64,
+        /// The next number for the caller's use.
+        pub(crate) number: AtomicU32,
+        pub(crate) reserved: AtomicU32,
+        pub(crate) spread_3: [AtomicU64; 6],
+        pub(crate) group: GroupState,
+        pub(crate) log: LogState,
+        pub(crate) space: SpaceState,
+        pub(crate) pins: [Pin; INSTANCES_MAX as usize],
+    }
+}
+
+pub(crate) const FRONT: Offset<Front> = Offset::new(0);
+pub(crate) const TABLE: Offset<InstanceTable> = Offset::new(PAGE_BYTES);
+const STATE_START: usize = (PAGE_BYTES + size_of::<InstanceTable>()).next_multiple_of(PAGE_BYTES);
+pub(crate) const STATE: Offset<State> = Offset::new(STATE_START);
+/// Where the lock table begins.
+pub(crate) const LOCKS_START: usize =
+    (STATE_START + size_of::<State>()).next_multiple_of(EXTENT_BYTES);
+
+const PAGE_BYTES: usize = 4096;
+const _: () = assert!(size_of::<Front>() <= PAGE_BYTES);

@@ -1,0 +1,83 @@
+//! Blobs in the data file: written side by side into extents, verified when read.
+//!
+//! - A reference is believed only as far as the file reaches, and its bytes only when their checksum
+//!   is the reference's.
+
+use super::Shared;
+use crate::blob::{BLOB_ALIGNMENT_BYTES, Blob, BlobRef, ExtentRef};
+use crate::error::{ErrorKind, StorageError};
+use crate::space::Extent;
+use gadus_block::{AlignedBuffer, Device};
+use std::io::IoSlice;
+use std::sync::Arc;
+
+impl Shared {
+    pub(super) fn write_extent(
+        &self,
+        blobs: &[&[u8]],
+    ) -> Result<(Arc<Extent>, Vec<BlobRef>), StorageError> {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        if self.space.is_recovering() {
+            return Err(self.invalid("writing begins after recovery"));
+        }
+        let bytes = blobs.iter().map(|blob| room_of(blob)).sum();
+        let Some(extent) = self.space.allocate(bytes) else {
+            let message = "the data file has reached the largest size that files can have";
+            return Err(StorageError::new(ErrorKind::Limit, &self.files.data_described, message));
+        };
+        let ExtentRef { offset: start, bytes: extent_bytes, id } = extent.reference();
+        let mut references = Vec::with_capacity(blobs.len());
+        let mut pieces = Vec::with_capacity(2 * blobs.len() + 1);
+        let mut offset = start;
+        for (blob, id) in blobs.iter().zip(id + 1..) {
+            references.push(BlobRef::of(id, offset, blob));
+            let room = room_of(blob);
+            let padding = usize::try_from(room - blob.len() as u64).expect("at most 64 bytes");
+            pieces.extend([IoSlice::new(blob), IoSlice::new(&ZEROS[..padding])]);
+            offset += room;
+        }
+        let rest = usize::try_from(start + extent_bytes - offset).expect("at most one unit");
+        pieces.push(IoSlice::new(&ZEROS[..rest]));
+        match self.files.data.write_at(start, &pieces) {
+            Ok(()) => Ok((extent, references)),
+            Err(error) => {
+                self.space.cancel(extent);
+                Err(error.into())
+            }
+        }
+    }
+
+    pub(super) fn read_blob(&self, blob: &BlobRef) -> Result<Blob, StorageError> {
+        read_blob(&*self.files.data, &self.files.data_described, self.space.end(), blob)
+    }
+}
+
+/// Space that a blob takes in its extent; also an empty one takes some, so that the ids of an
+/// extent's blobs are bounded by its length.
+fn room_of(blob: &[u8]) -> u64 {
+    (blob.len() as u64).next_multiple_of(BLOB_ALIGNMENT_BYTES).max(BLOB_ALIGNMENT_BYTES)
+}
+
+/// Reads a blob of a file that ends at `file_end`, before which the reference must lie.
+pub(super) fn read_blob(
+    data: &dyn Device,
+    described: &str,
+    file_end: u64,
+    blob: &BlobRef,
+) -> Result<Blob, StorageError> {
+    let damaged = |message: &str| {
+        let message = format!("blob {} of {} bytes {message}", blob.id, blob.bytes);
+        StorageError::corrupt(described, blob.offset, message)
+    };
+    if !blob.offset.is_multiple_of(BLOB_ALIGNMENT_BYTES) || blob.end() > file_end {
+        return Err(damaged("cannot be where its reference says"));
+    }
+    let length = usize::try_from(blob.bytes).map_err(|_| damaged("is too large"))?;
+    let alignment = usize::try_from(BLOB_ALIGNMENT_BYTES).expect("small");
+    let mut bytes = AlignedBuffer::zeroed(length, alignment);
+    data.read_at(blob.offset, &mut bytes)?;
+    if !blob.matches(&bytes) {
+        return Err(damaged("is not what was written: its checksum differs; restore a copy"));
+    }
+    Ok(Blob::new(bytes))
+}

@@ -1,0 +1,173 @@
+//! Following what other instances do: what they have appended, and what this one keeps for itself.
+//!
+//! - A pin is stored, then the horizon is looked at: whoever raises a horizon does it before he looks
+//!   at the pins. So one of the two sees the other.
+//! - An instance that pins nothing may find that what it would have to read is recycled: it then
+//!   reads the newest checkpoint instead, as one that opens.
+
+use super::open::adopt_headers;
+use super::{Recovered, Store};
+use crate::error::StorageError;
+use crate::log::{LogEnd, LogRecord};
+use gadus_base::{CommitNumber, LogPosition};
+use std::sync::atomic::{Ordering, fence};
+
+impl Store {
+    /// Whether others may have the database open.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        !self.shared.peers.excludes_others()
+    }
+
+    /// The end of the last appended record, by whomever.
+    #[must_use]
+    pub fn log_end(&self) -> LogEnd {
+        self.shared.log.end()
+    }
+
+    /// The records after `from`, which was an end, and the end of the last of them. None when they
+    /// may be recycled: that cannot be while this instance pins the log from there. The caller
+    /// makes one call at a time of this and of [`Store::read_again`].
+    ///
+    /// # Errors
+    /// `Corrupt` or a failure of the device.
+    pub fn records_after(
+        &self,
+        from: &LogEnd,
+    ) -> Result<Option<(Vec<LogRecord>, LogEnd)>, StorageError> {
+        if from.position >= self.appended().0 {
+            return Ok(Some((Vec::new(), *from)));
+        }
+        let pin = self.shared.peers.pin();
+        let is_pinned = pin.position.load(Ordering::SeqCst) <= from.position;
+        pin.reading.store(from.position, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let read = if !is_pinned && self.shared.is_recycled(from.position) {
+            Ok(None)
+        } else {
+            self.shared.log.records_after(*from).map(Some)
+        };
+        pin.reading.store(u64::MAX, Ordering::SeqCst);
+        read
+    }
+
+    /// Keeps the log from `position` on, and what was read or changed at `commit` or later, until
+    /// the next call. False when that may be gone: nothing is pinned then. The caller makes one call
+    /// at a time.
+    #[must_use]
+    pub fn pin(&self, commit: CommitNumber, position: LogPosition) -> bool {
+        let (state, pin) = (self.shared.peers.state(), self.shared.peers.pin());
+        pin.position.store(position.0, Ordering::SeqCst);
+        pin.commit.store(commit.0, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let forgotten = state.forgotten.load(Ordering::SeqCst) > commit.0;
+        if forgotten || self.shared.is_recycled(position.0) {
+            self.shared.peers.unpin();
+            return false;
+        }
+        true
+    }
+
+    /// Moves the pin to something newer that is pinned already, by a later part of what it covers.
+    pub fn move_pin(&self, commit: CommitNumber, position: LogPosition) {
+        let pin = self.shared.peers.pin();
+        pin.commit.store(commit.0, Ordering::Release);
+        pin.position.store(position.0, Ordering::Release);
+    }
+
+    /// Pins nothing any more.
+    pub fn unpin(&self) {
+        self.shared.peers.unpin();
+    }
+
+    /// The oldest commit that any instance pins, at most `newest`, of which this says that changes up
+    /// to it will be forgotten: who pins later sees that.
+    #[must_use]
+    pub fn oldest_pinned(&self, newest: CommitNumber) -> CommitNumber {
+        let peers = &self.shared.peers;
+        peers.reap();
+        peers.state().forgotten.fetch_max(newest.0, Ordering::SeqCst);
+        peers.oldest_commit().min(newest)
+    }
+
+    /// Reads the newest checkpoint and the records after it, as opening does.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn read_again(&self) -> Result<Recovered, StorageError> {
+        let (shared, pin) = (&self.shared, self.shared.peers.pin());
+        // As a joiner: keeps everything until it is read.
+        pin.reading.store(0, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let read = || {
+            let chosen = shared.files.choose_header()?;
+            let header = chosen.header;
+            let (headers, rest) = adopt_headers(&shared.space, &shared.files, chosen)?;
+            let from = LogEnd {
+                position: header.replay_from.0,
+                chain: header.chain,
+                commit: header.commit,
+            };
+            let (records, end) = shared.log.records_after(from)?;
+            *shared.headers.lock() = headers;
+            let (root, warnings) = (rest.root, Vec::new());
+            Ok(Recovered { root, commit: header.commit, records, end, warnings })
+        };
+        let read: Result<Recovered, StorageError> = read();
+        if read.is_err() {
+            self.end_reading();
+        }
+        read
+    }
+
+    /// Says that all that [`Store::read_again`] has named is adopted.
+    pub fn end_reading(&self) {
+        self.shared.peers.pin().reading.store(u64::MAX, Ordering::SeqCst);
+    }
+
+    /// A number that no instance has been given, for names that must be unique in the database.
+    ///
+    /// # Errors
+    /// `Limit` when all are used up.
+    pub fn take_number(&self) -> Result<u32, StorageError> {
+        let number = &self.shared.peers.state().number;
+        let taken = number.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
+            (next < NUMBERS_MAX).then_some(next + 1)
+        });
+        taken.map_err(|_| {
+            let message = format!("all {NUMBERS_MAX} numbers are used up; export the database");
+            StorageError::new(crate::ErrorKind::Limit, self.describe(), message)
+        })
+    }
+
+    /// Makes sure that no number below `next` is given.
+    pub fn raise_number(&self, next: u32) {
+        self.shared.peers.state().number.fetch_max(next.min(NUMBERS_MAX), Ordering::AcqRel);
+    }
+
+    /// The next number to be given.
+    #[must_use]
+    pub fn next_number(&self) -> u32 {
+        self.shared.peers.state().number.load(Ordering::Acquire)
+    }
+
+    /// Says that appended records or a checkpoint name these extents.
+    pub fn named(&self, extents: impl IntoIterator<Item = crate::ExtentRef>) {
+        self.shared.space.named(extents);
+    }
+
+    /// The instances that have the database open.
+    #[must_use]
+    pub fn instances(&self) -> Vec<gadus_locks::InstanceDescription> {
+        self.shared.peers.instances().living()
+    }
+}
+
+/// Numbers that can be given: the upper half is the caller's for other use.
+pub const NUMBERS_MAX: u32 = 1 << 31;
+
+impl super::Shared {
+    fn is_recycled(&self, position: u64) -> bool {
+        self.peers.state().log.recycled.load(Ordering::SeqCst) > position
+    }
+}

@@ -1,0 +1,36 @@
+//! Removing a database.
+//!
+//! - Only one that nobody has open; the log goes last but one, so that what is left of an interrupted
+//!   removal is a log that no new database overwrites, or nothing.
+
+use super::Store;
+use super::files::{holder_name, in_use, log_name};
+use crate::error::StorageError;
+use crate::holder::OpenersTurn;
+use gadus_block::{ErrorKind as BlockErrorKind, Folder, OpenMode};
+use gadus_locks::Memory;
+use std::sync::Arc;
+
+impl Store {
+    /// Removes a database's files, and the memory that was shared where all its users were killed.
+    ///
+    /// # Errors
+    /// `NotFound`, `InUse`, or a failure.
+    pub fn remove(folder: &Arc<dyn Folder>, name: &str) -> Result<(), StorageError> {
+        let data = folder.open(name, OpenMode::ReadWrite)?;
+        let turn = OpenersTurn::take(&**folder, &holder_name(name), false)?;
+        if !data.try_own()? {
+            return Err(in_use(&**folder, name));
+        }
+        if let Some(stale) = turn.read().and_then(|record| record.memory) {
+            Memory::remove(&stale.path, stale.identity);
+        }
+        for name in [name.to_owned(), log_name(name), holder_name(name)] {
+            match folder.remove(&name) {
+                Err(error) if error.kind != BlockErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+        Ok(folder.sync()?)
+    }
+}

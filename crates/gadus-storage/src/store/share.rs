@@ -1,0 +1,246 @@
+//! Opening a database that others may have open, and leaving it.
+//!
+//! - Openers and leavers take turns. Who finds nobody in possession of the files recovers, and makes
+//!   the memory that all share; who finds somebody joins him. A turn ends with its holder's death,
+//!   and the next one begins anew.
+//! - A joiner pins everything from the moment it has its slot until its caller has read what there
+//!   is; it joins only where somebody lives, because memory of the dead alone proves nothing.
+
+use super::files::{Files, holder_name, in_use};
+use super::open::{adopt_headers, shape_of};
+use super::{Recovered, Shared, Store};
+use crate::error::{ErrorKind, StorageError};
+use crate::holder::{OpenersTurn, SharedPlace};
+use crate::log::state::LogEnd;
+use crate::options::Options;
+use crate::peers::{
+    FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, OpenFiles, Peers, State, TABLE, memory_failed,
+};
+use crate::space::Space;
+use gadus_base::{DatabaseId, Random};
+use gadus_locks::{Instances, Memory, MemoryErrorKind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Addresses that are reserved for the memory: it grows with the number of locks.
+const MEMORY_BYTES_MAX: usize = 1 << 30;
+
+/// Who may read and write the memory: its owner.
+const MEMORY_MODE: u32 = 0o600;
+
+/// Openers that find the files in possession of somebody who is just leaving begin again; more often
+/// than this, something else is wrong.
+const ATTEMPTS_MAX: usize = 100;
+
+impl Store {
+    pub(super) fn open_shared(
+        files: Files,
+        name: &str,
+        options: Options,
+        folder: &Path,
+    ) -> Result<(Self, Recovered), StorageError> {
+        let turn = OpenersTurn::take(&*files.folder, &holder_name(name), true)?;
+        let mut files = files;
+        for _ in 0..ATTEMPTS_MAX {
+            if files.try_own()? {
+                return Self::open_first(files, options, folder, &turn);
+            }
+            let place = turn.read().and_then(|record| record.memory);
+            let Some(place) = place else { return Err(in_use(&*files.folder, name)) };
+            if let Some(peers) = join(&files, &place, turn.described())? {
+                return Self::open_joined(files, options, Arc::new(peers));
+            }
+            // Whoever was there has left: what was taken meanwhile is given back by closing.
+            files = Files::open(files.folder, name, &options)?;
+        }
+        Err(in_use(&*files.folder, name))
+    }
+
+    /// Recovers, and makes the memory that others join.
+    fn open_first(
+        files: Files,
+        options: Options,
+        folder: &Path,
+        turn: &OpenersTurn,
+    ) -> Result<(Self, Recovered), StorageError> {
+        let described = files.data_described.clone();
+        if let Some(stale) = turn.read().and_then(|record| record.memory) {
+            Memory::remove(&stale.path, stale.identity);
+            turn.record(None)?;
+        }
+        let database = files.choose_header()?.header.database;
+        let (memory, peers) = make_memory(&files, database, folder)
+            .map_err(|error| memory_failed(&described, &error))?;
+        let removes = RemoveUnlessKept { memory: Some(memory.clone()) };
+        let opened = Self::recover(files, options, peers)?;
+        turn.record(Some(&memory))?;
+        removes.keep();
+        Ok(opened)
+    }
+
+    /// Learns from the files and from the shared memory what the others have.
+    fn open_joined(
+        files: Files,
+        options: Options,
+        peers: Arc<Peers>,
+    ) -> Result<(Self, Recovered), StorageError> {
+        let chosen = files.choose_header()?;
+        let header = chosen.header;
+        let space = Space::opened(peers.clone(), files.data.length()?);
+        let (headers, rest) = adopt_headers(&space, &files, chosen)?;
+        let store =
+            Self::assemble(files, options, shape_of(&header), headers, space, peers, false)?;
+        let from =
+            LogEnd { position: header.replay_from.0, chain: header.chain, commit: header.commit };
+        let (records, end) = store.shared.log.records_after(from)?;
+        // Readers see what is durable: all of this is from now on.
+        store.shared.log.group.wait(gadus_base::LogPosition(end.position))?;
+        let warnings = Vec::new();
+        Ok((store, Recovered { root: rest.root, commit: header.commit, records, end, warnings }))
+    }
+}
+
+/// Removes memory that was made in vain.
+struct RemoveUnlessKept {
+    memory: Option<Arc<Memory>>,
+}
+
+impl RemoveUnlessKept {
+    fn keep(mut self) {
+        self.memory = None;
+    }
+}
+
+impl Drop for RemoveUnlessKept {
+    fn drop(&mut self) {
+        if let Some((path, identity)) = self.memory.as_deref().and_then(Memory::file) {
+            Memory::remove(path, identity);
+        }
+    }
+}
+
+type Made = (Arc<Memory>, Arc<Peers>);
+
+fn make_memory(
+    files: &Files,
+    database: DatabaseId,
+    folder: &Path,
+) -> Result<Made, gadus_locks::MemoryError> {
+    let unique = Random::from_system().next_u64();
+    let path = folder.join(format!("gadus-{database}-{unique:016x}"));
+    let memory = Arc::new(Memory::create(&path, MEMORY_BYTES_MAX, MEMORY_MODE)?);
+    let removes = RemoveUnlessKept { memory: Some(memory.clone()) };
+    memory.ensure(LOCKS_START)?;
+    let front = memory.at(FRONT)?;
+    for (word, bytes) in front.database.iter().zip(database.0.chunks_exact(8)) {
+        word.store(u64::from_le_bytes(bytes.try_into().expect("eight bytes")), Ordering::Relaxed);
+    }
+    front.version.store(LAYOUT_VERSION, Ordering::Relaxed);
+    front.state_bytes.store(size_of::<State>() as u64, Ordering::Relaxed);
+    front.magic.store(MAGIC, Ordering::Release);
+    let instances = claim(files, memory.clone())?;
+    removes.keep();
+    Ok((memory, Arc::new(Peers::among(instances))))
+}
+
+/// Takes a slot of the memory and of both files.
+fn claim(files: &Files, memory: Arc<Memory>) -> Result<Instances, gadus_locks::MemoryError> {
+    let fence = OpenFiles { data: files.data.clone(), log: files.log.clone() };
+    let own = |slot| {
+        // An owner of all slots keeps this one.
+        let owned = files.data.try_own_slot(slot).and_then(|data| {
+            let log = data && files.log.try_own_slot(slot)?;
+            if log {
+                files.data.keep_slot(slot)?;
+                files.log.keep_slot(slot)?;
+            }
+            Ok(log)
+        });
+        owned.map_err(|error| gadus_locks::MemoryError {
+            kind: MemoryErrorKind::System,
+            message: error.to_string(),
+        })
+    };
+    Instances::claim(memory, TABLE, Arc::new(fence), own)
+}
+
+/// Joins those who use the memory; none when nobody is left there.
+fn join(
+    files: &Files,
+    place: &SharedPlace,
+    described: &str,
+) -> Result<Option<Peers>, StorageError> {
+    let unreachable = |error: gadus_locks::MemoryError| match error.kind {
+        MemoryErrorKind::Unreachable => StorageError::new(
+            ErrorKind::InUse,
+            described,
+            format!(
+                "other processes share the database through memory in {}, which this one does not \
+                 reach ({error}): it may be in another container; let all of them use one folder",
+                place.path.display()
+            ),
+        ),
+        _ => memory_failed(described, &error),
+    };
+    let memory =
+        Memory::open(&place.path, MEMORY_BYTES_MAX, place.identity).map_err(unreachable)?;
+    memory.ensure(LOCKS_START).map_err(|error| memory_failed(described, &error))?;
+    check_front(files, &memory, described)?;
+    let memory = Arc::new(memory);
+    let instances = match claim(files, memory) {
+        Ok(instances) => instances,
+        Err(error) => return Err(memory_failed(described, &error)),
+    };
+    let peers = Peers::among(instances);
+    let lives = peers.instances().living().iter().any(|other| other.owner != peers.me());
+    Ok(lives.then_some(peers))
+}
+
+/// Refuses memory of another database or of another version of this program.
+fn check_front(files: &Files, memory: &Memory, described: &str) -> Result<(), StorageError> {
+    let front = memory.at(FRONT).map_err(|error| memory_failed(described, &error))?;
+    let words = front.database.each_ref().map(|word| word.load(Ordering::Acquire).to_le_bytes());
+    let version = front.version.load(Ordering::Acquire);
+    if front.magic.load(Ordering::Acquire) != MAGIC {
+        let message = "the memory that other processes share is not what its record says";
+        return Err(StorageError::new(ErrorKind::Corrupt, described, message));
+    }
+    let same_layout = front.state_bytes.load(Ordering::Acquire) == size_of::<State>() as u64;
+    if version != LAYOUT_VERSION || !same_layout {
+        let message = format!(
+            "other processes have the database open with another version of this program (layout \
+             {version}, this one has {LAYOUT_VERSION}); close it there, or use the same version"
+        );
+        return Err(StorageError::new(ErrorKind::InUse, described, message));
+    }
+    if words.concat() != files.choose_header()?.header.database.0 {
+        let message = "the memory belongs to another database: was the file replaced while in use?";
+        return Err(StorageError::new(ErrorKind::InUse, described, message));
+    }
+    Ok(())
+}
+
+impl Shared {
+    /// Leaves the others; the last one removes the memory.
+    pub(super) fn leave(&self) {
+        let file = self.peers.instances().memory().file();
+        let Some((path, identity)) = file.filter(|_| !self.peers.excludes_others()) else {
+            self.peers.leave();
+            return;
+        };
+        // Without the turn the memory stays, until the next who opens the database alone.
+        let name = holder_name(self.files.data.name());
+        let turn = OpenersTurn::take(&*self.files.folder, &name, false).ok();
+        let others =
+            self.peers.instances().living().iter().any(|other| other.owner != self.peers.me());
+        self.peers.leave();
+        // Before the turn ends: the next opener shall not take this one for present. A failure makes
+        // it wait until the files are closed.
+        let _ = self.files.data.give_up_slots();
+        let _ = self.files.log.give_up_slots();
+        if turn.is_some_and(|turn| turn.exists()) && !others {
+            Memory::remove(path, identity);
+        }
+    }
+}

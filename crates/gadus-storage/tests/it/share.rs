@@ -1,0 +1,185 @@
+//! Several instances on one file, in one process.
+
+use crate::ledger::{NAME, options};
+use gadus_base::{CommitNumber, LogPosition, spawn};
+use gadus_block::{FileFolder, Folder};
+use gadus_storage::{ErrorKind, LogEnd, LogRecord, Options, Recovered, Sharing, Store};
+use std::io::IoSlice;
+use std::path::Path;
+use std::sync::Arc;
+
+fn shared(memory: &Path) -> Options {
+    Options { sharing: Sharing::Shared { memory: memory.to_owned() }, ..options() }
+}
+
+struct Place {
+    root: tempfile::TempDir,
+    folder: Arc<dyn Folder>,
+}
+
+impl Place {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let folder: Arc<dyn Folder> = Arc::new(FileFolder::new(root.path()));
+        std::fs::create_dir(root.path().join("memory")).unwrap();
+        let place = Self { root, folder };
+        Store::make(place.folder.clone(), NAME, &place.options()).unwrap();
+        place
+    }
+
+    fn options(&self) -> Options {
+        shared(&self.root.path().join("memory"))
+    }
+
+    fn open(&self) -> (Store, Recovered) {
+        let (store, recovered) = Store::open(self.folder.clone(), NAME, self.options()).unwrap();
+        store.finish_recovery().unwrap();
+        (store, recovered)
+    }
+
+    fn memories(&self) -> usize {
+        std::fs::read_dir(self.root.path().join("memory")).unwrap().count()
+    }
+}
+
+fn append(store: &Store, payload: &[u8]) -> LogPosition {
+    let turn = store.turn();
+    let commit = store.log_end().commit().next();
+    store.append_record(&turn, commit, &[IoSlice::new(payload)], true).unwrap()
+}
+
+fn follow(store: &Store, from: &mut LogEnd) -> Vec<LogRecord> {
+    let (records, end) = store.records_after(from).unwrap().unwrap();
+    *from = end;
+    records
+}
+
+#[test]
+fn what_one_appends_the_others_read() {
+    let place = Place::new();
+    let ((one, _), (two, recovered)) = (place.open(), place.open());
+    let mut at = recovered.end;
+    for round in 0..300_u32 {
+        let payload = vec![7; 100 * round as usize];
+        let writer = if round % 2 == 0 { &one } else { &two };
+        let end = append(writer, &payload);
+        let records = follow(&two, &mut at);
+        assert_eq!(records.len(), 1);
+        assert_eq!((&records[0].payload, records[0].position), (&payload, end));
+        if round % 10 == 0 {
+            one.wait_durable(end).unwrap();
+            assert!(two.durable() >= end);
+        }
+    }
+    // A third one finds all of it, from the files and the memory.
+    let (three, recovered) = place.open();
+    assert_eq!(recovered.records.len(), 300);
+    assert_eq!(recovered.end, three.log_end());
+    assert_eq!(three.instances().len(), 3);
+    assert_eq!(place.memories(), 1);
+    drop((one, two));
+    assert_eq!(three.instances().len(), 1);
+    drop(three);
+    assert_eq!(place.memories(), 0, "the last one removes the memory");
+    assert_eq!(place.open().1.records.len(), 300);
+}
+
+#[test]
+fn a_long_record_goes_to_the_file_and_is_read_from_there() {
+    let place = Place::new();
+    let ((one, _), (two, recovered)) = (place.open(), place.open());
+    let mut at = recovered.end;
+    for bytes in [3_usize, 400_000, 5, 2_000_000, 1_100_000, 8] {
+        let payload: Vec<u8> = (0..bytes).map(|i| u8::try_from(i % 251).unwrap()).collect();
+        append(&one, &payload);
+        assert_eq!(follow(&two, &mut at)[0].payload, payload);
+    }
+    let end = append(&two, b"last");
+    two.wait_durable(end).unwrap();
+    drop((one, two));
+    assert_eq!(place.open().1.records.len(), 7);
+}
+
+#[test]
+fn an_instance_that_fell_behind_reads_the_checkpoint_and_one_that_pins_does_not() {
+    let place = Place::new();
+    let ((one, _), (idle, recovered)) = (place.open(), place.open());
+    let (pinning, also) = place.open();
+    assert!(pinning.pin(also.end.commit(), also.end.position()));
+    let checkpoint = |store: &Store| {
+        let _turn = store.checkpoint_turn().unwrap();
+        let end = append(store, &[1; 3000]);
+        let commit = store.log_end().commit();
+        store.checkpoint(b"root", commit, end).unwrap();
+        store.find_free_space(|| ());
+    };
+    for _ in 0..3 {
+        for _ in 0..20 {
+            append(&one, &[2; 3000]);
+        }
+        checkpoint(&one);
+    }
+    assert!(idle.records_after(&recovered.end).unwrap().is_none());
+    let again = idle.read_again().unwrap();
+    idle.end_reading();
+    assert_eq!(again.root.as_deref(), Some(&b"root"[..]));
+    assert_eq!(again.end, one.log_end());
+    let (all, _) = pinning.records_after(&also.end).unwrap().unwrap();
+    assert_eq!(all.len(), 63);
+    pinning.unpin();
+    // The other one's checkpoint goes on where this one's ended.
+    checkpoint(&idle);
+    drop((one, idle, pinning));
+    let (_, recovered) = place.open();
+    assert_eq!(recovered.commit, CommitNumber(64));
+    assert!(recovered.records.is_empty());
+}
+
+#[test]
+fn sharing_and_excluding_do_not_mix() {
+    let place = Place::new();
+    let (one, _) = place.open();
+    let exclusive = Store::open(place.folder.clone(), NAME, options()).unwrap_err();
+    assert_eq!(exclusive.kind, ErrorKind::InUse);
+    drop(one);
+    let (alone, _) = Store::open(place.folder.clone(), NAME, options()).unwrap();
+    let sharing = Store::open(place.folder.clone(), NAME, place.options()).unwrap_err();
+    assert_eq!(sharing.kind, ErrorKind::InUse, "{sharing}");
+    drop(alone);
+    let (one, _) = place.open();
+    // As in a container whose memory is another one.
+    let elsewhere = place.root.path().join("memory");
+    std::fs::rename(&elsewhere, place.root.path().join("hidden")).unwrap();
+    std::fs::create_dir(&elsewhere).unwrap();
+    let unreachable = Store::open(place.folder.clone(), NAME, place.options()).unwrap_err();
+    assert_eq!(unreachable.kind, ErrorKind::InUse, "{unreachable}");
+    assert!(unreachable.message.contains("does not reach"), "{unreachable}");
+    drop(one);
+}
+
+#[test]
+fn opening_and_closing_at_once_loses_nothing() {
+    let place = Arc::new(Place::new());
+    let threads = (0..4_u8).map(|thread| {
+        let place = place.clone();
+        spawn("opener", move || {
+            for round in 0..30_u8 {
+                let (store, _) = place.open();
+                let end = append(&store, &[thread, round]);
+                store.wait_durable(end).unwrap();
+            }
+        })
+    });
+    for thread in threads.collect::<Vec<_>>() {
+        thread.unwrap().join().unwrap();
+    }
+    let (store, recovered) = place.open();
+    let mut payloads = recovered.records.iter().map(|r| r.payload.clone()).collect::<Vec<_>>();
+    payloads.sort();
+    let expected = (0..4).flat_map(|thread| (0..30).map(move |round| vec![thread, round]));
+    assert_eq!(payloads, Vec::from_iter(expected));
+    let commits = recovered.records.iter().map(|record| record.commit.0);
+    assert_eq!(Vec::from_iter(commits), Vec::from_iter(1..=120));
+    drop(store);
+    assert_eq!(place.memories(), 0);
+}

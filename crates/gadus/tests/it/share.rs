@@ -1,0 +1,89 @@
+//! Several instances of one file: what one does, the others see with their next statement.
+
+use crate::files::Folder;
+use gadus::{Connection, Database, ErrorKind, Options, params};
+use std::path::Path;
+
+fn open(path: &Path) -> Connection {
+    Database::open(path, Options::new()).unwrap().connect()
+}
+
+fn number(connection: &Connection, sql: &str) -> i64 {
+    connection.query(sql, &[]).unwrap().next().unwrap().unwrap().get(0).unwrap()
+}
+
+#[test]
+fn a_row_inserted_by_one_is_there_for_the_others_next_statement() {
+    let folder = Folder::new();
+    let path = folder.path("x.gadus");
+    let all = [open(&path), open(&path), open(&path)];
+    all[0].execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", &[]).unwrap();
+    let inserts = all.each_ref().map(|one| one.prepare("INSERT INTO t VALUES (?, 0)").unwrap());
+    let count = "SELECT count(*) FROM t";
+    for id in 0..300_i64 {
+        let writer = usize::try_from(id % 3).unwrap();
+        inserts[writer].execute(params![id]).unwrap();
+        for reader in &all {
+            assert_eq!(number(reader, count), id + 1);
+        }
+    }
+    let twice = inserts[1].execute(params![7]).unwrap_err();
+    assert_eq!(twice.kind(), ErrorKind::UniqueViolation);
+}
+
+#[test]
+fn a_snapshot_is_kept_while_others_write_and_checkpoint() {
+    let folder = Folder::new();
+    let path = folder.path("x.gadus");
+    let (reader, writer) = (open(&path), Database::open(&path, Options::new()).unwrap());
+    let writing = writer.connect();
+    writing.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", &[]).unwrap();
+    writing.execute("INSERT INTO t SELECT value, 1 FROM generate_series(1, 100000)", &[]).unwrap();
+    let sum = "SELECT sum(n) FROM t";
+    reader.execute("BEGIN", &[]).unwrap();
+    assert_eq!(number(&reader, sum), 100_000);
+    for round in 0..6 {
+        writing.execute("UPDATE t SET n = n + 1", &[]).unwrap();
+        writing.execute("DELETE FROM t WHERE id % 7 = ?", params![round]).unwrap();
+        writer.checkpoint().unwrap();
+        assert_eq!(number(&reader, sum), 100_000);
+    }
+    let now = number(&writing, sum);
+    reader.execute("COMMIT", &[]).unwrap();
+    assert_eq!(number(&reader, sum), now);
+    drop((reader, writing, writer));
+    assert!(gadus::check(&path, |_, _| ()).unwrap().problems.is_empty());
+}
+
+#[test]
+fn the_second_to_change_a_row_gets_a_conflict_whoever_was_first() {
+    let folder = Folder::new();
+    let path = folder.path("x.gadus");
+    let (one, two) = (open(&path), open(&path));
+    one.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", &[]).unwrap();
+    one.execute("INSERT INTO t VALUES (1, 0)", &[]).unwrap();
+    for connection in [&one, &two] {
+        connection.execute("BEGIN", &[]).unwrap();
+        connection.execute("UPDATE t SET n = n + 1 WHERE id = 1", &[]).unwrap();
+    }
+    one.execute("COMMIT", &[]).unwrap();
+    assert_eq!(two.execute("COMMIT", &[]).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(number(&two, "SELECT n FROM t"), 1);
+}
+
+#[test]
+fn prepared_statements_follow_tables_that_others_make_anew() {
+    let folder = Folder::new();
+    let path = folder.path("x.gadus");
+    let (one, two) = (open(&path), open(&path));
+    one.execute("CREATE TABLE t (a BIGINT)", &[]).unwrap();
+    one.execute("INSERT INTO t VALUES (1)", &[]).unwrap();
+    let prepared = two.prepare("SELECT * FROM t").unwrap();
+    let columns = || prepared.query(&[]).unwrap().schema().fields().len();
+    for _ in 0..4 {
+        assert_eq!(columns(), 1);
+    }
+    one.execute_script("DROP TABLE t; CREATE TABLE t (a TEXT, b BIGINT);").unwrap();
+    assert_eq!(columns(), 2);
+    assert_eq!(number(&two, "SELECT count(*) FROM t"), 0);
+}
