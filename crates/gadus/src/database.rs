@@ -5,7 +5,7 @@
 use crate::connection::Connection;
 use crate::options::Options;
 use gadus_block::{FileFolder, Folder};
-use gadus_engine::{Engine, Error, ErrorKind, Result};
+use gadus_engine::{Engine, Error, ErrorKind, Result, Statistics};
 use gadus_sql::Sql;
 use std::path::Path;
 use std::sync::Arc;
@@ -69,6 +69,12 @@ impl Database {
     /// `NoSpace` or `Io` when the file cannot be written; the database stays as it is.
     pub fn checkpoint(&self) -> Result<()> {
         self.engine().checkpoint()
+    }
+
+    /// Counters and sizes; syncs are those of all who have the database open.
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        self.engine().statistics()
     }
 
     pub(crate) fn engine(&self) -> &Engine {

@@ -42,7 +42,7 @@ pub use check::{CheckReport, Problem, TableReport, check};
 pub use connection::{CancelHandle, Connection, Outcome};
 pub use database::Database;
 pub use gadus_base::ByteCount;
-pub use gadus_engine::{Durability, Error, ErrorKind, Result};
+pub use gadus_engine::{Durability, Error, ErrorKind, Result, Statistics};
 pub use gadus_sql::{ProgressReading, Script, Value, split_statements};
 pub use options::Options;
 pub use row::{ColumnIndex, FromValue, Row};

@@ -51,6 +51,19 @@ fn survivors_of_kills_lose_nothing() {
 }
 
 #[test]
+fn processes_update_one_file_without_errors() {
+    let folder = Folder::new();
+    let words = ["processes", "--writers", "1,4", "--time", "50ms", "--against", "sqlite"];
+    let figures = figures(&folder, &words);
+    for case in ["1 writers", "4 writers"] {
+        assert!(value(&figures, case, "commits") > 0.0);
+        assert!(value(&figures, case, "p99_ms") > 0.0);
+        assert!(value(&figures, case, "commits_per_sync") > 0.0);
+    }
+    assert_eq!(value(&figures, "all", "errors"), 0.0);
+}
+
+#[test]
 fn commits_are_counted_for_each_number_of_clients_beside_the_bare_loop() {
     let folder = Folder::new();
     let figures = figures(&folder, &["commit", "--clients", "1,4", "--time", "20ms"]);

@@ -10,9 +10,11 @@ mod commit;
 mod figures;
 mod kill;
 mod kill_among;
+mod latencies;
 mod load;
 mod machine;
 mod peers;
+mod processes;
 mod rounds;
 mod scan;
 mod worker;
@@ -33,6 +35,7 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench commit --clients 1,64 --against sqlite,postgres
   gadus bench commit --clients 1,64 --sync-delay 4ms
   gadus bench scan --rows 10000000 --against duckdb --json
+  gadus bench processes --writers 32 --against sqlite,postgres
   gadus bench kill --kills 1000
 
 Peers: duckdb comes as a wheel into a virtual environment beside the results (Debian: python3-venv),
@@ -50,6 +53,8 @@ enum What {
     Commit(commit::Commit),
     /// Filters and aggregates over a table in memory; opening a file and finding a first row
     Scan(scan::Scan),
+    /// Durable updates of one row from many processes on one file
+    Processes(processes::Processes),
     /// Kill -9 of a process that commits and checkpoints, again and again
     Kill(kill::Kill),
 }
@@ -79,6 +84,7 @@ pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
         What::Load(command) => load::run(command),
         What::Commit(command) => commit::run(command),
         What::Scan(command) => scan::run(command),
+        What::Processes(command) => processes::run(command),
         What::Kill(command) => kill::run(command),
     }
 }

@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use gadus::{Database, Options};
 use gadus_base::clock;
 use serde_json::{Value, json};
 
-use super::{kill, load, scan};
+use super::{kill, load, processes, scan};
 use crate::failure::Failure;
 
 #[derive(Debug, Args)]
@@ -31,6 +32,14 @@ enum What {
     },
     /// Open a database, run a query, and tell how long both took together
     OpenAndFind { file: PathBuf, sql: String },
+    /// Update rows of a database once told to, and tell how long that took
+    Update {
+        file: PathBuf,
+        #[arg(long, value_parser = humantime::parse_duration)]
+        sync_delay: Duration,
+        #[arg(long, value_parser = humantime::parse_duration)]
+        time: Duration,
+    },
     /// Tell whether a database is sound, and what its ledger holds
     Verify { file: PathBuf },
 }
@@ -55,6 +64,7 @@ pub(crate) fn work(command: &Worker) -> Result<(), Failure> {
             let rows = scan::texts(database.connect().query(sql, &[])?)?;
             json!({ "seconds": started.elapsed().as_secs_f64(), "rows": rows.len() })
         }
+        What::Update { file, sync_delay, time } => processes::update(file, *sync_delay, *time)?,
         What::Verify { file } => kill::verify(file)?,
     };
     writeln!(io::stdout(), "{answer}")?;

@@ -83,15 +83,25 @@ impl Postgres {
         clients: u32,
         seconds: u64,
     ) -> Result<f64, Failure> {
+        self.bench(insert, clients, seconds, &[])
+    }
+
+    fn bench(
+        &self,
+        text: &str,
+        clients: u32,
+        seconds: u64,
+        more: &[String],
+    ) -> Result<f64, Failure> {
         let script = self.folder.join("script.sql");
-        std::fs::write(&script, insert)?;
+        std::fs::write(&script, text)?;
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let mut bench = self.client("pgbench");
         bench.args(["--no-vacuum", "--protocol=prepared"]);
         bench.arg(format!("--client={clients}"));
         bench.arg(format!("--jobs={}", threads.min(clients as usize)));
         bench.arg(format!("--time={}", seconds.max(1)));
-        bench.arg("--file").arg(&script);
+        bench.arg("--file").arg(&script).args(more);
         let output = bench.output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         let rate = text.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next());
@@ -99,6 +109,29 @@ impl Postgres {
             let told = String::from_utf8_lossy(&output.stderr);
             Failure::message(format!("pgbench: {}", told.trim()))
         })
+    }
+
+    /// The same with each transaction's latency, in microseconds.
+    pub(in super::super) fn latencies(
+        &self,
+        script: &str,
+        clients: u32,
+        seconds: u64,
+    ) -> Result<impl Iterator<Item = f64>, Failure> {
+        let logs = self.folder.join("latencies");
+        let _ = std::fs::remove_dir_all(&logs);
+        std::fs::create_dir(&logs)?;
+        let prefix = logs.join("of");
+        let words = ["--log".to_owned(), format!("--log-prefix={}", prefix.display())];
+        self.bench(script, clients, seconds, &words)?;
+        let mut all = Vec::new();
+        for log in std::fs::read_dir(&logs)? {
+            let text = std::fs::read_to_string(log?.path())?;
+            // Client, number, latency, script, and when it was over.
+            let latency = |line: &str| line.split(' ').nth(2)?.parse::<f64>().ok();
+            all.extend(text.lines().filter_map(latency));
+        }
+        Ok(all.into_iter())
     }
 
     /// A program that talks to the server.

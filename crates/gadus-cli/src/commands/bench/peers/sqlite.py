@@ -1,5 +1,11 @@
 import itertools
+import math
+import random
 import sqlite3
+import time
+
+# Classes of latencies, as the benchmark adds them.
+CLASS_WIDTH = 1.05
 
 # Long enough for the last of many writers to have its turn.
 BUSY_SECONDS = 600
@@ -26,4 +32,44 @@ def commit(path, create_table, insert, clients, seconds):
     return commit_loop(client, clients, seconds)
 
 
-serve({"version": version, "commit": commit})
+def make_counters(path, create_table, rows):
+    connection = connect(path)
+    connection.execute(create_table)
+    connection.execute("BEGIN")
+    connection.executemany(
+        "INSERT INTO counters VALUES (?, 0)", ((id,) for id in range(1, rows + 1))
+    )
+    connection.execute("COMMIT")
+    return {}
+
+
+def prepare_update(path):
+    global updating
+    updating = connect(path)
+    return {}
+
+
+def update(update, rows, seconds):
+    classes, errors = {}, 0
+    end = time.perf_counter() + seconds
+    while (begun := time.perf_counter()) < end:
+        try:
+            updating.execute(update, (random.randint(1, rows),))
+        except sqlite3.OperationalError:
+            errors += 1
+            continue
+        microseconds = max((time.perf_counter() - begun) * 1e6, 1.0)
+        latency_class = int(math.log(microseconds) / math.log(CLASS_WIDTH))
+        classes[latency_class] = classes.get(latency_class, 0) + 1
+    return {"latencies": sorted(classes.items()), "errors": errors}
+
+
+serve(
+    {
+        "version": version,
+        "commit": commit,
+        "make_counters": make_counters,
+        "prepare_update": prepare_update,
+        "update": update,
+    }
+)
