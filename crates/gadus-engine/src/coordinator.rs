@@ -13,10 +13,10 @@
 use crate::blobs::Blobs;
 use crate::engine::recovery;
 use crate::error::Result;
-use crate::version::DatabaseVersion;
+use crate::version::{DatabaseVersion, decode_changes};
 use arc_swap::ArcSwap;
 use gadus_base::{CommitNumber, LogPosition};
-use gadus_storage::{LogEnd, Store, Turn};
+use gadus_storage::{LogEnd, LogRecord, Store, Turn};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Deref, DerefMut};
@@ -39,8 +39,6 @@ pub(crate) struct Coordinator {
 #[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) version: Arc<DatabaseVersion>,
-    /// End of the head's record in the log.
-    pub(crate) end: LogEnd,
     /// End of the last record whose commit asked to be durable.
     pub(crate) sync_end: LogPosition,
 }
@@ -75,13 +73,13 @@ pub(crate) struct Pin {
 }
 
 impl Coordinator {
-    /// Begins with a version that is durable, whose record ends at `end`.
-    pub(crate) fn new(blobs: Arc<Blobs>, version: DatabaseVersion, end: LogEnd) -> Self {
-        let version = Arc::new(version);
+    /// Begins with a version that is durable.
+    pub(crate) fn new(blobs: Arc<Blobs>, version: DatabaseVersion) -> Self {
+        let (version, end) = (Arc::new(version.clone()), version.end);
         let sync_end = end.position();
         Self {
             blobs,
-            head: Mutex::new(Head { version: version.clone(), end, sync_end }),
+            head: Mutex::new(Head { version: version.clone(), sync_end }),
             known_end: AtomicU64::new(end.position().0),
             visible: ArcSwap::new(version),
             pending: Mutex::default(),
@@ -105,7 +103,7 @@ impl Coordinator {
     pub(crate) fn newest(&self) -> Result<(Arc<DatabaseVersion>, LogEnd)> {
         let mut head = self.head.lock();
         self.catch_up(&mut head)?;
-        Ok((head.version.clone(), head.end))
+        Ok((head.version.clone(), head.version.end))
     }
 
     /// The newest version known here that readers may see.
@@ -118,47 +116,71 @@ impl Coordinator {
         &self,
         head: &mut Head,
         version: Arc<DatabaseVersion>,
-        end: LogEnd,
         needs: LogPosition,
     ) {
-        head.version = version.clone();
-        self.move_end(head, end);
+        self.move_head(head, version.clone());
         self.pending.lock().push_back(Pending { version, needs });
     }
 
     /// Applies what other instances have appended.
+    ///
+    /// Records that will become durable together make one version: the next sync covers all that is
+    /// appended by now, but for what the running one covers. Where that guess is wrong,
+    /// [`show_exactly`](Self::show_exactly) makes the version in between.
     fn catch_up(&self, head: &mut Head) -> Result<()> {
-        if !self.store().is_shared() || self.store().appended() <= head.end.position() {
+        let store = self.store();
+        if !store.is_shared() || store.appended() <= head.version.end.position() {
             return Ok(());
         }
-        let Some((records, end)) = self.store().records_after(&head.end)? else {
+        let (durable, target) = (store.durable(), store.sync_target());
+        let Some((records, _)) = store.records_after(&head.version.end)? else {
             return self.read_again(head);
         };
+        let oldest_pin = self.oldest_pin();
         let mut version = DatabaseVersion::clone(&head.version);
+        let mut waits_for = None;
         for record in &records {
-            let applied = recovery::apply(&mut version, record, &self.blobs, || self.oldest_pin());
-            let is_sync = match applied {
-                Ok(is_sync) => is_sync,
-                Err(error) => {
-                    // Slots behind the head's rows are filled: it goes on with slots of its own.
-                    head.version = Arc::new(head.version.with_own_open_rows());
-                    return Err(error);
+            let applied = self.apply_next(&mut version, record, oldest_pin, |version, is_sync| {
+                let needs = if is_sync { record.position } else { head.sync_end };
+                let group = (needs > durable, needs > target);
+                if waits_for.replace(group).is_some_and(|before| before != group) {
+                    self.add_pending(version, head.sync_end);
                 }
-            };
-            if is_sync {
-                head.sync_end = record.position;
+                head.sync_end = needs;
+            });
+            if let Err(error) = applied {
+                // Slots behind the head's rows are filled: it goes on with slots of its own.
+                head.version = Arc::new(head.version.with_own_open_rows());
+                return Err(error);
             }
-            let pending = Pending { version: Arc::new(version.clone()), needs: head.sync_end };
-            self.pending.lock().push_back(pending);
         }
-        head.version = Arc::new(version);
-        self.move_end(head, end);
+        self.add_pending(&version, head.sync_end);
+        self.move_head(head, Arc::new(version));
         Ok(())
     }
 
-    fn move_end(&self, head: &mut Head, end: LogEnd) {
-        head.end = end;
-        self.known_end.store(end.position().0, Ordering::Release);
+    /// Applies a record; `before` is called with the version before it, and whether its commit asked
+    /// to be durable.
+    fn apply_next(
+        &self,
+        version: &mut DatabaseVersion,
+        record: &LogRecord,
+        oldest_pin: CommitNumber,
+        before: impl FnOnce(&DatabaseVersion, bool),
+    ) -> Result<()> {
+        let (is_sync, changes) = decode_changes(&record.payload, &self.blobs)?;
+        before(version, is_sync);
+        recovery::apply(version, record, changes, &self.blobs, oldest_pin)
+    }
+
+    fn add_pending(&self, version: &DatabaseVersion, needs: LogPosition) {
+        let version = Arc::new(version.clone());
+        self.pending.lock().push_back(Pending { version, needs });
+    }
+
+    fn move_head(&self, head: &mut Head, version: Arc<DatabaseVersion>) {
+        self.known_end.store(version.end.position().0, Ordering::Release);
+        head.version = version;
     }
 
     /// Begins anew from the newest checkpoint: the log in between is recycled. Nothing is pinned
@@ -173,8 +195,8 @@ impl Coordinator {
         pending.clear();
         self.visible.store(version.clone());
         drop(pending);
-        (head.version, head.sync_end) = (version, end.position());
-        self.move_end(head, end);
+        head.sync_end = end.position();
+        self.move_head(head, version);
         Ok(())
     }
 
@@ -195,7 +217,8 @@ impl Coordinator {
         while pending.front().is_some_and(|next| next.needs <= durable) {
             newest = pending.pop_front();
         }
-        if let Some(newest) = newest {
+        let is_newer = |next: &Pending| next.version.commit > self.visible.load().commit;
+        if let Some(newest) = newest.filter(is_newer) {
             // Under the lock on `pending`, so that an older version never replaces a newer one.
             self.visible.store(newest.version);
         }
@@ -208,13 +231,50 @@ impl Coordinator {
         }
         // Also what is not durable may be visible: commits that do not wait for that.
         let appended = self.store().appended();
-        if self.visible.load().end >= appended {
+        if self.visible.load().end.position() >= appended {
             return Ok(());
         }
         if self.known_end.load(Ordering::Acquire) < appended.0 {
             self.catch_up(&mut self.head.lock())?;
         }
+        // Before what is durable is looked at: all of that is to be shown.
+        let durable = self.store().durable();
         self.show_durable();
+        if self.visible.load().end.position() < durable {
+            self.show_exactly(durable)?;
+        }
+        Ok(())
+    }
+
+    /// Makes visible what is durable, where versions end elsewhere.
+    fn show_exactly(&self, durable: LogPosition) -> Result<()> {
+        let mut head = self.head.lock();
+        let visible = self.visible();
+        if visible.end.position() >= durable {
+            return Ok(());
+        }
+        let Some((records, _)) = self.store().records_after(&visible.end)? else {
+            return self.read_again(&mut head);
+        };
+        // The head has filled the slots behind this version's rows.
+        let mut version = visible.with_own_open_rows();
+        let oldest_pin = self.oldest_pin();
+        let mut needs = LogPosition(0);
+        for record in &records {
+            let (is_sync, changes) = decode_changes(&record.payload, &self.blobs)?;
+            if is_sync {
+                needs = record.position;
+            }
+            if needs > durable {
+                break;
+            }
+            recovery::apply(&mut version, record, changes, &self.blobs, oldest_pin)?;
+        }
+        // Under the lock on `pending`, so that an older version never replaces a newer one.
+        let _pending = self.pending.lock();
+        if self.visible.load().commit < version.commit {
+            self.visible.store(Arc::new(version));
+        }
         Ok(())
     }
 
@@ -232,14 +292,14 @@ impl Coordinator {
                 continue;
             }
             let pinned = pins.entry(version.commit);
-            pinned.or_insert(Pinned { readers: 0, end: version.end }).readers += 1;
+            pinned.or_insert(Pinned { readers: 0, end: version.end.position() }).readers += 1;
             let pin = Pin { coordinator: self.clone(), commit: version.commit };
             return Ok((version, pin));
         }
     }
 
     fn pin_in_store(&self, version: &DatabaseVersion) -> bool {
-        !self.store().is_shared() || self.store().pin(version.commit, version.end)
+        !self.store().is_shared() || self.store().pin(version.commit, version.end.position())
     }
 
     /// The oldest commit that somebody here reads; the visible one when nobody does.

@@ -113,6 +113,11 @@ impl GroupCommit {
         LogPosition(self.state().durable.load(Ordering::Acquire))
     }
 
+    /// What the running sync will make durable; no more than what is durable when none runs.
+    pub(crate) fn target(&self) -> LogPosition {
+        LogPosition(self.state().target.load(Ordering::Acquire))
+    }
+
     pub(crate) fn syncs(&self) -> u64 {
         self.state().syncs.load(Ordering::Relaxed)
     }
@@ -182,9 +187,10 @@ impl GroupCommit {
             let rewritten = self.flush.rewrite_from(self.durable().0);
             synced = rewritten.map_err(|error| self.poison.set(error));
         }
-        state.target.store(self.flush.published(), Ordering::Release);
-        let synced = synced.and_then(|()| self.flush.sync());
-        if let Ok(end) = synced {
+        let end = self.flush.published();
+        state.target.store(end, Ordering::Release);
+        let synced = synced.and_then(|()| self.flush.sync_to(end));
+        if synced.is_ok() {
             state.durable.fetch_max(end, Ordering::AcqRel);
             state.syncs.fetch_add(1, Ordering::Relaxed);
         }
@@ -203,18 +209,19 @@ impl GroupCommit {
             next.call(1);
         }
         bed.call(u32::MAX);
-        synced.map(drop)
+        synced
     }
 
     /// Syncs although somebody else does, who has not moved for long.
     fn sync_beside(&self, end: LogPosition) -> Result<(), StorageError> {
         let state = self.state();
         self.poison.check()?;
-        let synced = self.flush.sync()?;
-        state.durable.fetch_max(synced, Ordering::AcqRel);
+        let published = self.flush.published();
+        self.flush.sync_to(published)?;
+        state.durable.fetch_max(published, Ordering::AcqRel);
         state.syncs.fetch_add(1, Ordering::Relaxed);
         state.beds.iter().for_each(|bed| bed.call(u32::MAX));
-        debug_assert!(LogPosition(synced) >= end, "what is waited for is appended");
+        debug_assert!(LogPosition(published) >= end, "what is waited for is appended");
         Ok(())
     }
 

@@ -189,7 +189,7 @@ impl Inner {
         if let Some(root) = turn.root() {
             // Another instance has written it.
             let mut fresh = Checkpointer::default();
-            recovery::load(&self.blobs, root, &mut fresh)?;
+            recovery::load(&self.blobs, root, self.blobs.store().log_end(), &mut fresh)?;
             *checkpointer = fresh;
         }
         Ok(Alone { checkpointer, _turn: turn })

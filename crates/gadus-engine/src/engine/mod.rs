@@ -74,11 +74,7 @@ impl Engine {
     pub fn open(folder: Arc<dyn Folder>, name: &str, options: Options) -> Result<Self> {
         let opened = recovery::open(folder, name, &options)?;
         let inner = Arc::new(Inner {
-            coordinator: Arc::new(Coordinator::new(
-                opened.blobs.clone(),
-                opened.version,
-                opened.end,
-            )),
+            coordinator: Arc::new(Coordinator::new(opened.blobs.clone(), opened.version)),
             blobs: opened.blobs,
             checkpointer: Mutex::new(opened.checkpointer),
             maintenance: Maintenance::default(),
@@ -220,14 +216,13 @@ impl Inner {
             head.version = Arc::new(head.version.with_own_open_rows());
         }
         let end = appended?;
-        version.end = end;
+        version.end = self.blobs.store().log_end();
         if durability == Durability::Sync {
             head.sync_end = end;
         }
         let needs = head.sync_end;
         self.maintenance.note(&version, changes);
-        let log_end = self.blobs.store().log_end();
-        self.coordinator.advance(head, Arc::new(version), log_end, needs);
+        self.coordinator.advance(head, Arc::new(version), needs);
         Ok((commit, needs))
     }
 }

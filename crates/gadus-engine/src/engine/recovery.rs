@@ -23,8 +23,6 @@ use std::sync::Arc;
 pub(super) struct Opened {
     pub(super) blobs: Arc<Blobs>,
     pub(super) version: DatabaseVersion,
-    /// The end of its record.
-    pub(super) end: LogEnd,
     pub(super) checkpointer: Checkpointer,
     /// What was wrong and could be mended.
     pub(super) warnings: Vec<String>,
@@ -52,8 +50,8 @@ pub(super) fn open(folder: Arc<dyn Folder>, name: &str, options: &Options) -> Re
     let mut checkpointer = Checkpointer::default();
     let version = replay(&blobs, &recovered, &mut checkpointer)?;
     blobs.store().finish_recovery()?;
-    let Recovered { end, warnings, .. } = recovered;
-    Ok(Opened { blobs, version, end, checkpointer, warnings })
+    let warnings = recovered.warnings;
+    Ok(Opened { blobs, version, checkpointer, warnings })
 }
 
 fn may_create(error: &StorageError, options: &Options) -> bool {
@@ -75,25 +73,27 @@ fn replay(
     checkpointer: &mut Checkpointer,
 ) -> Result<DatabaseVersion> {
     let mut version = match &recovered.root {
-        Some(root) => load(blobs, root, checkpointer)?,
-        None => DatabaseVersion::empty(SegmentIds::new(blobs.store().clone())),
+        Some(root) => load(blobs, root, recovered.end, checkpointer)?,
+        None => DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()), recovered.end),
     };
     for record in &recovered.records {
+        let (_, changes) = decode_changes(&record.payload, blobs)?;
         // Nobody reads anything older than what is recovered.
-        apply(&mut version, record, blobs, || CommitNumber(u64::MAX))?;
+        apply(&mut version, record, changes, blobs, CommitNumber(u64::MAX))?;
     }
-    version.end = recovered.end.position();
+    version.end = recovered.end;
     Ok(version)
 }
 
-/// Applies a record to the version before it; says whether its commit asked to be durable.
-/// `oldest_pin` gives the oldest commit that is read here.
+/// Applies a record's changes to the version before it; `oldest_pin` is the oldest commit that is
+/// read here.
 pub(crate) fn apply(
     version: &mut DatabaseVersion,
     record: &LogRecord,
+    changes: Vec<Change>,
     blobs: &Blobs,
-    oldest_pin: impl Fn() -> CommitNumber,
-) -> Result<bool> {
+    oldest_pin: CommitNumber,
+) -> Result<()> {
     let wrong = |what: &str| {
         Error::new(
             ErrorKind::Corrupt,
@@ -107,23 +107,23 @@ pub(crate) fn apply(
     if record.commit != version.commit.next() {
         return Err(wrong("does not follow its predecessor"));
     }
-    let (is_sync, changes) = decode_changes(&record.payload, blobs)?;
     for mut change in changes {
         check_values(version, &change).map_err(wrong)?;
         if let Change::ReplaceSegment { oldest_snapshot, .. } = &mut change {
-            *oldest_snapshot = oldest_pin();
+            *oldest_snapshot = oldest_pin;
         }
         version.apply(&change, record.commit).map_err(wrong)?;
     }
     version.commit = record.commit;
-    version.end = record.position;
-    Ok(is_sync)
+    version.end = record.end();
+    Ok(())
 }
 
 /// The version that a manifest describes.
 pub(super) fn load(
     blobs: &Arc<Blobs>,
     root: &[u8],
+    end: LogEnd,
     checkpointer: &mut Checkpointer,
 ) -> Result<DatabaseVersion> {
     let damaged = |what: String| {
@@ -140,7 +140,7 @@ pub(super) fn load(
         commit: head.commit,
         next_table: head.next_table,
         schema_version: head.schema_version,
-        ..DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()))
+        ..DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()), end)
     };
     for saved in tables {
         let schema = saved.schema.clone();

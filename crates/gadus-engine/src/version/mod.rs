@@ -17,7 +17,8 @@ pub(crate) use segment_ids::{PRIVATE_SEGMENTS, SegmentIds};
 pub(crate) use table::TableVersion;
 
 use crate::types::TableSchema;
-use gadus_base::{CommitNumber, LogPosition, TableId};
+use gadus_base::{CommitNumber, TableId};
+use gadus_storage::LogEnd;
 use imbl::OrdMap;
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ use std::sync::Arc;
 pub(crate) struct DatabaseVersion {
     pub(crate) commit: CommitNumber,
     /// The end of that commit's record in the log.
-    pub(crate) end: LogPosition,
+    pub(crate) end: LogEnd,
     pub(crate) tables: OrdMap<TableId, Arc<TableVersion>>,
     /// Names of tables, exact.
     pub(crate) names: OrdMap<String, TableId>,
@@ -37,10 +38,10 @@ pub(crate) struct DatabaseVersion {
 }
 
 impl DatabaseVersion {
-    pub(crate) fn empty(ids: SegmentIds) -> Self {
+    pub(crate) fn empty(ids: SegmentIds, end: LogEnd) -> Self {
         Self {
             commit: CommitNumber(0),
-            end: LogPosition(0),
+            end,
             tables: OrdMap::new(),
             names: OrdMap::new(),
             next_table: TableId(1),

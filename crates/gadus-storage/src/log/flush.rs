@@ -108,12 +108,10 @@ impl Flush {
         self.state().end().position
     }
 
-    /// Writes and syncs what is published; gives how far.
-    pub(crate) fn sync(&self) -> Result<u64, StorageError> {
-        let end = self.state().end().position;
+    /// Writes and syncs the log up to `end`, which is published.
+    pub(crate) fn sync_to(&self, end: u64) -> Result<(), StorageError> {
         self.to(end)?;
-        self.device.sync().map_err(|error| self.poison.set(error.into()))?;
-        Ok(end)
+        self.device.sync().map_err(|error| self.poison.set(error.into()))
     }
 
     /// Writes again, with the same bytes, what was written and is not known to be durable: whoever

@@ -46,6 +46,16 @@ pub struct LogRecord {
     pub payload: Vec<u8>,
     /// The end of the record, as [`crate::Store::append`] returned it.
     pub position: LogPosition,
+    /// Checksum of its last fragment.
+    pub(crate) chain: u64,
+}
+
+impl LogRecord {
+    /// Its end, from which the records after it can be read.
+    #[must_use]
+    pub fn end(&self) -> LogEnd {
+        LogEnd { position: self.position.0, chain: self.chain, commit: self.commit }
+    }
 }
 
 /// The log of one database, as one instance has it open.

@@ -40,7 +40,7 @@ impl Log {
             if matches!(found.fragment.kind, Kind::Whole | Kind::Last) {
                 let payload = std::mem::take(&mut payload);
                 let commit = found.fragment.commit;
-                records.push(LogRecord { commit, payload, position: LogPosition(end) });
+                records.push(LogRecord { commit, payload, position: LogPosition(end), chain });
             }
         }
         Ok((records, to))

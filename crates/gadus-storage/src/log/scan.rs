@@ -200,7 +200,7 @@ impl Scanner<'_> {
                 && let Some(OpenRecord { commit, payload }) = open.take()
             {
                 scan.last_commit = Some(commit);
-                scan.records.push(LogRecord { commit, payload, position: LogPosition(end) });
+                scan.records.push(LogRecord { commit, payload, position: LogPosition(end), chain });
                 (scan.end, scan.chain) = (end, chain);
             }
         }

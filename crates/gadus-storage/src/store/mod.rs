@@ -266,6 +266,12 @@ impl Store {
         self.shared.log.group.durable()
     }
 
+    /// What the sync that runs will make durable, if it succeeds: a hint.
+    #[must_use]
+    pub fn sync_target(&self) -> LogPosition {
+        self.shared.log.group.target()
+    }
+
     /// The end of the last appended record.
     #[must_use]
     pub fn appended(&self) -> LogPosition {
