@@ -27,6 +27,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub(crate) struct Coordinator {
     blobs: Arc<Blobs>,
+    /// Taken before the right to append: so that whoever only reads waits for no other process.
+    appending: Mutex<()>,
     head: Mutex<Head>,
     /// Where the head ends, readable without its lock.
     known_end: AtomicU64,
@@ -48,6 +50,7 @@ pub(crate) struct Head {
 pub(crate) struct Locked<'a> {
     head: MutexGuard<'a, Head>,
     pub(crate) turn: Turn<'a>,
+    _appending: MutexGuard<'a, ()>,
 }
 
 /// An appended version that is not visible yet.
@@ -79,6 +82,7 @@ impl Coordinator {
         let sync_end = end.position();
         Self {
             blobs,
+            appending: Mutex::default(),
             head: Mutex::new(Head { version: version.clone(), sync_end }),
             known_end: AtomicU64::new(end.position().0),
             visible: ArcSwap::new(version),
@@ -93,10 +97,11 @@ impl Coordinator {
 
     /// Takes the commit lock.
     pub(crate) fn lock(&self) -> Result<Locked<'_>> {
-        let mut head = self.head.lock();
+        let appending = self.appending.lock();
         let turn = self.store().turn();
+        let mut head = self.head.lock();
         self.catch_up(&mut head)?;
-        Ok(Locked { head, turn })
+        Ok(Locked { head, turn, _appending: appending })
     }
 
     /// The newest appended version, and the end of its record.

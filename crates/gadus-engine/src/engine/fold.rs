@@ -11,7 +11,7 @@
 use super::Inner;
 use crate::error::Result;
 use crate::keys::merge_runs;
-use crate::segment::rebuild_segment;
+use crate::segment::{SegmentVersion, rebuild_segment};
 use crate::version::Change;
 use gadus_base::{SegmentId, TableId};
 use gadus_storage::Durability;
@@ -32,7 +32,7 @@ impl Inner {
         for (&table, state) in &version.tables {
             for (&id, segment) in &state.segments {
                 if segment.open.is_some() || segment.overlay.patch_count() > 0 {
-                    self.fold_segment(table, id)?;
+                    self.fold_segment(table, id, |_| true)?;
                 }
             }
             if state.keys.recent_len() > 0 || state.keys.runs().len() > RUNS_MAX {
@@ -42,14 +42,23 @@ impl Inner {
         Ok(())
     }
 
-    /// Writes a segment's changes into a new base.
-    pub(super) fn fold_segment(&self, table: TableId, id: SegmentId) -> Result<()> {
+    /// Writes a segment's changes into a new base, if that is due by then: another instance may have
+    /// done so before.
+    pub(super) fn fold_segment(
+        &self,
+        table: TableId,
+        id: SegmentId,
+        is_due: impl FnOnce(&SegmentVersion) -> bool,
+    ) -> Result<()> {
         let _alone = self.alone()?;
         let version = self.coordinator.newest()?.0;
         let Some(state) = version.table(table) else { return Ok(()) };
         let Some(segment) = state.segment(id).filter(|segment| segment.rows > 0) else {
             return Ok(());
         };
+        if !is_due(segment) {
+            return Ok(());
+        }
         let base = Arc::new(rebuild_segment(segment, &state.schema, &self.blobs)?);
         self.blobs.store().sync_data()?;
         let folded = version.commit;

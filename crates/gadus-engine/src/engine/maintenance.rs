@@ -9,7 +9,7 @@ use super::Inner;
 use super::compaction::{self, Compacted};
 use super::fold::RUNS_MAX;
 use crate::error::{Error, ErrorKind, Result};
-use crate::segment::SEGMENT_ROWS_MAX;
+use crate::segment::{SEGMENT_ROWS_MAX, SegmentVersion};
 use crate::version::{Change, DatabaseVersion};
 use gadus_base::{Instant, SegmentId, TableId, clock, spawn};
 use gadus_storage::Durability;
@@ -90,9 +90,7 @@ impl Maintenance {
             };
             let Some(state) = version.table(table) else { continue };
             let Some(changed) = state.segment(segment) else { continue };
-            if (changed.rows == SEGMENT_ROWS_MAX && changed.open.is_some())
-                || changed.overlay.patch_count() > PATCHES_MAX
-            {
+            if is_to_fold(changed) {
                 self.wish(|wishes| {
                     wishes.segments.insert((table, segment));
                 });
@@ -200,6 +198,12 @@ impl Maintenance {
     }
 }
 
+/// Whether a segment's changes are to be written into a new base.
+fn is_to_fold(segment: &SegmentVersion) -> bool {
+    let is_full = segment.rows == SEGMENT_ROWS_MAX && segment.open.is_some();
+    is_full || segment.overlay.patch_count() > PATCHES_MAX
+}
+
 /// Starts the thread of an open database; it ends when it is stopped or the database is gone.
 pub(super) fn start(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
     for (&table, state) in &inner.coordinator.visible().tables {
@@ -226,7 +230,7 @@ fn run(weak: &Weak<Inner>) {
                 let store = inner.blobs.store();
                 store.wait_durable(store.appended()).map_err(Error::from)
             }
-            Task::Segment(table, segment) => inner.fold_segment(table, segment),
+            Task::Segment(table, segment) => inner.fold_segment(table, segment, is_to_fold),
             Task::Keys(table) => inner.fold_keys(table),
             Task::Checkpoint => inner.checkpoint_if_due(),
             Task::Compaction(table) => compact(&inner, table),
