@@ -154,11 +154,13 @@ impl Coordinator {
                 head.sync_end = needs;
             });
             if let Err(error) = applied {
+                store.end_reading();
                 // Slots behind the head's rows are filled: it goes on with slots of its own.
                 head.version = Arc::new(head.version.with_own_open_rows());
                 return Err(error);
             }
         }
+        store.end_reading();
         self.add_pending(&version, head.sync_end);
         self.move_head(head, Arc::new(version));
         Ok(())
@@ -264,8 +266,27 @@ impl Coordinator {
         // The head has filled the slots behind this version's rows.
         let mut version = visible.with_own_open_rows();
         let oldest_pin = self.oldest_pin();
+        let applied = self.apply_durable(&mut version, &records, durable, oldest_pin);
+        self.store().end_reading();
+        applied?;
+        // Under the lock on `pending`, so that an older version never replaces a newer one.
+        let _pending = self.pending.lock();
+        if self.visible.load().commit < version.commit {
+            self.visible.store(Arc::new(version));
+        }
+        Ok(())
+    }
+
+    /// Applies the records that are visible once the log is durable up to `durable`.
+    fn apply_durable(
+        &self,
+        version: &mut DatabaseVersion,
+        records: &[LogRecord],
+        durable: LogPosition,
+        oldest_pin: CommitNumber,
+    ) -> Result<()> {
         let mut needs = LogPosition(0);
-        for record in &records {
+        for record in records {
             let (is_sync, changes) = decode_changes(&record.payload, &self.blobs)?;
             if is_sync {
                 needs = record.position;
@@ -273,12 +294,7 @@ impl Coordinator {
             if needs > durable {
                 break;
             }
-            recovery::apply(&mut version, record, changes, &self.blobs, oldest_pin)?;
-        }
-        // Under the lock on `pending`, so that an older version never replaces a newer one.
-        let _pending = self.pending.lock();
-        if self.visible.load().commit < version.commit {
-            self.visible.store(Arc::new(version));
+            recovery::apply(version, record, changes, &self.blobs, oldest_pin)?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ mod state;
 pub(crate) use state::{FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, Pin, STATE, State, TABLE};
 
 use crate::error::{ErrorKind, StorageError};
-use gadus_base::CommitNumber;
+use gadus_base::{CommitNumber, LogPosition};
 use gadus_block::{Device, Fence as DeviceFence};
 use gadus_locks::{
     Fence, INSTANCES_MAX, Instances, Latch, Liveness, Memory, MemoryError, MemoryErrorKind, Owner,
@@ -138,16 +138,20 @@ impl Peers {
         CommitNumber(self.taken().map(Pin::oldest_commit).min().unwrap_or(NOTHING))
     }
 
-    /// The same of the other instances.
-    pub(crate) fn others_oldest_commit(&self) -> CommitNumber {
+    /// Whether all others read nothing older than a commit, whose record ends at `position`: no
+    /// version, and no record. What they begin to read later is newer than what the caller has
+    /// announced before.
+    pub(crate) fn others_read_from(&self, commit: CommitNumber, position: LogPosition) -> bool {
         if self.excludes_others {
-            return CommitNumber(NOTHING);
+            return true;
         }
         self.reap();
         fence(Ordering::SeqCst);
         let me = self.pin();
-        let others = self.taken().filter(|pin| !std::ptr::eq(*pin, me));
-        CommitNumber(others.map(Pin::oldest_commit).min().unwrap_or(NOTHING))
+        let mut others = self.taken().filter(|pin| !std::ptr::eq(*pin, me));
+        others.all(|pin| {
+            pin.oldest_commit() >= commit.0 && pin.reading.load(Ordering::SeqCst) >= position.0
+        })
     }
 
     fn taken(&self) -> impl Iterator<Item = &Pin> {

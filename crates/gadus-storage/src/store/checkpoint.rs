@@ -115,9 +115,11 @@ impl Store {
     /// Looks for space that nothing names any more, after a checkpoint and in its turn. `catch_up`
     /// makes the caller adopt every extent that others have named by then.
     pub fn find_free_space(&self, catch_up: impl FnOnce()) {
-        let older = self.shared.headers.lock().older.map_or(CommitNumber(0), |older| older.commit);
+        let older = self.shared.headers.lock().older;
+        let (commit, position) =
+            older.map_or_else(Default::default, |older| (older.commit, older.replay_from));
         // What others read that is older, nobody here knows.
-        if self.shared.peers.others_oldest_commit() >= older {
+        if self.shared.peers.others_read_from(commit, position) {
             self.shared.space.find_free(catch_up);
         }
     }

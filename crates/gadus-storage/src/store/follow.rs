@@ -25,9 +25,10 @@ impl Store {
         self.shared.log.end()
     }
 
-    /// The records after `from`, which was an end, and the end of the last of them. None when they
-    /// may be recycled: that cannot be while this instance pins the log from there. The caller
-    /// makes one call at a time of this and of [`Store::read_again`].
+    /// The records after `from`, which was an end. None when they may be recycled: that cannot be
+    /// while this instance pins the log from there. What they name is kept until
+    /// [`Store::end_reading`]; the caller makes one call at a time of this and of
+    /// [`Store::read_again`].
     ///
     /// # Errors
     /// `Corrupt` or a failure of the device.
@@ -47,7 +48,9 @@ impl Store {
         } else {
             self.shared.log.records_after(*from).map(Some)
         };
-        pin.reading.store(u64::MAX, Ordering::SeqCst);
+        if !matches!(read, Ok(Some(_))) {
+            self.end_reading();
+        }
         read
     }
 
@@ -120,7 +123,8 @@ impl Store {
         read
     }
 
-    /// Says that all that [`Store::read_again`] has named is adopted.
+    /// Says that all that was read is adopted: what [`Store::records_after`] or
+    /// [`Store::read_again`] gave.
     pub fn end_reading(&self) {
         self.shared.peers.pin().reading.store(u64::MAX, Ordering::SeqCst);
     }
