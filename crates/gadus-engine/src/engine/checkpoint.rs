@@ -27,6 +27,8 @@ pub(super) struct Checkpointer {
     segments: HashMap<(TableId, SegmentId), SegmentCheckpoint>,
     keys: HashMap<TableId, KeysCheckpoint>,
     commit: Option<CommitNumber>,
+    /// The root that the rest is about.
+    root: Option<BlobRef>,
 }
 
 /// A segment as the last checkpoint named it.
@@ -45,6 +47,11 @@ struct KeysCheckpoint {
 }
 
 impl Checkpointer {
+    /// What is here is about the checkpoint with this root.
+    pub(super) fn describes(&mut self, root: Option<BlobRef>) {
+        self.root = root;
+    }
+
     /// A manifest has been loaded: the version is what the last checkpoint wrote.
     pub(super) fn loaded(&mut self, version: &DatabaseVersion) {
         self.commit = Some(version.commit);
@@ -186,10 +193,13 @@ impl Inner {
     pub(super) fn alone(&self) -> Result<Alone<'_>> {
         let mut checkpointer = self.checkpointer.lock();
         let turn = self.blobs.store().checkpoint_turn()?;
-        if let Some(root) = turn.root() {
-            // Another instance has written it.
+        let store = self.blobs.store();
+        if let Some(root) = store.newest_root().filter(|root| Some(*root) != checkpointer.root) {
+            // Another instance has written it, or what it names could not be read the last time.
             let mut fresh = Checkpointer::default();
-            recovery::load(&self.blobs, root, self.blobs.store().log_end(), &mut fresh)?;
+            let manifest = store.read_blob(&root)?;
+            recovery::load(&self.blobs, &manifest, store.log_end(), &mut fresh)?;
+            fresh.describes(Some(root));
             *checkpointer = fresh;
         }
         Ok(Alone { checkpointer, _turn: turn })
@@ -227,9 +237,9 @@ impl Inner {
         store.checkpoint(&manifest, version.commit, end.position())?;
         store.named(next.extents());
         *checkpointer = next;
+        checkpointer.describes(store.newest_root());
         if store.is_shared() {
-            // What cannot be caught up with now is found by the next search.
-            store.find_free_space(|| drop(self.coordinator.newest()));
+            store.find_free_space(|| self.coordinator.newest().is_ok());
         }
         Ok(())
     }

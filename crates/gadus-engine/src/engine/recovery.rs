@@ -49,6 +49,7 @@ pub(super) fn open(folder: Arc<dyn Folder>, name: &str, options: &Options) -> Re
     let blobs = Arc::new(Blobs::new(Arc::new(store), options.cache));
     let mut checkpointer = Checkpointer::default();
     let version = replay(&blobs, &recovered, &mut checkpointer)?;
+    checkpointer.describes(blobs.store().newest_root());
     blobs.store().finish_recovery()?;
     let warnings = recovered.warnings;
     Ok(Opened { blobs, version, checkpointer, warnings })

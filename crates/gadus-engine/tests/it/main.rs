@@ -9,5 +9,6 @@ mod faults;
 mod history;
 mod model;
 mod reference;
+mod share;
 mod threads;
 mod transactions;

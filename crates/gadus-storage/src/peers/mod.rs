@@ -11,7 +11,8 @@ use crate::error::{ErrorKind, StorageError};
 use gadus_base::{CommitNumber, LogPosition};
 use gadus_block::{Device, Fence as DeviceFence};
 use gadus_locks::{
-    Fence, INSTANCES_MAX, Instances, Latch, Liveness, Memory, MemoryError, MemoryErrorKind, Owner,
+    Acquired, Fence, INSTANCES_MAX, Instances, Latch, Liveness, Memory, MemoryError,
+    MemoryErrorKind, Owner,
 };
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -31,6 +32,14 @@ pub(crate) struct Peers {
 pub(crate) struct Held<'a> {
     latch: &'a Latch,
     me: Owner,
+    acquired: Acquired,
+}
+
+impl Held<'_> {
+    /// Whether whoever had it before has died with it.
+    pub(crate) fn was_taken_from_the_dead(&self) -> bool {
+        matches!(self.acquired, Acquired::FromDead(_))
+    }
 }
 
 impl Drop for Held<'_> {
@@ -119,9 +128,10 @@ impl Peers {
 
     /// Takes a latch.
     pub(crate) fn hold<'a>(&self, latch: &'a Latch) -> Held<'a> {
-        // What latches of storage protect is published by single stores: nothing is half done.
-        let _ = latch.lock(self.me(), &self.instances);
-        Held { latch, me: self.me() }
+        // What latches of storage protect in memory is published by single stores: none of it is
+        // half done. What is in the files may be.
+        let acquired = latch.lock(self.me(), &self.instances);
+        Held { latch, me: self.me(), acquired }
     }
 
     /// The oldest log position that anybody pins. What is pinned later is newer than what the
@@ -130,12 +140,6 @@ impl Peers {
         self.reap();
         fence(Ordering::SeqCst);
         self.taken().map(Pin::oldest_position).min().unwrap_or(NOTHING)
-    }
-
-    /// The oldest commit that anybody pins, this instance included.
-    pub(crate) fn oldest_commit(&self) -> CommitNumber {
-        fence(Ordering::SeqCst);
-        CommitNumber(self.taken().map(Pin::oldest_commit).min().unwrap_or(NOTHING))
     }
 
     /// Whether all others read nothing older than a commit, whose record ends at `position`: no

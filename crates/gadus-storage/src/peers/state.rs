@@ -60,12 +60,10 @@ shared_struct! {
         /// Whoever gives or takes space has it, for a moment.
         pub(crate) space_latch: Latch,
         pub(crate) spread_2: [AtomicU64; 7],
-        /// Rows changed at this commit or before may be forgotten to have changed.
-        pub(crate) forgotten: AtomicU64,
         /// The next number for the caller's use.
         pub(crate) number: AtomicU32,
         pub(crate) reserved: AtomicU32,
-        pub(crate) spread_3: [AtomicU64; 6],
+        pub(crate) spread_3: [AtomicU64; 7],
         pub(crate) group: GroupState,
         pub(crate) log: LogState,
         pub(crate) space: SpaceState,

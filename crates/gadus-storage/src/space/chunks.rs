@@ -37,9 +37,8 @@ shared_struct! {
         /// One past the last byte that was ever given.
         pub(crate) end: AtomicU64,
         pub(crate) next_id: AtomicU64,
-        /// The newest checkpoint that has begun, and the newest that is complete.
+        /// The newest checkpoint that has begun.
         pub(crate) checkpoint_begun: AtomicU64,
-        pub(crate) checkpoint_complete: AtomicU64,
         chunks: [Chunk; CHUNKS],
     }
 }
@@ -50,13 +49,6 @@ pub(super) struct Reserved {
     index: usize,
     pub(super) offset: u64,
     pub(super) bytes: u64,
-}
-
-impl SpaceState {
-    /// The newest checkpoint that is complete.
-    pub(crate) fn complete(&self) -> u64 {
-        self.checkpoint_complete.load(Ordering::Acquire)
-    }
 }
 
 /// Everything below holds the space latch, but for [`SpaceState::give_up`].

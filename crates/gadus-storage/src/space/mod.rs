@@ -103,7 +103,6 @@ impl Space {
         shared.end.store(end, Ordering::Release);
         shared.next_id.store(next_id.max(1), Ordering::Release);
         shared.checkpoint_begun.store(checkpoint, Ordering::Release);
-        shared.checkpoint_complete.store(checkpoint, Ordering::Release);
         space
     }
 
@@ -158,7 +157,7 @@ impl Space {
         let before = self.state.lock().recovering.take();
         assert!(before.is_some(), "recovery ends once");
         if is_first {
-            self.find_free(|| ());
+            self.find_free(|| true);
         }
     }
 
@@ -261,20 +260,22 @@ impl Space {
 
     /// A checkpoint is complete: forgets what no header can name any more.
     pub(crate) fn checkpoint_completes(&self, sequence: u64) {
-        self.shared().checkpoint_complete.fetch_max(sequence, Ordering::AcqRel);
         self.state.lock().pending.retain(|_, pending| pending.is_kept_at(sequence));
     }
 
     /// Looks for what nothing names and nobody has reserved. `catch_up` adopts what others have
-    /// named by now; the caller has made sure that no other instance reads anything older than what
+    /// named by now, or says that it could not; the caller has made sure that no other instance reads anything older than what
     /// the older header names.
-    pub(crate) fn find_free(&self, catch_up: impl FnOnce()) {
+    pub(crate) fn find_free(&self, catch_up: impl FnOnce() -> bool) {
         let _held = self.hold();
         self.end_reservations(|chunk| chunk.unnamed.is_empty());
         let shared = self.shared();
         // Whose reservation has ended by now, has named what it kept before: that is caught up with.
         let mut used = shared.ranges(false);
-        catch_up();
+        if !catch_up() {
+            // What is named and not known here would be given away.
+            return;
+        }
         {
             let state = self.state.lock();
             used.extend(state.live.values().map(|(extent, _)| (extent.offset, extent.bytes)));

@@ -18,7 +18,7 @@ fn empty() -> Arc<Space> {
 fn checkpoint(space: &Space, sequence: u64) {
     space.checkpoint_begins(sequence);
     space.checkpoint_completes(sequence);
-    space.find_free(|| ());
+    space.find_free(|| true);
 }
 
 #[test]
@@ -150,14 +150,33 @@ fn what_others_have_reserved_or_named_is_not_found_free() {
     let (unnamed, named) = (one.allocate(1).unwrap(), one.allocate(400 << 10).unwrap());
     one.named([named.reference()]);
     let mut adopted = None;
-    other.find_free(|| adopted = Some(other.adopt(named.reference()).unwrap()));
+    other.find_free(|| {
+        adopted = Some(other.adopt(named.reference()).unwrap());
+        true
+    });
     assert_eq!(other.figures().free, 0);
     one.named([unnamed.reference()]);
     let unnamed_too = other.adopt(unnamed.reference()).unwrap();
-    one.find_free(|| ());
-    other.find_free(|| ());
+    one.find_free(|| true);
+    other.find_free(|| true);
     let mine = other.allocate(UNIT).unwrap().reference();
     for theirs in [unnamed_too.reference(), named.reference()] {
         assert!(mine.end() <= theirs.offset || theirs.end() <= mine.offset);
     }
+}
+
+#[test]
+fn nothing_is_given_away_where_catching_up_failed() {
+    let space = empty();
+    let (gone, last) = (space.allocate(1).unwrap(), space.allocate(1).unwrap());
+    space.named([gone.reference(), last.reference()]);
+    drop(gone);
+    (1..=3).for_each(|sequence| {
+        space.checkpoint_begins(sequence);
+        space.checkpoint_completes(sequence);
+    });
+    space.find_free(|| false);
+    assert_eq!(space.shared().ranges(true), []);
+    space.find_free(|| true);
+    assert_eq!(space.figures().free, UNIT);
 }

@@ -7,11 +7,12 @@
 //! - A checkpoint that fails before its header is written has changed nothing, and its sequence
 //!   is used again: sequences count complete checkpoints, and reuse relies on it.
 
+use super::files::read_slots;
 use super::open::adopt_headers;
 use super::{Headers, Shared, Store};
-use crate::blob::{Blob, ExtentRef};
+use crate::blob::{BlobRef, ExtentRef};
 use crate::error::StorageError;
-use crate::header::{Header, SLOT_OFFSETS};
+use crate::header::{Header, SLOT_OFFSETS, Slot};
 use crate::peers::Held;
 use crate::space::{Extent, Pending};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, LogPosition};
@@ -24,36 +25,28 @@ use std::sync::atomic::Ordering;
 #[derive(Debug)]
 pub struct CheckpointTurn<'a> {
     _held: Held<'a>,
-    root: Option<Blob>,
-}
-
-impl CheckpointTurn<'_> {
-    /// The root of the newest checkpoint, where another instance has written it since this one's
-    /// last turn.
-    #[must_use]
-    pub fn root(&self) -> Option<&Blob> {
-        self.root.as_ref()
-    }
 }
 
 impl Store {
-    /// Takes the turn to write a checkpoint, which one thread of one instance has at a time.
+    /// Takes the turn to write a checkpoint, which one thread of one instance has at a time, and
+    /// learns which checkpoint is the newest: see [`Store::newest_root`].
     ///
     /// # Errors
     /// When what another instance has written meanwhile cannot be read.
     pub fn checkpoint_turn(&self) -> Result<CheckpointTurn<'_>, StorageError> {
         let shared = &self.shared;
         let held = shared.peers.hold(&shared.peers.state().checkpoint);
-        let headers = &mut *shared.headers.lock();
-        let complete = shared.peers.state().space.complete();
-        let mut root = None;
-        if complete != headers.newest.sequence {
-            let chosen = shared.files.choose_header()?;
-            let (fresh, rest) = adopt_headers(&shared.space, &shared.files, chosen)?;
-            *headers = fresh;
-            root = rest.root;
+        if !shared.peers.excludes_others() {
+            shared.follow_headers(&held)?;
         }
-        Ok(CheckpointTurn { _held: held, root })
+        Ok(CheckpointTurn { _held: held })
+    }
+
+    /// The root of the newest checkpoint as of this instance's last turn, or its opening: what it
+    /// names is in use, and the next checkpoint may name it again.
+    #[must_use]
+    pub fn newest_root(&self) -> Option<BlobRef> {
+        Some(self.shared.headers.lock().newest.root).filter(|root| *root != BlobRef::NONE)
     }
 
     /// Says that the caller is about to take the state of its next checkpoint. What is dropped from
@@ -80,41 +73,19 @@ impl Store {
         let shared = &self.shared;
         shared.writable()?;
         let headers = &mut *shared.headers.lock();
-        let chain = shared.checked_position(headers, up_to)?;
-        let sequence = headers.newest.sequence + 1;
-        shared.space.checkpoint_begins(sequence);
-        // The older header would need these records, and so would this one's proof of them.
-        shared.log.group.wait(up_to)?;
-        let log_durable = shared.log.group.durable();
-        let pending = encode_pending(&shared.space.pending_at(sequence));
-        let (extent, blobs) = shared.write_extent(&[root, &pending])?;
-        let [root, pending] = blobs[..] else {
-            return Err(shared.invalid("two blobs have two references"));
-        };
-        shared.sync_data()?;
-        let header = Header {
-            sequence,
-            commit,
-            replay_from: up_to,
-            chain,
-            log_durable,
-            next_id: shared.space.next_id(),
-            extent: extent.reference(),
-            root,
-            pending,
-            ..headers.newest
-        };
-        shared.write_header(headers, header)?;
+        let (header, extent) = shared.compose_header(headers, root, commit, up_to)?;
+        shared.write_slot(1 - headers.newest_slot, header)?;
         shared.adopt_header(headers, header, extent);
         if shared.peers.excludes_others() {
-            shared.space.find_free(|| ());
+            shared.space.find_free(|| true);
         }
         Ok(())
     }
 
     /// Looks for space that nothing names any more, after a checkpoint and in its turn. `catch_up`
-    /// makes the caller adopt every extent that others have named by then.
-    pub fn find_free_space(&self, catch_up: impl FnOnce()) {
+    /// makes the caller adopt every extent that others have named by then; where it says that it
+    /// could not, nothing is free.
+    pub fn find_free_space(&self, catch_up: impl FnOnce() -> bool) {
         let older = self.shared.headers.lock().older;
         let (commit, position) =
             older.map_or_else(Default::default, |older| (older.commit, older.replay_from));
@@ -126,6 +97,27 @@ impl Store {
 }
 
 impl Shared {
+    /// Takes over the headers as they are in the file, where another instance has written them.
+    ///
+    /// They are compared whole: one that died in its turn may have written a header and told nobody,
+    /// and another of the same sequence may have taken that one's place.
+    fn follow_headers(&self, held: &Held<'_>) -> Result<(), StorageError> {
+        let headers = &mut *self.headers.lock();
+        let slots = read_slots(&*self.files.data, &self.files.data_described)?;
+        let newest = slots.iter().filter_map(Slot::header).max_by_key(|header| header.sequence);
+        if newest != Some(&headers.newest) {
+            let chosen = self.files.choose_header()?;
+            (*headers, _) = adopt_headers(&self.space, &self.files, chosen)?;
+            let replay_from = &self.peers.state().log.replay_from;
+            replay_from.store(headers.newest.replay_from.0, Ordering::Release);
+        }
+        if held.was_taken_from_the_dead() {
+            // Its header may be in the cache alone, and the error of its sync is gone with it.
+            self.write_slot(headers.newest_slot, headers.newest)?;
+        }
+        Ok(())
+    }
+
     /// The chain's checksum at the position up to which a root contains the log.
     fn checked_position(&self, headers: &Headers, up_to: LogPosition) -> Result<u64, StorageError> {
         let newest = &headers.newest;
@@ -141,10 +133,44 @@ impl Shared {
         })
     }
 
-    /// Writes and syncs the slot that is not in use. A failure leaves unknown which slot recovery
-    /// would find, hence poisons whatever its kind.
-    fn write_header(&self, headers: &Headers, header: Header) -> Result<(), StorageError> {
-        let slot = 1 - headers.newest_slot;
+    /// Writes what a header names, and makes it durable; the header itself is not written.
+    fn compose_header(
+        &self,
+        headers: &Headers,
+        root: &[u8],
+        commit: CommitNumber,
+        up_to: LogPosition,
+    ) -> Result<(Header, Arc<Extent>), StorageError> {
+        let chain = self.checked_position(headers, up_to)?;
+        let sequence = headers.newest.sequence + 1;
+        self.space.checkpoint_begins(sequence);
+        // The older header would need these records, and so would this one's proof of them.
+        self.log.group.wait(up_to)?;
+        let log_durable = self.log.group.durable();
+        let pending = encode_pending(&self.space.pending_at(sequence));
+        let (extent, blobs) = self.write_extent(&[root, &pending])?;
+        let [root, pending] = blobs[..] else {
+            return Err(self.invalid("two blobs have two references"));
+        };
+        self.sync_data()?;
+        let header = Header {
+            sequence,
+            commit,
+            replay_from: up_to,
+            chain,
+            log_durable,
+            next_id: self.space.next_id(),
+            extent: extent.reference(),
+            root,
+            pending,
+            ..headers.newest
+        };
+        Ok((header, extent))
+    }
+
+    /// Writes and syncs a slot. A failure leaves unknown which slot recovery would find, hence
+    /// poisons whatever its kind.
+    fn write_slot(&self, slot: usize, header: Header) -> Result<(), StorageError> {
         let bytes = header.encode(slot);
         self.files
             .data
@@ -189,3 +215,6 @@ pub(super) fn decode_pending(bytes: &[u8]) -> Result<Vec<Pending>, DecodeError> 
     }
     Ok(pending)
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,12 +59,11 @@ impl Store {
     /// at a time.
     #[must_use]
     pub fn pin(&self, commit: CommitNumber, position: LogPosition) -> bool {
-        let (state, pin) = (self.shared.peers.state(), self.shared.peers.pin());
+        let pin = self.shared.peers.pin();
         pin.position.store(position.0, Ordering::SeqCst);
         pin.commit.store(commit.0, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        let forgotten = state.forgotten.load(Ordering::SeqCst) > commit.0;
-        if forgotten || self.shared.is_recycled(position.0) {
+        if self.shared.is_recycled(position.0) {
             self.shared.peers.unpin();
             return false;
         }
@@ -81,16 +80,6 @@ impl Store {
     /// Pins nothing any more.
     pub fn unpin(&self) {
         self.shared.peers.unpin();
-    }
-
-    /// The oldest commit that any instance pins, at most `newest`, of which this says that changes up
-    /// to it will be forgotten: who pins later sees that.
-    #[must_use]
-    pub fn oldest_pinned(&self, newest: CommitNumber) -> CommitNumber {
-        let peers = &self.shared.peers;
-        peers.reap();
-        peers.state().forgotten.fetch_max(newest.0, Ordering::SeqCst);
-        peers.oldest_commit().min(newest)
     }
 
     /// Reads the newest checkpoint and the records after it, as opening does.
