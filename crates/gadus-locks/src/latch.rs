@@ -62,12 +62,16 @@ shared_struct! {
 }
 
 impl Owner {
-    fn code(self) -> u32 {
+    /// The owner in a word of shared memory: never zero, the highest bit clear, 15 bits of the
+    /// generation.
+    #[must_use]
+    pub fn code(self) -> u32 {
         ((self.generation & 0x7FFF) << 16) | (self.slot + 1)
     }
 
-    /// The owner that a word names; its generation has 15 bits.
-    fn from_code(code: u32) -> Option<Self> {
+    /// The owner that a code names, none for zero; its generation has 15 bits.
+    #[must_use]
+    pub fn from_code(code: u32) -> Option<Self> {
         let slot = (code & 0xFFFF).checked_sub(1)?;
         Some(Self { slot, generation: (code >> 16) & 0x7FFF })
     }

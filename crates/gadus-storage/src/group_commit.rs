@@ -14,8 +14,8 @@
 //! - The appended end is read before the sync begins; durable is raised only after it succeeded.
 //! - A failed sync poisons the store and wakes everyone; so does whoever finds the store poisoned.
 //!
-//! The word `turn`: the number of the sync that runs or ran last in the upper 32 bits, the slot of
-//! its leader plus one and 15 bits of his generation in the lower ones, zeros when none runs.
+//! The word `turn`: the number of the sync that runs or ran last in the upper 32 bits, the code of its
+//! leader ([`Owner::code`]) in the lower ones, zero when none runs.
 
 use crate::error::StorageError;
 use crate::log::flush::Flush;
@@ -81,8 +81,7 @@ struct Turn(u64);
 
 impl Turn {
     fn of(number: u32, leader: Owner) -> Self {
-        let code = ((leader.generation & 0x7FFF) << 16) | (leader.slot + 1);
-        Self((u64::from(number) << 32) | u64::from(code))
+        Self((u64::from(number) << 32) | u64::from(leader.code()))
     }
 
     fn number(self) -> u32 {
@@ -91,8 +90,7 @@ impl Turn {
 
     fn leader(self) -> Option<Owner> {
         let code = u32::try_from(self.0 & 0xFFFF_FFFF).expect("the lower half has 32 bits");
-        let slot = (code & 0xFFFF).checked_sub(1)?;
-        Some(Owner { slot, generation: code >> 16 })
+        Owner::from_code(code)
     }
 
     fn ended(self) -> Self {

@@ -78,11 +78,6 @@ impl OpenersTurn {
         write(&**device, memory)
     }
 
-    /// Whether there is a file, and so a turn that means something.
-    pub(crate) fn exists(&self) -> bool {
-        self.device.is_some()
-    }
-
     pub(crate) fn described(&self) -> &str {
         &self.described
     }

@@ -12,6 +12,8 @@ mod open_transactions;
 mod options;
 mod point;
 pub(crate) mod recovery;
+#[cfg(test)]
+mod test_tables;
 mod verify;
 
 pub(crate) use open_transactions::{Entered, OpenTransactions};
@@ -181,8 +183,10 @@ impl Inner {
             }
             let appended = self.append(&mut head, &changes, durability)?;
             drop(head);
-            let named = changes.iter().flat_map(Change::extents);
-            self.blobs.store().named(named);
+            let mut named = changes.iter().flat_map(Change::extents).peekable();
+            if named.peek().is_some() {
+                self.blobs.store().named(named);
+            }
             appended
         };
         self.coordinator.wait_visible(commit, needs)?;

@@ -9,6 +9,5 @@ mod faults;
 mod history;
 mod model;
 mod reference;
-mod share;
 mod threads;
 mod transactions;

@@ -5,15 +5,10 @@
 //! - An instance that is stopped in the middle may write its bytes later: its pin keeps their zones
 //!   from being used again until then.
 
-use super::format::LogShape;
+use super::file::LogFile;
 use super::state::{LogState, RING_BYTES};
-use super::zones::Zones;
 use crate::error::StorageError;
-use crate::peers::Peers;
-use crate::poison::Poison;
-use gadus_block::Device;
 use parking_lot::Mutex;
-use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
@@ -22,28 +17,18 @@ const NOTHING: u64 = u64::MAX;
 /// The way from the ring to the file.
 #[derive(Debug)]
 pub(crate) struct Flush {
-    device: Arc<dyn Device>,
-    shape: LogShape,
-    poison: Arc<Poison>,
-    peers: Arc<Peers>,
-    zones: Arc<Zones>,
+    file: Arc<LogFile>,
     /// Held while bytes are written by this instance; keeps the buffer for the next time.
     buffer: Mutex<Vec<u8>>,
 }
 
 impl Flush {
-    pub(super) fn new(
-        device: Arc<dyn Device>,
-        shape: LogShape,
-        poison: Arc<Poison>,
-        peers: Arc<Peers>,
-        zones: Arc<Zones>,
-    ) -> Self {
-        Self { device, shape, poison, peers, zones, buffer: Mutex::default() }
+    pub(super) fn new(file: Arc<LogFile>) -> Self {
+        Self { file, buffer: Mutex::default() }
     }
 
     fn state(&self) -> &LogState {
-        &self.peers.state().log
+        self.file.state()
     }
 
     /// Writes the log up to `position`, which is published, and whatever was published meanwhile.
@@ -53,7 +38,7 @@ impl Flush {
         }
         let buffer = &mut *self.buffer.lock();
         let flushed = self.write_up_to(position, buffer);
-        self.peers.pin().flush.store(NOTHING, Ordering::Release);
+        self.file.peers.pin().flush.store(NOTHING, Ordering::Release);
         flushed
     }
 
@@ -69,15 +54,15 @@ impl Flush {
             if from >= position {
                 return Ok(());
             }
-            self.poison.check()?;
-            self.peers.pin().flush.store(from, Ordering::SeqCst);
+            self.file.poison.check()?;
+            self.file.peers.pin().flush.store(from, Ordering::SeqCst);
             fence(Ordering::SeqCst);
             let to = end.min(from + RING_BYTES as u64);
             if state.recycled.load(Ordering::SeqCst) > from || !state.copy(from, to, buffer) {
                 // Others have written these bytes, and gone on.
                 continue;
             }
-            self.write_zones(from, buffer).map_err(|error| self.poison.set(error))?;
+            self.write_zones(from, buffer).map_err(|error| self.file.poison.set(error))?;
             state.written.fetch_max(to, Ordering::AcqRel);
         }
     }
@@ -86,21 +71,14 @@ impl Flush {
     fn write_zones(&self, from: u64, bytes: &[u8]) -> Result<(), StorageError> {
         let (mut at, mut rest) = (from, bytes);
         while !rest.is_empty() {
-            let zone = self.shape.zone_of(at);
-            let room = (zone + 1) * self.shape.zone_bytes - at;
+            let zone = self.file.shape.zone_of(at);
+            let room = (zone + 1) * self.file.shape.zone_bytes - at;
             let count = rest.len().min(usize::try_from(room).unwrap_or(usize::MAX));
             let (now, later) = rest.split_at(count);
-            self.write(zone, at, now)?;
+            self.file.write(zone, at, now)?;
             (at, rest) = (at + count as u64, later);
         }
         Ok(())
-    }
-
-    /// Writes bytes of one zone.
-    pub(super) fn write(&self, zone: u64, at: u64, bytes: &[u8]) -> Result<(), StorageError> {
-        let place = self.zones.place(zone)?;
-        let offset = place * self.shape.zone_bytes + self.shape.within(at);
-        Ok(self.device.write_at(offset, &[IoSlice::new(bytes)])?)
     }
 
     /// How far the log is published now.
@@ -111,7 +89,7 @@ impl Flush {
     /// Writes and syncs the log up to `end`, which is published.
     pub(crate) fn sync_to(&self, end: u64) -> Result<(), StorageError> {
         self.to(end)?;
-        self.device.sync().map_err(|error| self.poison.set(error.into()))
+        self.file.sync()
     }
 
     /// Writes again, with the same bytes, what was written and is not known to be durable: whoever
@@ -123,12 +101,11 @@ impl Flush {
         let written = state.written.load(Ordering::Acquire).max(ring_from.unwrap_or(0));
         let mut at = durable;
         while at < written {
-            let zone = self.shape.zone_of(at);
-            let to = written.min((zone + 1) * self.shape.zone_bytes);
+            let zone = self.file.shape.zone_of(at);
+            let to = written.min((zone + 1) * self.file.shape.zone_bytes);
             let mut bytes = vec![0; usize::try_from(to - at).expect("at most a zone")];
-            let offset = self.zones.place(zone)? * self.shape.zone_bytes + self.shape.within(at);
-            self.device.read_at(offset, &mut bytes)?;
-            self.device.write_at(offset, &[IoSlice::new(&bytes)])?;
+            self.file.read(zone, at, &mut bytes)?;
+            self.file.write(zone, at, &bytes)?;
             at = to;
         }
         Ok(())

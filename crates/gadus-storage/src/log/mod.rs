@@ -6,30 +6,27 @@
 //!   which their appender writes before it publishes them: its successor, should it die, comes only
 //!   when its transfers are over.
 //! - A failure to write poisons; running out of space fails that append only, because space is
-//!   taken, zeroed and synced before ([`zones`]).
+//!   taken, zeroed and synced before ([`file`]).
 
+pub(crate) mod file;
 pub(crate) mod flush;
 pub(crate) mod format;
 mod read;
 pub(crate) mod scan;
 pub(crate) mod state;
-mod zones;
 
 use crate::error::{ErrorKind, StorageError};
 use crate::group_commit::GroupCommit;
-use crate::peers::Peers;
-use crate::poison::Poison;
+use file::LogFile;
 use flush::Flush;
-use format::{Fragment, LogShape, ZONE_HEADER_BYTES};
+use format::{Fragment, ZONE_HEADER_BYTES};
 use gadus_base::{CommitNumber, LogPosition};
-use gadus_block::Device;
 use parking_lot::Mutex;
 pub use state::LogEnd;
 use state::{LogState, RING_BYTES};
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use zones::Zones;
 
 /// A record larger than this would hold the commit latch for longer than anyone waits.
 pub(crate) const RECORD_BYTES_MAX: usize = 1 << 30;
@@ -61,11 +58,7 @@ impl LogRecord {
 /// The log of one database, as one instance has it open.
 #[derive(Debug)]
 pub(crate) struct Log {
-    described: String,
-    shape: LogShape,
-    poison: Arc<Poison>,
-    peers: Arc<Peers>,
-    zones: Arc<Zones>,
+    file: Arc<LogFile>,
     flush: Arc<Flush>,
     pub(crate) group: GroupCommit,
     /// Where records are put together before they go into the ring.
@@ -73,28 +66,15 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn new(
-        device: Arc<dyn Device>,
-        described: String,
-        shape: LogShape,
-        poison: Arc<Poison>,
-        peers: Arc<Peers>,
-    ) -> Self {
-        let zones = Arc::new(Zones::new(
-            device.clone(),
-            described.clone(),
-            shape,
-            poison.clone(),
-            peers.clone(),
-        ));
-        let flush =
-            Arc::new(Flush::new(device, shape, poison.clone(), peers.clone(), zones.clone()));
-        let group = GroupCommit::new(flush.clone(), poison.clone(), peers.clone());
-        Self { described, shape, poison, peers, zones, flush, group, buffer: Mutex::default() }
+    pub(crate) fn new(file: LogFile) -> Self {
+        let file = Arc::new(file);
+        let flush = Arc::new(Flush::new(file.clone()));
+        let group = GroupCommit::new(flush.clone(), file.poison.clone(), file.peers.clone());
+        Self { file, flush, group, buffer: Mutex::default() }
     }
 
     fn state(&self) -> &LogState {
-        &self.peers.state().log
+        self.file.state()
     }
 
     /// The end of the last appended record, by whomever.
@@ -116,12 +96,12 @@ impl Log {
                 "a record of {payload_bytes} bytes is above the limit of {RECORD_BYTES_MAX}; \
                  commit in smaller steps"
             );
-            return Err(StorageError::new(ErrorKind::Limit, &self.described, message));
+            return Err(StorageError::new(ErrorKind::Limit, &self.file.described, message));
         }
-        self.poison.check()?;
+        self.file.poison.check()?;
         let before = self.begin();
-        let start = self.shape.fragment_start(before.position);
-        let end = if payload_bytes <= self.shape.room_at(start) {
+        let start = self.file.shape.fragment_start(before.position);
+        let end = if payload_bytes <= self.file.shape.room_at(start) {
             self.append_pieces(before, commit, pieces, payload_bytes)?
         } else {
             let whole = pieces.iter().map(|piece| &**piece).collect::<Vec<_>>().concat();
@@ -160,11 +140,11 @@ impl Log {
                 pieces,
                 payload_bytes,
                 &mut buffer,
-                |zone, at, bytes| self.flush.write(zone, at, bytes),
+                |zone, at, bytes| self.file.write(zone, at, bytes),
             );
             let end = written.map_err(|error| match error.kind {
                 ErrorKind::NoSpace => error,
-                _ => self.poison.set(error),
+                _ => self.file.poison.set(error),
             })?;
             state.ring_from.store(end.position, Ordering::Release);
             state.publish(end);
@@ -202,8 +182,8 @@ impl Log {
         let durable = self.group.durable().0;
         let (mut end, mut chain, mut done) = (before.position, before.chain, 0);
         loop {
-            let position = self.shape.fragment_start(end);
-            let count = self.shape.room_at(position).min(payload_bytes - done);
+            let position = self.file.shape.fragment_start(end);
+            let count = self.file.shape.room_at(position).min(payload_bytes - done);
             let last = done + count == payload_bytes;
             let kind = Fragment::kind(done == 0, last);
             let fragment = Fragment { position, commit, before: chain, durable, kind };
@@ -211,17 +191,19 @@ impl Log {
                 1 => piece.get(done..done + count).expect("the rest of the one piece"),
                 _ => &**piece,
             });
-            let zone = self.shape.zone_of(position);
-            self.zones.take(zone)?;
+            let zone = self.file.shape.zone_of(position);
+            self.file.take(zone)?;
             let mut at = position;
             buffer.clear();
-            if self.shape.within(position) == ZONE_HEADER_BYTES && at - ZONE_HEADER_BYTES >= end {
+            if self.file.shape.within(position) == ZONE_HEADER_BYTES
+                && at - ZONE_HEADER_BYTES >= end
+            {
                 // The first fragment brings the header along; both are covered by the same sync.
                 // Only a new log's first zone has it already.
-                buffer.extend_from_slice(&self.shape.zone_header(zone));
+                buffer.extend_from_slice(&self.file.shape.zone_header(zone));
                 at -= ZONE_HEADER_BYTES;
             }
-            chain = self.shape.encode(&fragment, parts, buffer);
+            chain = self.file.shape.encode(&fragment, parts, buffer);
             put(zone, at, buffer)?;
             end = position + Fragment::bytes(count);
             done += count;
@@ -231,15 +213,13 @@ impl Log {
         }
     }
 
-    /// Gives back the zones before the one with the byte before `position`, as far as no instance
-    /// pins them: that one is kept, to prove at recovery that the log's part from there on is
-    /// present.
+    /// Gives back the zones of which nobody needs anything before `position` any more.
     pub(crate) fn recycle_before(&self, position: LogPosition) {
-        self.zones.recycle_before(position.0);
+        self.file.recycle_before(position.0);
     }
 
     /// Bytes of the file.
     pub(crate) fn file_bytes(&self) -> u64 {
-        self.state().places.load(Ordering::Relaxed) * self.shape.zone_bytes
+        self.file.bytes()
     }
 }

@@ -24,15 +24,15 @@ impl Log {
         let (mut end, mut chain) = (from.position, from.chain);
         let mut payload = Vec::new();
         while end < to.position {
-            let position = self.shape.fragment_start(end);
-            let zone_end = (self.shape.zone_of(position) + 1) * self.shape.zone_bytes;
+            let position = self.file.shape.fragment_start(end);
+            let zone_end = (self.file.shape.zone_of(position) + 1) * self.file.shape.zone_bytes;
             let start = usize::try_from(position - from.position).expect("within the bytes");
             let stop = usize::try_from(zone_end.min(to.position) - from.position);
             let piece = bytes.get(start..stop.expect("within the bytes"));
-            let found = piece.and_then(|piece| self.shape.decode(position, piece));
+            let found = piece.and_then(|piece| self.file.shape.decode(position, piece));
             let Some(found) = found.filter(|found| found.fragment.before == chain) else {
                 let message = format!("a record that was appended at {} is gone", LogPosition(end));
-                return Err(StorageError::corrupt(&self.described, position, message));
+                return Err(StorageError::corrupt(&self.file.described, position, message));
             };
             payload.extend_from_slice(found.payload);
             end = position + Fragment::bytes(found.payload.len());
@@ -56,11 +56,11 @@ impl Log {
         bytes.clear();
         let mut at = from;
         while at < to {
-            let zone = self.shape.zone_of(at);
-            let stop = to.min((zone + 1) * self.shape.zone_bytes);
+            let zone = self.file.shape.zone_of(at);
+            let stop = to.min((zone + 1) * self.file.shape.zone_bytes);
             let start = bytes.len();
             bytes.resize(start + usize::try_from(stop - at).expect("at most a zone"), 0);
-            self.zones.read(zone, at, &mut bytes[start..])?;
+            self.file.read(zone, at, &mut bytes[start..])?;
             at = stop;
         }
         Ok(bytes)
@@ -72,16 +72,16 @@ impl Log {
         if end.position == position.0 {
             return Ok(Some(end.chain));
         }
-        let zone = self.shape.zone_of(position.0.saturating_sub(1));
-        if position.0 > end.position || self.zones.find(zone).is_none() {
+        let zone = self.file.shape.zone_of(position.0.saturating_sub(1));
+        if position.0 > end.position || self.file.find(zone).is_none() {
             return Ok(None);
         }
-        let zone_start = zone * self.shape.zone_bytes;
+        let zone_start = zone * self.file.shape.zone_bytes;
         let bytes = self.bytes(zone_start, position.0)?;
         let mut at = zone_start + ZONE_HEADER_BYTES;
         while at < position.0 {
             let within = usize::try_from(at - zone_start).expect("at most a zone");
-            let found = bytes.get(within..).and_then(|bytes| self.shape.decode(at, bytes));
+            let found = bytes.get(within..).and_then(|bytes| self.file.shape.decode(at, bytes));
             let Some(found) = found else { return Ok(None) };
             at += Fragment::bytes(found.payload.len());
             if at == position.0 {

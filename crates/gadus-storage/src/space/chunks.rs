@@ -5,8 +5,7 @@
 //! | bits | content |
 //! |---|---|
 //! | 0..8 | 0 no chunk, 1 free, 2 reserved |
-//! | 16..32 | slot of the owner plus one |
-//! | 32..64 | generation of the owner |
+//! | 32..64 | code of the owner ([`Owner::code`]) |
 //!
 //! - What is reserved belongs to its owner: extents in it may be written and named by nothing yet.
 //! - Chunks are found, cut and freed under the space latch, each by stores of which the last is its
@@ -53,30 +52,33 @@ pub(super) struct Reserved {
 
 /// Everything below holds the space latch, but for [`SpaceState::give_up`].
 impl SpaceState {
-    /// Reserves a range of at least `bytes`, of `wanted` where that is cut from more: the smallest
-    /// free chunk that suffices, or the end of the file. None when the file would be too long, or
-    /// too much is reserved.
-    pub(super) fn reserve(&self, bytes: u64, wanted: u64, me: Owner) -> Option<Reserved> {
-        let empty = self.find_empty()?;
+    /// Reserves `wanted` bytes of the smallest free chunk that has at least `bytes`, or all of it
+    /// where it has less. None when no chunk suffices, or too many are known.
+    pub(super) fn take_free(&self, bytes: u64, wanted: u64, me: Owner) -> Option<Reserved> {
         let fitting =
             self.of_state(FREE).filter(|(_, chunk)| chunk.bytes.load(Ordering::Relaxed) >= bytes);
-        let best = fitting.min_by_key(|(_, chunk)| chunk.bytes.load(Ordering::Relaxed));
-        let Some((index, chunk)) = best else {
-            let (offset, bytes) = (self.end.load(Ordering::Acquire), wanted);
-            // Offsets beyond the signed range cannot be written.
-            let end = offset.checked_add(bytes).filter(|end| i64::try_from(*end).is_ok())?;
-            self.set(empty, offset, bytes, reserved_by(me));
-            self.end.store(end, Ordering::Release);
-            return Some(Reserved { index: empty, offset, bytes });
-        };
+        let (index, chunk) =
+            fitting.min_by_key(|(_, chunk)| chunk.bytes.load(Ordering::Relaxed))?;
         let (offset, length) =
             (chunk.offset.load(Ordering::Relaxed), chunk.bytes.load(Ordering::Relaxed));
         let bytes = wanted.min(length);
+        let rest = if length > bytes { Some(self.find_empty()?) } else { None };
         chunk.state.store(NONE, Ordering::Release);
         self.set(index, offset, bytes, reserved_by(me));
-        if length > bytes {
-            self.set(empty, offset + bytes, length - bytes, FREE);
+        if let Some(rest) = rest {
+            self.set(rest, offset + bytes, length - bytes, FREE);
         }
+        Some(Reserved { index, offset, bytes })
+    }
+
+    /// Reserves bytes behind the end of the file. None when it would be too long, or too much is
+    /// reserved.
+    pub(super) fn take_end(&self, bytes: u64, me: Owner) -> Option<Reserved> {
+        let index = self.find_empty()?;
+        let offset = self.end.load(Ordering::Acquire);
+        let end = end_after(offset, bytes)?;
+        self.set(index, offset, bytes, reserved_by(me));
+        self.end.store(end, Ordering::Release);
         Some(Reserved { index, offset, bytes })
     }
 
@@ -87,8 +89,7 @@ impl SpaceState {
 
     /// Makes the chunk with which the file ends longer.
     pub(super) fn extend(&self, reserved: &mut Reserved, bytes: u64) -> Option<()> {
-        let end = self.end.load(Ordering::Acquire).checked_add(bytes);
-        let end = end.filter(|end| i64::try_from(*end).is_ok())?;
+        let end = end_after(self.end.load(Ordering::Acquire), bytes)?;
         reserved.bytes += bytes;
         self.chunks[reserved.index].bytes.store(reserved.bytes, Ordering::Release);
         self.end.store(end, Ordering::Release);
@@ -151,6 +152,11 @@ impl SpaceState {
     }
 }
 
+/// Offsets beyond the signed range cannot be written.
+fn end_after(offset: u64, bytes: u64) -> Option<u64> {
+    offset.checked_add(bytes).filter(|end| i64::try_from(*end).is_ok())
+}
+
 fn reserved_by(owner: Owner) -> u64 {
-    (u64::from(owner.generation) << 32) | (u64::from(owner.slot + 1) << 16) | RESERVED
+    (u64::from(owner.code()) << 32) | RESERVED
 }

@@ -195,14 +195,18 @@ impl Space {
     fn reserve(&self, state: &mut State, bytes: u64) -> Option<()> {
         let wanted = bytes.max(RESERVED_BYTES_MIN);
         let shared = self.shared();
-        let has_free = shared.ranges(true).iter().any(|(_, free)| *free >= bytes);
-        // Long loads take the end of the file again and again: in one chunk, of which there are few.
-        let last =
-            (!has_free).then(|| state.reserved.iter().position(|c| shared.is_last(&c.reserved)));
-        if let Some(index) = last.flatten() {
-            return shared.extend(&mut state.reserved[index].reserved, wanted);
-        }
-        let reserved = shared.reserve(bytes, wanted, self.peers.me())?;
+        let me = self.peers.me();
+        let reserved = match shared.take_free(bytes, wanted, me) {
+            Some(reserved) => reserved,
+            None => {
+                // Long loads take the end again and again: in one chunk, of which there are few.
+                let mut own = state.reserved.iter_mut();
+                if let Some(last) = own.find(|chunk| shared.is_last(&chunk.reserved)) {
+                    return shared.extend(&mut last.reserved, wanted);
+                }
+                shared.take_end(wanted, me)?
+            }
+        };
         state.reserved.push(OwnChunk::new(reserved));
         Some(())
     }

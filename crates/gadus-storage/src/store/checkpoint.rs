@@ -106,7 +106,13 @@ impl Shared {
         let slots = read_slots(&*self.files.data, &self.files.data_described)?;
         let newest = slots.iter().filter_map(Slot::header).max_by_key(|header| header.sequence);
         if newest != Some(&headers.newest) {
-            let chosen = self.files.choose_header()?;
+            let mut chosen = self.files.choose_header()?;
+            // Recovery may fall back. Others live here: what was written since is theirs. Only a
+            // dead one's header, half written, is nobody's.
+            let half_written = held.was_taken_from_the_dead() && newest == Some(&chosen.header);
+            if let Some(error) = chosen.passed_over.take().filter(|_| !half_written) {
+                return Err(error);
+            }
             (*headers, _) = adopt_headers(&self.space, &self.files, chosen)?;
             let replay_from = &self.peers.state().log.replay_from;
             replay_from.store(headers.newest.replay_from.0, Ordering::Release);

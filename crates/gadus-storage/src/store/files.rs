@@ -11,7 +11,7 @@ use crate::header::{DATA_START, Header, SLOT_BYTES, SLOT_OFFSETS, Slot};
 use crate::holder;
 use crate::options::Options;
 use crate::space::Pending;
-use gadus_block::{Device, ErrorKind as BlockErrorKind, Folder, Hint, OpenMode};
+use gadus_block::{BlockError, Device, ErrorKind as BlockErrorKind, Folder, Hint, OpenMode};
 use std::sync::Arc;
 
 /// The files of a database, open.
@@ -31,7 +31,8 @@ pub(crate) struct Chosen {
     pub(crate) header: Header,
     pub(crate) root: Option<Blob>,
     pub(crate) pending: Vec<Pending>,
-    pub(crate) warnings: Vec<String>,
+    /// Why the other slot, which may be newer, was not chosen.
+    pub(crate) passed_over: Option<StorageError>,
 }
 
 pub(crate) fn log_name(name: &str) -> String {
@@ -60,7 +61,24 @@ impl Files {
 
     /// Owns both files, if nobody else has them open.
     pub(crate) fn try_own(&self) -> Result<bool, StorageError> {
-        Ok(self.data.try_own()? && self.log.try_own()?)
+        self.of_both(|device| device.try_own())
+    }
+
+    /// Shares both files with readers, if nobody but readers has them open.
+    pub(crate) fn try_share(&self) -> Result<bool, StorageError> {
+        self.of_both(|device| device.try_share())
+    }
+
+    /// Takes both files in one way, or neither.
+    fn of_both(
+        &self,
+        take: impl Fn(&dyn Device) -> Result<bool, BlockError>,
+    ) -> Result<bool, StorageError> {
+        let taken = take(&*self.data)? && take(&*self.log)?;
+        if !taken {
+            self.data.give_up_slots()?;
+        }
+        Ok(taken)
     }
 
     /// Opens both files.
@@ -103,16 +121,18 @@ impl Files {
     /// The newest header whose root can be read.
     pub(crate) fn choose_header(&self) -> Result<Chosen, StorageError> {
         let slots = read_slots(&*self.data, &self.data_described)?;
-        let mut warnings = Vec::new();
+        let mut passed_over = None;
         let mut candidates: Vec<(usize, Header)> = Vec::new();
         for (slot, found) in slots.iter().enumerate() {
             match found {
                 Slot::Valid(header) => candidates.push((slot, *header)),
                 Slot::Blank => {}
-                Slot::Strange | Slot::Damaged | Slot::Version(_) => warnings.push(format!(
-                    "{} at byte {}: a header is damaged, the other one is used",
-                    self.data_described, SLOT_OFFSETS[slot]
-                )),
+                Slot::Strange | Slot::Damaged | Slot::Version(_) => {
+                    let offset = SLOT_OFFSETS[slot];
+                    let message = "a header is damaged";
+                    passed_over =
+                        Some(StorageError::corrupt(&self.data_described, offset, message));
+                }
             }
         }
         candidates.sort_by_key(|(_, header)| std::cmp::Reverse(header.sequence));
@@ -123,19 +143,15 @@ impl Files {
             let offset = SLOT_OFFSETS[slot];
             return Err(StorageError::corrupt(&self.data_described, offset, message));
         }
-        let mut first_error = None;
         for (slot, header) in candidates {
             match self.read_root(&header) {
                 Ok((root, pending)) => {
-                    return Ok(Chosen { slots, slot, header, root, pending, warnings });
+                    return Ok(Chosen { slots, slot, header, root, pending, passed_over });
                 }
-                Err(error) => {
-                    warnings.push(format!("{error}; the checkpoint before it is used"));
-                    first_error.get_or_insert(error);
-                }
+                Err(error) => passed_over = passed_over.or(Some(error)),
             }
         }
-        Err(first_error.expect("at least one slot is valid, as read_slots has found"))
+        Err(passed_over.expect("at least one slot is valid, as read_slots has found"))
     }
 
     /// The root and the pending list that a header names.

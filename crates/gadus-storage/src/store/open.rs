@@ -16,6 +16,7 @@ use crate::error::StorageError;
 use crate::header::{Header, SLOT_OFFSETS};
 use crate::holder::{self, OpenersTurn};
 use crate::log::Log;
+use crate::log::file::LogFile;
 use crate::log::format::LogShape;
 use crate::log::scan::{LogScan, LogStart, make_durable, scan};
 use crate::log::state::{LogEnd, ZONES_MAX};
@@ -107,7 +108,8 @@ impl Store {
     ) -> Result<Self, StorageError> {
         let poison = Arc::new(Poison::new(peers.clone(), files.data_described.clone()));
         let described = files.log_described.clone();
-        let log = Log::new(files.log.clone(), described, shape, poison.clone(), peers.clone());
+        let log = LogFile::new(files.log.clone(), described, shape, poison.clone(), peers.clone());
+        let log = Log::new(log);
         let shared = Arc::new(Shared {
             files,
             recovered,
@@ -153,7 +155,9 @@ pub(super) fn adopt_headers(
     chosen: Chosen,
 ) -> Result<(Headers, Rest), StorageError> {
     let other = chosen.other().copied();
-    let Chosen { slot, header, root, pending, mut warnings, .. } = chosen;
+    let Chosen { slot, header, root, pending, passed_over, .. } = chosen;
+    let passed_over = passed_over.map(|error| format!("{error}; the other checkpoint is used"));
+    let mut warnings = passed_over.into_iter().collect::<Vec<_>>();
     let described = &files.data_described;
     let refuse = |why, extent| misplaced(why, extent, described);
     let adopt = |extent: ExtentRef| -> Result<Option<Arc<Extent>>, StorageError> {

@@ -29,10 +29,6 @@ const MEMORY_BYTES_MAX: usize = 1 << 30;
 /// Who may read and write the memory: its owner.
 const MEMORY_MODE: u32 = 0o600;
 
-/// Openers that find the files in possession of somebody who is just leaving begin again; more often
-/// than this, something else is wrong.
-const ATTEMPTS_MAX: usize = 100;
-
 impl Store {
     pub(super) fn open_shared(
         files: Files,
@@ -41,18 +37,21 @@ impl Store {
         folder: &Path,
     ) -> Result<(Self, Recovered), StorageError> {
         let turn = OpenersTurn::take(&*files.folder, &holder_name(name), true)?;
-        let mut files = files;
-        for _ in 0..ATTEMPTS_MAX {
-            if files.try_own()? {
-                return Self::open_first(files, options, folder, &turn);
-            }
-            let place = turn.read().and_then(|record| record.memory);
-            let Some(place) = place else { return Err(in_use(&*files.folder, name)) };
-            if let Some(peers) = join(&files, &place, turn.described())? {
-                return Self::open_joined(files, options, Arc::new(peers));
-            }
-            // Whoever was there has left: what was taken meanwhile is given back by closing.
-            files = Files::open(files.folder, name, &options)?;
+        if files.try_own()? {
+            return Self::open_first(files, options, folder, &turn);
+        }
+        if files.try_share()? {
+            let message = "it is open elsewhere for reading only, which excludes writers; close it there first";
+            return Err(StorageError::new(ErrorKind::InUse, &files.data_described, message));
+        }
+        let place = turn.read().and_then(|record| record.memory);
+        let Some(place) = place else { return Err(in_use(&*files.folder, name)) };
+        if let Some(peers) = join(&files, &place, turn.described())? {
+            return Self::open_joined(files, options, Arc::new(peers));
+        }
+        // Whoever was there has died meanwhile; nobody else can have come in this turn.
+        if files.try_own()? {
+            return Self::open_first(files, options, folder, &turn);
         }
         Err(in_use(&*files.folder, name))
     }
@@ -239,7 +238,7 @@ impl Shared {
         // it wait until the files are closed.
         let _ = self.files.data.give_up_slots();
         let _ = self.files.log.give_up_slots();
-        if turn.is_some_and(|turn| turn.exists()) && !others {
+        if turn.is_some() && !others {
             Memory::remove(path, identity);
         }
     }

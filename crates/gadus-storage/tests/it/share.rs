@@ -146,6 +146,12 @@ fn sharing_and_excluding_do_not_mix() {
     let sharing = Store::open(place.folder.clone(), NAME, place.options()).unwrap_err();
     assert_eq!(sharing.kind, ErrorKind::InUse, "{sharing}");
     drop(alone);
+    let read_only = Options { read_only: true, ..options() };
+    let (reader, _) = Store::open(place.folder.clone(), NAME, read_only).unwrap();
+    let sharing = Store::open(place.folder.clone(), NAME, place.options()).unwrap_err();
+    assert_eq!(sharing.kind, ErrorKind::InUse, "{sharing}");
+    assert!(sharing.message.contains("for reading only"), "{sharing}");
+    drop(reader);
     let (one, _) = place.open();
     // As in a container whose memory is another one.
     let elsewhere = place.root.path().join("memory");
@@ -155,6 +161,17 @@ fn sharing_and_excluding_do_not_mix() {
     assert_eq!(unreachable.kind, ErrorKind::InUse, "{unreachable}");
     assert!(unreachable.message.contains("does not reach"), "{unreachable}");
     drop(one);
+}
+
+#[test]
+fn the_last_removes_the_memory_though_the_record_of_openers_is_gone() {
+    let place = Place::new();
+    let (one, two) = (place.open(), place.open());
+    place.folder.remove(&format!("{NAME}-lck")).unwrap();
+    drop(one);
+    assert_eq!(place.memories(), 1);
+    drop(two);
+    assert_eq!(place.memories(), 0);
 }
 
 #[test]

@@ -94,6 +94,8 @@ struct State {
     numbers: BTreeMap<String, usize>,
     devices: usize,
     replay: Replay,
+    /// Beside the events: reads change nothing.
+    reads: Vec<(usize, Range<u64>)>,
 }
 
 #[derive(Debug)]
@@ -120,6 +122,14 @@ impl Trace {
     #[must_use]
     pub fn events(&self) -> Vec<Event> {
         self.state.lock().events.clone()
+    }
+
+    /// What was read of a device so far, in order.
+    #[must_use]
+    pub fn reads(&self, name: &str) -> Vec<Range<u64>> {
+        let state = self.state.lock();
+        let of_device = |(device, _): &&(usize, _)| state.numbers.get(name) == Some(device);
+        state.reads.iter().filter(of_device).map(|(_, range)| range.clone()).collect()
     }
 
     /// The folder as found after a crash when `up_to` events had happened.
@@ -212,7 +222,10 @@ impl Device for TracedDevice {
     }
 
     fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<(), BlockError> {
-        self.inner.read_at(offset, into)
+        self.inner.read_at(offset, into)?;
+        let range = offset..offset + into.len() as u64;
+        self.trace.state.lock().reads.push((self.number, range));
+        Ok(())
     }
 
     fn write_at(&self, offset: u64, pieces: &[IoSlice<'_>]) -> Result<(), BlockError> {

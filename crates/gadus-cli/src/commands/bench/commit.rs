@@ -24,7 +24,7 @@ use super::machine::Machine;
 use super::peers::{Bare, Postgres, Python};
 use super::rounds::{Entry, GADUS, Series, measure};
 use super::workplace::{Workplace, remove_database};
-use super::{Common, Repeat};
+use super::{Common, Repeat, Turn, pause};
 use crate::failure::Failure;
 
 const RATE: Metric = Metric::higher("commits_per_second", "commits/s");
@@ -52,12 +52,8 @@ pub(super) struct Commit {
     /// Peers
     #[arg(long, value_delimiter = ',')]
     against: Vec<Peer>,
-    /// Let each sync of Gadus take this much longer, as on a slower disk: 4ms
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "0s")]
-    sync_delay: Duration,
-    /// How long one turn takes
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "3s")]
-    time: Duration,
+    #[command(flatten)]
+    turn: Turn,
     #[command(flatten)]
     repeat: Repeat,
     #[command(flatten)]
@@ -74,11 +70,8 @@ enum Peer {
 pub(super) fn run(command: &Commit) -> Result<(), Failure> {
     let place = Workplace::make(command.common.dir.as_deref())?;
     let mut machine = Machine::describe(place.folder())?;
-    let slowed = !command.sync_delay.is_zero();
-    let against = if slowed { &[][..] } else { &command.against[..] };
-    if slowed && !command.against.is_empty() {
-        writeln!(io::stderr(), "--sync-delay slows down Gadus alone: measured without peers")?;
-    }
+    let slowed = !command.turn.sync_delay.is_zero();
+    let against = command.turn.fair(&command.against)?;
     let rivals = Rivals::start(command, against, &place)?;
     let mut entries = Vec::new();
     for &clients in &command.clients {
@@ -87,10 +80,10 @@ pub(super) fn run(command: &Commit) -> Result<(), Failure> {
         entries.push(Entry::new(case.clone(), GADUS, move || {
             let file = place.path("gadus.db");
             remove_database(&file)?;
-            let options = Options::new().sync_delay(command.sync_delay);
+            let options = Options::new().sync_delay(command.turn.sync_delay);
             let database = Database::open(&file, options)?;
             database.connect().execute(TABLE, &[])?;
-            Ok(vec![(RATE, commits(&database, clients, command.time)?)])
+            Ok(vec![(RATE, commits(&database, clients, command.turn.time)?)])
         }));
         rivals.enter(&mut entries, &case, clients, command, place, !slowed);
     }
@@ -148,7 +141,7 @@ impl Rivals {
         place: &'a Workplace,
         bare: bool,
     ) {
-        let time = command.time;
+        let time = command.turn.time;
         if clients == 1 && bare {
             entries.push(Entry::new(case, "bare", move || {
                 Ok(vec![(RATE, self.bare.borrow_mut().commit(time)?)])
@@ -201,9 +194,7 @@ fn commits(database: &Database, clients: u32, time: Duration) -> Result<f64, Fai
         }
         ready.wait();
         let (before, started) = (done.load(Ordering::Relaxed), clock().now());
-        while started.elapsed() < time {
-            std::thread::park_timeout(time.saturating_sub(started.elapsed()));
-        }
+        pause(time);
         let count = done.load(Ordering::Relaxed) - before;
         let seconds = started.elapsed().as_secs_f64();
         stop.store(true, Ordering::Relaxed);

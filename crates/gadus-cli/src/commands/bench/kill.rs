@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::figures::{self, Figure, Metric};
 use super::machine::Machine;
 use super::workplace::{Workplace, remove_database};
-use super::{Common, worker};
+use super::{Common, pause, worker};
 use crate::commands::ledger::{self, Numbers, Totals, WriterId, Writing, WritingProcess};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -144,10 +144,7 @@ fn write_and_kill(writing: &Writing, random: &mut Random) -> Result<Numbers, Fai
         process.wait()?;
         Duration::from_millis(random.below(LIFE_MS_MAX))
     };
-    let end = clock().now().plus(life);
-    while !end.since(clock().now()).is_zero() {
-        std::thread::park_timeout(end.since(clock().now()));
-    }
+    pause(life);
     process.kill()
 }
 

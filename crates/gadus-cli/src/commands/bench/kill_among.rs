@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use gadus_base::{Instant, Random, clock};
 
-use super::Common;
 use super::figures::{self, Figure, Metric};
 use super::kill::{
     ACKNOWLEDGED, CHECKPOINT_LOG, ERRORS, Found, KILLS, LOST, ROWS_KEPT, State, keep, look, prepare,
 };
 use super::machine::Machine;
 use super::workplace::{Workplace, remove_database};
+use super::{Common, pause};
 use crate::commands::ledger::{Numbers, Pause, Writing, WritingProcess};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -183,12 +183,5 @@ impl Writers {
             pauses.map(|pause| pause.to.since(pause.from)).max().unwrap_or(Duration::ZERO)
         };
         self.kills.iter().map(longest).collect()
-    }
-}
-
-fn pause(time: Duration) {
-    let end = clock().now().plus(time);
-    while !end.since(clock().now()).is_zero() {
-        std::thread::park_timeout(end.since(clock().now()));
     }
 }

@@ -7,8 +7,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use gadus_base::clock;
-
+use super::pause;
 use crate::failure::Failure;
 
 /// How long one looks at the processors before a round: ten ticks of the kernel's accounting.
@@ -56,14 +55,8 @@ impl Machine {
 
     /// Looks for a moment what others do; to be called while nothing of ours runs.
     pub(super) fn look_around(&mut self) -> Result<(), Failure> {
-        let (before, end) = (Ticks::now()?, clock().now().plus(LOOK));
-        loop {
-            let left = end.since(clock().now());
-            if left.is_zero() {
-                break;
-            }
-            std::thread::park_timeout(left);
-        }
+        let before = Ticks::now()?;
+        pause(LOOK);
         self.others.push(Ticks::now()?.since(before).busy());
         Ok(())
     }

@@ -22,7 +22,11 @@ mod workplace;
 
 pub(crate) use worker::{Worker, work};
 
+use std::io::{self, Write};
+use std::time::Duration;
+
 use clap::{Args, Subcommand};
+use gadus_base::clock;
 
 use crate::failure::Failure;
 
@@ -77,6 +81,38 @@ struct Repeat {
     /// Rounds that count, after one that does not
     #[arg(long, default_value_t = ROUNDS_MIN, value_parser = clap::value_parser!(u32).range(i64::from(ROUNDS_MIN)..=1000))]
     rounds: u32,
+}
+
+/// One contestant's turn.
+#[derive(Debug, Args)]
+struct Turn {
+    /// Let each sync of Gadus take this much longer, as on a slower disk: 4ms
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "0s")]
+    sync_delay: Duration,
+    /// How long one turn takes
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "3s")]
+    time: Duration,
+}
+
+impl Turn {
+    /// The peers to measure: none while only Gadus' disk is slowed down, said on standard error.
+    fn fair<'a, P>(&self, against: &'a [P]) -> Result<&'a [P], Failure> {
+        if self.sync_delay.is_zero() {
+            return Ok(against);
+        }
+        if !against.is_empty() {
+            writeln!(io::stderr(), "--sync-delay slows down Gadus alone: measured without peers")?;
+        }
+        Ok(&[])
+    }
+}
+
+/// Does nothing for a time.
+fn pause(time: Duration) {
+    let end = clock().now().plus(time);
+    while !end.since(clock().now()).is_zero() {
+        std::thread::park_timeout(end.since(clock().now()));
+    }
 }
 
 pub(crate) fn run(command: &Bench) -> Result<(), Failure> {

@@ -23,7 +23,7 @@ use super::machine::Machine;
 use super::peers::{Postgres, Python};
 use super::rounds::{Entry, GADUS, measure};
 use super::workplace::{Workplace, remove_database};
-use super::{Common, Repeat, worker};
+use super::{Common, Repeat, Turn, worker};
 use crate::failure::Failure;
 
 const COMMITS: Metric = Metric::higher("commits", "commits/s");
@@ -49,12 +49,8 @@ pub(super) struct Processes {
     /// Peers
     #[arg(long, value_delimiter = ',')]
     against: Vec<Peer>,
-    /// Let each sync of Gadus take this much longer, as on a slower disk: 4ms
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "0s")]
-    sync_delay: Duration,
-    /// How long one turn takes
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "3s")]
-    time: Duration,
+    #[command(flatten)]
+    turn: Turn,
     #[command(flatten)]
     repeat: Repeat,
     #[command(flatten)]
@@ -77,11 +73,8 @@ struct Written {
 pub(super) fn run(command: &Processes) -> Result<(), Failure> {
     let place = Workplace::make(command.common.dir.as_deref())?;
     let mut machine = Machine::describe(place.folder())?;
-    let slowed = !command.sync_delay.is_zero();
-    let wanted = |peer| !slowed && command.against.contains(&peer);
-    if slowed && !command.against.is_empty() {
-        writeln!(io::stderr(), "--sync-delay slows down Gadus alone: measured without peers")?;
-    }
+    let against = command.turn.fair(&command.against)?;
+    let wanted = |peer| against.contains(&peer);
     let most = command.writers.iter().copied().max().unwrap_or(1);
     let postgres = wanted(Peer::Postgres).then(|| start_postgres(&place, most)).transpose()?;
     let errors = Cell::new(0);
@@ -90,9 +83,10 @@ pub(super) fn run(command: &Processes) -> Result<(), Failure> {
         let case = format!("{writers} writers");
         let (place, errors) = (&place, &errors);
         entries.push(Entry::new(case.clone(), GADUS, move || {
-            let (written, per_sync) = write(place, writers, command.sync_delay, command.time)?;
+            let (written, per_sync) =
+                write(place, writers, command.turn.sync_delay, command.turn.time)?;
             errors.set(errors.get() + written.errors);
-            let mut measured = written.measured(command.time);
+            let mut measured = written.measured(command.turn.time);
             measured.push((PER_SYNC, per_sync));
             Ok(measured)
         }));
@@ -100,12 +94,12 @@ pub(super) fn run(command: &Processes) -> Result<(), Failure> {
             entries.push(Entry::new(case.clone(), "sqlite", move || {
                 let file = place.path("sqlite");
                 remove_database(&file)?;
-                Ok(write_sqlite(&file, writers, command.time)?.measured(command.time))
+                Ok(write_sqlite(&file, writers, command.turn.time)?.measured(command.turn.time))
             }));
         }
         if let Some(postgres) = &postgres {
             entries.push(Entry::new(case, "postgres", move || {
-                let seconds = command.time.as_secs();
+                let seconds = command.turn.time.as_secs();
                 let mut written = Written::default();
                 let latencies = postgres.latencies(POSTGRES_UPDATE, writers, seconds)?;
                 latencies.for_each(|latency| written.latencies.note_microseconds(latency));

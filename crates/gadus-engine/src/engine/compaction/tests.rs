@@ -1,37 +1,21 @@
 //! Moves that meet changes of their sources, and records of moves that are not what they should be.
 
+use super::super::test_tables::{LOADED_ROWS as ROWS, loaded};
 use super::{Compacted, Move};
 use crate::blobs::Blobs;
 use crate::version::{Change, DatabaseVersion, decode_changes, encode_changes};
 use crate::{
-    ColumnDefinition, ColumnType, Datum, Durability, Engine, ErrorKind, Options, RowChange,
-    SEGMENT_ROWS_MAX, TableSchema, array_from_datums,
+    Datum, Durability, Engine, ErrorKind, Options, RowChange, SEGMENT_ROWS_MAX, TableSchema,
 };
-use arrow::array::RecordBatch;
 use gadus_base::{ByteCount, SegmentId};
 use gadus_block::MemoryFolder;
 use gadus_storage::{Options as StoreOptions, Store};
 use std::sync::Arc;
 
-const ROWS: i64 = 8_192;
-
 /// A table with a sparse segment of which every hundredth row is left, and a row in the open one.
 fn sparse(engine: &Engine) -> Arc<TableSchema> {
-    let column = |name: &str| ColumnDefinition {
-        name: name.to_owned(),
-        column_type: ColumnType::Int64,
-        nullable: false,
-        default: None,
-    };
     let mut transaction = engine.begin().unwrap();
-    let schema = TableSchema::new("t", vec![column("id"), column("x")], vec![0]).unwrap();
-    let schema = transaction.create_table(&schema).unwrap();
-    let ids = (0..ROWS).map(Datum::Integer).collect::<Vec<_>>();
-    let array = array_from_datums(ColumnType::Int64, ids.iter()).unwrap();
-    let batch = RecordBatch::try_new(schema.arrow(), vec![array.clone(), array]).unwrap();
-    let mut bulk = transaction.bulk(&schema).unwrap();
-    bulk.push(&batch).unwrap();
-    transaction.finish_bulk(bulk).unwrap();
+    let schema = loaded(&mut transaction, false);
     let table = transaction.snapshot().table("t").unwrap();
     for id in (0..ROWS).filter(|id| id % 100 != 0) {
         let row = table.find_key(&[Datum::Integer(id)]).unwrap().unwrap();

@@ -1,37 +1,22 @@
 //! What disagrees in a table is found: rows, keys, columns, sketches.
 
+use super::super::test_tables::{LOADED_ROWS as ROWS, loaded};
 use super::table::TableCheck;
 use super::{Course, Problem};
 use crate::keys::write_run;
 use crate::segment::{ColumnEntry, EncodedSegment, SegmentVersion};
 use crate::version::{Change, TableVersion};
-use crate::{ColumnDefinition, ColumnType, Datum, Engine, Options, TableSchema, array_from_datums};
-use arrow::array::RecordBatch;
+use crate::{Datum, Engine, Options};
 use gadus_base::{CommitNumber, RowId, SegmentId};
 use std::sync::Arc;
 
-/// Enough to be loaded into a segment of their own.
-const ROWS: i64 = 8_192;
 const LATER: CommitNumber = CommitNumber(1_000);
 
 /// A table with loaded rows, whose keys are a run, and two inserted ones, whose keys are not.
 fn sample() -> Engine {
     let engine = Engine::in_memory(Options::default()).unwrap();
-    let column = |name: &str| ColumnDefinition {
-        name: name.to_owned(),
-        column_type: ColumnType::Int64,
-        nullable: name == "x",
-        default: None,
-    };
     let mut transaction = engine.begin().unwrap();
-    let schema = TableSchema::new("t", vec![column("id"), column("x")], vec![0]).unwrap();
-    let schema = transaction.create_table(&schema).unwrap();
-    let ids = (0..ROWS).map(Datum::Integer).collect::<Vec<_>>();
-    let array = array_from_datums(ColumnType::Int64, ids.iter()).unwrap();
-    let batch = RecordBatch::try_new(schema.arrow(), vec![array.clone(), array]).unwrap();
-    let mut bulk = transaction.bulk(&schema).unwrap();
-    bulk.push(&batch).unwrap();
-    transaction.finish_bulk(bulk).unwrap();
+    let schema = loaded(&mut transaction, true);
     let row = |id: i64| [Datum::Integer(id), Datum::Null].into();
     transaction.insert(&schema, vec![row(-1), row(-2)]).unwrap();
     transaction.commit().unwrap();

@@ -4,6 +4,13 @@ use super::*;
 use gadus_base::Random;
 use layout::{Connection, Request};
 
+/// The partition, the slot and the record of what an owner holds on the first name.
+fn held_request<'a>(table: &'a LockTable, owner: &LockOwner) -> (usize, u32, &'a Request) {
+    let slot = owner.held[&name(1)].slot;
+    let partition = partition::Place::of(name(1)).partition;
+    (partition, slot, table.record(chunks::Use::Requests(partition), slot).unwrap())
+}
+
 #[test]
 fn another_format_is_refused() {
     let machine = Machine::new(4);
@@ -19,9 +26,7 @@ fn damaged_chains_are_noticed_and_rebuilt() {
     let table = machine.open();
     let mut owner = table.register().unwrap();
     owner.lock(name(1), Mode::Shared, Wait::No).unwrap();
-    let slot = owner.held[&name(1)].slot;
-    let partition = partition::Place::of(name(1)).partition;
-    let request = table.record::<Request>(chunks::Use::Requests(partition), slot).unwrap();
+    let (_, slot, request) = held_request(&table, &owner);
     request.next.store(slot + 1, Ordering::Relaxed); // its own successor
     let mut other = table.register().unwrap();
     let error = other.lock(name(1), Mode::Shared, Wait::No).unwrap_err();
@@ -36,9 +41,7 @@ fn a_state_that_cannot_be_closes_its_partition_only() {
     let table = machine.open();
     let mut owner = table.register().unwrap();
     owner.lock(name(1), Mode::Shared, Wait::No).unwrap();
-    let slot = owner.held[&name(1)].slot;
-    let partition = partition::Place::of(name(1)).partition;
-    let request = table.record::<Request>(chunks::Use::Requests(partition), slot).unwrap();
+    let (partition, _, request) = held_request(&table, &owner);
     request.state.store(u64::MAX, Ordering::Relaxed);
     for _ in 0..2 {
         let error = owner.unlock(name(1)).unwrap_err();

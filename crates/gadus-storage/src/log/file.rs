@@ -1,4 +1,4 @@
-//! The places of the log's file: which zone each holds, which are free.
+//! The log's file: reading and writing by zone and position, and the places that zones have in it.
 //!
 //! - One inode, reused in place and never shortened: a zone is zeroed and synced once, when the
 //!   file grows, so that later syncs of appended bytes need no change of the file's metadata.
@@ -22,20 +22,20 @@ use std::sync::atomic::{Ordering, fence};
 /// The file grows by a quarter, so that few commits pay for it, but never by more zones than this.
 const GROWTH_ZONES_MAX: u64 = 16;
 
-/// The places of one log's file.
+/// The file of one log, as one instance has it open.
 #[derive(Debug)]
-pub(crate) struct Zones {
+pub(crate) struct LogFile {
     device: Arc<dyn Device>,
-    described: String,
-    shape: LogShape,
-    poison: Arc<Poison>,
-    peers: Arc<Peers>,
+    pub(super) described: String,
+    pub(super) shape: LogShape,
+    pub(super) poison: Arc<Poison>,
+    pub(super) peers: Arc<Peers>,
     /// Places found before; each is looked at before it is believed.
     known: Mutex<HashMap<u64, u64>>,
 }
 
-impl Zones {
-    pub(super) fn new(
+impl LogFile {
+    pub(crate) fn new(
         device: Arc<dyn Device>,
         described: String,
         shape: LogShape,
@@ -45,7 +45,7 @@ impl Zones {
         Self { device, described, shape, poison, peers, known: Mutex::default() }
     }
 
-    fn state(&self) -> &LogState {
+    pub(super) fn state(&self) -> &LogState {
         &self.peers.state().log
     }
 
@@ -69,17 +69,30 @@ impl Zones {
     }
 
     /// The place of a zone that has one.
-    pub(super) fn place(&self, zone: u64) -> Result<u64, StorageError> {
+    fn place(&self, zone: u64) -> Result<u64, StorageError> {
         self.find(zone).ok_or_else(|| {
             let message = format!("the log's zone {zone} has no place: shared memory is damaged");
             StorageError::new(ErrorKind::Corrupt, &self.described, message)
         })
     }
 
-    /// Reads bytes of one zone from the file.
+    /// Reads bytes of one zone.
     pub(super) fn read(&self, zone: u64, at: u64, into: &mut [u8]) -> Result<(), StorageError> {
-        let offset = self.place(zone)? * self.shape.zone_bytes + self.shape.within(at);
-        Ok(self.device.read_at(offset, into)?)
+        Ok(self.device.read_at(self.offset(zone, at)?, into)?)
+    }
+
+    /// Writes bytes of one zone.
+    pub(super) fn write(&self, zone: u64, at: u64, bytes: &[u8]) -> Result<(), StorageError> {
+        Ok(self.device.write_at(self.offset(zone, at)?, &[IoSlice::new(bytes)])?)
+    }
+
+    fn offset(&self, zone: u64, at: u64) -> Result<u64, StorageError> {
+        Ok(self.place(zone)? * self.shape.zone_bytes + self.shape.within(at))
+    }
+
+    /// Makes durable what is written.
+    pub(super) fn sync(&self) -> Result<(), StorageError> {
+        self.device.sync().map_err(|error| self.poison.set(error.into()))
     }
 
     /// Takes or makes a place for a zone that has none.
@@ -99,6 +112,11 @@ impl Zones {
             }
             self.grow(places as u64)?;
         }
+    }
+
+    /// Bytes of the file.
+    pub(super) fn bytes(&self) -> u64 {
+        self.state().places.load(Ordering::Relaxed) * self.shape.zone_bytes
     }
 
     /// Adds zeroed, synced places; only one when there is no space for more.
@@ -121,7 +139,7 @@ impl Zones {
             self.write_zeros(places, 1).map_err(|error| self.poison_unless_full(error))?;
         }
         // Unlike a write, a sync that fails for want of space has lost bytes of others, too.
-        self.device.sync().map_err(|error| self.poison.set(error.into()))?;
+        self.sync()?;
         self.state().places.store(places + count, Ordering::Release);
         Ok(())
     }
@@ -140,6 +158,9 @@ impl Zones {
         Ok(())
     }
 
+    /// Gives back the zones before the one with the byte before `position`, as far as no instance
+    /// pins them: that one is kept, to prove at recovery that the log's part from there on is
+    /// present.
     pub(super) fn recycle_before(&self, position: u64) {
         let state = self.state();
         state.recycled.fetch_max(position, Ordering::SeqCst);

@@ -1,0 +1,62 @@
+//! Checkpoints of instances that take turns, of which one has trouble with its disk.
+
+use super::super::test_tables::loaded;
+use crate::{Datum, Durability, Engine, ErrorKind, Options, RowChange, Sharing, TableSchema};
+use gadus_block::{
+    ErrorKind as BlockErrorKind, Fault, FaultPlan, FaultyFolder, FileFolder, Folder, Operation,
+    Repeat,
+};
+use gadus_storage::ExtentRef;
+use std::path::Path;
+use std::sync::Arc;
+
+const NAME: &str = "x.gadus";
+
+fn open(folder: Arc<dyn Folder>, memory: &Path) -> Engine {
+    let sharing = Sharing::Shared { memory: memory.to_owned() };
+    Engine::open(folder, NAME, Options { sharing, ..Options::default() }).unwrap()
+}
+
+/// Deletes a row and writes a checkpoint.
+fn change(engine: &Engine, schema: &TableSchema, id: i64) {
+    let key = [Datum::Integer(id)];
+    let deleted = engine.change_row(schema, &key, Durability::Sync, |_| Ok(RowChange::Delete));
+    assert_eq!(deleted.unwrap(), 1);
+    engine.checkpoint().unwrap();
+}
+
+#[test]
+fn a_checkpoint_that_could_not_be_read_is_read_again_before_the_next() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = Arc::new(FileFolder::new(root.path()));
+    let steady = open(folder.clone(), root.path());
+    let mut transaction = steady.begin().unwrap();
+    let schema = loaded(&mut transaction, false);
+    transaction.commit().unwrap();
+    steady.checkpoint().unwrap();
+    let plan = FaultPlan::new();
+    let shaky = open(Arc::new(FaultyFolder::new(folder, plan.clone())), root.path());
+    drop(shaky.inner().alone().unwrap());
+    // Overlays of one and the same segment: each takes the place of the one before.
+    change(&steady, &schema, 0);
+    change(&steady, &schema, 1);
+    let named = steady.inner().alone().unwrap().extents();
+    // Neither the headers, nor the manifest, nor all of what it names can be read, and at last all.
+    let mut failed = 0;
+    loop {
+        let read = plan.count_on(NAME, Operation::Read);
+        let fault = Fault::Error(BlockErrorKind::Io);
+        plan.fail_on(NAME, Operation::Read, read + failed + 1, Repeat::Once, fault);
+        let alone = shaky.inner().alone().map(drop);
+        plan.heal();
+        let Err(error) = alone else { break };
+        assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+        failed += 1;
+    }
+    assert!(failed > 5, "only {failed} reads");
+    let same = |mut extents: Vec<ExtentRef>| {
+        extents.sort_by_key(|extent| extent.offset);
+        extents
+    };
+    assert_eq!(same(shaky.inner().alone().unwrap().extents()), same(named));
+}

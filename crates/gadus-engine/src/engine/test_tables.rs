@@ -1,0 +1,29 @@
+//! Tables for the tests of the engine's inside.
+
+use crate::transaction::Transaction;
+use crate::{ColumnDefinition, ColumnType, Datum, TableSchema, array_from_datums};
+use arrow::array::RecordBatch;
+use std::sync::Arc;
+
+/// Enough to be loaded into a segment of their own.
+pub(super) const LOADED_ROWS: i64 = 8_192;
+
+/// A new table "t" of rows that are loaded: `id`, the key, counts them from zero, and the other
+/// column, `x`, is the same.
+pub(super) fn loaded(transaction: &mut Transaction, x_is_nullable: bool) -> Arc<TableSchema> {
+    let column = |name: &str| ColumnDefinition {
+        name: name.to_owned(),
+        column_type: ColumnType::Int64,
+        nullable: name == "x" && x_is_nullable,
+        default: None,
+    };
+    let schema = TableSchema::new("t", vec![column("id"), column("x")], vec![0]).unwrap();
+    let schema = transaction.create_table(&schema).unwrap();
+    let ids = (0..LOADED_ROWS).map(Datum::Integer).collect::<Vec<_>>();
+    let array = array_from_datums(ColumnType::Int64, ids.iter()).unwrap();
+    let batch = RecordBatch::try_new(schema.arrow(), vec![array.clone(), array]).unwrap();
+    let mut bulk = transaction.bulk(&schema).unwrap();
+    bulk.push(&batch).unwrap();
+    transaction.finish_bulk(bulk).unwrap();
+    schema
+}
