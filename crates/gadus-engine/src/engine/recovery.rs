@@ -137,12 +137,10 @@ pub(super) fn load(
         )
     };
     let (head, tables) = decode_manifest(root).map_err(|error| damaged(error.to_string()))?;
-    let mut version = DatabaseVersion {
-        commit: head.commit,
-        next_table: head.next_table,
-        schema_version: head.schema_version,
-        ..DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()), end)
-    };
+    let mut version = DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()), end);
+    version.commit = head.commit;
+    version.next_table = head.next_table;
+    version.schema_version = head.schema_version;
     for saved in tables {
         let schema = saved.schema.clone();
         if version.names.insert(schema.name.clone(), schema.id).is_some() {

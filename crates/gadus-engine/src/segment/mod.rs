@@ -3,9 +3,10 @@
 //! - A version is an encoded base, rows appended since in memory, and an overlay of patches and
 //!   deletes; each part is shared with the version before it.
 //! - A row keeps its position for ever; a deleted row stays a hole until compaction moves the rest.
-//! - Making the next version of a segment costs O(log n) of its changes.
+//! - Making the next version of a segment costs what it changes, not what is changed already.
 
 mod build;
+mod changes;
 mod encoded;
 mod open_rows;
 mod overlay;
@@ -13,6 +14,7 @@ mod read;
 mod sketch;
 
 pub(crate) use build::{build_segment, rebuild_segment};
+pub(crate) use changes::Lineage;
 pub(crate) use encoded::{ColumnEntry, EncodedSegment, SegmentImage};
 pub(crate) use open_rows::{OpenRows, Row};
 pub(crate) use overlay::Overlay;

@@ -1,13 +1,15 @@
 //! Changes of a segment's rows since its base was written.
 //!
-//! - Persistent maps: the next version shares all but the path to its change, O(log n) a change.
-//! - `changed` names the commit that last changed a row, for write-write conflicts and for folding:
-//!   a fold up to commit X drops what was changed at or before X.
+//! - The next version shares all that this one has ([`changes`](super::changes)).
+//! - Each change names its commit, for write-write conflicts and for folding: a fold up to commit X
+//!   drops what was changed at or before X. What is read from a file was changed before all.
 //!
 //! Byte table of an overlay blob (version 1): version u8 | deleted words u32, then (word index u32,
 //! bits u64) each | patched columns u32, then for each: column u32, patches u32, then (position u32,
 //! value) each.
 
+use super::SEGMENT_ROWS_MAX;
+use super::changes::{Changes, Entry, Kept, Lineage};
 use crate::types::{Datum, TableSchema};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError};
 use imbl::OrdMap;
@@ -17,24 +19,27 @@ const VERSION: u8 = 1;
 /// Patches and deletes of a segment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Overlay {
-    /// Column → position → value.
-    patches: OrdMap<u32, OrdMap<u32, Datum>>,
+    changes: Changes,
     /// Position / 64 → a bit for each deleted position.
     deleted: OrdMap<u32, u64>,
     deleted_count: u32,
-    /// Position → the commit that last changed or deleted it.
-    changed: OrdMap<u32, CommitNumber>,
 }
 
 impl Overlay {
     /// Gives a row's column a new value.
-    pub(crate) fn patch(&mut self, column: u32, position: u32, value: Datum, at: CommitNumber) {
-        self.patches.entry(column).or_default().insert(position, value);
-        self.changed.insert(position, at);
+    pub(crate) fn patch(
+        &mut self,
+        column: u32,
+        position: u32,
+        value: Datum,
+        at: CommitNumber,
+        lineage: Lineage,
+    ) {
+        self.changes.push(Entry { position, at, patch: Some((column, value)) }, lineage);
     }
 
     /// Deletes a row; false when it was deleted before.
-    pub(crate) fn delete(&mut self, position: u32, at: CommitNumber) -> bool {
+    pub(crate) fn delete(&mut self, position: u32, at: CommitNumber, lineage: Lineage) -> bool {
         let word = self.deleted.entry(position / 64).or_insert(0);
         let bit = 1_u64 << (position % 64);
         if *word & bit != 0 {
@@ -42,7 +47,7 @@ impl Overlay {
         }
         *word |= bit;
         self.deleted_count += 1;
-        self.changed.insert(position, at);
+        self.changes.push(Entry { position, at, patch: None }, lineage);
         true
     }
 
@@ -56,7 +61,7 @@ impl Overlay {
 
     /// The value that a patch gives a row's column.
     pub(crate) fn patched(&self, column: u32, position: u32) -> Option<&Datum> {
-        self.patches.get(&column)?.get(&position)
+        if self.has_patches(column) { self.changes.patched(position, column) } else { None }
     }
 
     /// Patches of a column within positions, in order.
@@ -65,24 +70,23 @@ impl Overlay {
         column: u32,
         positions: std::ops::Range<u32>,
     ) -> impl Iterator<Item = (u32, &Datum)> {
-        self.patches
-            .get(&column)
-            .into_iter()
-            .flat_map(move |patches| patches.range(positions.clone()))
-            .map(|(&position, value)| (position, value))
+        let positions = if self.has_patches(column) { positions } else { 0..0 };
+        self.changes
+            .rows_within(positions)
+            .filter_map(move |position| Some((position, self.changes.patched(position, column)?)))
     }
 
     pub(crate) fn has_patches(&self, column: u32) -> bool {
-        self.patches.get(&column).is_some_and(|patches| !patches.is_empty())
+        self.changes.columns().contains(&column)
     }
 
     /// Patches of all columns.
     pub(crate) fn patch_count(&self) -> usize {
-        self.patches.values().map(OrdMap::len).sum()
+        self.changes.patch_count() as usize
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.deleted_count == 0 && self.patches.values().all(OrdMap::is_empty)
+        self.deleted_count == 0 && self.changes.patch_count() == 0
     }
 
     /// Deleted positions of the 64 beginning at `word` × 64.
@@ -92,7 +96,7 @@ impl Overlay {
 
     /// The commit that last changed a row, when that is known.
     pub(crate) fn changed_at(&self, position: u32) -> Option<CommitNumber> {
-        self.changed.get(&position).copied()
+        self.changes.of_row(position).next().map(|entry| entry.at)
     }
 
     /// What remains when all changes up to `folded` have entered the base.
@@ -100,25 +104,14 @@ impl Overlay {
     /// Deletes stay: positions are holes for ever. Commit numbers of changes stay as long as a
     /// transaction that began before them may ask.
     pub(crate) fn after_fold(&self, folded: CommitNumber, oldest_snapshot: CommitNumber) -> Self {
-        let later =
-            |position: &u32| self.changed.get(position).is_some_and(|&commit| commit > folded);
-        let patches = self
-            .patches
-            .iter()
-            .map(|(&column, patches)| {
-                let kept = patches.iter().filter(|(position, _)| later(position));
-                (column, kept.map(|(&position, value)| (position, value.clone())).collect())
-            })
-            .filter(|(_, patches): &(u32, OrdMap<u32, Datum>)| !patches.is_empty())
-            .collect();
         let forget = folded.min(oldest_snapshot);
-        let changed = self.changed.iter().filter(|&(_, &commit)| commit > forget);
-        Self {
-            patches,
-            deleted: self.deleted.clone(),
-            deleted_count: self.deleted_count,
-            changed: changed.map(|(&position, &commit)| (position, commit)).collect(),
-        }
+        let keep = |newest: &Entry| match newest.at {
+            at if at > folded => Kept::Current,
+            at if at > forget => Kept::Mark,
+            _ => Kept::Nothing,
+        };
+        let changes = self.changes.copied(Lineage::Head, keep);
+        Self { changes, deleted: self.deleted.clone(), deleted_count: self.deleted_count }
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -130,11 +123,14 @@ impl Overlay {
             to.u32(word);
             to.u64(bits);
         }
-        to.u32(count(self.patches.len()));
-        for (&column, patches) in &self.patches {
+        let mut columns = self.changes.columns().to_vec();
+        columns.sort_unstable();
+        to.u32(count(columns.len()));
+        for column in columns {
+            let patches = self.patches_within(column, 0..SEGMENT_ROWS_MAX).collect::<Vec<_>>();
             to.u32(column);
             to.u32(count(patches.len()));
-            for (&position, value) in patches {
+            for (position, value) in patches {
                 to.u32(position);
                 value.encode(&mut to);
             }
@@ -167,7 +163,6 @@ impl Overlay {
         for _ in 0..from.count(8)? {
             let offset = from.offset();
             let column = from.u32()?;
-            let mut patches = OrdMap::new();
             for _ in 0..from.count(5)? {
                 let position = from.u32()?;
                 let value = Datum::decode(&mut from)?;
@@ -178,9 +173,8 @@ impl Overlay {
                 if position >= rows || !fits {
                     return Err(DecodeError { offset, expected: "a value within the segment" });
                 }
-                patches.insert(position, value);
+                overlay.patch(column, position, value, CommitNumber(0), Lineage::Head);
             }
-            overlay.patches.insert(column, patches);
         }
         from.end()?;
         Ok(overlay)

@@ -7,7 +7,7 @@ use super::{TableWrites, Transaction};
 use crate::blobs::Blobs;
 use crate::engine::{append_changes, check_keys, duplicate_key, same_shape};
 use crate::error::{Error, ErrorKind, Result};
-use crate::segment::Row;
+use crate::segment::{Lineage, Row};
 use crate::types::TableSchema;
 use crate::version::{Change, DatabaseVersion, TableVersion};
 use gadus_base::{CommitNumber, SegmentId};
@@ -52,7 +52,7 @@ impl Transaction {
         inserted: Vec<(Arc<TableSchema>, Vec<Row>)>,
     ) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
-        let mut shaped = head.clone();
+        let mut shaped = head.private();
         for change in &self.state.shapes {
             check_shape(&shaped, change)?;
             shaped.apply(change, head.commit.next()).map_err(|what| {
@@ -87,7 +87,7 @@ impl Transaction {
         let mut without = TableVersion::clone(head);
         for change in deletes(&head.schema, writes) {
             without
-                .apply(&change, head.last_changed.next())
+                .apply(&change, head.last_changed.next(), Lineage::Private)
                 .map_err(|what| Error::internal(format!("a transaction {what}")))?;
         }
         check_keys(&without, rows, blobs)?;

@@ -71,11 +71,7 @@ impl Transaction {
     pub(crate) fn new(inner: Arc<Inner>) -> Result<Self> {
         let open = inner.transactions.enter();
         let (base, pin) = inner.coordinator.pin()?;
-        let state = State {
-            view: DatabaseVersion::clone(&base),
-            writes: OrdMap::new(),
-            shapes: Vector::new(),
-        };
+        let state = State { view: base.private(), writes: OrdMap::new(), shapes: Vector::new() };
         let durability = inner.options.durability;
         let pin = Arc::new(pin);
         let next_private = PRIVATE_SEGMENTS;

@@ -1,6 +1,6 @@
 //! Versions of the database: immutable, persistent, one for each commit.
 //!
-//! - A version shares all but the path to its change with the one before: O(log n) a change.
+//! - A version shares what it does not change with the one before.
 //! - One function applies changes, for commits and for recovery alike, so that both give the same
 //!   state.
 
@@ -16,6 +16,7 @@ pub(crate) use manifest::{
 pub(crate) use segment_ids::{PRIVATE_SEGMENTS, SegmentIds};
 pub(crate) use table::TableVersion;
 
+use crate::segment::Lineage;
 use crate::types::TableSchema;
 use gadus_base::{CommitNumber, TableId};
 use gadus_storage::LogEnd;
@@ -35,6 +36,7 @@ pub(crate) struct DatabaseVersion {
     /// Rises with each change of any table's shape: what plans are keyed by.
     pub(crate) schema_version: u64,
     pub(crate) ids: SegmentIds,
+    lineage: Lineage,
 }
 
 impl DatabaseVersion {
@@ -47,7 +49,13 @@ impl DatabaseVersion {
             next_table: TableId(1),
             schema_version: 0,
             ids,
+            lineage: Lineage::Head,
         }
+    }
+
+    /// The same version, to be changed for the eyes of one transaction.
+    pub(crate) fn private(&self) -> Self {
+        Self { lineage: Lineage::Private, ..self.clone() }
     }
 
     pub(crate) fn table(&self, id: TableId) -> Option<&Arc<TableVersion>> {
@@ -76,7 +84,7 @@ impl DatabaseVersion {
             | Change::ReplaceKeyRuns { table, .. }
             | Change::MoveRows { table, .. } => {
                 let slot = self.tables.get_mut(table).ok_or("changes a table that is not there")?;
-                Arc::make_mut(slot).apply(change, at)
+                Arc::make_mut(slot).apply(change, at, self.lineage)
             }
         }
     }

@@ -4,7 +4,7 @@ use super::{Change, SegmentIds};
 use crate::blobs::Blobs;
 use crate::error::Result;
 use crate::keys::{KeyHash, KeyIndex, KeyRun};
-use crate::segment::{EncodedSegment, Row, SegmentVersion};
+use crate::segment::{EncodedSegment, Lineage, Row, SegmentVersion};
 use crate::types::{Datum, TableSchema};
 use gadus_base::{CommitNumber, RowId, SegmentId};
 use imbl::OrdMap;
@@ -80,12 +80,17 @@ impl TableVersion {
         self.schema.key.iter().map(|&column| &row[column])
     }
 
-    pub(crate) fn apply(&mut self, change: &Change, at: CommitNumber) -> Result<(), &'static str> {
+    pub(crate) fn apply(
+        &mut self,
+        change: &Change,
+        at: CommitNumber,
+        lineage: Lineage,
+    ) -> Result<(), &'static str> {
         self.last_changed = at;
         match change {
             Change::AppendRows { first, rows, .. } => self.append(*first, rows, at),
             Change::PatchRows { segment, column, patches, .. } => {
-                self.patch(*segment, *column, patches, at)
+                self.patch(*segment, *column, patches, at, lineage)
             }
             Change::DeleteRows { segment, positions, .. } => {
                 let slot = self.segment_mut(*segment)?;
@@ -94,7 +99,7 @@ impl TableVersion {
                     if position >= slot.rows {
                         return Err("deletes a row that is not there");
                     }
-                    deleted += u64::from(slot.overlay.delete(position, at));
+                    deleted += u64::from(slot.overlay.delete(position, at, lineage));
                 }
                 slot.last_changed = at;
                 self.live_rows -= deleted;
@@ -212,13 +217,14 @@ impl TableVersion {
         column: u32,
         patches: &[(u32, Datum)],
         at: CommitNumber,
+        lineage: Lineage,
     ) -> Result<(), &'static str> {
         let slot = self.segment_mut(segment)?;
         for (position, value) in patches {
             if *position >= slot.rows {
                 return Err("patches a row that is not there");
             }
-            slot.overlay.patch(column, *position, value.clone(), at);
+            slot.overlay.patch(column, *position, value.clone(), at, lineage);
         }
         slot.last_changed = at;
         Ok(())

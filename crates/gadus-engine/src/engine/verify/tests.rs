@@ -4,7 +4,7 @@ use super::super::test_tables::{LOADED_ROWS as ROWS, loaded};
 use super::table::TableCheck;
 use super::{Course, Problem};
 use crate::keys::write_run;
-use crate::segment::{ColumnEntry, EncodedSegment, SegmentVersion};
+use crate::segment::{ColumnEntry, EncodedSegment, Lineage, SegmentVersion};
 use crate::version::{Change, TableVersion};
 use crate::{Datum, Engine, Options};
 use gadus_base::{CommitNumber, RowId, SegmentId};
@@ -102,7 +102,9 @@ fn two_rows_with_one_key_are_told() {
         let first = RowId { segment: SegmentId(99), position: 0 };
         let row: Arc<[Datum]> = [Datum::Integer(4), Datum::Null].into();
         let table = version.schema.id;
-        version.apply(&Change::AppendRows { table, first, rows: vec![row] }, LATER).unwrap();
+        version
+            .apply(&Change::AppendRows { table, first, rows: vec![row] }, LATER, Lineage::Head)
+            .unwrap();
     });
     assert_eq!(told.len(), 1);
     assert!(told[0].starts_with("row 0 has the key of row "), "{told:?}");
