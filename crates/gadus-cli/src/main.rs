@@ -58,6 +58,10 @@ enum Command {
     Demo(commands::demo::Demo),
     /// Generate test data as files
     Generate(commands::generate::Generate),
+    /// Show who holds locks in a database, and who waits for whom
+    Locks(commands::locks::Locks),
+    /// Show who has a database open
+    Sessions(commands::locks::Sessions),
     /// Create the tables of the TPC-H benchmark in a database
     Tpch(commands::tpch::Tpch),
     /// The writing process that the demo and the benchmark kill
@@ -78,6 +82,8 @@ fn main() -> ExitCode {
         Some(Command::Check(command)) => commands::check::run(&command),
         Some(Command::Demo(command)) => commands::demo::run(&command),
         Some(Command::Generate(command)) => commands::generate::run(command),
+        Some(Command::Locks(command)) => commands::locks::locks(&command),
+        Some(Command::Sessions(command)) => commands::locks::sessions(&command),
         Some(Command::Tpch(command)) => commands::tpch::run(&command),
         Some(Command::LedgerWriter(command)) => commands::ledger::write(&command),
     };

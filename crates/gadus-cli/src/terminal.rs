@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{ArrayRef, RecordBatch, StringArray};
 
 use crate::failure::Failure;
 use crate::output::{Format, Limits};
@@ -37,6 +38,19 @@ pub(crate) fn open(path: Option<&Path>) -> Result<Box<dyn Write + Send>, Failure
     let file = File::create(path)
         .map_err(|error| Failure::Message(format!("cannot create {}: {error}", path.display())))?;
     Ok(Box::new(BufWriter::with_capacity(BUFFER_BYTES, file)))
+}
+
+/// Prints rows of texts under their headings.
+pub(crate) fn print_rows<const N: usize>(
+    headings: [&str; N],
+    rows: &[[String; N]],
+) -> Result<(), Failure> {
+    let column = |(index, heading): (usize, &str)| {
+        let texts = StringArray::from_iter_values(rows.iter().map(|row| &row[index]));
+        (heading.to_owned(), Arc::new(texts) as ArrayRef)
+    };
+    let columns = headings.into_iter().enumerate().map(column);
+    print_table(&[RecordBatch::try_from_iter(columns)?])
 }
 
 /// Prints a whole result as a table.

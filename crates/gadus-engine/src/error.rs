@@ -2,6 +2,7 @@
 //!
 //! - The kind is API; the text is for people and names what, where and the remedy.
 
+use crate::locks::Blocked;
 use gadus_storage::StorageError;
 use std::fmt;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ pub struct Error {
     kind: ErrorKind,
     message: String,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+    blocked: Option<Blocked>,
 }
 
 /// What the caller must do about an error.
@@ -32,6 +34,10 @@ pub enum ErrorKind {
     OutOfRange,
     /// Another transaction changed the same rows first: run the transaction again.
     Conflict,
+    /// Others hold a lock that the statement needs: wait, or try again later.
+    Locked,
+    /// Transactions wait for one another: run this one again.
+    Deadlock,
     /// The statement was cancelled.
     Cancelled,
     /// A limit was reached: memory, sizes, nesting.
@@ -63,13 +69,32 @@ impl Error {
     /// An error of the given kind.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None }
+        Self { kind, message: message.into(), source: None, blocked: None }
     }
 
     /// Adds the error that caused this one.
     #[must_use]
     pub fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.source = Some(Arc::new(source));
+        self
+    }
+
+    /// Says what lock it is about.
+    pub(crate) fn blocked_by(mut self, blocked: Blocked) -> Self {
+        self.blocked = Some(blocked);
+        self
+    }
+
+    /// The lock to wait for, where somebody holds what a statement needs.
+    #[must_use]
+    pub fn blocked(&self) -> Option<Blocked> {
+        self.blocked
+    }
+
+    /// The same where nobody is to wait.
+    #[must_use]
+    pub fn without_waiting(mut self) -> Self {
+        self.blocked = None;
         self
     }
 

@@ -32,6 +32,7 @@ mod encoding;
 mod engine;
 mod error;
 mod keys;
+mod locks;
 mod scan;
 mod segment;
 mod snapshot;
@@ -40,15 +41,19 @@ mod types;
 mod vector;
 mod version;
 
-pub use engine::{Engine, Options, Problem, RowChange, Statistics, Verification, VerifiedTable};
+pub use engine::{
+    Autocommit, Engine, Options, Problem, RowChange, Statistics, Verification, VerifiedTable,
+};
 pub use error::{Error, ErrorKind, Result};
+pub use gadus_locks::{InstanceDescription, LockHolder, LockStatistics, LockView, Mode, Resource};
 pub use gadus_storage::{Durability, Sharing};
+pub use locks::{Blocked, Locker};
 pub use scan::{
     Aggregate, Aggregated, Comparison, Predicate, ROW_ID_COLUMN, Scan, ScanRequest, Test,
 };
 pub use segment::SEGMENT_ROWS_MAX;
 pub use snapshot::{Snapshot, Table};
-pub use transaction::{BulkWriter, Savepoint, Transaction};
+pub use transaction::{BulkWriter, Isolation, Savepoint, Transaction};
 pub use types::{
     ColumnDefinition, ColumnType, Datum, DefaultValue, StorageClass, TableSchema,
     array_from_datums, datum_from_array,

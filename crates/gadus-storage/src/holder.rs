@@ -10,7 +10,7 @@
 //! - Never removed: an opener could hold the removed file while another creates a new one.
 
 use crate::error::StorageError;
-use gadus_base::clock;
+use gadus_base::{clock, date_and_time};
 use gadus_block::{Device, Folder, OpenMode};
 use gadus_locks::{FileIdentity, Memory};
 use std::io::IoSlice;
@@ -147,22 +147,6 @@ fn read(device: &dyn Device) -> Option<Record> {
 
 fn printable(text: &str) -> String {
     text.chars().filter(|char| !char.is_control()).collect()
-}
-
-/// Seconds since 1970 as date and time, UTC. The year begins in March, so that the leap day comes
-/// last and the months' lengths repeat every five.
-fn date_and_time(seconds: u64) -> String {
-    let days = seconds / 86_400 + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
 #[cfg(test)]

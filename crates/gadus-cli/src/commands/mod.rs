@@ -6,4 +6,5 @@ pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod generate;
 pub(crate) mod ledger;
+pub(crate) mod locks;
 pub(crate) mod tpch;

@@ -3,6 +3,8 @@
 //! - Rows are written from an immutable version; under the commit lock the move is given up when a
 //!   source has changed since. A transaction that changed a moved row gets a conflict, since the
 //!   segment it names is gone; so a change is moved, refused or first, never lost.
+//! - A move keeps off segments of which a transaction has locked rows: whoever has locked a row
+//!   commits what it does to it.
 //! - In the background a move waits, for a while, until no transaction is open: nobody who is alone
 //!   gets a conflict.
 //! - Like a fold, a move holds the checkpoint lock from the version it reads to its record: folds of
@@ -18,10 +20,12 @@ use super::Inner;
 use crate::blobs::Blobs;
 use crate::error::Result;
 use crate::keys::{KeyHash, KeyRun, row_code, write_run};
+use crate::locks;
 use crate::segment::{EncodedSegment, SEGMENT_ROWS_MAX, SegmentVersion, build_segment};
 use crate::vector::{Rows, Vector};
 use crate::version::{Change, TableVersion};
 use gadus_base::{RowId, SegmentId, TableId};
+use gadus_locks::{Mode, Resource};
 use gadus_storage::Durability;
 use std::sync::Arc;
 
@@ -134,7 +138,7 @@ impl Inner {
                     now.is_some_and(|now| now.last_changed == source.last_changed)
                 })
             });
-            if !unchanged {
+            if !unchanged || self.is_kept(written)? {
                 return Ok(Vec::new());
             }
             Ok(vec![Change::MoveRows {
@@ -145,6 +149,19 @@ impl Inner {
             }])
         })?;
         Ok(if committed.is_some() { Compacted::Moved } else { Compacted::Lost })
+    }
+
+    /// Whether a transaction has locked rows that a move would give other places.
+    fn is_kept(&self, written: &Move) -> Result<bool> {
+        let sources =
+            written.sources.iter().map(|source| Resource::segment(written.table, source.id));
+        let table = (Resource::table(written.table), Mode::IntentExclusive);
+        for (resource, mode) in sources.map(|segment| (segment, Mode::Exclusive)).chain([table]) {
+            if self.locks().is_excluded(resource, mode, None).map_err(locks::failed)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -18,7 +18,7 @@ mod verify;
 
 pub(crate) use open_transactions::{Entered, OpenTransactions};
 pub use options::{Options, Statistics};
-pub use point::RowChange;
+pub use point::{Autocommit, RowChange};
 pub(crate) use point::{
     append_changes, check_keys, check_row, check_value, duplicate_key, not_null, same_shape,
 };
@@ -27,12 +27,14 @@ pub use verify::{Problem, Verification, VerifiedTable};
 use crate::blobs::Blobs;
 use crate::coordinator::{Coordinator, Locked};
 use crate::error::{Error, ErrorKind, Result};
+use crate::locks::{self, Locker};
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 use crate::version::{Change, DatabaseVersion, encode_changes};
 use checkpoint::Checkpointer;
 use gadus_base::{CommitNumber, LogPosition};
 use gadus_block::{Folder, MemoryFolder};
+use gadus_locks::{InstanceDescription, LockTable, LockView};
 use gadus_storage::Durability;
 use maintenance::Maintenance;
 use parking_lot::Mutex;
@@ -107,7 +109,17 @@ impl Engine {
 
     /// Begins a transaction on the newest visible version.
     pub fn begin(&self) -> Result<Transaction> {
-        Transaction::new(self.handle.inner.clone())
+        Transaction::new(self.handle.inner.clone(), None)
+    }
+
+    /// Begins a transaction whose locks are those of a connection; they are released at its end.
+    pub fn begin_as(&self, locker: &Arc<Locker>) -> Result<Transaction> {
+        Transaction::new(self.handle.inner.clone(), Some(locker.clone()))
+    }
+
+    /// Registers a connection with the lock table.
+    pub fn locker(&self) -> Result<Arc<Locker>> {
+        Locker::new(self.handle.inner.clone())
     }
 
     /// Writes a checkpoint now: the log can then be recycled.
@@ -131,11 +143,23 @@ impl Engine {
         let store = self.inner().blobs.store();
         Statistics {
             store: store.statistics(),
+            locks: store.locks().statistics(),
             cached: self.inner().blobs.cached(),
             commit: self.inner().coordinator.visible().commit,
             maintenance_error: self.inner().maintenance.last_error(),
             warnings: self.inner().warnings.clone(),
         }
+    }
+
+    /// All locks that connections of all instances hold or wait for, by resource.
+    pub fn locks(&self) -> Result<Vec<LockView>> {
+        self.inner().locks().snapshot().map_err(locks::failed)
+    }
+
+    /// The instances that have the database open.
+    #[must_use]
+    pub fn instances(&self) -> Vec<InstanceDescription> {
+        self.inner().blobs.store().instances()
     }
 
     /// The options that the database was opened with.
@@ -150,6 +174,10 @@ impl Engine {
 }
 
 impl Inner {
+    pub(crate) fn locks(&self) -> &Arc<LockTable> {
+        self.blobs.store().locks()
+    }
+
     /// A schema version for a transaction's own view: no commit has it, and no other view, so that
     /// a plan made in one transaction is never taken for another's.
     pub(crate) fn private_schema_version(&self) -> u64 {

@@ -1,6 +1,7 @@
 //! How a database is opened, and what it tells of itself.
 
 use gadus_base::{ByteCount, CommitNumber};
+use gadus_locks::LockStatistics;
 use gadus_storage::{Durability, Sharing, StoreStatistics};
 use std::num::NonZero;
 
@@ -46,6 +47,8 @@ impl Default for Options {
 pub struct Statistics {
     /// Counters of the file and the log.
     pub store: StoreStatistics,
+    /// Counters of the lock table, of all who have the database open.
+    pub locks: LockStatistics,
     /// Bytes of cached blobs.
     pub cached: ByteCount,
     /// The newest visible commit.

@@ -2,9 +2,13 @@
 //! transaction's private version.
 //!
 //! - What has to be read is read before the lock as well, so that under it the blobs are cached.
+//! - What a transaction of somebody else has locked is refused; the caller waits for it, and tries
+//!   again.
 
 use super::Engine;
 use crate::error::{Error, ErrorKind, Result};
+use crate::keys::KeyHash;
+use crate::locks::{Locker, What};
 use crate::segment::{Row, SEGMENT_ROWS_MAX};
 use crate::types::{Datum, TableSchema};
 use crate::version::{Change, DatabaseVersion, TableVersion};
@@ -23,16 +27,32 @@ pub enum RowChange {
     Update(Vec<(usize, Datum)>),
 }
 
+/// How a statement outside transactions commits.
+#[derive(Debug, Clone, Copy)]
+pub struct Autocommit<'a> {
+    /// What the commit waits for.
+    pub durability: Durability,
+    /// Whose locks are not in its way: those of the connection that has waited for them.
+    pub locker: Option<&'a Locker>,
+}
+
+impl From<Durability> for Autocommit<'_> {
+    fn from(durability: Durability) -> Self {
+        Self { durability, locker: None }
+    }
+}
+
 impl Engine {
     /// Inserts whole rows into a table and commits.
     ///
     /// `schema` is the shape that the rows were made for.
-    pub fn insert_rows(
+    pub fn insert_rows<'a>(
         &self,
         schema: &TableSchema,
         rows: Vec<Row>,
-        durability: Durability,
+        how: impl Into<Autocommit<'a>>,
     ) -> Result<u64> {
+        let Autocommit { durability, locker } = how.into();
         let count = rows.len() as u64;
         rows.iter().try_for_each(|row| check_row(schema, row))?;
         let inner = self.inner();
@@ -45,6 +65,12 @@ impl Engine {
         }
         inner.commit(durability, |head| {
             let table = same_shape(head, schema)?;
+            let refuse = |what| Locker::refuse_kept(inner.locks(), what, locker);
+            refuse(What::Rows(schema.id))?;
+            if !schema.key.is_empty() {
+                let hashes = rows.iter().map(|row| KeyHash::of(table.key_of(row)));
+                hashes.map(|hash| What::Key(schema.id, hash)).try_for_each(refuse)?;
+            }
             check_keys(table, &rows, &inner.blobs)?;
             append_changes(table, rows)
         })?;
@@ -54,13 +80,14 @@ impl Engine {
     /// Finds the row with a key, lets `decide` say what becomes of it, and commits.
     ///
     /// `decide` may be called more than once; the last answer counts. Returns rows changed.
-    pub fn change_row(
+    pub fn change_row<'a>(
         &self,
         schema: &TableSchema,
         key: &[Datum],
-        durability: Durability,
+        how: impl Into<Autocommit<'a>>,
         mut decide: impl FnMut(&[Datum]) -> Result<RowChange>,
     ) -> Result<u64> {
+        let Autocommit { durability, locker } = how.into();
         let inner = self.inner();
         let mut evaluate = |version: &DatabaseVersion| -> Result<Option<(RowId, RowChange)>> {
             let table = same_shape(version, schema)?;
@@ -76,6 +103,7 @@ impl Engine {
         }
         let committed = inner.commit(durability, |head| {
             let Some((row, change)) = evaluate(head)? else { return Ok(Vec::new()) };
+            Locker::refuse_kept(inner.locks(), What::Row(schema.id, row), locker)?;
             row_changes(schema, row, change)
         })?;
         Ok(u64::from(committed.is_some()))

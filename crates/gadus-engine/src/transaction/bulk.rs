@@ -4,14 +4,16 @@
 //! - Memory is bounded: at most two segments wait for each worker.
 //! - A remainder of few rows is inserted as rows, so that small loads make no small segments.
 
+use super::Transaction;
 use crate::blobs::Blobs;
 use crate::engine::{Inner, duplicate_key, not_null};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyHash, KeyRun, row_code, row_of, write_run};
+use crate::locks::What;
 use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, build_segment};
 use crate::types::{Datum, TableSchema, datum_from_array};
 use crate::vector::Vector;
-use crate::version::TableVersion;
+use crate::version::{Change, TableVersion};
 use arrow::array::{Array, RecordBatch};
 use gadus_base::{RowId, SegmentId, spawn};
 use std::collections::BTreeSet;
@@ -58,6 +60,43 @@ pub(super) struct Loaded {
     pub(super) run: Option<Arc<KeyRun>>,
     /// The remainder, as rows.
     pub(super) rows: Vec<Row>,
+}
+
+impl Transaction {
+    /// Begins a bulk load into a table; `finish_bulk` takes its rows into the transaction.
+    pub fn bulk(&self, schema: &Arc<TableSchema>) -> Result<BulkWriter> {
+        let table = self.view_table(schema)?;
+        Ok(BulkWriter::new(schema.clone(), table.clone(), self.inner.clone()))
+    }
+
+    /// Takes the rows of a bulk load into the transaction; returns how many.
+    pub fn finish_bulk(&mut self, bulk: BulkWriter) -> Result<u64> {
+        let schema = bulk.schema().clone();
+        let loaded = bulk.finish()?;
+        self.lock(What::Rows(schema.id))?;
+        check_loaded(self.view_table(&schema)?, &loaded, &self.inner.blobs)?;
+        self.whole_or_not(|transaction| transaction.take_loaded(&schema, loaded))
+    }
+
+    fn take_loaded(&mut self, schema: &Arc<TableSchema>, loaded: Loaded) -> Result<u64> {
+        let mut rows = loaded.rows.len() as u64;
+        if !loaded.segments.is_empty() {
+            rows += loaded.segments.iter().map(|(_, base)| u64::from(base.rows())).sum::<u64>();
+            let change = Change::AddSegments {
+                table: schema.id,
+                segments: loaded.segments.clone(),
+                run: loaded.run.clone(),
+            };
+            self.apply(&change)?;
+            let writes = self.writes(schema.id);
+            writes.loaded.extend(loaded.segments);
+            writes.runs.extend(loaded.run);
+        }
+        if !loaded.rows.is_empty() {
+            self.insert(schema, loaded.rows)?;
+        }
+        Ok(rows)
+    }
 }
 
 impl BulkWriter {
@@ -314,4 +353,20 @@ impl Loaded {
         }
         Ok(())
     }
+}
+
+/// Refuses loaded keys that are in the table already.
+fn check_loaded(table: &TableVersion, loaded: &Loaded, blobs: &Blobs) -> Result<()> {
+    if table.schema.key.is_empty() || table.live_rows == 0 {
+        return Ok(());
+    }
+    for (id, base) in &loaded.segments {
+        for position in 0..base.rows() {
+            let key = loaded.key(&table.schema, blobs, *id, position)?;
+            if table.find_key(blobs, &key)?.is_some() {
+                return Err(duplicate_key(&table.schema, &key));
+            }
+        }
+    }
+    Ok(())
 }

@@ -3,6 +3,7 @@
 //! - Nothing is evaluated again: what another commit changed since the snapshot is a conflict.
 //! - A commit without writes appends nothing.
 
+use super::locking::{conflict, is_unchanged};
 use super::{TableWrites, Transaction};
 use crate::blobs::Blobs;
 use crate::engine::{append_changes, check_keys, duplicate_key, same_shape};
@@ -63,11 +64,11 @@ impl Transaction {
         for (schema, rows) in inserted {
             let writes = &self.state.writes[&schema.id];
             let table = same_shape(&shaped, &schema)?;
-            if table.last_changed > self.base.commit {
-                check_conflicts(table, writes, self.base.commit)?;
+            if table.last_changed > self.state.base.commit {
+                check_conflicts(table, writes, self.state.base.commit)?;
             }
             add_writes(&schema, writes, &self.state.view, &mut changes);
-            if table.last_changed > self.base.commit && !schema.key.is_empty() {
+            if table.last_changed > self.state.base.commit && !schema.key.is_empty() {
                 self.check_inserted_keys(table, writes, &rows)?;
             }
             changes.extend(append_changes(table, rows)?);
@@ -133,32 +134,15 @@ fn check_conflicts(
     snapshot: CommitNumber,
 ) -> Result<()> {
     let own = |segment: &SegmentId| writes.loaded.iter().any(|(id, _)| id == segment);
-    let check = |segment: &SegmentId, position: u32| {
-        if own(segment) {
-            return Ok(());
-        }
-        let unchanged = head.segment(*segment).is_some_and(|segment| {
-            segment.overlay.changed_at(position).is_none_or(|commit| commit <= snapshot)
-        });
-        if unchanged {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorKind::Conflict,
-            format!(
-                "another transaction changed a row of table \"{}\" that this one changed too; run \
-                 the transaction again",
-                head.schema.name
-            ),
-        ))
+    let check = |segment: SegmentId, positions: &imbl::OrdSet<u32>| {
+        let unchanged = |&position: &u32| is_unchanged(head, segment, position, snapshot);
+        own(&segment) || positions.iter().all(unchanged)
     };
-    for ((segment, _), positions) in &writes.patched {
-        positions.iter().try_for_each(|&position| check(segment, position))?;
-    }
-    for (segment, positions) in &writes.deleted {
-        positions.iter().try_for_each(|&position| check(segment, position))?;
-    }
-    Ok(())
+    let mut patched = writes.patched.iter();
+    let mut deleted = writes.deleted.iter();
+    let unchanged = patched.all(|(&(segment, _), positions)| check(segment, positions))
+        && deleted.all(|(&segment, positions)| check(segment, positions));
+    if unchanged { Ok(()) } else { Err(conflict(&head.schema)) }
 }
 
 fn deletes(schema: &TableSchema, writes: &TableWrites) -> Vec<Change> {
@@ -172,7 +156,7 @@ fn deletes(schema: &TableSchema, writes: &TableWrites) -> Vec<Change> {
 }
 
 /// Loaded segments, then patches and deletes, which may fall on them.
-fn add_writes(
+pub(super) fn add_writes(
     schema: &TableSchema,
     writes: &TableWrites,
     view: &DatabaseVersion,

@@ -1,20 +1,25 @@
-//! Explicit transactions under snapshot isolation.
+//! Explicit transactions: snapshot isolation, or a new snapshot for each statement.
 //!
 //! - A transaction works on a private version made from its snapshot: its own reads see its writes
 //!   through the same code as any other read.
-//! - What it wrote is also kept as places, so that commit can replay it on the appended head: the
-//!   first committer of a row wins, the second gets a conflict.
+//! - What it changes it locks first, and what was changed since its snapshot is a conflict then
+//!   ([`locking`]). At commit it is looked at again: a bulk load locks no keys.
+//! - What it wrote is also kept as places, so that commit can replay it on the appended head.
 //! - Every part of it is persistent, so a statement that fails is undone by going back to a clone.
 
 mod bulk;
 mod commit;
+mod locking;
+mod refresh;
 
 pub use bulk::BulkWriter;
+pub use refresh::Isolation;
 
 use crate::coordinator::Pin;
-use crate::engine::{Entered, Inner, RowChange, check_keys, check_row, check_value, duplicate_key};
+use crate::engine::{Entered, Inner, RowChange, check_keys, check_row, check_value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::KeyRun;
+use crate::locks::{Locker, What};
 use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX};
 use crate::snapshot::Snapshot;
 use crate::types::{Datum, TableSchema};
@@ -29,11 +34,12 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Transaction {
     inner: Arc<Inner>,
-    /// What the transaction began on.
-    base: Arc<DatabaseVersion>,
     pin: Arc<Pin>,
     state: State,
     durability: Durability,
+    isolation: Isolation,
+    /// Who locks; none as long as nothing is to be locked.
+    locker: Option<Arc<Locker>>,
     /// The next private id for a segment of the view; going back to a savepoint does not change it.
     next_private: u32,
     _open: Entered,
@@ -42,6 +48,8 @@ pub struct Transaction {
 /// What the transaction has done so far; a clone is a savepoint.
 #[derive(Debug, Clone)]
 struct State {
+    /// The snapshot.
+    base: Arc<DatabaseVersion>,
     view: DatabaseVersion,
     writes: OrdMap<TableId, TableWrites>,
     /// Tables created and dropped, in order.
@@ -68,14 +76,23 @@ struct TableWrites {
 }
 
 impl Transaction {
-    pub(crate) fn new(inner: Arc<Inner>) -> Result<Self> {
+    pub(crate) fn new(inner: Arc<Inner>, locker: Option<Arc<Locker>>) -> Result<Self> {
         let open = inner.transactions.enter();
         let (base, pin) = inner.coordinator.pin()?;
-        let state = State { view: base.private(), writes: OrdMap::new(), shapes: Vector::new() };
-        let durability = inner.options.durability;
-        let pin = Arc::new(pin);
-        let next_private = PRIVATE_SEGMENTS;
-        Ok(Self { inner, base, pin, state, durability, next_private, _open: open })
+        let (view, writes, shapes) = (base.private(), OrdMap::new(), Vector::new());
+        if let Some(locker) = &locker {
+            locker.begin();
+        }
+        Ok(Self {
+            durability: inner.options.durability,
+            isolation: Isolation::Snapshot,
+            inner,
+            pin: Arc::new(pin),
+            state: State { base, view, writes, shapes },
+            locker,
+            next_private: PRIVATE_SEGMENTS,
+            _open: open,
+        })
     }
 
     /// Says what the commit waits for.
@@ -138,6 +155,7 @@ impl Transaction {
                 format!("table \"{name}\" does not exist"),
             ));
         };
+        self.lock(What::Shape(id))?;
         self.apply(&Change::DropTable(id))?;
         self.state.view.schema_version = self.inner.private_schema_version();
         self.state.shapes.push_back(Change::DropTable(id));
@@ -148,6 +166,7 @@ impl Transaction {
     /// Inserts whole rows.
     pub fn insert(&mut self, schema: &TableSchema, rows: Vec<Row>) -> Result<u64> {
         rows.iter().try_for_each(|row| check_row(schema, row))?;
+        self.lock_keys(schema, &rows)?;
         check_keys(self.view_table(schema)?, &rows, &self.inner.blobs)?;
         let count = rows.len() as u64;
         self.place(schema, rows)?;
@@ -156,6 +175,7 @@ impl Transaction {
 
     /// Deletes rows that the transaction sees; returns how many.
     pub fn delete(&mut self, schema: &TableSchema, rows: &[RowId]) -> Result<u64> {
+        self.lock_rows(schema, rows)?;
         let table = self.view_table(schema)?;
         let mut by_segment: BTreeMap<SegmentId, Vec<u32>> = BTreeMap::new();
         for row in rows.iter().filter(|row| table.live(**row).is_some()) {
@@ -196,6 +216,7 @@ impl Transaction {
         if columns.iter().any(|column| schema.key.contains(column)) {
             return self.update_keys(schema, columns, rows, values);
         }
+        self.lock_rows(schema, rows)?;
         let table = self.view_table(schema)?;
         let mut count = 0;
         let mut patches: BTreeMap<(SegmentId, u32), Vec<(u32, Datum)>> = BTreeMap::new();
@@ -276,40 +297,6 @@ impl Transaction {
         done
     }
 
-    /// Begins a bulk load into a table; `finish_bulk` takes its rows into the transaction.
-    pub fn bulk(&self, schema: &Arc<TableSchema>) -> Result<BulkWriter> {
-        let table = self.view_table(schema)?;
-        Ok(BulkWriter::new(schema.clone(), table.clone(), self.inner.clone()))
-    }
-
-    /// Takes the rows of a bulk load into the transaction; returns how many.
-    pub fn finish_bulk(&mut self, bulk: BulkWriter) -> Result<u64> {
-        let schema = bulk.schema().clone();
-        let loaded = bulk.finish()?;
-        check_loaded(self.view_table(&schema)?, &loaded, &self.inner.blobs)?;
-        self.whole_or_not(|transaction| transaction.take_loaded(&schema, loaded))
-    }
-
-    fn take_loaded(&mut self, schema: &Arc<TableSchema>, loaded: bulk::Loaded) -> Result<u64> {
-        let mut rows = loaded.rows.len() as u64;
-        if !loaded.segments.is_empty() {
-            rows += loaded.segments.iter().map(|(_, base)| u64::from(base.rows())).sum::<u64>();
-            let change = Change::AddSegments {
-                table: schema.id,
-                segments: loaded.segments.clone(),
-                run: loaded.run.clone(),
-            };
-            self.apply(&change)?;
-            let writes = self.writes(schema.id);
-            writes.loaded.extend(loaded.segments);
-            writes.runs.extend(loaded.run);
-        }
-        if !loaded.rows.is_empty() {
-            self.insert(schema, loaded.rows)?;
-        }
-        Ok(rows)
-    }
-
     /// Rows into the transaction's own segments.
     fn place(&mut self, schema: &TableSchema, mut rows: Vec<Row>) -> Result<()> {
         while !rows.is_empty() {
@@ -351,30 +338,10 @@ impl Transaction {
 
     /// Applies a change to the private version, as a commit that comes after the snapshot.
     fn apply(&mut self, change: &Change) -> Result<()> {
-        let at: CommitNumber = self.base.commit.next();
+        let at: CommitNumber = self.state.base.commit.next();
         self.state
             .view
             .apply(change, at)
             .map_err(|what| Error::internal(format!("a statement {what}")))
     }
-}
-
-/// Refuses loaded keys that are in the table already.
-fn check_loaded(
-    table: &TableVersion,
-    loaded: &bulk::Loaded,
-    blobs: &crate::blobs::Blobs,
-) -> Result<()> {
-    if table.schema.key.is_empty() || table.live_rows == 0 {
-        return Ok(());
-    }
-    for (id, base) in &loaded.segments {
-        for position in 0..base.rows() {
-            let key = loaded.key(&table.schema, blobs, *id, position)?;
-            if table.find_key(blobs, &key)?.is_some() {
-                return Err(duplicate_key(&table.schema, &key));
-            }
-        }
-    }
-    Ok(())
 }

@@ -190,17 +190,24 @@ fn a_transaction_conflicts_exactly_when_its_rows_were_moved() {
         (transaction, row)
     };
     let moved = 40_000 + 5;
-    let (mut updates, row) = begin_with(moved);
-    updates.update(&schema, &[1], &[row], &[vec![Datum::Integer(1)]]).unwrap();
-    let (mut deletes, row) = begin_with(moved);
-    deletes.delete(&schema, &[row]).unwrap();
+    let (mut keeps, row) = begin_with(moved);
+    keeps.update(&schema, &[1], &[row], &[vec![Datum::Integer(0)]]).unwrap();
+    let [mut updates, mut deletes] = [(); 2].map(|()| begin_with(moved).0);
     let (mut other, row) = begin_with(5);
     other.update(&schema, &[1], &[row], &[vec![Datum::Integer(2)]]).unwrap();
     delete(&engine, &schema, |first| first > 40_000 && first % 50 != 5);
+    let place_then = place(&engine, moved);
     engine.compact().unwrap();
-    for late in [updates, deletes] {
-        assert_eq!(late.commit().unwrap_err().kind(), ErrorKind::Conflict);
-    }
+    assert_eq!(place(&engine, moved), place_then, "a row of the segment is locked");
+    keeps.commit().unwrap();
+    engine.compact().unwrap();
+    assert_ne!(place(&engine, moved), place_then);
+    let late = updates.update(&schema, &[1], &[place_then], &[vec![Datum::Integer(1)]]);
+    assert_eq!(late.unwrap_err().kind(), ErrorKind::Conflict);
+    drop(updates);
+    let late = deletes.delete(&schema, &[place_then]);
+    assert_eq!(late.unwrap_err().kind(), ErrorKind::Conflict);
+    drop(deletes);
     other.commit().unwrap();
     let values =
         |first: i64| engine.snapshot().unwrap().table("t").unwrap().row(place(&engine, first));

@@ -4,8 +4,8 @@ use crate::reference::{
     Row, State, TableState, batch_of, integer, random_row, random_value, rows_of, schema,
 };
 use gadus_base::Random;
-use gadus_engine::{Datum, Durability, Engine, ErrorKind, RowChange, Snapshot, Transaction};
-use std::collections::{BTreeMap, BTreeSet};
+use gadus_engine::{Datum, Durability, Engine, Error, ErrorKind, RowChange, Snapshot, Transaction};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// Source of statements; values of first columns are given once.
@@ -14,6 +14,8 @@ pub(crate) struct History {
     next: i64,
     /// Rows of the largest bulk load.
     pub(crate) load_rows_max: u64,
+    /// Why statements were not done.
+    refused: HashSet<ErrorKind>,
 }
 
 /// Rows that a transaction changed or deleted, by table and first column.
@@ -55,7 +57,21 @@ pub(crate) fn is_moved(old: &Snapshot, new: &Snapshot, touched: &Touched) -> boo
 
 impl History {
     pub(crate) fn new(seed: u64, load_rows_max: u64) -> Self {
-        Self { random: Random::seeded(seed), next: 0, load_rows_max }
+        Self { random: Random::seeded(seed), next: 0, load_rows_max, refused: HashSet::new() }
+    }
+
+    /// Whether a statement was done; what others have locked, or moved, it may refuse.
+    fn is_done<T>(&mut self, done: Result<T, Error>) -> bool {
+        let Err(error) = done else { return true };
+        let kind = error.kind();
+        assert!(matches!(kind, ErrorKind::Locked | ErrorKind::Conflict), "{error}");
+        self.refused.insert(kind);
+        false
+    }
+
+    /// What statements were refused for since the last call.
+    pub(crate) fn take_refused(&mut self) -> HashSet<ErrorKind> {
+        std::mem::take(&mut self.refused)
     }
 
     pub(crate) fn fresh(&mut self) -> i64 {
@@ -102,14 +118,17 @@ impl History {
         let schema = table.schema.clone();
         match choice {
             1 if self.random.chance(0.2) => {
-                transaction.drop_table(&name).unwrap();
-                state.remove(&name);
+                if self.is_done(transaction.drop_table(&name)) {
+                    state.remove(&name);
+                }
             }
             1..8 => {
                 let count = [1, 1, 3, 40, 300][self.random.below(5) as usize];
                 let rows = self.fresh_rows(table, count);
                 let inserted = rows.iter().map(|row| Arc::from(row.clone())).collect();
-                assert_eq!(transaction.insert(&schema, inserted).unwrap(), count);
+                if !self.is_done(transaction.insert(&schema, inserted)) {
+                    return;
+                }
                 table.rows.extend(rows.into_iter().map(|row| (integer(&row[0]), row)));
             }
             8 => {
@@ -120,7 +139,9 @@ impl History {
                 let chosen = self.some_of(table);
                 let there = rows_of(&transaction.snapshot().table(&name).unwrap(), Vec::new());
                 let ids = chosen.iter().map(|first| there[first].0).collect::<Vec<_>>();
-                assert_eq!(transaction.delete(&schema, &ids).unwrap(), ids.len() as u64);
+                if !self.is_done(transaction.delete(&schema, &ids)) {
+                    return;
+                }
                 for first in chosen {
                     table.rows.remove(&first);
                     touched.insert((name.clone(), first));
@@ -142,7 +163,9 @@ impl History {
         for part in rows.chunks(1 + self.random.below(3_000) as usize) {
             bulk.push(&batch_of(&table.schema, part)).unwrap();
         }
-        assert_eq!(transaction.finish_bulk(bulk).unwrap(), count);
+        if !self.is_done(transaction.finish_bulk(bulk)) {
+            return;
+        }
         table.rows.extend(rows.into_iter().map(|row| (integer(&row[0]), row)));
     }
 
@@ -193,7 +216,9 @@ impl History {
                     .collect::<Vec<_>>()
             })
             .collect::<Vec<_>>();
-        assert_eq!(transaction.update(&schema, &columns, &ids, &values).unwrap(), ids.len() as u64);
+        if !self.is_done(transaction.update(&schema, &columns, &ids, &values)) {
+            return;
+        }
         let mut rows = Vec::new();
         for (first, values) in chosen.into_iter().zip(values) {
             let mut row = table.rows.remove(&first).unwrap();

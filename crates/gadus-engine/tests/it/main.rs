@@ -11,3 +11,4 @@ mod model;
 mod reference;
 mod threads;
 mod transactions;
+mod waiting;

@@ -1,11 +1,12 @@
 //! Many threads on one database, with folds, checkpoints and compaction under them.
 
 use crate::reference::verify;
+use crate::waiting::{alone, transact};
 use arrow::array::RecordBatch;
 use gadus_base::{ByteCount, Random};
 use gadus_block::{FileFolder, MemoryFolder};
 use gadus_engine::{
-    Aggregate, ColumnDefinition, ColumnType, Datum, Durability, Engine, Error, ErrorKind, Options,
+    Aggregate, Autocommit, ColumnDefinition, ColumnType, Datum, Durability, Engine, Options,
     RowChange, Sharing, Snapshot, TableSchema, array_from_datums,
 };
 use std::sync::Arc;
@@ -59,25 +60,17 @@ fn transfer(engine: &Engine, schema: &TableSchema, random: &mut Random) -> bool 
     let from = random.below(ACCOUNTS as u64) as i64;
     let to = (from + 1 + random.below(ACCOUNTS as u64 - 1) as i64) % ACCOUNTS;
     let amount_moved = random.below(10) as i64;
-    let mut transaction = engine.begin().unwrap();
-    let table = transaction.snapshot().table("accounts").unwrap();
-    for (id, change) in [(from, -amount_moved), (to, amount_moved)] {
-        let place = table.find_key(&[Datum::Integer(id)]).unwrap().unwrap();
-        let old = amount(&table.row(place).unwrap().unwrap());
-        let new = vec![Datum::Integer(old + change)];
-        assert_eq!(transaction.update(schema, &[1], &[place], &[new]).unwrap(), 1);
-    }
-    is_done(transaction.commit())
-}
-
-fn is_done<T>(result: Result<T, Error>) -> bool {
-    match result {
-        Ok(_) => true,
-        Err(error) => {
-            assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
-            false
+    let moved = transact(engine, |transaction| {
+        let table = transaction.snapshot().table("accounts").unwrap();
+        for (id, change) in [(from, -amount_moved), (to, amount_moved)] {
+            let place = table.find_key(&[Datum::Integer(id)]).unwrap().unwrap();
+            let old = amount(&table.row(place).unwrap().unwrap());
+            let new = vec![Datum::Integer(old + change)];
+            assert_eq!(transaction.update(schema, &[1], &[place], &[new])?, 1);
         }
-    }
+        Ok(())
+    });
+    moved.is_some()
 }
 
 /// One thread's transfers, counts, inserts and deletes; returns how many transfers committed.
@@ -316,13 +309,14 @@ fn load_sparse(engine: &Engine, schema: &Arc<TableSchema>, load: u64) {
     transaction.finish_bulk(bulk).unwrap();
     transaction.commit().unwrap();
     loop {
-        let mut transaction = engine.begin().unwrap();
-        let table = transaction.snapshot().table("counters").unwrap();
-        let gone = ids.iter().zip(0..LOAD).filter(|(_, index)| index % SPARSE != 0);
-        let place = |(id, _): (&Datum, _)| table.find_key(std::slice::from_ref(id)).unwrap();
-        let gone = gone.filter_map(place).collect::<Vec<_>>();
-        transaction.delete(schema, &gone).unwrap();
-        if is_done(transaction.commit()) {
+        let deleted = transact(engine, |transaction| {
+            let table = transaction.snapshot().table("counters").unwrap();
+            let gone = ids.iter().zip(0..LOAD).filter(|(_, index)| index % SPARSE != 0);
+            let place = |(id, _): (&Datum, _)| table.find_key(std::slice::from_ref(id)).unwrap();
+            let gone = gone.filter_map(place).collect::<Vec<_>>();
+            transaction.delete(schema, &gone)
+        });
+        if deleted.is_some() {
             return;
         }
     }
@@ -344,18 +338,22 @@ fn count_up(
         let row = random.below(loads * (LOAD / SPARSE) as u64);
         let key = [Datum::Integer(i64::try_from(row).unwrap() * SPARSE)];
         if random.chance(0.5) {
-            let changed = engine.change_row(schema, &key, Durability::Off, |row| {
-                Ok(RowChange::Update(vec![(1, Datum::Integer(amount(row) + 1))]))
+            let changed = alone(engine, |locker| {
+                let how = Autocommit { durability: Durability::Off, locker };
+                engine.change_row(schema, &key, how, |row| {
+                    Ok(RowChange::Update(vec![(1, Datum::Integer(amount(row) + 1))]))
+                })
             });
             assert_eq!(changed.unwrap(), 1);
             counted.fetch_add(1, Ordering::Relaxed);
             continue;
         }
-        let mut transaction = engine.begin().unwrap();
-        let table = transaction.snapshot().table("counters").unwrap();
-        let place = table.find_key(&key).unwrap().unwrap();
-        let more = amount(&table.row(place).unwrap().unwrap()) + 1;
-        transaction.update(schema, &[1], &[place], &[vec![Datum::Integer(more)]]).unwrap();
-        counted.fetch_add(u64::from(is_done(transaction.commit())), Ordering::Relaxed);
+        let done = transact(engine, |transaction| {
+            let table = transaction.snapshot().table("counters").unwrap();
+            let place = table.find_key(&key).unwrap().unwrap();
+            let more = amount(&table.row(place).unwrap().unwrap()) + 1;
+            transaction.update(schema, &[1], &[place], &[vec![Datum::Integer(more)]])
+        });
+        counted.fetch_add(u64::from(done.is_some()), Ordering::Relaxed);
     }
 }

@@ -1,13 +1,14 @@
 //! Single facts of transactions, loads and handles.
 
-use crate::reference::{Row, batch_of, random_row, schema, state_of, verify};
-use gadus_base::{ByteCount, Random};
+use crate::reference::{Row, batch_of, integer, random_row, schema, state_of, verify};
+use gadus_base::{ByteCount, Random, RowId};
 use gadus_block::MemoryFolder;
 use gadus_engine::{
-    ColumnDefinition, ColumnType, Datum, Durability, Engine, ErrorKind, Options, TableSchema,
-    Transaction, array_from_datums,
+    Autocommit, ColumnDefinition, ColumnType, Datum, Durability, Engine, Error, ErrorKind,
+    Isolation, Options, RowChange, TableSchema, Transaction, array_from_datums,
 };
 use std::sync::Arc;
+use std::time::Duration;
 
 const NAME: &str = "x.gadus";
 
@@ -73,21 +74,124 @@ fn a_table_is_created_and_loaded_with_a_remainder_at_once() {
     verify(&engine, "reopened");
 }
 
+/// Waits for what a transaction was refused; nobody holds it for long.
+fn wait_for(transaction: &mut Transaction, refused: &Error) {
+    let blocked = refused.blocked().expect("a lock to wait for");
+    transaction.locker().unwrap().wait_at_most(blocked, Duration::from_secs(60)).unwrap();
+}
+
+/// The row with a key as a transaction sees it.
+fn find(transaction: &Transaction, key: i64) -> RowId {
+    let table = transaction.snapshot().table("t").unwrap();
+    table.find_key(&[Datum::Integer(key)]).unwrap().unwrap()
+}
+
+fn value(transaction: &Transaction, key: i64) -> Datum {
+    let table = transaction.snapshot().table("t").unwrap();
+    table.row(find(transaction, key)).unwrap().unwrap().swap_remove(1)
+}
+
+#[test]
+fn a_row_that_one_transaction_changes_is_kept_from_others_until_it_ends() {
+    let engine = Engine::in_memory(options()).unwrap();
+    let schema = create(&engine, "t", vec![0]);
+    engine.insert_rows(&schema, shared(&rows(&schema, 0..3)), Durability::Sync).unwrap();
+    let change = |transaction: &mut Transaction, value: i64| {
+        let row = find(transaction, 1);
+        transaction.update(&schema, &[1], &[row], &[vec![Datum::Integer(value)]])
+    };
+    let (mut one, mut two) = (engine.begin().unwrap(), engine.begin().unwrap());
+    let mut newer = engine.begin().unwrap();
+    newer.set_isolation(Isolation::ReadCommitted);
+    change(&mut one, 10).unwrap();
+    let kept = change(&mut two, 20).unwrap_err();
+    assert_eq!(kept.kind(), ErrorKind::Locked, "{kept}");
+    assert!(kept.to_string().contains(&std::process::id().to_string()), "{kept}");
+    let key = [Datum::Integer(1)];
+    let alone = |how: Autocommit<'_>| {
+        let update = RowChange::Update(vec![(1, Datum::Integer(30))]);
+        engine.change_row(&schema, &key, how, |_| Ok(update.clone()))
+    };
+    let refused = alone(Durability::Sync.into()).unwrap_err();
+    assert_eq!((refused.kind(), refused.blocked()), (ErrorKind::Locked, kept.blocked()));
+    one.commit().unwrap();
+    // Changed since its snapshot.
+    wait_for(&mut two, &kept);
+    let late = change(&mut two, 20).unwrap_err();
+    assert_eq!(late.kind(), ErrorKind::Conflict, "{late}");
+    assert_eq!(change(&mut newer, 40).unwrap_err().kind(), ErrorKind::Locked);
+    drop(two);
+    // What it locked as it was in its snapshot has changed; in the next one it has not.
+    assert_eq!(change(&mut newer, 40).unwrap_err().kind(), ErrorKind::Conflict);
+    newer.refresh().unwrap();
+    assert_eq!(value(&newer, 1), Datum::Integer(10));
+    change(&mut newer, 40).unwrap();
+    newer.commit().unwrap();
+    let locker = engine.locker().unwrap();
+    locker.wait_at_most(kept.blocked().unwrap(), Duration::from_secs(60)).unwrap();
+    let how = Autocommit { durability: Durability::Sync, locker: Some(&locker) };
+    assert_eq!(alone(how).unwrap(), 1);
+    verify(&engine, "after all");
+}
+
+#[test]
+fn a_newer_snapshot_keeps_what_the_transaction_has_written() {
+    let engine = Engine::in_memory(options()).unwrap();
+    let schema = create(&engine, "t", vec![0]);
+    engine.insert_rows(&schema, shared(&rows(&schema, 0..10)), Durability::Sync).unwrap();
+    let mut transaction = engine.begin().unwrap();
+    transaction.set_isolation(Isolation::ReadCommitted);
+    load(&mut transaction, &schema, &rows(&schema, 20_000..29_000));
+    transaction.insert(&schema, shared(&rows(&schema, 100..105))).unwrap();
+    let gone = [2, 101, 20_001].map(|key| find(&transaction, key));
+    transaction.delete(&schema, &gone).unwrap();
+    let changed = [3, 102, 20_002].map(|key| find(&transaction, key));
+    let seven = vec![vec![Datum::Integer(7)]; changed.len()];
+    transaction.update(&schema, &[1], &changed, &seven).unwrap();
+    let mut expected = state_of(&transaction.snapshot());
+    for round in 200..203 {
+        let theirs = rows(&schema, round..round + 1);
+        engine.insert_rows(&schema, shared(&theirs), Durability::Sync).unwrap();
+        assert_eq!(state_of(&transaction.snapshot()), expected);
+        let savepoint = transaction.savepoint();
+        transaction.refresh().unwrap();
+        let theirs = theirs.into_iter().map(|row| (integer(&row[0]), row));
+        expected.get_mut("t").unwrap().rows.extend(theirs);
+        assert_eq!(state_of(&transaction.snapshot()), expected);
+        transaction.restore(savepoint);
+        transaction.refresh().unwrap();
+        assert_eq!(state_of(&transaction.snapshot()), expected);
+    }
+    transaction.commit().unwrap();
+    assert_eq!(state_of(&engine.snapshot().unwrap()), expected);
+    verify(&engine, "committed");
+}
+
 #[test]
 fn a_key_inserted_by_two_transactions_is_refused_to_the_second() {
     let engine = Engine::in_memory(options()).unwrap();
     let schema = create(&engine, "t", vec![0]);
-    let mut transactions = (0..4).map(|_| engine.begin().unwrap()).collect::<Vec<_>>();
+    let mut transactions = (0..3).map(|_| engine.begin().unwrap()).collect::<Vec<_>>();
+    let mut waiting = engine.begin().unwrap();
     for (index, transaction) in transactions.iter_mut().enumerate() {
         // By rows, and by a load that becomes a segment.
-        let count = if index % 2 == 0 { 10 } else { 9_000 };
+        let count = if index == 0 { 10 } else { 9_000 };
         load(transaction, &schema, &rows(&schema, 0..count));
     }
+    let again = || shared(&rows(&schema, 9..11));
+    let kept = waiting.insert(&schema, again()).unwrap_err();
+    assert_eq!(kept.kind(), ErrorKind::Locked, "{kept}");
+    let alone = engine.insert_rows(&schema, again(), Durability::Sync).unwrap_err();
+    assert_eq!((alone.kind(), alone.blocked()), (ErrorKind::Locked, kept.blocked()));
     let last = transactions.pop().unwrap();
     last.commit().unwrap();
     for transaction in transactions {
         assert_eq!(transaction.commit().unwrap_err().kind(), ErrorKind::UniqueViolation);
     }
+    wait_for(&mut waiting, &kept);
+    let late = waiting.insert(&schema, again()).unwrap_err();
+    assert_eq!(late.kind(), ErrorKind::UniqueViolation, "{late}");
+    drop(waiting);
     let again = engine.insert_rows(&schema, shared(&rows(&schema, 8_999..9_000)), Durability::Sync);
     assert_eq!(again.unwrap_err().kind(), ErrorKind::UniqueViolation);
     verify(&engine, "after conflicts");
@@ -189,10 +293,19 @@ fn shapes_of_different_transactions_have_different_versions() {
 fn a_dropped_table_refuses_writes_of_older_transactions() {
     let engine = Engine::in_memory(options()).unwrap();
     let schema = create(&engine, "t", vec![0]);
-    let (mut writer, mut dropper) = (engine.begin().unwrap(), engine.begin().unwrap());
-    writer.insert(&schema, shared(&rows(&schema, 0..1))).unwrap();
+    let (mut first, mut writer) = (engine.begin().unwrap(), engine.begin().unwrap());
+    let mut dropper = engine.begin().unwrap();
+    first.insert(&schema, shared(&rows(&schema, 0..1))).unwrap();
+    let kept = dropper.drop_table("t").unwrap_err();
+    assert_eq!(kept.kind(), ErrorKind::Locked, "{kept}");
+    first.commit().unwrap();
+    wait_for(&mut dropper, &kept);
     dropper.drop_table("t").unwrap();
+    let kept = writer.insert(&schema, shared(&rows(&schema, 1..2))).unwrap_err();
+    assert_eq!(kept.kind(), ErrorKind::Locked, "{kept}");
     dropper.commit().unwrap();
+    wait_for(&mut writer, &kept);
+    writer.insert(&schema, shared(&rows(&schema, 1..2))).unwrap();
     assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Conflict);
     let late = engine.insert_rows(&schema, shared(&rows(&schema, 0..1)), Durability::Sync);
     assert_eq!(late.unwrap_err().kind(), ErrorKind::Conflict);

@@ -227,7 +227,7 @@ impl LockOwner {
             instance: self.table.instances.describe(holder.instance),
             connection: connection.number.load(Ordering::Relaxed),
             mode: wanted,
-            age_ms: 0,
+            age_ms: None,
         })
     }
 }

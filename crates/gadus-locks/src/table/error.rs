@@ -4,6 +4,7 @@ use super::modes::Mode;
 use super::resource::Resource;
 use crate::error::{MemoryError, MemoryErrorKind};
 use crate::instances::InstanceDescription;
+use gadus_base::date_and_time;
 use std::fmt;
 
 /// What the caller can do about it.
@@ -46,8 +47,8 @@ pub struct LockHolder {
     pub connection: u32,
     /// What it has of the resource, or waits for.
     pub mode: Mode,
-    /// For how long, in milliseconds.
-    pub age_ms: u64,
+    /// For how long, in milliseconds, where that is written down.
+    pub age_ms: Option<u64>,
 }
 
 impl LockError {
@@ -89,21 +90,25 @@ impl std::error::Error for LockError {}
 impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { instance, connection, mode, age_ms } = self;
-        let (seconds, part) = (age_ms / 1000, age_ms % 1000);
-        let what = format!("{mode} for {seconds}.{part:03} s");
+        let age = age_ms.map(|age| format!(" for {}.{:03} s", age / 1000, age % 1000));
+        let what = format!("{mode}{}", age.unwrap_or_default());
         match instance {
             Some(InstanceDescription { pid, program, since_seconds, .. }) if *connection == 0 => {
+                let since = date_and_time(*since_seconds);
                 write!(
                     f,
-                    "process {pid} ({program}), which has had the database open since second \
-                     {since_seconds}, is in the way"
+                    "process {pid} ({program}), which has had the database open since {since}, is in \
+                     the way"
                 )
             }
-            Some(InstanceDescription { pid, program, since_seconds, .. }) => write!(
-                f,
-                "connection {connection} of process {pid} ({program}), which has had the database \
-                 open since second {since_seconds}, has it in {what}"
-            ),
+            Some(InstanceDescription { pid, program, since_seconds, .. }) => {
+                let since = date_and_time(*since_seconds);
+                write!(
+                    f,
+                    "connection {connection} of process {pid} ({program}), which has had the \
+                     database open since {since}, has it in {what}"
+                )
+            }
             None => write!(f, "a connection that is gone by now had it in {what}"),
         }
     }

@@ -181,7 +181,8 @@ impl LockTable {
             instance: self.instances.describe(entry.holder.instance),
             connection: connection.map_or(0, |record| record.number.load(Ordering::Relaxed)),
             mode: entry.state.wanted,
-            age_ms: partition::now_ms().saturating_sub(entry.since),
+            age_ms: (entry.since != u64::MAX)
+                .then(|| partition::now_ms().saturating_sub(entry.since)),
         }
     }
 }

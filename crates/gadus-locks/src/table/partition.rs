@@ -95,7 +95,7 @@ impl LockTable {
     #[cold]
     fn held_up_by(&self, owner: Owner) -> LockError {
         let instance = self.instances.describe(owner);
-        let holder = LockHolder { instance, connection: 0, mode: Mode::Null, age_ms: 0 };
+        let holder = LockHolder { instance, connection: 0, mode: Mode::Null, age_ms: None };
         let message = "somebody is at work on the lock table and does not go on";
         LockError::new(LockErrorKind::Timeout, message).held_by(Some(holder))
     }

@@ -93,6 +93,13 @@ impl Resource {
         Self { high: kind_bits(NAMED_BY_HASH) | high >> 8, low }
     }
 
+    /// The table that it is, or is part of.
+    #[must_use]
+    pub fn table_id(self) -> Option<TableId> {
+        let is_within = matches!(self.kind(), TABLE | SEGMENT | ROW | KEY);
+        is_within.then(|| TableId(u32::try_from(self.high & 0xFFFF_FFFF).unwrap_or(0)))
+    }
+
     /// The table, if this is one.
     pub(super) fn as_table(self) -> Option<TableId> {
         let table = TableId(u32::try_from(self.high & 0xFFFF_FFFF).unwrap_or(0));

@@ -38,8 +38,8 @@ pub struct Canceller {
 }
 
 impl Canceller {
-    /// Lets the call that waits now return `Cancelled`, unless it is granted before. Without such a
-    /// call nothing happens.
+    /// Lets the call that waits now, or the owner's next one that would wait, return `Cancelled`,
+    /// unless it is granted before, or the owner has begun something else meanwhile.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Release);
         self.table.wake_connection(self.record);
@@ -79,6 +79,11 @@ impl LockOwner {
         }
     }
 
+    /// Begins something else: what was to be cancelled before is over.
+    pub fn forget_cancellation(&self) {
+        self.cancelled.store(false, Ordering::Release);
+    }
+
     /// Sleeps until the request is granted.
     pub(super) fn wait(
         &mut self,
@@ -89,7 +94,6 @@ impl LockOwner {
         self.table.count(Counter::Waits, 1);
         let began = clock().now();
         let survived = self.deadlocks_survived();
-        self.cancelled.store(false, Ordering::Release);
         self.say_waits_with(mine.slot + 1);
         // They may be dead already whom it would wait for.
         self.table.look();

@@ -1,13 +1,13 @@
 //! Where the writes of a compiled statement go.
 
-use gadus_engine::{Datum, Durability, Engine, Result, RowChange, TableSchema, Transaction};
+use gadus_engine::{Autocommit, Datum, Engine, Result, RowChange, TableSchema, Transaction};
 use std::sync::Arc;
 
 /// One statement's access to what it changes.
 #[derive(Debug)]
 pub(crate) enum Writes<'a> {
     /// A commit of its own.
-    Alone(&'a Engine, Durability),
+    Alone(&'a Engine, Autocommit<'a>),
     /// The transaction that is open.
     Joining(&'a mut Transaction),
 }
@@ -16,7 +16,7 @@ impl Writes<'_> {
     /// Inserts whole rows.
     pub(super) fn insert(self, schema: &TableSchema, rows: Vec<Arc<[Datum]>>) -> Result<u64> {
         match self {
-            Self::Alone(engine, durability) => engine.insert_rows(schema, rows, durability),
+            Self::Alone(engine, how) => engine.insert_rows(schema, rows, how),
             Self::Joining(transaction) => transaction.insert(schema, rows),
         }
     }
@@ -29,7 +29,7 @@ impl Writes<'_> {
         decide: impl FnMut(&[Datum]) -> Result<RowChange>,
     ) -> Result<u64> {
         match self {
-            Self::Alone(engine, durability) => engine.change_row(schema, key, durability, decide),
+            Self::Alone(engine, how) => engine.change_row(schema, key, how, decide),
             Self::Joining(transaction) => transaction.change_row(schema, key, decide),
         }
     }

@@ -60,6 +60,11 @@ impl Flag {
         &self.set
     }
 
+    /// Whether the statement was cancelled.
+    pub(crate) fn is_set(&self) -> bool {
+        self.set.load(Ordering::Relaxed)
+    }
+
     /// Runs a future until it ends or the statement is cancelled.
     pub(crate) async fn run<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
         let notified = self.notify.notified();
@@ -76,6 +81,6 @@ impl Flag {
     }
 }
 
-fn cancelled() -> Error {
+pub(super) fn cancelled() -> Error {
     Error::new(ErrorKind::Cancelled, "the statement was cancelled")
 }

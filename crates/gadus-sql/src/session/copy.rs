@@ -14,7 +14,7 @@ use datafusion::prelude::{DataFrame, SessionContext};
 use datafusion::sql::sqlparser::ast::{
     CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident, ObjectName, Statement,
 };
-use gadus_engine::{Result, TableSchema, Transaction};
+use gadus_engine::{Isolation, Result, TableSchema, Transaction};
 use std::sync::Arc;
 
 /// Options of a COPY.
@@ -56,10 +56,7 @@ impl Session {
                 rows?
             }
             None => {
-                let mut transaction = self.shared.engine.begin()?;
-                if let Some(durability) = state.durability {
-                    transaction.set_durability(durability);
-                }
+                let mut transaction = self.begin(state, Isolation::ReadCommitted)?;
                 let rows =
                     self.copy_from(&mut transaction, table_name, columns, filename, &form).await?;
                 transaction.commit()?;

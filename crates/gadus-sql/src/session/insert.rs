@@ -16,7 +16,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use futures::TryStreamExt;
-use gadus_engine::{ErrorKind, Result, TableSchema, Transaction};
+use gadus_engine::{ErrorKind, Isolation, Result, TableSchema, Transaction};
 use std::sync::Arc;
 
 impl Session {
@@ -116,8 +116,9 @@ impl Session {
         table: &str,
         batches: Vec<RecordBatch>,
     ) -> Result<u64> {
-        let mut state = self.state.lock().await;
-        super::run::refuse_read_only(&state)?;
+        let state = &mut *self.state.lock().await;
+        super::run::refuse_read_only(state)?;
+        let flag = self.begin_statement();
         let append = |transaction: &mut Transaction| -> Result<u64> {
             let schema = transaction.snapshot().table(table)?.schema().clone();
             let columns = (0..schema.columns.len()).collect::<Vec<_>>();
@@ -134,21 +135,28 @@ impl Session {
             }
             transaction.finish_bulk(bulk)
         };
-        if let Some(transaction) = &mut state.transaction {
-            let savepoint = transaction.savepoint();
-            let rows = append(transaction);
-            if rows.is_err() {
-                transaction.restore(savepoint);
+        let rows = loop {
+            let appended = match &mut state.transaction {
+                Some(transaction) => {
+                    let savepoint = transaction.savepoint();
+                    append(transaction).inspect_err(|_| transaction.restore(savepoint))
+                }
+                None => {
+                    let mut transaction = self.begin(state, Isolation::ReadCommitted)?;
+                    append(&mut transaction).and_then(|rows| transaction.commit().map(|_| rows))
+                }
+            };
+            match appended {
+                Ok(rows) => break Ok(rows),
+                Err(error) => {
+                    if let Err(error) = self.wait_for_lock(state, &flag, error) {
+                        break Err(error);
+                    }
+                }
             }
-            return rows;
-        }
-        let mut transaction = self.shared.engine.begin()?;
-        if let Some(durability) = state.durability {
-            transaction.set_durability(durability);
-        }
-        let rows = append(&mut transaction)?;
-        transaction.commit()?;
-        Ok(rows)
+        };
+        self.end_statement(state);
+        rows
     }
 }
 

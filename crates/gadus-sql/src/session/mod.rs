@@ -9,7 +9,9 @@ mod cancel;
 mod copy;
 mod define;
 mod files;
+mod for_update;
 mod insert;
+mod locking;
 mod modify;
 mod query;
 mod run;
@@ -19,6 +21,7 @@ mod transact;
 pub(crate) use cancel::Cancel;
 pub(crate) use insert::target_columns;
 pub(crate) use modify::{column_index, folded, table_name};
+use run::Source;
 pub(crate) use run::parse;
 
 use crate::compiled::CompiledCache;
@@ -29,8 +32,11 @@ use crate::value::Value;
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::sql::sqlparser::ast::Statement;
 use futures::future::BoxFuture;
-use gadus_engine::{Durability, Engine, Result, Savepoint, Snapshot, Transaction};
-use std::sync::Arc;
+use gadus_engine::{
+    Durability, Engine, Isolation, Locker, Result, Savepoint, Snapshot, Transaction,
+};
+use locking::Locking;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::Mutex;
 
 /// A future that callers need not compile again.
@@ -55,6 +61,8 @@ pub(crate) struct Shared {
 pub struct Session {
     shared: Arc<Shared>,
     state: Mutex<State>,
+    /// Who locks for this session, once it has something to lock.
+    locker: OnceLock<Arc<Locker>>,
     cancel: Arc<Cancel>,
     progress: Arc<Progress>,
 }
@@ -67,6 +75,7 @@ pub(crate) struct State {
     read_only: bool,
     savepoints: Vec<(String, Savepoint)>,
     durability: Option<Durability>,
+    locking: Locking,
 }
 
 /// A parsed statement.
@@ -119,8 +128,8 @@ impl Sql {
     #[must_use]
     pub fn session(&self) -> Session {
         let shared = self.shared.clone();
-        let (cancel, progress) = Default::default();
-        Session { shared, state: Mutex::default(), cancel, progress }
+        let (state, locker, cancel, progress) = Default::default();
+        Session { shared, state, locker, cancel, progress }
     }
 }
 
@@ -132,7 +141,7 @@ impl Session {
 
     /// Runs one statement.
     pub fn execute<'a>(&'a self, text: &'a str, parameters: &'a [Value]) -> Boxed<'a, Outcome> {
-        Box::pin(self.run_text(text, parameters))
+        Box::pin(self.run(Source::Text(text), parameters))
     }
 
     /// Runs a prepared statement.
@@ -141,12 +150,15 @@ impl Session {
         prepared: &'a Prepared,
         parameters: &'a [Value],
     ) -> Boxed<'a, Outcome> {
-        Box::pin(self.run_prepared(prepared, parameters))
+        Box::pin(self.run(Source::Prepared(prepared), parameters))
     }
 
     /// Cancels the statement that runs now, with its stream; later ones are not affected.
     pub fn cancel(&self) {
         self.cancel.cancel();
+        if let Some(locker) = self.locker.get() {
+            locker.cancel_wait();
+        }
     }
 
     /// How far the statement that runs now has come, with its stream.
@@ -192,6 +204,12 @@ impl Prepared {
 }
 
 impl State {
+    /// Whether a statement that is run again sees what was committed meanwhile.
+    fn sees_newer(&self) -> bool {
+        let of_transaction = self.transaction.as_ref().map(Transaction::isolation);
+        of_transaction.is_none_or(|isolation| isolation == Isolation::ReadCommitted)
+    }
+
     /// What the next statement reads.
     pub(crate) fn snapshot(&self, engine: &Engine) -> Result<Snapshot> {
         match &self.transaction {

@@ -19,13 +19,10 @@ use datafusion::sql::sqlparser::parser::Parser;
 use futures::TryStreamExt;
 use gadus_base::RowId;
 use gadus_engine::{
-    ErrorKind, ROW_ID_COLUMN, Result, Snapshot, TableSchema, Transaction, datum_from_array,
+    ErrorKind, Isolation, ROW_ID_COLUMN, Result, Snapshot, TableSchema, Transaction,
+    datum_from_array,
 };
 use std::sync::Arc;
-
-/// How often a statement outside a transaction is run again after a conflict. Each time another
-/// commit has made progress.
-const CONFLICT_RETRIES_MAX: usize = 100;
 
 impl Session {
     /// Runs a statement that changes something, in the session's transaction or in one of its own.
@@ -44,21 +41,18 @@ impl Session {
             state.transaction = Some(transaction);
             return outcome;
         }
-        let mut retries = 0;
-        loop {
-            let mut transaction = self.shared.engine.begin()?;
-            if let Some(durability) = state.durability {
-                transaction.set_durability(durability);
-            }
-            let outcome = self.write_once(&mut transaction, statement, parameters).await?;
-            match transaction.commit() {
-                Ok(_) => return Ok(outcome),
+        let mut transaction = match state.locking.unfinished.take() {
+            Some(transaction) => transaction,
+            None => self.begin(state, Isolation::ReadCommitted)?,
+        };
+        transaction.refresh()?;
+        let savepoint = transaction.savepoint();
+        match self.write_once(&mut transaction, statement, parameters).await {
+            Ok(outcome) => transaction.commit().map(|_| outcome),
+            Err(error) => {
+                transaction.restore(savepoint);
+                state.locking.unfinished = Some(transaction);
                 Err(error)
-                    if error.kind() == ErrorKind::Conflict && retries < CONFLICT_RETRIES_MAX =>
-                {
-                    retries += 1;
-                }
-                Err(error) => return Err(error),
             }
         }
     }
@@ -126,8 +120,13 @@ impl Session {
                 value => format!("({value})"),
             });
         }
-        let rows =
-            self.rows(snapshot, &schema, &alias, &items, update.selection.as_ref(), parameters);
+        let rows = self.rows(
+            snapshot,
+            (&schema, &alias),
+            &items,
+            (update.selection.as_ref(), ""),
+            parameters,
+        );
         let mut ids = Vec::new();
         let mut values = Vec::new();
         for batch in rows.await? {
@@ -164,7 +163,8 @@ impl Session {
         };
         let snapshot = transaction.snapshot();
         let (schema, alias) = modified(&snapshot, table)?;
-        let rows = self.rows(snapshot, &schema, &alias, &[], delete.selection.as_ref(), parameters);
+        let selection = (delete.selection.as_ref(), "");
+        let rows = self.rows(snapshot, (&schema, &alias), &[], selection, parameters);
         let mut ids = Vec::new();
         for batch in rows.await? {
             ids.extend(row_ids(&batch)?);
@@ -172,14 +172,14 @@ impl Session {
         transaction.delete(&schema, &ids)
     }
 
-    /// The rows that a WHERE selects: the given expressions, then the row id.
-    async fn rows(
+    /// The rows that a WHERE and what stands behind it select: the given expressions, then the row
+    /// id.
+    pub(super) async fn rows(
         &self,
         snapshot: Snapshot,
-        schema: &TableSchema,
-        alias: &Ident,
+        (schema, alias): (&TableSchema, &Ident),
         items: &[String],
-        selection: Option<&Expr>,
+        (selection, rest): (Option<&Expr>, &str),
         parameters: &[Value],
     ) -> Result<Vec<RecordBatch>> {
         let id = format!("{alias}.{ROW_ID_COLUMN}");
@@ -189,6 +189,7 @@ impl Session {
         if let Some(selection) = selection {
             text = format!("{text} WHERE {selection}");
         }
+        text.push_str(rest);
         let mut statements = Parser::parse_sql(&GenericDialect {}, &text)
             .map_err(|error| crate::error::from_parser(&error))?;
         let mut statement = statements.pop().ok_or_else(|| input("there is no statement"))?;
@@ -231,7 +232,10 @@ pub(crate) fn folded(ident: &Ident) -> String {
 }
 
 /// The table of an UPDATE or DELETE, and the name by which its WHERE may call it.
-fn modified(snapshot: &Snapshot, table: &TableWithJoins) -> Result<(Arc<TableSchema>, Ident)> {
+pub(super) fn modified(
+    snapshot: &Snapshot,
+    table: &TableWithJoins,
+) -> Result<(Arc<TableSchema>, Ident)> {
     let TableFactor::Table { name, alias, .. } = &table.relation else {
         return Err(unsupported("changing anything but a table"));
     };
@@ -262,7 +266,7 @@ pub(super) fn is_default(word: &Ident) -> bool {
     word.quote_style.is_none() && word.value.eq_ignore_ascii_case("default")
 }
 
-fn row_ids(batch: &RecordBatch) -> Result<Vec<RowId>> {
+pub(super) fn row_ids(batch: &RecordBatch) -> Result<Vec<RowId>> {
     let column = batch.columns().last().and_then(|column| column.as_primitive_opt::<UInt64Type>());
     let column = column.ok_or_else(|| gadus_engine::Error::internal("row ids are missing"))?;
     Ok(column.values().iter().map(|&id| RowId::from_u64(id)).collect())

@@ -1,5 +1,6 @@
 //! From text to the part that runs it.
 
+use super::cancel::Flag;
 use super::transact::transact;
 use super::{Outcome, Prepared, Session, State};
 use crate::compiled::{Compiled, Writes};
@@ -12,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use gadus_engine::{ErrorKind, Result};
+use gadus_engine::{Autocommit, ErrorKind, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -24,6 +25,32 @@ enum Kept {
         again: bool,
     },
 }
+
+/// A statement as the caller gives it.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a> {
+    Text(&'a str),
+    Prepared(&'a Prepared),
+}
+
+impl Source<'_> {
+    fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Prepared(prepared) => &prepared.text,
+        }
+    }
+
+    fn shared_text(&self) -> Arc<str> {
+        match self {
+            Self::Text(text) => Arc::from(*text),
+            Self::Prepared(prepared) => prepared.text.clone(),
+        }
+    }
+}
+
+/// How often a statement is run again after a conflict. Each time another commit has made progress.
+const CONFLICT_RETRIES_MAX: usize = 100;
 
 /// Texts longer than this are not remembered: many of them would fill the memory.
 const KEPT_TEXT_BYTES_MAX: usize = 16 << 10;
@@ -80,41 +107,61 @@ fn number_parameters(statement: &mut Statement) -> Result<usize> {
 }
 
 impl Session {
-    pub(super) async fn run_text(&self, text: &str, parameters: &[Value]) -> Result<Outcome> {
-        let mut state = self.state.lock().await;
-        let flag = self.cancel.begin();
-        self.progress.begin();
-        if let Some(outcome) = self.run_compiled(&mut state, text, parameters, &flag)? {
+    /// Runs a statement, again where it had to wait for others or where they were first.
+    pub(super) async fn run(&self, source: Source<'_>, parameters: &[Value]) -> Result<Outcome> {
+        let state = &mut *self.state.lock().await;
+        let flag = self.begin_statement();
+        let mut conflicts = 0;
+        let outcome = loop {
+            let in_transaction = state.transaction.is_some();
+            let error = match self.attempt(state, source, parameters, &flag).await {
+                Ok(outcome) => break Ok(outcome),
+                Err(error) => error,
+            };
+            let same = in_transaction == state.transaction.is_some();
+            let again = same && state.sees_newer() && conflicts < CONFLICT_RETRIES_MAX;
+            if error.kind() == ErrorKind::Conflict && again {
+                conflicts += 1;
+                continue;
+            }
+            if let Err(error) = self.wait_for_lock(state, &flag, error) {
+                break Err(error);
+            }
+        };
+        self.end_statement(state);
+        outcome
+    }
+
+    async fn attempt(
+        &self,
+        state: &mut State,
+        source: Source<'_>,
+        parameters: &[Value],
+        flag: &Flag,
+    ) -> Result<Outcome> {
+        if let Some(transaction) = &mut state.transaction {
+            transaction.refresh()?;
+        }
+        let text = source.text();
+        if let Some(outcome) = self.run_compiled(state, text, parameters, flag)? {
             return Ok(outcome);
         }
         if let Some(outcome) = self.run_command(text)? {
             return Ok(outcome);
         }
-        let text = Arc::from(text);
-        let again = match self.run_kept(&state, &text, parameters)? {
+        let again = match self.run_kept(state, &source.shared_text(), parameters)? {
             Kept::Ran(outcome) => return Ok(outcome),
             Kept::Not { again } => again,
         };
-        let prepared = parse(&text)?;
-        flag.run(self.dispatch(&mut state, &prepared, parameters, again)).await
-    }
-
-    pub(super) async fn run_prepared(
-        &self,
-        prepared: &Prepared,
-        parameters: &[Value],
-    ) -> Result<Outcome> {
-        let mut state = self.state.lock().await;
-        let flag = self.cancel.begin();
-        self.progress.begin();
-        if let Some(outcome) = self.run_compiled(&mut state, &prepared.text, parameters, &flag)? {
-            return Ok(outcome);
-        }
-        let again = match self.run_kept(&state, &prepared.text, parameters)? {
-            Kept::Ran(outcome) => return Ok(outcome),
-            Kept::Not { again } => again,
+        let parsed;
+        let prepared = match source {
+            Source::Prepared(prepared) => prepared,
+            Source::Text(text) => {
+                parsed = parse(text)?;
+                &parsed
+            }
         };
-        flag.run(self.dispatch(&mut state, prepared, parameters, again)).await
+        flag.run(self.dispatch(state, prepared, parameters, again)).await
     }
 
     /// Runs a statement whose shape has been, or now can be, compiled.
@@ -123,7 +170,7 @@ impl Session {
         state: &mut State,
         text: &str,
         parameters: &[Value],
-        flag: &super::cancel::Flag,
+        flag: &Flag,
     ) -> Result<Option<Outcome>> {
         let lifted;
         let (shape, parameters) = if parameters.is_empty() {
@@ -149,7 +196,13 @@ impl Session {
         refuse_read_only(state)?;
         let writes = match &mut state.transaction {
             Some(transaction) => Writes::Joining(transaction),
-            None => Writes::Alone(engine, state.durability.unwrap_or(engine.options().durability)),
+            None => Writes::Alone(
+                engine,
+                Autocommit {
+                    durability: state.durability.unwrap_or(engine.options().durability),
+                    locker: self.locker.get().map(|locker| &**locker),
+                },
+            ),
         };
         compiled.write(writes, parameters)
     }
@@ -197,7 +250,7 @@ impl Session {
             )));
         }
         let statement = &*prepared.statement;
-        if let Some(outcome) = transact(state, &self.shared.engine, statement)? {
+        if let Some(outcome) = transact(self, state, statement)? {
             return Ok(outcome);
         }
         match statement {
@@ -223,6 +276,9 @@ impl Session {
                     Some(compiled) => compiled.explain(),
                     None => self.query(state, statement, parameters).await,
                 }
+            }
+            Statement::Query(query) if !query.locks.is_empty() => {
+                self.query_locking(state, query, parameters).await
             }
             Statement::Query(_) => {
                 if again

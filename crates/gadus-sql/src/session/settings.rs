@@ -7,9 +7,12 @@ use super::{Outcome, Session, State};
 use crate::error::{input, unsupported};
 use crate::rows::RowStream;
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Set};
-use gadus_engine::{Durability, Result};
+use gadus_engine::{Durability, Isolation, Result};
+use std::time::Duration;
 
-const KNOWN: &str = "gadus.durability (sync, relaxed or off)";
+const KNOWN: &str = "gadus.durability (sync, relaxed or off), \
+                     lock_timeout (a time such as '5s' or a number of milliseconds, 0 for none), \
+                     default_transaction_isolation (snapshot or read committed)";
 
 impl Session {
     pub(super) fn set(&self, state: &mut State, set: &Set) -> Result<Outcome> {
@@ -28,13 +31,31 @@ impl Session {
                 }
                 Ok(Outcome::Done("SET"))
             }
+            "lock_timeout" => {
+                state.locking.timeout = lock_timeout(&word(value))?;
+                Ok(Outcome::Done("SET"))
+            }
+            "default_transaction_isolation" => {
+                state.locking.isolation = isolation(&word(value))?;
+                Ok(Outcome::Done("SET"))
+            }
             name => Err(input(format!("there is no setting {name}; settings are: {KNOWN}"))),
         }
     }
 
     pub(super) fn show(&self, state: &State, variable: &[Ident]) -> Result<Outcome> {
         let name = variable.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
+        let lock_timeout;
         let value = match name.to_ascii_lowercase().as_str() {
+            "lock_timeout" => {
+                let milliseconds = state.locking.timeout.map_or(0, |timeout| timeout.as_millis());
+                lock_timeout = format!("{milliseconds}ms");
+                &lock_timeout
+            }
+            "default_transaction_isolation" => match state.locking.isolation {
+                Isolation::Snapshot => "snapshot",
+                Isolation::ReadCommitted => "read committed",
+            },
             "gadus.durability" => {
                 match state.durability.unwrap_or(self.shared.engine.options().durability) {
                     Durability::Sync => "sync",
@@ -53,6 +74,34 @@ impl Session {
 /// The value of a setting, quoted or not.
 fn word(value: &Expr) -> String {
     value.to_string().trim_matches('\'').to_ascii_lowercase()
+}
+
+/// A time as PostgreSQL writes it: milliseconds unless a unit says otherwise, zero for none.
+fn lock_timeout(word: &str) -> Result<Option<Duration>> {
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
+    let unit = word[digits.len()..].trim();
+    let milliseconds = match unit {
+        "" | "ms" => Some(1),
+        "s" => Some(1_000),
+        "min" => Some(60_000),
+        "h" => Some(3_600_000),
+        _ => None,
+    };
+    let total = milliseconds.and_then(|unit| digits.parse::<u64>().ok()?.checked_mul(unit));
+    let total = total.ok_or_else(|| {
+        input(format!("lock_timeout is a number of ms, s, min or h, such as '5s', not {word}"))
+    })?;
+    Ok((total > 0).then_some(Duration::from_millis(total)))
+}
+
+fn isolation(word: &str) -> Result<Isolation> {
+    match word {
+        "snapshot" | "repeatable read" => Ok(Isolation::Snapshot),
+        "read committed" | "read uncommitted" => Ok(Isolation::ReadCommitted),
+        _ => Err(input(format!(
+            "default_transaction_isolation is snapshot or read committed, not {word}"
+        ))),
+    }
 }
 
 fn durability(word: &str) -> Result<Durability> {

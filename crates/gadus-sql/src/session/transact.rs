@@ -1,20 +1,20 @@
 //! Transactions: BEGIN, COMMIT, ROLLBACK and savepoints.
 
-use super::{Outcome, State};
+use super::{Outcome, Session, State};
 use crate::error::{input, unsupported};
 use datafusion::sql::sqlparser::ast::{
     Statement, TransactionAccessMode as Access, TransactionIsolationLevel as Level, TransactionMode,
 };
-use gadus_engine::{Engine, ErrorKind, Result, Transaction};
+use gadus_engine::{ErrorKind, Isolation, Result, Transaction};
 
 /// Runs a statement that begins, ends or marks a transaction; none where it is another.
 pub(super) fn transact(
+    session: &Session,
     state: &mut State,
-    engine: &Engine,
     statement: &Statement,
 ) -> Result<Option<Outcome>> {
     let outcome = match statement {
-        Statement::StartTransaction { modes, .. } => begin(state, engine, modes)?,
+        Statement::StartTransaction { modes, .. } => begin(session, state, modes)?,
         Statement::Commit { .. } => commit(state)?,
         Statement::Rollback { savepoint: None, .. } => {
             state.savepoints.clear();
@@ -37,27 +37,30 @@ pub(super) fn transact(
     Ok(Some(outcome))
 }
 
-fn begin(state: &mut State, engine: &Engine, modes: &[TransactionMode]) -> Result<Outcome> {
+fn begin(session: &Session, state: &mut State, modes: &[TransactionMode]) -> Result<Outcome> {
     if state.transaction.is_some() {
         return Err(input("a transaction is open already: COMMIT or ROLLBACK it first"));
     }
     let mut read_only = false;
+    let mut isolation = state.locking.isolation;
     for mode in modes {
         match mode {
-            TransactionMode::IsolationLevel(Level::Snapshot | Level::RepeatableRead) => {}
+            TransactionMode::IsolationLevel(Level::Snapshot | Level::RepeatableRead) => {
+                isolation = Isolation::Snapshot;
+            }
+            // As everywhere: nobody sees what is not committed.
+            TransactionMode::IsolationLevel(Level::ReadCommitted | Level::ReadUncommitted) => {
+                isolation = Isolation::ReadCommitted;
+            }
             TransactionMode::AccessMode(mode) => read_only = *mode == Access::ReadOnly,
-            TransactionMode::IsolationLevel(level) => {
+            TransactionMode::IsolationLevel(level @ Level::Serializable) => {
                 return Err(unsupported(&format!(
-                    "ISOLATION LEVEL {level}: transactions have snapshot isolation; it"
+                    "ISOLATION LEVEL {level}: there are READ COMMITTED and SNAPSHOT; it"
                 )));
             }
         }
     }
-    let mut transaction = engine.begin()?;
-    if let Some(durability) = state.durability {
-        transaction.set_durability(durability);
-    }
-    state.transaction = Some(transaction);
+    state.transaction = Some(session.begin(state, isolation)?);
     state.read_only = read_only;
     Ok(Outcome::Done("BEGIN"))
 }

@@ -34,10 +34,12 @@ fn the_first_committer_of_a_row_wins() {
     one.run("BEGIN");
     two.run("BEGIN");
     one.run("UPDATE a SET v = v + 1 WHERE id = 1");
-    two.run("UPDATE a SET v = v + 2 WHERE id = 1");
+    two.run("SET lock_timeout = 1");
+    let change = "UPDATE a SET v = v + 2 WHERE id = 1";
+    assert_eq!(two.fails(change).0, ErrorKind::Locked);
     one.run("COMMIT");
-    let (kind, _) = two.fails("COMMIT");
-    assert_eq!(kind, ErrorKind::Conflict);
+    assert_eq!(two.fails(change).0, ErrorKind::Conflict);
+    two.run("ROLLBACK");
     assert_eq!(two.run("SELECT v FROM a WHERE id = 1"), "11");
 }
 
@@ -47,10 +49,12 @@ fn two_transactions_cannot_insert_one_key() {
     one.run("BEGIN");
     two.run("BEGIN");
     one.run("INSERT INTO a VALUES (7, 1)");
-    two.run("INSERT INTO a VALUES (7, 2)");
+    two.run("SET lock_timeout = '1ms'");
+    assert_eq!(two.run("SHOW lock_timeout"), "1ms");
+    assert_eq!(two.fails("INSERT INTO a VALUES (7, 2)").0, ErrorKind::Locked);
     one.run("COMMIT");
-    let (kind, _) = two.fails("COMMIT");
-    assert_eq!(kind, ErrorKind::UniqueViolation);
+    assert_eq!(two.fails("INSERT INTO a VALUES (7, 2)").0, ErrorKind::UniqueViolation);
+    two.run("COMMIT");
     assert_eq!(two.run("SELECT v FROM a WHERE id = 7"), "1");
 }
 
@@ -141,8 +145,16 @@ fn a_rolled_back_table_leaves_no_compiled_statement_behind() {
 #[test]
 fn what_would_be_ignored_is_refused() {
     let (one, _) = accounts();
-    assert_eq!(one.fails("SELECT v FROM a WHERE id = 1 FOR UPDATE").0, ErrorKind::Unsupported);
+    for level in ["SERIALIZABLE", "READ COMMITTED, ISOLATION LEVEL SERIALIZABLE"] {
+        let begin = format!("BEGIN ISOLATION LEVEL {level}");
+        assert_eq!(one.fails(&begin).0, ErrorKind::Unsupported);
+    }
+    assert_eq!(one.fails("SET lock_timeout = 'soon'").0, ErrorKind::Input);
+    one.run("BEGIN");
+    assert_eq!(one.fails("SELECT v FROM a WHERE id = 1 FOR SHARE").0, ErrorKind::Unsupported);
+    one.run("COMMIT");
     one.run("BEGIN READ ONLY");
+    assert_eq!(one.fails("SELECT v FROM a WHERE id = 1 FOR UPDATE").0, ErrorKind::ReadOnly);
     assert_eq!(one.fails("DELETE FROM a WHERE id = 1").0, ErrorKind::ReadOnly);
     assert_eq!(one.run("SELECT count(*) FROM a"), "3");
     one.run("COMMIT");

@@ -4,14 +4,6 @@ use super::*;
 use gadus_block::MemoryFolder;
 
 #[test]
-fn dates_are_right_around_leap_days_and_centuries() {
-    assert_eq!(date_and_time(0), "1970-01-01 00:00:00 UTC");
-    assert_eq!(date_and_time(951_782_400), "2000-02-29 00:00:00 UTC");
-    assert_eq!(date_and_time(1_709_251_199), "2024-02-29 23:59:59 UTC");
-    assert_eq!(date_and_time(4_107_542_400), "2100-03-01 00:00:00 UTC");
-}
-
-#[test]
 fn the_holder_is_described() {
     let folder = MemoryFolder::new();
     assert_eq!(describe(&folder, "x-lck"), None);

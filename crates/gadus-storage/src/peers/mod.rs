@@ -1,7 +1,7 @@
 //! The instances that share one open database, as storage sees them.
 //!
 //! - An instance that excludes others shares its state with nobody, through the same code.
-//! - Reaping takes back what the dead had here: pins and reserved space.
+//! - Reaping takes back what the dead had: pins and reserved space here, and their locks.
 
 mod state;
 
@@ -11,11 +11,14 @@ use crate::error::{ErrorKind, StorageError};
 use gadus_base::{CommitNumber, LogPosition};
 use gadus_block::{Device, Fence as DeviceFence};
 use gadus_locks::{
-    Acquired, Fence, INSTANCES_MAX, Instances, Latch, Liveness, Memory, MemoryError,
-    MemoryErrorKind, Owner,
+    Acquired, Cleanup, Fence, INSTANCES_MAX, Instances, Latch, Liveness, LockError, LockErrorKind,
+    LockSettings, LockTable, Memory, MemoryError, MemoryErrorKind, Owner,
 };
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
+
+/// Addresses that are reserved for the memory: it grows with the number of locks.
+pub(crate) const MEMORY_BYTES_MAX: usize = 1 << 30;
 
 /// No pin.
 const NOTHING: u64 = u64::MAX;
@@ -23,7 +26,8 @@ const NOTHING: u64 = u64::MAX;
 /// This instance among those that share the database.
 #[derive(Debug)]
 pub(crate) struct Peers {
-    instances: Instances,
+    instances: Arc<Instances>,
+    locks: Arc<LockTable>,
     excludes_others: bool,
 }
 
@@ -73,18 +77,40 @@ impl Fence for Nobody {
 }
 
 impl Peers {
-    /// An instance that excludes all others.
-    pub(crate) fn alone() -> Result<Self, MemoryError> {
-        let memory = Arc::new(Memory::private(LOCKS_START)?);
-        memory.ensure(LOCKS_START)?;
-        let own = |_| Ok::<_, MemoryError>(true);
-        let instances = Instances::claim(memory, TABLE, Arc::new(Nobody), own)?;
-        Ok(Self { instances, excludes_others: true })
+    /// An instance that excludes all others; its file is described so.
+    pub(crate) fn alone(described: &str) -> Result<Self, StorageError> {
+        let claim = || {
+            let memory = Arc::new(Memory::private(MEMORY_BYTES_MAX)?);
+            memory.ensure(LOCKS_START)?;
+            let own = |_| Ok::<_, MemoryError>(true);
+            Instances::claim(memory, TABLE, Arc::new(Nobody), own)
+        };
+        let instances = claim().map_err(|error| memory_failed(described, &error))?;
+        Self::with(instances, true, described)
     }
 
     /// An instance among others.
-    pub(crate) fn among(instances: Instances) -> Self {
-        Self { instances, excludes_others: false }
+    pub(crate) fn among(instances: Instances, described: &str) -> Result<Self, StorageError> {
+        Self::with(instances, false, described)
+    }
+
+    fn with(
+        instances: Instances,
+        excludes_others: bool,
+        described: &str,
+    ) -> Result<Self, StorageError> {
+        let instances = Arc::new(instances);
+        let memory = instances.memory().clone();
+        let also_clean: Cleanup = Arc::new(move |dead| clean(state_in(&memory), dead));
+        let settings = LockSettings { also_clean: Some(also_clean), ..LockSettings::default() };
+        let locks = LockTable::attach(instances.clone(), LOCKS_START, settings)
+            .map_err(|error| locks_failed(described, &error))?;
+        Ok(Self { instances, locks, excludes_others })
+    }
+
+    /// The locks that all instances share.
+    pub(crate) fn locks(&self) -> &Arc<LockTable> {
+        &self.locks
     }
 
     pub(crate) fn excludes_others(&self) -> bool {
@@ -96,7 +122,7 @@ impl Peers {
     }
 
     pub(crate) fn state(&self) -> &State {
-        self.instances.memory().at(STATE).expect("opening has mapped the state")
+        state_in(self.instances.memory())
     }
 
     pub(crate) fn me(&self) -> Owner {
@@ -130,7 +156,7 @@ impl Peers {
     pub(crate) fn hold<'a>(&self, latch: &'a Latch) -> Held<'a> {
         // What latches of storage protect in memory is published by single stores: none of it is
         // half done. What is in the files may be.
-        let acquired = latch.lock(self.me(), &self.instances);
+        let acquired = latch.lock(self.me(), &*self.instances);
         Held { latch, me: self.me(), acquired }
     }
 
@@ -168,8 +194,7 @@ impl Peers {
         if self.excludes_others {
             return 0;
         }
-        let state = self.state();
-        self.instances.reap(|owner| clean(state, owner))
+        self.locks.reap()
     }
 
     /// Leaves the others, once.
@@ -182,6 +207,10 @@ impl Drop for Peers {
     fn drop(&mut self) {
         self.leave();
     }
+}
+
+fn state_in(memory: &Memory) -> &State {
+    memory.at(STATE).expect("opening has mapped the state")
 }
 
 /// Takes from the state what an instance has there that is gone.
@@ -218,4 +247,14 @@ pub(crate) fn memory_failed(described: &str, error: &MemoryError) -> StorageErro
         MemoryErrorKind::System => ErrorKind::Io,
     };
     StorageError::new(kind, described, error.message.clone())
+}
+
+/// A failure of the lock table as one of storage.
+fn locks_failed(described: &str, error: &LockError) -> StorageError {
+    let kind = match error.kind {
+        LockErrorKind::NoSpace => ErrorKind::NoSpace,
+        LockErrorKind::Damaged => ErrorKind::Corrupt,
+        _ => ErrorKind::Io,
+    };
+    StorageError::new(kind, described, error.to_string())
 }

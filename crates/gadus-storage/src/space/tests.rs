@@ -6,7 +6,7 @@ use gadus_base::Random;
 const UNIT: u64 = EXTENT_UNIT_BYTES;
 
 fn recovering(file_bytes: u64, next_id: u64, checkpoint: u64) -> Arc<Space> {
-    Space::recovering(Arc::new(Peers::alone().unwrap()), file_bytes, next_id, checkpoint)
+    Space::recovering(Arc::new(Peers::alone("test").unwrap()), file_bytes, next_id, checkpoint)
 }
 
 fn empty() -> Arc<Space> {
@@ -141,7 +141,7 @@ fn an_extent_that_the_file_ends_within_is_refused() {
 
 #[test]
 fn what_others_have_reserved_or_named_is_not_found_free() {
-    let peers = Arc::new(Peers::alone().unwrap());
+    let peers = Arc::new(Peers::alone("test").unwrap());
     let one = Space::recovering(peers.clone(), 0, 1, 0);
     one.finish_recovery(true);
     // Two instances in one slot, whose local knowledge differs.

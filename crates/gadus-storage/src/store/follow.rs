@@ -10,6 +10,8 @@ use super::{Recovered, Store};
 use crate::error::StorageError;
 use crate::log::{LogEnd, LogRecord};
 use gadus_base::{CommitNumber, LogPosition};
+use gadus_locks::LockTable;
+use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
 impl Store {
@@ -147,6 +149,12 @@ impl Store {
     /// Says that appended records or a checkpoint name these extents.
     pub fn named(&self, extents: impl IntoIterator<Item = crate::ExtentRef>) {
         self.shared.space.named(extents);
+    }
+
+    /// Who may use what, among the connections of all instances.
+    #[must_use]
+    pub fn locks(&self) -> &Arc<LockTable> {
+        self.shared.peers.locks()
     }
 
     /// The instances that have the database open.

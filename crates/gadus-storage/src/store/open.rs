@@ -21,7 +21,7 @@ use crate::log::format::LogShape;
 use crate::log::scan::{LogScan, LogStart, make_durable, scan};
 use crate::log::state::{LogEnd, ZONES_MAX};
 use crate::options::{Durability, Options, Sharing};
-use crate::peers::{Peers, memory_failed};
+use crate::peers::Peers;
 use crate::poison::Poison;
 use crate::space::{Extent, Pending, Space};
 use gadus_block::Folder;
@@ -55,8 +55,7 @@ impl Store {
                     false => Some(OpenersTurn::take(&*folder, &holder_name(name), false)?),
                 };
                 let files = Files::open_owned(folder.clone(), name, &options)?;
-                let peers = Peers::alone();
-                let peers = peers.map_err(|error| memory_failed(&files.data_described, &error))?;
+                let peers = Peers::alone(&files.data_described)?;
                 let opened = Self::recover(files, options, Arc::new(peers))?;
                 if turn.is_some() {
                     holder::record_alone(&*folder, &holder_name(name));

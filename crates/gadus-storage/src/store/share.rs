@@ -14,7 +14,8 @@ use crate::holder::{OpenersTurn, SharedPlace};
 use crate::log::state::LogEnd;
 use crate::options::Options;
 use crate::peers::{
-    FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, OpenFiles, Peers, State, TABLE, memory_failed,
+    FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, MEMORY_BYTES_MAX, OpenFiles, Peers, State, TABLE,
+    memory_failed,
 };
 use crate::space::Space;
 use gadus_base::{DatabaseId, Random};
@@ -22,9 +23,6 @@ use gadus_locks::{Instances, Memory, MemoryErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-/// Addresses that are reserved for the memory: it grows with the number of locks.
-const MEMORY_BYTES_MAX: usize = 1 << 30;
 
 /// Who may read and write the memory: its owner.
 const MEMORY_MODE: u32 = 0o600;
@@ -69,9 +67,10 @@ impl Store {
             turn.record(None)?;
         }
         let database = files.choose_header()?.header.database;
-        let (memory, peers) = make_memory(&files, database, folder)
+        let (memory, instances) = make_memory(&files, database, folder)
             .map_err(|error| memory_failed(&described, &error))?;
         let removes = RemoveUnlessKept { memory: Some(memory.clone()) };
+        let peers = Arc::new(Peers::among(instances, &described)?);
         let opened = Self::recover(files, options, peers)?;
         turn.record(Some(&memory))?;
         removes.keep();
@@ -119,7 +118,7 @@ impl Drop for RemoveUnlessKept {
     }
 }
 
-type Made = (Arc<Memory>, Arc<Peers>);
+type Made = (Arc<Memory>, Instances);
 
 fn make_memory(
     files: &Files,
@@ -140,7 +139,7 @@ fn make_memory(
     front.magic.store(MAGIC, Ordering::Release);
     let instances = claim(files, memory.clone())?;
     removes.keep();
-    Ok((memory, Arc::new(Peers::among(instances))))
+    Ok((memory, instances))
 }
 
 /// Takes a slot of the memory and of both files.
@@ -187,11 +186,8 @@ fn join(
     memory.ensure(LOCKS_START).map_err(|error| memory_failed(described, &error))?;
     check_front(files, &memory, described)?;
     let memory = Arc::new(memory);
-    let instances = match claim(files, memory) {
-        Ok(instances) => instances,
-        Err(error) => return Err(memory_failed(described, &error)),
-    };
-    let peers = Peers::among(instances);
+    let instances = claim(files, memory).map_err(|error| memory_failed(described, &error))?;
+    let peers = Peers::among(instances, described)?;
     let lives = peers.instances().living().iter().any(|other| other.owner != peers.me());
     Ok(lives.then_some(peers))
 }

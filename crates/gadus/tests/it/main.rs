@@ -8,6 +8,7 @@
 mod asynchronous;
 mod checks;
 mod files;
+mod locks;
 mod rows;
 mod share;
 mod statements;

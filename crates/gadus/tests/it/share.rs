@@ -56,22 +56,6 @@ fn a_snapshot_is_kept_while_others_write_and_checkpoint() {
 }
 
 #[test]
-fn the_second_to_change_a_row_gets_a_conflict_whoever_was_first() {
-    let folder = Folder::new();
-    let path = folder.path("x.gadus");
-    let (one, two) = (open(&path), open(&path));
-    one.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", &[]).unwrap();
-    one.execute("INSERT INTO t VALUES (1, 0)", &[]).unwrap();
-    for connection in [&one, &two] {
-        connection.execute("BEGIN", &[]).unwrap();
-        connection.execute("UPDATE t SET n = n + 1 WHERE id = 1", &[]).unwrap();
-    }
-    one.execute("COMMIT", &[]).unwrap();
-    assert_eq!(two.execute("COMMIT", &[]).unwrap_err().kind(), ErrorKind::Conflict);
-    assert_eq!(number(&two, "SELECT n FROM t"), 1);
-}
-
-#[test]
 fn prepared_statements_follow_tables_that_others_make_anew() {
     let folder = Folder::new();
     let path = folder.path("x.gadus");

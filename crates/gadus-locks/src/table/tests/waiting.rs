@@ -77,6 +77,7 @@ fn a_cancelled_conversion_keeps_what_it_had() {
     other.lock(name(1), Mode::Shared, Wait::No).unwrap();
     let canceller = other.canceller();
     canceller.cancel();
+    other.forget_cancellation();
     let waiter = locking(other, name(1), Mode::Exclusive, Wait::Forever);
     until(|| table.statistics().waits == 1 && waiters(&table) == 1);
     // The call clears an earlier wish when it begins to wait.

@@ -1,0 +1,171 @@
+//! Locks of rows, keys and tables, as statements use them.
+//!
+//! - Only [`Locker::wait_for`] waits. A statement that meets somebody's lock fails, is undone, and is
+//!   run again once it has been granted that lock.
+//! - Who has locked looks under the commit lock whether what it locked was changed since its
+//!   snapshot: from then on nobody changes it.
+//! - A statement outside a transaction takes no locks. Under the commit lock nobody else commits: it
+//!   only looks whether somebody keeps what it changes.
+//! - Locks are released when what they were for is durable, so that whoever is granted one then
+//!   finds it in its next snapshot.
+
+use crate::engine::Inner;
+use crate::error::{Error, ErrorKind, Result};
+use crate::keys::KeyHash;
+use gadus_base::{Instant, RowId, TableId, clock};
+use gadus_locks::{
+    Canceller, EscalationSettings, LockError, LockErrorKind, LockTable, Mode, Resource, RowLocks,
+    Wait,
+};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The index of a table's key among those that it may have.
+const KEY_INDEX: u16 = 0;
+
+/// What a statement needs and somebody else holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blocked(What);
+
+/// Something to lock, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// A row, to change it or keep it as it is.
+    Row(TableId, RowId),
+    /// A key, to insert it.
+    Key(TableId, KeyHash),
+    /// A table, to change some of its rows.
+    Rows(TableId),
+    /// A table, to change its shape.
+    Shape(TableId),
+}
+
+/// Who locks: a connection, in its transaction or while it waits.
+#[derive(Debug)]
+pub struct Locker {
+    rows: Mutex<RowLocks>,
+    canceller: Canceller,
+    number: u32,
+    /// Locks end before the instance does.
+    _inner: Arc<Inner>,
+}
+
+impl Locker {
+    pub(crate) fn new(inner: Arc<Inner>) -> Result<Arc<Self>> {
+        let owner = inner.locks().register().map_err(failed)?;
+        let (canceller, number) = (owner.canceller(), owner.number());
+        let rows = Mutex::new(RowLocks::new(owner, EscalationSettings::default()));
+        Ok(Arc::new(Self { rows, canceller, number, _inner: inner }))
+    }
+
+    /// The number of the connection within its instance, as others see it.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// A transaction begins: of several in a deadlock, the one that began last is refused.
+    pub(crate) fn begin(&self) {
+        self.rows.lock().owner().begin_transaction();
+    }
+
+    /// Locks something, if nobody is in the way; says whether it was not locked before.
+    pub(crate) fn lock(&self, what: What) -> Result<bool> {
+        self.lock_until(what, Wait::No)
+    }
+
+    /// Waits for what a statement was refused, and locks it.
+    ///
+    /// # Errors
+    /// `Locked` when the time is over, `Deadlock`, or `Cancelled`.
+    pub fn wait_for(&self, blocked: Blocked, until: Option<Instant>) -> Result<()> {
+        let wait = until.map_or(Wait::Forever, Wait::Until);
+        self.lock_until(blocked.0, wait).map(drop)
+    }
+
+    /// The same for no longer than a time.
+    ///
+    /// # Errors
+    /// As [`Locker::wait_for`].
+    pub fn wait_at_most(&self, blocked: Blocked, time: Duration) -> Result<()> {
+        self.wait_for(blocked, Some(clock().now().plus(time)))
+    }
+
+    /// A statement begins: what was cancelled before it is over.
+    pub fn begin_statement(&self) {
+        self.rows.lock().owner().forget_cancellation();
+    }
+
+    /// Ends the statement's wait, or its next one, from another thread.
+    pub fn cancel_wait(&self) {
+        self.canceller.cancel();
+    }
+
+    /// Releases everything.
+    pub fn release(&self) {
+        // What is damaged is rebuilt by the next who needs it.
+        let _ = self.rows.lock().release_all();
+    }
+
+    fn lock_until(&self, what: What, wait: Wait) -> Result<bool> {
+        let mut rows = self.rows.lock();
+        let held = rows.owner().held_count();
+        let locked = match what {
+            What::Row(table, row) => rows.lock_row(table, row, Mode::Exclusive, wait).map(drop),
+            What::Key(..) | What::Rows(_) | What::Shape(_) => {
+                let (resource, mode) = what.resource();
+                rows.owner().lock(resource, mode, wait).map(drop)
+            }
+        };
+        let is_new = rows.owner().held_count() != held;
+        locked.map(|()| is_new).map_err(|error| failed(error).blocked_by(Blocked(what)))
+    }
+
+    /// Whether somebody else keeps something from being changed, by a statement outside
+    /// transactions; `except` is who waited for it.
+    pub(crate) fn refuse_kept(table: &LockTable, what: What, except: Option<&Self>) -> Result<()> {
+        let mut except = except.map(|locker| locker.rows.lock());
+        let except = except.as_mut().map(|rows| &*rows.owner());
+        let (resource, mode) = what.resource();
+        let is_kept = |resource, mode| table.is_excluded(resource, mode, except).map_err(failed);
+        let kept = match what {
+            What::Row(of, row) => {
+                is_kept(Resource::table(of), Mode::IntentExclusive)?
+                    || is_kept(Resource::segment(of, row.segment), Mode::IntentExclusive)?
+                    || is_kept(resource, mode)?
+            }
+            _ => is_kept(resource, mode)?,
+        };
+        if !kept {
+            return Ok(());
+        }
+        let message = format!("another transaction keeps {resource}");
+        Err(Error::new(ErrorKind::Locked, message).blocked_by(Blocked(what)))
+    }
+}
+
+impl What {
+    fn resource(self) -> (Resource, Mode) {
+        match self {
+            Self::Row(table, row) => (Resource::row(table, row), Mode::Exclusive),
+            Self::Key(table, hash) => (Resource::key(table, KEY_INDEX, hash.0), Mode::Exclusive),
+            Self::Rows(table) => (Resource::table(table), Mode::IntentExclusive),
+            Self::Shape(table) => (Resource::table(table), Mode::Exclusive),
+        }
+    }
+}
+
+/// A failure of the lock table as one of the engine.
+pub(crate) fn failed(error: LockError) -> Error {
+    let (kind, advice) = match error.kind {
+        LockErrorKind::Timeout => (ErrorKind::Locked, ""),
+        LockErrorKind::Deadlock => (ErrorKind::Deadlock, "; run the transaction again"),
+        LockErrorKind::Cancelled => (ErrorKind::Cancelled, ""),
+        LockErrorKind::NoSpace => (ErrorKind::Limit, "; end transactions that lock many rows"),
+        LockErrorKind::Damaged => (ErrorKind::Corrupt, ""),
+        LockErrorKind::NotHeld => (ErrorKind::Internal, ""),
+        LockErrorKind::System => (ErrorKind::Io, ""),
+    };
+    Error::new(kind, format!("{error}{advice}")).caused_by(error)
+}

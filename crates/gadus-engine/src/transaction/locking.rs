@@ -1,0 +1,129 @@
+//! What a transaction locks, and what it looks at then.
+//!
+//! - Rows before it changes them, keys before it inserts them, tables before it drops them. Its own
+//!   rows, which nobody else sees, need no locks.
+//! - What others hold is refused with the lock to wait for ([`Error::blocked`]).
+
+use super::Transaction;
+use crate::engine::check_keys;
+use crate::error::{Error, ErrorKind, Result};
+use crate::keys::KeyHash;
+use crate::locks::{Locker, What};
+use crate::segment::Row;
+use crate::types::TableSchema;
+use crate::version::{PRIVATE_SEGMENTS, TableVersion};
+use gadus_base::{CommitNumber, RowId, SegmentId};
+use std::sync::Arc;
+
+/// Keys of more inserted rows are not locked one by one: a key that somebody else has inserted
+/// first is found at commit.
+const KEYS_LOCKED_MAX: usize = 1_000;
+
+impl Transaction {
+    /// Locks rows, which then stay as they are until the transaction ends.
+    ///
+    /// # Errors
+    /// `Locked` with what to wait for, or `Conflict` when a row was changed since the snapshot.
+    pub fn lock_rows(&mut self, schema: &TableSchema, rows: &[RowId]) -> Result<()> {
+        let rows = rows.iter().filter(|row| row.segment.0 < PRIVATE_SEGMENTS).collect::<Vec<_>>();
+        for row in &rows {
+            self.lock(What::Row(schema.id, **row))?;
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        // Whoever looked for these locks before they were taken has committed by now.
+        let head = self.inner.coordinator.lock()?.version.clone();
+        let since = self.state.base.commit;
+        let Some(table) = head.table(schema.id).filter(|table| table.last_changed > since) else {
+            return Ok(());
+        };
+        // A lock of the whole segment may have covered them: each is looked at.
+        let stays = |row: &&RowId| {
+            self.is_loaded(schema, row.segment)
+                || is_unchanged(table, row.segment, row.position, since)
+        };
+        if rows.iter().all(stays) { Ok(()) } else { Err(conflict(schema)) }
+    }
+
+    /// Locks the keys of rows to be inserted, and refuses those that others have inserted meanwhile.
+    pub(super) fn lock_keys(&mut self, schema: &TableSchema, rows: &[Row]) -> Result<()> {
+        self.lock(What::Rows(schema.id))?;
+        if schema.key.is_empty() || rows.len() > KEYS_LOCKED_MAX {
+            return Ok(());
+        }
+        let mut is_new = false;
+        for row in rows {
+            let hash = KeyHash::of(schema.key.iter().map(|&column| &row[column]));
+            is_new |= self.lock(What::Key(schema.id, hash))?;
+        }
+        let head = match is_new {
+            true => self.inner.coordinator.lock()?.version.clone(),
+            false => return Ok(()),
+        };
+        let since = self.state.base.commit;
+        match head.table(schema.id).filter(|table| table.last_changed > since) {
+            // What the transaction itself has deleted may come again: commit knows.
+            Some(table) if !self.has_deleted(schema) => check_keys(table, rows, &self.inner.blobs),
+            _ => Ok(()),
+        }
+    }
+
+    /// Locks something; says whether it was not locked before.
+    pub(super) fn lock(&mut self, what: What) -> Result<bool> {
+        self.locker()?.lock(what)
+    }
+
+    /// Who locks for this transaction.
+    ///
+    /// # Errors
+    /// `Limit` when there is no room for another connection.
+    pub fn locker(&mut self) -> Result<&Arc<Locker>> {
+        if self.locker.is_none() {
+            let locker = Locker::new(self.inner.clone())?;
+            locker.begin();
+            self.locker = Some(locker);
+        }
+        Ok(self.locker.as_ref().expect("set above"))
+    }
+
+    fn is_loaded(&self, schema: &TableSchema, segment: SegmentId) -> bool {
+        let writes = self.state.writes.get(&schema.id);
+        writes.is_some_and(|writes| writes.loaded.iter().any(|(id, _)| *id == segment))
+    }
+
+    fn has_deleted(&self, schema: &TableSchema) -> bool {
+        self.state.writes.get(&schema.id).is_some_and(|writes| !writes.deleted.is_empty())
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if let Some(locker) = &self.locker {
+            locker.release();
+        }
+    }
+}
+
+/// Whether a row is where it was and has not been changed since a commit.
+pub(super) fn is_unchanged(
+    head: &TableVersion,
+    segment: SegmentId,
+    position: u32,
+    since: CommitNumber,
+) -> bool {
+    head.segment(segment).is_some_and(|segment| {
+        segment.overlay.changed_at(position).is_none_or(|commit| commit <= since)
+    })
+}
+
+pub(super) fn conflict(schema: &TableSchema) -> Error {
+    Error::new(
+        ErrorKind::Conflict,
+        format!(
+            "another transaction changed a row of table \"{}\" that this one changes, too; run the \
+             transaction again",
+            schema.name
+        ),
+    )
+}

@@ -1,0 +1,90 @@
+//! A newer snapshot under a transaction's own writes.
+
+use super::commit::add_writes;
+use super::{State, Transaction};
+use crate::blobs::Blobs;
+use crate::error::{Error, ErrorKind, Result};
+use crate::segment::Row;
+use crate::version::{Change, DatabaseVersion, TableVersion};
+use gadus_base::{RowId, SegmentId};
+use std::sync::Arc;
+
+/// What a transaction sees of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Isolation {
+    /// What was committed before it began.
+    #[default]
+    Snapshot,
+    /// In each statement what was committed before that.
+    ReadCommitted,
+}
+
+impl Transaction {
+    /// Says what the transaction sees of others.
+    pub fn set_isolation(&mut self, isolation: Isolation) {
+        self.isolation = isolation;
+    }
+
+    /// What the transaction sees of others.
+    #[must_use]
+    pub fn isolation(&self) -> Isolation {
+        self.isolation
+    }
+
+    /// Begins a statement: under READ COMMITTED, on the newest visible version. Costs what the
+    /// transaction has written, where others have committed meanwhile.
+    ///
+    /// # Errors
+    /// `Conflict` when others have changed the shape of a table that the transaction has written.
+    pub fn refresh(&mut self) -> Result<()> {
+        if self.isolation == Isolation::Snapshot {
+            return Ok(());
+        }
+        let (base, pin) = self.inner.coordinator.pin()?;
+        if base.commit > self.state.base.commit {
+            self.state = self.state.rebased(base, &self.inner.blobs)?;
+            self.pin = Arc::new(pin);
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    /// The same writes on another snapshot. What they change is locked, hence unchanged there.
+    fn rebased(&self, base: Arc<DatabaseVersion>, blobs: &Blobs) -> Result<Self> {
+        let mut changes: Vec<Change> = self.shapes.iter().cloned().collect();
+        for (id, writes) in &self.writes {
+            let Some(mine) = self.view.table(*id) else { continue };
+            add_writes(&mine.schema, writes, &self.view, &mut changes);
+            for &segment in &writes.inserted {
+                add_own_rows(mine, segment, blobs, &mut changes)?;
+            }
+        }
+        let (mut view, at) = (base.private(), base.commit.next());
+        changes.iter().try_for_each(|change| view.apply(change, at)).map_err(|what| {
+            Error::new(ErrorKind::Conflict, format!("this transaction {what}; run it again"))
+        })?;
+        if !self.shapes.is_empty() {
+            // As no other view has it, and plans are kept by it.
+            view.schema_version = self.view.schema_version;
+        }
+        Ok(Self { base, view, writes: self.writes.clone(), shapes: self.shapes.clone() })
+    }
+}
+
+/// The rows of a segment that exists in a transaction's view alone.
+fn add_own_rows(
+    table: &TableVersion,
+    id: SegmentId,
+    blobs: &Blobs,
+    changes: &mut Vec<Change>,
+) -> Result<()> {
+    let Some(segment) = table.segment(id) else { return Ok(()) };
+    let row = |position| segment.row(&table.schema, blobs, position).map(Row::from);
+    let rows = (0..segment.rows).map(row).collect::<Result<Vec<_>>>()?;
+    let first = RowId { segment: id, position: 0 };
+    changes.push(Change::AppendRows { table: table.schema.id, first, rows });
+    let positions = (0..segment.rows).filter(|&position| !segment.is_live(position)).collect();
+    changes.push(Change::DeleteRows { table: table.schema.id, segment: id, positions });
+    Ok(())
+}

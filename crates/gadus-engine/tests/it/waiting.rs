@@ -1,0 +1,56 @@
+//! Statements that wait for what others have locked.
+
+use gadus_engine::{Engine, Error, ErrorKind, Locker, Transaction};
+use std::time::Duration;
+
+/// Longer than anybody keeps a lock here.
+const LONG: Duration = Duration::from_secs(120);
+
+/// Runs `work` in a transaction of its own and commits; none when another one was first.
+pub(crate) fn transact<T>(
+    engine: &Engine,
+    mut work: impl FnMut(&mut Transaction) -> Result<T, Error>,
+) -> Option<T> {
+    let mut transaction = engine.begin().unwrap();
+    loop {
+        let savepoint = transaction.savepoint();
+        match work(&mut transaction) {
+            Ok(value) => return is_done(transaction.commit()).then_some(value),
+            Err(error) => {
+                let Some(blocked) = error.blocked() else {
+                    is_done::<()>(Err(error));
+                    return None;
+                };
+                transaction.restore(savepoint);
+                if !is_done(transaction.locker().unwrap().wait_at_most(blocked, LONG)) {
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+/// Runs a statement outside transactions, again with the locks that it had to wait for.
+pub(crate) fn alone<T>(
+    engine: &Engine,
+    mut statement: impl FnMut(Option<&Locker>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let locker = engine.locker().unwrap();
+    let mut done = statement(None);
+    while let Some(blocked) = done.as_ref().err().and_then(Error::blocked) {
+        locker.wait_at_most(blocked, LONG).unwrap();
+        done = statement(Some(&locker));
+    }
+    done
+}
+
+fn is_done<T>(result: Result<T, Error>) -> bool {
+    match result {
+        Ok(_) => true,
+        Err(error) => {
+            let kind = error.kind();
+            assert!(matches!(kind, ErrorKind::Conflict | ErrorKind::Deadlock), "{error}");
+            false
+        }
+    }
+}

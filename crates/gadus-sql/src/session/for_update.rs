@@ -1,0 +1,205 @@
+//! SELECT … FOR UPDATE: the rows of one table, locked until the transaction ends.
+//!
+//! - The rows are found as those of an UPDATE are, locked, and then read by the query itself, on the
+//!   snapshot in which they were found: what is locked is unchanged in it.
+//! - With LIMIT, or SKIP LOCKED, the query then reads exactly the rows that were locked.
+//! - Outside a transaction it is a query: its locks would end with it.
+
+use super::modify::{modified, row_ids};
+use super::{Outcome, Session, State};
+use crate::error::{from_parser, input, unsupported};
+use crate::provider::ROWS_SCHEMA;
+use crate::value::Value;
+use datafusion::sql::sqlparser::ast::{
+    Expr, GroupByExpr, Ident, LimitClause, LockType, NonBlock, ObjectName, Query, Select,
+    SelectItem, SetExpr, Statement, TableAlias, TableFactor, Value as SqlValue,
+};
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+use gadus_base::RowId;
+use gadus_engine::{ErrorKind, ROW_ID_COLUMN, Result, TableSchema, Transaction};
+use std::sync::Arc;
+
+impl Session {
+    pub(super) async fn query_locking(
+        &self,
+        state: &mut State,
+        query: &Query,
+        parameters: &[Value],
+    ) -> Result<Outcome> {
+        super::run::refuse_read_only(state)?;
+        let mut plain = query.clone();
+        plain.locks.clear();
+        if let Some(mut transaction) = state.transaction.take() {
+            let locked = self.lock_selected(&mut transaction, query, parameters).await;
+            state.transaction = Some(transaction);
+            if let Some(target) = locked? {
+                target.restrict(&mut plain)?;
+            }
+        }
+        self.query(state, &Statement::Query(Box::new(plain)), parameters).await
+    }
+
+    /// Locks the rows that a query gives; says which, where it would give others, too.
+    async fn lock_selected(
+        &self,
+        transaction: &mut Transaction,
+        query: &Query,
+        parameters: &[Value],
+    ) -> Result<Option<Locked>> {
+        let wish = Wish::of(query)?;
+        let select = rows_of_one_table(query)?;
+        let snapshot = transaction.snapshot();
+        let (schema, alias) = modified(&snapshot, &select.from[0])?;
+        let mut rest = String::new();
+        if let Some(order) = &query.order_by {
+            rest = format!(" {order}");
+        }
+        if let Some(limit) = query.limit_clause.as_ref().filter(|_| !wish.skips) {
+            rest = format!("{rest} {limit}");
+        }
+        let selection = (select.selection.as_ref(), rest.as_str());
+        let found = self.rows(snapshot, (&schema, &alias), &[], selection, parameters).await?;
+        let mut ids = Vec::new();
+        for batch in found {
+            ids.extend(row_ids(&batch)?);
+        }
+        if wish.skips {
+            ids = lock_free(transaction, &schema, ids, wish.limit.unwrap_or(usize::MAX))?;
+        } else {
+            let locked = transaction.lock_rows(&schema, &ids);
+            locked.map_err(|error| if wish.waits { error } else { error.without_waiting() })?;
+        }
+        let all = query.limit_clause.is_none() && !wish.skips;
+        Ok((!all).then_some(Locked { schema, alias, ids }))
+    }
+}
+
+/// How rows are to be locked.
+struct Wish {
+    waits: bool,
+    skips: bool,
+    limit: Option<usize>,
+}
+
+impl Wish {
+    fn of(query: &Query) -> Result<Self> {
+        let [lock] = query.locks.as_slice() else {
+            return Err(unsupported("several locking clauses"));
+        };
+        if lock.lock_type == LockType::Share {
+            return Err(unsupported("SELECT … FOR SHARE"));
+        }
+        let skips = lock.nonblock == Some(NonBlock::SkipLocked);
+        let limit = match &query.limit_clause {
+            Some(LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by })
+                if limit_by.is_empty() =>
+            {
+                literal(limit)
+            }
+            _ => None,
+        };
+        if skips && query.limit_clause.is_some() && limit.is_none() {
+            return Err(unsupported("SKIP LOCKED with anything but a number after LIMIT"));
+        }
+        Ok(Self { waits: lock.nonblock.is_none(), skips, limit })
+    }
+}
+
+fn literal(expr: &Expr) -> Option<usize> {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            SqlValue::Number(digits, _) => digits.parse().ok(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Locks rows that nobody has locked, in order, until there are enough.
+fn lock_free(
+    transaction: &mut Transaction,
+    schema: &TableSchema,
+    ids: Vec<RowId>,
+    enough: usize,
+) -> Result<Vec<RowId>> {
+    let mut locked = Vec::new();
+    for id in ids {
+        if locked.len() == enough {
+            break;
+        }
+        match transaction.lock_rows(schema, &[id]) {
+            Ok(()) => locked.push(id),
+            Err(error) if error.kind() == ErrorKind::Locked => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(locked)
+}
+
+fn rows_of_one_table(query: &Query) -> Result<&Select> {
+    let refused = || unsupported("FOR UPDATE of anything but rows of one table");
+    let SetExpr::Select(select) = &*query.body else { return Err(refused()) };
+    let is_simple = query.with.is_none()
+        && query.fetch.is_none()
+        && select.distinct.is_none()
+        && select.having.is_none()
+        && matches!(
+            &select.group_by,
+            GroupByExpr::Expressions(by, with)
+                if by.is_empty() && with.is_empty()
+        );
+    match select.from.as_slice() {
+        [table] if is_simple && table.joins.is_empty() => Ok(select),
+        _ => Err(refused()),
+    }
+}
+
+/// Rows that were locked, of a table under a name.
+struct Locked {
+    schema: Arc<TableSchema>,
+    alias: Ident,
+    ids: Vec<RowId>,
+}
+
+impl Locked {
+    /// Makes a query give these rows.
+    fn restrict(&self, query: &mut Query) -> Result<()> {
+        query.limit_clause = None;
+        let SetExpr::Select(select) = &mut *query.body else {
+            return Err(input("a query of one table was expected"));
+        };
+        // The table with row ids has them as a column of its own.
+        let columns = self.schema.columns.iter();
+        let column = |name: &str| {
+            let parts = vec![self.alias.clone(), Ident::with_quote('"', name)];
+            SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts))
+        };
+        let columns = columns.map(|definition| column(&definition.name)).collect::<Vec<_>>();
+        let items = std::mem::take(&mut select.projection).into_iter();
+        select.projection = items
+            .flat_map(|item| match item {
+                SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..) => columns.clone(),
+                item => vec![item],
+            })
+            .collect();
+        if let Some(TableFactor::Table { name, alias, .. }) =
+            select.from.first_mut().map(|table| &mut table.relation)
+        {
+            let table = Ident::with_quote('"', &self.schema.name);
+            *name = ObjectName::from(vec![Ident::new(ROWS_SCHEMA), table]);
+            let name = self.alias.clone();
+            let named = || TableAlias { explicit: true, name, columns: Vec::new(), at: None };
+            alias.get_or_insert_with(named);
+        }
+        let ids = self.ids.iter().map(|id| id.to_u64().to_string()).collect::<Vec<_>>();
+        let text = match ids.is_empty() {
+            true => "false".to_owned(),
+            false => format!("{}.{ROW_ID_COLUMN} IN ({})", self.alias, ids.join(", ")),
+        };
+        let parser = Parser::new(&GenericDialect {}).try_with_sql(&text);
+        let parsed = parser.and_then(|mut parser| parser.parse_expr());
+        select.selection = Some(parsed.map_err(|error| from_parser(&error))?);
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! Statements that meet locks: what somebody else has locked is waited for, and the statement is run
+//! again.
+//!
+//! - A statement outside transactions keeps what it has waited for until it is done; one that plans
+//!   its rows keeps its whole transaction over the wait, and goes on with a newer snapshot.
+//! - Waiting blocks the thread, as committing does.
+
+use super::cancel::{Flag, cancelled};
+use super::{Session, State};
+use gadus_base::clock;
+use gadus_engine::{Error, ErrorKind, Isolation, Locker, Result, Transaction};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a statement waits for a lock unless the session says something else: longer than
+/// transactions of programs take, and short enough that a program that waits for itself says so.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What a session remembers of locks.
+#[derive(Debug)]
+pub(super) struct Locking {
+    /// None waits for ever.
+    pub(super) timeout: Option<Duration>,
+    /// What BEGIN begins.
+    pub(super) isolation: Isolation,
+    /// The transaction of a statement that waits, and is not in one of the session's.
+    pub(super) unfinished: Option<Transaction>,
+}
+
+impl Default for Locking {
+    fn default() -> Self {
+        Self { timeout: Some(TIMEOUT), isolation: Isolation::Snapshot, unfinished: None }
+    }
+}
+
+impl Session {
+    /// Who locks for this session.
+    pub(super) fn locker(&self) -> Result<&Arc<Locker>> {
+        if let Some(locker) = self.locker.get() {
+            return Ok(locker);
+        }
+        let locker = self.shared.engine.locker()?;
+        Ok(self.locker.get_or_init(|| locker))
+    }
+
+    /// Begins a transaction that locks for this session.
+    pub(super) fn begin(&self, state: &State, isolation: Isolation) -> Result<Transaction> {
+        let mut transaction = self.shared.engine.begin_as(self.locker()?)?;
+        transaction.set_isolation(isolation);
+        if let Some(durability) = state.durability {
+            transaction.set_durability(durability);
+        }
+        Ok(transaction)
+    }
+
+    /// A statement begins.
+    pub(super) fn begin_statement(&self) -> Arc<Flag> {
+        let flag = self.cancel.begin();
+        self.progress.begin();
+        if let Some(locker) = self.locker.get() {
+            locker.begin_statement();
+        }
+        flag
+    }
+
+    /// Waits for what a statement was refused, if that is why it failed; else gives its error back.
+    pub(super) fn wait_for_lock(&self, state: &State, flag: &Flag, error: Error) -> Result<()> {
+        let Some(blocked) = error.blocked().filter(|_| error.kind() == ErrorKind::Locked) else {
+            return Err(error);
+        };
+        let locker = self.locker()?;
+        // Whoever cancels sets the flag, then looks for the locker.
+        if flag.is_set() {
+            return Err(cancelled());
+        }
+        let until = state.locking.timeout.map(|timeout| clock().now().plus(timeout));
+        locker.wait_for(blocked, until).map_err(|error| match error.kind() {
+            ErrorKind::Cancelled => cancelled(),
+            _ => error,
+        })
+    }
+
+    /// A statement has ended: what it locked outside transactions is free again.
+    pub(super) fn end_statement(&self, state: &mut State) {
+        state.locking.unfinished = None;
+        if state.transaction.is_none()
+            && let Some(locker) = self.locker.get()
+        {
+            locker.release();
+        }
+    }
+}

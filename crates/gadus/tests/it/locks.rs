@@ -1,0 +1,252 @@
+//! Transactions that meet one another, as connections of one instance and of several: no test can
+//! tell which.
+
+use crate::files::Folder;
+use gadus::{Connection, Database, ErrorKind, Options, params};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Connections of one instance, or each of an instance of its own.
+fn in_both(test: impl Fn(&Database, &dyn Fn() -> Connection)) {
+    for shares in [true, false] {
+        let folder = Folder::new();
+        let path = folder.path("x.gadus");
+        let database = Database::open(&path, Options::new()).unwrap();
+        let connection = database.connect();
+        connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", &[]).unwrap();
+        connection
+            .execute("INSERT INTO t SELECT value, 0 FROM generate_series(1, 100)", &[])
+            .unwrap();
+        test(&database, &|| if shares { database.connect() } else { open(&path) });
+        drop((connection, database));
+        assert!(gadus::check(&path, |_, _| ()).unwrap().problems.is_empty());
+    }
+}
+
+fn open(path: &Path) -> Connection {
+    Database::open(path, Options::new()).unwrap().connect()
+}
+
+fn number(connection: &Connection, sql: &str) -> i64 {
+    connection.query(sql, &[]).unwrap().next().unwrap().unwrap().get(0).unwrap()
+}
+
+fn run(connection: &Connection, script: &str) {
+    connection.execute_script(script).unwrap();
+}
+
+/// Runs a statement on another thread, lets it wait for a lock, and ends what it waits for.
+fn while_it_waits(
+    database: &Database,
+    waiting: &Connection,
+    sql: &str,
+    end: impl FnOnce(),
+) -> Result<u64, gadus::Error> {
+    let done = AtomicBool::new(false);
+    let waits = || database.statistics().locks.waits;
+    let before = waits();
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            let result = waiting.execute(sql, &[]);
+            done.store(true, Ordering::Release);
+            result
+        });
+        while waits() == before {
+            assert!(!done.load(Ordering::Acquire), "{sql} does not wait");
+            std::thread::yield_now();
+        }
+        end();
+        running.join().unwrap()
+    })
+}
+
+const COUNT: &str = "UPDATE t SET n = n + 1 WHERE id = 1";
+const VALUE: &str = "SELECT n FROM t WHERE id = 1";
+
+#[test]
+fn a_snapshot_transaction_that_waited_for_a_changed_row_gets_a_conflict() {
+    in_both(|database, connect| {
+        let (one, two) = (connect(), connect());
+        run(&one, &format!("BEGIN; {COUNT};"));
+        run(&two, "BEGIN");
+        let late = while_it_waits(database, &two, COUNT, || run(&one, "COMMIT")).unwrap_err();
+        assert_eq!(late.kind(), ErrorKind::Conflict, "{late}");
+        run(&two, "ROLLBACK");
+        // Where the first gives up, nothing has changed.
+        run(&one, &format!("BEGIN; {COUNT};"));
+        run(&two, "BEGIN");
+        assert_eq!(while_it_waits(database, &two, COUNT, || run(&one, "ROLLBACK")).unwrap(), 1);
+        run(&two, "COMMIT");
+        assert_eq!(number(&one, VALUE), 2);
+    });
+}
+
+#[test]
+fn statements_that_see_what_is_committed_wait_and_then_count_on() {
+    in_both(|database, connect| {
+        let (one, two) = (connect(), connect());
+        // Compiled, planned, and in a transaction.
+        let planned = "UPDATE t SET n = n + 1 WHERE id < 2";
+        for (before, statement, after) in [
+            ("", COUNT, ""),
+            ("", planned, ""),
+            ("BEGIN ISOLATION LEVEL READ COMMITTED", COUNT, "COMMIT"),
+            ("BEGIN ISOLATION LEVEL READ COMMITTED", planned, "COMMIT"),
+        ] {
+            let value = number(&one, VALUE);
+            run(&one, &format!("BEGIN; {COUNT};"));
+            run(&two, before);
+            let counted = while_it_waits(database, &two, statement, || run(&one, "COMMIT"));
+            assert_eq!(counted.unwrap(), 1, "{before} {statement}");
+            run(&two, after);
+            assert_eq!(number(&one, VALUE), value + 2, "{before} {statement}");
+        }
+    });
+}
+
+#[test]
+fn read_committed_sees_others_between_its_statements_and_snapshots_do_not() {
+    in_both(|_, connect| {
+        let (old, new, writer) = (connect(), connect(), connect());
+        run(&old, "BEGIN");
+        run(&new, "SET default_transaction_isolation = 'read committed'; BEGIN;");
+        run(&new, "INSERT INTO t VALUES (1000, 7)");
+        for round in 1..4 {
+            run(&writer, COUNT);
+            assert_eq!((number(&old, VALUE), number(&new, VALUE)), (0, round));
+            assert_eq!(number(&new, "SELECT sum(n) FROM t"), 7 + round);
+        }
+        run(&old, "COMMIT");
+        run(&new, "COMMIT");
+        assert_eq!(number(&old, "SELECT sum(n) FROM t"), 10);
+    });
+}
+
+#[test]
+fn a_wait_that_takes_too_long_ends_and_names_who_is_in_the_way() {
+    in_both(|_, connect| {
+        let (one, two) = (connect(), connect());
+        run(&one, &format!("BEGIN; {COUNT};"));
+        run(&two, "SET lock_timeout = '20ms'");
+        for statement in [COUNT, "DELETE FROM t WHERE id + 0 = 1", "DROP TABLE t"] {
+            let late = two.execute(statement, &[]).unwrap_err();
+            assert_eq!(late.kind(), ErrorKind::Locked, "{late}");
+            let process = format!("process {}", std::process::id());
+            assert!(late.to_string().contains(&process), "{late}");
+        }
+        // Others of the table's rows are free.
+        assert_eq!(two.execute("UPDATE t SET n = 5 WHERE id = 2", &[]).unwrap(), 1);
+        run(&one, "INSERT INTO t VALUES (500, 0)");
+        let late = two.execute("INSERT INTO t VALUES (500, 1)", &[]).unwrap_err();
+        assert_eq!(late.kind(), ErrorKind::Locked, "{late}");
+        run(&one, "ROLLBACK");
+        assert_eq!(two.execute("INSERT INTO t VALUES (500, 1)", &[]).unwrap(), 1);
+        run(&two, "DROP TABLE t");
+    });
+}
+
+#[test]
+fn one_of_two_that_wait_for_one_another_is_refused() {
+    in_both(|_, connect| {
+        let (one, two) = (connect(), connect());
+        run(&one, "BEGIN; UPDATE t SET n = 1 WHERE id = 1;");
+        run(&two, "BEGIN; UPDATE t SET n = 1 WHERE id = 2;");
+        let other = "UPDATE t SET n = 1 WHERE id = 2";
+        let (mut late, mut first) = (None, Ok(0));
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                let result = one.execute(other, &[]);
+                // Whoever was refused gives up what the other waits for.
+                if result.is_err() {
+                    run(&one, "ROLLBACK");
+                }
+                result
+            });
+            let result = two.execute("UPDATE t SET n = 1 WHERE id = 1", &[]);
+            if result.is_err() {
+                run(&two, "ROLLBACK");
+            }
+            late = Some(result);
+            first = waiting.join().unwrap();
+        });
+        let results = [first, late.unwrap()];
+        let refused = results.iter().filter_map(|result| result.as_ref().err()).collect::<Vec<_>>();
+        let [refused] = refused[..] else { panic!("{results:?}") };
+        assert_eq!(refused.kind(), ErrorKind::Deadlock, "{refused}");
+        for connection in [&one, &two] {
+            let _ = connection.execute("COMMIT", &[]);
+        }
+    });
+}
+
+#[test]
+fn a_statement_that_waits_can_be_cancelled() {
+    in_both(|database, connect| {
+        let (one, two) = (connect(), connect());
+        run(&one, &format!("BEGIN; {COUNT};"));
+        let ended = while_it_waits(database, &two, COUNT, || two.cancel_handle().cancel());
+        assert_eq!(ended.unwrap_err().kind(), ErrorKind::Cancelled);
+        // The next one is not.
+        assert_eq!(while_it_waits(database, &two, COUNT, || run(&one, "ROLLBACK")).unwrap(), 1);
+    });
+}
+
+#[test]
+fn rows_selected_for_update_are_kept() {
+    in_both(|database, connect| {
+        let (one, two) = (connect(), connect());
+        run(&one, "BEGIN ISOLATION LEVEL READ COMMITTED");
+        let chosen = "SELECT n FROM t WHERE id <= 2 ORDER BY id FOR UPDATE";
+        assert_eq!(number(&one, chosen), 0);
+        run(&two, "BEGIN");
+        let kept = two.execute(&format!("{chosen} NOWAIT"), &[]).unwrap_err();
+        assert_eq!(kept.kind(), ErrorKind::Locked, "{kept}");
+        let free = "SELECT id FROM t ORDER BY id LIMIT 2 FOR UPDATE SKIP LOCKED";
+        let ids = two.query(free, &[]).unwrap().map(|row| row.unwrap().get::<i64>(0).unwrap());
+        assert_eq!(ids.collect::<Vec<_>>(), [3, 4]);
+        run(&two, "ROLLBACK");
+        assert_eq!(while_it_waits(database, &two, COUNT, || run(&one, "COMMIT")).unwrap(), 1);
+        let first = "SELECT * FROM t WHERE n > 0 ORDER BY id DESC LIMIT 1 FOR UPDATE";
+        run(&two, "BEGIN");
+        let row = two.query(first, &[]).unwrap().next().unwrap().unwrap();
+        assert_eq!((row.get::<i64>(0).unwrap(), row.get::<i64>(1).unwrap()), (1, 1));
+        run(&two, "ROLLBACK");
+        let join = "SELECT * FROM t JOIN t AS u ON t.id = u.id FOR UPDATE";
+        assert_eq!(two.execute(join, &[]).unwrap(), 100, "outside transactions a query");
+        run(&two, "BEGIN");
+        assert_eq!(two.execute(join, &[]).unwrap_err().kind(), ErrorKind::Unsupported);
+    });
+}
+
+#[test]
+fn workers_take_each_job_once() {
+    in_both(|_, connect| {
+        let take = |worker: &Connection| -> usize {
+            let mut taken = 0;
+            loop {
+                run(worker, "BEGIN ISOLATION LEVEL READ COMMITTED");
+                let next = "SELECT id FROM t WHERE n = 0 ORDER BY id LIMIT 1 \
+                            FOR UPDATE SKIP LOCKED";
+                let job = worker.query(next, &[]).unwrap().next();
+                let Some(job) = job else {
+                    run(worker, "COMMIT");
+                    return taken;
+                };
+                let id = job.unwrap().get::<i64>(0).unwrap();
+                let done = worker.execute("UPDATE t SET n = n + 1 WHERE id = ?", params![id]);
+                assert_eq!(done.unwrap(), 1);
+                run(worker, "COMMIT");
+                taken += 1;
+            }
+        };
+        let workers = [connect(), connect(), connect()];
+        let taken = std::thread::scope(|scope| {
+            let taken = workers.each_ref().map(|worker| scope.spawn(|| take(worker)));
+            taken.map(|thread| thread.join().unwrap())
+        });
+        // Rows that others have locked are skipped, and may be free again a moment later.
+        let rest = take(&workers[0]);
+        assert_eq!(taken.iter().sum::<usize>() + rest, 100);
+        assert_eq!(number(&workers[0], "SELECT max(n) FROM t"), 1);
+    });
+}
