@@ -72,8 +72,10 @@ const ROOMS: &[Room] = &[
         uses: &[
             "gadus",
             "gadus-base",
+            "gadus-block",
             "gadus-cluster",
             "gadus-kub",
+            "gadus-locks",
             "gadus-machine",
             "gadus-profiler",
             "gadus-server",

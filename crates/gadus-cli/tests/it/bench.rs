@@ -64,6 +64,64 @@ fn processes_update_one_file_without_errors() {
 }
 
 #[test]
+fn processes_read_and_update_one_file_without_errors() {
+    let folder = Folder::new();
+    let words = ["processes", "--mix", "point", "--processes", "1,4", "--time", "50ms"];
+    let words = [&words[..], &["--against", "sqlite"]].concat();
+    let figures = figures(&folder, &words);
+    for case in ["1 processes", "4 processes"] {
+        let of_sqlite = |metric: &str| {
+            let found = figures.iter().find(|figure| {
+                figure["case"] == case && figure["metric"] == metric && figure["peer"] == "sqlite"
+            });
+            found.unwrap()["peer_value"].as_f64().unwrap()
+        };
+        for metric in ["reads", "commits", "p99_ms"] {
+            assert!(value(&figures, case, metric) > 0.0, "{case} {metric}");
+            assert!(of_sqlite(metric) > 0.0, "{case} {metric}");
+        }
+        assert_eight_to_one(value(&figures, case, "reads"), value(&figures, case, "commits"));
+        assert_eight_to_one(of_sqlite("reads"), of_sqlite("commits"));
+    }
+    assert_eq!(value(&figures, "all", "errors"), 0.0);
+}
+
+/// Medians of odd counts, so they are those of the same round.
+fn assert_eight_to_one(reads: f64, commits: f64) {
+    assert!((reads / commits - 8.0).abs() < 1e-6, "{reads} to {commits}");
+}
+
+#[test]
+fn a_peer_that_does_not_play_a_mix_is_refused() {
+    let folder = Folder::new();
+    let words = ["bench", "processes", "--mix", "point", "--against", "postgres", "--dir", "."];
+    let told = folder.refused(&words);
+    assert!(told.contains("leave it out of --against"), "{told}");
+}
+
+#[test]
+fn locks_are_timed_on_both_paths_beside_mutexes_and_file_locks() {
+    let folder = Folder::new();
+    let figures = figures(&folder, &["locks", "--time", "2ms"]);
+    for case in ["fast path", "row"] {
+        for peer in ["mutex pair", "fcntl pair"] {
+            let found = figures.iter().find(|figure| {
+                figure["case"] == case
+                    && figure["metric"] == "lock_unlock_ns"
+                    && figure["peer"] == peer
+            });
+            let found = found.unwrap_or_else(|| panic!("{case}, {peer}: {figures:?}"));
+            for key in ["value", "peer_value", "ratio", "ratio_low", "ratio_high"] {
+                assert!(found[key].as_f64().unwrap() > 0.0, "{key}: {found}");
+            }
+            assert_eq!(found["unit"], "ns");
+            assert_eq!(found["rounds"], 5);
+        }
+        assert!(value(&figures, case, "locks_per_second") > 0.0);
+    }
+}
+
+#[test]
 fn commits_are_counted_for_each_number_of_clients_beside_the_bare_loop() {
     let folder = Folder::new();
     let figures = figures(&folder, &["commit", "--clients", "1,4", "--time", "20ms"]);

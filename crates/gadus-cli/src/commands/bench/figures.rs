@@ -200,6 +200,7 @@ fn shown(value: f64, unit: &str) -> String {
         "s" if value < 1e-3 => format!("{:.0} µs", value * 1e6),
         "s" if value < 1.0 => format!("{:.1} ms", value * 1e3),
         "s" => format!("{value:.2} s"),
+        "ms" if value < 10.0 => format!("{value:.2} ms"),
         "bytes" if value < 1e9 => format!("{:.1} MB", value / 1e6),
         "bytes" => format!("{:.2} GB", value / 1e9),
         "count" => format!("{value:.0}"),

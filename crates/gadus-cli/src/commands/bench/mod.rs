@@ -12,6 +12,7 @@ mod kill;
 mod kill_among;
 mod latencies;
 mod load;
+mod locks;
 mod machine;
 mod peers;
 mod processes;
@@ -39,7 +40,9 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench commit --clients 1,64 --against sqlite,postgres
   gadus bench commit --clients 1,64 --sync-delay 4ms
   gadus bench scan --rows 10000000 --against duckdb --json
-  gadus bench processes --writers 32 --against sqlite,postgres
+  gadus bench processes --processes 32 --against sqlite,postgres
+  gadus bench processes --mix point --processes 1,2,4,8 --against sqlite
+  gadus bench locks
   gadus bench kill --kills 1000
 
 Peers: duckdb comes as a wheel into a virtual environment beside the results (Debian: python3-venv),
@@ -57,8 +60,10 @@ enum What {
     Commit(commit::Commit),
     /// Filters and aggregates over a table in memory; opening a file and finding a first row
     Scan(scan::Scan),
-    /// Durable updates of one row from many processes on one file
+    /// Durable updates of one row, alone or among reads, from many processes on one file
     Processes(processes::Processes),
+    /// A lock of the lock table, beside mutexes of one process and locks of a file
+    Locks(locks::Locks),
     /// Kill -9 of a process that commits and checkpoints, again and again
     Kill(kill::Kill),
 }
@@ -121,6 +126,7 @@ pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
         What::Commit(command) => commit::run(command),
         What::Scan(command) => scan::run(command),
         What::Processes(command) => processes::run(command),
+        What::Locks(command) => locks::run(command),
         What::Kill(command) => kill::run(command),
     }
 }

@@ -32,9 +32,11 @@ enum What {
     },
     /// Open a database, run a query, and tell how long both took together
     OpenAndFind { file: PathBuf, sql: String },
-    /// Update rows of a database once told to, and tell how long that took
-    Update {
+    /// Read and update rows of a database once told to, and tell how often, and how long that took
+    Play {
         file: PathBuf,
+        #[arg(long)]
+        reads_per_commit: u32,
         #[arg(long, value_parser = humantime::parse_duration)]
         sync_delay: Duration,
         #[arg(long, value_parser = humantime::parse_duration)]
@@ -64,7 +66,9 @@ pub(crate) fn work(command: &Worker) -> Result<(), Failure> {
             let rows = scan::texts(database.connect().query(sql, &[])?)?;
             json!({ "seconds": started.elapsed().as_secs_f64(), "rows": rows.len() })
         }
-        What::Update { file, sync_delay, time } => processes::update(file, *sync_delay, *time)?,
+        What::Play { file, reads_per_commit, sync_delay, time } => {
+            processes::play(file, *reads_per_commit, *sync_delay, *time)?
+        }
         What::Verify { file } => kill::verify(file)?,
     };
     writeln!(io::stdout(), "{answer}")?;

@@ -43,25 +43,40 @@ def make_counters(path, create_table, rows):
     return {}
 
 
-def prepare_update(path):
-    global updating
-    updating = connect(path)
+def open_counters(path):
+    global counters
+    counters = connect(path)
     return {}
 
 
-def update(update, rows, seconds):
-    classes, errors = {}, 0
+def play(read, update, reads_per_commit, rows, seconds):
+    classes, reads, errors = {}, 0, 0
+
+    def some_id():
+        # Not randint, which takes a good part of the time of a read.
+        return (1 + int(random.random() * rows),)
+
     end = time.perf_counter() + seconds
-    while (begun := time.perf_counter()) < end:
+    while time.perf_counter() < end:
         try:
-            updating.execute(update, (random.randint(1, rows),))
+            for _ in range(reads_per_commit):
+                if counters.execute(read, some_id()).fetchone() is None:
+                    errors += 1
+                else:
+                    reads += 1
+            id = some_id()
+            begun = time.perf_counter()
+            changed = counters.execute(update, id).rowcount
         except sqlite3.OperationalError:
+            errors += 1
+            continue
+        if changed != 1:
             errors += 1
             continue
         microseconds = max((time.perf_counter() - begun) * 1e6, 1.0)
         latency_class = int(math.log(microseconds) / math.log(CLASS_WIDTH))
         classes[latency_class] = classes.get(latency_class, 0) + 1
-    return {"latencies": sorted(classes.items()), "errors": errors}
+    return {"reads": reads, "latencies": sorted(classes.items()), "errors": errors}
 
 
 serve(
@@ -69,7 +84,7 @@ serve(
         "version": version,
         "commit": commit,
         "make_counters": make_counters,
-        "prepare_update": prepare_update,
-        "update": update,
+        "open_counters": open_counters,
+        "play": play,
     }
 )

@@ -1,0 +1,127 @@
+//! `gadus bench processes`: point reads and durable commits from many processes on one file.
+//!
+//! - Each process has one connection, and waits for each answer. SQLite's are Python processes,
+//!   PostgreSQL's are its server's, driven by pgbench.
+//! - All processes are ready before a turn begins, and the turn ends by the clock.
+//! - With `--sync-delay` every sync of Gadus takes longer; peers cannot be slowed down alike and
+//!   are left out.
+
+mod client;
+mod mix;
+mod rivals;
+
+pub(super) use client::play;
+
+use std::cell::Cell;
+
+use clap::{Args, ValueEnum};
+use gadus::{Database, Options};
+
+use super::figures::{self, Figure, Metric};
+use super::machine::Machine;
+use super::rounds::{Entry, GADUS, measure};
+use super::workplace::{Workplace, remove_database};
+use super::{Common, Repeat, Turn};
+use crate::failure::Failure;
+use client::Client;
+use mix::{Mix, Played, ROWS, TABLE};
+use rivals::Rivals;
+
+const PER_SYNC: Metric = Metric::higher("commits_per_sync", "commits");
+const ERRORS: Metric = Metric::lower("errors", "count");
+
+const PROCESSES_MAX: i64 = 256;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  gadus bench processes --processes 32 --against sqlite,postgres --json
+  gadus bench processes --processes 32 --sync-delay 4ms
+  gadus bench processes --mix point --processes 1,2,4,8 --against sqlite --json")]
+pub(super) struct Processes {
+    /// What each process does
+    #[arg(long, value_enum, default_value_t = Mix::Update)]
+    mix: Mix,
+    /// Numbers of processes
+    #[arg(long, visible_alias = "writers", value_delimiter = ',', default_value = "32", value_parser = clap::value_parser!(u32).range(1..=PROCESSES_MAX))]
+    processes: Vec<u32>,
+    /// Peers
+    #[arg(long, value_delimiter = ',')]
+    against: Vec<Peer>,
+    #[command(flatten)]
+    turn: Turn,
+    #[command(flatten)]
+    repeat: Repeat,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Peer {
+    Postgres,
+    Sqlite,
+}
+
+pub(super) fn run(command: &Processes) -> Result<(), Failure> {
+    let against = command.turn.fair(&command.against)?;
+    if command.mix == Mix::Point && against.contains(&Peer::Postgres) {
+        return Err(Failure::message(
+            "postgres plays no `--mix point`: leave it out of --against, or use `--mix update`",
+        ));
+    }
+    let place = Workplace::make(command.common.dir.as_deref())?;
+    let mut machine = Machine::describe(place.folder())?;
+    let rivals = Rivals::start(command, against, &place)?;
+    let errors = Cell::new(0);
+    let mut entries = Vec::new();
+    for &processes in &command.processes {
+        let case = command.mix.case(processes);
+        let (place, errors) = (&place, &errors);
+        entries.push(Entry::new(case.clone(), GADUS, move || {
+            let (played, per_sync) = play_gadus(place, command.mix, processes, &command.turn)?;
+            errors.set(errors.get() + played.errors);
+            let mut measured = played.measured(command.mix, command.turn.time);
+            measured.push((PER_SYNC, per_sync));
+            Ok(measured)
+        }));
+        rivals.enter(&mut entries, &case, processes, command, place);
+    }
+    let series = measure(&mut entries, command.repeat.rounds, &mut machine)?;
+    drop(entries);
+    rivals.tell_errors()?;
+    let mut figures = figures::figures(&series, GADUS);
+    #[allow(clippy::cast_precision_loss)] // a count of errors
+    let errors = errors.get() as f64;
+    figures.push(Figure::alone("all", ERRORS, errors, command.repeat.rounds as usize));
+    remove_database(&place.path("gadus.db"))?;
+    figures::print("processes", &figures, machine.was_quiet()?, command.common.json)
+}
+
+/// One turn of Gadus; gives commits a sync, too.
+fn play_gadus(
+    place: &Workplace,
+    mix: Mix,
+    processes: u32,
+    turn: &Turn,
+) -> Result<(Played, f64), Failure> {
+    let file = place.path("gadus.db");
+    remove_database(&file)?;
+    let database = Database::open(&file, Options::new())?;
+    let connection = database.connect();
+    connection.execute(TABLE, &[])?;
+    let fill = format!("INSERT INTO counters SELECT value, 0 FROM generate_series(1, {ROWS})");
+    connection.execute(&fill, &[])?;
+    let start = |_| Client::start(&file, mix, turn);
+    let mut started = (0..processes).map(start).collect::<Result<Vec<_>, _>>()?;
+    started.iter_mut().try_for_each(Client::wait_ready)?;
+    let before = database.statistics().store.log_syncs;
+    started.iter_mut().try_for_each(Client::go)?;
+    let mut played = Played::default();
+    for mut client in started {
+        played.add(&client.answer()?)?;
+    }
+    #[allow(clippy::cast_precision_loss)] // counts of a few seconds
+    let syncs = (database.statistics().store.log_syncs - before).max(1) as f64;
+    #[allow(clippy::cast_precision_loss)]
+    let commits = played.latencies.count() as f64;
+    Ok((played, commits / syncs))
+}
