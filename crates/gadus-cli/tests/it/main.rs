@@ -12,4 +12,5 @@ mod demo;
 mod folder;
 mod generate;
 mod load;
+mod sharing;
 mod shell;

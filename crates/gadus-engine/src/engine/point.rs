@@ -63,14 +63,12 @@ impl Engine {
                 check_keys(table, &rows, &inner.blobs)?;
             }
         }
+        let inserts = inserts(schema, &rows);
         inner.commit(durability, |head| {
             let table = same_shape(head, schema)?;
-            let refuse = |what| Locker::refuse_kept(inner.locks(), what, locker);
-            refuse(What::Rows(schema.id))?;
-            if !schema.key.is_empty() {
-                let hashes = rows.iter().map(|row| KeyHash::of(table.key_of(row)));
-                hashes.map(|hash| What::Key(schema.id, hash)).try_for_each(refuse)?;
-            }
+            inserts
+                .iter()
+                .try_for_each(|what| Locker::refuse_kept(inner.locks(), *what, locker))?;
             check_keys(table, &rows, &inner.blobs)?;
             append_changes(table, rows)
         })?;
@@ -108,6 +106,14 @@ impl Engine {
         })?;
         Ok(u64::from(committed.is_some()))
     }
+}
+
+/// What others must not keep for rows to be inserted.
+fn inserts(schema: &TableSchema, rows: &[Row]) -> Vec<What> {
+    let rows = if schema.key.is_empty() { &[] } else { rows };
+    let hash = |row: &Row| KeyHash::of(schema.key.iter().map(|&column| &row[column]));
+    let keys = rows.iter().map(|row| What::Key(schema.id, hash(row)));
+    std::iter::once(What::Rows(schema.id)).chain(keys).collect()
 }
 
 fn row_changes(schema: &TableSchema, row: RowId, change: RowChange) -> Result<Vec<Change>> {

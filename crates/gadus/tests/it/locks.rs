@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Connections of one instance, or each of an instance of its own.
-fn in_both(test: impl Fn(&Database, &dyn Fn() -> Connection)) {
+pub(crate) fn in_both(test: impl Fn(&Database, &dyn Fn() -> Connection)) {
     for shares in [true, false] {
         let folder = Folder::new();
         let path = folder.path("x.gadus");
@@ -27,16 +27,16 @@ fn open(path: &Path) -> Connection {
     Database::open(path, Options::new()).unwrap().connect()
 }
 
-fn number(connection: &Connection, sql: &str) -> i64 {
+pub(crate) fn number(connection: &Connection, sql: &str) -> i64 {
     connection.query(sql, &[]).unwrap().next().unwrap().unwrap().get(0).unwrap()
 }
 
-fn run(connection: &Connection, script: &str) {
+pub(crate) fn run(connection: &Connection, script: &str) {
     connection.execute_script(script).unwrap();
 }
 
 /// Runs a statement on another thread, lets it wait for a lock, and ends what it waits for.
-fn while_it_waits(
+pub(crate) fn while_it_waits(
     database: &Database,
     waiting: &Connection,
     sql: &str,

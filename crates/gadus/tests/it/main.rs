@@ -5,6 +5,7 @@
     reason = "a test may fail at any line; the lint sees only test functions"
 )]
 
+mod anomalies;
 mod asynchronous;
 mod checks;
 mod files;

@@ -1,0 +1,83 @@
+//! Several programs on one file.
+
+use crate::folder::Folder;
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+/// A shell that stays open.
+struct Shell {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Shell {
+    fn open(folder: &Folder) -> Self {
+        let mut command = folder.gadus(&["x.gadus", "--format", "csv"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Self { child, input, output: BufReader::new(output) }
+    }
+
+    /// Runs statements; gives what they print.
+    fn run(&mut self, statements: &str) -> String {
+        writeln!(self.input, "{statements};\nSELECT 'end' AS done;").unwrap();
+        let (mut printed, mut line) = (String::new(), String::new());
+        while line != "end\n" {
+            printed.push_str(&std::mem::take(&mut line));
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "{printed}");
+        }
+        printed.strip_suffix("done\n").unwrap().to_owned()
+    }
+
+    fn send(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn two_shells_share_a_file_and_others_see_who_keeps_what() {
+    let folder = Folder::new();
+    let (mut one, mut two) = (Shell::open(&folder), Shell::open(&folder));
+    one.run("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)");
+    one.run("INSERT INTO t VALUES (1, 1), (2, 2)");
+    assert_eq!(two.run("SELECT sum(n) AS s FROM t"), "s\n3\n");
+    one.run("BEGIN; UPDATE t SET n = 10 WHERE id = 1");
+    let locks = folder.printed(&["locks", "x.gadus", "--json"]);
+    let locks = locks.lines().map(|line| serde_json::from_str(line).unwrap());
+    let locks = locks.collect::<Vec<serde_json::Value>>();
+    let row = locks.iter().find(|lock| lock["granted"] == "X").unwrap();
+    assert_eq!((&row["table"], &row["session"]["pid"]), (&"t".into(), &one.child.id().into()));
+    assert!(row["resource"].as_str().unwrap().starts_with("row 0 of"), "{row}");
+    let sessions = folder.printed(&["sessions", "x.gadus", "--json"]);
+    for shell in [&one, &two] {
+        assert!(sessions.contains(&format!("\"pid\":{}", shell.child.id())), "{sessions}");
+    }
+    assert!(folder.printed(&["sessions", "x.gadus"]).contains("since"));
+    let figures = folder.printed(&["locks", "x.gadus", "--table", "--json"]);
+    let figures: serde_json::Value = serde_json::from_str(&figures).unwrap();
+    assert!(figures["slots_used"].as_u64().unwrap() >= 1, "{figures}");
+    // Who is stopped with a lock keeps that row, and nothing else.
+    one.send(Signal::STOP);
+    two.run("INSERT INTO t VALUES (3, 3)");
+    two.run("UPDATE t SET n = 20 WHERE id = 2");
+    assert_eq!(two.run("SELECT sum(n) AS s FROM t"), "s\n24\n");
+    let kept = "SET lock_timeout = 1; UPDATE t SET n = 0 WHERE id = 1";
+    let refused = folder.refused(&["x.gadus", "-c", kept]);
+    assert!(refused.contains(&format!("process {} ", one.child.id())), "{refused}");
+    // Who is killed with one keeps nothing.
+    one.send(Signal::KILL);
+    assert_eq!(two.run("UPDATE t SET n = 5 WHERE id = 1; SELECT sum(n) AS s FROM t"), "s\n28\n");
+    assert_eq!(folder.printed(&["locks", "x.gadus", "--json"]), "");
+    drop(two);
+    assert!(folder.printed(&["check", "x.gadus"]).ends_with("sound\n"));
+}
