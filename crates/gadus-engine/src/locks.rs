@@ -70,8 +70,8 @@ impl Locker {
         self.rows.lock().owner().begin_transaction();
     }
 
-    /// Locks something, if nobody is in the way; says whether it was not locked before.
-    pub(crate) fn lock(&self, what: What) -> Result<bool> {
+    /// Locks something, if nobody is in the way.
+    pub(crate) fn lock(&self, what: What) -> Result<()> {
         self.lock_until(what, Wait::No)
     }
 
@@ -81,7 +81,7 @@ impl Locker {
     /// `Locked` when the time is over, `Deadlock`, or `Cancelled`.
     pub fn wait_for(&self, blocked: Blocked, until: Option<Instant>) -> Result<()> {
         let wait = until.map_or(Wait::Forever, Wait::Until);
-        self.lock_until(blocked.0, wait).map(drop)
+        self.lock_until(blocked.0, wait)
     }
 
     /// The same for no longer than a time.
@@ -108,9 +108,8 @@ impl Locker {
         let _ = self.rows.lock().release_all();
     }
 
-    fn lock_until(&self, what: What, wait: Wait) -> Result<bool> {
+    fn lock_until(&self, what: What, wait: Wait) -> Result<()> {
         let mut rows = self.rows.lock();
-        let held = rows.owner().held_count();
         let locked = match what {
             What::Row(table, row) => rows.lock_row(table, row, Mode::Exclusive, wait).map(drop),
             What::Key(..) | What::Rows(_) | What::Shape(_) => {
@@ -118,8 +117,7 @@ impl Locker {
                 rows.owner().lock(resource, mode, wait).map(drop)
             }
         };
-        let is_new = rows.owner().held_count() != held;
-        locked.map(|()| is_new).map_err(|error| failed(error).blocked_by(Blocked(what)))
+        locked.map_err(|error| failed(error).blocked_by(Blocked(what)))
     }
 
     /// Whether somebody else keeps something from being changed, by a statement outside

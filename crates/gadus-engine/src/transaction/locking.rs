@@ -5,7 +5,7 @@
 //! - What others hold is refused with the lock to wait for ([`Error::blocked`]).
 
 use super::Transaction;
-use crate::engine::check_keys;
+use crate::engine::duplicate_key;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::KeyHash;
 use crate::locks::{Locker, What};
@@ -38,7 +38,7 @@ impl Transaction {
         let Some(table) = head.table(schema.id).filter(|table| table.last_changed > since) else {
             return Ok(());
         };
-        // A lock of the whole segment may have covered them: each is looked at.
+        // Also at rows that were locked before, by the lock of a whole segment or after a wait.
         let stays = |row: &&RowId| {
             self.is_loaded(schema, row.segment)
                 || is_unchanged(table, row.segment, row.position, since)
@@ -52,25 +52,29 @@ impl Transaction {
         if schema.key.is_empty() || rows.len() > KEYS_LOCKED_MAX {
             return Ok(());
         }
-        let mut is_new = false;
         for row in rows {
             let hash = KeyHash::of(schema.key.iter().map(|&column| &row[column]));
-            is_new |= self.lock(What::Key(schema.id, hash))?;
+            self.lock(What::Key(schema.id, hash))?;
         }
-        let head = match is_new {
-            true => self.inner.coordinator.lock()?.version.clone(),
-            false => return Ok(()),
-        };
+        // Also of keys that were locked before: who has waited for a lock has not looked yet.
+        let head = self.inner.coordinator.lock()?.version.clone();
         let since = self.state.base.commit;
-        match head.table(schema.id).filter(|table| table.last_changed > since) {
-            // What the transaction itself has deleted may come again: commit knows.
-            Some(table) if !self.has_deleted(schema) => check_keys(table, rows, &self.inner.blobs),
-            _ => Ok(()),
+        let Some(table) = head.table(schema.id).filter(|table| table.last_changed > since) else {
+            return Ok(());
+        };
+        for row in rows {
+            let key = table.key_of(row).cloned().collect::<Vec<_>>();
+            let there = table.find_key(&self.inner.blobs, &key)?;
+            // What the transaction itself has deleted may come again.
+            if there.is_some_and(|there| !self.has_deleted(schema, there)) {
+                return Err(duplicate_key(schema, &key));
+            }
         }
+        Ok(())
     }
 
-    /// Locks something; says whether it was not locked before.
-    pub(super) fn lock(&mut self, what: What) -> Result<bool> {
+    /// Locks something.
+    pub(super) fn lock(&mut self, what: What) -> Result<()> {
         self.locker()?.lock(what)
     }
 
@@ -92,8 +96,9 @@ impl Transaction {
         writes.is_some_and(|writes| writes.loaded.iter().any(|(id, _)| *id == segment))
     }
 
-    fn has_deleted(&self, schema: &TableSchema) -> bool {
-        self.state.writes.get(&schema.id).is_some_and(|writes| !writes.deleted.is_empty())
+    fn has_deleted(&self, schema: &TableSchema, row: RowId) -> bool {
+        let deleted = self.state.writes.get(&schema.id).and_then(|w| w.deleted.get(&row.segment));
+        deleted.is_some_and(|positions| positions.contains(&row.position))
     }
 }
 

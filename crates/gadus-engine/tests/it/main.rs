@@ -9,6 +9,7 @@ mod faults;
 mod history;
 mod model;
 mod reference;
+mod serial;
 mod threads;
 mod transactions;
 mod waiting;

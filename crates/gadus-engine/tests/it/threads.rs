@@ -28,7 +28,7 @@ fn options() -> Options {
     }
 }
 
-fn schema(name: &str) -> TableSchema {
+pub(crate) fn schema(name: &str) -> TableSchema {
     let column = |name: &str| ColumnDefinition {
         name: name.to_owned(),
         column_type: ColumnType::Int64,
@@ -38,7 +38,7 @@ fn schema(name: &str) -> TableSchema {
     TableSchema::new(name, vec![column("id"), column("amount")], vec![0]).unwrap()
 }
 
-fn row(id: i64, amount: i64) -> Arc<[Datum]> {
+pub(crate) fn row(id: i64, amount: i64) -> Arc<[Datum]> {
     Arc::from([Datum::Integer(id), Datum::Integer(amount)])
 }
 
@@ -48,7 +48,7 @@ fn amount(row: &[Datum]) -> i64 {
 }
 
 /// Rows and sum of a table.
-fn total(snapshot: &Snapshot, name: &str) -> [i128; 2] {
+pub(crate) fn total(snapshot: &Snapshot, name: &str) -> [i128; 2] {
     let table = snapshot.table(name).unwrap();
     let wanted = [Aggregate::CountRows, Aggregate::Sum(1)];
     let folded = table.aggregate(Vec::new(), &wanted, 1, &AtomicBool::new(false)).unwrap();
@@ -102,7 +102,7 @@ fn write(
 }
 
 /// Where a database lies, and how many instances of this process share it.
-enum Place {
+pub(crate) enum Place {
     /// In memory, of one instance.
     Memory(Arc<MemoryFolder>),
     /// In files, of several.
@@ -110,15 +110,15 @@ enum Place {
 }
 
 impl Place {
-    fn memory() -> Self {
+    pub(crate) fn memory() -> Self {
         Self::Memory(Arc::new(MemoryFolder::new()))
     }
 
-    fn files(instances: usize) -> Self {
+    pub(crate) fn files(instances: usize) -> Self {
         Self::Files(tempfile::tempdir().unwrap(), instances)
     }
 
-    fn open(&self) -> Vec<Engine> {
+    pub(crate) fn open(&self) -> Vec<Engine> {
         match self {
             Self::Memory(folder) => vec![Engine::open(folder.clone(), NAME, options()).unwrap()],
             Self::Files(root, instances) => {

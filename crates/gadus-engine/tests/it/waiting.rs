@@ -1,5 +1,6 @@
 //! Statements that wait for what others have locked.
 
+use gadus_base::CommitNumber;
 use gadus_engine::{Engine, Error, ErrorKind, Locker, Transaction};
 use std::time::Duration;
 
@@ -10,21 +11,18 @@ const LONG: Duration = Duration::from_secs(120);
 pub(crate) fn transact<T>(
     engine: &Engine,
     mut work: impl FnMut(&mut Transaction) -> Result<T, Error>,
-) -> Option<T> {
+) -> Option<(T, Option<CommitNumber>)> {
     let mut transaction = engine.begin().unwrap();
     loop {
         let savepoint = transaction.savepoint();
         match work(&mut transaction) {
-            Ok(value) => return is_done(transaction.commit()).then_some(value),
+            Ok(value) => return done(transaction.commit()).map(|commit| (value, commit)),
             Err(error) => {
                 let Some(blocked) = error.blocked() else {
-                    is_done::<()>(Err(error));
-                    return None;
+                    return done(Err(error));
                 };
                 transaction.restore(savepoint);
-                if !is_done(transaction.locker().unwrap().wait_at_most(blocked, LONG)) {
-                    return None;
-                }
+                done(transaction.locker().unwrap().wait_at_most(blocked, LONG))?;
             }
         }
     }
@@ -44,13 +42,8 @@ pub(crate) fn alone<T>(
     done
 }
 
-fn is_done<T>(result: Result<T, Error>) -> bool {
-    match result {
-        Ok(_) => true,
-        Err(error) => {
-            let kind = error.kind();
-            assert!(matches!(kind, ErrorKind::Conflict | ErrorKind::Deadlock), "{error}");
-            false
-        }
-    }
+fn done<T>(result: Result<T, Error>) -> Option<T> {
+    let conflicts =
+        |error: &Error| matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Deadlock);
+    result.inspect_err(|error| assert!(conflicts(error), "{error}")).ok()
 }
