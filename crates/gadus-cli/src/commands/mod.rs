@@ -1,4 +1,4 @@
-//! The subcommands, one file or folder each, and the ledger that two of them share.
+//! The subcommands, one file or folder each, and what several of them share.
 
 pub(crate) mod bench;
 pub(crate) mod bookings;
@@ -8,3 +8,15 @@ pub(crate) mod generate;
 pub(crate) mod ledger;
 pub(crate) mod locks;
 pub(crate) mod tpch;
+
+use std::time::Duration;
+
+use gadus_base::clock;
+
+/// Does nothing for a time.
+pub(crate) fn pause(time: Duration) {
+    let end = clock().now().plus(time);
+    while !end.since(clock().now()).is_zero() {
+        std::thread::park_timeout(end.since(clock().now()));
+    }
+}

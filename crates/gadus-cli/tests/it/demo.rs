@@ -7,7 +7,9 @@ fn the_demo_passes_and_leaves_nothing_behind() {
     let folder = Folder::new();
     let words = ["demo", "--rows", "20000", "--sf", "0.01", "--kills", "3", "--dir", "."];
     let printed = folder.printed(&words);
-    for expected in ["Load", "Ask", "Update", "Snapshots", "kill -9", "Verify", "of these lost"] {
+    for expected in
+        ["Load", "Ask", "Update", "Snapshots", "kill -9", "Eight", "Verify", "of these lost"]
+    {
         assert!(printed.contains(expected), "{expected}: {printed}");
     }
     assert_eq!(std::fs::read_dir(folder.path("")).unwrap().count(), 0);

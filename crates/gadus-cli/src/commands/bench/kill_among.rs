@@ -8,7 +8,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use gadus_base::{Instant, Random, clock};
+use gadus_base::Random;
 
 use super::figures::{self, Figure, Metric};
 use super::kill::{
@@ -17,7 +17,7 @@ use super::kill::{
 use super::machine::Machine;
 use super::workplace::{Workplace, remove_database};
 use super::{Common, pause};
-use crate::commands::ledger::{Numbers, Pause, Writing, WritingProcess};
+use crate::commands::ledger::{Numbers, Writers, Writing};
 use crate::failure::Failure;
 use crate::progress::Progress;
 
@@ -29,20 +29,8 @@ const STALL_MAX: Metric = Metric::lower("stall_ms_max", "ms");
 const KILLS_EACH: u32 = 100;
 /// A victim dies at most this long after the one before.
 const REST_MS_MAX: u64 = 20;
-/// A pause that begins this long after a kill may still come from it: a latch is looked at every
-/// ten milliseconds while somebody waits for it.
-const AFTERMATH: Duration = Duration::from_millis(30);
 /// One victim of this many is killed while it may still be opening.
 const EARLY_ONE_IN: u64 = 8;
-
-/// The writers of one database, each in a process of its own.
-struct Writers {
-    writing: Writing,
-    processes: Vec<WritingProcess>,
-    /// When somebody was killed, and the pauses of all that they did not end with.
-    kills: Vec<Instant>,
-    pauses: Vec<Vec<Pause>>,
-}
 
 pub(super) fn run(kills: u32, processes: u32, common: &Common) -> Result<(), Failure> {
     let place = Workplace::make(common.dir.as_deref())?;
@@ -61,7 +49,7 @@ pub(super) fn run(kills: u32, processes: u32, common: &Common) -> Result<(), Fai
     let mut done = 0;
     while done < kills {
         let count = KILLS_EACH.min(kills - done);
-        let round = Writers::kill_some(&all, count, &mut random, &mut progress, &mut stalls);
+        let round = kill_some(&all, count, &mut random, &mut progress, &mut stalls);
         done += count;
         let looked = round.and_then(|acknowledged| {
             found.acknowledged += acknowledged.beyond(&known.numbers);
@@ -114,74 +102,26 @@ fn report(
     figures::print("kill", &figures, quiet, json)
 }
 
-impl Writers {
-    /// Starts all, kills some one after another and then all at once; returns what they have
-    /// acknowledged, and adds how long survivors stalled around each kill.
-    fn kill_some(
-        all: &Writing,
-        kills: u32,
-        random: &mut Random,
-        progress: &mut Progress,
-        stalls: &mut Vec<Duration>,
-    ) -> Result<Numbers, Failure> {
-        let mut writers = Self::start(all)?;
-        let mut acknowledged = Numbers::default();
-        for process in &writers.processes {
-            process.wait()?;
+/// Starts all, kills some one after another and then all at once; returns what they have
+/// acknowledged, and adds how long survivors stalled around each kill.
+fn kill_some(
+    all: &Writing,
+    kills: u32,
+    random: &mut Random,
+    progress: &mut Progress,
+    stalls: &mut Vec<Duration>,
+) -> Result<Numbers, Failure> {
+    let mut writers = Writers::start(all)?;
+    for _ in 0..kills {
+        let victim = writers.any(random);
+        if random.below(EARLY_ONE_IN) > 0 {
+            writers.wait_for(victim)?;
         }
-        for _ in 0..kills {
-            let victim = usize::try_from(random.below(writers.processes.len() as u64));
-            let victim = victim.expect("below the number of processes");
-            if random.below(EARLY_ONE_IN) > 0 {
-                writers.processes[victim].wait_once()?;
-            }
-            pause(Duration::from_millis(random.below(REST_MS_MAX)));
-            acknowledged.note_all(&writers.replace(victim)?);
-            progress.advance(1);
-        }
-        for process in writers.processes.drain(..) {
-            writers.pauses.push(process.pauses(true));
-            acknowledged.note_all(&process.kill()?);
-        }
-        stalls.extend(writers.stalls());
-        Ok(acknowledged)
+        pause(Duration::from_millis(random.below(REST_MS_MAX)));
+        writers.replace(victim)?;
+        progress.advance(1);
     }
-
-    fn start(all: &Writing) -> Result<Self, Failure> {
-        let writing = Writing { writers: 1, ..all.clone() };
-        let mut writers =
-            Self { writing, processes: Vec::new(), kills: Vec::new(), pauses: Vec::new() };
-        for id in 0..all.writers {
-            writers.processes.push(writers.process(id)?);
-        }
-        Ok(writers)
-    }
-
-    fn process(&self, id: u32) -> Result<WritingProcess, Failure> {
-        WritingProcess::start(&Writing { first_writer: id, ..self.writing.clone() }, 1)
-    }
-
-    /// Kills a process and starts another in its place; returns what the killed one acknowledged.
-    fn replace(&mut self, victim: usize) -> Result<Numbers, Failure> {
-        let killed = self.processes.swap_remove(victim);
-        // The place of the last is now the victim's: writers are told apart by their ids.
-        let id = killed.first_writer();
-        self.pauses.push(killed.pauses(false));
-        self.kills.push(clock().now());
-        let acknowledged = killed.kill()?;
-        let next = self.process(id)?;
-        self.processes.push(next);
-        Ok(acknowledged)
-    }
-
-    /// The longest pause of any survivor that overlaps each kill or its aftermath.
-    fn stalls(&self) -> Vec<Duration> {
-        let longest = |kill: &Instant| {
-            let end = kill.plus(AFTERMATH);
-            let overlaps = |pause: &&Pause| pause.from <= end && pause.to >= *kill;
-            let pauses = self.pauses.iter().flatten().filter(overlaps);
-            pauses.map(|pause| pause.to.since(pause.from)).max().unwrap_or(Duration::ZERO)
-        };
-        self.kills.iter().map(longest).collect()
-    }
+    let (acknowledged, stalled) = writers.end()?;
+    stalls.extend(stalled);
+    Ok(acknowledged)
 }

@@ -27,8 +27,8 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use gadus_base::clock;
 
+use crate::commands::pause;
 use crate::failure::Failure;
 
 /// A median of fewer says nothing about its spread.
@@ -109,14 +109,6 @@ impl Turn {
             writeln!(io::stderr(), "--sync-delay slows down Gadus alone: measured without peers")?;
         }
         Ok(&[])
-    }
-}
-
-/// Does nothing for a time.
-fn pause(time: Duration) {
-    let end = clock().now().plus(time);
-    while !end.since(clock().now()).is_zero() {
-        std::thread::park_timeout(end.since(clock().now()));
     }
 }
 

@@ -4,6 +4,7 @@
 //!   error.
 //! - Works in a folder of its own, which is removed afterwards unless it is to be kept.
 
+mod equals;
 mod kill;
 mod report;
 mod show;
@@ -35,7 +36,7 @@ pub(crate) struct Demo {
     /// The scale factor of the TPC-H tables to load
     #[arg(long = "sf", value_name = "N", default_value_t = 0.1, value_parser = loadable)]
     scale_factor: f64,
-    /// How often the writing process is killed
+    /// How often a writing process is killed, alone and among others
     #[arg(long, default_value_t = 5)]
     kills: u32,
     /// Keep the database
@@ -65,7 +66,9 @@ pub(crate) fn run(command: &Demo) -> Result<(), Failure> {
         interrupt.check()?;
     }
     kill::rounds(&path, command.kills, &mut report)?;
-    verify(&path, &mut report)?;
+    let shared = workplace.folder.join("together.gadus");
+    equals::rounds(&shared, command.kills, &mut report)?;
+    verify(&[&path, &shared], &mut report)?;
     report.summary()?;
     if workplace.keep {
         report.line(&format!("The database stays in {}", path.display()))?;
@@ -106,15 +109,19 @@ fn load_all(
     Ok(())
 }
 
-/// Reads every value of the database and finds every row by its key.
-fn verify(path: &Path, report: &mut Report) -> Result<(), Failure> {
+/// Reads every value of the databases and finds every row by its key.
+fn verify(paths: &[&Path], report: &mut Report) -> Result<(), Failure> {
     report.heading("Verify")?;
     let started = clock().now();
-    let found = check::verify(path)?;
-    if let Some(problem) = found.problems.first() {
-        return Err(Failure::message(format!("the database is damaged: {problem}")));
+    let mut rows = 0;
+    for path in paths {
+        let found = check::verify(path)?;
+        if let Some(problem) = found.problems.first() {
+            return Err(Failure::message(format!("the database is damaged: {problem}")));
+        }
+        rows += found.tables.iter().map(|table| table.rows_read).sum::<u64>();
     }
-    let rows = counted(found.tables.iter().map(|table| table.rows_read).sum());
+    let rows = counted(rows);
     let time = shown_seconds(started.elapsed().as_secs_f64());
     report.line(&format!("  every value of {rows} rows read, every key found, in {time}"))?;
     report.figure("problems found by gadus check", "0");

@@ -9,10 +9,12 @@
 mod process;
 mod verify;
 mod writer;
+mod writers;
 
-pub(crate) use process::{Pause, WritingProcess};
+pub(crate) use process::WritingProcess;
 pub(crate) use verify::Totals;
 pub(crate) use writer::{Writing, write};
+pub(crate) use writers::Writers;
 
 use std::collections::BTreeMap;
 use std::ops::Range;

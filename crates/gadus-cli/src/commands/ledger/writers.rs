@@ -1,0 +1,90 @@
+//! Equals on one file: processes that write to one ledger, of which any may be killed and replaced.
+//!
+//! - How long survivors pause around a kill is measured at their acknowledged commits, from outside.
+
+use std::time::Duration;
+
+use gadus_base::{Instant, Random, clock};
+
+use super::process::{Pause, WritingProcess};
+use super::{Numbers, Writing};
+use crate::failure::Failure;
+
+/// A pause that begins this long after a kill may still come from it: a latch is looked at every
+/// ten milliseconds while somebody waits for it.
+const AFTERMATH: Duration = Duration::from_millis(30);
+
+/// The writers of one ledger, each in a process of its own.
+pub(crate) struct Writers {
+    writing: Writing,
+    processes: Vec<WritingProcess>,
+    /// What the killed ones have acknowledged.
+    acknowledged: Numbers,
+    /// When somebody was killed, and the pauses of all that they did not end with.
+    kills: Vec<Instant>,
+    pauses: Vec<Vec<Pause>>,
+}
+
+impl Writers {
+    /// Starts a process for each writer; returns when all have committed.
+    pub(crate) fn start(all: &Writing) -> Result<Self, Failure> {
+        let mut writers = Self {
+            writing: Writing { writers: 1, ..all.clone() },
+            processes: Vec::new(),
+            acknowledged: Numbers::default(),
+            kills: Vec::new(),
+            pauses: Vec::new(),
+        };
+        for id in 0..all.writers {
+            writers.processes.push(writers.process(id)?);
+        }
+        for process in &mut writers.processes {
+            process.wait_once()?;
+        }
+        Ok(writers)
+    }
+
+    fn process(&self, id: u32) -> Result<WritingProcess, Failure> {
+        WritingProcess::start(&Writing { first_writer: id, ..self.writing.clone() }, 1)
+    }
+
+    /// One of them.
+    pub(crate) fn any(&self, random: &mut Random) -> usize {
+        usize::try_from(random.below(self.processes.len() as u64)).expect("below their number")
+    }
+
+    /// Waits until a process has committed.
+    pub(crate) fn wait_for(&mut self, process: usize) -> Result<(), Failure> {
+        self.processes[process].wait_once()
+    }
+
+    /// Kills a process and starts another in its place.
+    pub(crate) fn replace(&mut self, victim: usize) -> Result<(), Failure> {
+        let killed = self.processes.swap_remove(victim);
+        // The place of the last is now the victim's: writers are told apart by their ids.
+        let id = killed.first_writer();
+        self.pauses.push(killed.pauses(false));
+        self.kills.push(clock().now());
+        self.acknowledged.note_all(&killed.kill()?);
+        let next = self.process(id)?;
+        self.processes.push(next);
+        Ok(())
+    }
+
+    /// Kills all; returns what all have acknowledged, and the longest pause of any survivor that
+    /// overlaps each kill before.
+    pub(crate) fn end(mut self) -> Result<(Numbers, Vec<Duration>), Failure> {
+        for process in self.processes.drain(..) {
+            self.pauses.push(process.pauses(true));
+            self.acknowledged.note_all(&process.kill()?);
+        }
+        let longest = |kill: &Instant| {
+            let end = kill.plus(AFTERMATH);
+            let overlaps = |pause: &&Pause| pause.from <= end && pause.to >= *kill;
+            let pauses = self.pauses.iter().flatten().filter(overlaps);
+            pauses.map(|pause| pause.to.since(pause.from)).max().unwrap_or(Duration::ZERO)
+        };
+        let stalls = self.kills.iter().map(longest).collect();
+        Ok((self.acknowledged, stalls))
+    }
+}
