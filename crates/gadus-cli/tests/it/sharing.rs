@@ -66,6 +66,12 @@ fn two_shells_share_a_file_and_others_see_who_keeps_what() {
     let figures = folder.printed(&["locks", "x.gadus", "--table", "--json"]);
     let figures: serde_json::Value = serde_json::from_str(&figures).unwrap();
     assert!(figures["slots_used"].as_u64().unwrap() >= 1, "{figures}");
+    for _ in 0..3 {
+        let system = "SELECT granted, pid FROM gadus_system.locks WHERE resource LIKE 'row 0 of %'";
+        assert_eq!(two.run(system), format!("granted,pid\nX,{}\n", one.child.id()));
+    }
+    let processes = "SELECT count(DISTINCT pid) AS n FROM gadus_system.sessions";
+    assert_eq!(two.run(processes), "n\n2\n");
     // Who is stopped with a lock keeps that row, and nothing else.
     one.send(Signal::STOP);
     two.run("INSERT INTO t VALUES (3, 3)");

@@ -3,14 +3,16 @@
 //! - Schema `main` holds the tables, `public` is another name for it.
 //! - Schema `gadus_rows` holds them with their row ids, for UPDATE and DELETE.
 //! - Schema `gadus_files` holds the files that this statement reads.
+//! - Schema `gadus_system` says who uses the database; no plan with it is kept.
 
+use super::system::{SYSTEM_SCHEMA, SYSTEM_TABLES, system_table};
 use super::table::SnapshotTable;
 use crate::kept::Binding;
 use crate::progress::Progress;
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::error::DataFusionError;
-use gadus_engine::Snapshot;
+use gadus_engine::{Engine, Snapshot};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -31,6 +33,8 @@ pub(crate) type Files = HashMap<String, Arc<dyn TableProvider>>;
 pub(crate) struct SnapshotCatalog {
     snapshot: Snapshot,
     files: Arc<Files>,
+    /// None where a plan is to be kept.
+    engine: Option<Engine>,
     threads: usize,
     binding: Option<Arc<Binding>>,
     progress: Arc<Progress>,
@@ -40,17 +44,18 @@ impl SnapshotCatalog {
     pub(crate) fn new(
         snapshot: Snapshot,
         files: Files,
-        threads: usize,
+        engine: &Engine,
         progress: Arc<Progress>,
     ) -> Self {
-        Self { snapshot, files: Arc::new(files), threads, binding: None, progress }
+        let threads = engine.options().threads;
+        let (files, engine) = (Arc::new(files), Some(engine.clone()));
+        Self { snapshot, files, engine, threads, binding: None, progress }
     }
 
     /// A catalog for a plan that is to be kept: its tables are those of the binding.
     pub(crate) fn for_keeping(snapshot: Snapshot, threads: usize, binding: Arc<Binding>) -> Self {
-        let progress = binding.progress();
-        let catalog = Self::new(snapshot, Files::default(), threads, progress);
-        Self { binding: Some(binding), ..catalog }
+        let (files, progress) = (Arc::default(), binding.progress());
+        Self { snapshot, files, engine: None, threads, binding: Some(binding), progress }
     }
 }
 
@@ -82,6 +87,7 @@ impl CatalogProvider for SnapshotCatalog {
             MAIN_SCHEMA | "public" => Kind::Main,
             ROWS_SCHEMA => Kind::Rows,
             FILES_SCHEMA => Kind::Files,
+            SYSTEM_SCHEMA => Kind::System,
             _ => return None,
         };
         Some(Arc::new(SnapshotSchema { catalog: self.clone(), kind }))
@@ -93,6 +99,7 @@ enum Kind {
     Main,
     Rows,
     Files,
+    System,
 }
 
 #[derive(Debug)]
@@ -106,6 +113,7 @@ impl SchemaProvider for SnapshotSchema {
     fn table_names(&self) -> Vec<String> {
         match self.kind {
             Kind::Files => self.catalog.files.keys().cloned().collect(),
+            Kind::System => SYSTEM_TABLES.map(str::to_owned).to_vec(),
             _ => {
                 let tables = self.catalog.snapshot.tables();
                 tables.iter().map(|table| table.schema().name.clone()).collect()
@@ -116,6 +124,12 @@ impl SchemaProvider for SnapshotSchema {
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
         if self.kind == Kind::Files {
             return Ok(self.catalog.files.get(name).cloned());
+        }
+        if self.kind == Kind::System {
+            return match &self.catalog.engine {
+                Some(engine) => system_table(engine, &self.catalog.snapshot, name),
+                None => Ok(None),
+            };
         }
         let with_row_ids = self.kind == Kind::Rows;
         let threads = self.catalog.threads;
@@ -130,6 +144,7 @@ impl SchemaProvider for SnapshotSchema {
     fn table_exist(&self, name: &str) -> bool {
         match self.kind {
             Kind::Files => self.catalog.files.contains_key(name),
+            Kind::System => SYSTEM_TABLES.contains(&name),
             _ => self.catalog.snapshot.find_table(name).is_some(),
         }
     }

@@ -7,8 +7,10 @@ mod catalog;
 mod filter;
 mod kept_scan;
 mod scan;
+mod system;
 mod table;
 
 pub(crate) use catalog::{FILES_SCHEMA, ROWS_SCHEMA, SnapshotCatalog};
 pub(crate) use filter::predicate_of;
+pub(crate) use system::SYSTEM_SCHEMA;
 pub(crate) use table::is_snapshot_table;

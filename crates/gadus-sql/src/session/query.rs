@@ -5,7 +5,7 @@ use super::{Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, checked_sum};
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
-use crate::provider::SnapshotCatalog;
+use crate::provider::{SYSTEM_SCHEMA, SnapshotCatalog};
 use crate::rows::RowStream;
 use crate::value::Value;
 use datafusion::common::ParamValues;
@@ -16,8 +16,11 @@ use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
-use datafusion::sql::sqlparser::ast::{Expr, SelectItem, SetExpr, Statement};
+use datafusion::sql::sqlparser::ast::{
+    Expr, ObjectName, SelectItem, SetExpr, Statement, visit_relations,
+};
 use gadus_engine::{Engine, Result, Snapshot};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The state that all statements of a database are planned with.
@@ -47,9 +50,8 @@ impl Session {
         statement: &mut Statement,
     ) -> Result<SessionContext> {
         let files = take_files(statement, &self.shared.planner).await?;
-        let threads = self.shared.engine.options().threads;
-        let catalog =
-            Arc::new(SnapshotCatalog::new(snapshot, files, threads, self.progress.clone()));
+        let (engine, progress) = (&self.shared.engine, self.progress.clone());
+        let catalog = Arc::new(SnapshotCatalog::new(snapshot, files, engine, progress));
         let mut state = self.shared.planner.clone();
         state.register_catalog_list(catalog);
         Ok(SessionContext::new_with_state(state))
@@ -87,7 +89,7 @@ impl Session {
     ) -> Result<Option<KeptPlan>> {
         let mut rest = statement.clone();
         let files = take_files(&mut rest, &self.shared.planner).await?;
-        if !files.is_empty() {
+        if !files.is_empty() || names_system(&rest) {
             return Ok(None);
         }
         let binding = Binding::new(snapshot.clone(), parameters, self.progress.clone());
@@ -172,6 +174,19 @@ pub(super) async fn plan(
     }
     let values = parameters.iter().map(|value| value.to_scalar().into()).collect();
     plan.with_param_values(ParamValues::List(values)).map_err(from_datafusion)
+}
+
+/// Whether a statement reads who uses the database, which is different each time.
+fn names_system(statement: &Statement) -> bool {
+    let of_system = |name: &ObjectName| {
+        let parts = name.0.iter().filter_map(|part| part.as_ident());
+        parts.into_iter().any(|part| part.value.eq_ignore_ascii_case(SYSTEM_SCHEMA))
+    };
+    visit_relations(statement, |name| match of_system(name) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    })
+    .is_break()
 }
 
 /// Refuses a clause that DataFusion reads without locking anything.
