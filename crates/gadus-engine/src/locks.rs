@@ -19,6 +19,7 @@ use gadus_locks::{
 };
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The index of a table's key among those that it may have.
@@ -47,6 +48,8 @@ pub struct Locker {
     rows: Mutex<RowLocks>,
     canceller: Canceller,
     number: u32,
+    /// Its locks end with the transaction: there is one at a time.
+    in_transaction: AtomicBool,
     /// Locks end before the instance does.
     _inner: Arc<Inner>,
 }
@@ -56,7 +59,8 @@ impl Locker {
         let owner = inner.locks().register().map_err(failed)?;
         let (canceller, number) = (owner.canceller(), owner.number());
         let rows = Mutex::new(RowLocks::new(owner, EscalationSettings::default()));
-        Ok(Arc::new(Self { rows, canceller, number, _inner: inner }))
+        let in_transaction = AtomicBool::new(false);
+        Ok(Arc::new(Self { rows, canceller, number, in_transaction, _inner: inner }))
     }
 
     /// The number of the connection within its instance, as others see it.
@@ -66,8 +70,21 @@ impl Locker {
     }
 
     /// A transaction begins: of several in a deadlock, the one that began last is refused.
-    pub(crate) fn begin(&self) {
+    ///
+    /// # Errors
+    /// When it has one already.
+    pub(crate) fn begin(&self) -> Result<()> {
+        if self.in_transaction.swap(true, Ordering::AcqRel) {
+            return Err(Error::internal("a connection has one transaction at a time"));
+        }
         self.rows.lock().owner().begin_transaction();
+        Ok(())
+    }
+
+    /// Its transaction has ended.
+    pub(crate) fn end(&self) {
+        self.release();
+        self.in_transaction.store(false, Ordering::Release);
     }
 
     /// Locks something, if nobody is in the way.
@@ -128,10 +145,12 @@ impl Locker {
         let (resource, mode) = what.resource();
         let is_kept = |resource, mode| table.is_excluded(resource, mode, except).map_err(failed);
         let kept = match what {
+            // Many small locks are given up once there is the large one: looked for in this order,
+            // one of them is seen.
             What::Row(of, row) => {
-                is_kept(Resource::table(of), Mode::IntentExclusive)?
+                is_kept(resource, mode)?
                     || is_kept(Resource::segment(of, row.segment), Mode::IntentExclusive)?
-                    || is_kept(resource, mode)?
+                    || is_kept(Resource::table(of), Mode::IntentExclusive)?
             }
             _ => is_kept(resource, mode)?,
         };
@@ -157,10 +176,14 @@ impl What {
 /// A failure of the lock table as one of the engine.
 pub(crate) fn failed(error: LockError) -> Error {
     let (kind, advice) = match error.kind {
-        LockErrorKind::Timeout => (ErrorKind::Locked, ""),
+        LockErrorKind::Timeout => {
+            (ErrorKind::Locked, "; wait longer (lock_timeout), or have it end its transaction")
+        }
         LockErrorKind::Deadlock => (ErrorKind::Deadlock, "; run the transaction again"),
         LockErrorKind::Cancelled => (ErrorKind::Cancelled, ""),
-        LockErrorKind::NoSpace => (ErrorKind::Limit, "; end transactions that lock many rows"),
+        LockErrorKind::NoSpace => {
+            (ErrorKind::Limit, "; end transactions that lock many rows, or close connections")
+        }
         LockErrorKind::Damaged => (ErrorKind::Corrupt, ""),
         LockErrorKind::NotHeld => (ErrorKind::Internal, ""),
         LockErrorKind::System => (ErrorKind::Io, ""),

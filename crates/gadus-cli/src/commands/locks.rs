@@ -16,7 +16,8 @@ use crate::terminal::print_rows;
   gadus locks shop.gadus --table
   gadus locks shop.gadus --json | jq 'select(.wanted != null)'
 
-Modes: IS and IX are intentions on a table or segment, X is a row, key or table that is changed.")]
+Modes: IS and IX are intentions on a table or segment, X is a row, key or table that is changed.
+Joins those who have the database open; where nobody has, it is opened and closed again.")]
 pub(crate) struct Locks {
     /// The database
     file: PathBuf,
@@ -32,7 +33,7 @@ pub(crate) struct Locks {
 #[command(after_help = "Example:
   gadus sessions shop.gadus
 
-A process is listed by itself, then each of its connections that has locks.")]
+A process is listed by itself, then each of its connections that has locks; this one is not.")]
 pub(crate) struct Sessions {
     /// The database
     file: PathBuf,

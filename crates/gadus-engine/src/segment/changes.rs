@@ -18,8 +18,14 @@ use std::sync::{Arc, OnceLock};
 /// Layers that a look-up goes through at most.
 const LAYERS_MAX: u32 = 4;
 
-/// Entries that have newer ones are let be until they outnumber the others by this.
+/// Entries that have newer ones are let be until they outnumber the others by this,
 const STALE_MIN: u32 = 1_024;
+
+/// take more memory than this,
+const STALE_BYTES_MAX: usize = 1 << 20;
+
+/// or are so many of one row: whoever looks for a value of another column passes them.
+const CHAIN_MAX: usize = 1_024;
 
 /// Rows of a block: a kibibyte, allocated when one of them is changed.
 const BLOCK_ROWS: u32 = 256;
@@ -64,6 +70,8 @@ pub(super) struct Changes {
     current: u32,
     /// The current ones that are patches.
     patches: u32,
+    /// What the values of the others take beside their entries.
+    stale_bytes: usize,
     /// Columns with patches.
     columns: Arc<[u32]>,
 }
@@ -89,6 +97,8 @@ struct Log {
 struct Linked {
     entry: Entry,
     previous: u32,
+    /// Entries of the row in this layer, up to this one.
+    count: u32,
 }
 
 /// Where the newest entries of some rows are.
@@ -102,10 +112,16 @@ struct Block {
 impl Changes {
     /// Adds a change, the newest of all.
     pub(super) fn push(&mut self, entry: Entry, lineage: Lineage) {
-        if self.total > 2 * self.current + STALE_MIN {
+        if self.total > 2 * self.current + STALE_MIN
+            || self.stale_bytes > STALE_BYTES_MAX
+            || self.chain(entry.position) > CHAIN_MAX.max(2 * self.columns.len())
+        {
             *self = self.copied(lineage, |_| Kept::Current);
         }
         let column = entry.column();
+        if let Some(old) = column.and_then(|column| self.patched(entry.position, column)) {
+            self.stale_bytes += size_of::<Linked>() + old.heap_bytes();
+        }
         let is_current = self.of_row(entry.position).all(|other| other.column() != column);
         self.append(entry, lineage);
         self.current += u32::from(is_current);
@@ -133,7 +149,8 @@ impl Changes {
         let layer = self.log.as_ref().map_or(0, |log| log.layer + 1);
         if layer == LAYERS_MAX {
             *self = self.copied(lineage, |_| Kept::Current);
-            return self.append(entry, lineage);
+            self.append(entry, lineage);
+            return;
         }
         let below = self.log.take().map(|log| (log, self.shown));
         let log = Log::new(lineage, layer, below);
@@ -162,6 +179,16 @@ impl Changes {
             }
         }
         copy
+    }
+
+    /// How many entries of a row the log's own layer shows.
+    fn chain(&self, position: u32) -> usize {
+        let Some(log) = &self.log else { return 0 };
+        let mut next = log.newest(position);
+        while next > self.shown {
+            next = log.linked(next - 1).previous;
+        }
+        next.checked_sub(1).map_or(0, |index| log.linked(index).count as usize)
     }
 
     /// Changes of a row, the newest first.
@@ -279,7 +306,9 @@ impl Log {
         let block = self.blocks[block as usize].get_or_init(Block::new);
         // Whoever fills a slot has seen all before it: nobody changes this meanwhile and succeeds.
         let previous = block.newest[row].load(Ordering::Acquire);
-        chunk[slot].set(Linked { entry, previous }).map_err(|linked| linked.entry)?;
+        let before = previous.checked_sub(1).map_or(0, |index| self.linked(index).count);
+        let linked = Linked { entry, previous, count: before + 1 };
+        chunk[slot].set(linked).map_err(|linked| linked.entry)?;
         block.newest[row].store(index + 1, Ordering::Release);
         block.rows[row / 64].fetch_or(1 << (row % 64), Ordering::Release);
         Ok(())

@@ -64,7 +64,11 @@ pub(super) struct Loaded {
 
 impl Transaction {
     /// Begins a bulk load into a table; `finish_bulk` takes its rows into the transaction.
-    pub fn bulk(&self, schema: &Arc<TableSchema>) -> Result<BulkWriter> {
+    ///
+    /// # Errors
+    /// `Locked` where somebody changes the table's shape.
+    pub fn bulk(&mut self, schema: &Arc<TableSchema>) -> Result<BulkWriter> {
+        self.lock(What::Rows(schema.id))?;
         let table = self.view_table(schema)?;
         Ok(BulkWriter::new(schema.clone(), table.clone(), self.inner.clone()))
     }
@@ -73,7 +77,6 @@ impl Transaction {
     pub fn finish_bulk(&mut self, bulk: BulkWriter) -> Result<u64> {
         let schema = bulk.schema().clone();
         let loaded = bulk.finish()?;
-        self.lock(What::Rows(schema.id))?;
         check_loaded(self.view_table(&schema)?, &loaded, &self.inner.blobs)?;
         self.whole_or_not(|transaction| transaction.take_loaded(&schema, loaded))
     }
@@ -88,7 +91,9 @@ impl Transaction {
                 run: loaded.run.clone(),
             };
             self.apply(&change)?;
+            let since = self.state.base.commit;
             let writes = self.writes(schema.id);
+            writes.keys_since.get_or_insert(since);
             writes.loaded.extend(loaded.segments);
             writes.runs.extend(loaded.run);
         }

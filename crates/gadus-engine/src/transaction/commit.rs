@@ -68,7 +68,9 @@ impl Transaction {
                 check_conflicts(table, writes, self.state.base.commit)?;
             }
             add_writes(&schema, writes, &self.state.view, &mut changes);
-            if table.last_changed > self.state.base.commit && !schema.key.is_empty() {
+            // A newer snapshot says nothing of keys: not all of them are locked.
+            let keys_since = writes.keys_since.unwrap_or(self.state.base.commit);
+            if table.last_changed > keys_since && !schema.key.is_empty() {
                 self.check_inserted_keys(table, writes, &rows)?;
             }
             changes.extend(append_changes(table, rows)?);

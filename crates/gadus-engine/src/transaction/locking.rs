@@ -4,14 +4,14 @@
 //!   rows, which nobody else sees, need no locks.
 //! - What others hold is refused with the lock to wait for ([`Error::blocked`]).
 
-use super::Transaction;
-use crate::engine::duplicate_key;
+use super::{Isolation, Transaction};
+use crate::engine::{duplicate_key, same_shape};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::KeyHash;
 use crate::locks::{Locker, What};
 use crate::segment::Row;
 use crate::types::TableSchema;
-use crate::version::{PRIVATE_SEGMENTS, TableVersion};
+use crate::version::{DatabaseVersion, PRIVATE_SEGMENTS, TableVersion};
 use gadus_base::{CommitNumber, RowId, SegmentId};
 use std::sync::Arc;
 
@@ -34,16 +34,57 @@ impl Transaction {
         }
         // Whoever looked for these locks before they were taken has committed by now.
         let head = self.inner.coordinator.lock()?.version.clone();
+        let Some(table) = self.changed_since(&head, schema)? else { return Ok(()) };
         let since = self.state.base.commit;
-        let Some(table) = head.table(schema.id).filter(|table| table.last_changed > since) else {
-            return Ok(());
-        };
         // Also at rows that were locked before, by the lock of a whole segment or after a wait.
         let stays = |row: &&RowId| {
             self.is_loaded(schema, row.segment)
                 || is_unchanged(table, row.segment, row.position, since)
         };
         if rows.iter().all(stays) { Ok(()) } else { Err(conflict(schema)) }
+    }
+
+    /// Locks rows that nobody has locked, in order, until there are enough; says which. What has
+    /// changed since a snapshot is passed over, too; where statements see newer ones, it is a
+    /// `Conflict`.
+    ///
+    /// # Errors
+    /// As [`Transaction::lock_rows`], but for `Locked`.
+    pub fn lock_free_rows(
+        &mut self,
+        schema: &TableSchema,
+        rows: &[RowId],
+        enough: usize,
+    ) -> Result<Vec<RowId>> {
+        let (mut locked, mut rest) = (Vec::new(), rows.iter());
+        while locked.len() < enough {
+            let mut batch = Vec::new();
+            for &row in rest.by_ref() {
+                match self.lock(What::Row(schema.id, row)) {
+                    Ok(()) => batch.push(row),
+                    Err(error) if error.kind() == ErrorKind::Locked => {}
+                    Err(error) => return Err(error),
+                }
+                if locked.len() + batch.len() == enough {
+                    break;
+                }
+            }
+            if batch.is_empty() {
+                break;
+            }
+            match self.lock_rows(schema, &batch) {
+                Ok(()) => locked.append(&mut batch),
+                Err(error)
+                    if error.kind() == ErrorKind::Conflict
+                        && self.isolation() == Isolation::Snapshot =>
+                {
+                    let unchanged = |row: &RowId| self.lock_rows(schema, &[*row]).is_ok();
+                    locked.extend(batch.into_iter().filter(unchanged));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(locked)
     }
 
     /// Locks the keys of rows to be inserted, and refuses those that others have inserted meanwhile.
@@ -58,10 +99,7 @@ impl Transaction {
         }
         // Also of keys that were locked before: who has waited for a lock has not looked yet.
         let head = self.inner.coordinator.lock()?.version.clone();
-        let since = self.state.base.commit;
-        let Some(table) = head.table(schema.id).filter(|table| table.last_changed > since) else {
-            return Ok(());
-        };
+        let Some(table) = self.changed_since(&head, schema)? else { return Ok(()) };
         for row in rows {
             let key = table.key_of(row).cloned().collect::<Vec<_>>();
             let there = table.find_key(&self.inner.blobs, &key)?;
@@ -85,10 +123,24 @@ impl Transaction {
     pub fn locker(&mut self) -> Result<&Arc<Locker>> {
         if self.locker.is_none() {
             let locker = Locker::new(self.inner.clone())?;
-            locker.begin();
+            locker.begin()?;
             self.locker = Some(locker);
         }
         Ok(self.locker.as_ref().expect("set above"))
+    }
+
+    /// The table as it is now, if it was changed since the snapshot; refused where its shape was.
+    fn changed_since<'a>(
+        &self,
+        head: &'a DatabaseVersion,
+        schema: &TableSchema,
+    ) -> Result<Option<&'a Arc<TableVersion>>> {
+        let since = self.state.base.commit;
+        if self.state.base.table(schema.id).is_none() {
+            // Created by this transaction: nobody else sees it.
+            return Ok(None);
+        }
+        Ok(Some(same_shape(head, schema)?).filter(|table| table.last_changed > since))
     }
 
     fn is_loaded(&self, schema: &TableSchema, segment: SegmentId) -> bool {
@@ -105,7 +157,7 @@ impl Transaction {
 impl Drop for Transaction {
     fn drop(&mut self) {
         if let Some(locker) = &self.locker {
-            locker.release();
+            locker.end();
         }
     }
 }

@@ -34,7 +34,6 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Transaction {
     inner: Arc<Inner>,
-    pin: Arc<Pin>,
     state: State,
     durability: Durability,
     isolation: Isolation,
@@ -50,6 +49,8 @@ pub struct Transaction {
 struct State {
     /// The snapshot.
     base: Arc<DatabaseVersion>,
+    /// Keeps it readable.
+    pin: Arc<Pin>,
     view: DatabaseVersion,
     writes: OrdMap<TableId, TableWrites>,
     /// Tables created and dropped, in order.
@@ -66,6 +67,8 @@ struct TableWrites {
     /// (segment, column) → patched positions of rows that the snapshot or a bulk load had.
     patched: OrdMap<(SegmentId, u32), OrdSet<u32>>,
     deleted: OrdMap<SegmentId, OrdSet<u32>>,
+    /// The snapshot in which the first keys were added: who adds the same later is found at commit.
+    keys_since: Option<CommitNumber>,
     /// Segments with rows that the transaction inserted; they exist in its view alone.
     inserted: OrdSet<SegmentId>,
     /// The one that takes more rows.
@@ -81,14 +84,13 @@ impl Transaction {
         let (base, pin) = inner.coordinator.pin()?;
         let (view, writes, shapes) = (base.private(), OrdMap::new(), Vector::new());
         if let Some(locker) = &locker {
-            locker.begin();
+            locker.begin()?;
         }
         Ok(Self {
             durability: inner.options.durability,
             isolation: Isolation::Snapshot,
             inner,
-            pin: Arc::new(pin),
-            state: State { base, view, writes, shapes },
+            state: State { base, pin: Arc::new(pin), view, writes, shapes },
             locker,
             next_private: PRIVATE_SEGMENTS,
             _open: open,
@@ -104,7 +106,7 @@ impl Transaction {
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let version = Arc::new(self.state.view.clone());
-        Snapshot::new(version, self.inner.blobs.clone(), self.pin.clone())
+        Snapshot::new(version, self.inner.blobs.clone(), self.state.pin.clone())
     }
 
     /// Marks a point to go back to.
@@ -312,7 +314,9 @@ impl Transaction {
             let rest = rows.split_off(room.min(rows.len()));
             let placed = std::mem::replace(&mut rows, rest);
             self.apply(&Change::AppendRows { table: schema.id, first, rows: placed })?;
+            let since = self.state.base.commit;
             let writes = self.writes(schema.id);
+            writes.keys_since.get_or_insert(since);
             writes.inserted.insert(first.segment);
             writes.open = Some(first.segment);
         }

@@ -3,6 +3,7 @@
 use super::commit::add_writes;
 use super::{State, Transaction};
 use crate::blobs::Blobs;
+use crate::coordinator::Pin;
 use crate::error::{Error, ErrorKind, Result};
 use crate::segment::Row;
 use crate::version::{Change, DatabaseVersion, TableVersion};
@@ -42,8 +43,11 @@ impl Transaction {
         }
         let (base, pin) = self.inner.coordinator.pin()?;
         if base.commit > self.state.base.commit {
-            self.state = self.state.rebased(base, &self.inner.blobs)?;
-            self.pin = Arc::new(pin);
+            let reshaped = base.schema_version != self.state.base.schema_version;
+            self.state = self.state.rebased(base, Arc::new(pin), &self.inner.blobs)?;
+            if reshaped && !self.state.shapes.is_empty() {
+                self.state.view.schema_version = self.inner.private_schema_version();
+            }
         }
         Ok(())
     }
@@ -51,7 +55,7 @@ impl Transaction {
 
 impl State {
     /// The same writes on another snapshot. What they change is locked, hence unchanged there.
-    fn rebased(&self, base: Arc<DatabaseVersion>, blobs: &Blobs) -> Result<Self> {
+    fn rebased(&self, base: Arc<DatabaseVersion>, pin: Arc<Pin>, blobs: &Blobs) -> Result<Self> {
         let mut changes: Vec<Change> = self.shapes.iter().cloned().collect();
         for (id, writes) in &self.writes {
             let Some(mine) = self.view.table(*id) else { continue };
@@ -68,7 +72,7 @@ impl State {
             // As no other view has it, and plans are kept by it.
             view.schema_version = self.view.schema_version;
         }
-        Ok(Self { base, view, writes: self.writes.clone(), shapes: self.shapes.clone() })
+        Ok(Self { base, pin, view, ..self.clone() })
     }
 }
 

@@ -168,6 +168,25 @@ fn a_newer_snapshot_keeps_what_the_transaction_has_written() {
 }
 
 #[test]
+fn a_key_that_no_lock_kept_is_found_at_commit_after_newer_snapshots_too() {
+    let engine = Engine::in_memory(options()).unwrap();
+    let schema = create(&engine, "t", vec![0]);
+    // By rows of which there are too many to lock each, and by a load that becomes a segment.
+    for (first, count) in [(0, 2_000), (100_000, 9_000)] {
+        let mut transaction = engine.begin().unwrap();
+        transaction.set_isolation(Isolation::ReadCommitted);
+        load(&mut transaction, &schema, &rows(&schema, first..first + count));
+        let theirs = rows(&schema, first + 1_500..first + 1_501);
+        engine.insert_rows(&schema, shared(&theirs), Durability::Sync).unwrap();
+        transaction.refresh().unwrap();
+        let twice = transaction.commit().unwrap_err();
+        assert_eq!(twice.kind(), ErrorKind::UniqueViolation, "{twice}");
+    }
+    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows(), 2);
+    verify(&engine, "after both");
+}
+
+#[test]
 fn a_key_inserted_by_two_transactions_is_refused_to_the_second() {
     let engine = Engine::in_memory(options()).unwrap();
     let schema = create(&engine, "t", vec![0]);
@@ -266,7 +285,7 @@ fn an_abandoned_load_holds_nothing_open() {
     let folder = Arc::new(MemoryFolder::new());
     let engine = open(&folder);
     let schema = create(&engine, "t", vec![0]);
-    let transaction = engine.begin().unwrap();
+    let mut transaction = engine.begin().unwrap();
     let mut bulk = transaction.bulk(&schema).unwrap();
     bulk.push(&batch_of(&schema, &rows(&schema, 0..65_536))).unwrap();
     drop((bulk, transaction, engine));
@@ -293,7 +312,9 @@ fn shapes_of_different_transactions_have_different_versions() {
 fn a_dropped_table_refuses_writes_of_older_transactions() {
     let engine = Engine::in_memory(options()).unwrap();
     let schema = create(&engine, "t", vec![0]);
+    engine.insert_rows(&schema, shared(&rows(&schema, 5..6)), Durability::Sync).unwrap();
     let (mut first, mut writer) = (engine.begin().unwrap(), engine.begin().unwrap());
+    let mut keeper = engine.begin().unwrap();
     let mut dropper = engine.begin().unwrap();
     first.insert(&schema, shared(&rows(&schema, 0..1))).unwrap();
     let kept = dropper.drop_table("t").unwrap_err();
@@ -305,8 +326,12 @@ fn a_dropped_table_refuses_writes_of_older_transactions() {
     assert_eq!(kept.kind(), ErrorKind::Locked, "{kept}");
     dropper.commit().unwrap();
     wait_for(&mut writer, &kept);
-    writer.insert(&schema, shared(&rows(&schema, 1..2))).unwrap();
-    assert_eq!(writer.commit().unwrap_err().kind(), ErrorKind::Conflict);
+    let gone = writer.insert(&schema, shared(&rows(&schema, 1..2))).unwrap_err();
+    assert_eq!(gone.kind(), ErrorKind::Conflict, "{gone}");
+    drop(writer);
+    let row = find(&keeper, 5);
+    assert_eq!(keeper.lock_rows(&schema, &[row]).unwrap_err().kind(), ErrorKind::Conflict);
+    drop(keeper);
     let late = engine.insert_rows(&schema, shared(&rows(&schema, 0..1)), Durability::Sync);
     assert_eq!(late.unwrap_err().kind(), ErrorKind::Conflict);
 }

@@ -33,7 +33,7 @@ impl Cancel {
     /// Cancels the statement that began last.
     pub(crate) fn cancel(&self) {
         let flag = self.current.lock().clone();
-        flag.set.store(true, Ordering::Relaxed);
+        flag.set.store(true, Ordering::SeqCst);
         flag.notify.notify_waiters();
     }
 
@@ -62,7 +62,7 @@ impl Flag {
 
     /// Whether the statement was cancelled.
     pub(crate) fn is_set(&self) -> bool {
-        self.set.load(Ordering::Relaxed)
+        self.set.load(Ordering::SeqCst)
     }
 
     /// Runs a future until it ends or the statement is cancelled.

@@ -2,6 +2,7 @@
 
 use super::files::{FileFormat, FileSource};
 use super::insert::target_columns;
+use super::locking::Part;
 use super::modify::target;
 use super::{Outcome, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
@@ -44,16 +45,13 @@ impl Session {
         let CopySource::Table { table_name, columns } = source else {
             return Err(input("COPY … FROM a file goes to a table"));
         };
-        let rows = match state.transaction.take() {
-            Some(mut transaction) => {
-                let savepoint = transaction.savepoint();
+        let rows = match &mut state.transaction {
+            Some(transaction) => {
+                let part = Part::of(transaction);
                 let rows =
-                    self.copy_from(&mut transaction, table_name, columns, filename, &form).await;
-                if rows.is_err() {
-                    transaction.restore(savepoint);
-                }
-                state.transaction = Some(transaction);
-                rows?
+                    self.copy_from(part.transaction, table_name, columns, filename, &form).await?;
+                part.keep();
+                rows
             }
             None => {
                 let mut transaction = self.begin(state, Isolation::ReadCommitted)?;

@@ -118,7 +118,8 @@ impl FileSource {
 
     /// An error of reading that names the file.
     pub(super) fn unreadable(&self, error: &Error) -> Error {
-        if error.message().contains(&self.path) {
+        // What others have locked has nothing to do with the file.
+        if error.message().contains(&self.path) || error.blocked().is_some() {
             return error.clone();
         }
         let message = self.misfit(error.message()).unwrap_or_else(|| error.message().to_owned());

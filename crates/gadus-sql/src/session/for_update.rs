@@ -11,13 +11,15 @@ use crate::error::{from_parser, input, unsupported};
 use crate::provider::ROWS_SCHEMA;
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
-    Expr, GroupByExpr, Ident, LimitClause, LockType, NonBlock, ObjectName, Query, Select,
-    SelectItem, SetExpr, Statement, TableAlias, TableFactor, Value as SqlValue,
+    Expr, GroupByExpr, Ident, LimitClause, LockType, NonBlock, ObjectName, OrderByExpr,
+    OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor,
+    Value as SqlValue, Visit, Visitor, WildcardAdditionalOptions, visit_expressions,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use gadus_base::RowId;
-use gadus_engine::{ErrorKind, ROW_ID_COLUMN, Result, TableSchema, Transaction};
+use gadus_engine::{ROW_ID_COLUMN, Result, TableSchema, Transaction};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 impl Session {
@@ -30,11 +32,10 @@ impl Session {
         super::run::refuse_read_only(state)?;
         let mut plain = query.clone();
         plain.locks.clear();
-        if let Some(mut transaction) = state.transaction.take() {
-            let locked = self.lock_selected(&mut transaction, query, parameters).await;
-            state.transaction = Some(transaction);
-            if let Some(target) = locked? {
-                target.restrict(&mut plain)?;
+        if let Some(transaction) = &mut state.transaction {
+            let locked = self.lock_selected(transaction, query, parameters).await?;
+            if let Some(locked) = locked {
+                locked.restrict(&mut plain)?;
             }
         }
         self.query(state, &Statement::Query(Box::new(plain)), parameters).await
@@ -49,6 +50,7 @@ impl Session {
     ) -> Result<Option<Locked>> {
         let wish = Wish::of(query)?;
         let select = rows_of_one_table(query)?;
+        self.refuse_what_is_not_of_rows(query, select)?;
         let snapshot = transaction.snapshot();
         let (schema, alias) = modified(&snapshot, &select.from[0])?;
         let mut rest = String::new();
@@ -65,7 +67,8 @@ impl Session {
             ids.extend(row_ids(&batch)?);
         }
         if wish.skips {
-            ids = lock_free(transaction, &schema, ids, wish.limit.unwrap_or(usize::MAX))?;
+            let enough = wish.limit.unwrap_or(usize::MAX);
+            ids = transaction.lock_free_rows(&schema, &ids, enough)?;
         } else {
             let locked = transaction.lock_rows(&schema, &ids);
             locked.map_err(|error| if wish.waits { error } else { error.without_waiting() })?;
@@ -73,6 +76,77 @@ impl Session {
         let all = query.limit_clause.is_none() && !wish.skips;
         Ok((!all).then_some(Locked { schema, alias, ids }))
     }
+}
+
+impl Session {
+    /// The query runs twice, once for its rows and once for what it says of them: both must mean
+    /// the same rows.
+    fn refuse_what_is_not_of_rows(&self, query: &Query, select: &Select) -> Result<()> {
+        let aggregates = self.shared.planner.aggregate_functions();
+        let is_of_many = |expr: &Expr| match expr {
+            Expr::Function(function) => {
+                let name = function.name.to_string().to_lowercase();
+                function.over.is_some() || aggregates.contains_key(&name)
+            }
+            _ => false,
+        };
+        let found = visit_expressions(&select.projection, |expr| match is_of_many(expr) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        });
+        if found.is_break() {
+            return Err(unsupported("FOR UPDATE of anything but rows of one table"));
+        }
+        let plain = WildcardAdditionalOptions::default();
+        let options = select.projection.iter().filter_map(|item| match item {
+            SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options) => {
+                Some(options)
+            }
+            _ => None,
+        });
+        if options.into_iter().any(|options| *options != plain) {
+            return Err(unsupported("FOR UPDATE with a changed *"));
+        }
+        let aliases = select.projection.iter().filter_map(|item| match item {
+            SelectItem::ExprWithAlias { alias, .. } => Some(alias.value.to_lowercase()),
+            _ => None,
+        });
+        let aliases = aliases.collect::<Vec<_>>();
+        let by = query.order_by.iter().flat_map(|order| match &order.kind {
+            OrderByKind::Expressions(by) => by.as_slice(),
+            OrderByKind::All(_) => &[],
+        });
+        let is_of_output = |by: &OrderByExpr| match &by.expr {
+            Expr::Identifier(name) => aliases.contains(&name.value.to_lowercase()),
+            expr => literal(expr).is_some(),
+        };
+        if by.into_iter().any(is_of_output) {
+            return Err(unsupported("FOR UPDATE ordered by anything but columns of the table"));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses locking clauses in subqueries and in the queries of other statements: the planner reads
+/// them without locking anything.
+pub(super) fn refuse_nested_locks(statement: &Statement) -> Result<()> {
+    struct Locks {
+        found: usize,
+    }
+    impl Visitor for Locks {
+        type Break = ();
+        fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+            self.found += usize::from(!query.locks.is_empty());
+            ControlFlow::Continue(())
+        }
+    }
+    let mut locks = Locks { found: 0 };
+    let _ = statement.visit(&mut locks);
+    let outer = matches!(statement, Statement::Query(query) if !query.locks.is_empty());
+    if locks.found > usize::from(outer) {
+        return Err(unsupported("FOR UPDATE in a part of a statement"));
+    }
+    Ok(())
 }
 
 /// How rows are to be locked.
@@ -89,6 +163,9 @@ impl Wish {
         };
         if lock.lock_type == LockType::Share {
             return Err(unsupported("SELECT … FOR SHARE"));
+        }
+        if lock.of.is_some() {
+            return Err(unsupported("FOR UPDATE OF a table"));
         }
         let skips = lock.nonblock == Some(NonBlock::SkipLocked);
         let limit = match &query.limit_clause {
@@ -114,27 +191,6 @@ fn literal(expr: &Expr) -> Option<usize> {
         },
         _ => None,
     }
-}
-
-/// Locks rows that nobody has locked, in order, until there are enough.
-fn lock_free(
-    transaction: &mut Transaction,
-    schema: &TableSchema,
-    ids: Vec<RowId>,
-    enough: usize,
-) -> Result<Vec<RowId>> {
-    let mut locked = Vec::new();
-    for id in ids {
-        if locked.len() == enough {
-            break;
-        }
-        match transaction.lock_rows(schema, &[id]) {
-            Ok(()) => locked.push(id),
-            Err(error) if error.kind() == ErrorKind::Locked => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(locked)
 }
 
 fn rows_of_one_table(query: &Query) -> Result<&Select> {

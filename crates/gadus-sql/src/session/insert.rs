@@ -138,6 +138,7 @@ impl Session {
         let rows = loop {
             let appended = match &mut state.transaction {
                 Some(transaction) => {
+                    transaction.refresh()?;
                     let savepoint = transaction.savepoint();
                     append(transaction).inspect_err(|_| transaction.restore(savepoint))
                 }

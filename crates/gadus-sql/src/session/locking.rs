@@ -8,7 +8,7 @@
 use super::cancel::{Flag, cancelled};
 use super::{Session, State};
 use gadus_base::clock;
-use gadus_engine::{Error, ErrorKind, Isolation, Locker, Result, Transaction};
+use gadus_engine::{Error, ErrorKind, Isolation, Locker, Result, Savepoint, Transaction};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +25,32 @@ pub(super) struct Locking {
     pub(super) isolation: Isolation,
     /// The transaction of a statement that waits, and is not in one of the session's.
     pub(super) unfinished: Option<Transaction>,
+}
+
+/// A statement's part of a transaction: undone unless it is kept, also when the statement is
+/// cancelled and its future dropped.
+pub(super) struct Part<'a> {
+    pub(super) transaction: &'a mut Transaction,
+    before: Option<Savepoint>,
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn of(transaction: &'a mut Transaction) -> Self {
+        let before = Some(transaction.savepoint());
+        Self { transaction, before }
+    }
+
+    pub(super) fn keep(mut self) {
+        self.before = None;
+    }
+}
+
+impl Drop for Part<'_> {
+    fn drop(&mut self) {
+        if let Some(before) = self.before.take() {
+            self.transaction.restore(before);
+        }
+    }
 }
 
 impl Default for Locking {
@@ -69,15 +95,19 @@ impl Session {
             return Err(error);
         };
         let locker = self.locker()?;
-        // Whoever cancels sets the flag, then looks for the locker.
-        if flag.is_set() {
-            return Err(cancelled());
-        }
         let until = state.locking.timeout.map(|timeout| clock().now().plus(timeout));
-        locker.wait_for(blocked, until).map_err(|error| match error.kind() {
-            ErrorKind::Cancelled => cancelled(),
-            _ => error,
-        })
+        loop {
+            // Whoever cancels sets the flag, then looks for the locker.
+            if flag.is_set() {
+                return Err(cancelled());
+            }
+            match locker.wait_for(blocked, until) {
+                // Meant for the statement before.
+                Err(error) if error.kind() == ErrorKind::Cancelled && !flag.is_set() => {}
+                Err(error) if error.kind() == ErrorKind::Cancelled => return Err(cancelled()),
+                waited => return waited,
+            }
+        }
     }
 
     /// A statement has ended: what it locked outside transactions is free again.

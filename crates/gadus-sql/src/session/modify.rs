@@ -4,6 +4,7 @@
 //!   that a query accepts works, subqueries and all.
 //! - All rows are read before any is changed.
 
+use super::locking::Part;
 use super::{Outcome, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::provider::ROWS_SCHEMA;
@@ -32,14 +33,11 @@ impl Session {
         statement: &Statement,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        if let Some(mut transaction) = state.transaction.take() {
-            let savepoint = transaction.savepoint();
-            let outcome = self.write_once(&mut transaction, statement, parameters).await;
-            if outcome.is_err() {
-                transaction.restore(savepoint);
-            }
-            state.transaction = Some(transaction);
-            return outcome;
+        if let Some(transaction) = &mut state.transaction {
+            let part = Part::of(transaction);
+            let outcome = self.write_once(part.transaction, statement, parameters).await?;
+            part.keep();
+            return Ok(outcome);
         }
         let mut transaction = match state.locking.unfinished.take() {
             Some(transaction) => transaction,

@@ -1,6 +1,7 @@
 //! From text to the part that runs it.
 
 use super::cancel::Flag;
+use super::for_update::refuse_nested_locks;
 use super::transact::transact;
 use super::{Outcome, Prepared, Session, State};
 use crate::compiled::{Compiled, Writes};
@@ -13,7 +14,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use gadus_engine::{Autocommit, ErrorKind, Result};
+use gadus_engine::{Autocommit, ErrorKind, Result, Transaction};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -139,20 +140,22 @@ impl Session {
         parameters: &[Value],
         flag: &Flag,
     ) -> Result<Outcome> {
-        if let Some(transaction) = &mut state.transaction {
-            transaction.refresh()?;
-        }
+        // What ends a transaction needs no newer snapshot, and must not fail for want of one.
+        let refreshed = state.transaction.as_mut().map_or(Ok(()), Transaction::refresh);
         let text = source.text();
-        if let Some(outcome) = self.run_compiled(state, text, parameters, flag)? {
-            return Ok(outcome);
+        let mut again = false;
+        if refreshed.is_ok() {
+            if let Some(outcome) = self.run_compiled(state, text, parameters, flag)? {
+                return Ok(outcome);
+            }
+            if let Some(outcome) = self.run_command(text)? {
+                return Ok(outcome);
+            }
+            again = match self.run_kept(state, &source.shared_text(), parameters)? {
+                Kept::Ran(outcome) => return Ok(outcome),
+                Kept::Not { again } => again,
+            };
         }
-        if let Some(outcome) = self.run_command(text)? {
-            return Ok(outcome);
-        }
-        let again = match self.run_kept(state, &source.shared_text(), parameters)? {
-            Kept::Ran(outcome) => return Ok(outcome),
-            Kept::Not { again } => again,
-        };
         let parsed;
         let prepared = match source {
             Source::Prepared(prepared) => prepared,
@@ -161,6 +164,10 @@ impl Session {
                 &parsed
             }
         };
+        if let Some(outcome) = transact(self, state, &prepared.statement)? {
+            return Ok(outcome);
+        }
+        refreshed?;
         flag.run(self.dispatch(state, prepared, parameters, again)).await
     }
 
@@ -250,9 +257,7 @@ impl Session {
             )));
         }
         let statement = &*prepared.statement;
-        if let Some(outcome) = transact(self, state, statement)? {
-            return Ok(outcome);
-        }
+        refuse_nested_locks(statement)?;
         match statement {
             Statement::Set(set) => self.set(state, set),
             Statement::ShowVariable { variable } => self.show(state, variable),

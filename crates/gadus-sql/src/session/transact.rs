@@ -61,6 +61,7 @@ fn begin(session: &Session, state: &mut State, modes: &[TransactionMode]) -> Res
         }
     }
     state.transaction = Some(session.begin(state, isolation)?);
+    state.savepoints.clear();
     state.read_only = read_only;
     Ok(Outcome::Done("BEGIN"))
 }

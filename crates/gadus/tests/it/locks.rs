@@ -192,6 +192,77 @@ fn a_statement_that_waits_can_be_cancelled() {
 }
 
 #[test]
+fn a_cancelled_statement_leaves_the_rest_of_its_transaction() {
+    in_both(|_, connect| {
+        let one = connect();
+        run(&one, "BEGIN; UPDATE t SET n = 1 WHERE id = 1; SAVEPOINT s;");
+        let endless = "UPDATE t SET n = (SELECT count(*) FROM range(10000000) AS a, \
+                       range(10000000) AS b WHERE a.value * b.value = 7) WHERE id + 0 > 0";
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| one.execute(endless, &[]));
+            while !running.is_finished() {
+                one.cancel_handle().cancel();
+                std::thread::yield_now();
+            }
+            let ended = running.join().unwrap().unwrap_err();
+            assert_eq!(ended.kind(), ErrorKind::Cancelled, "{ended}");
+        });
+        assert!(one.in_transaction());
+        run(&one, "ROLLBACK TO s; UPDATE t SET n = 2 WHERE id = 2; COMMIT;");
+        assert_eq!(number(&one, "SELECT sum(n) FROM t"), 3);
+    });
+}
+
+#[test]
+fn a_transaction_that_cannot_go_on_can_still_end() {
+    in_both(|_, connect| {
+        let (one, two) = (connect(), connect());
+        run(&one, "BEGIN ISOLATION LEVEL READ COMMITTED; CREATE TABLE u (n BIGINT);");
+        run(&two, "CREATE TABLE v (n BIGINT)");
+        assert_eq!(one.execute("SELECT * FROM t", &[]).unwrap_err().kind(), ErrorKind::Conflict);
+        run(&one, "ROLLBACK");
+        assert_eq!(number(&one, "SELECT count(*) FROM v"), 0);
+    });
+}
+
+#[test]
+fn loads_from_files_wait_for_locks_too() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("rows.csv"), "id,n\n1000,1\n").unwrap();
+    let copy = format!("COPY t FROM '{}'", folder.path("rows.csv").display());
+    in_both(|database, connect| {
+        let (one, two) = (connect(), connect());
+        run(&one, "BEGIN; INSERT INTO t VALUES (1000, 7);");
+        let loaded = while_it_waits(database, &two, &copy, || run(&one, "ROLLBACK"));
+        assert_eq!(loaded.unwrap(), 1);
+        assert_eq!(number(&two, "SELECT n FROM t WHERE id = 1000"), 1);
+    });
+}
+
+#[test]
+fn for_update_refuses_what_it_would_get_wrong() {
+    in_both(|_, connect| {
+        let one = connect();
+        run(&one, "BEGIN");
+        for wrong in [
+            "SELECT id FROM t ORDER BY 1 LIMIT 1 FOR UPDATE",
+            "SELECT -n AS m FROM t ORDER BY m LIMIT 1 FOR UPDATE",
+            "SELECT count(*) FROM t LIMIT 1 FOR UPDATE",
+            "SELECT row_number() OVER (ORDER BY n) FROM t FOR UPDATE",
+            "SELECT id FROM t FOR UPDATE OF t",
+            "SELECT * FROM (SELECT id FROM t FOR UPDATE) AS s",
+            "UPDATE t SET n = 1 WHERE id IN (SELECT id FROM t LIMIT 1 FOR UPDATE SKIP LOCKED)",
+            "INSERT INTO t SELECT id + 5000, n FROM t FOR UPDATE",
+            "CREATE TABLE u AS SELECT id FROM t FOR UPDATE",
+        ] {
+            let refused = one.execute(wrong, &[]).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Unsupported, "{wrong}: {refused}");
+        }
+        run(&one, "ROLLBACK");
+    });
+}
+
+#[test]
 fn rows_selected_for_update_are_kept() {
     in_both(|database, connect| {
         let (one, two) = (connect(), connect());
@@ -204,15 +275,24 @@ fn rows_selected_for_update_are_kept() {
         let free = "SELECT id FROM t ORDER BY id LIMIT 2 FOR UPDATE SKIP LOCKED";
         let ids = two.query(free, &[]).unwrap().map(|row| row.unwrap().get::<i64>(0).unwrap());
         assert_eq!(ids.collect::<Vec<_>>(), [3, 4]);
+        // What was changed since its snapshot is passed over as what is locked.
+        run(&one, "DELETE FROM t WHERE id = 5");
+        run(&one, "COMMIT; UPDATE t SET n = 0 WHERE id = 6;");
+        let ids = two.query(free, &[]).unwrap().map(|row| row.unwrap().get::<i64>(0).unwrap());
+        assert_eq!(ids.collect::<Vec<_>>(), [1, 2]);
+        let late = "SELECT id FROM t WHERE id > 4 ORDER BY id LIMIT 2 FOR UPDATE SKIP LOCKED";
+        let ids = two.query(late, &[]).unwrap().map(|row| row.unwrap().get::<i64>(0).unwrap());
+        assert_eq!(ids.collect::<Vec<_>>(), [7, 8]);
         run(&two, "ROLLBACK");
-        assert_eq!(while_it_waits(database, &two, COUNT, || run(&one, "COMMIT")).unwrap(), 1);
+        run(&one, &format!("BEGIN; {COUNT};"));
+        assert_eq!(while_it_waits(database, &two, COUNT, || run(&one, "ROLLBACK")).unwrap(), 1);
         let first = "SELECT * FROM t WHERE n > 0 ORDER BY id DESC LIMIT 1 FOR UPDATE";
         run(&two, "BEGIN");
         let row = two.query(first, &[]).unwrap().next().unwrap().unwrap();
         assert_eq!((row.get::<i64>(0).unwrap(), row.get::<i64>(1).unwrap()), (1, 1));
         run(&two, "ROLLBACK");
         let join = "SELECT * FROM t JOIN t AS u ON t.id = u.id FOR UPDATE";
-        assert_eq!(two.execute(join, &[]).unwrap(), 100, "outside transactions a query");
+        assert_eq!(two.execute(join, &[]).unwrap(), 99, "outside transactions a query");
         run(&two, "BEGIN");
         assert_eq!(two.execute(join, &[]).unwrap_err().kind(), ErrorKind::Unsupported);
     });

@@ -117,6 +117,17 @@ fn a_row_that_is_changed_for_ever_takes_bounded_room() {
     }
     version.check();
     assert!(version.changes.total <= STALE_MIN + 4, "{}", version.changes.total);
+    // Beside many others that are current, and with values that take memory.
+    for position in 0..20_000 {
+        version.push(position, CommitNumber(100_001), Some((1, 1)));
+    }
+    let long = Datum::Bytes(Arc::from(vec![0; 100_000]));
+    for at in 0..3_000 {
+        let patch = Some((0, if at < 50 { long.clone() } else { Datum::Null }));
+        version.changes.push(Entry { position: 5, at: CommitNumber(at), patch }, Lineage::Head);
+        assert!(version.changes.stale_bytes <= STALE_BYTES_MAX + 200_000);
+        assert!(version.changes.chain(5) <= CHAIN_MAX + 1);
+    }
 }
 
 #[test]
