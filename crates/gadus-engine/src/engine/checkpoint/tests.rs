@@ -60,3 +60,37 @@ fn a_checkpoint_that_could_not_be_read_is_read_again_before_the_next() {
     };
     assert_eq!(same(shaky.inner().alone().unwrap().extents()), same(named));
 }
+
+/// One instance begins with what a checkpoint names; the checkpoints of another name other things in
+/// their place: rows that are in memory there, and keys.
+#[test]
+fn what_an_instance_began_with_stays_though_newer_checkpoints_do_not_name_it() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = Arc::new(FileFolder::new(root.path()));
+    let busy = open(folder.clone(), root.path());
+    let mut transaction = busy.begin().unwrap();
+    let schema = loaded(&mut transaction, false);
+    transaction.commit().unwrap();
+    let insert = |id: i64| {
+        let row = Arc::from([Datum::Integer(id), Datum::Integer(1)]);
+        busy.insert_rows(&schema, vec![row], Durability::Sync).unwrap();
+        busy.checkpoint().unwrap();
+    };
+    (100_000..100_010).for_each(insert);
+    let other = open(folder.clone(), root.path());
+    for id in 100_010..100_040 {
+        insert(id);
+        // It follows by the log, and goes on with what it began with.
+        other.snapshot().unwrap();
+    }
+    let sound = |engine: &Engine| {
+        let problems = engine.verify(&mut |_, _| {}).unwrap().problems;
+        assert!(problems.is_empty(), "{problems:?}");
+    };
+    sound(&other);
+    change(&other, &schema, 1);
+    (100_040..100_050).for_each(insert);
+    sound(&open(folder.clone(), root.path()));
+    drop((busy, other));
+    sound(&open(folder, root.path()));
+}
