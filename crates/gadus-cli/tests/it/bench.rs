@@ -124,13 +124,14 @@ fn locks_are_timed_on_both_paths_beside_mutexes_and_file_locks() {
 #[test]
 fn commits_are_counted_for_each_number_of_clients_beside_the_bare_loop() {
     let folder = Folder::new();
-    let figures = figures(&folder, &["commit", "--clients", "1,4", "--time", "20ms"]);
+    let figures = figures(&folder, &["commit", "--clients", "1,4", "--time", "150ms"]);
     assert!(value(&figures, "1 client", "commits_per_second") > 0.0);
     assert!(value(&figures, "4 clients", "commits_per_second") > 0.0);
     assert!(value(&figures, "4 clients", "speedup_over_one_client") > 0.0);
     let bare = figures.iter().find(|figure| figure["peer"] == "bare").unwrap();
     let (low, high) = (bare["ratio_low"].as_f64().unwrap(), bare["ratio_high"].as_f64().unwrap());
-    assert!(0.0 < low && low <= high, "{bare}");
+    // On a disk that is busy for a whole turn, a round has no commit.
+    assert!(0.0 <= low && low <= high && high > 0.0, "{bare}");
     assert_eq!(bare["rounds"], 5);
 }
 
