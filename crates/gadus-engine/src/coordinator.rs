@@ -194,7 +194,7 @@ impl Coordinator {
     /// here, or it would not be.
     fn read_again(&self, head: &mut Head) -> Result<()> {
         let recovered = self.store().read_again()?;
-        let replayed = recovery::replay_again(&self.blobs, &recovered);
+        let replayed = recovery::replay(&self.blobs, &recovered);
         self.store().end_reading();
         let (version, end) = (Arc::new(replayed?), recovered.end);
         self.store().wait_durable(end.position())?;

@@ -1,19 +1,21 @@
 //! Checkpoints: the whole state named by one manifest, so that the log before it can be recycled.
 //!
-//! - Only what changed since the last checkpoint is written: overlays of changed segments, images of
-//!   segments with open rows, recent keys. Unchanged segments are named again.
+//! - Bases and key runs are named as they are: only records bring new ones, so that all instances
+//!   have the same. Where many rows or keys lie in memory, they are folded first.
+//! - What lies in memory is written as it is: overlays, rows behind bases and recent keys; each only
+//!   where it changed since the last checkpoint.
 //! - Readers and writers go on: the version that is written is immutable.
-//! - What the last checkpoint wrote is held here until the next is complete, so that its extents
+//! - What the last checkpoint names is held here until the next is complete, so that its extents
 //!   are not given to others while its header still names them.
 
 use super::{Inner, recovery};
 use crate::blobs::Blobs;
 use crate::error::Result;
-use crate::keys::{KeyRun, write_run};
-use crate::segment::{EncodedSegment, Overlay, SegmentVersion, rebuild_segment};
-use crate::types::TableSchema;
+use crate::keys::{KeyPage, KeyRun};
+use crate::segment::{EncodedSegment, SegmentVersion};
 use crate::version::{
-    DatabaseVersion, ManifestHead, ManifestTable, SavedSegment, TableVersion, encode_manifest,
+    DatabaseVersion, ManifestHead, ManifestTable, PartImage, SavedSegment, TableVersion,
+    encode_manifest,
 };
 use gadus_base::{CommitNumber, SegmentId, TableId};
 use gadus_storage::{BlobRef, CheckpointTurn, Extent, ExtentRef};
@@ -21,7 +23,13 @@ use parking_lot::MutexGuard;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What the last checkpoint wrote.
+/// Rows behind a segment's base that a checkpoint writes as they are, for opening to read.
+const OPEN_ROWS_MAX: u32 = 4_096;
+
+/// Recent keys of a table that a checkpoint writes as they are, for opening to read.
+const RECENT_KEYS_MAX: usize = 8_192;
+
+/// What the last checkpoint named.
 #[derive(Debug, Default)]
 pub(super) struct Checkpointer {
     segments: HashMap<(TableId, SegmentId), SegmentCheckpoint>,
@@ -35,64 +43,84 @@ pub(super) struct Checkpointer {
 #[derive(Debug, Clone)]
 struct SegmentCheckpoint {
     last_changed: CommitNumber,
-    base: Arc<EncodedSegment>,
-    overlay: Option<(Arc<Extent>, BlobRef)>,
+    base: Option<Arc<EncodedSegment>>,
+    overlay: Option<Part>,
+    open_rows: Option<Part>,
 }
 
-/// Recent keys as the last checkpoint wrote them.
+/// A table's keys as the last checkpoint named them.
 #[derive(Debug, Clone)]
 struct KeysCheckpoint {
     last_changed: CommitNumber,
-    recent: Option<Arc<KeyRun>>,
+    runs: Vec<Arc<KeyRun>>,
+    recent: Option<Part>,
+}
+
+/// A blob of what lies in memory, in use.
+#[derive(Debug, Clone)]
+struct Part {
+    extent: Arc<Extent>,
+    blob: BlobRef,
+}
+
+impl Part {
+    fn write(bytes: &[u8], blobs: &Blobs) -> Result<Self> {
+        let (extent, references) = blobs.store().write_extent(&[bytes])?;
+        Ok(Self { extent, blob: references[0] })
+    }
+
+    fn adopt(image: PartImage, blobs: &Blobs) -> Result<Self> {
+        Ok(Self { extent: blobs.store().adopt_extent(image.extent)?, blob: image.blob })
+    }
+
+    fn image(&self) -> PartImage {
+        PartImage { extent: self.extent.reference(), blob: self.blob }
+    }
 }
 
 impl Checkpointer {
+    /// What the checkpoint with this manifest named.
+    pub(super) fn of(blobs: &Blobs, manifest: &[u8]) -> Result<Self> {
+        let (head, tables) = recovery::read_manifest(blobs, manifest)?;
+        let adopt = |part: Option<PartImage>| part.map(|part| Part::adopt(part, blobs)).transpose();
+        let mut named = Self { commit: Some(head.commit), ..Self::default() };
+        for table in tables {
+            let id = table.schema.id;
+            for segment in table.segments {
+                let base = segment.base.map(|base| EncodedSegment::adopt(&base, blobs));
+                let saved = SegmentCheckpoint {
+                    last_changed: segment.last_changed,
+                    base: base.transpose()?.map(Arc::new),
+                    overlay: adopt(segment.overlay)?,
+                    open_rows: adopt(segment.open_rows)?,
+                };
+                named.segments.insert((id, segment.id), saved);
+            }
+            let runs = table.runs.iter().map(|run| KeyRun::adopt(run, blobs).map(Arc::new));
+            let keys = KeysCheckpoint {
+                last_changed: table.last_changed,
+                runs: runs.collect::<Result<_>>()?,
+                recent: adopt(table.recent)?,
+            };
+            named.keys.insert(id, keys);
+        }
+        Ok(named)
+    }
+
     /// What is here is about the checkpoint with this root.
     pub(super) fn describes(&mut self, root: Option<BlobRef>) {
         self.root = root;
     }
 
-    /// A manifest has been loaded: the version is what the last checkpoint wrote.
-    pub(super) fn loaded(&mut self, version: &DatabaseVersion) {
-        self.commit = Some(version.commit);
-        for (&table, tables) in &version.tables {
-            for (&id, segment) in &tables.segments {
-                if let Some(base) = &segment.encoded {
-                    self.segments.entry((table, id)).or_insert_with(|| SegmentCheckpoint {
-                        last_changed: segment.last_changed,
-                        base: base.clone(),
-                        overlay: None,
-                    });
-                }
-            }
-        }
-    }
-
-    /// An overlay has been loaded from its blob.
-    pub(super) fn loaded_overlay(
-        &mut self,
-        table: TableId,
-        segment: &SegmentVersion,
-        extent: Arc<Extent>,
-        blob: BlobRef,
-    ) {
-        let Some(base) = segment.encoded.clone() else { return };
-        let saved = SegmentCheckpoint {
-            last_changed: segment.last_changed,
-            base,
-            overlay: Some((extent, blob)),
-        };
-        self.segments.insert((table, segment.id), saved);
-    }
-
-    /// What the last checkpoint names beside what the version itself names.
+    /// All that the last checkpoint names.
     pub(super) fn extents(&self) -> Vec<ExtentRef> {
-        let overlays = self.segments.values().filter_map(|saved| saved.overlay.as_ref());
-        let overlays = overlays.map(|(extent, _)| extent.reference());
-        let bases = self.segments.values().flat_map(|saved| saved.base.extents());
-        let bases = bases.map(|extent| extent.reference());
-        let recent = self.keys.values().filter_map(|keys| keys.recent.as_ref());
-        overlays.chain(bases).chain(recent.flat_map(|run| run.extents())).collect()
+        let segments = self.segments.values();
+        let parts = segments.clone().flat_map(|saved| [&saved.overlay, &saved.open_rows]);
+        let parts = parts.chain(self.keys.values().map(|keys| &keys.recent)).flatten();
+        let bases = segments.filter_map(|saved| saved.base.as_ref());
+        let bases = bases.flat_map(|base| base.extents()).map(|extent| extent.reference());
+        let runs = self.keys.values().flat_map(|keys| &keys.runs).flat_map(|run| run.extents());
+        parts.map(|part| part.extent.reference()).chain(bases).chain(runs).collect()
     }
 
     /// Writes what changed and returns the manifest with what the next checkpoint needs to know.
@@ -122,57 +150,63 @@ impl Checkpointer {
         for segment in table.segments.values().filter(|segment| segment.rows > 0) {
             let saved = match self.segments.get(&(id, segment.id)) {
                 Some(saved) if saved.last_changed == segment.last_changed => saved.clone(),
-                _ => write_segment(segment, &table.schema, blobs)?,
+                _ => SegmentCheckpoint::write(segment, blobs)?,
             };
-            segments.push(SavedSegment {
-                image: saved.base.image(segment.id),
-                last_changed: saved.last_changed,
-                overlay: saved.overlay.as_ref().map(|(extent, blob)| (extent.reference(), *blob)),
-            });
+            segments.push(saved.image(segment.id));
             next.segments.insert((id, segment.id), saved);
         }
         let keys = match self.keys.get(&id) {
             Some(keys) if keys.last_changed == table.last_changed => keys.clone(),
-            _ => {
-                let entries = table.keys.recent_entries();
-                let recent =
-                    if entries.is_empty() { None } else { Some(write_run(&entries, blobs)?) };
-                KeysCheckpoint { last_changed: table.last_changed, recent: recent.map(Arc::new) }
-            }
+            _ => KeysCheckpoint::write(table, blobs)?,
         };
-        let runs = table.keys.runs().iter().chain(&keys.recent).map(|run| run.image()).collect();
-        next.keys.insert(id, keys);
-        Ok(ManifestTable {
+        let manifest = ManifestTable {
             schema: table.schema.clone(),
             next_segment,
             open: table.open.map_or(0, |segment| segment.0),
+            last_changed: table.last_changed,
             segments,
-            runs,
-        })
+            runs: keys.runs.iter().map(|run| run.image()).collect(),
+            recent: keys.recent.as_ref().map(Part::image),
+        };
+        next.keys.insert(id, keys);
+        Ok(manifest)
     }
 }
 
-/// Writes a changed segment: its overlay beside the base, or a new image where rows are open.
-fn write_segment(
-    segment: &SegmentVersion,
-    schema: &TableSchema,
-    blobs: &Blobs,
-) -> Result<SegmentCheckpoint> {
-    let (base, overlay) = match &segment.encoded {
-        Some(base) if base.rows() == segment.rows => (base.clone(), segment.overlay.clone()),
-        _ => {
-            let image = Arc::new(rebuild_segment(segment, schema, blobs)?);
-            // All patches are in the image; deletes stay beside it.
-            (image, segment.overlay.after_fold(CommitNumber(u64::MAX), CommitNumber(u64::MAX)))
+impl SegmentCheckpoint {
+    fn write(segment: &SegmentVersion, blobs: &Blobs) -> Result<Self> {
+        let overlay = Some(&segment.overlay).filter(|overlay| !overlay.is_empty());
+        let overlay = overlay.map(|overlay| Part::write(&overlay.encode(), blobs)).transpose()?;
+        let open_rows = segment.encode_open_rows().map(|rows| Part::write(&rows, blobs));
+        Ok(Self {
+            last_changed: segment.last_changed,
+            base: segment.encoded.clone(),
+            overlay,
+            open_rows: open_rows.transpose()?,
+        })
+    }
+
+    fn image(&self, id: SegmentId) -> SavedSegment {
+        SavedSegment {
+            id,
+            last_changed: self.last_changed,
+            base: self.base.as_ref().map(|base| base.image(id)),
+            overlay: self.overlay.as_ref().map(Part::image),
+            open_rows: self.open_rows.as_ref().map(Part::image),
         }
-    };
-    let overlay = if overlay.is_empty() { None } else { Some(write_overlay(&overlay, blobs)?) };
-    Ok(SegmentCheckpoint { last_changed: segment.last_changed, base, overlay })
+    }
 }
 
-fn write_overlay(overlay: &Overlay, blobs: &Blobs) -> Result<(Arc<Extent>, BlobRef)> {
-    let (extent, references) = blobs.store().write_extent(&[&overlay.encode()])?;
-    Ok((extent, references[0]))
+impl KeysCheckpoint {
+    fn write(table: &TableVersion, blobs: &Blobs) -> Result<Self> {
+        let recent = Some(table.keys.recent_entries()).filter(|entries| !entries.is_empty());
+        let recent = recent.map(|entries| Part::write(&KeyPage::encode(&entries), blobs));
+        Ok(Self {
+            last_changed: table.last_changed,
+            runs: table.keys.runs().to_vec(),
+            recent: recent.transpose()?,
+        })
+    }
 }
 
 /// The right to write checkpoints and to fold, held: nobody else does, here or elsewhere.
@@ -182,7 +216,7 @@ pub(super) struct Alone<'a> {
 }
 
 impl Alone<'_> {
-    /// What the newest checkpoint names beside what the version itself names.
+    /// What the newest checkpoint names.
     pub(super) fn extents(&self) -> Vec<ExtentRef> {
         self.checkpointer.extents()
     }
@@ -196,11 +230,8 @@ impl Inner {
         let store = self.blobs.store();
         if let Some(root) = store.newest_root().filter(|root| Some(*root) != checkpointer.root) {
             // Another instance has written it, or what it names could not be read the last time.
-            let mut fresh = Checkpointer::default();
-            let manifest = store.read_blob(&root)?;
-            recovery::load(&self.blobs, &manifest, store.log_end(), &mut fresh)?;
-            fresh.describes(Some(root));
-            *checkpointer = fresh;
+            *checkpointer = Checkpointer::of(&self.blobs, &store.read_blob(&root)?)?;
+            checkpointer.describes(Some(root));
         }
         Ok(Alone { checkpointer, _turn: turn })
     }
@@ -224,10 +255,11 @@ impl Inner {
 
     fn checkpoint_if(&self, is_due: impl FnOnce(CommitNumber) -> bool) -> Result<()> {
         let mut alone = self.alone()?;
-        let checkpointer = &mut *alone.checkpointer;
-        if !is_due(checkpointer.commit.unwrap_or(CommitNumber(0))) {
+        if !is_due(alone.checkpointer.commit.unwrap_or(CommitNumber(0))) {
             return Ok(());
         }
+        self.fold_much(&alone)?;
+        let checkpointer = &mut *alone.checkpointer;
         let store = self.blobs.store();
         // Before the version is taken: an extent that comes and goes after it is named by the log.
         store.checkpoint_begins();
@@ -240,6 +272,22 @@ impl Inner {
         checkpointer.describes(store.newest_root());
         if store.is_shared() {
             store.find_free_space(|| self.coordinator.newest().is_ok());
+        }
+        Ok(())
+    }
+
+    /// Folds what lies in memory where it is more than opening is to read.
+    fn fold_much(&self, alone: &Alone<'_>) -> Result<()> {
+        let version = self.coordinator.newest()?.0;
+        for (&table, state) in &version.tables {
+            let is_much =
+                |segment: &SegmentVersion| segment.rows - segment.encoded_rows() > OPEN_ROWS_MAX;
+            for (&id, _) in state.segments.iter().filter(|(_, segment)| is_much(segment)) {
+                self.fold_segment_in(alone, table, id, is_much)?;
+            }
+            if state.keys.recent_len() > RECENT_KEYS_MAX {
+                self.fold_keys_in(alone, table)?;
+            }
         }
         Ok(())
     }

@@ -9,6 +9,7 @@
 //! - Losing such a record in a crash loses nothing: it changes the form, not the content.
 
 use super::Inner;
+use super::checkpoint::Alone;
 use crate::error::Result;
 use crate::keys::merge_runs;
 use crate::segment::{SegmentVersion, rebuild_segment};
@@ -50,7 +51,17 @@ impl Inner {
         id: SegmentId,
         is_due: impl FnOnce(&SegmentVersion) -> bool,
     ) -> Result<()> {
-        let _alone = self.alone()?;
+        self.fold_segment_in(&self.alone()?, table, id, is_due)
+    }
+
+    /// The same in a turn that the caller has.
+    pub(super) fn fold_segment_in(
+        &self,
+        _: &Alone<'_>,
+        table: TableId,
+        id: SegmentId,
+        is_due: impl FnOnce(&SegmentVersion) -> bool,
+    ) -> Result<()> {
         let version = self.coordinator.newest()?.0;
         let Some(state) = version.table(table) else { return Ok(()) };
         let Some(segment) = state.segment(id).filter(|segment| segment.rows > 0) else {
@@ -77,7 +88,11 @@ impl Inner {
     /// Writes recent keys as a run, merged with the newest runs while those are no larger, or with
     /// all when most of their entries are stale.
     pub(super) fn fold_keys(&self, table: TableId) -> Result<()> {
-        let _alone = self.alone()?;
+        self.fold_keys_in(&self.alone()?, table)
+    }
+
+    /// The same in a turn that the caller has.
+    pub(super) fn fold_keys_in(&self, _: &Alone<'_>, table: TableId) -> Result<()> {
         let version = self.coordinator.newest()?.0;
         let Some(state) = version.table(table) else { return Ok(()) };
         let recent = state.keys.recent_entries();

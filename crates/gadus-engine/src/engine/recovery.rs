@@ -1,6 +1,7 @@
 //! Opening a database: the checkpoint's manifest, then the log behind it.
 //!
-//! - Nothing of a table is read but its manifest and overlays; columns and keys are read when asked.
+//! - Nothing of a table is read but its manifest, and what lies in memory while it is open: overlays,
+//!   rows behind bases, recent keys. Columns and key runs are read when asked.
 //! - Values from the log are checked against their columns before they are applied.
 
 use super::Options;
@@ -11,8 +12,8 @@ use crate::keys::{KeyIndex, KeyRun};
 use crate::segment::{EncodedSegment, Overlay, SegmentVersion};
 use crate::types::TableSchema;
 use crate::version::{
-    Change, DatabaseVersion, ManifestTable, SavedSegment, SegmentIds, TableVersion, decode_changes,
-    decode_manifest,
+    Change, DatabaseVersion, ManifestHead, ManifestTable, SavedSegment, SegmentIds, TableVersion,
+    decode_changes, decode_manifest,
 };
 use gadus_base::{CommitNumber, SegmentId};
 use gadus_block::Folder;
@@ -47,8 +48,11 @@ pub(super) fn open(folder: Arc<dyn Folder>, name: &str, options: &Options) -> Re
         opened => opened?,
     };
     let blobs = Arc::new(Blobs::new(Arc::new(store), options.cache));
+    let version = replay(&blobs, &recovered)?;
     let mut checkpointer = Checkpointer::default();
-    let version = replay(&blobs, &recovered, &mut checkpointer)?;
+    if let Some(manifest) = &recovered.root {
+        checkpointer = Checkpointer::of(&blobs, manifest)?;
+    }
     checkpointer.describes(blobs.store().newest_root());
     blobs.store().finish_recovery()?;
     let warnings = recovered.warnings;
@@ -62,19 +66,10 @@ fn may_create(error: &StorageError, options: &Options) -> bool {
     absent && options.create && !options.read_only
 }
 
-/// What a checkpoint and the records after it make, for an instance that has fallen behind.
-pub(crate) fn replay_again(blobs: &Arc<Blobs>, recovered: &Recovered) -> Result<DatabaseVersion> {
-    replay(blobs, recovered, &mut Checkpointer::default())
-}
-
 /// What a checkpoint and the records after it make.
-fn replay(
-    blobs: &Arc<Blobs>,
-    recovered: &Recovered,
-    checkpointer: &mut Checkpointer,
-) -> Result<DatabaseVersion> {
+pub(crate) fn replay(blobs: &Arc<Blobs>, recovered: &Recovered) -> Result<DatabaseVersion> {
     let mut version = match &recovered.root {
-        Some(root) => load(blobs, root, recovered.end, checkpointer)?,
+        Some(root) => load(blobs, root, recovered.end)?,
         None => DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()), recovered.end),
     };
     for record in &recovered.records {
@@ -120,23 +115,24 @@ pub(crate) fn apply(
     Ok(())
 }
 
+/// What a manifest says.
+pub(super) fn read_manifest(
+    blobs: &Blobs,
+    manifest: &[u8],
+) -> Result<(ManifestHead, Vec<ManifestTable>)> {
+    decode_manifest(manifest).map_err(|error| damaged_manifest(blobs, &error.to_string()))
+}
+
+fn damaged_manifest(blobs: &Blobs, what: &str) -> Error {
+    let file = blobs.store().describe();
+    let message =
+        format!("{file}: the manifest is damaged: {what}; restore the file from a backup");
+    Error::new(ErrorKind::Corrupt, message)
+}
+
 /// The version that a manifest describes.
-pub(super) fn load(
-    blobs: &Arc<Blobs>,
-    root: &[u8],
-    end: LogEnd,
-    checkpointer: &mut Checkpointer,
-) -> Result<DatabaseVersion> {
-    let damaged = |what: String| {
-        Error::new(
-            ErrorKind::Corrupt,
-            format!(
-                "{}: the manifest is damaged: {what}; restore the file from a backup",
-                blobs.store().describe()
-            ),
-        )
-    };
-    let (head, tables) = decode_manifest(root).map_err(|error| damaged(error.to_string()))?;
+fn load(blobs: &Arc<Blobs>, manifest: &[u8], end: LogEnd) -> Result<DatabaseVersion> {
+    let (head, tables) = read_manifest(blobs, manifest)?;
     let mut version = DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()), end);
     version.commit = head.commit;
     version.next_table = head.next_table;
@@ -144,35 +140,32 @@ pub(super) fn load(
     for saved in tables {
         let schema = saved.schema.clone();
         if version.names.insert(schema.name.clone(), schema.id).is_some() {
-            return Err(damaged(format!("table \"{}\" is there twice", schema.name)));
+            let what = format!("table \"{}\" is there twice", schema.name);
+            return Err(damaged_manifest(blobs, &what));
         }
-        let table = load_table(blobs, &saved, &version.ids, checkpointer)?;
+        let table = load_table(blobs, &saved, &version.ids)?;
         version.tables.insert(schema.id, Arc::new(table));
     }
-    checkpointer.loaded(&version);
     Ok(version)
 }
 
-fn load_table(
-    blobs: &Blobs,
-    saved: &ManifestTable,
-    ids: &SegmentIds,
-    checkpointer: &mut Checkpointer,
-) -> Result<TableVersion> {
-    let mut table = TableVersion::empty(saved.schema.clone(), CommitNumber(0), ids.clone());
+fn load_table(blobs: &Blobs, saved: &ManifestTable, ids: &SegmentIds) -> Result<TableVersion> {
+    let mut table = TableVersion::empty(saved.schema.clone(), saved.last_changed, ids.clone());
     ids.raise(saved.next_segment);
     for segment in &saved.segments {
-        let id = segment.image.id;
-        let version = load_segment(blobs, &saved.schema, segment, checkpointer)?;
+        let version = load_segment(blobs, &saved.schema, segment)?;
         table.live_rows += u64::from(version.live_rows());
         table.last_changed = table.last_changed.max(version.last_changed);
-        ids.raise(id.0.saturating_add(1));
-        table.segments.insert(id, Arc::new(version));
+        ids.raise(segment.id.0.saturating_add(1));
+        table.segments.insert(segment.id, Arc::new(version));
     }
     let open = SegmentId(saved.open);
     table.open = table.segments.contains_key(&open).then_some(open);
     let runs = saved.runs.iter().map(|run| KeyRun::adopt(run, blobs).map(Arc::new));
     table.keys = KeyIndex::with_runs(runs.collect::<Result<_>>()?);
+    if let Some(recent) = &saved.recent {
+        table.keys.add_recent(&blobs.read_key_page(&recent.blob)?);
+    }
     Ok(table)
 }
 
@@ -180,16 +173,21 @@ fn load_segment(
     blobs: &Blobs,
     schema: &TableSchema,
     saved: &SavedSegment,
-    checkpointer: &mut Checkpointer,
 ) -> Result<SegmentVersion> {
-    let base = Arc::new(EncodedSegment::adopt(&saved.image, blobs)?);
-    let mut version = SegmentVersion::encoded(saved.image.id, base, saved.last_changed);
-    if let Some((extent, blob)) = &saved.overlay {
-        let extent = blobs.store().adopt_extent(*extent)?;
-        let bytes = blobs.store().read_blob(blob)?;
+    let mut version = SegmentVersion::open(saved.id, saved.last_changed);
+    if let Some(base) = &saved.base {
+        let base = Arc::new(EncodedSegment::adopt(base, blobs)?);
+        version = SegmentVersion::encoded(saved.id, base, saved.last_changed);
+    }
+    if let Some(rows) = &saved.open_rows {
+        let bytes = blobs.store().read_blob(&rows.blob)?;
+        let decoded = version.decode_open_rows(&bytes, schema);
+        decoded.map_err(|error| blobs.damaged(&rows.blob, error))?;
+    }
+    if let Some(overlay) = &saved.overlay {
+        let bytes = blobs.store().read_blob(&overlay.blob)?;
         version.overlay = Overlay::decode(&bytes, version.rows, schema)
-            .map_err(|error| blobs.damaged(blob, error))?;
-        checkpointer.loaded_overlay(schema.id, &version, extent, *blob);
+            .map_err(|error| blobs.damaged(&overlay.blob, error))?;
     }
     Ok(version)
 }
@@ -199,14 +197,7 @@ fn check_values(version: &DatabaseVersion, change: &Change) -> Result<(), &'stat
     match change {
         Change::AppendRows { table, rows, .. } => {
             let table = version.table(*table).ok_or("changes a table that is not there")?;
-            let columns = &table.schema.columns;
-            let whole = rows.iter().all(|row| {
-                row.len() == columns.len()
-                    && columns
-                        .iter()
-                        .zip(&**row)
-                        .all(|(column, value)| column.column_type.admits(value))
-            });
+            let whole = rows.iter().all(|row| table.schema.admits(row));
             if whole { Ok(()) } else { Err("holds values that their columns cannot") }
         }
         Change::PatchRows { table, column, patches, .. } => {

@@ -98,6 +98,11 @@ impl KeyIndex {
         self.recent.len()
     }
 
+    /// Adds recent entries that a page of their own holds: they were added before all others.
+    pub(crate) fn add_recent(&mut self, page: &KeyPage) {
+        self.recent.extend(page.entries().map(|entry| (entry, CommitNumber(0))));
+    }
+
     /// Recent entries in the order of a run: (hash, row code).
     pub(crate) fn recent_entries(&self) -> Vec<(u64, u64)> {
         self.recent.keys().copied().collect()

@@ -16,11 +16,12 @@ mod sketch;
 pub(crate) use build::{build_segment, rebuild_segment};
 pub(crate) use changes::Lineage;
 pub(crate) use encoded::{ColumnEntry, EncodedSegment, SegmentImage};
-pub(crate) use open_rows::{OpenRows, Row};
+pub(crate) use open_rows::{OpenRows, Row, decode_rows, encode_rows};
 pub(crate) use overlay::Overlay;
 pub(crate) use sketch::Sketch;
 
-use gadus_base::{CommitNumber, SegmentId};
+use crate::types::TableSchema;
+use gadus_base::{CommitNumber, DecodeError, SegmentId};
 use std::sync::Arc;
 
 /// Most rows of a segment. Its columns' blobs are then tens to hundreds of KiB: large enough to
@@ -90,6 +91,25 @@ impl SegmentVersion {
         }
         assert!(self.rows <= SEGMENT_ROWS_MAX, "a segment holds at most 65,536 rows");
         self.last_changed = at;
+    }
+
+    /// The rows behind the base as a blob; none when there are none.
+    pub(crate) fn encode_open_rows(&self) -> Option<Vec<u8>> {
+        let open = self.open.as_ref().filter(|_| self.rows > self.encoded_rows())?;
+        let rows = (self.encoded_rows()..self.rows).map(|position| open.shared_row(position));
+        Some(open_rows::encode_blob(&rows.collect::<Vec<_>>()))
+    }
+
+    /// Reads such a blob, and puts its rows behind the base.
+    pub(crate) fn decode_open_rows(
+        &mut self,
+        bytes: &[u8],
+        schema: &TableSchema,
+    ) -> Result<(), DecodeError> {
+        let left = SEGMENT_ROWS_MAX.saturating_sub(self.rows);
+        let rows = open_rows::decode_blob(bytes, schema, left)?;
+        self.append(rows, self.last_changed);
+        Ok(())
     }
 
     /// Copies the rows that this version shows into slots of its own.

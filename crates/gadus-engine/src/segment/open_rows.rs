@@ -2,10 +2,17 @@
 //!
 //! - Append-only: the slot of a position is filled once, by the holder of the commit lock, before
 //!   any version that shows it exists; readers look only at positions that their version shows.
+//!
+//! Byte table of rows, as records and blobs hold them: row count u32 | columns u32 | values, row by
+//! row.
+//! Byte table of a blob of open rows (version 1): version u8 | rows.
 
 use super::SEGMENT_ROWS_MAX;
-use crate::types::Datum;
+use crate::types::{Datum, TableSchema};
+use gadus_base::{ByteReader, ByteWriter, DecodeError};
 use std::sync::{Arc, OnceLock};
+
+const VERSION: u8 = 1;
 
 /// One row: a datum for each column.
 pub(crate) type Row = Arc<[Datum]>;
@@ -56,6 +63,56 @@ impl OpenRows {
         let index = position - self.first;
         ((index / CHUNK_ROWS) as usize, (index % CHUNK_ROWS) as usize)
     }
+}
+
+pub(crate) fn encode_rows(rows: &[Row], to: &mut ByteWriter) {
+    let count = |length: usize| u32::try_from(length).expect("a segment's rows and columns");
+    to.u32(count(rows.len()));
+    to.u32(count(rows.first().map_or(0, |row| row.len())));
+    rows.iter().flat_map(|row| row.iter()).for_each(|value| value.encode(to));
+}
+
+pub(crate) fn decode_rows(from: &mut ByteReader<'_>) -> Result<Vec<Row>, DecodeError> {
+    let offset = from.offset();
+    let (count, columns) = (from.u32()? as usize, from.u32()? as usize);
+    // A value takes at least a byte.
+    if columns == 0 || count.saturating_mul(columns) > from.remaining() {
+        return Err(DecodeError { offset, expected: "a count that fits the bytes" });
+    }
+    let mut rows = Vec::with_capacity(count);
+    for _ in 0..count {
+        let row: Vec<Datum> =
+            (0..columns).map(|_| Datum::decode(from)).collect::<Result<_, _>>()?;
+        rows.push(Arc::from(row));
+    }
+    Ok(rows)
+}
+
+/// The blob that holds some rows.
+pub(super) fn encode_blob(rows: &[Row]) -> Vec<u8> {
+    let mut to = ByteWriter::new();
+    to.u8(VERSION);
+    encode_rows(rows, &mut to);
+    to.finish()
+}
+
+/// Reads a blob of at most `rows_max` rows of a table.
+pub(super) fn decode_blob(
+    bytes: &[u8],
+    schema: &TableSchema,
+    rows_max: u32,
+) -> Result<Vec<Row>, DecodeError> {
+    let mut from = ByteReader::new(bytes);
+    if from.u8()? != VERSION {
+        return Err(DecodeError { offset: 0, expected: "open rows of version 1" });
+    }
+    let offset = from.offset();
+    let rows = decode_rows(&mut from)?;
+    if rows.len() > rows_max as usize || !rows.iter().all(|row| schema.admits(row)) {
+        return Err(DecodeError { offset, expected: "rows that their segment can hold" });
+    }
+    from.end()?;
+    Ok(rows)
 }
 
 impl std::fmt::Debug for OpenRows {

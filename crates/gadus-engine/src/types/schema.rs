@@ -6,7 +6,7 @@
 //! name text, type code u8, precision u8, scale u8, nullable u8, default kind u8 (0 none, 1 SQL
 //! text), default text; key length u32, key column indexes u32 each.
 
-use super::ColumnType;
+use super::{ColumnType, Datum};
 use crate::error::{Error, ErrorKind, Result};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use gadus_base::{ByteReader, ByteWriter, DecodeError, TableId};
@@ -102,6 +102,12 @@ impl TableSchema {
             }
         }
         Ok(())
+    }
+
+    /// Whether the columns can hold these values, one each.
+    pub(crate) fn admits(&self, row: &[Datum]) -> bool {
+        row.len() == self.columns.len()
+            && self.columns.iter().zip(row).all(|(column, value)| column.column_type.admits(value))
     }
 
     pub(crate) fn encode(&self, to: &mut ByteWriter) {

@@ -12,7 +12,7 @@
 //! |---|---|
 //! | 1 create table | schema |
 //! | 2 drop table | |
-//! | 3 append rows | segment u32, position u32, row count u32, columns u32, values |
+//! | 3 append rows | segment u32, position u32, rows |
 //! | 4 patch rows | segment u32, column u32, count u32, then position u32 and value each |
 //! | 5 delete rows | segment u32, count u32, positions u32 |
 //! | 6 add segments | count u32, segment images; 1 and a key run image, or 0 |
@@ -26,7 +26,7 @@
 use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyRun, KeyRunImage};
-use crate::segment::{EncodedSegment, Row, SegmentImage};
+use crate::segment::{EncodedSegment, Row, SegmentImage, decode_rows, encode_rows};
 use crate::types::{Datum, TableSchema};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, RowId, SegmentId, TableId};
 use gadus_storage::ExtentRef;
@@ -233,9 +233,7 @@ fn encode_change(change: &Change, to: &mut ByteWriter) {
             head(3, table, to);
             to.u32(first.segment.0);
             to.u32(first.position);
-            to.u32(count_u32(rows.len()));
-            to.u32(count_u32(rows.first().map_or(0, |row| row.len())));
-            rows.iter().flat_map(|row| row.iter()).for_each(|value| value.encode(to));
+            encode_rows(rows, to);
         }
         Change::PatchRows { table, segment, column, patches } => {
             head(4, table, to);
@@ -330,17 +328,5 @@ fn decode_change(from: &mut ByteReader<'_>) -> Result<Decoded, DecodeError> {
 
 fn decode_append(table: TableId, from: &mut ByteReader<'_>) -> Result<Change, DecodeError> {
     let first = RowId { segment: SegmentId(from.u32()?), position: from.u32()? };
-    let offset = from.offset();
-    let (count, columns) = (from.u32()? as usize, from.u32()? as usize);
-    // A value takes at least a byte.
-    if columns == 0 || count.saturating_mul(columns) > from.remaining() {
-        return Err(DecodeError { offset, expected: "a count that fits the bytes" });
-    }
-    let mut rows = Vec::with_capacity(count);
-    for _ in 0..count {
-        let row: Vec<Datum> =
-            (0..columns).map(|_| Datum::decode(from)).collect::<Result<_, _>>()?;
-        rows.push(Arc::from(row));
-    }
-    Ok(Change::AppendRows { table, first, rows })
+    Ok(Change::AppendRows { table, first, rows: decode_rows(from)? })
 }

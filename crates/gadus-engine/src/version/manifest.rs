@@ -1,21 +1,29 @@
 //! The checkpoint catalog: what a header's root blob says of the whole database.
 //!
-//! - It names every segment's base and overlay and every key run, so that opening reads one blob,
-//!   not one table.
+//! - It names every segment's base and every key run, so that opening reads one blob, not one table;
+//!   and what lies in memory beside them, which opening reads: overlays, rows behind bases, recent
+//!   keys.
+//! - It names no base and no key run that a record of the log has not named: then versions of one
+//!   commit name the same ones, whether made by following the log or by opening.
 //!
-//! Byte table (version 1): version u8 | commit u64 | next table id u32 | schema version u64 | table
-//! count u32 | tables. A table: schema | next segment id u32 | open segment id u32 (0 none) | segment
-//! count u32, segments | key run count u32, key run images. A segment: image | last changed commit
-//! u64 | 1, overlay extent and blob references, or 0.
+//! Byte table (version 2): version u8 | commit u64 | next table id u32 | schema version u64 | table
+//! count u32 | tables. A table: schema | next segment id u32 | open segment id u32 (0 none) | last
+//! changed commit u64 | segment count u32, segments | key run count u32, key run images | recent keys,
+//! a part. A segment: id u32 | last changed commit u64 | 1 and its base's image, or 0 | overlay, a
+//! part | rows behind the base, a part. A part: 1, extent and blob references, or 0.
+//!
+//! Version ladder: in version 1 a table has neither a last changed commit nor recent keys, and a
+//! segment is: image | last changed commit u64 | overlay, a part. It is read.
 
 use crate::keys::KeyRunImage;
 use crate::segment::SegmentImage;
 use crate::types::TableSchema;
-use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, TableId};
+use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, SegmentId, TableId};
 use gadus_storage::{BlobRef, ExtentRef};
 use std::sync::Arc;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+const VERSION_OF_IMAGES: u8 = 1;
 
 /// A table in the manifest.
 #[derive(Debug)]
@@ -24,16 +32,27 @@ pub(crate) struct ManifestTable {
     pub(crate) next_segment: u32,
     /// The id of the segment that takes rows; 0 when none does.
     pub(crate) open: u32,
+    pub(crate) last_changed: CommitNumber,
     pub(crate) segments: Vec<SavedSegment>,
     pub(crate) runs: Vec<KeyRunImage>,
+    pub(crate) recent: Option<PartImage>,
 }
 
 /// A segment in the manifest.
 #[derive(Debug, Clone)]
 pub(crate) struct SavedSegment {
-    pub(crate) image: SegmentImage,
+    pub(crate) id: SegmentId,
     pub(crate) last_changed: CommitNumber,
-    pub(crate) overlay: Option<(ExtentRef, BlobRef)>,
+    pub(crate) base: Option<SegmentImage>,
+    pub(crate) overlay: Option<PartImage>,
+    pub(crate) open_rows: Option<PartImage>,
+}
+
+/// A blob that holds what lies in memory while the database is open, in an extent of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PartImage {
+    pub(crate) extent: ExtentRef,
+    pub(crate) blob: BlobRef,
 }
 
 /// What stands before the tables.
@@ -56,18 +75,21 @@ pub(crate) fn encode_manifest(head: &ManifestHead, tables: &[ManifestTable]) -> 
         table.schema.encode(&mut to);
         to.u32(table.next_segment);
         to.u32(table.open);
+        to.u64(table.last_changed.0);
         to.u32(count(table.segments.len()));
         for segment in &table.segments {
-            segment.image.encode(&mut to);
+            to.u32(segment.id.0);
             to.u64(segment.last_changed.0);
-            to.u8(u8::from(segment.overlay.is_some()));
-            if let Some((extent, blob)) = &segment.overlay {
-                extent.encode(&mut to);
-                blob.encode(&mut to);
+            to.u8(u8::from(segment.base.is_some()));
+            if let Some(base) = &segment.base {
+                base.encode(&mut to);
             }
+            encode_part(segment.overlay, &mut to);
+            encode_part(segment.open_rows, &mut to);
         }
         to.u32(count(table.runs.len()));
         table.runs.iter().for_each(|run| run.encode(&mut to));
+        encode_part(table.recent, &mut to);
     }
     to.finish()
 }
@@ -76,8 +98,9 @@ pub(crate) fn decode_manifest(
     bytes: &[u8],
 ) -> Result<(ManifestHead, Vec<ManifestTable>), DecodeError> {
     let mut from = ByteReader::new(bytes);
-    if from.u8()? != VERSION {
-        return Err(DecodeError { offset: 0, expected: "a manifest of version 1" });
+    let version = from.u8()?;
+    if ![VERSION, VERSION_OF_IMAGES].contains(&version) {
+        return Err(DecodeError { offset: 0, expected: "a manifest of version 1 or 2" });
     }
     let head = ManifestHead {
         commit: CommitNumber(from.u64()?),
@@ -85,26 +108,67 @@ pub(crate) fn decode_manifest(
         schema_version: from.u64()?,
     };
     let count = from.count(16)?;
-    let tables = (0..count).map(|_| decode_table(&mut from)).collect::<Result<_, _>>()?;
+    let table = |_| decode_table(&mut from, version);
+    let tables = (0..count).map(table).collect::<Result<_, _>>()?;
     from.end()?;
     Ok((head, tables))
 }
 
-fn decode_table(from: &mut ByteReader<'_>) -> Result<ManifestTable, DecodeError> {
+fn decode_table(from: &mut ByteReader<'_>, version: u8) -> Result<ManifestTable, DecodeError> {
     let schema = Arc::new(TableSchema::decode(from)?);
     let (next_segment, open) = (from.u32()?, from.u32()?);
-    let count = from.count(16)?;
-    let mut segments = Vec::with_capacity(count);
-    for _ in 0..count {
-        let image = SegmentImage::decode(from)?;
-        let last_changed = CommitNumber(from.u64()?);
-        let overlay = match from.u8()? {
-            0 => None,
-            _ => Some((ExtentRef::decode(from)?, BlobRef::decode(from)?)),
-        };
-        segments.push(SavedSegment { image, last_changed, overlay });
+    let mut last_changed = CommitNumber(0);
+    if version >= VERSION {
+        last_changed = CommitNumber(from.u64()?);
     }
+    let count = from.count(14)?;
+    let segment = |_| match version {
+        VERSION_OF_IMAGES => decode_image(from),
+        _ => decode_segment(from),
+    };
+    let segments = (0..count).map(segment).collect::<Result<_, _>>()?;
     let count = from.count(16)?;
     let runs = (0..count).map(|_| KeyRunImage::decode(from)).collect::<Result<_, _>>()?;
-    Ok(ManifestTable { schema, next_segment, open, segments, runs })
+    let recent = if version >= VERSION { decode_part(from)? } else { None };
+    Ok(ManifestTable { schema, next_segment, open, last_changed, segments, runs, recent })
 }
+
+fn decode_segment(from: &mut ByteReader<'_>) -> Result<SavedSegment, DecodeError> {
+    let (id, last_changed) = (SegmentId(from.u32()?), CommitNumber(from.u64()?));
+    let offset = from.offset();
+    let base = match from.u8()? {
+        0 => None,
+        _ => Some(SegmentImage::decode(from)?),
+    };
+    if base.as_ref().is_some_and(|base| base.id != id) {
+        return Err(DecodeError { offset, expected: "the segment's own base" });
+    }
+    let (overlay, open_rows) = (decode_part(from)?, decode_part(from)?);
+    Ok(SavedSegment { id, last_changed, base, overlay, open_rows })
+}
+
+/// A segment of version 1, which has a base always.
+fn decode_image(from: &mut ByteReader<'_>) -> Result<SavedSegment, DecodeError> {
+    let base = SegmentImage::decode(from)?;
+    let (id, last_changed) = (base.id, CommitNumber(from.u64()?));
+    let overlay = decode_part(from)?;
+    Ok(SavedSegment { id, last_changed, base: Some(base), overlay, open_rows: None })
+}
+
+fn encode_part(part: Option<PartImage>, to: &mut ByteWriter) {
+    to.u8(u8::from(part.is_some()));
+    if let Some(PartImage { extent, blob }) = part {
+        extent.encode(to);
+        blob.encode(to);
+    }
+}
+
+fn decode_part(from: &mut ByteReader<'_>) -> Result<Option<PartImage>, DecodeError> {
+    Ok(match from.u8()? {
+        0 => None,
+        _ => Some(PartImage { extent: ExtentRef::decode(from)?, blob: BlobRef::decode(from)? }),
+    })
+}
+
+#[cfg(test)]
+mod tests;

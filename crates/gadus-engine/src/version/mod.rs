@@ -11,7 +11,7 @@ mod table;
 
 pub(crate) use change::{Change, decode_changes, encode_changes};
 pub(crate) use manifest::{
-    ManifestHead, ManifestTable, SavedSegment, decode_manifest, encode_manifest,
+    ManifestHead, ManifestTable, PartImage, SavedSegment, decode_manifest, encode_manifest,
 };
 pub(crate) use segment_ids::{PRIVATE_SEGMENTS, SegmentIds};
 pub(crate) use table::TableVersion;

@@ -8,6 +8,7 @@ mod state;
 pub(crate) use state::{FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, Pin, STATE, State, TABLE};
 
 use crate::error::{ErrorKind, StorageError};
+use gadus_base::{CommitNumber, LogPosition};
 use gadus_block::{Device, Fence as DeviceFence};
 use gadus_locks::{
     Acquired, Cleanup, Fence, INSTANCES_MAX, Instances, Latch, Liveness, LockError, LockErrorKind,
@@ -167,15 +168,20 @@ impl Peers {
         self.taken().map(Pin::oldest_position).min().unwrap_or(NOTHING)
     }
 
-    /// Whether nobody else has the database open. Who comes later begins with the newest checkpoint.
-    pub(crate) fn is_alone(&self) -> bool {
+    /// Whether all others read nothing older than a commit, whose record ends at `position`: no
+    /// version, and no record. What they begin to read later is newer than what the caller has
+    /// announced before.
+    pub(crate) fn others_read_from(&self, commit: CommitNumber, position: LogPosition) -> bool {
         if self.excludes_others {
             return true;
         }
         self.reap();
         fence(Ordering::SeqCst);
         let me = self.pin();
-        self.taken().all(|pin| std::ptr::eq(pin, me))
+        let mut others = self.taken().filter(|pin| !std::ptr::eq(*pin, me));
+        others.all(|pin| {
+            pin.oldest_commit() >= commit.0 && pin.reading.load(Ordering::SeqCst) >= position.0
+        })
     }
 
     fn taken(&self) -> impl Iterator<Item = &Pin> {
@@ -222,6 +228,12 @@ impl Pin {
     fn oldest_position(&self) -> u64 {
         let words = [&self.position, &self.flush, &self.reading];
         words.iter().map(|word| word.load(Ordering::SeqCst)).min().unwrap_or(0)
+    }
+
+    fn oldest_commit(&self) -> u64 {
+        // Who reads from the beginning has not said yet which commit.
+        let opens = self.reading.load(Ordering::SeqCst) == 0;
+        if opens { 0 } else { self.commit.load(Ordering::SeqCst) }
     }
 }
 

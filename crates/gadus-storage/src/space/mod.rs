@@ -3,7 +3,7 @@
 //! - Space is given from chunks that an instance has reserved ([`chunks`]); a reservation ends when
 //!   nothing in it is left that is neither named by a record or header nor dropped.
 //! - Free space is derived: what nothing names and nobody has reserved. It is looked for at recovery
-//!   and after each checkpoint, by an instance that is alone.
+//!   and after each checkpoint.
 //! - A dropped extent is *pending* until two checkpoints that began after the drop are complete:
 //!   until then a header slot, or a log record behind one, may name it.
 //! - Extents never overlap; during recovery an adopted one that would is a damaged reference. Later,
@@ -267,17 +267,12 @@ impl Space {
         self.state.lock().pending.retain(|_, pending| pending.is_kept_at(sequence));
     }
 
-    /// Looks for what nothing names and nobody has reserved, unless others have the database open:
-    /// what they began with may be named by an older checkpoint alone, and they go on reading it, and
-    /// name it again in theirs. `catch_up` adopts what others have named by now, or says that it
-    /// could not.
+    /// Looks for what nothing names and nobody has reserved. `catch_up` adopts what others have named
+    /// by now, or says that it could not; the caller has made sure that no other instance reads
+    /// anything older than what the older header names.
     pub(crate) fn find_free(&self, catch_up: impl FnOnce() -> bool) {
         let _held = self.hold();
         self.end_reservations(|chunk| chunk.unnamed.is_empty());
-        // Under the latch: who comes now gets no space before this is over.
-        if !self.peers.is_alone() {
-            return;
-        }
         let shared = self.shared();
         // Whose reservation has ended by now, has named what it kept before: that is caught up with.
         let mut used = shared.ranges(false);

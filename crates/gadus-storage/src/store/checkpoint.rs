@@ -82,11 +82,18 @@ impl Store {
         Ok(())
     }
 
-    /// Looks for space that nothing names any more, after a checkpoint and in its turn; while others
-    /// have the database open, nothing is found. `catch_up` makes the caller adopt every extent that
-    /// is named by then; where it says that it could not, nothing is free.
+    /// Looks for space that nothing names any more, after a checkpoint and in its turn. `catch_up`
+    /// makes the caller adopt every extent that is named by then; where it says that it could not,
+    /// nothing is free. Versions of one commit must name the same extents in all instances: what this
+    /// one has dropped, others have dropped who read nothing older.
     pub fn find_free_space(&self, catch_up: impl FnOnce() -> bool) {
-        self.shared.space.find_free(catch_up);
+        let older = self.shared.headers.lock().older;
+        let (commit, position) =
+            older.map_or_else(Default::default, |older| (older.commit, older.replay_from));
+        // What others read that is older, nobody here knows.
+        if self.shared.peers.others_read_from(commit, position) {
+            self.shared.space.find_free(catch_up);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Checkpoints of instances that take turns, of which one has trouble with its disk.
 
-use super::super::test_tables::loaded;
+use super::super::test_tables::{LOADED_ROWS, loaded};
 use crate::{Datum, Durability, Engine, ErrorKind, Options, RowChange, Sharing, TableSchema};
 use gadus_block::{
     ErrorKind as BlockErrorKind, Fault, FaultPlan, FaultyFolder, FileFolder, Folder, Operation,
@@ -61,10 +61,10 @@ fn a_checkpoint_that_could_not_be_read_is_read_again_before_the_next() {
     assert_eq!(same(shaky.inner().alone().unwrap().extents()), same(named));
 }
 
-/// One instance begins with what a checkpoint names; the checkpoints of another name other things in
-/// their place: rows that are in memory there, and keys.
+/// An instance that opened after a checkpoint has the same bases and key runs as those that followed
+/// the log: what one of them drops, none goes on reading, and none names again.
 #[test]
-fn what_an_instance_began_with_stays_though_newer_checkpoints_do_not_name_it() {
+fn what_an_instance_began_with_is_what_others_have() {
     let root = tempfile::tempdir().unwrap();
     let folder = Arc::new(FileFolder::new(root.path()));
     let busy = open(folder.clone(), root.path());
@@ -93,4 +93,56 @@ fn what_an_instance_began_with_stays_though_newer_checkpoints_do_not_name_it() {
     sound(&open(folder.clone(), root.path()));
     drop((busy, other));
     sound(&open(folder, root.path()));
+}
+
+/// Others follow, or do not look at the database at all; neither keeps what is replaced.
+#[test]
+fn space_is_used_again_while_several_instances_have_the_file_open() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = Arc::new(FileFolder::new(root.path()));
+    let busy = open(folder.clone(), root.path());
+    let mut transaction = busy.begin().unwrap();
+    let schema = loaded(&mut transaction, false);
+    transaction.commit().unwrap();
+    let (follower, idle) = (open(folder.clone(), root.path()), open(folder.clone(), root.path()));
+    let rewrite = |id: i64| {
+        let row = Arc::from([Datum::Integer(id), Datum::Integer(1)]);
+        busy.insert_rows(&schema, vec![row], Durability::Sync).unwrap();
+        change(&busy, &schema, id - 100_000);
+        busy.fold().unwrap();
+        follower.snapshot().unwrap();
+        busy.statistics().store.data_file_bytes
+    };
+    let settled = (100_000..100_010).map(rewrite).max().unwrap();
+    let later = (100_010..100_050).map(rewrite).max().unwrap();
+    // Each round writes a base of 8,192 rows and keys: without reuse, forty times as much again.
+    assert!(later < 2 * settled, "{later} bytes after {settled}");
+    for engine in [&busy, &follower, &idle] {
+        let problems = engine.verify(&mut |_, _| {}).unwrap().problems;
+        assert!(problems.is_empty(), "{problems:?}");
+    }
+}
+
+/// Who reads an older version goes on reading it, and what was replaced meanwhile stays as long.
+#[test]
+fn what_another_instance_reads_is_kept_while_it_does() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = Arc::new(FileFolder::new(root.path()));
+    let busy = open(folder.clone(), root.path());
+    let mut transaction = busy.begin().unwrap();
+    let schema = loaded(&mut transaction, false);
+    transaction.commit().unwrap();
+    let reader = open(folder, root.path());
+    let snapshot = reader.snapshot().unwrap();
+    for id in 0..20 {
+        change(&busy, &schema, id);
+        busy.fold().unwrap();
+    }
+    let table = snapshot.table("t").unwrap();
+    assert_eq!(table.rows(), u64::try_from(LOADED_ROWS).unwrap());
+    for id in 0..LOADED_ROWS {
+        let row = table.find_key(&[Datum::Integer(id)]).unwrap().expect("it was there");
+        let values = table.row(row).unwrap().unwrap();
+        assert_eq!(values, [Datum::Integer(id), Datum::Integer(id)]);
+    }
 }
