@@ -40,6 +40,8 @@ pub enum ErrorKind {
     Deadlock,
     /// The statement was cancelled.
     Cancelled,
+    /// Somebody ended the connection, and its transaction with it: connect again.
+    Terminated,
     /// A limit was reached: memory, sizes, nesting.
     Limit,
     /// What was asked is not part of Gadus.

@@ -42,11 +42,15 @@ mod vector;
 mod version;
 
 pub use engine::{
-    Autocommit, Engine, Options, Problem, RowChange, Statistics, Verification, VerifiedTable,
+    Autocommit, Engine, NamedLock, Options, Problem, RowChange, SessionView, Statistics,
+    Verification, VerifiedTable,
 };
 pub use error::{Error, ErrorKind, Result};
-pub use gadus_locks::{InstanceDescription, LockHolder, LockStatistics, LockView, Mode, Resource};
-pub use gadus_storage::{Durability, Sharing};
+pub use gadus_locks::{
+    Ending, InstanceDescription, LockHolder, LockStatistics, LockView, Mode, Owner as InstanceId,
+    Resource,
+};
+pub use gadus_storage::{Durability, Sharing, Stage, Takeovers};
 pub use locks::{Blocked, Locker};
 pub use scan::{
     Aggregate, Aggregated, Comparison, Predicate, ROW_ID_COLUMN, Scan, ScanRequest, Test,

@@ -14,12 +14,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::keys::KeyHash;
 use gadus_base::{Instant, RowId, TableId, clock};
 use gadus_locks::{
-    Canceller, EscalationSettings, LockError, LockErrorKind, LockTable, Mode, Resource, RowLocks,
-    Wait,
+    Canceller, Ending, EscalationSettings, LockError, LockErrorKind, LockTable, Mode, Resource,
+    RowLocks, Wait,
 };
 use parking_lot::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The index of a table's key among those that it may have.
@@ -42,6 +42,11 @@ pub(crate) enum What {
     Shape(TableId),
 }
 
+/// What to do when somebody wants a connection to end.
+struct Asked(Box<AskedToEnd>);
+
+type AskedToEnd = dyn Fn(&Locker, Ending) + Send + Sync;
+
 /// Who locks: a connection, in its transaction or while it waits.
 #[derive(Debug)]
 pub struct Locker {
@@ -50,8 +55,9 @@ pub struct Locker {
     number: u32,
     /// Its locks end with the transaction: there is one at a time.
     in_transaction: AtomicBool,
+    asked: OnceLock<Asked>,
     /// Locks end before the instance does.
-    _inner: Arc<Inner>,
+    inner: Arc<Inner>,
 }
 
 impl Locker {
@@ -60,7 +66,24 @@ impl Locker {
         let (canceller, number) = (owner.canceller(), owner.number());
         let rows = Mutex::new(RowLocks::new(owner, EscalationSettings::default()));
         let in_transaction = AtomicBool::new(false);
-        Ok(Arc::new(Self { rows, canceller, number, in_transaction, _inner: inner }))
+        let asked = OnceLock::new();
+        let locker =
+            Arc::new(Self { rows, canceller, number, in_transaction, asked, inner: inner.clone() });
+        inner.watched.add(&locker);
+        Ok(locker)
+    }
+
+    /// Says what to do when somebody, perhaps in another process, wants the connection, or its
+    /// statement, to end: also to end its wait. It is called on a thread of its own.
+    pub fn when_asked_to_end(&self, asked: impl Fn(&Self, Ending) + Send + Sync + 'static) {
+        // It is said once.
+        let _ = self.asked.set(Asked(Box::new(asked)));
+    }
+
+    pub(crate) fn asked_to_end(&self, what: Ending) {
+        if let Some(Asked(asked)) = self.asked.get() {
+            asked(self, what);
+        }
     }
 
     /// The number of the connection within its instance, as others see it.
@@ -159,6 +182,18 @@ impl Locker {
         }
         let message = format!("another transaction keeps {resource}");
         Err(Error::new(ErrorKind::Locked, message).blocked_by(Blocked(what)))
+    }
+}
+
+impl Drop for Locker {
+    fn drop(&mut self) {
+        self.inner.watched.remove(self.number);
+    }
+}
+
+impl std::fmt::Debug for Asked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Asked")
     }
 }
 

@@ -19,7 +19,7 @@
 
 use crate::error::StorageError;
 use crate::log::flush::Flush;
-use crate::peers::Peers;
+use crate::peers::{Peers, Stage};
 use crate::poison::Poison;
 use gadus_base::{LogPosition, clock};
 use gadus_locks::{Owner, shared_struct, wait_on, wake};
@@ -95,6 +95,13 @@ impl Turn {
 
     fn ended(self) -> Self {
         Self(self.0 & !0xFFFF_FFFF)
+    }
+}
+
+impl GroupState {
+    /// Who leads the sync that runs.
+    pub(crate) fn leader(&self) -> Option<Owner> {
+        Turn(self.turn.load(Ordering::Relaxed)).leader()
     }
 }
 
@@ -181,6 +188,9 @@ impl GroupCommit {
         self.gather(before.number());
         let begun = clock().now();
         let mut synced = self.poison.check();
+        if follows_dead {
+            self.peers.state().stages.note_takeover(Stage::Sync);
+        }
         if synced.is_ok() && follows_dead {
             let rewritten = self.flush.rewrite_from(self.durable().0);
             synced = rewritten.map_err(|error| self.poison.set(error));

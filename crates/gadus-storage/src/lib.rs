@@ -47,5 +47,6 @@ pub use check::{CheckReport, Problem, check};
 pub use error::{ErrorKind, StorageError};
 pub use log::{LogEnd, LogRecord};
 pub use options::{Durability, Options, Sharing};
+pub use peers::{Stage, Takeovers};
 pub use space::Extent;
 pub use store::{CheckpointTurn, NUMBERS_MAX, Recovered, Store, StoreStatistics, Turn};

@@ -43,7 +43,9 @@ pub use check::{CheckReport, Problem, TableReport, check};
 pub use connection::{CancelHandle, Connection, Outcome};
 pub use database::Database;
 pub use gadus_base::ByteCount;
-pub use gadus_engine::{Durability, Error, ErrorKind, LockStatistics, Result, Statistics};
+pub use gadus_engine::{
+    Durability, Error, ErrorKind, LockStatistics, Result, Stage, Statistics, Takeovers,
+};
 pub use gadus_sql::{ProgressReading, Script, Value, split_statements};
 pub use locks::{Lock, Session};
 pub use options::Options;

@@ -3,9 +3,8 @@
 //! - What is told was true a moment ago; nothing waits for those who look.
 
 use crate::database::Database;
-use gadus_base::{TableId, date_and_time};
-use gadus_engine::{InstanceDescription, LockView, Result};
-use std::collections::BTreeMap;
+use gadus_base::date_and_time;
+use gadus_engine::{Ending, InstanceDescription, NamedLock, Result, SessionView, Stage};
 use std::time::Duration;
 
 /// A lock that a connection holds or waits for.
@@ -21,21 +20,35 @@ pub struct Lock {
     pub wanted: Option<String>,
     /// For how long it has held it or waited; unknown where nobody contends.
     pub age: Option<Duration>,
-    /// Whose it is.
-    pub session: Session,
+    /// The process of the connection, as numbered in its own namespace; 0 when it is gone.
+    pub pid: u32,
+    /// The number of the connection in its process.
+    pub connection: u32,
+    /// The program of the process.
+    pub program: String,
 }
 
-/// A connection that has locks, or a process that has the database open.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// A process that has the database open, or one of its connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
+    /// Names a connection in `KILL`, as long as it is there; none for the process itself.
+    pub id: Option<u32>,
     /// The process, as numbered in its own namespace; 0 when it is gone.
     pub pid: u32,
     /// The number of the connection in its process; 0 for the process itself.
     pub connection: u32,
     /// Its program.
     pub program: String,
-    /// When it opened the database.
+    /// When the process opened the database.
     pub since: String,
+    /// Locks that the connection holds.
+    pub locks: u64,
+    /// Whether it waits for one.
+    pub waits: bool,
+    /// What the process does just now that others may have to wait for: `commit`, `sync` and so on.
+    pub busy: Option<String>,
+    /// Whether it is this process and this handle's database.
+    pub is_own: bool,
 }
 
 impl Database {
@@ -45,56 +58,74 @@ impl Database {
     /// # Errors
     /// `Corrupt` when the shared memory is damaged.
     pub fn locks(&self) -> Result<Vec<Lock>> {
-        let views = self.engine().locks()?;
-        let tables = self.engine().snapshot()?.tables();
-        let names = tables.iter().map(|table| (table.id(), table.schema().name.clone()));
-        let names = names.collect::<BTreeMap<_, _>>();
-        Ok(views.into_iter().map(|view| Lock::of(view, &names)).collect())
+        Ok(self.engine().locks()?.into_iter().map(Lock::from).collect())
     }
 
-    /// Who has the database open: each process, and each of its connections that has locks.
+    /// Who has the database open: each process, and each of its connections that has run a statement.
     ///
     /// # Errors
     /// As [`Database::locks`].
     pub fn sessions(&self) -> Result<Vec<Session>> {
-        let processes = self.engine().instances();
-        let mut sessions =
-            processes.iter().map(|process| Session::of(Some(process), 0)).collect::<Vec<_>>();
-        sessions.extend(self.locks()?.into_iter().map(|lock| lock.session));
-        sessions.sort();
-        sessions.dedup();
-        Ok(sessions)
+        let own = self.engine().own_instance();
+        let session = |view: SessionView| Session {
+            is_own: view.process.as_ref().is_some_and(|process| process.owner == own),
+            ..Session::from(view)
+        };
+        Ok(self.engine().sessions()?.into_iter().map(session).collect())
+    }
+
+    /// Which processes, by their ids, do what others may have to wait for, just now.
+    #[must_use]
+    pub fn busy(&self) -> Vec<(u32, Stage)> {
+        self.engine().busy().into_iter().map(|(process, stage)| (process.pid, stage)).collect()
+    }
+
+    /// Ends a session, whichever process it is of: its statement is cancelled, its transaction rolled
+    /// back, and what it runs later refused with `Terminated`. Its process does so soon, unless it is
+    /// stopped. The same as the statement `KILL id`.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none with this id.
+    pub fn end_session(&self, id: u32) -> Result<()> {
+        self.engine().end_session(id, Ending::Connection)
     }
 }
 
-impl Lock {
-    fn of(view: LockView, names: &BTreeMap<TableId, String>) -> Self {
-        let LockView { resource, granted, wanted, holder } = view;
+impl From<NamedLock> for Lock {
+    fn from(NamedLock { view, table }: NamedLock) -> Self {
+        let (pid, program) = named(view.holder.instance.as_ref());
         Self {
-            resource: resource.to_string(),
-            table: resource.table_id().and_then(|id| names.get(&id).cloned()),
-            granted: granted.map(|mode| mode.to_string()),
-            wanted: wanted.map(|mode| mode.to_string()),
-            age: holder.age_ms.map(Duration::from_millis),
-            session: Session::of(holder.instance.as_ref(), holder.connection),
+            resource: view.resource.to_string(),
+            table,
+            granted: view.granted.map(|mode| mode.to_string()),
+            wanted: view.wanted.map(|mode| mode.to_string()),
+            age: view.holder.age_ms.map(Duration::from_millis),
+            pid,
+            connection: view.holder.connection,
+            program,
         }
     }
 }
 
-impl Session {
-    fn of(process: Option<&InstanceDescription>, connection: u32) -> Self {
-        match process {
-            Some(process) => Self {
-                pid: process.pid,
-                connection,
-                program: process.program.clone(),
-                since: date_and_time(process.since_seconds),
-            },
-            None => Self { connection, ..Self::gone() },
+impl From<SessionView> for Session {
+    fn from(view: SessionView) -> Self {
+        let (pid, program) = named(view.process.as_ref());
+        let since = view.process.as_ref().map(|process| date_and_time(process.since_seconds));
+        Self {
+            id: view.id,
+            pid,
+            connection: view.connection.unwrap_or(0),
+            program,
+            since: since.unwrap_or_default(),
+            locks: view.locks,
+            waits: view.waits,
+            busy: view.busy_with(),
+            is_own: false,
         }
     }
+}
 
-    fn gone() -> Self {
-        Self { pid: 0, connection: 0, program: "gone".to_owned(), since: String::new() }
-    }
+/// A process's id and program.
+fn named(process: Option<&InstanceDescription>) -> (u32, String) {
+    process.map_or_else(|| (0, "gone".to_owned()), |process| (process.pid, process.program.clone()))
 }

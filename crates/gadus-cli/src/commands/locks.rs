@@ -32,8 +32,10 @@ pub(crate) struct Locks {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   gadus sessions shop.gadus
+  gadus shop.gadus -c 'KILL 7'
 
-A process is listed by itself, then each of its connections that has locks; this one is not.")]
+A process is listed by itself, then each of its connections that has run a statement, with the id that
+KILL ends it by; this process is not.")]
 pub(crate) struct Sessions {
     /// The database
     file: PathBuf,
@@ -57,11 +59,11 @@ pub(crate) fn locks(command: &Locks) -> Result<(), Failure> {
         return lines(locks.iter().map(lock_json));
     }
     let row = |lock: &Lock| {
-        let Lock { resource, table, granted, wanted, age, session } = lock.clone();
+        let Lock { resource, table, granted, wanted, age, pid, connection, program } = lock.clone();
         let age = age.map(|age| format!("{:.1} s", age.as_secs_f64())).unwrap_or_default();
-        let (pid, connection) = (session.pid.to_string(), session.connection.to_string());
+        let (pid, connection) = (pid.to_string(), connection.to_string());
         let [table, granted, wanted] = [table, granted, wanted].map(Option::unwrap_or_default);
-        [resource, table, granted, wanted, age, pid, connection, session.program]
+        [resource, table, granted, wanted, age, pid, connection, program]
     };
     let headings = ["resource", "table", "held", "wanted", "for", "pid", "connection", "program"];
     print_rows(headings, &locks.iter().map(row).collect::<Vec<_>>())
@@ -70,19 +72,20 @@ pub(crate) fn locks(command: &Locks) -> Result<(), Failure> {
 pub(crate) fn sessions(command: &Sessions) -> Result<(), Failure> {
     let database = join(&command.file)?;
     // This process is there only because it looks.
-    let own = std::process::id();
-    let sessions = database.sessions()?.into_iter().filter(|session| session.pid != own);
+    let sessions = database.sessions()?.into_iter().filter(|session| !session.is_own);
     let sessions = sessions.collect::<Vec<_>>();
     if command.json {
         return lines(sessions.iter().map(session_json));
     }
     let row = |session: &Session| {
-        let Session { pid, connection, program, since } = session.clone();
-        let connection = if connection == 0 { String::new() } else { connection.to_string() };
-        [pid.to_string(), connection, since, program]
+        let Session { id, pid, program, since, locks, waits, busy, .. } = session.clone();
+        let id_or_none = id.map(|id| id.to_string()).unwrap_or_default();
+        let locks = id.map(|_| locks.to_string()).unwrap_or_default();
+        let doing = if waits { Some("waits for a lock".to_owned()) } else { busy };
+        [id_or_none, pid.to_string(), since, locks, doing.unwrap_or_default(), program]
     };
     print_rows(
-        ["pid", "connection", "since", "program"],
+        ["id", "pid", "since", "locks", "busy", "program"],
         &sessions.iter().map(row).collect::<Vec<_>>(),
     )
 }
@@ -128,11 +131,16 @@ fn lock_json(lock: &Lock) -> Value {
         "granted": lock.granted,
         "wanted": lock.wanted,
         "age_ms": lock.age.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX)),
-        "session": session_json(&lock.session),
+        "pid": lock.pid,
+        "connection": lock.connection,
+        "program": lock.program,
     })
 }
 
 fn session_json(session: &Session) -> Value {
-    let Session { pid, connection, program, since } = session;
-    json!({ "pid": pid, "connection": connection, "program": program, "since": since })
+    let Session { id, pid, connection, program, since, locks, waits, busy, is_own: _ } = session;
+    json!({
+        "id": id, "pid": pid, "connection": connection, "program": program, "since": since,
+        "locks": locks, "waits": waits, "busy": busy,
+    })
 }

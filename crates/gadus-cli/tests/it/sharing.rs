@@ -56,7 +56,7 @@ fn two_shells_share_a_file_and_others_see_who_keeps_what() {
     let locks = locks.lines().map(|line| serde_json::from_str(line).unwrap());
     let locks = locks.collect::<Vec<serde_json::Value>>();
     let row = locks.iter().find(|lock| lock["granted"] == "X").unwrap();
-    assert_eq!((&row["table"], &row["session"]["pid"]), (&"t".into(), &one.child.id().into()));
+    assert_eq!((&row["table"], &row["pid"]), (&"t".into(), &one.child.id().into()));
     assert!(row["resource"].as_str().unwrap().starts_with("row 0 of"), "{row}");
     let sessions = folder.printed(&["sessions", "x.gadus", "--json"]);
     for shell in [&one, &two] {
@@ -80,6 +80,16 @@ fn two_shells_share_a_file_and_others_see_who_keeps_what() {
     let kept = "SET lock_timeout = 1; UPDATE t SET n = 0 WHERE id = 1";
     let refused = folder.refused(&["x.gadus", "-c", kept]);
     assert!(refused.contains(&format!("process {} ", one.child.id())), "{refused}");
+    // Whoever waits in vain may end a session; also one of a program that is not theirs.
+    let mut three = Shell::open(&folder);
+    three.run("BEGIN; UPDATE t SET n = 30 WHERE id = 3");
+    let pid = three.child.id();
+    let own = format!("SELECT id FROM gadus_system.sessions WHERE pid = {pid} AND locks > 0");
+    let id = two.run(&own);
+    let id = id.trim_start_matches("id\n").trim();
+    folder.printed(&["x.gadus", "-c", &format!("KILL {id}")]);
+    assert_eq!(two.run("UPDATE t SET n = 3 WHERE id = 3; SELECT sum(n) AS s FROM t"), "s\n24\n");
+    drop(three);
     // Who is killed with one keeps nothing.
     one.send(Signal::KILL);
     assert_eq!(two.run("UPDATE t SET n = 5 WHERE id = 1; SELECT sum(n) AS s FROM t"), "s\n28\n");

@@ -12,9 +12,11 @@ mod open_transactions;
 mod options;
 mod point;
 pub(crate) mod recovery;
+mod sessions;
 #[cfg(test)]
 mod test_tables;
 mod verify;
+mod watch;
 
 pub(crate) use open_transactions::{Entered, OpenTransactions};
 pub use options::{Options, Statistics};
@@ -22,25 +24,27 @@ pub use point::{Autocommit, RowChange};
 pub(crate) use point::{
     append_changes, check_keys, check_row, check_value, duplicate_key, not_null, same_shape,
 };
+pub use sessions::{NamedLock, SessionView};
 pub use verify::{Problem, Verification, VerifiedTable};
 
 use crate::blobs::Blobs;
 use crate::coordinator::{Coordinator, Locked};
 use crate::error::{Error, ErrorKind, Result};
-use crate::locks::{self, Locker};
+use crate::locks::Locker;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 use crate::version::{Change, DatabaseVersion, encode_changes};
 use checkpoint::Checkpointer;
 use gadus_base::{CommitNumber, LogPosition};
 use gadus_block::{Folder, MemoryFolder};
-use gadus_locks::{InstanceDescription, LockTable, LockView};
+use gadus_locks::LockTable;
 use gadus_storage::Durability;
 use maintenance::Maintenance;
 use parking_lot::Mutex;
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+pub(crate) use watch::Watched;
 
 /// Schema versions of commits stay below this one.
 const PRIVATE_SCHEMAS: u64 = 1 << 63;
@@ -55,7 +59,7 @@ pub struct Engine {
 #[derive(Debug)]
 struct Handle {
     inner: Arc<Inner>,
-    maintenance: Mutex<Option<std::thread::JoinHandle<()>>>,
+    threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
 }
 
 /// What handles, transactions and the maintenance thread share.
@@ -68,6 +72,7 @@ pub(crate) struct Inner {
     checkpointer: Mutex<Checkpointer>,
     maintenance: Maintenance,
     pub(crate) transactions: Arc<OpenTransactions>,
+    pub(crate) watched: Arc<Watched>,
     /// What recovery found wrong and mended.
     warnings: Vec<String>,
     private_schemas: AtomicU64,
@@ -83,12 +88,16 @@ impl Engine {
             checkpointer: Mutex::new(opened.checkpointer),
             maintenance: Maintenance::default(),
             transactions: Arc::default(),
+            watched: Arc::default(),
             warnings: opened.warnings,
             private_schemas: AtomicU64::new(PRIVATE_SCHEMAS),
             options,
         });
-        let thread = if inner.options.read_only { None } else { Some(maintenance::start(&inner)?) };
-        let handle = Handle { inner, maintenance: Mutex::new(thread) };
+        let handle = Handle { inner: inner.clone(), threads: Mutex::default() };
+        handle.threads.lock().push(watch::start(&inner)?);
+        if !inner.options.read_only {
+            handle.threads.lock().push(maintenance::start(&inner)?);
+        }
         Ok(Self { handle: Arc::new(handle) })
     }
 
@@ -149,17 +158,6 @@ impl Engine {
             maintenance_error: self.inner().maintenance.last_error(),
             warnings: self.inner().warnings.clone(),
         }
-    }
-
-    /// All locks that connections of all instances hold or wait for, by resource.
-    pub fn locks(&self) -> Result<Vec<LockView>> {
-        self.inner().locks().snapshot().map_err(locks::failed)
-    }
-
-    /// The instances that have the database open.
-    #[must_use]
-    pub fn instances(&self) -> Vec<InstanceDescription> {
-        self.inner().blobs.store().instances()
     }
 
     /// The options that the database was opened with.
@@ -262,7 +260,8 @@ impl Inner {
 impl Drop for Handle {
     fn drop(&mut self) {
         self.inner.maintenance.stop();
-        if let Some(thread) = self.maintenance.lock().take() {
+        self.inner.watched.stop(self.inner.locks());
+        for thread in self.threads.lock().drain(..) {
             // A panic of the thread has been reported by the runtime; closing goes on.
             let _ = thread.join();
         }

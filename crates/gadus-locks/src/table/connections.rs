@@ -71,7 +71,7 @@ impl LockTable {
 
 impl Connection {
     fn begin(&self, number: u32) {
-        for word in [&self.waits_with, &self.survived, &self.survivor] {
+        for word in [&self.waits_with, &self.survived, &self.survivor, &self.ending] {
             put32(word, 0);
         }
         self.notices.iter().for_each(|word| put32(word, 0));

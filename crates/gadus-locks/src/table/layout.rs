@@ -139,7 +139,9 @@ shared_struct! {
         pub(super) survivor: AtomicU32,
         /// The number that its instance knows it by.
         pub(super) number: AtomicU32,
-        pub(super) reserved: [AtomicU32; 7],
+        /// What others ask it to end.
+        pub(super) ending: AtomicU32,
+        pub(super) reserved: [AtomicU32; 6],
         pub(super) notices: [AtomicU32; NOTICES],
         pub(super) reserved_words: [AtomicU64; 20],
         pub(super) fast: [AtomicU64; FAST_LOCKS],

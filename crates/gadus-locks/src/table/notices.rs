@@ -1,4 +1,5 @@
-//! Telling holders that others wait for what they have (blocking notifications).
+//! Telling holders that others wait for what they have (blocking notifications), and connections that
+//! somebody wants them to end.
 //!
 //! - Who must wait marks the requests that stand in its way, leaves their numbers with their
 //!   connections, and rings the doorbell of their instances. One [`Watcher`] per instance answers.
@@ -13,11 +14,11 @@ use super::modes::Mode;
 use super::partition::Inside;
 use super::queue::{self, Edge, Entry};
 use super::resource::Resource;
+use super::sessions::Ending;
 use super::state::{Holder, State};
 use super::statistics::Counter;
 use super::store::replace32;
 use crate::memory::wait_on;
-use gadus_base::clock;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -33,59 +34,76 @@ pub struct Notification {
     pub wanted: Mode,
 }
 
-/// Waits for the notifications of an instance; one thread per instance does.
+/// What an instance is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// Somebody waits for what one of its connections holds.
+    InTheWay(Notification),
+    /// Somebody wants one of its connections to end.
+    End {
+        /// The number of the connection.
+        connection: u32,
+        /// What of it.
+        what: Ending,
+    },
+}
+
+/// Waits for what an instance is told; one thread per instance does.
 #[derive(Debug)]
 pub struct Watcher {
     table: Arc<LockTable>,
+    /// The doorbell's count at the last look.
+    answered: u32,
 }
 
 impl LockTable {
     /// The watcher of this instance. A second one would take notifications from the first.
     #[must_use]
     pub fn watcher(self: &Arc<Self>) -> Watcher {
-        Watcher { table: self.clone() }
+        // What rings from now on is answered, also before the first look.
+        let answered = self.instances.doorbell().load(Ordering::Acquire);
+        Watcher { table: self.clone(), answered }
     }
 }
 
 impl Watcher {
-    /// Sleeps until connections of this instance stand in others' way, and says where; or for as
-    /// long as `patience`, and says nothing.
+    /// Sleeps until this instance is told something, or is woken, or for as long as `patience`.
     ///
     /// # Errors
     /// `Damaged`.
-    pub fn wait_for_notification(
-        &mut self,
-        patience: Duration,
-    ) -> Result<Vec<Notification>, LockError> {
-        let end = clock().now().plus(patience);
+    pub fn wait(&mut self, patience: Option<Duration>) -> Result<Vec<Event>, LockError> {
         let doorbell = self.table.instances.doorbell();
-        loop {
-            let seen = doorbell.load(Ordering::Acquire);
-            let notifications = self.collect()?;
-            let left = end.since(clock().now());
-            if !notifications.is_empty() || left.is_zero() {
-                return Ok(notifications);
-            }
-            wait_on(doorbell, seen, Some(left));
+        let seen = doorbell.load(Ordering::Acquire);
+        let events = self.collect()?;
+        // Rung since the last look: there may have been nothing to collect.
+        if std::mem::replace(&mut self.answered, seen) != seen || !events.is_empty() {
+            return Ok(events);
         }
+        wait_on(doorbell, seen, patience);
+        self.answered = doorbell.load(Ordering::Acquire);
+        self.collect()
     }
 
-    fn collect(&self) -> Result<Vec<Notification>, LockError> {
-        let mut notifications = Vec::new();
+    fn collect(&self) -> Result<Vec<Event>, LockError> {
+        let mut events = Vec::new();
         let registered = self.table.registered.lock().clone();
         for (record, number) in registered {
             let connection = self.table.connection(record)?;
+            if let Some(what) = connection.take_ending() {
+                events.push(Event::End { connection: number, what });
+            }
             for notice in &connection.notices {
                 let link = notice.load(Ordering::Acquire);
                 if let Some(slot) = link.checked_sub(1)
                     && replace32(notice, link, 0)
                     && let Some((resource, wanted)) = self.take(record, slot)?
                 {
-                    notifications.push(Notification { connection: number, resource, wanted });
+                    let notification = Notification { connection: number, resource, wanted };
+                    events.push(Event::InTheWay(notification));
                 }
             }
         }
-        Ok(notifications)
+        Ok(events)
     }
 
     /// What a notice is about, if it still is about anything.

@@ -127,7 +127,7 @@ impl SchemaProvider for SnapshotSchema {
         }
         if self.kind == Kind::System {
             return match &self.catalog.engine {
-                Some(engine) => system_table(engine, &self.catalog.snapshot, name),
+                Some(engine) => system_table(engine, name),
                 None => Ok(None),
             };
         }

@@ -118,7 +118,7 @@ impl Session {
     ) -> Result<u64> {
         let state = &mut *self.state.lock().await;
         super::run::refuse_read_only(state)?;
-        let flag = self.begin_statement();
+        let flag = self.begin_statement(state)?;
         let append = |transaction: &mut Transaction| -> Result<u64> {
             let schema = transaction.snapshot().table(table)?.schema().clone();
             let columns = (0..schema.columns.len()).collect::<Vec<_>>();
@@ -156,8 +156,7 @@ impl Session {
                 }
             }
         };
-        self.end_statement(state);
-        rows
+        self.end_statement(state, rows)
     }
 }
 

@@ -66,7 +66,10 @@ impl Session {
             return Ok(locker);
         }
         let locker = self.shared.engine.locker()?;
-        Ok(self.locker.get_or_init(|| locker))
+        Ok(self.locker.get_or_init(|| {
+            self.listen(&locker);
+            locker
+        }))
     }
 
     /// Begins a transaction that locks for this session.
@@ -79,14 +82,17 @@ impl Session {
         Ok(transaction)
     }
 
-    /// A statement begins.
-    pub(super) fn begin_statement(&self) -> Arc<Flag> {
+    /// A statement begins, where the session has not been ended.
+    pub(super) fn begin_statement(&self, state: &mut State) -> Result<Arc<Flag>> {
         let flag = self.cancel.begin();
         self.progress.begin();
-        if let Some(locker) = self.locker.get() {
+        // So that others see the session. Who only reads needs no more of it: where there is no room
+        // for another, that is said to the first who locks.
+        if let Ok(locker) = self.locker() {
             locker.begin_statement();
         }
-        flag
+        self.refuse_ended(state)?;
+        Ok(flag)
     }
 
     /// Waits for what a statement was refused, if that is why it failed; else gives its error back.
@@ -111,12 +117,14 @@ impl Session {
     }
 
     /// A statement has ended: what it locked outside transactions is free again.
-    pub(super) fn end_statement(&self, state: &mut State) {
+    pub(super) fn end_statement<T>(&self, state: &mut State, outcome: Result<T>) -> Result<T> {
         state.locking.unfinished = None;
         if state.transaction.is_none()
             && let Some(locker) = self.locker.get()
         {
             locker.release();
         }
+        // It was not the statement that somebody cancelled.
+        outcome.or_else(|error| self.refuse_ended(state).and(Err(error)))
     }
 }

@@ -8,6 +8,7 @@
 mod cancel;
 mod copy;
 mod define;
+mod end;
 mod files;
 mod for_update;
 mod insert;
@@ -36,6 +37,7 @@ use gadus_engine::{
     Durability, Engine, Isolation, Locker, Result, Savepoint, Snapshot, Transaction,
 };
 use locking::Locking;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::Mutex;
 
@@ -60,10 +62,11 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 pub struct Session {
     shared: Arc<Shared>,
-    state: Mutex<State>,
-    /// Who locks for this session, once it has something to lock.
+    state: Arc<Mutex<State>>,
+    /// Who locks for this session, from its first statement on.
     locker: OnceLock<Arc<Locker>>,
     cancel: Arc<Cancel>,
+    ended: Arc<AtomicBool>,
     progress: Arc<Progress>,
 }
 
@@ -128,8 +131,8 @@ impl Sql {
     #[must_use]
     pub fn session(&self) -> Session {
         let shared = self.shared.clone();
-        let (state, locker, cancel, progress) = Default::default();
-        Session { shared, state, locker, cancel, progress }
+        let (state, locker, cancel, ended, progress) = Default::default();
+        Session { shared, state, locker, cancel, ended, progress }
     }
 }
 

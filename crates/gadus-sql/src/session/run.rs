@@ -111,7 +111,7 @@ impl Session {
     /// Runs a statement, again where it had to wait for others or where they were first.
     pub(super) async fn run(&self, source: Source<'_>, parameters: &[Value]) -> Result<Outcome> {
         let state = &mut *self.state.lock().await;
-        let flag = self.begin_statement();
+        let flag = self.begin_statement(state)?;
         let mut conflicts = 0;
         let outcome = loop {
             let in_transaction = state.transaction.is_some();
@@ -129,8 +129,7 @@ impl Session {
                 break Err(error);
             }
         };
-        self.end_statement(state);
-        outcome
+        self.end_statement(state, outcome)
     }
 
     async fn attempt(
@@ -259,6 +258,7 @@ impl Session {
         let statement = &*prepared.statement;
         refuse_nested_locks(statement)?;
         match statement {
+            Statement::Kill { modifier, id } => self.kill(modifier.as_ref(), *id),
             Statement::Set(set) => self.set(state, set),
             Statement::ShowVariable { variable } => self.show(state, variable),
             Statement::Copy { to, .. } => {

@@ -3,8 +3,10 @@
 //! - An instance that excludes others shares its state with nobody, through the same code.
 //! - Reaping takes back what the dead had: pins and reserved space here, and their locks.
 
+mod stages;
 mod state;
 
+pub use stages::{Stage, Takeovers};
 pub(crate) use state::{FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, Pin, STATE, State, TABLE};
 
 use crate::error::{ErrorKind, StorageError};

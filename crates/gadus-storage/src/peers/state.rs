@@ -10,6 +10,7 @@
 //! - Nothing here is needed to recover: it is rebuilt from the files by whoever opens alone.
 //! - All zeros is a valid state; it is filled in before the front's magic makes it known.
 
+use super::stages::StageState;
 use crate::group_commit::GroupState;
 use crate::log::state::LogState;
 use crate::space::SpaceState;
@@ -17,7 +18,7 @@ use gadus_locks::{EXTENT_BYTES, INSTANCES_MAX, InstanceTable, Latch, Offset, sha
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Changes with every change of a layout in the memory, this crate's or the lock table's.
-pub(crate) const LAYOUT_VERSION: u64 = 1;
+pub(crate) const LAYOUT_VERSION: u64 = 2;
 
 /// Spells `GadusMem`.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"GadusMem");
@@ -64,6 +65,7 @@ shared_struct! {
         pub(crate) number: AtomicU32,
         pub(crate) reserved: AtomicU32,
         pub(crate) spread_3: [AtomicU64; 7],
+        pub(crate) stages: StageState,
         pub(crate) group: GroupState,
         pub(crate) log: LogState,
         pub(crate) space: SpaceState,

@@ -16,7 +16,7 @@ pub(crate) use chunks::SpaceState;
 
 use crate::blob::{EXTENT_UNIT_BYTES, ExtentRef};
 use crate::header::DATA_START;
-use crate::peers::{Held, Peers};
+use crate::peers::{Held, Peers, Stage};
 use known::{OwnChunk, State};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -118,7 +118,12 @@ impl Space {
     }
 
     fn hold(&self) -> Held<'_> {
-        self.peers.hold(&self.peers.state().space_latch)
+        let state = self.peers.state();
+        let held = self.peers.hold(&state.space_latch);
+        if held.was_taken_from_the_dead() {
+            state.stages.note_takeover(Stage::Space);
+        }
+        held
     }
 
     /// Marks a range as used; the same reference gives the same handle.

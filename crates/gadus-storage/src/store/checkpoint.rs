@@ -13,7 +13,7 @@ use super::{Headers, Shared, Store};
 use crate::blob::{BlobRef, ExtentRef};
 use crate::error::StorageError;
 use crate::header::{Header, SLOT_OFFSETS, Slot};
-use crate::peers::Held;
+use crate::peers::{Held, Stage};
 use crate::space::{Extent, Pending};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, LogPosition};
 use std::io::IoSlice;
@@ -35,7 +35,12 @@ impl Store {
     /// When what another instance has written meanwhile cannot be read.
     pub fn checkpoint_turn(&self) -> Result<CheckpointTurn<'_>, StorageError> {
         let shared = &self.shared;
-        let held = shared.peers.hold(&shared.peers.state().checkpoint);
+        let state = shared.peers.state();
+        let held = shared.peers.hold(&state.checkpoint);
+        if held.was_taken_from_the_dead() {
+            state.stages.note_takeover_of_checkpointer();
+        }
+        state.stages.enter(Stage::Fold);
         if !shared.peers.excludes_others() {
             shared.follow_headers(&held)?;
         }
@@ -53,6 +58,7 @@ impl Store {
     /// now on may be named by records behind that checkpoint, and is kept as long as it is.
     pub fn checkpoint_begins(&self) {
         let headers = self.shared.headers.lock();
+        self.shared.peers.state().stages.enter(Stage::Checkpoint);
         self.shared.space.checkpoint_begins(headers.newest.sequence + 1);
     }
 
@@ -196,6 +202,7 @@ impl Shared {
         replay_from.store(header.replay_from.0, Ordering::Release);
         self.space.checkpoint_completes(header.sequence);
         self.space.named([header.extent]);
+        self.peers.state().stages.enter(Stage::Recycling);
         if let Some(older) = &headers.older {
             self.log.recycle_before(older.replay_from);
         }

@@ -9,6 +9,7 @@ use super::open::adopt_headers;
 use super::{Recovered, Store};
 use crate::error::StorageError;
 use crate::log::{LogEnd, LogRecord};
+use crate::peers::Stage;
 use gadus_base::{CommitNumber, LogPosition};
 use gadus_locks::LockTable;
 use std::sync::Arc;
@@ -155,6 +156,12 @@ impl Store {
     #[must_use]
     pub fn locks(&self) -> &Arc<LockTable> {
         self.shared.peers.locks()
+    }
+
+    /// Which instances are in the middle of what others may have to wait for, just now.
+    #[must_use]
+    pub fn busy(&self) -> Vec<(gadus_locks::InstanceDescription, Stage)> {
+        self.shared.peers.busy()
     }
 
     /// The instances that have the database open.

@@ -26,7 +26,7 @@ use crate::error::{ErrorKind, StorageError};
 use crate::header::Header;
 use crate::log::{Log, LogEnd, LogRecord};
 use crate::options::{Durability, Options};
-use crate::peers::{Held, Peers};
+use crate::peers::{Held, Peers, Stage, Takeovers};
 use crate::poison::Poison;
 use crate::space::{Extent, Misplaced, Space};
 use gadus_base::{CommitNumber, DatabaseId, LogPosition};
@@ -90,6 +90,9 @@ pub struct StoreStatistics {
     pub pending_bytes: u64,
     /// Extents in use.
     pub extents: u64,
+    /// How often somebody took over from an instance that had died, since the first of those who
+    /// share the database opened it.
+    pub takeovers: Takeovers,
 }
 
 #[derive(Debug)]
@@ -196,7 +199,12 @@ impl Store {
     /// Takes the turn to append, which one thread of one instance has at a time.
     #[must_use]
     pub fn turn(&self) -> Turn<'_> {
-        Turn { _held: self.shared.peers.hold(&self.shared.peers.state().commit) }
+        let state = self.shared.peers.state();
+        let held = self.shared.peers.hold(&state.commit);
+        if held.was_taken_from_the_dead() {
+            state.stages.note_takeover(Stage::Commit);
+        }
+        Turn { _held: held }
     }
 
     /// Appends a record: written, not durable yet.
@@ -308,6 +316,7 @@ impl Store {
             free_bytes: space.free,
             pending_bytes: space.pending,
             extents: space.extents as u64,
+            takeovers: shared.peers.takeovers(),
         }
     }
 }

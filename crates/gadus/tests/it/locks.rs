@@ -330,3 +330,50 @@ fn workers_take_each_job_once() {
         assert_eq!(number(&workers[0], "SELECT max(n) FROM t"), 1);
     });
 }
+
+/// The id of a session, by what it says of itself.
+fn id_of(database: &Database, is_it: impl Fn(&gadus::Session) -> bool) -> u32 {
+    let sessions = database.sessions().unwrap();
+    let id = sessions.iter().find(|session| is_it(session)).and_then(|session| session.id);
+    id.expect("it is there")
+}
+
+#[test]
+fn a_session_that_is_killed_gives_up_its_transaction_and_runs_nothing_more() {
+    in_both(|database, connect| {
+        let (one, two) = (connect(), connect());
+        run(&one, &format!("BEGIN; {COUNT};"));
+        assert_eq!(number(&two, VALUE), 0);
+        let id = id_of(database, |session| session.locks > 0);
+        run(&two, &format!("KILL {id}"));
+        // Waits for nothing but the end of the transaction: nobody calls `one`.
+        run(&two, COUNT);
+        assert_eq!(number(&two, VALUE), 1);
+        for statement in [VALUE, "COMMIT", "BEGIN"] {
+            let ended = one.execute(statement, &[]).unwrap_err();
+            assert_eq!(ended.kind(), ErrorKind::Terminated, "{statement}: {ended}");
+        }
+        drop(one);
+        let gone = two.execute(&format!("KILL {id}"), &[]).unwrap_err();
+        assert_eq!(gone.kind(), ErrorKind::NotFound, "{gone}");
+    });
+}
+
+#[test]
+fn a_session_that_waits_can_be_killed_or_its_statement_alone() {
+    in_both(|database, connect| {
+        let (one, two) = (connect(), connect());
+        run(&one, &format!("BEGIN; {COUNT};"));
+        for (kill, kind) in
+            [("KILL QUERY", ErrorKind::Cancelled), ("KILL CONNECTION", ErrorKind::Terminated)]
+        {
+            let ended = while_it_waits(database, &two, COUNT, || {
+                let id = id_of(database, |session| session.waits);
+                run(&one, &format!("{kill} {id}"));
+            });
+            assert_eq!(ended.unwrap_err().kind(), kind, "{kill}");
+        }
+        run(&one, "COMMIT");
+        assert_eq!(number(&one, VALUE), 1);
+    });
+}

@@ -1,6 +1,8 @@
 //! `gadus bench kill --processes N`: equals on one file, of which one after another is killed.
 //!
 //! - A victim is replaced at once by a process that carries on its writer; the others go on.
+//! - Most victims are chosen because they are in the middle of what others wait for: this process has
+//!   the database open, too, and sees it. How many were hit there is counted by who takes over.
 //! - How long the survivors pause around a kill is measured at their acknowledged commits, from
 //!   outside: with the start of the replacement, and with whatever else the cores do.
 //! - Every so often all are killed at once, and the files are looked at from another process.
@@ -8,7 +10,8 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use gadus_base::Random;
+use gadus::{Database, Options, Stage, Takeovers};
+use gadus_base::{Random, clock};
 
 use super::figures::{self, Figure, Metric};
 use super::kill::{
@@ -25,12 +28,41 @@ const STALL_999: Metric = Metric::lower("stall_ms_p999", "ms");
 const STALL_MEDIAN: Metric = Metric::lower("stall_ms_median", "ms");
 const STALL_MAX: Metric = Metric::lower("stall_ms_max", "ms");
 
+const HIT_COMMIT: Metric = Metric::higher("kills_in_commit", "count");
+const HIT_SYNC: Metric = Metric::higher("kills_in_sync", "count");
+const HIT_CHECKPOINT: Metric = Metric::higher("kills_in_checkpoint", "count");
+const HIT_RECYCLING: Metric = Metric::higher("kills_in_recycling", "count");
+const HIT_SPACE: Metric = Metric::higher("kills_in_space", "count");
+const HIT_FOLD: Metric = Metric::higher("kills_in_fold", "count");
+
 /// Kills between two looks at the files.
 const KILLS_EACH: u32 = 100;
 /// A victim dies at most this long after the one before.
 const REST_MS_MAX: u64 = 20;
+/// What victims are in the middle of, in turn; none where it does not matter.
+const AIMS: [Option<Stage>; 8] = [
+    None,
+    Some(Stage::Commit),
+    Some(Stage::Sync),
+    Some(Stage::Checkpoint),
+    None,
+    Some(Stage::Recycling),
+    Some(Stage::Space),
+    Some(Stage::Fold),
+];
+/// How long to look for one; else it is any.
+const AIM_MAX: Duration = Duration::from_millis(20);
 /// One victim of this many is killed while it may still be opening.
 const EARLY_ONE_IN: u64 = 8;
+
+/// What happened around the kills.
+#[derive(Debug, Default)]
+struct Around {
+    /// How long survivors paused.
+    stalls: Vec<Duration>,
+    /// Kills in the middle of something, by who took over.
+    hits: Takeovers,
+}
 
 pub(super) fn run(kills: u32, processes: u32, common: &Common) -> Result<(), Failure> {
     let place = Workplace::make(common.dir.as_deref())?;
@@ -44,12 +76,12 @@ pub(super) fn run(kills: u32, processes: u32, common: &Common) -> Result<(), Fai
     };
     prepare(&all)?;
     let (mut random, mut found) = (Random::from_system(), Found::default());
-    let (mut known, mut stalls) = (State::default(), Vec::new());
+    let (mut known, mut around) = (State::default(), Around::default());
     let mut progress = Progress::new("killing", u64::from(kills));
     let mut done = 0;
     while done < kills {
         let count = KILLS_EACH.min(kills - done);
-        let round = kill_some(&all, count, &mut random, &mut progress, &mut stalls);
+        let round = kill_some(&all, count, &mut random, &mut progress, &mut around);
         done += count;
         let looked = round.and_then(|acknowledged| {
             found.acknowledged += acknowledged.beyond(&known.numbers);
@@ -68,7 +100,7 @@ pub(super) fn run(kills: u32, processes: u32, common: &Common) -> Result<(), Fai
     }
     drop(progress);
     remove_database(&all.file)?;
-    report(kills, processes, &found, stalls, machine.was_quiet()?, common.json)
+    report(kills, processes, &found, around, machine.was_quiet()?, common.json)
 }
 
 #[allow(clippy::cast_precision_loss)] // counts below 2^53
@@ -76,10 +108,11 @@ fn report(
     kills: u32,
     processes: u32,
     found: &Found,
-    mut stalls: Vec<Duration>,
+    around: Around,
     quiet: bool,
     json: bool,
 ) -> Result<(), Failure> {
+    let Around { mut stalls, hits } = around;
     stalls.sort_unstable();
     let at = |share: f64| {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an index
@@ -96,6 +129,12 @@ fn report(
         (STALL_MEDIAN, at(0.5)),
         (STALL_999, at(0.999)),
         (STALL_MAX, at(1.0)),
+        (HIT_COMMIT, hits.commit as f64),
+        (HIT_SYNC, hits.sync as f64),
+        (HIT_CHECKPOINT, hits.checkpoint as f64),
+        (HIT_RECYCLING, hits.recycling as f64),
+        (HIT_SPACE, hits.space as f64),
+        (HIT_FOLD, hits.fold as f64),
     ];
     let figures =
         figures.map(|(metric, value)| Figure::alone(&case, metric, value, kills as usize));
@@ -109,19 +148,38 @@ fn kill_some(
     kills: u32,
     random: &mut Random,
     progress: &mut Progress,
-    stalls: &mut Vec<Duration>,
+    around: &mut Around,
 ) -> Result<Numbers, Failure> {
     let mut writers = Writers::start(all)?;
-    for _ in 0..kills {
-        let victim = writers.any(random);
+    let database = Database::open(&all.file, Options::new().create(false))?;
+    for aim in AIMS.iter().cycle().take(kills as usize) {
+        let mut victim = writers.any(random);
         if random.below(EARLY_ONE_IN) > 0 {
             writers.wait_for(victim)?;
         }
         pause(Duration::from_millis(random.below(REST_MS_MAX)));
+        if let Some(stage) = aim {
+            victim = find(&database, &writers, *stage).unwrap_or(victim);
+        }
         writers.replace(victim)?;
         progress.advance(1);
     }
+    around.hits.add(&database.statistics().store.takeovers);
+    // Nobody is left when all are killed at once.
+    drop(database);
     let (acknowledged, stalled) = writers.end()?;
-    stalls.extend(stalled);
+    around.stalls.extend(stalled);
     Ok(acknowledged)
+}
+
+/// A writer that is in the middle of something, if one is before long.
+fn find(database: &Database, writers: &Writers, stage: Stage) -> Option<usize> {
+    let began = clock().now();
+    while began.elapsed() < AIM_MAX {
+        let busy = database.busy().into_iter().filter(|(_, doing)| *doing == stage);
+        if let Some(victim) = busy.filter_map(|(pid, _)| writers.with_pid(pid)).next() {
+            return Some(victim);
+        }
+    }
+    None
 }

@@ -99,6 +99,11 @@ impl WritingProcess {
         self.first_writer
     }
 
+    /// Its process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits as [`wait`](Self::wait), unless that was done before.
     pub(crate) fn wait_once(&mut self) -> Result<(), Failure> {
         self.wait()?;

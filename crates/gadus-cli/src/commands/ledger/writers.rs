@@ -53,6 +53,11 @@ impl Writers {
         usize::try_from(random.below(self.processes.len() as u64)).expect("below their number")
     }
 
+    /// The one with this process id.
+    pub(crate) fn with_pid(&self, pid: u32) -> Option<usize> {
+        self.processes.iter().position(|process| process.pid() == pid)
+    }
+
     /// Waits until a process has committed.
     pub(crate) fn wait_for(&mut self, process: usize) -> Result<(), Failure> {
         self.processes[process].wait_once()

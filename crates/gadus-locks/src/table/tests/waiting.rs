@@ -124,19 +124,70 @@ fn the_watcher_hears_of_those_who_wait() {
     let mut holder = table.register().unwrap();
     holder.lock(name(1), Mode::Exclusive, Wait::No).unwrap();
     let mut watcher = table.watcher();
-    assert_eq!(watcher.wait_for_notification(Duration::ZERO), Ok(Vec::new()));
+    assert_eq!(watcher.wait(Some(Duration::ZERO)), Ok(Vec::new()));
     let waiter = locking(other.register().unwrap(), name(1), Mode::Update, Wait::Forever);
     // Twice: who has not answered is reminded.
     for _ in 0..2 {
-        let heard = watcher.wait_for_notification(Duration::from_secs(20)).unwrap();
         let expected =
             Notification { connection: holder.number(), resource: name(1), wanted: Mode::Update };
-        assert_eq!(heard, [expected]);
+        assert_eq!(next_event(&mut watcher), Event::InTheWay(expected));
     }
     holder.downgrade(name(1), Mode::Shared).unwrap();
     waiter.join().unwrap().0.unwrap();
     assert!(table.statistics().notifications >= 2);
     table.check().unwrap();
+}
+
+/// What a watcher hears next, of one thing at a time.
+fn next_event(watcher: &mut Watcher) -> Event {
+    let began = clock().now();
+    loop {
+        let heard = watcher.wait(Some(Duration::from_secs(20))).unwrap();
+        assert!(heard.len() <= 1, "{heard:?}");
+        if let Some(event) = heard.first() {
+            return *event;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "it hears nothing");
+    }
+}
+
+#[test]
+fn a_connection_is_asked_to_end_by_another_instance() {
+    let machine = Machine::new(4);
+    let (table, other) = (machine.open(), machine.open());
+    let (kept, asked) = (table.register().unwrap(), table.register().unwrap());
+    let mut watcher = table.watcher();
+    let views = other.connections().unwrap();
+    let view = |number: u32| views.iter().find(|view| view.number == number).unwrap();
+    assert_eq!(views.len(), 2);
+    assert_eq!(view(kept.number()).instance.as_ref().unwrap().pid, std::process::id());
+    let id = view(asked.number()).id;
+    for what in [Ending::Statement, Ending::Connection] {
+        assert!(other.ask_to_end(id, what).unwrap());
+        let expected = Event::End { connection: asked.number(), what };
+        assert_eq!(next_event(&mut watcher), expected);
+    }
+    assert_eq!(watcher.wait(Some(Duration::ZERO)), Ok(Vec::new()));
+    drop(asked);
+    for nobody in [id, 0, 5_000, u32::MAX] {
+        assert!(!other.ask_to_end(nobody, Ending::Connection).unwrap(), "{nobody}");
+    }
+    // Whoever is there next has not been asked.
+    let next = table.register().unwrap();
+    assert!(other.connections().unwrap().iter().any(|view| view.number == next.number()));
+    assert_eq!(watcher.wait(Some(Duration::ZERO)), Ok(Vec::new()));
+}
+
+#[test]
+fn a_watcher_is_woken_by_its_own_instance() {
+    let machine = Machine::new(4);
+    let table = machine.open();
+    let mut watcher = table.watcher();
+    // Before its first look, and after; each returns at once, or the test would never end.
+    for _ in 0..2 {
+        table.wake_watcher();
+        assert_eq!(watcher.wait(None), Ok(Vec::new()));
+    }
 }
 
 #[test]

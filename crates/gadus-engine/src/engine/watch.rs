@@ -1,0 +1,68 @@
+//! The watcher of an open database: one thread, asleep until another instance, or this one, wants
+//! something of one of its connections.
+//!
+//! - It takes no lock of the engine: what a connection is asked to do, a thread of its own does.
+
+use super::Inner;
+use crate::error::{Error, ErrorKind, Result};
+use crate::locks::Locker;
+use gadus_base::spawn;
+use gadus_locks::{Event, LockTable};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+
+/// The connections that may be asked to end.
+#[derive(Debug, Default)]
+pub(crate) struct Watched {
+    connections: Mutex<HashMap<u32, Weak<Locker>>>,
+    stops: AtomicBool,
+}
+
+impl Watched {
+    pub(crate) fn add(&self, locker: &Arc<Locker>) {
+        self.connections.lock().insert(locker.number(), Arc::downgrade(locker));
+    }
+
+    pub(crate) fn remove(&self, number: u32) {
+        self.connections.lock().remove(&number);
+    }
+
+    /// Lets the thread end.
+    pub(super) fn stop(&self, table: &LockTable) {
+        self.stops.store(true, Ordering::Release);
+        table.wake_watcher();
+    }
+
+    /// Asks the connections that the events name.
+    fn tell(&self, events: Vec<Event>) {
+        for event in events {
+            // Others wait for what its transaction has locked: it ends when the transaction does.
+            let Event::End { connection, what } = event else { continue };
+            let asked = self.connections.lock().get(&connection).and_then(Weak::upgrade);
+            if let Some(locker) = asked {
+                // Without a thread to do it, whoever asked sees it go on, and asks again.
+                let _ = spawn("gadus-end", move || locker.asked_to_end(what));
+            }
+        }
+    }
+}
+
+/// Starts the thread; it ends when it is stopped.
+pub(super) fn start(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
+    let (watched, table) = (inner.watched.clone(), inner.locks().clone());
+    let watch = move || {
+        let mut watcher = table.watcher();
+        while !watched.stops.load(Ordering::Acquire) {
+            // Damage is found, and told, by whoever locks.
+            let Ok(events) = watcher.wait(None) else { return };
+            watched.tell(events);
+        }
+    };
+    spawn("gadus-watch", watch).map_err(|error| {
+        let message = "the system has no thread for watching other instances";
+        Error::new(ErrorKind::Limit, message).caused_by(error)
+    })
+}
