@@ -42,8 +42,8 @@ mod vector;
 mod version;
 
 pub use engine::{
-    Autocommit, Engine, NamedLock, Options, Problem, RowChange, SessionView, Statistics,
-    Verification, VerifiedTable,
+    Autocommit, CacheScope, Engine, NamedLock, Options, Problem, RowChange, SessionView,
+    Statistics, Verification, VerifiedTable,
 };
 pub use error::{Error, ErrorKind, Result};
 pub use gadus_locks::{

@@ -44,7 +44,7 @@ pub use connection::{CancelHandle, Connection, Outcome};
 pub use database::Database;
 pub use gadus_base::ByteCount;
 pub use gadus_engine::{
-    Durability, Error, ErrorKind, LockStatistics, Result, Stage, Statistics, Takeovers,
+    CacheScope, Durability, Error, ErrorKind, LockStatistics, Result, Stage, Statistics, Takeovers,
 };
 pub use gadus_sql::{ProgressReading, Script, Value, split_statements};
 pub use locks::{Lock, Session};

@@ -2,7 +2,7 @@
 
 use gadus_base::ByteCount;
 use gadus_block::{Delays, FileFolder, Folder, ThrottledFolder};
-use gadus_engine::{Durability, Error, ErrorKind, Result, Sharing};
+use gadus_engine::{CacheScope, Durability, Error, ErrorKind, Result, Sharing};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,10 +64,27 @@ impl Options {
         self
     }
 
-    /// Memory for data read from the file and kept. What a running statement needs comes on top.
+    /// Memory for data read from the file and kept, where the process shares it. What a running
+    /// statement needs comes on top.
     #[must_use]
     pub fn cache(mut self, limit: ByteCount) -> Self {
         self.engine.cache = limit;
+        self
+    }
+
+    /// Who shares data read from the file: all connections of the process, unless this says that each
+    /// has its own.
+    #[must_use]
+    pub fn cache_scope(mut self, scope: CacheScope) -> Self {
+        self.engine.cache_scope = scope;
+        self
+    }
+
+    /// Memory for data that a connection has read and keeps between statements, where each has its
+    /// own: 75 KiB by default, so that thousands of connections are cheap.
+    #[must_use]
+    pub fn connection_cache(mut self, limit: ByteCount) -> Self {
+        self.engine.connection_cache = limit;
         self
     }
 

@@ -19,7 +19,7 @@ mod verify;
 mod watch;
 
 pub(crate) use open_transactions::{Entered, OpenTransactions};
-pub use options::{Options, Statistics};
+pub use options::{CacheScope, Options, Statistics};
 pub use point::{Autocommit, RowChange};
 pub(crate) use point::{
     append_changes, check_keys, check_row, check_value, duplicate_key, not_null, same_shape,
@@ -53,6 +53,8 @@ const PRIVATE_SCHEMAS: u64 = 1 << 63;
 #[derive(Debug, Clone)]
 pub struct Engine {
     handle: Arc<Handle>,
+    /// What the handle reads through: all handles' cache, or a connection's own.
+    blobs: Arc<Blobs>,
 }
 
 /// Closes the database when the last handle goes.
@@ -98,7 +100,26 @@ impl Engine {
         if !inner.options.read_only {
             handle.threads.lock().push(maintenance::start(&inner)?);
         }
-        Ok(Self { handle: Arc::new(handle) })
+        Ok(Self { blobs: inner.blobs.clone(), handle: Arc::new(handle) })
+    }
+
+    /// A handle for a connection: with a cache of its own, where that is the scope of caches.
+    #[must_use]
+    pub fn for_connection(&self) -> Self {
+        let inner = self.inner();
+        let blobs = match inner.options.cache_scope {
+            CacheScope::Process => inner.blobs.clone(),
+            CacheScope::Connection => {
+                let limit = inner.options.connection_cache;
+                Arc::new(Blobs::of_connection(inner.blobs.store().clone(), limit))
+            }
+        };
+        Self { handle: self.handle.clone(), blobs }
+    }
+
+    /// A statement of the handle's connection has ended: its cache keeps what its limit allows.
+    pub fn end_statement(&self) {
+        self.blobs.trim();
     }
 
     /// Removes a database that nobody has open.
@@ -113,17 +134,19 @@ impl Engine {
 
     /// The newest visible version, pinned.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        self.inner().snapshot()
+        let (version, pin) = self.inner().coordinator.pin()?;
+        Ok(Snapshot::new(version, self.blobs.clone(), Arc::new(pin)))
     }
 
     /// Begins a transaction on the newest visible version.
     pub fn begin(&self) -> Result<Transaction> {
-        Transaction::new(self.handle.inner.clone(), None)
+        Transaction::new(self.handle.inner.clone(), self.blobs.clone(), None)
     }
 
     /// Begins a transaction whose locks are those of a connection; they are released at its end.
     pub fn begin_as(&self, locker: &Arc<Locker>) -> Result<Transaction> {
-        Transaction::new(self.handle.inner.clone(), Some(locker.clone()))
+        let locker = Some(locker.clone());
+        Transaction::new(self.handle.inner.clone(), self.blobs.clone(), locker)
     }
 
     /// Registers a connection with the lock table.
@@ -153,7 +176,7 @@ impl Engine {
         Statistics {
             store: store.statistics(),
             locks: store.locks().statistics(),
-            cached: self.inner().blobs.cached(),
+            cached: self.blobs.cached(),
             commit: self.inner().coordinator.visible().commit,
             maintenance_error: self.inner().maintenance.last_error(),
             warnings: self.inner().warnings.clone(),
@@ -180,11 +203,6 @@ impl Inner {
     /// a plan made in one transaction is never taken for another's.
     pub(crate) fn private_schema_version(&self) -> u64 {
         self.private_schemas.fetch_add(1, Ordering::Relaxed)
-    }
-
-    pub(crate) fn snapshot(&self) -> Result<Snapshot> {
-        let (version, pin) = self.coordinator.pin()?;
-        Ok(Snapshot::new(version, self.blobs.clone(), Arc::new(pin)))
     }
 
     /// Commits what `build` makes of the appended head; returns once it is visible.

@@ -14,8 +14,12 @@ pub struct Options {
     pub read_only: bool,
     /// What a commit waits for unless its transaction says otherwise.
     pub durability: Durability,
-    /// Memory for cached blobs.
+    /// Whose the cache of blobs is.
+    pub cache_scope: CacheScope,
+    /// Memory for the blobs that all threads share, in process scope.
     pub cache: ByteCount,
+    /// Memory for the blobs of each connection, in connection scope, while it runs nothing.
+    pub connection_cache: ByteCount,
     /// Log bytes after which a checkpoint is written in the background. 64 MiB replay in well under
     /// a second.
     pub checkpoint_log: ByteCount,
@@ -27,13 +31,25 @@ pub struct Options {
     pub threads: usize,
 }
 
+/// Who shares cached blobs. What statements see is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CacheScope {
+    /// All threads of a process: least memory for connections that read the same.
+    #[default]
+    Process,
+    /// Nobody: each connection has its own. They never meet, and what they cost is known.
+    Connection,
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
             create: true,
             read_only: false,
             durability: Durability::Sync,
+            cache_scope: CacheScope::Process,
             cache: ByteCount::gib(1),
+            connection_cache: ByteCount::kib(75),
             checkpoint_log: ByteCount::mib(64),
             log_zone: ByteCount::mib(1),
             sharing: Sharing::Exclusive,

@@ -60,7 +60,7 @@ impl Engine {
             // Pinned, because blobs are read.
             let (visible, _pin) = inner.coordinator.pin()?;
             if let Some(table) = visible.table(schema.id) {
-                check_keys(table, &rows, &inner.blobs)?;
+                check_keys(table, &rows, &self.blobs)?;
             }
         }
         let inserts = inserts(schema, &rows);
@@ -69,7 +69,7 @@ impl Engine {
             inserts
                 .iter()
                 .try_for_each(|what| Locker::refuse_kept(inner.locks(), *what, locker))?;
-            check_keys(table, &rows, &inner.blobs)?;
+            check_keys(table, &rows, &self.blobs)?;
             append_changes(table, rows)
         })?;
         Ok(count)
@@ -89,9 +89,9 @@ impl Engine {
         let inner = self.inner();
         let mut evaluate = |version: &DatabaseVersion| -> Result<Option<(RowId, RowChange)>> {
             let table = same_shape(version, schema)?;
-            let Some(row) = table.find_key(&inner.blobs, key)? else { return Ok(None) };
+            let Some(row) = table.find_key(&self.blobs, key)? else { return Ok(None) };
             let segment = table.live(row).expect("a found row is live");
-            let values = segment.row(schema, &inner.blobs, row.position)?;
+            let values = segment.row(schema, &self.blobs, row.position)?;
             Ok(Some((row, decide(&values)?)))
         };
         // Outside the lock first: this brings what it reads into the cache.

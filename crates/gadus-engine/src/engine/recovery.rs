@@ -4,8 +4,8 @@
 //!   rows behind bases, recent keys. Columns and key runs are read when asked.
 //! - Values from the log are checked against their columns before they are applied.
 
-use super::Options;
 use super::checkpoint::Checkpointer;
+use super::{CacheScope, Options};
 use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyIndex, KeyRun};
@@ -47,7 +47,12 @@ pub(super) fn open(folder: Arc<dyn Folder>, name: &str, options: &Options) -> Re
         }
         opened => opened?,
     };
-    let blobs = Arc::new(Blobs::new(Arc::new(store), options.cache));
+    let store = Arc::new(store);
+    let blobs = Arc::new(match options.cache_scope {
+        CacheScope::Process => Blobs::of_process(store, options.cache),
+        // For work that is nobody's: it is one more connection.
+        CacheScope::Connection => Blobs::of_connection(store, options.connection_cache),
+    });
     let version = replay(&blobs, &recovered)?;
     let mut checkpointer = Checkpointer::default();
     if let Some(manifest) = &recovered.root {

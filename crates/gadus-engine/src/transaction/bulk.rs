@@ -77,7 +77,7 @@ impl Transaction {
     pub fn finish_bulk(&mut self, bulk: BulkWriter) -> Result<u64> {
         let schema = bulk.schema().clone();
         let loaded = bulk.finish()?;
-        check_loaded(self.view_table(&schema)?, &loaded, &self.inner.blobs)?;
+        check_loaded(self.view_table(&schema)?, &loaded, &self.blobs)?;
         self.whole_or_not(|transaction| transaction.take_loaded(&schema, loaded))
     }
 

@@ -38,7 +38,7 @@ impl Transaction {
             let mut rows = Vec::new();
             for segment in writes.inserted.iter().filter_map(|id| table.segment(*id)) {
                 for position in (0..segment.rows).filter(|&position| segment.is_live(position)) {
-                    let row = segment.row(&table.schema, &self.inner.blobs, position)?;
+                    let row = segment.row(&table.schema, &self.blobs, position)?;
                     rows.push(Row::from(row));
                 }
             }
@@ -85,7 +85,7 @@ impl Transaction {
         writes: &TableWrites,
         rows: &[Row],
     ) -> Result<()> {
-        let blobs: &Blobs = &self.inner.blobs;
+        let blobs: &Blobs = &self.blobs;
         // A key that this transaction deletes may be inserted again by it.
         let mut without = TableVersion::clone(head);
         for change in deletes(&head.schema, writes) {

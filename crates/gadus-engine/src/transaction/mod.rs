@@ -15,6 +15,7 @@ mod refresh;
 pub use bulk::BulkWriter;
 pub use refresh::Isolation;
 
+use crate::blobs::Blobs;
 use crate::coordinator::Pin;
 use crate::engine::{Entered, Inner, RowChange, check_keys, check_row, check_value};
 use crate::error::{Error, ErrorKind, Result};
@@ -34,6 +35,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Transaction {
     inner: Arc<Inner>,
+    blobs: Arc<Blobs>,
     state: State,
     durability: Durability,
     isolation: Isolation,
@@ -79,7 +81,11 @@ struct TableWrites {
 }
 
 impl Transaction {
-    pub(crate) fn new(inner: Arc<Inner>, locker: Option<Arc<Locker>>) -> Result<Self> {
+    pub(crate) fn new(
+        inner: Arc<Inner>,
+        blobs: Arc<Blobs>,
+        locker: Option<Arc<Locker>>,
+    ) -> Result<Self> {
         let open = inner.transactions.enter();
         let (base, pin) = inner.coordinator.pin()?;
         let (view, writes, shapes) = (base.private(), OrdMap::new(), Vector::new());
@@ -90,6 +96,7 @@ impl Transaction {
             durability: inner.options.durability,
             isolation: Isolation::Snapshot,
             inner,
+            blobs,
             state: State { base, pin: Arc::new(pin), view, writes, shapes },
             locker,
             next_private: PRIVATE_SEGMENTS,
@@ -106,7 +113,7 @@ impl Transaction {
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let version = Arc::new(self.state.view.clone());
-        Snapshot::new(version, self.inner.blobs.clone(), self.state.pin.clone())
+        Snapshot::new(version, self.blobs.clone(), self.state.pin.clone())
     }
 
     /// Marks a point to go back to.
@@ -169,7 +176,7 @@ impl Transaction {
     pub fn insert(&mut self, schema: &TableSchema, rows: Vec<Row>) -> Result<u64> {
         rows.iter().try_for_each(|row| check_row(schema, row))?;
         self.lock_keys(schema, &rows)?;
-        check_keys(self.view_table(schema)?, &rows, &self.inner.blobs)?;
+        check_keys(self.view_table(schema)?, &rows, &self.blobs)?;
         let count = rows.len() as u64;
         self.place(schema, rows)?;
         Ok(count)
@@ -252,9 +259,9 @@ impl Transaction {
         decide: impl FnOnce(&[Datum]) -> Result<RowChange>,
     ) -> Result<u64> {
         let table = self.view_table(schema)?;
-        let Some(row) = table.find_key(&self.inner.blobs, key)? else { return Ok(0) };
+        let Some(row) = table.find_key(&self.blobs, key)? else { return Ok(0) };
         let segment = table.live(row).expect("a found row is live");
-        match decide(&segment.row(schema, &self.inner.blobs, row.position)?)? {
+        match decide(&segment.row(schema, &self.blobs, row.position)?)? {
             RowChange::Keep => Ok(0),
             RowChange::Delete => self.delete(schema, &[row]),
             RowChange::Update(values) => {

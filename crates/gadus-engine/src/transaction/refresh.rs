@@ -44,7 +44,7 @@ impl Transaction {
         let (base, pin) = self.inner.coordinator.pin()?;
         if base.commit > self.state.base.commit {
             let reshaped = base.schema_version != self.state.base.schema_version;
-            self.state = self.state.rebased(base, Arc::new(pin), &self.inner.blobs)?;
+            self.state = self.state.rebased(base, Arc::new(pin), &self.blobs)?;
             if reshaped && !self.state.shapes.is_empty() {
                 self.state.view.schema_version = self.inner.private_schema_version();
             }

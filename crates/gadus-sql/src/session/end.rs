@@ -20,7 +20,7 @@ impl Session {
                 return Err(input("KILL MUTATION is not known: KILL QUERY ends a statement"));
             }
         };
-        self.shared.engine.end_session(u32::try_from(id).unwrap_or(u32::MAX), what)?;
+        self.engine.end_session(u32::try_from(id).unwrap_or(u32::MAX), what)?;
         Ok(Outcome::Done("KILL"))
     }
 

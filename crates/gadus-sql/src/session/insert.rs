@@ -102,7 +102,7 @@ impl Session {
     pub(super) async fn evaluate(&self, expression: &str) -> Result<ArrayRef> {
         let prepared = super::run::parse(&format!("SELECT {expression}"))?;
         let mut statement = Statement::clone(&prepared.statement);
-        let context = self.planner(self.shared.engine.snapshot()?, &mut statement).await?;
+        let context = self.planner(self.engine.snapshot()?, &mut statement).await?;
         let stream = self.stream(&context, statement, &[]).await?;
         let batches: Vec<RecordBatch> = stream.try_collect().await.map_err(from_datafusion)?;
         match batches.iter().find(|batch| batch.num_rows() > 0) {

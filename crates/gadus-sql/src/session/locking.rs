@@ -65,7 +65,7 @@ impl Session {
         if let Some(locker) = self.locker.get() {
             return Ok(locker);
         }
-        let locker = self.shared.engine.locker()?;
+        let locker = self.engine.locker()?;
         Ok(self.locker.get_or_init(|| {
             self.listen(&locker);
             locker
@@ -74,7 +74,7 @@ impl Session {
 
     /// Begins a transaction that locks for this session.
     pub(super) fn begin(&self, state: &State, isolation: Isolation) -> Result<Transaction> {
-        let mut transaction = self.shared.engine.begin_as(self.locker()?)?;
+        let mut transaction = self.engine.begin_as(self.locker()?)?;
         transaction.set_isolation(isolation);
         if let Some(durability) = state.durability {
             transaction.set_durability(durability);
@@ -119,6 +119,7 @@ impl Session {
     /// A statement has ended: what it locked outside transactions is free again.
     pub(super) fn end_statement<T>(&self, state: &mut State, outcome: Result<T>) -> Result<T> {
         state.locking.unfinished = None;
+        self.engine.end_statement();
         if state.transaction.is_none()
             && let Some(locker) = self.locker.get()
         {

@@ -62,6 +62,8 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 pub struct Session {
     shared: Arc<Shared>,
+    /// The database, with the connection's own cache where it has one.
+    engine: Engine,
     state: Arc<Mutex<State>>,
     /// Who locks for this session, from its first statement on.
     locker: OnceLock<Arc<Locker>>,
@@ -132,7 +134,8 @@ impl Sql {
     pub fn session(&self) -> Session {
         let shared = self.shared.clone();
         let (state, locker, cancel, ended, progress) = Default::default();
-        Session { shared, state, locker, cancel, ended, progress }
+        let engine = shared.engine.for_connection();
+        Session { shared, engine, state, locker, cancel, ended, progress }
     }
 }
 

@@ -50,7 +50,7 @@ impl Session {
         statement: &mut Statement,
     ) -> Result<SessionContext> {
         let files = take_files(statement, &self.shared.planner).await?;
-        let (engine, progress) = (&self.shared.engine, self.progress.clone());
+        let (engine, progress) = (&self.engine, self.progress.clone());
         let catalog = Arc::new(SnapshotCatalog::new(snapshot, files, engine, progress));
         let mut state = self.shared.planner.clone();
         state.register_catalog_list(catalog);
@@ -66,7 +66,7 @@ impl Session {
     ) -> Result<Option<Outcome>> {
         let statement = &*prepared.statement;
         refuse_locks(statement)?;
-        let snapshot = state.snapshot(&self.shared.engine)?;
+        let snapshot = state.snapshot(&self.engine)?;
         let (kept, values) = (&self.shared.kept, scalars(parameters));
         let version = snapshot.schema_version();
         let plan = match self.plan_to_keep(&snapshot, statement, parameters).await? {
@@ -93,7 +93,7 @@ impl Session {
             return Ok(None);
         }
         let binding = Binding::new(snapshot.clone(), parameters, self.progress.clone());
-        let threads = self.shared.engine.options().threads;
+        let threads = self.engine.options().threads;
         let catalog = SnapshotCatalog::for_keeping(snapshot.clone(), threads, binding.clone());
         let mut planner = self.shared.planner.clone();
         planner.register_catalog_list(Arc::new(catalog));
@@ -108,7 +108,7 @@ impl Session {
         statement: &Statement,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        let snapshot = state.snapshot(&self.shared.engine)?;
+        let snapshot = state.snapshot(&self.engine)?;
         let mut statement = describe(statement)?.unwrap_or_else(|| statement.clone());
         refuse_locks(&statement)?;
         let headings = headings(&statement);

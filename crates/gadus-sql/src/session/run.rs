@@ -190,7 +190,7 @@ impl Session {
         } else {
             (text, parameters)
         };
-        let engine = &self.shared.engine;
+        let engine = &self.engine;
         let snapshot = state.snapshot(engine)?;
         let compiled = self.shared.compiled.get(shape, parameters.len(), &snapshot);
         let Some(compiled) = compiled else { return Ok(None) };
@@ -218,7 +218,7 @@ impl Session {
         if text.len() > KEPT_TEXT_BYTES_MAX || !may_be_query(text) {
             return Ok(Kept::Not { again: false });
         }
-        let snapshot = state.snapshot(&self.shared.engine)?;
+        let snapshot = state.snapshot(&self.engine)?;
         let values = scalars(parameters);
         match self.shared.kept.find(text, &values, snapshot.schema_version()) {
             Found::No => Ok(Kept::Not { again: false }),
@@ -235,7 +235,7 @@ impl Session {
     fn run_command(&self, text: &str) -> Result<Option<Outcome>> {
         let word = text.trim().trim_end_matches(';').trim_end();
         if word.eq_ignore_ascii_case("checkpoint") {
-            self.shared.engine.checkpoint()?;
+            self.engine.checkpoint()?;
             return Ok(Some(Outcome::Done("CHECKPOINT")));
         }
         Ok(None)
@@ -277,7 +277,7 @@ impl Session {
                 self.write(state, statement, parameters).await
             }
             Statement::Explain { analyze: false, statement: inner, .. } => {
-                match Compiled::compile(inner, &state.snapshot(&self.shared.engine)?) {
+                match Compiled::compile(inner, &state.snapshot(&self.engine)?) {
                     Some(compiled) => compiled.explain(),
                     None => self.query(state, statement, parameters).await,
                 }

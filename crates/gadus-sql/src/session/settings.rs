@@ -57,7 +57,7 @@ impl Session {
                 Isolation::ReadCommitted => "read committed",
             },
             "gadus.durability" => {
-                match state.durability.unwrap_or(self.shared.engine.options().durability) {
+                match state.durability.unwrap_or(self.engine.options().durability) {
                     Durability::Sync => "sync",
                     Durability::Relaxed => "relaxed",
                     Durability::Off => "off",

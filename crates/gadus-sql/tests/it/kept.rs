@@ -82,7 +82,7 @@ fn a_kept_plan_gives_what_a_fresh_one_gives() {
         }
     }
     // Not kept: a LIMIT by parameter, values of a new type, and those that a column cannot hold.
-    let bound = kept.sql.kept_plans_bound();
+    let bound = kept.instances[0].kept_plans_bound();
     assert!(bound >= 40, "{bound} runs by kept plans");
 }
 

@@ -1,40 +1,91 @@
 //! What the tests share: a database in memory and results as text.
 
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use gadus_engine::{Engine, ErrorKind, Options, Result};
+use gadus_block::FileFolder;
+use gadus_engine::{CacheScope, Engine, ErrorKind, Options, Result, Sharing};
 use gadus_sql::{Outcome, Session, Sql, Value};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// A session with the runtime that it runs on.
+/// Sessions of all instances of a database, which take turns, with the runtime that they run on.
 pub(crate) struct Shell {
     pub(crate) runtime: Runtime,
-    pub(crate) session: Session,
-    pub(crate) sql: Sql,
+    sessions: Vec<Session>,
+    turn: AtomicUsize,
+    pub(crate) instances: Vec<Sql>,
+    folder: Option<Arc<TempDir>>,
 }
 
 impl Shell {
     pub(crate) fn new() -> Self {
-        Self::over(Engine::in_memory(Options { threads: 2, ..Options::default() }).unwrap())
+        Self::of(1, CacheScope::Process)
     }
 
-    pub(crate) fn over(engine: Engine) -> Self {
-        let sql = Sql::new(engine);
-        Self { runtime: Runtime::new().unwrap(), session: sql.session(), sql }
-    }
-
-    /// Another session of the same database.
-    pub(crate) fn another(&self) -> Self {
-        Self {
-            runtime: Runtime::new().unwrap(),
-            session: self.sql.session(),
-            sql: self.sql.clone(),
+    /// Over a database in memory, or over instances that share one in a file.
+    pub(crate) fn of(instances: usize, cache_scope: CacheScope) -> Self {
+        let options = Options { threads: 2, cache_scope, ..Options::default() };
+        if instances == 1 {
+            return Self::over(vec![Engine::in_memory(options).unwrap()], None);
         }
+        let folder = tempfile::tempdir().unwrap();
+        let sharing = Sharing::Shared { memory: folder.path().to_owned() };
+        let options = Options { sharing, ..options };
+        let files = || Arc::new(FileFolder::new(folder.path()));
+        let open = |_| Engine::open(files(), "x.gadus", options.clone()).unwrap();
+        let engines = (0..instances).map(open).collect();
+        Self::over(engines, Some(Arc::new(folder)))
+    }
+
+    fn over(engines: Vec<Engine>, folder: Option<Arc<TempDir>>) -> Self {
+        let instances = engines.into_iter().map(Sql::new).collect::<Vec<_>>();
+        let sessions = instances.iter().map(Sql::session).collect();
+        let turn = AtomicUsize::new(0);
+        Self { runtime: Runtime::new().unwrap(), sessions, turn, instances, folder }
+    }
+
+    /// Other sessions of the same database.
+    pub(crate) fn another(&self) -> Self {
+        let instances = self.instances.clone();
+        let sessions = instances.iter().map(Sql::session).collect();
+        let (turn, folder) = (AtomicUsize::new(0), self.folder.clone());
+        Self { runtime: Runtime::new().unwrap(), sessions, turn, instances, folder }
+    }
+
+    /// The session whose turn it is: a transaction keeps its own.
+    pub(crate) fn session(&self) -> &Session {
+        if !self.last().in_transaction() {
+            self.turn.fetch_add(1, Ordering::Relaxed);
+        }
+        self.last()
+    }
+
+    /// The session that ran the last statement.
+    pub(crate) fn last(&self) -> &Session {
+        &self.sessions[self.turn.load(Ordering::Relaxed) % self.sessions.len()]
+    }
+
+    /// One of the instances.
+    pub(crate) fn engine(&self) -> &Engine {
+        self.instances[0].engine()
+    }
+
+    /// Makes a setting in all sessions.
+    fn set(&self, text: &str) -> Result<String> {
+        for session in &self.sessions {
+            self.runtime.block_on(session.execute(text, &[]))?;
+        }
+        Ok("SET".to_owned())
     }
 
     /// Runs a statement; rows come as `a|b` lines joined by newlines, counts as numbers.
     pub(crate) fn try_run(&self, text: &str, parameters: &[Value]) -> Result<String> {
+        if text.starts_with("SET ") {
+            return self.set(text);
+        }
         self.runtime.block_on(async {
-            match self.session.execute(text, parameters).await? {
+            match self.session().execute(text, parameters).await? {
                 Outcome::Changed { rows, .. } => Ok(rows.to_string()),
                 Outcome::Done(verb) => Ok(verb.to_owned()),
                 Outcome::Rows(rows) => {

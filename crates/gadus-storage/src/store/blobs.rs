@@ -50,6 +50,18 @@ impl Shared {
     pub(super) fn read_blob(&self, blob: &BlobRef) -> Result<Blob, StorageError> {
         read_blob(&*self.files.data, &self.files.data_described, self.space.end(), blob)
     }
+
+    pub(super) fn blob_length(&self, blob: &BlobRef) -> Result<usize, StorageError> {
+        length(&self.files.data_described, self.space.end(), blob)
+    }
+
+    pub(super) fn read_blob_into(
+        &self,
+        blob: &BlobRef,
+        bytes: &mut [u8],
+    ) -> Result<(), StorageError> {
+        read_into(&*self.files.data, &self.files.data_described, blob, bytes)
+    }
 }
 
 /// Space that a blob takes in its extent; also an empty one takes some, so that the ids of an
@@ -65,19 +77,36 @@ pub(super) fn read_blob(
     file_end: u64,
     blob: &BlobRef,
 ) -> Result<Blob, StorageError> {
-    let damaged = |message: &str| {
-        let message = format!("blob {} of {} bytes {message}", blob.id, blob.bytes);
-        StorageError::corrupt(described, blob.offset, message)
-    };
-    if !blob.offset.is_multiple_of(BLOB_ALIGNMENT_BYTES) || blob.end() > file_end {
-        return Err(damaged("cannot be where its reference says"));
-    }
-    let length = usize::try_from(blob.bytes).map_err(|_| damaged("is too large"))?;
+    let length = length(described, file_end, blob)?;
     let alignment = usize::try_from(BLOB_ALIGNMENT_BYTES).expect("small");
     let mut bytes = AlignedBuffer::zeroed(length, alignment);
-    data.read_at(blob.offset, &mut bytes)?;
-    if !blob.matches(&bytes) {
-        return Err(damaged("is not what was written: its checksum differs; restore a copy"));
-    }
+    read_into(data, described, blob, &mut bytes)?;
     Ok(Blob::new(bytes))
+}
+
+/// The length of a blob whose reference may be true.
+fn length(described: &str, file_end: u64, blob: &BlobRef) -> Result<usize, StorageError> {
+    if !blob.offset.is_multiple_of(BLOB_ALIGNMENT_BYTES) || blob.end() > file_end {
+        return Err(damaged(described, blob, "cannot be where its reference says"));
+    }
+    usize::try_from(blob.bytes).map_err(|_| damaged(described, blob, "is too large"))
+}
+
+fn read_into(
+    data: &dyn Device,
+    described: &str,
+    blob: &BlobRef,
+    bytes: &mut [u8],
+) -> Result<(), StorageError> {
+    data.read_at(blob.offset, bytes)?;
+    if !blob.matches(bytes) {
+        let message = "is not what was written: its checksum differs; restore a copy";
+        return Err(damaged(described, blob, message));
+    }
+    Ok(())
+}
+
+fn damaged(described: &str, blob: &BlobRef, message: &str) -> StorageError {
+    let message = format!("blob {} of {} bytes {message}", blob.id, blob.bytes);
+    StorageError::corrupt(described, blob.offset, message)
 }

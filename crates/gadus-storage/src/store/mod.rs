@@ -167,6 +167,22 @@ impl Store {
         self.shared.read_blob(blob)
     }
 
+    /// The length of a blob, where its reference may be true.
+    ///
+    /// # Errors
+    /// `Corrupt` when it cannot.
+    pub fn blob_length(&self, blob: &BlobRef) -> Result<usize, StorageError> {
+        self.shared.blob_length(blob)
+    }
+
+    /// The same as [`Store::read_blob`], into memory of the blob's length.
+    ///
+    /// # Errors
+    /// As [`Store::read_blob`].
+    pub fn read_blob_into(&self, blob: &BlobRef, bytes: &mut [u8]) -> Result<(), StorageError> {
+        self.shared.read_blob_into(blob, bytes)
+    }
+
     /// Says that a range will be read soon, or not again.
     pub fn hint(&self, range: Range<u64>, hint: Hint) {
         self.shared.files.data.hint(range, hint);

@@ -2,7 +2,7 @@
 //! scripts over connections of one instance and of several: which each level excludes and which it
 //! allows.
 
-use crate::locks::{in_both, number, run, while_it_waits};
+use crate::locks::{in_all, number, run, while_it_waits};
 use gadus::{Connection, ErrorKind};
 
 const LEVELS: [&str; 2] = ["READ COMMITTED", "SNAPSHOT"];
@@ -26,7 +26,7 @@ fn set(id: i64, n: i64) -> String {
 #[test]
 fn g0_dirty_writes_are_excluded() {
     for level in LEVELS {
-        in_both(|database, connect| {
+        in_all(|database, connect| {
             let (one, two) = (connect(), connect());
             begin(&[&one, &two], level);
             run(&one, &set(1, 11));
@@ -48,7 +48,7 @@ fn g0_dirty_writes_are_excluded() {
 #[test]
 fn g1a_and_g1b_nobody_sees_what_is_undone_or_replaced_before_its_commit() {
     for level in LEVELS {
-        in_both(|_, connect| {
+        in_all(|_, connect| {
             let (one, two) = (connect(), connect());
             begin(&[&one, &two], level);
             run(&one, &set(1, 101));
@@ -69,7 +69,7 @@ fn g1a_and_g1b_nobody_sees_what_is_undone_or_replaced_before_its_commit() {
 #[test]
 fn g1c_two_transactions_never_see_each_others_writes() {
     for level in LEVELS {
-        in_both(|_, connect| {
+        in_all(|_, connect| {
             let (one, two) = (connect(), connect());
             begin(&[&one, &two], level);
             run(&one, &set(1, 11));
@@ -85,7 +85,7 @@ fn g1c_two_transactions_never_see_each_others_writes() {
 #[test]
 fn otv_a_transaction_that_was_seen_does_not_vanish() {
     for level in LEVELS {
-        in_both(|database, connect| {
+        in_all(|database, connect| {
             let (one, two, reader) = (connect(), connect(), connect());
             begin(&[&one, &two, &reader], level);
             run(&one, &format!("{}; {};", set(1, 11), set(2, 19)));
@@ -110,7 +110,7 @@ fn otv_a_transaction_that_was_seen_does_not_vanish() {
 #[test]
 fn pmp_a_predicate_finds_the_same_rows_again_in_a_snapshot_only() {
     for level in LEVELS {
-        in_both(|_, connect| {
+        in_all(|_, connect| {
             let (one, two) = (connect(), connect());
             let found = "SELECT count(*) FROM t WHERE n = 30";
             begin(&[&one], level);
@@ -126,7 +126,7 @@ fn pmp_a_predicate_finds_the_same_rows_again_in_a_snapshot_only() {
 #[test]
 fn p4_an_update_is_lost_where_statements_see_newer_commits_and_refused_in_a_snapshot() {
     for level in LEVELS {
-        in_both(|database, connect| {
+        in_all(|database, connect| {
             let (one, two) = (connect(), connect());
             begin(&[&one, &two], level);
             assert_eq!((values(&one), values(&two)), ((0, 0), (0, 0)));
@@ -152,7 +152,7 @@ fn p4_an_update_is_lost_where_statements_see_newer_commits_and_refused_in_a_snap
 #[test]
 fn g_single_reads_are_of_one_state_in_a_snapshot_only() {
     for level in LEVELS {
-        in_both(|_, connect| {
+        in_all(|_, connect| {
             let (one, two) = (connect(), connect());
             begin(&[&one], level);
             assert_eq!(number(&one, "SELECT n FROM t WHERE id = 1"), 0);
@@ -173,7 +173,7 @@ fn g_single_reads_are_of_one_state_in_a_snapshot_only() {
 #[test]
 fn g2_item_write_skew_is_allowed_and_for_update_excludes_it() {
     for level in LEVELS {
-        in_both(|_, connect| {
+        in_all(|_, connect| {
             let (one, two) = (connect(), connect());
             begin(&[&one, &two], level);
             assert_eq!((values(&one), values(&two)), ((0, 0), (0, 0)));

@@ -1,17 +1,20 @@
-//! Transactions that meet one another, as connections of one instance and of several: no test can
-//! tell which.
+//! Transactions that meet one another, as connections of one instance, in both cache scopes, and of
+//! several: no test can tell which.
 
 use crate::files::Folder;
-use gadus::{Connection, Database, ErrorKind, Options, params};
+use gadus::{CacheScope, Connection, Database, ErrorKind, Options, params};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Connections of one instance, or each of an instance of its own.
-pub(crate) fn in_both(test: impl Fn(&Database, &dyn Fn() -> Connection)) {
-    for shares in [true, false] {
+/// Connections of one instance, with a cache that they share or one each, or each of an instance of
+/// its own.
+pub(crate) fn in_all(test: impl Fn(&Database, &dyn Fn() -> Connection)) {
+    let ways =
+        [(true, CacheScope::Process), (true, CacheScope::Connection), (false, CacheScope::Process)];
+    for (shares, scope) in ways {
         let folder = Folder::new();
         let path = folder.path("x.gadus");
-        let database = Database::open(&path, Options::new()).unwrap();
+        let database = Database::open(&path, Options::new().cache_scope(scope)).unwrap();
         let connection = database.connect();
         connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", &[]).unwrap();
         connection
@@ -65,7 +68,7 @@ const VALUE: &str = "SELECT n FROM t WHERE id = 1";
 
 #[test]
 fn a_snapshot_transaction_that_waited_for_a_changed_row_gets_a_conflict() {
-    in_both(|database, connect| {
+    in_all(|database, connect| {
         let (one, two) = (connect(), connect());
         run(&one, &format!("BEGIN; {COUNT};"));
         run(&two, "BEGIN");
@@ -83,7 +86,7 @@ fn a_snapshot_transaction_that_waited_for_a_changed_row_gets_a_conflict() {
 
 #[test]
 fn statements_that_see_what_is_committed_wait_and_then_count_on() {
-    in_both(|database, connect| {
+    in_all(|database, connect| {
         let (one, two) = (connect(), connect());
         // Compiled, planned, and in a transaction.
         let planned = "UPDATE t SET n = n + 1 WHERE id < 2";
@@ -106,7 +109,7 @@ fn statements_that_see_what_is_committed_wait_and_then_count_on() {
 
 #[test]
 fn read_committed_sees_others_between_its_statements_and_snapshots_do_not() {
-    in_both(|_, connect| {
+    in_all(|_, connect| {
         let (old, new, writer) = (connect(), connect(), connect());
         run(&old, "BEGIN");
         run(&new, "SET default_transaction_isolation = 'read committed'; BEGIN;");
@@ -124,7 +127,7 @@ fn read_committed_sees_others_between_its_statements_and_snapshots_do_not() {
 
 #[test]
 fn a_wait_that_takes_too_long_ends_and_names_who_is_in_the_way() {
-    in_both(|_, connect| {
+    in_all(|_, connect| {
         let (one, two) = (connect(), connect());
         run(&one, &format!("BEGIN; {COUNT};"));
         run(&two, "SET lock_timeout = '20ms'");
@@ -147,7 +150,7 @@ fn a_wait_that_takes_too_long_ends_and_names_who_is_in_the_way() {
 
 #[test]
 fn one_of_two_that_wait_for_one_another_is_refused() {
-    in_both(|_, connect| {
+    in_all(|_, connect| {
         let (one, two) = (connect(), connect());
         run(&one, "BEGIN; UPDATE t SET n = 1 WHERE id = 1;");
         run(&two, "BEGIN; UPDATE t SET n = 1 WHERE id = 2;");
@@ -181,7 +184,7 @@ fn one_of_two_that_wait_for_one_another_is_refused() {
 
 #[test]
 fn a_statement_that_waits_can_be_cancelled() {
-    in_both(|database, connect| {
+    in_all(|database, connect| {
         let (one, two) = (connect(), connect());
         run(&one, &format!("BEGIN; {COUNT};"));
         let ended = while_it_waits(database, &two, COUNT, || two.cancel_handle().cancel());
@@ -193,7 +196,7 @@ fn a_statement_that_waits_can_be_cancelled() {
 
 #[test]
 fn a_cancelled_statement_leaves_the_rest_of_its_transaction() {
-    in_both(|_, connect| {
+    in_all(|_, connect| {
         let one = connect();
         run(&one, "BEGIN; UPDATE t SET n = 1 WHERE id = 1; SAVEPOINT s;");
         let endless = "UPDATE t SET n = (SELECT count(*) FROM range(10000000) AS a, \
@@ -215,7 +218,7 @@ fn a_cancelled_statement_leaves_the_rest_of_its_transaction() {
 
 #[test]
 fn a_transaction_that_cannot_go_on_can_still_end() {
-    in_both(|_, connect| {
+    in_all(|_, connect| {
         let (one, two) = (connect(), connect());
         run(&one, "BEGIN ISOLATION LEVEL READ COMMITTED; CREATE TABLE u (n BIGINT);");
         run(&two, "CREATE TABLE v (n BIGINT)");
@@ -230,7 +233,7 @@ fn loads_from_files_wait_for_locks_too() {
     let folder = Folder::new();
     std::fs::write(folder.path("rows.csv"), "id,n\n1000,1\n").unwrap();
     let copy = format!("COPY t FROM '{}'", folder.path("rows.csv").display());
-    in_both(|database, connect| {
+    in_all(|database, connect| {
         let (one, two) = (connect(), connect());
         run(&one, "BEGIN; INSERT INTO t VALUES (1000, 7);");
         let loaded = while_it_waits(database, &two, &copy, || run(&one, "ROLLBACK"));
@@ -241,7 +244,7 @@ fn loads_from_files_wait_for_locks_too() {
 
 #[test]
 fn for_update_refuses_what_it_would_get_wrong() {
-    in_both(|_, connect| {
+    in_all(|_, connect| {
         let one = connect();
         run(&one, "BEGIN");
         for wrong in [
@@ -264,7 +267,7 @@ fn for_update_refuses_what_it_would_get_wrong() {
 
 #[test]
 fn rows_selected_for_update_are_kept() {
-    in_both(|database, connect| {
+    in_all(|database, connect| {
         let (one, two) = (connect(), connect());
         run(&one, "BEGIN ISOLATION LEVEL READ COMMITTED");
         let chosen = "SELECT n FROM t WHERE id <= 2 ORDER BY id FOR UPDATE";
@@ -300,7 +303,7 @@ fn rows_selected_for_update_are_kept() {
 
 #[test]
 fn workers_take_each_job_once() {
-    in_both(|_, connect| {
+    in_all(|_, connect| {
         let take = |worker: &Connection| -> usize {
             let mut taken = 0;
             loop {
@@ -340,7 +343,7 @@ fn id_of(database: &Database, is_it: impl Fn(&gadus::Session) -> bool) -> u32 {
 
 #[test]
 fn a_session_that_is_killed_gives_up_its_transaction_and_runs_nothing_more() {
-    in_both(|database, connect| {
+    in_all(|database, connect| {
         let (one, two) = (connect(), connect());
         run(&one, &format!("BEGIN; {COUNT};"));
         assert_eq!(number(&two, VALUE), 0);
@@ -361,7 +364,7 @@ fn a_session_that_is_killed_gives_up_its_transaction_and_runs_nothing_more() {
 
 #[test]
 fn a_session_that_waits_can_be_killed_or_its_statement_alone() {
-    in_both(|database, connect| {
+    in_all(|database, connect| {
         let (one, two) = (connect(), connect());
         run(&one, &format!("BEGIN; {COUNT};"));
         for (kill, kind) in

@@ -172,7 +172,7 @@ fn a_damaged_record_of_a_move_is_an_error_or_another_record() {
     let image = Arc::new(folder.copy());
     drop(alone);
     let (store, _) = Store::open(image, "x", StoreOptions::default()).unwrap();
-    let blobs = Blobs::new(Arc::new(store), ByteCount::mib(1));
+    let blobs = Blobs::of_process(Arc::new(store), ByteCount::mib(1));
     let whole = decode_changes(&payload, &blobs).unwrap();
     let [Change::MoveRows { removed, added, run, .. }] = &whole.1[..] else {
         panic!("another change: {whole:?}")

@@ -1,11 +1,12 @@
 //! Queries of every kind give what SQL says.
 
+use super::shell;
 use crate::support::Shell;
 use gadus_engine::ErrorKind;
 use gadus_sql::Value;
 
 fn people() -> Shell {
-    let shell = Shell::new();
+    let shell = shell();
     shell.run(
         "CREATE TABLE people (id BIGINT PRIMARY KEY, name TEXT NOT NULL, born DATE, \
          pay DECIMAL(10,2), score DOUBLE, member BOOLEAN DEFAULT false)",
@@ -19,7 +20,7 @@ fn people() -> Shell {
 
 #[test]
 fn every_type_comes_back_as_it_went_in() {
-    let shell = Shell::new();
+    let shell = shell();
     shell.run(
         "CREATE TABLE t (a BOOLEAN, b SMALLINT, c INTEGER, d BIGINT, e REAL, f DOUBLE, \
          g DECIMAL(5,2), h DECIMAL(38,3), i TEXT, j BYTEA, k DATE, l TIME, m TIMESTAMP, \
@@ -38,7 +39,7 @@ fn every_type_comes_back_as_it_went_in() {
          2024-02-29T12:00:00.500|18446744073709551615\n\
          NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL"
     );
-    shell.sql.engine().fold().unwrap();
+    shell.engine().fold().unwrap();
     assert_eq!(shell.run("SELECT g, i, n FROM t WHERE b = -7"), "1.10|it's|18446744073709551615");
 }
 
@@ -72,7 +73,7 @@ fn filters_answer_alike_before_and_after_encoding() {
     for (query, expected) in queries {
         assert_eq!(shell.run(query), expected, "{query}");
     }
-    shell.sql.engine().fold().unwrap();
+    shell.engine().fold().unwrap();
     for (query, expected) in queries {
         assert_eq!(shell.run(query), expected, "after folding: {query}");
     }
@@ -161,7 +162,7 @@ fn wrong_statements_say_what_is_wrong() {
 
 #[test]
 fn deep_nesting_is_an_error_and_no_crash() {
-    let shell = Shell::new();
+    let shell = shell();
     for text in [
         format!("SELECT {}1{}", "(".repeat(100_000), ")".repeat(100_000)),
         format!("SELECT {}1", "-".to_owned() + &"NOT ".repeat(50_000)),
@@ -176,7 +177,7 @@ fn headings_are_what_was_written() {
     let shell = people();
     let names = |text: &str| -> Vec<String> {
         shell.runtime.block_on(async {
-            match shell.session.execute(text, &[]).await.unwrap() {
+            match shell.session().execute(text, &[]).await.unwrap() {
                 gadus_sql::Outcome::Rows(rows) => {
                     let schema = rows.schema().clone();
                     let batches = rows.collect().await.unwrap();
@@ -197,7 +198,7 @@ fn headings_are_what_was_written() {
 
 #[test]
 fn a_sum_that_does_not_fit_is_an_error_whatever_plans_it() {
-    let shell = Shell::new();
+    let shell = shell();
     shell.run("CREATE TABLE t (g BIGINT, n BIGINT, u BIGINT UNSIGNED, d DECIMAL(38, 0))");
     shell.run(
         "INSERT INTO t VALUES (1, 9223372036854775807, 18446744073709551615, \
@@ -226,11 +227,11 @@ fn a_sum_that_does_not_fit_is_an_error_whatever_plans_it() {
 #[test]
 fn a_session_tells_how_far_its_statement_has_come() {
     let shell = people();
-    shell.sql.engine().fold().unwrap();
+    shell.engine().fold().unwrap();
     shell.run("SELECT upper(name), count(*) FROM people GROUP BY 1");
-    assert_eq!(shell.session.progress().fraction, Some(1.0));
+    assert_eq!(shell.last().progress().fraction, Some(1.0));
     shell.run("CREATE TABLE copied AS SELECT * FROM people");
-    assert_eq!(shell.session.progress().rows_written, 3);
+    assert_eq!(shell.last().progress().rows_written, 3);
     shell.run("SELECT 1");
-    assert_eq!(shell.session.progress().rows_written, 0);
+    assert_eq!(shell.last().progress().rows_written, 0);
 }

@@ -1,10 +1,11 @@
 //! Transactions: what they see, what others see, and who wins.
 
+use super::shell;
 use crate::support::Shell;
 use gadus_engine::ErrorKind;
 
 fn accounts() -> (Shell, Shell) {
-    let shell = Shell::new();
+    let shell = shell();
     shell.run("CREATE TABLE a (id BIGINT PRIMARY KEY, v BIGINT)");
     shell.run("INSERT INTO a VALUES (1, 10), (2, 20), (3, 30)");
     let other = shell.another();
@@ -119,7 +120,7 @@ fn concurrent_increments_are_all_counted() {
 fn an_open_stream_keeps_its_snapshot() {
     let (one, two) = accounts();
     let rows = one.runtime.block_on(async {
-        match one.session.execute("SELECT v FROM a ORDER BY id", &[]).await.unwrap() {
+        match one.session().execute("SELECT v FROM a ORDER BY id", &[]).await.unwrap() {
             gadus_sql::Outcome::Rows(rows) => rows,
             other => panic!("{other:?}"),
         }

@@ -1,10 +1,11 @@
 //! INSERT, UPDATE, DELETE, COPY: what they change, and that they change nothing else.
 
+use super::shell;
 use crate::support::Shell;
 use gadus_engine::ErrorKind;
 
 fn numbers() -> Shell {
-    let shell = Shell::new();
+    let shell = shell();
     shell.run("CREATE TABLE t (id BIGINT PRIMARY KEY, v INTEGER, s TEXT DEFAULT 'none')");
     shell.run("INSERT INTO t SELECT value, value % 10, 's' || value FROM generate_series(1, 1000)");
     shell.run("CREATE TABLE u (id BIGINT)");
@@ -46,7 +47,7 @@ fn update_obeys_subqueries_and_false_filters() {
     );
     assert_eq!(shell.run("UPDATE t SET v = v + 1, s = s || '!' WHERE id <= 2"), "2");
     assert_eq!(shell.run("SELECT v, s FROM t WHERE id = 2"), "3|s2!");
-    shell.sql.engine().fold().unwrap();
+    shell.engine().fold().unwrap();
     assert_eq!(shell.run("SELECT v, s FROM t WHERE id = 2"), "3|s2!");
     assert_eq!(shell.run("SELECT id FROM t WHERE s = 's2!'"), "2");
 }
@@ -79,7 +80,7 @@ fn a_failed_insert_inserts_nothing() {
 
 #[test]
 fn bulk_loads_make_segments_that_answer_like_rows() {
-    let shell = Shell::new();
+    let shell = shell();
     let rows = shell.run(
         "CREATE TABLE big AS SELECT value AS id, value % 7 AS k, 'name' || (value % 1000) AS s, \
          CASE WHEN value % 3 = 0 THEN NULL ELSE value END AS n \
@@ -103,7 +104,7 @@ fn bulk_loads_make_segments_that_answer_like_rows() {
         "6|28542\n100|200"
     );
     assert_eq!(queries.map(|query| shell.run(query))[1], before[1]);
-    shell.sql.engine().fold().unwrap();
+    shell.engine().fold().unwrap();
     assert_eq!(
         shell.run("SELECT k, count(*) FROM big WHERE k > 5 GROUP BY k ORDER BY k"),
         "6|28542\n100|200"
@@ -112,7 +113,7 @@ fn bulk_loads_make_segments_that_answer_like_rows() {
 
 #[test]
 fn keys_of_a_bulk_load_are_unique() {
-    let shell = Shell::new();
+    let shell = shell();
     shell.run("CREATE TABLE k (id BIGINT PRIMARY KEY)");
     let (kind, message) =
         shell.fails("INSERT INTO k SELECT value % 99999 FROM generate_series(1, 100000)");

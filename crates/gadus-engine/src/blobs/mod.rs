@@ -1,0 +1,196 @@
+//! Blobs of the data file, opened and cached within the memory limit.
+//!
+//! - A cache is of one process, shared by its threads, or of one connection: the same blobs, with the
+//!   same checks, so that nobody can tell but by time and memory.
+//! - The key of a cached blob is its id, which is never reused; so a cached blob is never stale.
+//! - What is cached is the blob in place with its opened form; nothing is decoded twice because
+//!   nothing is decoded.
+
+mod private;
+
+use crate::encoding::Column;
+use crate::error::{Error, ErrorKind, Result};
+use crate::keys::KeyPage;
+use crate::types::{ColumnType, StorageClass};
+use arrow::buffer::Buffer;
+use gadus_base::{ByteCount, DecodeError};
+use gadus_storage::{Blob, BlobRef, Store};
+use parking_lot::Mutex;
+use private::PrivateCache;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use std::sync::Arc;
+
+/// The store and the cache of blobs read from it.
+#[derive(Debug)]
+pub(crate) struct Blobs {
+    store: Arc<Store>,
+    cached: Cached,
+}
+
+/// Whose cache it is.
+#[derive(Debug)]
+enum Cached {
+    /// All threads'.
+    Process(Cache<u64, Opened, ByBytes>),
+    /// One connection's. Locked for a moment by the threads of one statement.
+    Connection(Mutex<PrivateCache>),
+}
+
+/// An opened blob.
+#[derive(Debug, Clone)]
+enum Opened {
+    Column(Arc<Column>),
+    Keys(Arc<KeyPage>),
+}
+
+#[derive(Debug, Clone)]
+struct ByBytes;
+
+impl Weighter<u64, Opened> for ByBytes {
+    fn weight(&self, _: &u64, opened: &Opened) -> u64 {
+        // The constant stands for the opened form beside the blob's bytes.
+        256 + match opened {
+            Opened::Column(column) => column.bytes as u64,
+            Opened::Keys(page) => page.bytes() as u64,
+        }
+    }
+}
+
+impl Blobs {
+    /// Blobs of a store, cached for all threads up to `limit`.
+    pub(crate) fn of_process(store: Arc<Store>, limit: ByteCount) -> Self {
+        // Columns of a segment take about 64 KiB each: the number that sizes the cache's tables.
+        let items = usize::try_from(limit.0 >> 16).unwrap_or(usize::MAX).clamp(64, 1 << 20);
+        Self { store, cached: Cached::Process(Cache::with_weighter(items, limit.0, ByBytes)) }
+    }
+
+    /// Blobs of a store, cached for one connection up to `limit`.
+    pub(crate) fn of_connection(store: Arc<Store>, limit: ByteCount) -> Self {
+        let limit = usize::try_from(limit.0).unwrap_or(usize::MAX);
+        Self { store, cached: Cached::Connection(Mutex::new(PrivateCache::new(limit))) }
+    }
+
+    /// A statement has ended: of a connection's blobs, those over its limit go.
+    pub(crate) fn trim(&self) {
+        if let Cached::Connection(cache) = &self.cached {
+            cache.lock().trim();
+        }
+    }
+
+    pub(crate) fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// Bytes that cached blobs take.
+    pub(crate) fn cached(&self) -> ByteCount {
+        match &self.cached {
+            Cached::Process(cache) => ByteCount(cache.weight()),
+            Cached::Connection(cache) => ByteCount(cache.lock().bytes() as u64),
+        }
+    }
+
+    /// A cached blob; else reads it, lets `open` open it, and caches it.
+    fn cached_or(
+        &self,
+        blob: &BlobRef,
+        open: impl FnOnce(Buffer) -> Result<Opened>,
+    ) -> Result<Opened> {
+        let cache = match &self.cached {
+            Cached::Process(cache) => {
+                if let Some(opened) = cache.get(&blob.id) {
+                    return Ok(opened);
+                }
+                let opened = open(self.read(blob)?)?;
+                cache.insert(blob.id, opened.clone());
+                return Ok(opened);
+            }
+            Cached::Connection(cache) => cache,
+        };
+        let mut piece = {
+            let mut cache = cache.lock();
+            if let Some(opened) = cache.get(blob.id) {
+                return Ok(opened.clone());
+            }
+            cache.take(self.store.blob_length(blob)?)
+        };
+        self.store.read_blob_into(blob, &mut piece.memory)?;
+        let chunk = piece.chunk();
+        let opened = open(Buffer::from(piece.memory.freeze()))?;
+        cache.lock().insert(blob.id, chunk, opened.clone());
+        Ok(opened)
+    }
+
+    /// A column blob, opened.
+    pub(crate) fn column(&self, blob: &BlobRef, column_type: ColumnType) -> Result<Arc<Column>> {
+        let open = |buffer| self.open_column(blob, column_type, &buffer).map(Arc::new);
+        match self.cached_or(blob, |buffer| open(buffer).map(Opened::Column))? {
+            Opened::Column(column) => Ok(column),
+            // Named as a column and as a key page: one of the two who name it is damaged.
+            Opened::Keys(_) => open(self.read(blob)?),
+        }
+    }
+
+    /// A column blob, opened without entering the cache: for verification, which reads the file.
+    pub(crate) fn read_column(&self, blob: &BlobRef, column_type: ColumnType) -> Result<Column> {
+        self.open_column(blob, column_type, &self.read(blob)?)
+    }
+
+    fn open_column(
+        &self,
+        blob: &BlobRef,
+        column_type: ColumnType,
+        buffer: &Buffer,
+    ) -> Result<Column> {
+        let class: StorageClass = column_type.storage();
+        Column::open(class, column_type == ColumnType::Text, buffer)
+            .map_err(|error| self.damaged(blob, error))
+    }
+
+    /// A page of a key run, opened.
+    pub(crate) fn key_page(&self, blob: &BlobRef) -> Result<Arc<KeyPage>> {
+        let open = |buffer| self.open_key_page(blob, &buffer).map(Arc::new);
+        match self.cached_or(blob, |buffer| open(buffer).map(Opened::Keys))? {
+            Opened::Keys(page) => Ok(page),
+            Opened::Column(_) => open(self.read(blob)?),
+        }
+    }
+
+    /// A page of a key run, opened without entering the cache: for merges and
+    /// verification, which read it once.
+    pub(crate) fn read_key_page(&self, blob: &BlobRef) -> Result<KeyPage> {
+        self.open_key_page(blob, &self.read(blob)?)
+    }
+
+    fn open_key_page(&self, blob: &BlobRef, buffer: &Buffer) -> Result<KeyPage> {
+        KeyPage::open(buffer).map_err(|error| self.damaged(blob, error))
+    }
+
+    fn read(&self, blob: &BlobRef) -> Result<Buffer> {
+        let bytes = self.store.read_blob(blob)?;
+        Ok(Buffer::from(bytes::Bytes::from_owner(OwnedBlob(bytes))))
+    }
+
+    /// The error for a blob whose checksum holds and whose content does not.
+    pub(crate) fn damaged(&self, blob: &BlobRef, error: DecodeError) -> Error {
+        let place = self.store.describe();
+        Error::new(
+            ErrorKind::Corrupt,
+            format!(
+                "{place}: the blob at offset {} is damaged: {error} of the blob; run `gadus check` \
+                 and restore the file from a backup",
+                blob.offset
+            ),
+        )
+        .caused_by(error)
+    }
+}
+
+/// Lets a blob be the owner of shared bytes.
+struct OwnedBlob(Blob);
+
+impl AsRef<[u8]> for OwnedBlob {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
