@@ -15,13 +15,14 @@ use crate::engine::recovery;
 use crate::error::Result;
 use crate::version::{DatabaseVersion, decode_changes};
 use arc_swap::ArcSwap;
-use gadus_base::{CommitNumber, LogPosition};
+use gadus_base::{CommitNumber, LogPosition, clock};
 use gadus_storage::{LogEnd, LogRecord, Store, Turn};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Orders the commits of one database.
 #[derive(Debug)]
@@ -35,6 +36,7 @@ pub(crate) struct Coordinator {
     visible: ArcSwap<DatabaseVersion>,
     pending: Mutex<VecDeque<Pending>>,
     pins: Mutex<BTreeMap<CommitNumber, Pinned>>,
+    caught_up: CaughtUp,
 }
 
 /// The appended head, as this instance knows it.
@@ -59,6 +61,13 @@ struct Pending {
     version: Arc<DatabaseVersion>,
     /// The log must be durable up to here.
     needs: LogPosition,
+}
+
+/// What following other instances has cost.
+#[derive(Debug, Default)]
+struct CaughtUp {
+    records: AtomicU64,
+    nanoseconds: AtomicU64,
 }
 
 /// A commit that is read.
@@ -88,6 +97,7 @@ impl Coordinator {
             visible: ArcSwap::new(version),
             pending: Mutex::default(),
             pins: Mutex::default(),
+            caught_up: CaughtUp::default(),
         }
     }
 
@@ -137,6 +147,7 @@ impl Coordinator {
         if !store.is_shared() || store.appended() <= head.version.end.position() {
             return Ok(());
         }
+        let begun = clock().now();
         let (durable, target) = (store.durable(), store.sync_target());
         let Some((records, _)) = store.records_after(&head.version.end)? else {
             return self.read_again(head);
@@ -163,7 +174,17 @@ impl Coordinator {
         store.end_reading();
         self.add_pending(&version, head.sync_end);
         self.move_head(head, Arc::new(version));
+        self.caught_up.records.fetch_add(records.len() as u64, Ordering::Relaxed);
+        let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.caught_up.nanoseconds.fetch_add(took, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Records of other instances that were applied here, and how long that took.
+    pub(crate) fn caught_up(&self) -> (u64, Duration) {
+        let CaughtUp { records, nanoseconds } = &self.caught_up;
+        let took = Duration::from_nanos(nanoseconds.load(Ordering::Relaxed));
+        (records.load(Ordering::Relaxed), took)
     }
 
     /// Applies a record; `before` is called with the version before it, and whether its commit asked

@@ -122,6 +122,36 @@ fn locks_are_timed_on_both_paths_beside_mutexes_and_file_locks() {
 }
 
 #[test]
+fn readers_are_measured_in_both_scopes_as_threads_and_as_processes() {
+    let folder = Folder::new();
+    let words = ["scopes", "--readers", "1,2", "--rows", "5000", "--queries", "2"];
+    let figures = figures(&folder, &[&words[..], &["--burst-time", "60ms"]].concat());
+    for (who, scope) in [
+        ("threads", "process"),
+        ("threads", "connection"),
+        ("processes", "process"),
+        ("processes", "connection"),
+    ] {
+        for readers in [1, 2] {
+            let case = format!("{readers} readers, {who}, {scope} scope");
+            for metric in ["elapsed", "queries", "cpu", "memory"] {
+                assert!(value(&figures, &case, metric) > 0.0, "{case} {metric}");
+            }
+        }
+        let bursts = format!("2 readers, {who}, {scope} scope, bursts");
+        assert!(value(&figures, &bursts, "commits") > 0.0, "{bursts}");
+        assert!(value(&figures, &bursts, "queries") > 0.0, "{bursts}");
+        let copies = format!("2 readers, {who}, {scope} scope");
+        assert!(figures.iter().any(|one| one["case"] == copies && one["peer"] == "two copies"));
+    }
+    for scope in ["process", "connection"] {
+        let case = format!("1000 idle connections, {scope} scope");
+        assert!(value(&figures, &case, "memory_per_connection") > 0.0, "{case}");
+    }
+    assert!(value(&figures, "one row changed by another", "catch_up_ms_p99") > 0.0);
+}
+
+#[test]
 fn commits_are_counted_for_each_number_of_clients_beside_the_bare_loop() {
     let folder = Folder::new();
     let figures = figures(&folder, &["commit", "--clients", "1,4", "--time", "150ms"]);

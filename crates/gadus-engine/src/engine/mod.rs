@@ -173,7 +173,10 @@ impl Engine {
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         let store = self.inner().blobs.store();
+        let (caught_up_commits, caught_up_time) = self.inner().coordinator.caught_up();
         Statistics {
+            caught_up_commits,
+            caught_up_time,
             store: store.statistics(),
             locks: store.locks().statistics(),
             cached: self.blobs.cached(),

@@ -4,6 +4,7 @@ use gadus_base::{ByteCount, CommitNumber};
 use gadus_locks::LockStatistics;
 use gadus_storage::{Durability, Sharing, StoreStatistics};
 use std::num::NonZero;
+use std::time::Duration;
 
 /// How to open a database.
 #[derive(Debug, Clone)]
@@ -65,6 +66,10 @@ pub struct Statistics {
     pub store: StoreStatistics,
     /// Counters of the lock table, of all who have the database open.
     pub locks: LockStatistics,
+    /// Commits of other instances that were applied here, and how long that took.
+    pub caught_up_commits: u64,
+    /// See `caught_up_commits`.
+    pub caught_up_time: Duration,
     /// Bytes of cached blobs.
     pub cached: ByteCount,
     /// The newest visible commit.

@@ -15,9 +15,11 @@ mod load;
 mod locks;
 mod machine;
 mod peers;
+mod player;
 mod processes;
 mod rounds;
 mod scan;
+mod scopes;
 mod worker;
 mod workplace;
 
@@ -42,6 +44,7 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench scan --rows 10000000 --against duckdb --json
   gadus bench processes --processes 32 --against sqlite,postgres
   gadus bench processes --mix point --processes 1,2,4,8 --against sqlite
+  gadus bench scopes
   gadus bench locks
   gadus bench kill --kills 1000
 
@@ -62,6 +65,8 @@ enum What {
     Scan(scan::Scan),
     /// Durable updates of one row, alone or among reads, from many processes on one file
     Processes(processes::Processes),
+    /// Readers as threads and as processes, with a cache that they share or one each
+    Scopes(scopes::Scopes),
     /// A lock of the lock table, beside mutexes of one process and locks of a file
     Locks(locks::Locks),
     /// Kill -9 of a process that commits and checkpoints, again and again
@@ -118,6 +123,7 @@ pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
         What::Commit(command) => commit::run(command),
         What::Scan(command) => scan::run(command),
         What::Processes(command) => processes::run(command),
+        What::Scopes(command) => scopes::run(command),
         What::Locks(command) => locks::run(command),
         What::Kill(command) => kill::run(command),
     }

@@ -10,7 +10,7 @@ use gadus::{Database, Options};
 use gadus_base::clock;
 use serde_json::{Value, json};
 
-use super::{kill, load, processes, scan};
+use super::{kill, load, processes, scan, scopes};
 use crate::failure::Failure;
 
 #[derive(Debug, Args)]
@@ -42,6 +42,28 @@ enum What {
         #[arg(long, value_parser = humantime::parse_duration)]
         time: Duration,
     },
+    /// Read a table from several threads, and tell how long that took
+    Read {
+        file: PathBuf,
+        #[command(flatten)]
+        reading: scopes::Reading,
+    },
+    /// Write for a time
+    Write {
+        file: PathBuf,
+        #[arg(long, value_parser = humantime::parse_duration)]
+        time: Duration,
+    },
+    /// Open connections, and keep them open
+    Hold {
+        file: PathBuf,
+        #[arg(long)]
+        private: bool,
+        #[arg(long)]
+        connections: u32,
+    },
+    /// Time the statement after another instance's commit
+    Notice { file: PathBuf },
     /// Tell whether a database is sound, and what its ledger holds
     Verify { file: PathBuf },
 }
@@ -69,6 +91,12 @@ pub(crate) fn work(command: &Worker) -> Result<(), Failure> {
         What::Play { file, reads_per_commit, sync_delay, time } => {
             processes::play(file, *reads_per_commit, *sync_delay, *time)?
         }
+        What::Read { file, reading } => return scopes::read(file, reading),
+        What::Write { file, time } => scopes::write(file, *time)?,
+        What::Hold { file, private, connections } => {
+            return scopes::hold(file, *private, *connections);
+        }
+        What::Notice { file } => scopes::notice(file)?,
         What::Verify { file } => kill::verify(file)?,
     };
     writeln!(io::stdout(), "{answer}")?;

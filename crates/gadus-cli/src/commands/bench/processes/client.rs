@@ -1,71 +1,28 @@
 //! A process that plays a mix on a database of Gadus: how it is started, and what it does.
 //!
-//! - It says when it is ready, begins when told to, and answers with one line when it is through.
 //! - The first thing that goes wrong in it is told on standard error; all are counted.
 
 use std::fmt::Display;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
 use gadus::{Database, Options, Statement, params};
 use gadus_base::{Random, clock};
 use serde_json::Value;
 
+use super::super::player::{Player as Process, await_start};
 use super::super::{Turn, worker};
 use super::mix::{Mix, Played, READ, ROWS, UPDATE};
 use crate::failure::Failure;
 
-/// A started process.
-pub(super) struct Client {
-    child: Child,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Client {
-    pub(super) fn start(file: &Path, mix: Mix, turn: &Turn) -> Result<Self, Failure> {
-        let mut command = worker::command("play")?;
-        command.arg(file).arg("--reads-per-commit").arg(mix.reads_per_commit().to_string());
-        command.arg("--sync-delay").arg(format!("{}us", turn.sync_delay.as_micros()));
-        command.arg("--time").arg(format!("{}ms", turn.time.as_millis()));
-        let mut child = command.stdin(Stdio::piped()).spawn()?;
-        let answers = child.stdout.take();
-        let answers = answers.ok_or_else(|| Failure::message("a process without output"))?;
-        Ok(Self { child, answers: BufReader::new(answers) })
-    }
-
-    fn line(&mut self) -> Result<String, Failure> {
-        let mut line = String::new();
-        if self.answers.read_line(&mut line)? == 0 {
-            return Err(Failure::message("a process broke off; see above"));
-        }
-        Ok(line)
-    }
-
-    pub(super) fn wait_ready(&mut self) -> Result<(), Failure> {
-        self.line().map(drop)
-    }
-
-    pub(super) fn go(&mut self) -> Result<(), Failure> {
-        let input = self.child.stdin.as_mut();
-        Ok(writeln!(input.ok_or_else(|| Failure::message("a process without input"))?, "go")?)
-    }
-
-    pub(super) fn answer(&mut self) -> Result<Value, Failure> {
-        let line = self.line()?;
-        self.child.wait()?;
-        serde_json::from_str(&line)
-            .map_err(|error| Failure::message(format!("the answer of a process: {error}")))
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        // One that has ended needs no more.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Starts such a process.
+pub(super) fn start(file: &Path, mix: Mix, turn: &Turn) -> Result<Process, Failure> {
+    let mut command = worker::command("play")?;
+    command.arg(file).arg("--reads-per-commit").arg(mix.reads_per_commit().to_string());
+    command.arg("--sync-delay").arg(format!("{}us", turn.sync_delay.as_micros()));
+    command.arg("--time").arg(format!("{}ms", turn.time.as_millis()));
+    Process::start(command)
 }
 
 /// What such a process does: reads and updates rows until its time is over.
@@ -83,8 +40,7 @@ pub(in super::super) fn play(
         random: Random::from_system(),
         played: Played::default(),
     };
-    writeln!(io::stdout(), "ready")?;
-    io::stdin().read_line(&mut String::new())?;
+    await_start()?;
     let started = clock().now();
     while started.elapsed() < time {
         (0..reads_per_commit).for_each(|_| player.read());

@@ -19,11 +19,11 @@ use gadus::{Database, Options};
 
 use super::figures::{self, Figure, Metric};
 use super::machine::Machine;
+use super::player::Player;
 use super::rounds::{Entry, GADUS, measure};
 use super::workplace::{Workplace, remove_database};
 use super::{Common, Repeat, Turn};
 use crate::failure::Failure;
-use client::Client;
 use mix::{Mix, Played, ROWS, TABLE};
 use rivals::Rivals;
 
@@ -110,11 +110,11 @@ fn play_gadus(
     connection.execute(TABLE, &[])?;
     let fill = format!("INSERT INTO counters SELECT value, 0 FROM generate_series(1, {ROWS})");
     connection.execute(&fill, &[])?;
-    let start = |_| Client::start(&file, mix, turn);
+    let start = |_| client::start(&file, mix, turn);
     let mut started = (0..processes).map(start).collect::<Result<Vec<_>, _>>()?;
-    started.iter_mut().try_for_each(Client::wait_ready)?;
+    started.iter_mut().try_for_each(Player::wait_ready)?;
     let before = database.statistics().store.log_syncs;
-    started.iter_mut().try_for_each(Client::go)?;
+    started.iter_mut().try_for_each(Player::go)?;
     let mut played = Played::default();
     for mut client in started {
         played.add(&client.answer()?)?;
