@@ -21,6 +21,7 @@ mod deadlock;
 mod error;
 mod escalation;
 mod fast;
+mod held;
 mod inspection;
 mod layout;
 mod modes;
@@ -35,6 +36,7 @@ mod state;
 mod statistics;
 mod store;
 mod values;
+mod visit;
 mod wait;
 
 pub use error::{LockError, LockErrorKind, LockHolder};
@@ -50,7 +52,7 @@ pub use wait::Canceller;
 
 use crate::instances::Instances;
 use crate::latch::{Liveness, Owner};
-use crate::memory::{EXTENT_BYTES, Memory, Offset};
+use crate::memory::{EXTENT_BYTES, Mapped, Memory, Offset};
 use deadlock::Cleared;
 use gadus_base::{Instant, clock};
 use layout::{FORMAT, HEADER_BYTES, Header};
@@ -82,6 +84,9 @@ pub struct LockSettings {
 pub struct LockTable {
     instances: Arc<Instances>,
     memory: Arc<Memory>,
+    header: Mapped<Header>,
+    /// This instance.
+    me: Owner,
     start: usize,
     chunks_max: usize,
     settings: LockSettings,
@@ -109,7 +114,7 @@ impl LockTable {
         assert!(start.is_multiple_of(EXTENT_BYTES), "the table begins with an extent");
         let memory = instances.memory().clone();
         memory.ensure(start + HEADER_BYTES)?;
-        let header = memory.at(Offset::<Header>::new(start))?;
+        let header = memory.keep(Offset::<Header>::new(start))?;
         if header.format.load(Ordering::Acquire) != FORMAT
             && !store::replace(&header.format, 0, FORMAT)
             && header.format.load(Ordering::Acquire) != FORMAT
@@ -118,8 +123,10 @@ impl LockTable {
         }
         let chunks_max = Self::chunks_in(memory.bytes_max(), start);
         Ok(Arc::new(Self {
+            me: instances.me(),
             instances,
             memory,
+            header,
             start,
             chunks_max,
             settings,
@@ -170,8 +177,9 @@ impl LockTable {
         }
     }
 
+    #[inline]
     fn header(&self) -> &Header {
-        self.memory.at(Offset::new(self.start)).expect("attaching has found it mapped")
+        &self.header
     }
 
     /// Who is behind a request.

@@ -18,9 +18,10 @@ use super::chunks::Use;
 use super::error::{LockError, LockErrorKind};
 use super::layout::{VALUE_BUCKETS, VALUE_WORDS, VALUES_PER_CHUNK, ValueRecord};
 use super::owner::LockOwner;
-use super::partition::{Inside, Place};
+use super::partition::Place;
 use super::resource::Resource;
 use super::store::{put, put32};
+use super::visit::Inside;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Bytes of a value block.

@@ -137,15 +137,15 @@ fn die_at_every_store(
         let table = machine.open();
         assert_eq!(table.reap(), 1, "store {index}");
         table.check().unwrap_or_else(|error| panic!("store {index}: {error}"));
-        for (resource, held) in &held {
+        for (resource, held) in held.iter() {
             if held.slot >= 1 << 31 {
                 // It has no request, or just got one.
                 let mut owner = table.register().unwrap();
-                let refused = owner.lock(*resource, Mode::Exclusive, Wait::No).unwrap_err();
+                let refused = owner.lock(resource, Mode::Exclusive, Wait::No).unwrap_err();
                 assert_eq!(refused.kind, LockErrorKind::Timeout, "store {index}");
                 continue;
             }
-            let partition = partition::Place::of(*resource).partition;
+            let partition = partition::Place::of(resource).partition;
             let state = table.enter(partition).unwrap().state(held.slot).unwrap();
             assert_eq!(state.granted, held.mode, "store {index}: the living keep {resource}");
         }
