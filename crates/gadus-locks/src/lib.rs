@@ -32,7 +32,7 @@ pub use instances::{Fence, INSTANCES_MAX, InstanceDescription, InstanceTable, In
 pub use latch::{Acquired, Latch, Liveness, Owner};
 pub use memory::{EXTENT_BYTES, FileIdentity, Memory, Offset, Shared, wait_on, wake};
 pub use table::{
-    Canceller, Cleanup, EscalationSettings, Grant, LockError, LockErrorKind, LockHolder, LockOwner,
-    LockSettings, LockStatistics, LockTable, LockView, Mode, Notification, Resource, RowGrant,
-    RowLocks, VALUE_BYTES, Value, Wait, Watcher,
+    Canceller, Cleanup, EscalationSettings, Grant, LockError, LockErrorKind, LockFailure,
+    LockHolder, LockOwner, LockSettings, LockStatistics, LockTable, LockView, Mode, Notification,
+    Resource, RowGrant, RowLocks, VALUE_BYTES, Value, Wait, Watcher,
 };

@@ -5,14 +5,13 @@
 //!   is tried again after [`RowLocks::RETRY_AFTER`] more.
 //! - It is for one transaction: [`RowLocks::release_all`] ends it.
 
+use super::by_resource::ByResource;
 use super::error::{LockError, LockErrorKind};
 use super::modes::Mode;
 use super::owner::{LockOwner, Wait};
-use super::resource::{Hashed, Resource};
+use super::resource::Resource;
 use super::statistics::Counter;
 use gadus_base::{RowId, SegmentId, TableId};
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 
 /// When row locks turn into larger ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,11 +28,11 @@ pub struct RowLocks {
     owner: LockOwner,
     settings: EscalationSettings,
     /// Of each segment and each table with row locks in it.
-    within: HashMap<Resource, Rows, BuildHasherDefault<Hashed>>,
+    within: ByResource<Rows>,
 }
 
 /// The row locks within something larger.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Rows {
     count: u32,
     /// What one lock for all of them must cover.
@@ -66,7 +65,7 @@ impl RowLocks {
     /// Counts the row locks of an owner, which has none yet.
     #[must_use]
     pub fn new(owner: LockOwner, settings: EscalationSettings) -> Self {
-        Self { owner, settings, within: HashMap::default() }
+        Self { owner, settings, within: ByResource::default() }
     }
 
     /// The owner, for locks of other things than rows.
@@ -96,12 +95,9 @@ impl RowLocks {
         let before = self.owner.held_count();
         let after = self.owner.lock(Resource::row(table, row), mode, wait)?.mode;
         let new = u32::from(self.owner.held_count() > before);
-        let rows = self.within.entry(part);
-        let in_segment = rows.or_insert_with(|| Rows::new(self.settings.rows_per_segment_max));
-        let segment_is_full = in_segment.add(new, after);
-        let rows = self.within.entry(whole);
-        let in_table = rows.or_insert_with(|| Rows::new(self.settings.rows_per_table_max));
-        if in_table.add(new, after) && self.escalate_table(table)? {
+        let segment_is_full = self.count(part, self.settings.rows_per_segment_max, new, after);
+        let table_is_full = self.count(whole, self.settings.rows_per_table_max, new, after);
+        if table_is_full && self.escalate_table(table)? {
             return Ok(RowGrant::Table);
         }
         if segment_is_full && self.escalate_segment(table, row.segment)? {
@@ -119,11 +115,23 @@ impl RowLocks {
         self.owner.release_all()
     }
 
+    /// Counts a row lock within something larger; says whether it is time to escalate.
+    #[inline]
+    fn count(&mut self, larger: Resource, limit: u32, new: u32, mode: Mode) -> bool {
+        if let Some(rows) = self.within.get_mut(larger) {
+            return rows.add(new, mode);
+        }
+        let mut rows = Rows::new(limit);
+        let is_full = rows.add(new, mode);
+        self.within.add(larger, rows);
+        is_full
+    }
+
     fn escalate_segment(&mut self, table: TableId, segment: SegmentId) -> Result<bool, LockError> {
         let part = Resource::segment(table, segment);
         let escalated = self.escalate(part, |resource| resource.is_in_segment(table, segment))?;
         if escalated {
-            self.within.remove(&part);
+            self.within.remove(part);
         }
         Ok(escalated)
     }
@@ -132,7 +140,7 @@ impl RowLocks {
         let whole = Resource::table(table);
         let escalated = self.escalate(whole, |resource| resource.is_within_table(table))?;
         if escalated {
-            self.within.retain(|one, _| *one != whole && !one.is_within_table(table));
+            self.within.retain(|one| one != whole && !one.is_within_table(table));
         }
         Ok(escalated)
     }
@@ -143,7 +151,7 @@ impl RowLocks {
         larger: Resource,
         is_inside: impl Fn(Resource) -> bool,
     ) -> Result<bool, LockError> {
-        let rows = self.within.get_mut(&larger).expect("its rows were just counted");
+        let rows = self.within.get_mut(larger).expect("its rows were just counted");
         rows.try_at = rows.count.saturating_add(Self::RETRY_AFTER);
         let mode = rows.mode;
         match self.owner.lock(larger, mode, Wait::No) {

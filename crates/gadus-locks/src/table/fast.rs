@@ -21,10 +21,9 @@
 use super::LockTable;
 use super::chunks::Use;
 use super::error::LockError;
-use super::held::Held;
 use super::layout::{CONNECTIONS_PER_CHUNK, Connection, FAST_LOCKS, PARTITIONS, STRONG_CLASSES};
 use super::modes::{Mode, ModeSet};
-use super::owner::{LockOwner, Wait};
+use super::owner::{Held, LockOwner, Wait};
 use super::partition::Place;
 use super::resource::Resource;
 use super::state::{Holder, State};

@@ -13,6 +13,7 @@
 //!
 //! An instance drops its [`LockOwner`]s before it leaves.
 
+mod by_resource;
 mod chains;
 mod check;
 mod chunks;
@@ -21,7 +22,6 @@ mod deadlock;
 mod error;
 mod escalation;
 mod fast;
-mod held;
 mod inspection;
 mod layout;
 mod modes;
@@ -39,7 +39,7 @@ mod values;
 mod visit;
 mod wait;
 
-pub use error::{LockError, LockErrorKind, LockHolder};
+pub use error::{LockError, LockErrorKind, LockFailure, LockHolder};
 pub use escalation::{EscalationSettings, RowGrant, RowLocks};
 pub use inspection::LockView;
 pub use modes::Mode;

@@ -5,8 +5,8 @@
 //! - Dropping it releases everything.
 
 use super::LockTable;
+use super::by_resource::ByResource;
 use super::error::{LockError, LockErrorKind};
-use super::held::{Held, Locks};
 use super::layout::Connection;
 use super::modes::Mode;
 use super::partition::Place;
@@ -65,7 +65,7 @@ pub struct LockOwner {
     pub(super) holder: Holder,
     pub(super) number: u32,
     record: Mapped<Connection>,
-    pub(super) held: Locks,
+    pub(super) held: ByResource<Held>,
     pub(super) cancelled: Arc<AtomicBool>,
     pub(super) entries: Vec<Entry>,
     /// The entries of its record that are in use.
@@ -73,6 +73,14 @@ pub struct LockOwner {
     /// Requests that it has given up, and could not withdraw because somebody held up the table. Its
     /// next call does.
     pub(super) stale: Vec<(Resource, Entry)>,
+}
+
+/// A lock as its owner knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Held {
+    /// The slot of its request, or what the fast path makes of an entry.
+    pub(super) slot: u32,
+    pub(super) mode: Mode,
 }
 
 impl LockTable {
@@ -89,7 +97,7 @@ impl LockTable {
             holder,
             number,
             record,
-            held: Locks::default(),
+            held: ByResource::default(),
             cancelled: Arc::default(),
             entries: Vec::new(),
             fast_used: 0,
@@ -264,8 +272,10 @@ impl LockOwner {
             Some(at) => self.release_moved(resource, at),
             None => self.table.release(resource, held.slot),
         };
+        let Err(error) = result else { return Ok(()) };
         // It is held still.
-        result.inspect_err(|_| self.held.add(resource, held))
+        self.held.add(resource, held);
+        Err(error)
     }
 
     /// Releases everything.
@@ -273,16 +283,21 @@ impl LockOwner {
     /// # Errors
     /// `Damaged`; what is not damaged is released then, too.
     pub fn release_all(&mut self) -> Result<(), LockError> {
-        let mut result = self.withdraw_stale(Wait::Forever);
+        let mut first = self.withdraw_stale(Wait::Forever).err();
+        let mut note = |result: Result<(), LockError>| {
+            if let Err(error) = result {
+                first.get_or_insert(error);
+            }
+        };
         for resource in self.held.more().collect::<Vec<_>>() {
-            result = result.and(self.unlock(resource));
+            note(self.unlock(resource));
         }
         // From the end: what takes the place of one that is gone was looked at before.
         for at in (0..self.held.few().len()).rev() {
             let (resource, _) = self.held.few()[at];
-            result = result.and(self.unlock(resource));
+            note(self.unlock(resource));
         }
-        result
+        first.map_or(Ok(()), Err)
     }
 
     /// Deadlocks with this owner in them that were undone by refusing others.

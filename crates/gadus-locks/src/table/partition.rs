@@ -1,4 +1,7 @@
 //! Inside a partition: its requests, under its latch, which [`Inside`] holds.
+//!
+//! - What each lock of a row does is inlined always: otherwise state is put together only to be taken
+//!   apart again, which took 5 of 47 ns.
 
 use super::LockTable;
 use super::chunks::Use;
@@ -40,7 +43,7 @@ impl LockTable {
 
 impl Inside<'_> {
     /// The request of a number found in this partition.
-    #[inline]
+    #[inline(always)]
     pub(super) fn request(&self, slot: u32) -> Result<&Request, LockError> {
         self.noting(self.table.record(Use::Requests(self.index), slot))
     }
@@ -116,6 +119,7 @@ impl Inside<'_> {
     }
 
     /// Adds a request.
+    #[inline(always)]
     pub(super) fn insert(
         &mut self,
         resource: Resource,
@@ -165,6 +169,7 @@ impl Inside<'_> {
     }
 
     /// Takes a request away, and with the last one of a resource its value.
+    #[inline(always)]
     pub(super) fn remove(&mut self, resource: Resource, slot: u32) -> Result<(), LockError> {
         let bucket = &self.part.buckets[Place::of(resource).bucket];
         let mut link = bucket;

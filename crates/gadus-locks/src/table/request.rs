@@ -6,9 +6,8 @@
 
 use super::LockTable;
 use super::error::{LockError, LockErrorKind, LockHolder};
-use super::held::Held;
 use super::modes::Mode;
-use super::owner::{LockOwner, Wait};
+use super::owner::{Held, LockOwner, Wait};
 use super::partition::Place;
 use super::queue::{self, Edge, Entry};
 use super::resource::Resource;
@@ -41,6 +40,7 @@ impl LockOwner {
     }
 
     /// Asks for a lock of something that it has no lock of.
+    #[inline]
     pub(super) fn acquire(
         &mut self,
         resource: Resource,
