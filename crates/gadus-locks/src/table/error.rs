@@ -32,6 +32,8 @@ pub enum LockErrorKind {
 #[derive(Clone, PartialEq, Eq)]
 pub struct LockError(Box<LockFailure>);
 
+const _: () = assert!(size_of::<Result<(), LockError>>() == size_of::<usize>());
+
 /// What there is to know of a [`LockError`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockFailure {
