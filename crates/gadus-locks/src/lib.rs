@@ -33,6 +33,6 @@ pub use latch::{Acquired, Latch, Liveness, Owner};
 pub use memory::{EXTENT_BYTES, FileIdentity, Memory, Offset, Shared, wait_on, wake};
 pub use table::{
     Canceller, Cleanup, ConnectionView, Ending, EscalationSettings, Event, Grant, LockError,
-    LockErrorKind, LockHolder, LockOwner, LockSettings, LockStatistics, LockTable, LockView, Mode,
-    Notification, Resource, RowGrant, RowLocks, VALUE_BYTES, Value, Wait, Watcher,
+    LockErrorKind, LockFailure, LockHolder, LockOwner, LockSettings, LockStatistics, LockTable,
+    LockView, Mode, Notification, Resource, RowGrant, RowLocks, VALUE_BYTES, Value, Wait, Watcher,
 };

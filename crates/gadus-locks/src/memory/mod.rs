@@ -10,9 +10,11 @@
 #![allow(unsafe_code)]
 
 mod futex;
+mod mapped;
 mod shared;
 
 pub use futex::{wait_on, wake};
+pub(crate) use mapped::Mapped;
 pub use shared::{Offset, Shared};
 
 use crate::error::{MemoryError, MemoryErrorKind};

@@ -1,6 +1,7 @@
 //! Two mappings of one file, and offsets that cannot be.
 
 use super::*;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn word(memory: &Memory, bytes: usize) -> &AtomicU64 {
@@ -44,10 +45,22 @@ fn another_file_under_the_path_is_refused_and_an_existing_one_is_not_reused() {
 }
 
 #[test]
+fn a_value_that_is_kept_keeps_its_memory_and_stays_where_it_is_when_that_grows() {
+    let memory = Arc::new(Memory::private(2 * EXTENT_BYTES).unwrap());
+    let kept = memory.keep(Offset::<AtomicU64>::new(8)).unwrap();
+    memory.ensure(2 * EXTENT_BYTES).unwrap();
+    word(&memory, 8).store(7, Ordering::Relaxed);
+    drop(memory);
+    assert_eq!(kept.load(Ordering::Relaxed), 7);
+}
+
+#[test]
 fn offsets_that_cannot_be_are_errors() {
-    let memory = Memory::private(EXTENT_BYTES).unwrap();
+    let memory = Arc::new(Memory::private(EXTENT_BYTES).unwrap());
     for bytes in [4, EXTENT_BYTES - 4, EXTENT_BYTES, usize::MAX - 7] {
         let error = memory.at(Offset::<AtomicU64>::new(bytes)).unwrap_err();
+        assert_eq!(error.kind, MemoryErrorKind::Damaged, "{bytes}");
+        let error = memory.keep(Offset::<AtomicU64>::new(bytes)).unwrap_err();
         assert_eq!(error.kind, MemoryErrorKind::Damaged, "{bytes}");
     }
     let whole = memory.slice(Offset::<AtomicU64>::new(0), EXTENT_BYTES / 8).unwrap();

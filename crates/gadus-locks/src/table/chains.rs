@@ -6,13 +6,15 @@
 use super::chunks::Use;
 use super::error::LockError;
 use super::layout::{REQUESTS_PER_CHUNK, Request};
-use super::partition::{Inside, Place};
+use super::partition::Place;
 use super::state::State;
 use super::store::put32;
+use super::visit::Inside;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 impl Inside<'_> {
     /// Puts a request into the chain, and the list, that it belongs in.
+    #[inline]
     pub(super) fn link(&self, slot: u32, request: &Request, place: Place, state: State) {
         let bucket = &self.part.buckets[place.bucket];
         put32(&request.next, bucket.load(Ordering::Relaxed));
@@ -38,6 +40,7 @@ impl Inside<'_> {
     }
 
     /// Calls `visit` for each request of a chain until it says no.
+    #[inline]
     pub(super) fn follow<'b>(
         &'b self,
         head: &'b AtomicU32,

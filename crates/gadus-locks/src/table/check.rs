@@ -8,10 +8,11 @@ use super::chunks::Use;
 use super::error::LockError;
 use super::fast;
 use super::layout::{PARTITIONS, VALUES_PER_CHUNK, ValueRecord};
-use super::partition::{Inside, Place};
+use super::partition::Place;
 use super::queue::{self, Entry};
 use super::resource::Resource;
 use super::state::State;
+use super::visit::Inside;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -41,6 +41,7 @@ impl Record for Connection {
 }
 
 impl Use {
+    #[inline]
     fn word(self) -> u32 {
         let numbered = |kind: u32, partition: usize| {
             kind | u32::try_from(partition).expect("partitions are few") << 8
@@ -58,9 +59,35 @@ impl LockTable {
     #[inline]
     pub(super) fn record<T: Record>(&self, what: Use, number: u32) -> Result<&T, LockError> {
         let chunk = (number / T::PER_CHUNK) as usize;
-        let is_there = chunk < self.chunks_max
-            && self.header().directory[chunk].load(Ordering::Acquire) == what.word();
-        if !is_there {
+        let offset = self.chunk_start(chunk) + (number % T::PER_CHUNK) as usize * size_of::<T>();
+        if self.is_chunk_of(what, chunk)
+            && let Ok(record) = self.memory.at(Offset::new(offset))
+        {
+            return Ok(record);
+        }
+        self.record_anew(what, number)
+    }
+
+    /// The same, of memory that this process may not have mapped.
+    #[cold]
+    fn record_anew<T: Record>(&self, what: Use, number: u32) -> Result<&T, LockError> {
+        Ok(self.memory.at(self.place_of(what, number)?)?)
+    }
+
+    #[inline]
+    fn is_chunk_of(&self, what: Use, chunk: usize) -> bool {
+        chunk < self.chunks_max
+            && self.header().directory[chunk].load(Ordering::Acquire) == what.word()
+    }
+
+    /// Where the record of a number is, in memory that is mapped.
+    pub(super) fn place_of<T: Record>(
+        &self,
+        what: Use,
+        number: u32,
+    ) -> Result<Offset<T>, LockError> {
+        let chunk = (number / T::PER_CHUNK) as usize;
+        if !self.is_chunk_of(what, chunk) {
             return Err(LockError::damaged("a link leads to no record"));
         }
         let offset = self.chunk_start(chunk) + (number % T::PER_CHUNK) as usize * size_of::<T>();
@@ -68,7 +95,7 @@ impl LockTable {
             // Another process has claimed it.
             self.memory.ensure(self.chunk_start(chunk) + CHUNK_BYTES)?;
         }
-        Ok(self.memory.at(Offset::new(offset))?)
+        Ok(Offset::new(offset))
     }
 
     /// The partition that a request's number belongs to.
@@ -123,6 +150,7 @@ impl LockTable {
         (from..self.chunks_max).find(|at| !is_claimed(at)).unwrap_or(self.chunks_max)
     }
 
+    #[inline]
     fn chunk_start(&self, chunk: usize) -> usize {
         self.start + HEADER_BYTES + chunk * CHUNK_BYTES
     }

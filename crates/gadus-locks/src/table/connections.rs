@@ -11,6 +11,7 @@ use super::layout::{CONNECTIONS_PER_CHUNK, Connection};
 use super::state::Holder;
 use super::store::{add, put, put32, replace};
 use crate::latch::Owner;
+use crate::memory::Mapped;
 use std::sync::atomic::Ordering;
 
 /// Between two tickets, so that one may be given a place between others.
@@ -33,7 +34,10 @@ impl LockTable {
     }
 
     /// Takes a record for a connection that its instance knows by `number`.
-    pub(super) fn take_connection(&self, number: u32) -> Result<Holder, LockError> {
+    pub(super) fn take_connection(
+        &self,
+        number: u32,
+    ) -> Result<(Holder, Mapped<Connection>), LockError> {
         let instance = self.instances.me();
         loop {
             // The latest chunk has room more often than the others.
@@ -46,7 +50,8 @@ impl LockTable {
                     {
                         connection.begin(number);
                         put(&connection.begun, self.draw_ticket());
-                        return Ok(holder);
+                        let place = self.place_of(Use::Connections, record)?;
+                        return Ok((holder, self.memory.keep(place)?));
                     }
                 }
             }

@@ -14,12 +14,12 @@ use super::LockTable;
 use super::error::{LockError, LockHolder};
 use super::modes::Mode;
 use super::owner::{LockOwner, Wait};
-use super::partition::Inside;
 use super::queue::{self, Edge, Entry};
 use super::resource::Resource;
 use super::state::{Holder, State, Status};
 use super::statistics::Counter;
 use super::store::{add32, put, put32};
+use super::visit::Inside;
 use gadus_base::{Instant, clock};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::Ordering;
@@ -219,7 +219,7 @@ impl Inside<'_> {
 impl LockOwner {
     /// The one who goes on because this owner was refused.
     pub(super) fn survivor(&self, wanted: Mode) -> Option<LockHolder> {
-        let link = self.connection().ok()?.survivor.load(Ordering::Relaxed);
+        let link = self.connection().survivor.load(Ordering::Relaxed);
         let record = link.checked_sub(1)?;
         let connection = self.table.connection(record).ok()?;
         let holder = Holder::from_word(connection.owner.load(Ordering::Acquire));

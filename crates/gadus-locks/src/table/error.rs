@@ -6,6 +6,7 @@ use crate::error::{MemoryError, MemoryErrorKind};
 use crate::instances::InstanceDescription;
 use gadus_base::date_and_time;
 use std::fmt;
+use std::ops::Deref;
 
 /// What the caller can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,15 +27,22 @@ pub enum LockErrorKind {
     System,
 }
 
-/// A lock that was not granted, or another failure of the lock table.
+/// A lock that was not granted, or another failure of the lock table. In a box, because a result that
+/// has room for a large error is returned in memory, and slows down what succeeds.
+#[derive(Clone, PartialEq, Eq)]
+pub struct LockError(Box<LockFailure>);
+
+const _: () = assert!(size_of::<Result<(), LockError>>() == size_of::<usize>());
+
+/// What there is to know of a [`LockError`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LockError {
+pub struct LockFailure {
     /// What can be done.
     pub kind: LockErrorKind,
     /// What the call was about.
     pub resource: Option<Resource>,
-    /// Who stood in the way. Boxed, because an error that is large slows down what succeeds.
-    pub holder: Option<Box<LockHolder>>,
+    /// Who stood in the way.
+    pub holder: Option<LockHolder>,
     message: String,
 }
 
@@ -52,23 +60,40 @@ pub struct LockHolder {
 }
 
 impl LockError {
+    #[cold]
     pub(super) fn new(kind: LockErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, resource: None, holder: None, message: message.into() }
+        let message = message.into();
+        Self(Box::new(LockFailure { kind, resource: None, holder: None, message }))
     }
 
+    #[cold]
     pub(super) fn damaged(what: &str) -> Self {
         Self::new(LockErrorKind::Damaged, format!("the lock table is damaged: {what}"))
     }
 
     /// The same, about a resource.
     pub(super) fn about(mut self, resource: Resource) -> Self {
-        self.resource.get_or_insert(resource);
+        self.0.resource.get_or_insert(resource);
         self
     }
 
     pub(super) fn held_by(mut self, holder: Option<LockHolder>) -> Self {
-        self.holder = holder.map(Box::new);
+        self.0.holder = holder;
         self
+    }
+}
+
+impl Deref for LockError {
+    type Target = LockFailure;
+
+    fn deref(&self) -> &LockFailure {
+        &self.0
+    }
+}
+
+impl fmt::Debug for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

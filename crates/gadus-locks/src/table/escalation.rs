@@ -5,13 +5,13 @@
 //!   is tried again after [`RowLocks::RETRY_AFTER`] more.
 //! - It is for one transaction: [`RowLocks::release_all`] ends it.
 
+use super::by_resource::ByResource;
 use super::error::{LockError, LockErrorKind};
 use super::modes::Mode;
 use super::owner::{LockOwner, Wait};
 use super::resource::Resource;
 use super::statistics::Counter;
 use gadus_base::{RowId, SegmentId, TableId};
-use std::collections::HashMap;
 
 /// When row locks turn into larger ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,12 +27,12 @@ pub struct EscalationSettings {
 pub struct RowLocks {
     owner: LockOwner,
     settings: EscalationSettings,
-    segments: HashMap<(TableId, SegmentId), Rows>,
-    tables: HashMap<TableId, Rows>,
+    /// Of each segment and each table with row locks in it.
+    within: ByResource<Rows>,
 }
 
 /// The row locks within something larger.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Rows {
     count: u32,
     /// What one lock for all of them must cover.
@@ -65,7 +65,7 @@ impl RowLocks {
     /// Counts the row locks of an owner, which has none yet.
     #[must_use]
     pub fn new(owner: LockOwner, settings: EscalationSettings) -> Self {
-        Self { owner, settings, segments: HashMap::new(), tables: HashMap::new() }
+        Self { owner, settings, within: ByResource::default() }
     }
 
     /// The owner, for locks of other things than rows.
@@ -86,24 +86,18 @@ impl RowLocks {
     ) -> Result<RowGrant, LockError> {
         let intention = intention(mode);
         let (whole, part) = (Resource::table(table), Resource::segment(table, row.segment));
-        self.owner.lock(whole, intention, wait)?;
-        if self.covers(whole, mode) {
+        if row_mode(self.owner.lock(whole, intention, wait)?.mode).covers(mode) {
             return Ok(RowGrant::Table);
         }
-        self.owner.lock(part, intention, wait)?;
-        if self.covers(part, mode) {
+        if row_mode(self.owner.lock(part, intention, wait)?.mode).covers(mode) {
             return Ok(RowGrant::Segment);
         }
-        let resource = Resource::row(table, row);
-        let before = self.owner.mode(resource);
-        let after = self.owner.lock(resource, mode, wait)?.mode;
-        let new = u32::from(before.is_none());
-        let rows = self.segments.entry((table, row.segment));
-        let in_segment = rows.or_insert_with(|| Rows::new(self.settings.rows_per_segment_max));
-        let segment_is_full = in_segment.add(new, after);
-        let rows = self.tables.entry(table);
-        let in_table = rows.or_insert_with(|| Rows::new(self.settings.rows_per_table_max));
-        if in_table.add(new, after) && self.escalate_table(table)? {
+        let before = self.owner.held_count();
+        let after = self.owner.lock(Resource::row(table, row), mode, wait)?.mode;
+        let new = u32::from(self.owner.held_count() > before);
+        let segment_is_full = self.count(part, self.settings.rows_per_segment_max, new, after);
+        let table_is_full = self.count(whole, self.settings.rows_per_table_max, new, after);
+        if table_is_full && self.escalate_table(table)? {
             return Ok(RowGrant::Table);
         }
         if segment_is_full && self.escalate_segment(table, row.segment)? {
@@ -117,37 +111,36 @@ impl RowLocks {
     /// # Errors
     /// `Damaged`.
     pub fn release_all(&mut self) -> Result<(), LockError> {
-        self.segments.clear();
-        self.tables.clear();
+        self.within.clear();
         self.owner.release_all()
     }
 
-    fn covers(&self, larger: Resource, mode: Mode) -> bool {
-        self.owner.mode(larger).is_some_and(|held| row_mode(held).covers(mode))
+    /// Counts a row lock within something larger; says whether it is time to escalate.
+    #[inline]
+    fn count(&mut self, larger: Resource, limit: u32, new: u32, mode: Mode) -> bool {
+        if let Some(rows) = self.within.get_mut(larger) {
+            return rows.add(new, mode);
+        }
+        let mut rows = Rows::new(limit);
+        let is_full = rows.add(new, mode);
+        self.within.add(larger, rows);
+        is_full
     }
 
     fn escalate_segment(&mut self, table: TableId, segment: SegmentId) -> Result<bool, LockError> {
-        let rows = self.segments.get_mut(&(table, segment)).expect("its rows were just counted");
-        rows.try_at = rows.count.saturating_add(Self::RETRY_AFTER);
-        let mode = rows.mode;
-        let escalated = self.escalate(Resource::segment(table, segment), mode, |resource| {
-            resource.is_in_segment(table, segment)
-        })?;
+        let part = Resource::segment(table, segment);
+        let escalated = self.escalate(part, |resource| resource.is_in_segment(table, segment))?;
         if escalated {
-            self.segments.remove(&(table, segment));
+            self.within.remove(part);
         }
         Ok(escalated)
     }
 
     fn escalate_table(&mut self, table: TableId) -> Result<bool, LockError> {
-        let rows = self.tables.get_mut(&table).expect("its rows were just counted");
-        rows.try_at = rows.count.saturating_add(Self::RETRY_AFTER);
-        let mode = rows.mode;
-        let escalated = self
-            .escalate(Resource::table(table), mode, |resource| resource.is_within_table(table))?;
+        let whole = Resource::table(table);
+        let escalated = self.escalate(whole, |resource| resource.is_within_table(table))?;
         if escalated {
-            self.tables.remove(&table);
-            self.segments.retain(|(of, _), _| *of != table);
+            self.within.retain(|one| one != whole && !one.is_within_table(table));
         }
         Ok(escalated)
     }
@@ -156,9 +149,11 @@ impl RowLocks {
     fn escalate(
         &mut self,
         larger: Resource,
-        mode: Mode,
         is_inside: impl Fn(Resource) -> bool,
     ) -> Result<bool, LockError> {
+        let rows = self.within.get_mut(larger).expect("its rows were just counted");
+        rows.try_at = rows.count.saturating_add(Self::RETRY_AFTER);
+        let mode = rows.mode;
         match self.owner.lock(larger, mode, Wait::No) {
             Ok(_) => {}
             Err(error) if error.kind == LockErrorKind::Timeout => return Ok(false),

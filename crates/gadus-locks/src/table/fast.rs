@@ -24,11 +24,12 @@ use super::error::LockError;
 use super::layout::{CONNECTIONS_PER_CHUNK, Connection, FAST_LOCKS, PARTITIONS, STRONG_CLASSES};
 use super::modes::{Mode, ModeSet};
 use super::owner::{Held, LockOwner, Wait};
-use super::partition::{Inside, Place};
+use super::partition::Place;
 use super::resource::Resource;
 use super::state::{Holder, State};
 use super::statistics::Counter;
 use super::store::{add32, put, put32, replace};
+use super::visit::Inside;
 use crate::latch::Owner;
 use gadus_base::TableId;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -45,61 +46,69 @@ const STRONG: ModeSet = Mode::IntentShared.excluded() | Mode::IntentExclusive.ex
 const CLASSES: usize = STRONG_CLASSES / PARTITIONS;
 
 impl Held {
-    fn entry(self) -> Option<usize> {
+    /// The entry that holds it, if it was taken without a request.
+    pub(super) fn entry(self) -> Option<usize> {
         (self.slot & FAST != 0).then_some((self.slot & !FAST) as usize)
     }
 }
 
 impl LockOwner {
-    /// Takes an intention lock without a request; says with which number, if that is possible.
-    pub(super) fn take_fast(&mut self, resource: Resource, mode: Mode) -> Option<u32> {
-        let table = resource.as_table()?;
+    /// Takes an intention lock without a request, of something that it has no lock of; says whether
+    /// that was possible.
+    #[inline]
+    pub(super) fn take_fast(&mut self, resource: Resource, mode: Mode) -> bool {
+        let Some(table) = resource.as_table() else { return false };
         let at = self.fast_used.trailing_ones();
         if !matches!(mode, Mode::IntentShared | Mode::IntentExclusive) || at as usize >= FAST_LOCKS
         {
-            return None;
+            return false;
         }
         let strong = self.table.strong(resource);
         if strong.load(Ordering::Relaxed) != 0 {
-            return None;
+            return false;
         }
-        let entry = &self.connection().ok()?.fast[at as usize];
+        let entry = &self.connection().fast[at as usize];
         let tried = u64::from(table.0) | (mode as u64) << 32;
         if !replace(entry, 0, tried) {
-            return None;
+            return false;
         }
         if strong.load(Ordering::SeqCst) != 0 {
             // Nobody moves a try, so it is the owner's to take back, if it is there still.
             put(entry, 0);
-            return None;
+            return false;
         }
         if !replace(entry, tried, tried | HELD) {
-            return None;
+            return false;
         }
         self.fast_used |= 1 << at;
-        Some(FAST | at)
+        self.held.add(resource, Held { slot: FAST | at, mode });
+        true
     }
 
-    /// Releases a lock that was taken without a request; says whether this was one.
-    pub(super) fn release_fast(
-        &mut self,
-        resource: Resource,
-        held: Held,
-    ) -> Result<bool, LockError> {
+    /// Releases a lock that was taken without a request; says whether this was one, and still is.
+    #[inline]
+    pub(super) fn release_fast(&mut self, resource: Resource, held: Held) -> bool {
         let (Some(at), Some(word)) = (held.entry(), entry_word(resource, held.mode)) else {
-            return Ok(false);
+            return false;
         };
-        let entry = &self.table.connection(self.holder.record)?.fast[at];
-        if !replace(entry, word, 0) {
-            let mut inside = self.table.enter(Place::of(resource).partition)?;
-            if let Some(slot) = inside.find(resource, self.holder)? {
-                inside.remove(resource, slot)?;
-                inside.settle(resource)?;
-            }
-            put(entry, 0);
+        let done = replace(&self.connection().fast[at], word, 0);
+        if done {
+            self.fast_used &= !(1 << at);
         }
+        done
+    }
+
+    /// Releases a lock that was taken without a request, and that somebody has given one.
+    pub(super) fn release_moved(&mut self, resource: Resource, at: usize) -> Result<(), LockError> {
+        let mut inside = self.table.enter(Place::of(resource).partition)?;
+        if let Some(slot) = inside.find(resource, self.holder)? {
+            inside.remove(resource, slot)?;
+            inside.settle(resource)?;
+        }
+        put(&self.connection().fast[at], 0);
+        drop(inside);
         self.fast_used &= !(1 << at);
-        Ok(true)
+        Ok(())
     }
 
     /// Gives a lock that was taken without a request one, for what only requests can.
@@ -111,7 +120,7 @@ impl LockOwner {
     ) -> Result<Held, LockError> {
         let Some(at) = held.entry() else { return Ok(held) };
         let mut inside = self.table.enter_with_room(Place::of(resource).partition, wait)?;
-        let entry = &self.table.connection(self.holder.record)?.fast[at];
+        let entry = &self.connection().fast[at];
         if let Some(word) = entry_word(resource, held.mode) {
             // Someone may have marked it already.
             let _ = replace(entry, word, word | MOVED);
@@ -174,6 +183,7 @@ impl LockTable {
 impl Inside<'_> {
     /// Before a strong lock is looked for: gives all that is held without requests a request, and
     /// has everybody else make one, for as long as this visit lasts.
+    #[inline]
     pub(super) fn prepare_strong(
         &mut self,
         resource: Resource,
@@ -182,8 +192,12 @@ impl Inside<'_> {
         if STRONG & mode.bit() == 0 || resource.as_table().is_none() {
             return Ok(());
         }
+        self.find_weak(resource)
+    }
+
+    fn find_weak(&mut self, resource: Resource) -> Result<(), LockError> {
         add32(self.table.strong(resource), 1);
-        self.raised.push(class_of(resource));
+        self.end().raised.push(class_of(resource));
         let mut moves = Vec::new();
         self.table.visit_fast(|_, connection| {
             for entry in &connection.fast {
@@ -248,8 +262,8 @@ impl Inside<'_> {
     }
 
     /// Ends what [`Inside::prepare_strong`] has begun.
-    pub(super) fn end_strong(&self) {
-        for class in &self.raised {
+    pub(super) fn lower_again(&self, raised: &[usize]) {
+        for class in raised {
             add32(&self.table.header().strong[*class], u32::MAX);
         }
     }

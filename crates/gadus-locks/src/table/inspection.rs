@@ -8,10 +8,11 @@ use super::error::{LockError, LockHolder};
 use super::layout::PARTITIONS;
 use super::modes::Mode;
 use super::owner::{LockOwner, Wait};
-use super::partition::{Inside, Place};
+use super::partition::Place;
 use super::queue::Entry;
 use super::resource::Resource;
 use super::state::{State, Status};
+use super::visit::Inside;
 use std::fmt;
 use std::sync::atomic::Ordering;
 

@@ -22,7 +22,7 @@ use crate::shared_struct;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// "GadLock" and the version of all that this file lays out.
-pub(super) const FORMAT: u64 = 0x016B_636F_4C64_6147;
+pub(super) const FORMAT: u64 = 0x026B_636F_4C64_6147;
 
 /// Parts of the table that are used side by side. 64 latches let 64 processes work with little
 /// chance to meet, and are few enough to be visited one after another.
@@ -99,7 +99,7 @@ shared_struct! {
         pub(super) owner: AtomicU64,
         /// Its place among those that wait.
         pub(super) ticket: AtomicU64,
-        /// When its state began, in milliseconds since 1970; for messages.
+        /// When its state began, in milliseconds since 1970, to within a tick; for messages.
         pub(super) since: AtomicU64,
         /// The next in its bucket, or in the list of free ones.
         pub(super) next: AtomicU32,

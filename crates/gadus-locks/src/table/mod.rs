@@ -13,6 +13,7 @@
 //!
 //! An instance drops its [`LockOwner`]s before it leaves.
 
+mod by_resource;
 mod chains;
 mod check;
 mod chunks;
@@ -36,9 +37,10 @@ mod state;
 mod statistics;
 mod store;
 mod values;
+mod visit;
 mod wait;
 
-pub use error::{LockError, LockErrorKind, LockHolder};
+pub use error::{LockError, LockErrorKind, LockFailure, LockHolder};
 pub use escalation::{EscalationSettings, RowGrant, RowLocks};
 pub use inspection::LockView;
 pub use modes::Mode;
@@ -52,7 +54,7 @@ pub use wait::Canceller;
 
 use crate::instances::Instances;
 use crate::latch::{Liveness, Owner};
-use crate::memory::{EXTENT_BYTES, Memory, Offset};
+use crate::memory::{EXTENT_BYTES, Mapped, Memory, Offset};
 use deadlock::Cleared;
 use gadus_base::{Instant, clock};
 use layout::{FORMAT, HEADER_BYTES, Header};
@@ -84,6 +86,9 @@ pub struct LockSettings {
 pub struct LockTable {
     instances: Arc<Instances>,
     memory: Arc<Memory>,
+    header: Mapped<Header>,
+    /// This instance.
+    me: Owner,
     start: usize,
     chunks_max: usize,
     settings: LockSettings,
@@ -111,7 +116,7 @@ impl LockTable {
         assert!(start.is_multiple_of(EXTENT_BYTES), "the table begins with an extent");
         let memory = instances.memory().clone();
         memory.ensure(start + HEADER_BYTES)?;
-        let header = memory.at(Offset::<Header>::new(start))?;
+        let header = memory.keep(Offset::<Header>::new(start))?;
         if header.format.load(Ordering::Acquire) != FORMAT
             && !store::replace(&header.format, 0, FORMAT)
             && header.format.load(Ordering::Acquire) != FORMAT
@@ -120,8 +125,10 @@ impl LockTable {
         }
         let chunks_max = Self::chunks_in(memory.bytes_max(), start);
         Ok(Arc::new(Self {
+            me: instances.me(),
             instances,
             memory,
+            header,
             start,
             chunks_max,
             settings,
@@ -172,8 +179,9 @@ impl LockTable {
         }
     }
 
+    #[inline]
     fn header(&self) -> &Header {
-        self.memory.at(Offset::new(self.start)).expect("attaching has found it mapped")
+        &self.header
     }
 
     /// Who is behind a request.

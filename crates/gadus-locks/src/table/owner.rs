@@ -5,18 +5,18 @@
 //! - Dropping it releases everything.
 
 use super::LockTable;
+use super::by_resource::ByResource;
 use super::error::{LockError, LockErrorKind};
 use super::layout::Connection;
 use super::modes::Mode;
 use super::partition::Place;
 use super::queue::Entry;
 use super::request::Asked;
-use super::resource::{Hashed, Resource};
+use super::resource::Resource;
 use super::state::{Holder, State};
 use super::store::{put, put32};
+use crate::memory::Mapped;
 use gadus_base::{Instant, clock};
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -64,7 +64,8 @@ pub struct LockOwner {
     pub(super) table: Arc<LockTable>,
     pub(super) holder: Holder,
     pub(super) number: u32,
-    pub(super) held: HashMap<Resource, Held, BuildHasherDefault<Hashed>>,
+    record: Mapped<Connection>,
+    pub(super) held: ByResource<Held>,
     pub(super) cancelled: Arc<AtomicBool>,
     pub(super) entries: Vec<Entry>,
     /// The entries of its record that are in use.
@@ -75,8 +76,9 @@ pub struct LockOwner {
 }
 
 /// A lock as its owner knows it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Held {
+    /// The slot of its request, or what the fast path makes of an entry.
     pub(super) slot: u32,
     pub(super) mode: Mode,
 }
@@ -88,13 +90,14 @@ impl LockTable {
     /// `NoSpace` or `Damaged`.
     pub fn register(self: &Arc<Self>) -> Result<LockOwner, LockError> {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-        let holder = self.take_connection(number)?;
+        let (holder, record) = self.take_connection(number)?;
         self.registered.lock().insert(holder.record, number);
         Ok(LockOwner {
             table: self.clone(),
             holder,
             number,
-            held: HashMap::default(),
+            record,
+            held: ByResource::default(),
             cancelled: Arc::default(),
             entries: Vec::new(),
             fast_used: 0,
@@ -119,12 +122,12 @@ impl LockOwner {
     /// What this owner has of a resource.
     #[must_use]
     pub fn mode(&self, resource: Resource) -> Option<Mode> {
-        self.held.get(&resource).map(|held| held.mode)
+        self.held.get(resource).map(|held| held.mode)
     }
 
     /// What it has locked, in no order.
     pub fn resources(&self) -> impl Iterator<Item = Resource> {
-        self.held.keys().copied()
+        self.held.iter().map(|(resource, _)| resource)
     }
 
     /// How many resources it has locked.
@@ -135,9 +138,7 @@ impl LockOwner {
 
     /// A transaction begins: of several in a deadlock, the one that began last is the victim.
     pub fn begin_transaction(&mut self) {
-        if let Ok(connection) = self.connection() {
-            put(&connection.begun, self.table.draw_ticket());
-        }
+        put(&self.connection().begun, self.table.draw_ticket());
     }
 
     /// Locks a resource. Who has it already gets the least mode that covers both.
@@ -145,14 +146,47 @@ impl LockOwner {
     /// # Errors
     /// As [`LockErrorKind`] says; what was held before the call stays held.
     pub fn lock(&mut self, resource: Resource, mode: Mode, wait: Wait) -> Result<Grant, LockError> {
-        self.withdraw_stale(wait).map_err(|error| error.about(resource))?;
-        let before = self.held.get(&resource).copied();
-        if let Some(held) = before
-            && held.mode.covers(mode)
-        {
-            return Ok(Grant::at_once(held.mode));
+        if !self.stale.is_empty() {
+            self.withdraw_stale(wait).map_err(|error| error.about(resource))?;
         }
-        let mut asked = self.request(resource, mode, wait);
+        let before = self.held.get(resource);
+        match before {
+            Some(held) if held.mode.covers(mode) => Ok(Grant::at_once(held.mode)),
+            None if self.take_fast(resource, mode) => Ok(Grant::at_once(mode)),
+            _ => self.lock_by_request(resource, before, mode, wait),
+        }
+    }
+
+    // Apart, as what follows it is: a function that does all saves and clears more than the fast
+    // path needs.
+    #[inline(never)]
+    fn lock_by_request(
+        &mut self,
+        resource: Resource,
+        before: Option<Held>,
+        mode: Mode,
+        wait: Wait,
+    ) -> Result<Grant, LockError> {
+        let asked = match before {
+            None => self.acquire(resource, mode, wait),
+            Some(held) => self.strengthen(resource, held, mode, wait),
+        };
+        match asked {
+            Ok(Asked::Granted(mode)) => Ok(Grant::at_once(mode)),
+            asked => self.insist(asked, resource, before, mode, wait),
+        }
+    }
+
+    /// Does what is left to do about a request that was not granted at once.
+    #[cold]
+    fn insist(
+        &mut self,
+        mut asked: Result<Asked, LockError>,
+        resource: Resource,
+        before: Option<Held>,
+        mode: Mode,
+        wait: Wait,
+    ) -> Result<Grant, LockError> {
         if let Err(error) = &asked
             && error.kind == LockErrorKind::Timeout
             && self.table.reap_among(&self.entries)
@@ -160,7 +194,7 @@ impl LockOwner {
             asked = self.request(resource, mode, wait);
         }
         let result = match asked {
-            Ok(Asked::Granted(grant)) => Ok(grant),
+            Ok(Asked::Granted(mode)) => Ok(Grant::at_once(mode)),
             Ok(Asked::MustWait(mine)) => {
                 let result = self.wait(resource, &mine, wait);
                 match (&result, before) {
@@ -188,7 +222,7 @@ impl LockOwner {
         mode: Mode,
         wait: Wait,
     ) -> Result<Grant, LockError> {
-        if !self.held.contains_key(&resource) {
+        if self.held.get(resource).is_none() {
             return Err(not_held().about(resource));
         }
         self.lock(resource, mode, wait)
@@ -200,7 +234,7 @@ impl LockOwner {
     /// `NotHeld` when it does not cover the mode, or `Damaged`.
     pub fn downgrade(&mut self, resource: Resource, mode: Mode) -> Result<(), LockError> {
         self.withdraw_stale(Wait::Forever)?;
-        let held = self.held.get(&resource).copied().ok_or_else(|| not_held().about(resource))?;
+        let held = self.held.get(resource).ok_or_else(|| not_held().about(resource))?;
         if !held.mode.covers(mode) {
             let message = format!("{} does not cover {mode}", held.mode);
             return Err(LockError::new(LockErrorKind::NotHeld, message).about(resource));
@@ -220,15 +254,28 @@ impl LockOwner {
     /// # Errors
     /// `NotHeld` or `Damaged`.
     pub fn unlock(&mut self, resource: Resource) -> Result<(), LockError> {
-        self.withdraw_stale(Wait::Forever)?;
-        let held = self.held.get(&resource).copied().ok_or_else(|| not_held().about(resource))?;
-        if !self.release_fast(resource, held)? {
-            let mut inside = self.table.enter(Place::of(resource).partition)?;
-            inside.remove(resource, held.slot)?;
-            inside.settle(resource)?;
+        if !self.stale.is_empty() {
+            self.withdraw_stale(Wait::Forever)?;
         }
-        self.held.remove(&resource);
-        Ok(())
+        let Some(held) = self.held.remove(resource) else {
+            return Err(not_held().about(resource));
+        };
+        if self.release_fast(resource, held) {
+            return Ok(());
+        }
+        self.release_request(resource, held)
+    }
+
+    #[inline(never)]
+    fn release_request(&mut self, resource: Resource, held: Held) -> Result<(), LockError> {
+        let result = match held.entry() {
+            Some(at) => self.release_moved(resource, at),
+            None => self.table.release(resource, held.slot),
+        };
+        let Err(error) = result else { return Ok(()) };
+        // It is held still.
+        self.held.add(resource, held);
+        Err(error)
     }
 
     /// Releases everything.
@@ -236,32 +283,42 @@ impl LockOwner {
     /// # Errors
     /// `Damaged`; what is not damaged is released then, too.
     pub fn release_all(&mut self) -> Result<(), LockError> {
-        let mut result = self.withdraw_stale(Wait::Forever);
-        for resource in self.held.keys().copied().collect::<Vec<_>>() {
-            result = result.and(self.unlock(resource));
+        let mut first = self.withdraw_stale(Wait::Forever).err();
+        let mut note = |result: Result<(), LockError>| {
+            if let Err(error) = result {
+                first.get_or_insert(error);
+            }
+        };
+        for resource in self.held.more().collect::<Vec<_>>() {
+            note(self.unlock(resource));
         }
-        result
+        // From the end: what takes the place of one that is gone was looked at before.
+        for at in (0..self.held.few().len()).rev() {
+            let (resource, _) = self.held.few()[at];
+            note(self.unlock(resource));
+        }
+        first.map_or(Ok(()), Err)
     }
 
     /// Deadlocks with this owner in them that were undone by refusing others.
     #[must_use]
     pub fn deadlocks_survived(&self) -> u32 {
-        self.connection().map_or(0, |record| record.survived.load(Ordering::Relaxed))
+        self.connection().survived.load(Ordering::Relaxed)
     }
 
-    pub(super) fn connection(&self) -> Result<&Connection, LockError> {
-        self.table.connection(self.holder.record)
+    /// The record of the connection.
+    #[inline]
+    pub(super) fn connection(&self) -> &Connection {
+        &self.record
     }
 
     pub(super) fn note(&mut self, resource: Resource, slot: u32, mode: Mode) {
-        self.held.insert(resource, Held { slot, mode });
+        self.held.set(resource, Held { slot, mode });
     }
 
     /// Says in shared memory what this owner waits with, for those who look for deadlocks.
     pub(super) fn say_waits_with(&self, link: u32) {
-        if let Ok(connection) = self.connection() {
-            put32(&connection.waits_with, link);
-        }
+        put32(&self.connection().waits_with, link);
     }
 }
 
@@ -274,11 +331,9 @@ impl Grant {
 impl Drop for LockOwner {
     fn drop(&mut self) {
         // A record that a request still names stays taken until the instance is cleaned up after.
-        if self.release_all().is_ok()
-            && let Ok(connection) = self.connection()
-        {
+        if self.release_all().is_ok() {
             self.table.registered.lock().remove(&self.holder.record);
-            connection.end();
+            self.connection().end();
         }
     }
 }

@@ -1,43 +1,25 @@
-//! Inside a partition: its requests, under its latch.
+//! Inside a partition: its requests, under its latch, which [`Inside`] holds.
 //!
-//! - [`Inside`] holds the latch, and has set the partition's mark; it clears the mark when it goes.
-//!   Who finds the mark set rebuilds, whether the one before died, panicked or met damage.
-//! - Sleepers are woken, and doorbells rung, after the latch is given back.
+//! - What each lock of a row does is inlined always: otherwise state is put together only to be taken
+//!   apart again, which took 5 of 47 ns.
 
 use super::LockTable;
 use super::chunks::Use;
-use super::error::{LockError, LockErrorKind, LockHolder};
-use super::layout::{BUCKETS, PARTITIONS, Partition, Request};
-use super::modes::Mode;
-use super::owner::Wait;
+use super::error::LockError;
+use super::layout::{BUCKETS, PARTITIONS, Request};
 use super::queue::{self, Entry};
 use super::resource::Resource;
 use super::state::{Holder, State};
-use super::statistics::Counter;
-use super::store::{add32, put, put32};
-use crate::latch::Owner;
-use crate::memory::wake;
-use gadus_base::clock;
-use std::cell::Cell;
-use std::sync::atomic::Ordering;
+use super::store::{put, put32};
+use super::visit::Inside;
+use rustix::time::{ClockId, clock_gettime};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where a resource belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) partition: usize,
     pub(super) bucket: usize,
-}
-
-/// Somebody at work in a partition, alone.
-pub(super) struct Inside<'a> {
-    pub(super) table: &'a LockTable,
-    pub(super) index: usize,
-    pub(super) part: &'a Partition,
-    is_broken: Cell<bool>,
-    sleepers: Vec<u32>,
-    doorbells: Vec<u32>,
-    /// Classes whose strong counters are raised for as long as this visit lasts.
-    pub(super) raised: Vec<usize>,
 }
 
 impl Place {
@@ -50,70 +32,36 @@ impl Place {
 }
 
 impl LockTable {
-    /// Enters a partition, after putting right what somebody who died there has left.
-    pub(super) fn enter(&self, index: usize) -> Result<Inside<'_>, LockError> {
-        self.enter_until(index, Wait::Forever)
-    }
-
-    /// Enters a partition, unless that takes too long: somebody may be stopped while it is there.
-    pub(super) fn enter_until(&self, index: usize, wait: Wait) -> Result<Inside<'_>, LockError> {
-        let part = &self.header().partitions[index];
-        let me = self.instances.me();
-        if !part.latch.try_lock(me) {
-            // Whether its owner has died says the mark: it may also have died before or after.
-            let taken = part.latch.lock_until(me, &*self.instances, wait.end());
-            let _ = taken.map_err(|owner| self.held_up_by(owner))?;
-        }
-        let mut inside = self.inside(index, part);
-        if inside.part.dirty.load(Ordering::Acquire) == 0 {
-            put32(&inside.part.dirty, 1);
-        } else {
-            inside.rebuild()?;
-        }
-        Ok(inside)
-    }
-
-    /// Enters a partition that the caller will rebuild.
-    pub(super) fn enter_as_it_is(&self, index: usize) -> Inside<'_> {
-        let part = &self.header().partitions[index];
-        let _ = part.latch.lock(self.instances.me(), &*self.instances);
-        self.inside(index, part)
-    }
-
-    fn inside<'a>(&'a self, index: usize, part: &'a Partition) -> Inside<'a> {
-        Inside {
-            table: self,
-            index,
-            part,
-            is_broken: Cell::new(false),
-            sleepers: Vec::new(),
-            doorbells: Vec::new(),
-            raised: Vec::new(),
-        }
-    }
-
-    #[cold]
-    fn held_up_by(&self, owner: Owner) -> LockError {
-        let instance = self.instances.describe(owner);
-        let holder = LockHolder { instance, connection: 0, mode: Mode::Null, age_ms: None };
-        let message = "somebody is at work on the lock table and does not go on";
-        LockError::new(LockErrorKind::Timeout, message).held_by(Some(holder))
+    /// Takes a granted request away, and grants what it held up.
+    #[inline]
+    pub(super) fn release(&self, resource: Resource, slot: u32) -> Result<(), LockError> {
+        let mut inside = self.enter(Place::of(resource).partition)?;
+        inside.remove(resource, slot)?;
+        inside.settle(resource)
     }
 }
 
 impl Inside<'_> {
     /// The request of a number found in this partition.
-    #[inline]
+    #[inline(always)]
     pub(super) fn request(&self, slot: u32) -> Result<&Request, LockError> {
         self.noting(self.table.record(Use::Requests(self.index), slot))
     }
 
     pub(super) fn state(&self, slot: u32) -> Result<State, LockError> {
-        let word = self.request(slot)?.state.load(Ordering::Acquire);
-        self.noting(State::from_word(word).ok_or_else(|| LockError::damaged("a state cannot be")))
+        self.state_of(self.request(slot)?)
+    }
+
+    #[inline]
+    fn state_of(&self, request: &Request) -> Result<State, LockError> {
+        match State::from_word(request.state.load(Ordering::Acquire)) {
+            Some(state) => Ok(state),
+            None => self.broken("a state cannot be"),
+        }
     }
 
     /// Collects the requests for a resource.
+    #[inline]
     pub(super) fn gather(
         &self,
         resource: Resource,
@@ -121,6 +69,18 @@ impl Inside<'_> {
     ) -> Result<(), LockError> {
         entries.clear();
         let head = &self.part.buckets[Place::of(resource).bucket];
+        if head.load(Ordering::Relaxed) == 0 {
+            return Ok(());
+        }
+        self.gather_from(head, resource, entries)
+    }
+
+    fn gather_from(
+        &self,
+        head: &AtomicU32,
+        resource: Resource,
+        entries: &mut Vec<Entry>,
+    ) -> Result<(), LockError> {
         self.follow(head, |slot, request| {
             if request.is_for(resource) {
                 entries.push(self.entry(slot, request)?);
@@ -145,7 +105,7 @@ impl Inside<'_> {
     pub(super) fn entry(&self, slot: u32, request: &Request) -> Result<Entry, LockError> {
         Ok(Entry {
             slot,
-            state: self.state(slot)?,
+            state: self.state_of(request)?,
             ticket: request.ticket.load(Ordering::Relaxed),
             holder: Holder::from_word(request.owner.load(Ordering::Relaxed)),
             since: request.since.load(Ordering::Relaxed),
@@ -159,6 +119,7 @@ impl Inside<'_> {
     }
 
     /// Adds a request.
+    #[inline(always)]
     pub(super) fn insert(
         &mut self,
         resource: Resource,
@@ -169,12 +130,12 @@ impl Inside<'_> {
         if self.part.free.load(Ordering::Relaxed) == 0 {
             self.grow()?;
         }
-        let link = self.part.free.load(Ordering::Relaxed);
-        let slot = link.checked_sub(1);
-        let slot = self.noting(slot.ok_or_else(|| LockError::damaged("no slot is free")))?;
+        let Some(slot) = self.part.free.load(Ordering::Relaxed).checked_sub(1) else {
+            return self.broken("no slot is free");
+        };
         let request = self.request(slot)?;
-        if self.state(slot)? != State::FREE {
-            return self.noting(Err(LockError::damaged("a free slot is in use")));
+        if request.state.load(Ordering::Acquire) != State::FREE.to_word() {
+            return self.broken("a free slot is in use");
         }
         put32(&self.part.free, request.next.load(Ordering::Relaxed));
         let (high, low) = resource.words();
@@ -191,8 +152,8 @@ impl Inside<'_> {
 
     /// Changes the state of a request.
     pub(super) fn change(&mut self, slot: u32, state: State) -> Result<(), LockError> {
-        let before = self.state(slot)?;
         let request = self.request(slot)?;
+        let before = self.state_of(request)?;
         if before.status != state.status {
             put(&request.since, now_ms());
         }
@@ -208,23 +169,24 @@ impl Inside<'_> {
     }
 
     /// Takes a request away, and with the last one of a resource its value.
+    #[inline(always)]
     pub(super) fn remove(&mut self, resource: Resource, slot: u32) -> Result<(), LockError> {
-        let before = self.state(slot)?;
-        let request = self.request(slot)?;
         let bucket = &self.part.buckets[Place::of(resource).bucket];
         let mut link = bucket;
         let (mut found, mut others) = (None, false);
         self.follow(bucket, |at, next| {
             if at == slot {
-                found = Some(link);
+                found = Some((link, next));
             } else if next.is_for(resource) {
                 others = true;
             }
             link = &next.next;
             Ok(found.is_none() || !others)
         })?;
-        let link =
-            self.noting(found.ok_or_else(|| LockError::damaged("a request is in no chain")))?;
+        let Some((link, request)) = found else {
+            return self.broken("a request is in no chain");
+        };
+        let before = self.state_of(request)?;
         put(&request.state, State::FREE.to_word());
         self.lower(Some(resource), before, State::FREE);
         put32(link, request.next.load(Ordering::Relaxed));
@@ -241,10 +203,15 @@ impl Inside<'_> {
     }
 
     /// Grants what can be granted of a resource now, and has those woken who waited.
+    #[inline]
     pub(super) fn settle(&mut self, resource: Resource) -> Result<(), LockError> {
         if self.part.waiting.load(Ordering::Relaxed) == 0 {
             return Ok(());
         }
+        self.settle_waiting(resource)
+    }
+
+    fn settle_waiting(&mut self, resource: Resource) -> Result<(), LockError> {
         let mut entries = Vec::new();
         self.gather(resource, &mut entries)?;
         let mut changes = Vec::new();
@@ -262,53 +229,6 @@ impl Inside<'_> {
         }
         Ok(())
     }
-
-    /// Has somebody woken once the latch is free.
-    pub(super) fn wake_later(&mut self, sleeper: Holder) {
-        self.sleepers.push(sleeper.record);
-    }
-
-    /// Has the doorbell of an instance rung once the latch is free.
-    pub(super) fn ring_later(&mut self, instance: u32) {
-        if !self.doorbells.contains(&instance) {
-            self.doorbells.push(instance);
-        }
-    }
-
-    /// Remembers damage, so that the partition is rebuilt by the next who enters.
-    pub(super) fn noting<T>(&self, result: Result<T, LockError>) -> Result<T, LockError> {
-        if result.is_err() {
-            self.is_broken.set(true);
-        }
-        result
-    }
-}
-
-impl Drop for Inside<'_> {
-    fn drop(&mut self) {
-        if !self.is_broken.get() && !std::thread::panicking() {
-            self.end_strong();
-            put32(&self.part.dirty, 0);
-        }
-        self.part.latch.unlock(self.table.instances.me());
-        for record in &self.sleepers {
-            self.table.wake_connection(*record);
-        }
-        self.table.count(Counter::WakeUps, self.sleepers.len() as u64);
-        for slot in &self.doorbells {
-            self.table.instances.ring(*slot);
-        }
-    }
-}
-
-impl LockTable {
-    /// Wakes a connection, which looks for itself why.
-    pub(super) fn wake_connection(&self, record: u32) {
-        if let Ok(connection) = self.connection(record) {
-            add32(&connection.wake, 1);
-            wake(&connection.wake, 1);
-        }
-    }
 }
 
 impl Request {
@@ -324,7 +244,10 @@ impl Request {
     }
 }
 
-/// Now, for messages.
+/// Now, for messages: as the system's last tick left it, some milliseconds ago, because a look at
+/// the clock itself costs as much as all the rest of a lock.
 pub(super) fn now_ms() -> u64 {
-    u64::try_from(clock().wall_time().0.as_millis()).unwrap_or(u64::MAX)
+    let now = clock_gettime(ClockId::RealtimeCoarse);
+    let whole = u64::try_from(now.tv_sec).unwrap_or(0);
+    whole * 1000 + u64::try_from(now.tv_nsec).unwrap_or(0) / 1_000_000
 }

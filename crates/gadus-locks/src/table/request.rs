@@ -7,19 +7,20 @@
 use super::LockTable;
 use super::error::{LockError, LockErrorKind, LockHolder};
 use super::modes::Mode;
-use super::owner::{Grant, Held, LockOwner, Wait};
-use super::partition::{Inside, Place};
+use super::owner::{Held, LockOwner, Wait};
+use super::partition::Place;
 use super::queue::{self, Edge, Entry};
 use super::resource::Resource;
 use super::state::{State, Status};
 use super::statistics::Counter;
 use super::store::put;
+use super::visit::Inside;
 use std::sync::atomic::Ordering;
 
 /// What became of a request.
 #[derive(Debug)]
 pub(super) enum Asked {
-    Granted(Grant),
+    Granted(Mode),
     MustWait(Entry),
 }
 
@@ -31,33 +32,52 @@ impl LockOwner {
         mode: Mode,
         wait: Wait,
     ) -> Result<Asked, LockError> {
-        match self.held.get(&resource).copied() {
-            Some(held) => self.strengthen(resource, held, held.mode.supremum(mode), wait),
+        match self.held.get(resource) {
+            Some(held) => self.strengthen(resource, held, mode, wait),
+            None if self.take_fast(resource, mode) => Ok(Asked::Granted(mode)),
             None => self.acquire(resource, mode, wait),
         }
     }
 
-    fn acquire(&mut self, resource: Resource, mode: Mode, wait: Wait) -> Result<Asked, LockError> {
-        if let Some(slot) = self.take_fast(resource, mode) {
-            self.note(resource, slot, mode);
-            return Ok(Asked::Granted(Grant::at_once(mode)));
-        }
-        let mut inside = self.table.enter_with_room(Place::of(resource).partition, wait)?;
-        inside.prepare_strong(resource, mode)?;
-        inside.gather(resource, &mut self.entries)?;
-        let mut mine = Entry {
-            slot: u32::MAX,
-            state: State::waiting(mode),
-            ticket: u64::MAX,
-            holder: self.holder,
-            since: 0,
+    /// Asks for a lock of something that it has no lock of.
+    #[inline]
+    pub(super) fn acquire(
+        &mut self,
+        resource: Resource,
+        mode: Mode,
+        wait: Wait,
+    ) -> Result<Asked, LockError> {
+        let slot = {
+            let mut inside = self.table.enter_with_room(Place::of(resource).partition, wait)?;
+            inside.prepare_strong(resource, mode)?;
+            inside.gather(resource, &mut self.entries)?;
+            if !self.entries.is_empty() {
+                let mine = Entry {
+                    slot: u32::MAX,
+                    state: State::waiting(mode),
+                    ticket: u64::MAX,
+                    holder: self.holder,
+                    since: 0,
+                };
+                if queue::is_blocked(&self.entries, &mine) {
+                    return self.queue_up(inside, resource, mine, wait);
+                }
+            }
+            inside.insert(resource, self.holder, State::granted(mode), 0)?
         };
-        if !queue::is_blocked(&self.entries, &mine) {
-            let slot = inside.insert(resource, self.holder, State::granted(mode), 0)?;
-            drop(inside);
-            self.note(resource, slot, mode);
-            return Ok(Asked::Granted(Grant::at_once(mode)));
-        }
+        self.held.add(resource, Held { slot, mode });
+        Ok(Asked::Granted(mode))
+    }
+
+    /// Takes a place in the queue, unless it will not wait.
+    #[cold]
+    fn queue_up(
+        &self,
+        mut inside: Inside<'_>,
+        resource: Resource,
+        mut mine: Entry,
+        wait: Wait,
+    ) -> Result<Asked, LockError> {
         if wait == Wait::No {
             return Err(inside.refuse(&self.entries, &mine));
         }
@@ -67,13 +87,15 @@ impl LockOwner {
         Ok(Asked::MustWait(mine))
     }
 
-    fn strengthen(
+    /// Asks for more than it has.
+    pub(super) fn strengthen(
         &mut self,
         resource: Resource,
         held: Held,
         mode: Mode,
         wait: Wait,
     ) -> Result<Asked, LockError> {
+        let mode = held.mode.supremum(mode);
         self.table.count(Counter::Conversions, 1);
         let held = self.with_request(resource, held, wait)?;
         let mut inside = self.table.enter_with_room(Place::of(resource).partition, wait)?;
@@ -97,7 +119,7 @@ impl LockOwner {
             inside.apply(&changes)?;
             drop(inside);
             self.note(resource, held.slot, mode);
-            return Ok(Asked::Granted(Grant::at_once(mode)));
+            return Ok(Asked::Granted(mode));
         }
         if wait == Wait::No {
             return Err(inside.refuse(&self.entries, &mine));
@@ -112,6 +134,7 @@ impl LockOwner {
 
 impl LockTable {
     /// Enters, having grown the memory before when a new request will need it.
+    #[inline]
     pub(super) fn enter_with_room(
         &self,
         partition: usize,

@@ -18,9 +18,10 @@ use super::chunks::Use;
 use super::error::{LockError, LockErrorKind};
 use super::layout::{VALUE_BUCKETS, VALUE_WORDS, VALUES_PER_CHUNK, ValueRecord};
 use super::owner::LockOwner;
-use super::partition::{Inside, Place};
+use super::partition::Place;
 use super::resource::Resource;
 use super::store::{put, put32};
+use super::visit::Inside;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Bytes of a value block.
@@ -190,10 +191,15 @@ impl Inside<'_> {
     }
 
     /// Nobody has a lock on the resource any more.
+    #[inline]
     pub(super) fn drop_value(&self, resource: Resource) -> Result<(), LockError> {
-        if !resource.may_have_value() || self.part.values_used.load(Ordering::Relaxed) == 0 {
+        if self.part.values_used.load(Ordering::Relaxed) == 0 || !resource.may_have_value() {
             return Ok(());
         }
+        self.drop_found_value(resource)
+    }
+
+    fn drop_found_value(&self, resource: Resource) -> Result<(), LockError> {
         let Some((number, record)) = self.find_value(resource)? else { return Ok(()) };
         let mut link = self.value_bucket(resource);
         while link.load(Ordering::Relaxed) != number + 1 {

@@ -110,7 +110,7 @@ impl LockOwner {
         let mut looks = 0;
         let mut searches = Searches::new(self.table.settings.deadlock_after);
         loop {
-            let seen = self.connection()?.wake.load(Ordering::Acquire);
+            let seen = self.connection().wake.load(Ordering::Acquire);
             let state = self.state_of(resource, mine.slot)?;
             if state.status == Status::Granted {
                 let refused = state.refused;
@@ -131,7 +131,7 @@ impl LockOwner {
                 Wait::Until(end) => end.since(now).min(LOOK),
                 Wait::No | Wait::Forever => LOOK,
             };
-            wait_on(&self.connection()?.wake, seen, Some(patience));
+            wait_on(&self.connection().wake, seen, Some(patience));
             if looked.elapsed() >= LOOK {
                 looks += 1;
                 self.look(resource, mine, looks)?;

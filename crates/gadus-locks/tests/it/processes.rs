@@ -187,7 +187,7 @@ fn a_stopped_process_keeps_its_locks_and_is_named() {
     let end = Wait::Until(clock().now().plus(Duration::from_millis(100)));
     let error = owner.lock(cell(0), Mode::Shared, end).unwrap_err();
     assert_eq!(error.kind, LockErrorKind::Timeout, "{error}");
-    let named = error.holder.and_then(|holder| holder.instance).unwrap();
+    let named = error.holder.as_ref().and_then(|holder| holder.instance.as_ref()).unwrap();
     assert_eq!(named.pid, holder.id());
     assert_eq!(table.reap(), 0);
 }

@@ -1,7 +1,9 @@
 //! Resources as keys and as words.
 
 use super::*;
-use std::collections::BTreeSet;
+use crate::table::layout::PARTITIONS;
+use crate::table::partition::Place;
+use std::collections::{BTreeSet, HashMap};
 
 #[test]
 fn messages_name_the_resource() {
@@ -51,4 +53,34 @@ fn tables_are_recognised() {
     assert_eq!(Resource::segment(TableId(9), SegmentId(0)).as_table(), None);
     assert!(Resource::table(TableId(9)).may_have_value());
     assert!(!Resource::transaction(CommitNumber(9)).may_have_value());
+}
+
+#[test]
+fn what_is_locked_together_spreads_over_the_table() {
+    const COUNT: u32 = 1 << 16;
+    let row = |table, segment, position| {
+        Resource::row(TableId(table), RowId { segment: SegmentId(segment), position })
+    };
+    let kinds: [(&str, &dyn Fn(u32) -> Resource); 6] = [
+        ("rows of a segment", &|at| row(3, 7, at)),
+        ("every 64th row", &|at| row(3, 7, at * 64)),
+        ("first rows of segments", &|at| row(3, at, 0)),
+        ("rows of tables", &|at| row(at, 1, 1)),
+        ("tables", &|at| Resource::table(TableId(at))),
+        ("commits", &|at| Resource::transaction(CommitNumber(u64::from(at)))),
+    ];
+    for (name, resource) in kinds {
+        let mut chains = HashMap::<_, u32>::new();
+        let mut partitions = [0_u32; PARTITIONS];
+        for place in (0..COUNT).map(|at| Place::of(resource(at))) {
+            *chains.entry((place.partition, place.bucket)).or_default() += 1;
+            partitions[place.partition] += 1;
+        }
+        let mean = COUNT / u32::try_from(PARTITIONS).unwrap();
+        let uneven = partitions.iter().find(|count| count.abs_diff(mean) > mean / 4);
+        assert_eq!(uneven, None, "{name}");
+        // There are twice as many chains. Thrown at random, about seven would meet in the longest.
+        let longest = chains.values().max().unwrap();
+        assert!(*longest <= 9, "{name}: {longest}");
+    }
 }

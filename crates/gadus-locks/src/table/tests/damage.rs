@@ -6,7 +6,7 @@ use layout::{Connection, Request};
 
 /// The partition, the slot and the record of what an owner holds on the first name.
 fn held_request<'a>(table: &'a LockTable, owner: &LockOwner) -> (usize, u32, &'a Request) {
-    let slot = owner.held[&name(1)].slot;
+    let slot = owner.held.get(name(1)).unwrap().slot;
     let partition = partition::Place::of(name(1)).partition;
     (partition, slot, table.record(chunks::Use::Requests(partition), slot).unwrap())
 }

@@ -83,6 +83,32 @@ fn a_partition_left_half_done_is_rebuilt_by_the_next() {
     table.check().unwrap();
 }
 
+#[test]
+fn who_is_granted_a_lock_by_a_rebuild_is_woken_when_the_next_leaves() {
+    let machine = Machine::new(4);
+    let (dead, table) = (machine.open(), machine.open());
+    let mut holder = dead.register().unwrap();
+    holder.lock(name(1), Mode::Exclusive, Wait::No).unwrap();
+    let mut waiter = table.register().unwrap();
+    let asked = waiter.request(name(1), Mode::Shared, Wait::Forever).unwrap();
+    let request::Asked::MustWait(wish) = asked else { panic!("it is held") };
+    // Dies between its release and what that grants.
+    let partition = partition::Place::of(name(1)).partition;
+    let inside = dead.enter(partition).unwrap();
+    let slot = inside.find(name(1), holder.holder).unwrap().unwrap();
+    inside.request(slot).unwrap().state.store(0, Ordering::Release);
+    std::mem::forget((inside, holder));
+    machine.kill(&dead);
+    let next = table.enter(partition).unwrap();
+    assert_eq!(table.statistics().wake_ups, 0, "under the latch nobody is woken");
+    drop(next);
+    assert_eq!((table.statistics().rebuilds, table.statistics().wake_ups), (1, 1));
+    let state = waiter.state_of(name(1), wish.slot).unwrap();
+    assert_eq!(state.granted, Mode::Shared);
+    waiter.note(name(1), wish.slot, Mode::Shared);
+    table.check().unwrap();
+}
+
 /// The words of a memory.
 fn words(memory: &Memory) -> Vec<u64> {
     let count = memory.mapped() / 8;
@@ -137,15 +163,15 @@ fn die_at_every_store(
         let table = machine.open();
         assert_eq!(table.reap(), 1, "store {index}");
         table.check().unwrap_or_else(|error| panic!("store {index}: {error}"));
-        for (resource, held) in &held {
+        for (resource, held) in held.iter() {
             if held.slot >= 1 << 31 {
                 // It has no request, or just got one.
                 let mut owner = table.register().unwrap();
-                let refused = owner.lock(*resource, Mode::Exclusive, Wait::No).unwrap_err();
+                let refused = owner.lock(resource, Mode::Exclusive, Wait::No).unwrap_err();
                 assert_eq!(refused.kind, LockErrorKind::Timeout, "store {index}");
                 continue;
             }
-            let partition = partition::Place::of(*resource).partition;
+            let partition = partition::Place::of(resource).partition;
             let state = table.enter(partition).unwrap().state(held.slot).unwrap();
             assert_eq!(state.granted, held.mode, "store {index}: the living keep {resource}");
         }

@@ -33,7 +33,7 @@ fn a_strong_lock_meets_weak_ones_that_have_no_request() {
     let (mut weak, mut strong) = (table.register().unwrap(), other.register().unwrap());
     weak.lock(table_lock(1), Mode::IntentExclusive, Wait::No).unwrap();
     let error = strong.lock(table_lock(1), Mode::Shared, Wait::No).unwrap_err();
-    assert_eq!(error.holder.unwrap().connection, weak.number());
+    assert_eq!(error.holder.as_ref().unwrap().connection, weak.number());
     assert_eq!(table.statistics().fast_moves, 1);
     table.check().unwrap();
     let strong = locking(strong, table_lock(1), Mode::Exclusive, Wait::Forever);

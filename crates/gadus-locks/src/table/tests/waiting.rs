@@ -62,7 +62,7 @@ fn a_late_waiter_gives_up_and_lets_those_behind_it_go_on() {
     let (error, writer) = writer.join().unwrap();
     let error = error.unwrap_err();
     assert_eq!(error.kind, LockErrorKind::Timeout);
-    assert_eq!(error.holder.unwrap().connection, holder.number());
+    assert_eq!(error.holder.as_ref().unwrap().connection, holder.number());
     assert_eq!(writer.mode(name(1)), None);
     reader.join().unwrap().0.unwrap();
     table.check().unwrap();
