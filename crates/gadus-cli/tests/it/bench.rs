@@ -152,6 +152,22 @@ fn readers_are_measured_in_both_scopes_as_threads_and_as_processes() {
 }
 
 #[test]
+fn what_must_not_grow_is_looked_at_for_a_time() {
+    let folder = Folder::new();
+    let figures = figures(&folder, &["soak", "--hours", "0.0005", "--processes", "2"]);
+    let case = "2 processes";
+    for metric in ["lost", "errors"] {
+        assert_eq!(value(&figures, case, metric), 0.0, "{metric}");
+    }
+    let sizes = ["resident", "lock_extents", "log", "data"];
+    let grown = sizes.map(|size| format!("{size}_growth"));
+    let sizes = sizes.into_iter().chain(grown.iter().map(String::as_str));
+    for metric in sizes.chain(["commits_per_second", "kills"]) {
+        assert!(value(&figures, case, metric) > 0.0, "{metric}");
+    }
+}
+
+#[test]
 fn commits_are_counted_for_each_number_of_clients_beside_the_bare_loop() {
     let folder = Folder::new();
     let figures = figures(&folder, &["commit", "--clients", "1,4", "--time", "150ms"]);

@@ -125,3 +125,15 @@ fn file_system(folder: &Path) -> String {
     // Of equally long places the last one is mounted over the others.
     mounts.max_by_key(|(length, _)| *length).map_or("unknown".to_owned(), |(_, name)| name)
 }
+
+/// The memory of a process, of which what it shares with others counts in part.
+pub(super) fn proportional_bytes(pid: u32) -> Result<u64, Failure> {
+    let path = format!("/proc/{pid}/smaps_rollup");
+    let text = std::fs::read_to_string(&path)?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
+    let kibibytes =
+        line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+    kibibytes
+        .map(|kibibytes| kibibytes * 1024)
+        .ok_or_else(|| Failure::message(format!("{path} tells no proportional set size")))
+}

@@ -20,6 +20,7 @@ mod processes;
 mod rounds;
 mod scan;
 mod scopes;
+mod soak;
 mod worker;
 mod workplace;
 
@@ -47,6 +48,7 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench scopes
   gadus bench locks
   gadus bench kill --kills 1000
+  gadus bench soak --hours 0.5
 
 Peers: duckdb comes as a wheel into a virtual environment beside the results (Debian: python3-venv),
 sqlite with python3, postgres as Debian's postgresql.")]
@@ -69,6 +71,8 @@ enum What {
     Scopes(scopes::Scopes),
     /// A lock of the lock table, beside mutexes of one process and locks of a file
     Locks(locks::Locks),
+    /// Processes that write to one file for hours: what must not grow
+    Soak(soak::Soak),
     /// Kill -9 of a process that commits and checkpoints, again and again
     Kill(kill::Kill),
 }
@@ -125,6 +129,7 @@ pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
         What::Processes(command) => processes::run(command),
         What::Scopes(command) => scopes::run(command),
         What::Locks(command) => locks::run(command),
+        What::Soak(command) => soak::run(command),
         What::Kill(command) => kill::run(command),
     }
 }

@@ -53,6 +53,11 @@ impl Writers {
         usize::try_from(random.below(self.processes.len() as u64)).expect("below their number")
     }
 
+    /// The process id of one.
+    pub(crate) fn pid(&self, process: usize) -> u32 {
+        self.processes[process].pid()
+    }
+
     /// The one with this process id.
     pub(crate) fn with_pid(&self, pid: u32) -> Option<usize> {
         self.processes.iter().position(|process| process.pid() == pid)

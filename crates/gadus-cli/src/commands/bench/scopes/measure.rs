@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::super::figures::Metric;
 use super::super::latencies::Latencies;
+use super::super::machine::proportional_bytes;
 use super::super::player::Player;
 use super::super::rounds::Measured;
 use super::super::worker;
@@ -157,16 +158,4 @@ fn cpu_share(answers: &[Value], elapsed: f64) -> f64 {
 fn memory(players: &[Player]) -> Result<f64, Failure> {
     let bytes = players.iter().map(|player| proportional_bytes(player.pid()));
     Ok(bytes.sum::<Result<u64, _>>()? as f64)
-}
-
-/// The memory of a process, of which what it shares with others counts in part.
-pub(super) fn proportional_bytes(pid: u32) -> Result<u64, Failure> {
-    let path = format!("/proc/{pid}/smaps_rollup");
-    let text = std::fs::read_to_string(&path)?;
-    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
-    let kibibytes =
-        line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
-    kibibytes
-        .map(|kibibytes| kibibytes * 1024)
-        .ok_or_else(|| Failure::message(format!("{path} tells no proportional set size")))
 }
