@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may fail this way, its helpers too
 
 mod crash;
+mod explorer;
 mod faults;
 mod ledger;
+mod model_recycling;
 mod refusals;
 mod share;
 mod threads;
