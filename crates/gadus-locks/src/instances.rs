@@ -106,7 +106,9 @@ impl Instances {
             }
             let me = Owner { slot, generation: generation(state).wrapping_add(1) };
             record.describe();
-            record.state.store(word(LIVE, me.generation, 0), Ordering::Release);
+            record.state.store(word(LIVE, me.generation, 0), Ordering::SeqCst);
+            // What it reads next is kept for it: whoever gives things away sees the slot taken.
+            std::sync::atomic::fence(Ordering::SeqCst);
             return Ok(Self { memory, table, me, fence });
         }
         let message = format!("{INSTANCES_MAX} instances have the database open; close one");

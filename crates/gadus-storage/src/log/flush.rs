@@ -10,7 +10,7 @@ use super::state::{LogState, RING_BYTES};
 use crate::error::StorageError;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 const NOTHING: u64 = u64::MAX;
 
@@ -99,7 +99,11 @@ impl Flush {
         let end = state.end().position;
         let ring_from = Some(state.ring_from.load(Ordering::Acquire)).filter(|from| *from <= end);
         let written = state.written.load(Ordering::Acquire).max(ring_from.unwrap_or(0));
-        let mut at = durable;
+        // As whoever writes from the ring: it may be stopped in the middle, and go on much later.
+        let _one_at_a_time = self.buffer.lock();
+        let pinned = Pinned::from(&self.file.peers.pin().flush, durable);
+        // What is recycled was made durable before.
+        let mut at = durable.max(state.recycled.load(Ordering::SeqCst));
         while at < written {
             let zone = self.file.shape.zone_of(at);
             let to = written.min((zone + 1) * self.file.shape.zone_bytes);
@@ -108,6 +112,24 @@ impl Flush {
             self.file.write(zone, at, &bytes)?;
             at = to;
         }
+        drop(pinned);
         Ok(())
+    }
+}
+
+/// Keeps the log from a position on from being used again, until it is dropped.
+struct Pinned<'a>(&'a AtomicU64);
+
+impl<'a> Pinned<'a> {
+    fn from(word: &'a AtomicU64, position: u64) -> Self {
+        word.store(position, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        Self(word)
+    }
+}
+
+impl Drop for Pinned<'_> {
+    fn drop(&mut self) {
+        self.0.store(NOTHING, Ordering::Release);
     }
 }

@@ -43,10 +43,11 @@ impl Store {
             return Ok(Some((Vec::new(), *from)));
         }
         let pin = self.shared.peers.pin();
-        let is_pinned = pin.position.load(Ordering::SeqCst) <= from.position;
         pin.reading.store(from.position, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        let read = if !is_pinned && self.shared.is_recycled(from.position) {
+        // In this order: who ends a pin after this has looked at it leaves what is being read.
+        let is_pinned = || self.shared.pinned_from.load(Ordering::SeqCst) <= from.position;
+        let read = if self.shared.is_recycled(from.position) && !is_pinned() {
             Ok(None)
         } else {
             self.shared.log.records_after(*from).map(Some)
@@ -70,18 +71,21 @@ impl Store {
             self.shared.peers.unpin();
             return false;
         }
+        self.shared.pinned_from.store(position.0, Ordering::SeqCst);
         true
     }
 
     /// Moves the pin to something newer that is pinned already, by a later part of what it covers.
     pub fn move_pin(&self, commit: CommitNumber, position: LogPosition) {
         let pin = self.shared.peers.pin();
+        self.shared.pinned_from.store(position.0, Ordering::SeqCst);
         pin.commit.store(commit.0, Ordering::Release);
         pin.position.store(position.0, Ordering::Release);
     }
 
     /// Pins nothing any more.
     pub fn unpin(&self) {
+        self.shared.pinned_from.store(u64::MAX, Ordering::SeqCst);
         self.shared.peers.unpin();
     }
 
@@ -104,7 +108,11 @@ impl Store {
                 commit: header.commit,
             };
             let (records, end) = shared.log.records_after(from)?;
-            *shared.headers.lock() = headers;
+            // This instance may have written a newer one meanwhile, on another thread.
+            let known = &mut *shared.headers.lock();
+            if headers.newest.sequence >= known.newest.sequence {
+                *known = headers;
+            }
             let (root, warnings) = (rest.root, Vec::new());
             Ok(Recovered { root, commit: header.commit, records, end, warnings })
         };

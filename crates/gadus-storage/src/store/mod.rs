@@ -108,6 +108,9 @@ struct Shared {
     headers: Mutex<Headers>,
     /// Whether this instance has recovered the database; else it has joined others.
     recovered: bool,
+    /// What is pinned from here on, as this instance's own threads may rely on: what its pin says
+    /// may be about to be refused.
+    pinned_from: AtomicU64,
     commits: AtomicU64,
     data_syncs: AtomicU64,
     checkpoints: AtomicU64,

@@ -118,6 +118,7 @@ impl Store {
             log,
             peers,
             headers: Mutex::new(headers),
+            pinned_from: AtomicU64::new(u64::MAX),
             commits: AtomicU64::new(0),
             data_syncs: AtomicU64::new(0),
             checkpoints: AtomicU64::new(0),

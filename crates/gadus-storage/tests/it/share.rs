@@ -137,7 +137,6 @@ fn an_instance_that_fell_behind_reads_the_checkpoint_and_one_that_pins_does_not(
 }
 
 #[test]
-#[ignore = "fails until records_after tells a pin from one that is about to be refused"]
 fn who_catches_up_beside_a_refused_pin_is_told_that_the_log_is_gone() {
     let place = Place::new();
     let ((one, _), (two, recovered)) = (place.open(), place.open());

@@ -26,7 +26,7 @@ enum Rules {
     /// Who catches up announces what he reads, looks at the horizon, and only then whether a version
     /// is pinned here.
     Whole,
-    /// He looks at the word of the pin first, as `Store::records_after` does: another thread of the
+    /// He looks at the word of the pin first, as the code once did: another thread of the
     /// instance may end its pin, or make one, between the two, or may not yet know that it has none.
     LooksAtPinFirst,
     /// The same, where no instance pins while it catches up.
