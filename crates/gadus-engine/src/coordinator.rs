@@ -12,7 +12,7 @@
 
 use crate::blobs::Blobs;
 use crate::engine::recovery;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::version::{DatabaseVersion, decode_changes};
 use arc_swap::ArcSwap;
 use gadus_base::{CommitNumber, LogPosition, clock};
@@ -105,8 +105,21 @@ impl Coordinator {
         self.blobs.store()
     }
 
+    /// Refuses a child that was forked after the database was opened: it has no part in it.
+    pub(crate) fn check_process(&self) -> Result<()> {
+        if self.store().process().is_here() {
+            return Ok(());
+        }
+        let message = format!(
+            "{}: this process was forked after the database had been opened; open it here, too",
+            self.store().describe()
+        );
+        Err(Error::new(ErrorKind::Forked, message))
+    }
+
     /// Takes the commit lock.
     pub(crate) fn lock(&self) -> Result<Locked<'_>> {
+        self.check_process()?;
         let appending = self.appending.lock();
         let turn = self.store().turn();
         let mut head = self.head.lock();
@@ -116,6 +129,7 @@ impl Coordinator {
 
     /// The newest appended version, and the end of its record.
     pub(crate) fn newest(&self) -> Result<(Arc<DatabaseVersion>, LogEnd)> {
+        self.check_process()?;
         let mut head = self.head.lock();
         self.catch_up(&mut head)?;
         Ok((head.version.clone(), head.version.end))
@@ -322,6 +336,7 @@ impl Coordinator {
 
     /// Pins the newest visible version.
     pub(crate) fn pin(self: &Arc<Self>) -> Result<(Arc<DatabaseVersion>, Pin)> {
+        self.check_process()?;
         loop {
             self.refresh()?;
             let mut pins = self.pins.lock();
@@ -367,6 +382,10 @@ impl DerefMut for Locked<'_> {
 
 impl Drop for Pin {
     fn drop(&mut self) {
+        if !self.coordinator.store().process().is_here() {
+            // Of the parent, which still reads.
+            return;
+        }
         let mut pins = self.coordinator.pins.lock();
         let Some(pinned) = pins.get_mut(&self.commit) else { return };
         pinned.readers -= 1;

@@ -48,6 +48,8 @@ pub enum ErrorKind {
     Unsupported,
     /// Another process or handle has the file open.
     InUse,
+    /// The process was forked after it had opened the database: open it in the child, too.
+    Forked,
     /// The database or its folder cannot be written.
     ReadOnly,
     /// The disk is full: free space, then go on.

@@ -144,6 +144,9 @@ impl Locker {
 
     /// Releases everything.
     pub fn release(&self) {
+        if !self.inner.blobs.store().process().is_here() {
+            return;
+        }
         // What is damaged is rebuilt by the next who needs it.
         let _ = self.rows.lock().release_all();
     }

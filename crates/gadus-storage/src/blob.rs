@@ -28,7 +28,7 @@
 
 use gadus_base::{ByteReader, ByteWriter, DecodeError, checksum};
 use gadus_block::AlignedBuffer;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// Unit and alignment of extents: pages of the system, so that extents share none.
@@ -75,6 +75,12 @@ impl ExtentRef {
     #[must_use]
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(self.bytes)
+    }
+
+    /// The ids that it and its blobs may have.
+    #[must_use]
+    pub fn ids(&self) -> Range<u64> {
+        self.id..self.ids_end()
     }
 
     /// One past the last id that it or its blobs may have.

@@ -5,6 +5,7 @@
 //!   thread switch.
 //! - An asynchronous call runs on a thread that may block, because a commit waits for the disk.
 
+use gadus_base::ProcessMark;
 use gadus_engine::{Error, ErrorKind, Result};
 use std::future::Future;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -35,21 +36,29 @@ pub(crate) async fn detach<T: Send + 'static>(
     task.await.map_err(|error| Error::internal(format!("a statement broke off: {error}")))?
 }
 
-/// The runtime of this process.
+/// Forks, one within the other, after which a process still has a runtime.
+const FORKS_MAX: usize = 8;
+
+/// The runtime of this process: threads are not forked, so a child has one of its own.
 pub(crate) fn runtime() -> Result<&'static Runtime> {
-    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    static RUNTIMES: [OnceLock<Runtime>; FORKS_MAX] = [const { OnceLock::new() }; FORKS_MAX];
     // A second runtime made in a race could not be dropped inside somebody's asynchronous code.
-    static MAKING: Mutex<()> = Mutex::new(());
-    if let Some(runtime) = RUNTIME.get() {
+    static MAKING: [Mutex<()>; FORKS_MAX] = [const { Mutex::new(()) }; FORKS_MAX];
+    let forks = ProcessMark::here().forks() as usize;
+    let (Some(runtime), Some(making)) = (RUNTIMES.get(forks), MAKING.get(forks)) else {
+        let message = "a process that was forked, from one that was forked, and so on, too often";
+        return Err(Error::new(ErrorKind::Limit, message));
+    };
+    if let Some(runtime) = runtime.get() {
         return Ok(runtime);
     }
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(runtime) = RUNTIME.get() {
+    let _making = making.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(runtime) = runtime.get() {
         return Ok(runtime);
     }
-    let runtime = Builder::new_multi_thread().thread_name("gadus").enable_all().build();
-    let runtime = runtime.map_err(|error| {
+    let made = Builder::new_multi_thread().thread_name("gadus").enable_all().build();
+    let made = made.map_err(|error| {
         Error::new(ErrorKind::Limit, format!("cannot start threads for statements: {error}"))
     })?;
-    Ok(RUNTIME.get_or_init(|| runtime))
+    Ok(runtime.get_or_init(|| made))
 }

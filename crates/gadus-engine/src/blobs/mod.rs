@@ -7,6 +7,7 @@
 //!   nothing is decoded.
 
 mod private;
+mod shared;
 
 use crate::encoding::Column;
 use crate::error::{Error, ErrorKind, Result};
@@ -17,8 +18,7 @@ use gadus_base::{ByteCount, DecodeError};
 use gadus_storage::{Blob, BlobRef, Store};
 use parking_lot::Mutex;
 use private::PrivateCache;
-use quick_cache::Weighter;
-use quick_cache::sync::Cache;
+use shared::SharedCache;
 use std::sync::Arc;
 
 /// The store and the cache of blobs read from it.
@@ -32,7 +32,7 @@ pub(crate) struct Blobs {
 #[derive(Debug)]
 enum Cached {
     /// All threads'.
-    Process(Cache<u64, Opened, ByBytes>),
+    Process(Arc<SharedCache>),
     /// One connection's. Locked for a moment by the threads of one statement.
     Connection(Mutex<PrivateCache>),
 }
@@ -44,25 +44,13 @@ enum Opened {
     Keys(Arc<KeyPage>),
 }
 
-#[derive(Debug, Clone)]
-struct ByBytes;
-
-impl Weighter<u64, Opened> for ByBytes {
-    fn weight(&self, _: &u64, opened: &Opened) -> u64 {
-        // The constant stands for the opened form beside the blob's bytes.
-        256 + match opened {
-            Opened::Column(column) => column.bytes as u64,
-            Opened::Keys(page) => page.bytes() as u64,
-        }
-    }
-}
-
 impl Blobs {
     /// Blobs of a store, cached for all threads up to `limit`.
     pub(crate) fn of_process(store: Arc<Store>, limit: ByteCount) -> Self {
-        // Columns of a segment take about 64 KiB each: the number that sizes the cache's tables.
-        let items = usize::try_from(limit.0 >> 16).unwrap_or(usize::MAX).clamp(64, 1 << 20);
-        Self { store, cached: Cached::Process(Cache::with_weighter(items, limit.0, ByBytes)) }
+        let cache = Arc::new(SharedCache::new(limit));
+        let dropped = cache.clone();
+        store.when_extents_drop(move |extent| dropped.forget(extent));
+        Self { store, cached: Cached::Process(cache) }
     }
 
     /// Blobs of a store, cached for one connection up to `limit`.
@@ -85,7 +73,7 @@ impl Blobs {
     /// Bytes that cached blobs take.
     pub(crate) fn cached(&self) -> ByteCount {
         match &self.cached {
-            Cached::Process(cache) => ByteCount(cache.weight()),
+            Cached::Process(cache) => ByteCount(cache.bytes()),
             Cached::Connection(cache) => ByteCount(cache.lock().bytes() as u64),
         }
     }
@@ -98,7 +86,7 @@ impl Blobs {
     ) -> Result<Opened> {
         let cache = match &self.cached {
             Cached::Process(cache) => {
-                if let Some(opened) = cache.get(&blob.id) {
+                if let Some(opened) = cache.get(blob.id) {
                     return Ok(opened);
                 }
                 let opened = open(self.read(blob)?)?;

@@ -117,6 +117,11 @@ impl Engine {
         Self { handle: self.handle.clone(), blobs }
     }
 
+    /// Refuses a child that was forked after the database was opened.
+    pub fn check_process(&self) -> Result<()> {
+        self.inner().coordinator.check_process()
+    }
+
     /// A statement of the handle's connection has ended: its cache keeps what its limit allows.
     pub fn end_statement(&self) {
         self.blobs.trim();
@@ -280,6 +285,13 @@ impl Inner {
 
 impl Drop for Handle {
     fn drop(&mut self) {
+        if !self.inner.blobs.store().process().is_here() {
+            // The threads run in the parent, which closes the database.
+            if let Some(mut threads) = self.threads.try_lock() {
+                threads.drain(..).for_each(std::mem::forget);
+            }
+            return;
+        }
         self.inner.maintenance.stop();
         self.inner.watched.stop(self.inner.locks());
         for thread in self.threads.lock().drain(..) {

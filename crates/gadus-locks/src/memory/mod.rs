@@ -4,6 +4,7 @@
 //!   [`EXTENT_BYTES`], never moves and is never unmapped while anybody holds the [`Memory`], so a
 //!   reference into it stays good.
 //! - Pages are allocated before they are mapped, so a full file system is an error and no signal.
+//! - A forked child has a copy: nothing that it does reaches the others.
 //! - Every value in it is [`Shared`]: atomic, valid whatever its bytes are, zero at first.
 //! - The module is the only one of the crate that names addresses.
 
@@ -18,6 +19,7 @@ pub(crate) use mapped::Mapped;
 pub use shared::{Offset, Shared};
 
 use crate::error::{MemoryError, MemoryErrorKind};
+use gadus_base::OwnMapping;
 use parking_lot::Mutex;
 use rustix::fs::{self, FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
@@ -46,6 +48,8 @@ pub struct Memory {
     bytes_max: usize,
     mapped: AtomicUsize,
     growth: Mutex<()>,
+    /// Children have a copy; before the file is closed and the range given back.
+    own: Option<OwnMapping>,
     file: Option<MemoryFile>,
 }
 
@@ -133,8 +137,13 @@ impl Memory {
                     MemoryError::new(MemoryErrorKind::System, message)
                 })?;
         let base = NonNull::new(base.cast::<u8>()).expect("the system maps nothing at zero");
-        let memory =
-            Self { base, bytes_max, mapped: AtomicUsize::new(0), growth: Mutex::default(), file };
+        let own = file.as_ref().map(|file| {
+            // SAFETY: the range was reserved above for this value, which drops the registration before
+            // both the range and the file, and `ensure` maps the file from its beginning.
+            unsafe { OwnMapping::register(base, file.descriptor.as_fd()) }
+        });
+        let (mapped, growth) = (AtomicUsize::new(0), Mutex::default());
+        let memory = Self { base, bytes_max, mapped, growth, own, file };
         memory.ensure(1)?;
         Ok(memory)
     }
@@ -157,6 +166,9 @@ impl Memory {
         let to = bytes.next_multiple_of(EXTENT_BYTES);
         if to > from {
             self.map(from, to - from)?;
+            if let Some(own) = &self.own {
+                own.grow(to);
+            }
             self.mapped.store(to, Ordering::Release);
         }
         Ok(())
@@ -246,6 +258,7 @@ fn out_of_range(start: usize) -> MemoryError {
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        self.own = None;
         // SAFETY: the whole range belongs to this value, and no reference into it outlives it.
         let _ = unsafe { mm::munmap(self.base.as_ptr().cast(), self.bytes_max) };
     }

@@ -56,7 +56,7 @@ use crate::instances::Instances;
 use crate::latch::{Liveness, Owner};
 use crate::memory::{EXTENT_BYTES, Mapped, Memory, Offset};
 use deadlock::Cleared;
-use gadus_base::{Instant, clock};
+use gadus_base::{Instant, ProcessMark, clock};
 use layout::{FORMAT, HEADER_BYTES, Header};
 use parking_lot::Mutex;
 use queue::Entry;
@@ -98,6 +98,8 @@ pub struct LockTable {
     /// What searches for deadlocks have found.
     cleared: Mutex<Cleared>,
     began: Instant,
+    /// Where it was attached: a forked child has a copy.
+    process: ProcessMark,
     /// When this process looked for the dead last, in milliseconds after it began.
     looked_ms: AtomicU64,
 }
@@ -136,6 +138,7 @@ impl LockTable {
             next_number: AtomicU32::new(1),
             cleared: Mutex::new(Cleared::new()),
             began: clock().now(),
+            process: ProcessMark::here(),
             looked_ms: AtomicU64::new(0),
         }))
     }

@@ -330,6 +330,10 @@ impl Grant {
 
 impl Drop for LockOwner {
     fn drop(&mut self) {
+        if !self.table.process.is_here() {
+            // A child's copy of the table: somebody may have been at work in it who is not here.
+            return;
+        }
         // A record that a request still names stays taken until the instance is cleaned up after.
         if self.release_all().is_ok() {
             self.table.registered.lock().remove(&self.holder.record);

@@ -116,6 +116,8 @@ impl Session {
         table: &str,
         batches: Vec<RecordBatch>,
     ) -> Result<u64> {
+        // Before anything is waited for: in a forked child nobody is there to end it.
+        self.engine.check_process()?;
         let state = &mut *self.state.lock().await;
         super::run::refuse_read_only(state)?;
         let flag = self.begin_statement(state)?;

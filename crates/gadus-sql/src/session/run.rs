@@ -110,6 +110,8 @@ fn number_parameters(statement: &mut Statement) -> Result<usize> {
 impl Session {
     /// Runs a statement, again where it had to wait for others or where they were first.
     pub(super) async fn run(&self, source: Source<'_>, parameters: &[Value]) -> Result<Outcome> {
+        // Before anything is waited for: in a forked child nobody is there to end it.
+        self.engine.check_process()?;
         let state = &mut *self.state.lock().await;
         let flag = self.begin_statement(state)?;
         let mut conflicts = 0;

@@ -19,8 +19,8 @@ use crate::header::DATA_START;
 use crate::peers::{Held, Peers, Stage};
 use known::{OwnChunk, State};
 use parking_lot::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 
 /// What is reserved at least, unless less is free in one piece: small extents, as a checkpoint
 /// writes them, then seldom go through shared memory.
@@ -42,6 +42,18 @@ pub struct Extent {
 pub(crate) struct Space {
     peers: Arc<Peers>,
     state: Mutex<State>,
+    listener: OnceLock<Listener>,
+}
+
+/// Hears of extents that nobody here holds any more.
+struct Listener(Box<DroppedExtent>);
+
+type DroppedExtent = dyn Fn(ExtentRef) + Send + Sync;
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listener")
+    }
 }
 
 /// A dropped extent, and the newest checkpoint that had begun then.
@@ -110,7 +122,13 @@ impl Space {
     pub(crate) fn opened(peers: Arc<Peers>, file_bytes: u64) -> Arc<Self> {
         // Extents are written whole: a unit that the file ends within holds the end of none.
         let end = (file_bytes - file_bytes % EXTENT_UNIT_BYTES).max(DATA_START);
-        Arc::new(Self { peers, state: Mutex::new(State::recovering(end)) })
+        let (state, listener) = (Mutex::new(State::recovering(end)), OnceLock::new());
+        Arc::new(Self { peers, state, listener })
+    }
+
+    /// Has somebody hear of each extent whose last handle here is dropped; said once.
+    pub(crate) fn listen(&self, listener: impl Fn(ExtentRef) + Send + Sync + 'static) {
+        let _ = self.listener.set(Listener(Box::new(listener)));
     }
 
     fn shared(&self) -> &SpaceState {
@@ -338,6 +356,10 @@ impl Space {
             state.settle(extent.offset);
             let dropped_after = self.shared().checkpoint_begun.load(Ordering::Acquire);
             state.pending.insert(extent.offset, Pending { extent, dropped_after });
+            drop(state);
+            if let Some(Listener(listener)) = self.listener.get() {
+                listener(extent);
+            }
         }
     }
 }

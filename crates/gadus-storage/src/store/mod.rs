@@ -29,7 +29,7 @@ use crate::options::{Durability, Options};
 use crate::peers::{Held, Peers, Stage, Takeovers};
 use crate::poison::Poison;
 use crate::space::{Extent, Misplaced, Space};
-use gadus_base::{CommitNumber, DatabaseId, LogPosition};
+use gadus_base::{CommitNumber, DatabaseId, LogPosition, ProcessMark};
 use gadus_block::Hint;
 use parking_lot::Mutex;
 use relaxed::RelaxedSync;
@@ -105,6 +105,8 @@ struct Shared {
     files: Files,
     options: Options,
     database: DatabaseId,
+    /// Where it was opened: a forked child has no part in it.
+    process: ProcessMark,
     headers: Mutex<Headers>,
     /// Whether this instance has recovered the database; else it has joined others.
     recovered: bool,
@@ -128,6 +130,12 @@ struct Headers {
 }
 
 impl Store {
+    /// The process that opened it.
+    #[must_use]
+    pub fn process(&self) -> ProcessMark {
+        self.shared.process
+    }
+
     /// Identity of the database.
     #[must_use]
     pub fn id(&self) -> DatabaseId {
@@ -168,6 +176,12 @@ impl Store {
     /// `Corrupt` with the offset when the bytes are not those that were written.
     pub fn read_blob(&self, blob: &BlobRef) -> Result<Blob, StorageError> {
         self.shared.read_blob(blob)
+    }
+
+    /// Has the caller hear of each extent whose last handle here is dropped: nobody here reads its
+    /// blobs any more. Said once.
+    pub fn when_extents_drop(&self, listener: impl Fn(ExtentRef) + Send + Sync + 'static) {
+        self.shared.space.listen(listener);
     }
 
     /// The length of a blob, where its reference may be true.

@@ -24,6 +24,7 @@ use crate::options::{Durability, Options, Sharing};
 use crate::peers::Peers;
 use crate::poison::Poison;
 use crate::space::{Extent, Pending, Space};
+use gadus_base::ProcessMark;
 use gadus_block::Folder;
 use parking_lot::Mutex;
 use std::io::IoSlice;
@@ -113,6 +114,7 @@ impl Store {
             files,
             recovered,
             database: shape.database,
+            process: ProcessMark::here(),
             poison,
             space,
             log,

@@ -7,7 +7,7 @@
 
 use super::Shared;
 use crate::error::{ErrorKind, StorageError};
-use gadus_base::spawn;
+use gadus_base::{ProcessMark, spawn};
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +22,7 @@ const DELAY: Duration = Duration::from_millis(150);
 pub(super) struct RelaxedSync {
     bell: Arc<Bell>,
     thread: Option<JoinHandle<()>>,
+    process: ProcessMark,
 }
 
 #[derive(Debug, Default)]
@@ -43,7 +44,7 @@ impl RelaxedSync {
             let message = format!("the system gives no thread: {error}");
             StorageError::new(ErrorKind::Io, &shared.files.data_described, message)
         })?;
-        Ok(Self { bell, thread: Some(thread) })
+        Ok(Self { bell, thread: Some(thread), process: ProcessMark::here() })
     }
 
     /// Something is unsynced.
@@ -80,6 +81,11 @@ impl Bell {
 
 impl Drop for RelaxedSync {
     fn drop(&mut self) {
+        if !self.process.is_here() {
+            // It runs in the parent.
+            std::mem::forget(self.thread.take());
+            return;
+        }
         *self.bell.closing.lock() = true;
         self.bell.changed.notify_one();
         if let Some(thread) = self.thread.take() {

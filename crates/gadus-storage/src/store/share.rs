@@ -219,6 +219,10 @@ fn check_front(files: &Files, memory: &Memory, described: &str) -> Result<(), St
 impl Shared {
     /// Leaves the others; the last one removes the memory.
     pub(super) fn leave(&self) {
+        if !self.process.is_here() {
+            // A copy of the memory, and files that lead nowhere: the parent leaves for itself.
+            return;
+        }
         let file = self.peers.instances().memory().file();
         let Some((path, identity)) = file.filter(|_| !self.peers.excludes_others()) else {
             self.peers.leave();

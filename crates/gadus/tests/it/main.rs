@@ -9,6 +9,7 @@ mod anomalies;
 mod asynchronous;
 mod checks;
 mod files;
+mod fork;
 mod history;
 mod locks;
 mod rows;

@@ -4,6 +4,7 @@
 //!   be added to them.
 //! - Interrupted, short and refused-for-now transfers are finished here ([`transfer`]).
 //! - Descriptors close on exec; a pipe, socket or folder under the name is refused without waiting.
+//! - A forked child has no part in an open file: its descriptor leads nowhere.
 //! - Ownership is an open-file-description lock on the very descriptor that transfers
 //!   ([`owner_lock`]), so another descriptor of this process neither shares nor loses it.
 
@@ -15,6 +16,7 @@ use crate::device::{Device, Fence, Folder, Geometry, Hint, OpenMode};
 use crate::error::{BlockError, ErrorKind, Operation};
 use crate::queue::{Queue, WorkerQueue};
 pub use file_system::FileSystem;
+use gadus_base::OwnDescriptor;
 use owner_lock::OwnerLock;
 use rustix::fs::{self, Advice, FallocateFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -33,6 +35,8 @@ pub struct FileFolder {
 
 #[derive(Debug)]
 struct FileDevice {
+    /// Before the descriptor is closed.
+    _own: OwnDescriptor,
     descriptor: OwnedFd,
     name: String,
     path: PathBuf,
@@ -103,6 +107,7 @@ impl Folder for FileFolder {
             }
         }
         Ok(Arc::new(FileDevice {
+            _own: OwnDescriptor::register(descriptor.as_fd()),
             descriptor,
             name: name.to_owned(),
             path,

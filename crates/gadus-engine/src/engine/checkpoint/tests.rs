@@ -123,6 +123,39 @@ fn space_is_used_again_while_several_instances_have_the_file_open() {
     }
 }
 
+/// A cache holds what is in use: not what was replaced, however much room there is.
+#[test]
+fn blobs_of_replaced_bases_leave_the_cache() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = Arc::new(FileFolder::new(root.path()));
+    let (busy, other) = (open(folder.clone(), root.path()), open(folder, root.path()));
+    let mut transaction = busy.begin().unwrap();
+    let schema = loaded(&mut transaction, false);
+    transaction.commit().unwrap();
+    let cached = |engine: &Engine| engine.statistics().cached.0;
+    let read = |engine: &Engine| {
+        let table = engine.snapshot().unwrap().table("t").unwrap();
+        let row = table.find_key(&[Datum::Integer(LOADED_ROWS - 1)]).unwrap().unwrap();
+        table.row(row).unwrap().unwrap();
+    };
+    let rewrite = |id: i64| {
+        let change = |_: &[Datum]| Ok(RowChange::Update(vec![(1, Datum::Integer(-id))]));
+        let key = [Datum::Integer(id)];
+        assert_eq!(busy.change_row(&schema, &key, Durability::Sync, change).unwrap(), 1);
+        busy.fold().unwrap();
+        read(&busy);
+        read(&other);
+        [cached(&busy), cached(&other)]
+    };
+    let first = rewrite(1);
+    for id in 2..40 {
+        let now = rewrite(id);
+        for (first, now) in first.into_iter().zip(now) {
+            assert!(first > 0 && now < 2 * first, "{now} bytes after {first}, change {id}");
+        }
+    }
+}
+
 /// Who reads an older version goes on reading it, and what was replaced meanwhile stays as long.
 #[test]
 fn what_another_instance_reads_is_kept_while_it_does() {

@@ -37,7 +37,7 @@ pub(super) struct Scopes {
     #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     rows: u64,
     /// What each reader asks: a scan and eight rows by key each
-    #[arg(long, default_value_t = 200)]
+    #[arg(long, default_value_t = 1000)]
     queries: u32,
     /// How long readers read beside bursts of writes; the first tenth of it is a burst
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]

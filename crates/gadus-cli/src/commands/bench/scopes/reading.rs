@@ -167,7 +167,7 @@ pub(in super::super) fn hold(file: &Path, private: bool, connections: u32) -> Re
     let database = Database::open(file, options(private, 0))?;
     let open = |_| -> Result<Connection, Failure> {
         let connection = database.connect();
-        connection.query(COUNTER, params![1])?.next().transpose()?;
+        connection.query(POINT, params![1])?.next().transpose()?;
         Ok(connection)
     };
     // What all connections share is there before the first of them is counted.
