@@ -10,6 +10,10 @@
 //! - A pin names a commit that somebody still reads; nothing newer than the oldest pin is forgotten,
 //!   here or, through the store, by others.
 
+mod pins;
+
+pub(crate) use pins::Pin;
+
 use crate::blobs::Blobs;
 use crate::engine::recovery;
 use crate::error::{Error, ErrorKind, Result};
@@ -18,6 +22,7 @@ use arc_swap::ArcSwap;
 use gadus_base::{CommitNumber, LogPosition, clock};
 use gadus_storage::{LogEnd, LogRecord, Store, Turn};
 use parking_lot::{Mutex, MutexGuard};
+use pins::Pinned;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -68,20 +73,6 @@ struct Pending {
 struct CaughtUp {
     records: AtomicU64,
     nanoseconds: AtomicU64,
-}
-
-/// A commit that is read.
-#[derive(Debug, Clone, Copy)]
-struct Pinned {
-    readers: usize,
-    end: LogPosition,
-}
-
-/// Keeps a commit readable until it is dropped.
-#[derive(Debug)]
-pub(crate) struct Pin {
-    coordinator: Arc<Coordinator>,
-    commit: CommitNumber,
 }
 
 impl Coordinator {
@@ -333,38 +324,6 @@ impl Coordinator {
         }
         Ok(())
     }
-
-    /// Pins the newest visible version.
-    pub(crate) fn pin(self: &Arc<Self>) -> Result<(Arc<DatabaseVersion>, Pin)> {
-        self.check_process()?;
-        loop {
-            self.refresh()?;
-            let mut pins = self.pins.lock();
-            let version = self.visible();
-            if pins.is_empty() && !self.pin_in_store(&version) {
-                drop(pins);
-                // Behind what the log still has, although a moment ago it was the newest.
-                let mut head = self.head.lock();
-                self.catch_up(&mut head)?;
-                continue;
-            }
-            let pinned = pins.entry(version.commit);
-            pinned.or_insert(Pinned { readers: 0, end: version.end.position() }).readers += 1;
-            let pin = Pin { coordinator: self.clone(), commit: version.commit };
-            return Ok((version, pin));
-        }
-    }
-
-    fn pin_in_store(&self, version: &DatabaseVersion) -> bool {
-        !self.store().is_shared() || self.store().pin(version.commit, version.end.position())
-    }
-
-    /// The oldest commit that somebody here reads; the visible one when nobody does.
-    pub(crate) fn oldest_pin(&self) -> CommitNumber {
-        let pins = self.pins.lock();
-        let visible = self.visible.load().commit;
-        pins.keys().next().copied().unwrap_or(visible).min(visible)
-    }
 }
 
 impl Deref for Locked<'_> {
@@ -377,28 +336,5 @@ impl Deref for Locked<'_> {
 impl DerefMut for Locked<'_> {
     fn deref_mut(&mut self) -> &mut Head {
         &mut self.head
-    }
-}
-
-impl Drop for Pin {
-    fn drop(&mut self) {
-        if !self.coordinator.store().process().is_here() {
-            // Of the parent, which still reads.
-            return;
-        }
-        let mut pins = self.coordinator.pins.lock();
-        let Some(pinned) = pins.get_mut(&self.commit) else { return };
-        pinned.readers -= 1;
-        if pinned.readers > 0 {
-            return;
-        }
-        let was_oldest = pins.keys().next() == Some(&self.commit);
-        pins.remove(&self.commit);
-        if was_oldest && self.coordinator.store().is_shared() {
-            match pins.iter().next() {
-                Some((&commit, pinned)) => self.coordinator.store().move_pin(commit, pinned.end),
-                None => self.coordinator.store().unpin(),
-            }
-        }
     }
 }
