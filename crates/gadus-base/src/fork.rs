@@ -25,7 +25,7 @@ static FORKS: AtomicU32 = AtomicU32::new(0);
 static NOWHERE: AtomicI32 = AtomicI32::new(NONE);
 static DESCRIPTORS: [AtomicI32; DESCRIPTORS_MAX] =
     [const { AtomicI32::new(NONE) }; DESCRIPTORS_MAX];
-static MAPPINGS: [Mapping; MAPPINGS_MAX] = [const { Mapping::FREE }; MAPPINGS_MAX];
+static MAPPINGS: [Mapping; MAPPINGS_MAX] = [const { Mapping::free() }; MAPPINGS_MAX];
 
 /// A process, as something remembers it that was made in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,11 +125,13 @@ impl Drop for OwnMapping {
 }
 
 impl Mapping {
-    const FREE: Self = Self {
-        descriptor: AtomicI32::new(NONE),
-        base: AtomicPtr::new(std::ptr::null_mut()),
-        bytes: AtomicUsize::new(0),
-    };
+    const fn free() -> Self {
+        Self {
+            descriptor: AtomicI32::new(NONE),
+            base: AtomicPtr::new(std::ptr::null_mut()),
+            bytes: AtomicUsize::new(0),
+        }
+    }
 }
 
 /// Has the handler called in every child from now on.

@@ -153,6 +153,9 @@ fn tell(elapsed: Duration, samples: &[Sample]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// One of the sizes of a sample.
+type Size = fn(&Sample) -> f64;
+
 /// The medians of a quarter of the samples, the first being 0.
 fn quarter(samples: &[Sample], number: usize, of: impl Fn(&Sample) -> f64) -> f64 {
     let (from, to) = (number * samples.len() / 4, (number + 1) * samples.len() / 4);
@@ -177,7 +180,7 @@ fn report(
         (LOST, found.lost as f64),
         (ERRORS, found.errors as f64),
     ];
-    let sizes: [(Metric, Metric, fn(&Sample) -> f64); 4] = [
+    let sizes: [(Metric, Metric, Size); 4] = [
         (RESIDENT, RESIDENT_GROWTH, |sample| sample.resident),
         (LOCK_EXTENTS, LOCK_EXTENTS_GROWTH, |sample| sample.lock_extents),
         (LOG, LOG_GROWTH, |sample| sample.log),
