@@ -53,11 +53,10 @@ pub(super) fn open(folder: Arc<dyn Folder>, name: &str, options: &Options) -> Re
         // For work that is nobody's: it is one more connection.
         CacheScope::Connection => Blobs::of_connection(store, options.connection_cache),
     });
-    let version = replay(&blobs, &recovered)?;
-    let mut checkpointer = Checkpointer::default();
-    if let Some(manifest) = &recovered.root {
-        checkpointer = Checkpointer::of(&blobs, manifest)?;
-    }
+    let manifest = root_of(&blobs, &recovered)?;
+    let version = replay_from(&blobs, manifest.as_ref(), &recovered)?;
+    let checkpointer = manifest.map(|manifest| Checkpointer::of(&blobs, &manifest));
+    let mut checkpointer = checkpointer.transpose()?.unwrap_or_default();
     checkpointer.describes(blobs.store().newest_root());
     blobs.store().finish_recovery()?;
     let warnings = recovered.warnings;
@@ -73,8 +72,21 @@ fn may_create(error: &StorageError, options: &Options) -> bool {
 
 /// What a checkpoint and the records after it make.
 pub(crate) fn replay(blobs: &Arc<Blobs>, recovered: &Recovered) -> Result<DatabaseVersion> {
-    let mut version = match &recovered.root {
-        Some(root) => load(blobs, root, recovered.end)?,
+    replay_from(blobs, root_of(blobs, recovered)?.as_ref(), recovered)
+}
+
+/// What the checkpoint says, where there is one.
+fn root_of(blobs: &Blobs, recovered: &Recovered) -> Result<Option<Manifest>> {
+    recovered.root.as_ref().map(|root| read_manifest(blobs, root)).transpose()
+}
+
+fn replay_from(
+    blobs: &Arc<Blobs>,
+    manifest: Option<&Manifest>,
+    recovered: &Recovered,
+) -> Result<DatabaseVersion> {
+    let mut version = match manifest {
+        Some(manifest) => load(blobs, manifest, recovered.end)?,
         None => DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()), recovered.end),
     };
     for record in &recovered.records {
@@ -121,10 +133,9 @@ pub(crate) fn apply(
 }
 
 /// What a manifest says.
-pub(super) fn read_manifest(
-    blobs: &Blobs,
-    manifest: &[u8],
-) -> Result<(ManifestHead, Vec<ManifestTable>)> {
+pub(super) type Manifest = (ManifestHead, Vec<ManifestTable>);
+
+pub(super) fn read_manifest(blobs: &Blobs, manifest: &[u8]) -> Result<Manifest> {
     decode_manifest(manifest).map_err(|error| damaged_manifest(blobs, &error.to_string()))
 }
 
@@ -136,8 +147,7 @@ fn damaged_manifest(blobs: &Blobs, what: &str) -> Error {
 }
 
 /// The version that a manifest describes.
-fn load(blobs: &Arc<Blobs>, manifest: &[u8], end: LogEnd) -> Result<DatabaseVersion> {
-    let (head, tables) = read_manifest(blobs, manifest)?;
+fn load(blobs: &Arc<Blobs>, (head, tables): &Manifest, end: LogEnd) -> Result<DatabaseVersion> {
     let mut version = DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()), end);
     version.commit = head.commit;
     version.next_table = head.next_table;
@@ -148,7 +158,7 @@ fn load(blobs: &Arc<Blobs>, manifest: &[u8], end: LogEnd) -> Result<DatabaseVers
             let what = format!("table \"{}\" is there twice", schema.name);
             return Err(damaged_manifest(blobs, &what));
         }
-        let table = load_table(blobs, &saved, &version.ids)?;
+        let table = load_table(blobs, saved, &version.ids)?;
         version.tables.insert(schema.id, Arc::new(table));
     }
     Ok(version)

@@ -6,6 +6,7 @@
 mod stages;
 mod state;
 
+pub(crate) use stages::StageState;
 pub use stages::{Stage, Takeovers};
 pub(crate) use state::{FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, Pin, STATE, State, TABLE};
 
@@ -154,12 +155,22 @@ impl Peers {
         self.unpin();
     }
 
-    /// Takes a latch.
-    pub(crate) fn hold<'a>(&self, latch: &'a Latch) -> Held<'a> {
+    /// Takes a latch; where its owner has died with it, that is counted, at the stage that its owner was
+    /// in.
+    pub(crate) fn hold<'a>(
+        &self,
+        latch: &'a Latch,
+        stage: impl FnOnce(&StageState) -> Stage,
+    ) -> Held<'a> {
         // What latches of storage protect in memory is published by single stores: none of it is
         // half done. What is in the files may be.
         let acquired = latch.lock(self.me(), &*self.instances);
-        Held { latch, me: self.me(), acquired }
+        let held = Held { latch, me: self.me(), acquired };
+        if held.was_taken_from_the_dead() {
+            let stages = &self.state().stages;
+            stages.note_takeover(stage(stages));
+        }
+        held
     }
 
     /// The oldest log position that anybody pins. What is pinned later is newer than what the

@@ -83,7 +83,8 @@ impl Stage {
 }
 
 impl StageState {
-    fn of_checkpointer(&self) -> Stage {
+    /// The stage of who has the checkpoint's turn, or died with it.
+    pub(crate) fn of_checkpointer(&self) -> Stage {
         let index = self.of_checkpointer.load(Ordering::Relaxed) as usize;
         STAGES.get(index).copied().unwrap_or(Stage::Fold)
     }
@@ -96,11 +97,6 @@ impl StageState {
     /// Notes that somebody took over what an instance had in this stage, and died.
     pub(crate) fn note_takeover(&self, stage: Stage) {
         self.taken_over[stage as usize].fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// The same for the checkpoint's turn.
-    pub(crate) fn note_takeover_of_checkpointer(&self) {
-        self.note_takeover(self.of_checkpointer());
     }
 }
 

@@ -136,12 +136,7 @@ impl Space {
     }
 
     fn hold(&self) -> Held<'_> {
-        let state = self.peers.state();
-        let held = self.peers.hold(&state.space_latch);
-        if held.was_taken_from_the_dead() {
-            state.stages.note_takeover(Stage::Space);
-        }
-        held
+        self.peers.hold(&self.peers.state().space_latch, |_| Stage::Space)
     }
 
     /// Marks a range as used; the same reference gives the same handle.

@@ -13,7 +13,7 @@ use super::{Headers, Shared, Store};
 use crate::blob::{BlobRef, ExtentRef};
 use crate::error::StorageError;
 use crate::header::{Header, SLOT_OFFSETS, Slot};
-use crate::peers::{Held, Stage};
+use crate::peers::{Held, Stage, StageState};
 use crate::space::{Extent, Pending};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, LogPosition};
 use std::io::IoSlice;
@@ -36,10 +36,7 @@ impl Store {
     pub fn checkpoint_turn(&self) -> Result<CheckpointTurn<'_>, StorageError> {
         let shared = &self.shared;
         let state = shared.peers.state();
-        let held = shared.peers.hold(&state.checkpoint);
-        if held.was_taken_from_the_dead() {
-            state.stages.note_takeover_of_checkpointer();
-        }
+        let held = shared.peers.hold(&state.checkpoint, StageState::of_checkpointer);
         state.stages.enter(Stage::Fold);
         if !shared.peers.excludes_others() {
             shared.follow_headers(&held)?;

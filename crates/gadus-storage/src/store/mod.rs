@@ -206,12 +206,8 @@ impl Store {
     /// Takes the turn to append, which one thread of one instance has at a time.
     #[must_use]
     pub fn turn(&self) -> Turn<'_> {
-        let state = self.shared.peers.state();
-        let held = self.shared.peers.hold(&state.commit);
-        if held.was_taken_from_the_dead() {
-            state.stages.note_takeover(Stage::Commit);
-        }
-        Turn { _held: held }
+        let peers = &self.shared.peers;
+        Turn { _held: peers.hold(&peers.state().commit, |_| Stage::Commit) }
     }
 
     /// Appends a record: written, not durable yet.

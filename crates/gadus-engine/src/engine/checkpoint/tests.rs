@@ -9,6 +9,7 @@ use gadus_block::{
 use gadus_storage::ExtentRef;
 use std::path::Path;
 use std::sync::Arc;
+use tempfile::TempDir;
 
 const NAME: &str = "x.gadus";
 
@@ -25,21 +26,43 @@ fn change(engine: &Engine, schema: &TableSchema, id: i64) {
     engine.checkpoint().unwrap();
 }
 
+/// Files with a loaded table.
+struct Place {
+    root: TempDir,
+    folder: Arc<FileFolder>,
+    schema: Arc<TableSchema>,
+}
+
+impl Place {
+    /// New files, and the instance that made them.
+    fn new() -> (Self, Engine) {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Arc::new(FileFolder::new(root.path()));
+        let busy = open(folder.clone(), root.path());
+        let mut transaction = busy.begin().unwrap();
+        let schema = loaded(&mut transaction, false);
+        transaction.commit().unwrap();
+        (Self { root, folder, schema }, busy)
+    }
+
+    /// Another instance.
+    fn open(&self) -> Engine {
+        open(self.folder.clone(), self.root.path())
+    }
+}
+
 #[test]
 fn a_checkpoint_that_could_not_be_read_is_read_again_before_the_next() {
-    let root = tempfile::tempdir().unwrap();
-    let folder = Arc::new(FileFolder::new(root.path()));
-    let steady = open(folder.clone(), root.path());
-    let mut transaction = steady.begin().unwrap();
-    let schema = loaded(&mut transaction, false);
-    transaction.commit().unwrap();
+    let (place, steady) = Place::new();
+    let schema = &place.schema;
     steady.checkpoint().unwrap();
     let plan = FaultPlan::new();
-    let shaky = open(Arc::new(FaultyFolder::new(folder, plan.clone())), root.path());
+    let shaky =
+        open(Arc::new(FaultyFolder::new(place.folder.clone(), plan.clone())), place.root.path());
     drop(shaky.inner().alone().unwrap());
     // Overlays of one and the same segment: each takes the place of the one before.
-    change(&steady, &schema, 0);
-    change(&steady, &schema, 1);
+    change(&steady, schema, 0);
+    change(&steady, schema, 1);
     let named = steady.inner().alone().unwrap().extents();
     // Neither the headers, nor the manifest, nor all of what it names can be read, and at last all.
     let mut failed = 0;
@@ -65,19 +88,15 @@ fn a_checkpoint_that_could_not_be_read_is_read_again_before_the_next() {
 /// the log: what one of them drops, none goes on reading, and none names again.
 #[test]
 fn what_an_instance_began_with_is_what_others_have() {
-    let root = tempfile::tempdir().unwrap();
-    let folder = Arc::new(FileFolder::new(root.path()));
-    let busy = open(folder.clone(), root.path());
-    let mut transaction = busy.begin().unwrap();
-    let schema = loaded(&mut transaction, false);
-    transaction.commit().unwrap();
+    let (place, busy) = Place::new();
+    let schema = &place.schema;
     let insert = |id: i64| {
         let row = Arc::from([Datum::Integer(id), Datum::Integer(1)]);
-        busy.insert_rows(&schema, vec![row], Durability::Sync).unwrap();
+        busy.insert_rows(schema, vec![row], Durability::Sync).unwrap();
         busy.checkpoint().unwrap();
     };
     (100_000..100_010).for_each(insert);
-    let other = open(folder.clone(), root.path());
+    let other = place.open();
     for id in 100_010..100_040 {
         insert(id);
         // It follows by the log, and goes on with what it began with.
@@ -88,27 +107,23 @@ fn what_an_instance_began_with_is_what_others_have() {
         assert!(problems.is_empty(), "{problems:?}");
     };
     sound(&other);
-    change(&other, &schema, 1);
+    change(&other, schema, 1);
     (100_040..100_050).for_each(insert);
-    sound(&open(folder.clone(), root.path()));
+    sound(&place.open());
     drop((busy, other));
-    sound(&open(folder, root.path()));
+    sound(&place.open());
 }
 
 /// Others follow, or do not look at the database at all; neither keeps what is replaced.
 #[test]
 fn space_is_used_again_while_several_instances_have_the_file_open() {
-    let root = tempfile::tempdir().unwrap();
-    let folder = Arc::new(FileFolder::new(root.path()));
-    let busy = open(folder.clone(), root.path());
-    let mut transaction = busy.begin().unwrap();
-    let schema = loaded(&mut transaction, false);
-    transaction.commit().unwrap();
-    let (follower, idle) = (open(folder.clone(), root.path()), open(folder.clone(), root.path()));
+    let (place, busy) = Place::new();
+    let schema = &place.schema;
+    let (follower, idle) = (place.open(), place.open());
     let rewrite = |id: i64| {
         let row = Arc::from([Datum::Integer(id), Datum::Integer(1)]);
-        busy.insert_rows(&schema, vec![row], Durability::Sync).unwrap();
-        change(&busy, &schema, id - 100_000);
+        busy.insert_rows(schema, vec![row], Durability::Sync).unwrap();
+        change(&busy, schema, id - 100_000);
         busy.fold().unwrap();
         follower.snapshot().unwrap();
         busy.statistics().store.data_file_bytes
@@ -126,12 +141,8 @@ fn space_is_used_again_while_several_instances_have_the_file_open() {
 /// A cache holds what is in use: not what was replaced, however much room there is.
 #[test]
 fn blobs_of_replaced_bases_leave_the_cache() {
-    let root = tempfile::tempdir().unwrap();
-    let folder = Arc::new(FileFolder::new(root.path()));
-    let (busy, other) = (open(folder.clone(), root.path()), open(folder, root.path()));
-    let mut transaction = busy.begin().unwrap();
-    let schema = loaded(&mut transaction, false);
-    transaction.commit().unwrap();
+    let (place, busy) = Place::new();
+    let (schema, other) = (&place.schema, place.open());
     let cached = |engine: &Engine| engine.statistics().cached.0;
     let read = |engine: &Engine| {
         let table = engine.snapshot().unwrap().table("t").unwrap();
@@ -141,7 +152,7 @@ fn blobs_of_replaced_bases_leave_the_cache() {
     let rewrite = |id: i64| {
         let change = |_: &[Datum]| Ok(RowChange::Update(vec![(1, Datum::Integer(-id))]));
         let key = [Datum::Integer(id)];
-        assert_eq!(busy.change_row(&schema, &key, Durability::Sync, change).unwrap(), 1);
+        assert_eq!(busy.change_row(schema, &key, Durability::Sync, change).unwrap(), 1);
         busy.fold().unwrap();
         read(&busy);
         read(&other);
@@ -159,16 +170,12 @@ fn blobs_of_replaced_bases_leave_the_cache() {
 /// Who reads an older version goes on reading it, and what was replaced meanwhile stays as long.
 #[test]
 fn what_another_instance_reads_is_kept_while_it_does() {
-    let root = tempfile::tempdir().unwrap();
-    let folder = Arc::new(FileFolder::new(root.path()));
-    let busy = open(folder.clone(), root.path());
-    let mut transaction = busy.begin().unwrap();
-    let schema = loaded(&mut transaction, false);
-    transaction.commit().unwrap();
-    let reader = open(folder, root.path());
+    let (place, busy) = Place::new();
+    let schema = &place.schema;
+    let reader = place.open();
     let snapshot = reader.snapshot().unwrap();
     for id in 0..20 {
-        change(&busy, &schema, id);
+        change(&busy, schema, id);
         busy.fold().unwrap();
     }
     let table = snapshot.table("t").unwrap();
