@@ -13,7 +13,7 @@ use gadus::{Database, Options};
 use gadus_base::{Random, clock};
 
 use super::figures::{self, Figure, Metric, median};
-use super::kill::{CHECKPOINT_LOG, ERRORS, Found, LOST, ROWS_KEPT, State, look, prepare};
+use super::kill::{CHECKPOINT_LOG, ERRORS, Found, LOST, ROWS_KEPT, State, keep, look, prepare};
 use super::machine::{Machine, proportional_bytes};
 use super::workplace::{Workplace, remove_database};
 use super::{Common, pause};
@@ -88,9 +88,15 @@ pub(super) fn run(command: &Soak) -> Result<(), Failure> {
     let time = Duration::from_secs_f64(command.hours * 3600.0);
     let mut found = Found::default();
     let (samples, kills, acknowledged) = watch(&all, time)?;
-    let state = look(&all, &acknowledged, &State::default(), &mut found)?;
-    found.acknowledged = state.numbers.beyond(&State::default().numbers);
-    remove_database(&all.file)?;
+    found.acknowledged = acknowledged.beyond(&Numbers::default());
+    match look(&all, &acknowledged, &State::default(), &mut found) {
+        Ok(_) => remove_database(&all.file)?,
+        Err(problem) => {
+            found.errors += 1;
+            let kept = keep(&place, &all.file, kills)?;
+            writeln!(io::stderr(), "{problem}; kept in {}", kept.display())?;
+        }
+    }
     report(command, &samples, kills, &found, machine.was_quiet()?)
 }
 
