@@ -157,12 +157,12 @@ impl Space {
         Ok(state.track(extent, self))
     }
 
-    /// Keeps a range from reuse as when it was dropped before, unless it is in use again: the
-    /// instance that wrote this down may have dropped it later than others.
+    /// Keeps a range from reuse as when it was dropped before, unless it is in use again or the file
+    /// ends before it: the instance that wrote this down may have dropped it later than others.
     pub(crate) fn adopt_pending(&self, pending: Pending) -> Result<(), Misplaced> {
         let mut state = self.state.lock();
         match state.may_adopt(pending.extent, self.end()) {
-            Err(Misplaced::Overlapping) => return Ok(()),
+            Err(Misplaced::Overlapping | Misplaced::PastEnd) => return Ok(()),
             adopted => adopted?,
         }
         self.shared().next_id.fetch_max(pending.extent.ids_end(), Ordering::AcqRel);

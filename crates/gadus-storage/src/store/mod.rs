@@ -26,6 +26,7 @@ pub use statistics::StoreStatistics;
 use crate::blob::{Blob, BlobRef, ExtentRef};
 use crate::error::{ErrorKind, StorageError};
 use crate::header::Header;
+use crate::holder::OpenersTurn;
 use crate::log::{Log, LogEnd, LogRecord};
 use crate::options::{Durability, Options};
 use crate::peers::{Held, Peers, Stage};
@@ -84,6 +85,8 @@ struct Shared {
     headers: Mutex<Headers>,
     /// Whether this instance has recovered the database; else it has joined others.
     recovered: bool,
+    /// The turn of one that recovers what it will share, until it has.
+    recovers_in: Mutex<Option<OpenersTurn>>,
     /// What is pinned from here on, as this instance's own threads may rely on: what its pin says
     /// may be about to be refused.
     pinned_from: AtomicU64,
@@ -191,7 +194,8 @@ impl Store {
         self.shared.adopt(extent)
     }
 
-    /// Ends recovery: what was not adopted is free, and writing may begin.
+    /// Ends recovery: what was not adopted is free, and writing may begin. Others can join from then
+    /// on.
     ///
     /// # Errors
     /// `Invalid` when recovery is over already.
@@ -315,6 +319,8 @@ impl Shared {
         if !self.recovered {
             self.peers.unpin_all();
         }
+        // Now others may join.
+        self.recovers_in.lock().take();
     }
 
     fn writable(&self) -> Result<(), StorageError> {

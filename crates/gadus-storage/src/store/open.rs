@@ -113,6 +113,7 @@ impl Store {
         let shared = Arc::new(Shared {
             files,
             recovered,
+            recovers_in: Mutex::default(),
             database: shape.database,
             process: ProcessMark::here(),
             poison,

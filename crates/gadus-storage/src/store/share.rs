@@ -3,6 +3,8 @@
 //! - Openers and leavers take turns. Who finds nobody in possession of the files recovers, and makes
 //!   the memory that all share; who finds somebody joins him. A turn ends with its holder's death,
 //!   and the next one begins anew.
+//! - Who recovers keeps his turn until he knows all that is in use: before that, what a joiner wrote
+//!   would be free space to him.
 //! - A joiner pins everything from the moment it has its slot until its caller has read what there
 //!   is; it joins only where somebody lives, because memory of the dead alone proves nothing.
 
@@ -36,7 +38,7 @@ impl Store {
     ) -> Result<(Self, Recovered), StorageError> {
         let turn = OpenersTurn::take(&*files.folder, &holder_name(name), true)?;
         if files.try_own()? {
-            return Self::open_first(files, options, folder, &turn);
+            return Self::open_first(files, options, folder, turn);
         }
         if files.try_share()? {
             let message = "it is open elsewhere for reading only, which excludes writers; close it there first";
@@ -49,7 +51,7 @@ impl Store {
         }
         // Whoever was there has died meanwhile; nobody else can have come in this turn.
         if files.try_own()? {
-            return Self::open_first(files, options, folder, &turn);
+            return Self::open_first(files, options, folder, turn);
         }
         Err(in_use(&*files.folder, name))
     }
@@ -59,7 +61,7 @@ impl Store {
         files: Files,
         options: Options,
         folder: &Path,
-        turn: &OpenersTurn,
+        turn: OpenersTurn,
     ) -> Result<(Self, Recovered), StorageError> {
         let described = files.data_described.clone();
         if let Some(stale) = turn.read().and_then(|record| record.memory) {
@@ -74,6 +76,7 @@ impl Store {
         let opened = Self::recover(files, options, peers)?;
         turn.record(Some(&memory))?;
         removes.keep();
+        *opened.0.shared.recovers_in.lock() = Some(turn);
         Ok(opened)
     }
 
@@ -230,7 +233,9 @@ impl Shared {
         };
         // Without the turn the memory stays, until the next who opens the database alone.
         let name = holder_name(self.files.data.name());
-        let turn = OpenersTurn::take(&*self.files.folder, &name, false).ok();
+        let recovers_in = self.recovers_in.lock().take();
+        let turn =
+            recovers_in.or_else(|| OpenersTurn::take(&*self.files.folder, &name, false).ok());
         let others =
             self.peers.instances().living().iter().any(|other| other.owner != self.peers.me());
         self.peers.leave();

@@ -5,6 +5,7 @@ use gadus_base::{CommitNumber, LogPosition, spawn};
 use gadus_block::{FileFolder, Folder};
 use gadus_storage::{ErrorKind, LogEnd, LogRecord, Options, Recovered, Sharing, Store};
 use std::io::IoSlice;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -202,6 +203,74 @@ fn the_last_removes_the_memory_though_the_record_of_openers_is_gone() {
     assert_eq!(place.memories(), 1);
     drop(two);
     assert_eq!(place.memories(), 0);
+}
+
+#[test]
+fn nobody_joins_before_the_first_knows_what_is_in_use() {
+    let place = Place::new();
+    let (first, _) = Store::open(place.folder.clone(), NAME, place.options()).unwrap();
+    let record = place.root.path().join(format!("{NAME}-lck"));
+    let inode = format!(":{} ", std::fs::metadata(record).unwrap().ino());
+    std::thread::scope(|scope| {
+        let joiner = scope.spawn(|| {
+            let (joiner, _) = place.open();
+            let end = append(&joiner, b"one");
+            let turn = joiner.checkpoint_turn().unwrap();
+            // Named by the header as soon as it is there: no reservation keeps the space any more.
+            let root = vec![7; 200 << 10];
+            joiner.checkpoint(&root, joiner.log_end().commit(), end).unwrap();
+            drop(turn);
+            joiner
+        });
+        // The kernel shows who waits for a lock.
+        let waits = || {
+            let locks = std::fs::read_to_string("/proc/locks").unwrap();
+            locks.lines().any(|line| line.contains("->") && line.contains(&inode))
+        };
+        while !joiner.is_finished() && !waits() {
+            std::thread::yield_now();
+        }
+        first.finish_recovery().unwrap();
+        let joiner = joiner.join().unwrap();
+        let (third, recovered) = place.open();
+        assert_eq!(recovered.root.as_deref(), Some(&[7; 200 << 10][..]));
+        drop((joiner, third));
+    });
+}
+
+#[test]
+fn what_one_has_dropped_later_than_others_keeps_nobody_from_joining() {
+    let place = Place::new();
+    let ((one, recovered), (late, _)) = (place.open(), place.open());
+    let checkpoint = |store: &Store, root: &[u8]| {
+        let _turn = store.checkpoint_turn().unwrap();
+        let end = append(store, b"record");
+        store.checkpoint(root, store.log_end().commit(), end).unwrap();
+        store.find_free_space(|| true);
+    };
+    // Space for short roots comes first in the file.
+    let (room, _) = one.write_extent(&[&[1; 64 << 10]]).unwrap();
+    checkpoint(&one, &vec![7; 200 << 10]);
+    drop(room);
+    drop(late.checkpoint_turn().unwrap());
+    // The long root is given up, and the file's end with it; who is late knows it as the newest.
+    // What it reads keeps others from giving away space, and so from finding the end.
+    assert!(one.pin(one.log_end().commit(), one.appended()));
+    let longer = one.statistics().data_file_bytes;
+    (0..12).for_each(|_| checkpoint(&one, b"short"));
+    assert!(one.statistics().data_file_bytes < longer);
+    checkpoint(&late, b"shorter");
+    let (joiner, rest) = place.open();
+    assert_eq!(rest.root.as_deref(), Some(&b"shorter"[..]));
+    drop((joiner, one, late, recovered));
+}
+
+#[test]
+fn who_gives_up_recovering_leaves_the_turn_to_the_next() {
+    let place = Place::new();
+    drop(Store::open(place.folder.clone(), NAME, place.options()).unwrap());
+    assert_eq!(place.memories(), 0);
+    drop(place.open());
 }
 
 #[test]
