@@ -105,6 +105,13 @@ pub trait Device: Send + Sync + Debug {
     /// As [`Device::try_own_slot`].
     fn own_slot(&self, slot: u32) -> Result<(), BlockError>;
 
+    /// Waits until no other open device owns a slot alone: for holders that are known to be dying,
+    /// whose slots become free with their last transfer. Takes no slot.
+    ///
+    /// # Errors
+    /// When the back-end fails.
+    fn wait_for_owners(&self) -> Result<(), BlockError>;
+
     /// Gives up every owner slot but one, which this open device holds.
     ///
     /// # Errors

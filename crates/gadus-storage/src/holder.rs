@@ -1,12 +1,14 @@
 //! `x.gadus-lck`: who opened the database first, whether others may join, and through which memory.
 //!
 //! Version 2 is text: lines of a name and its value after a space. `pid`, `program` and `since`
-//! describe the opener; `sharing` is `exclusive` or `shared`; when shared, `memory`, `device` and
-//! `inode` say where the memory lies. Version 1 had the first three lines only.
+//! describe the opener; `sharing` is `exclusive`, `opening` or `shared`; when shared, `memory`, `device`
+//! and `inode` say where the memory lies, while opening where that of the dead before may still lie.
+//! Version 1 had the first three lines only.
 //!
 //! - Never needed to recover, and never trusted about ownership: that is the lock on the data and
 //!   log files. Openers take turns by owning the file's slot 0.
 //! - An opener that shares nothing writes it as best it can, one that shares must.
+//! - Who finds `opening` in his turn knows that the opener has died: nobody else opens.
 //! - Never removed: an opener could hold the removed file while another creates a new one.
 
 use crate::error::StorageError;
@@ -33,8 +35,29 @@ pub(crate) struct Record {
     pid: String,
     program: String,
     since: String,
-    /// Where the shared memory lies; none while others are excluded.
-    pub(crate) memory: Option<SharedPlace>,
+    pub(crate) sharing: Recorded<SharedPlace>,
+}
+
+/// What a record says of sharing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Recorded<Place> {
+    /// Others are excluded.
+    Exclusive,
+    /// The memory is being made; where that of the dead before may still lie.
+    Opening(Option<Place>),
+    /// Others may join through this memory.
+    Shared(Place),
+}
+
+impl<Place> Recorded<Place> {
+    /// Where memory may lie.
+    pub(crate) fn memory(self) -> Option<Place> {
+        match self {
+            Self::Exclusive => None,
+            Self::Opening(place) => place,
+            Self::Shared(place) => Some(place),
+        }
+    }
 }
 
 /// The file that shared memory lies in.
@@ -73,9 +96,9 @@ impl OpenersTurn {
     }
 
     /// Records this process, in the file that the turn is about.
-    pub(crate) fn record(&self, memory: Option<&Memory>) -> Result<(), StorageError> {
+    pub(crate) fn record(&self, sharing: Recorded<SharedPlace>) -> Result<(), StorageError> {
         let Some(device) = &self.device else { return Ok(()) };
-        write(&**device, memory)
+        write(&**device, sharing)
     }
 
     pub(crate) fn described(&self) -> &str {
@@ -88,7 +111,7 @@ impl OpenersTurn {
 pub(crate) fn record_alone(folder: &dyn Folder, name: &str) {
     let device =
         folder.open(name, OpenMode::ReadWrite).or_else(|_| folder.open(name, OpenMode::Create));
-    let _ = device.map(|device| write(&*device, None));
+    let _ = device.map(|device| write(&*device, Recorded::Exclusive));
 }
 
 /// The recorded opener in words, when the record can be read.
@@ -103,24 +126,33 @@ impl Record {
     }
 }
 
-fn write(device: &dyn Device, memory: Option<&Memory>) -> Result<(), StorageError> {
+impl SharedPlace {
+    /// Where a memory lies; none when in no file.
+    pub(crate) fn of(memory: &Memory) -> Option<Self> {
+        let (path, identity) = memory.file()?;
+        Some(Self { path: path.to_owned(), identity })
+    }
+}
+
+fn write(device: &dyn Device, sharing: Recorded<SharedPlace>) -> Result<(), StorageError> {
     let program = std::env::current_exe()
         .map_or_else(|_| "unknown".to_owned(), |path| path.display().to_string());
     let since = date_and_time(clock().wall_time().0.as_secs());
     let mut text = format!("pid {}\nprogram {program}\nsince {since}\n", std::process::id());
-    match memory.and_then(Memory::file) {
-        None => text.push_str("sharing exclusive\n"),
-        Some((path, identity)) => {
-            let FileIdentity { device, inode } = identity;
-            let path = path.display();
-            text.push_str(&format!(
-                "sharing shared\nmemory {path}\ndevice {device}\ninode {inode}\n"
-            ));
-        }
+    text.push_str(match sharing {
+        Recorded::Exclusive => "sharing exclusive\n",
+        Recorded::Opening(_) => "sharing opening\n",
+        Recorded::Shared(_) => "sharing shared\n",
+    });
+    if let Some(SharedPlace { path, identity }) = sharing.memory() {
+        let FileIdentity { device, inode } = identity;
+        text.push_str(&format!("memory {}\ndevice {device}\ninode {inode}\n", path.display()));
     }
-    // Shorter first: what a reader finds of an older, longer record is then not taken for this one's.
-    device.set_length(0)?;
-    device.write_at(0, &[IoSlice::new(text.as_bytes())])?;
+    // In one write, which a death leaves whole or undone: what is left of a longer record is blank.
+    let rest = usize::try_from(device.length()?).unwrap_or(0).saturating_sub(text.len());
+    let blank = vec![b'\n'; rest.min(BYTES_MAX as usize)];
+    device.write_at(0, &[IoSlice::new(text.as_bytes()), IoSlice::new(&blank)])?;
+    device.set_length(text.len() as u64)?;
     Ok(())
 }
 
@@ -137,11 +169,16 @@ fn read(device: &dyn Device) -> Option<Record> {
             identity: FileIdentity { device: number("device")?, inode: number("inode")? },
         })
     };
+    let sharing = match (value("sharing"), memory()) {
+        (Some("shared"), Some(memory)) => Recorded::Shared(memory),
+        (Some("opening"), memory) => Recorded::Opening(memory),
+        _ => Recorded::Exclusive,
+    };
     Some(Record {
+        sharing,
         pid: printable(value("pid")?),
         program: printable(value("program")?),
         since: printable(value("since")?),
-        memory: value("sharing").filter(|sharing| *sharing == "shared").and_then(|_| memory()),
     })
 }
 

@@ -43,6 +43,10 @@ macro_rules! pass_on {
             self.inner.own_slot(slot)
         }
 
+        fn wait_for_owners(&self) -> Result<(), BlockError> {
+            self.inner.wait_for_owners()
+        }
+
         fn keep_slot(&self, slot: u32) -> Result<(), BlockError> {
             self.inner.keep_slot(slot)
         }

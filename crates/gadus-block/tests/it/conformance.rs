@@ -26,6 +26,7 @@ const CONTRACT: &[(&str, Fact)] = &[
         "who_waits_for_a_slot_gets_it_when_its_holder_goes",
         who_waits_for_a_slot_gets_it_when_its_holder_goes,
     ),
+    ("who_waits_for_owners_goes_on_beside_sharers", who_waits_for_owners_goes_on_beside_sharers),
     ("a_queue_gives_every_buffer_back", a_queue_gives_every_buffer_back),
     ("pooled_buffers_are_aligned_and_return", pooled_buffers_are_aligned_and_return),
     ("hints_and_discards_keep_other_bytes", hints_and_discards_keep_other_bytes),
@@ -208,6 +209,22 @@ fn who_waits_for_a_slot_gets_it_when_its_holder_goes(folder: &dyn Folder) {
     assert_eq!(third.fence(3).unwrap(), Fence::Busy);
     drop(second);
     assert_eq!(third.fence(3).unwrap(), Fence::Quiet);
+}
+
+fn who_waits_for_owners_goes_on_beside_sharers(folder: &dyn Folder) {
+    let first = folder.open("slots", OpenMode::Create).unwrap();
+    let second = folder.open("slots", OpenMode::ReadWrite).unwrap();
+    assert!(first.try_own().unwrap());
+    let waiter = gadus_base::spawn("waiter", move || {
+        second.wait_for_owners().unwrap();
+        second
+    });
+    drop(first);
+    let second = waiter.unwrap().join().unwrap();
+    let third = folder.open("slots", OpenMode::ReadWrite).unwrap();
+    assert!(third.try_share().unwrap(), "nothing is kept");
+    second.wait_for_owners().unwrap();
+    assert!(!second.try_own().unwrap());
 }
 
 fn slots_are_fenced_until_dropped(folder: &dyn Folder) {

@@ -18,11 +18,17 @@ fn a_shared_place_is_read_as_it_was_written() {
     let place = tempfile::tempdir().unwrap();
     let memory = Memory::create(&place.path().join("m"), 1 << 20, 0o600).unwrap();
     let turn = OpenersTurn::take(&folder, "x-lck", true).unwrap();
-    turn.record(Some(&memory)).unwrap();
-    let shared = turn.read().unwrap().memory.unwrap();
-    assert_eq!((&*shared.path, shared.identity), memory.file().unwrap());
-    turn.record(None).unwrap();
-    assert_eq!(turn.read().unwrap().memory, None);
+    let place = SharedPlace::of(&memory).unwrap();
+    let all = [
+        Recorded::Shared(place.clone()),
+        Recorded::Opening(None),
+        Recorded::Opening(Some(place)),
+        Recorded::Exclusive,
+    ];
+    for sharing in all {
+        turn.record(sharing.clone()).unwrap();
+        assert_eq!(turn.read().unwrap().sharing, sharing);
+    }
 }
 
 #[test]

@@ -69,6 +69,12 @@ impl Files {
         self.of_both(|device| device.try_share())
     }
 
+    /// Waits for holders who are known to be dying.
+    pub(crate) fn wait_for_owners(&self) -> Result<(), StorageError> {
+        self.data.wait_for_owners()?;
+        Ok(self.log.wait_for_owners()?)
+    }
+
     /// Takes both files in one way, or neither.
     fn of_both(
         &self,

@@ -22,7 +22,7 @@ impl Store {
         if !data.try_own()? {
             return Err(in_use(&**folder, name));
         }
-        if let Some(stale) = turn.read().and_then(|record| record.memory) {
+        if let Some(stale) = turn.read().and_then(|record| record.sharing.memory()) {
             Memory::remove(&stale.path, stale.identity);
         }
         for name in [name.to_owned(), log_name(name), holder_name(name)] {

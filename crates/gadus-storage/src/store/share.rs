@@ -12,7 +12,7 @@ use super::files::{Files, holder_name, in_use};
 use super::open::{adopt_headers, shape_of};
 use super::{Recovered, Shared, Store};
 use crate::error::{ErrorKind, StorageError};
-use crate::holder::{OpenersTurn, SharedPlace};
+use crate::holder::{OpenersTurn, Recorded, SharedPlace};
 use crate::log::state::LogEnd;
 use crate::options::Options;
 use crate::peers::{
@@ -44,10 +44,15 @@ impl Store {
             let message = "it is open elsewhere for reading only, which excludes writers; close it there first";
             return Err(StorageError::new(ErrorKind::InUse, &files.data_described, message));
         }
-        let place = turn.read().and_then(|record| record.memory);
-        let Some(place) = place else { return Err(in_use(&*files.folder, name)) };
-        if let Some(peers) = join(&files, &place, turn.described())? {
-            return Self::open_joined(files, options, Arc::new(peers));
+        match turn.read().map(|record| record.sharing) {
+            Some(Recorded::Shared(place)) => {
+                if let Some(peers) = join(&files, &place, turn.described())? {
+                    return Self::open_joined(files, options, Arc::new(peers));
+                }
+            }
+            // Its turn has ended before the last of its files was closed.
+            Some(Recorded::Opening(_)) => files.wait_for_owners()?,
+            _ => {}
         }
         // Whoever was there has died meanwhile; nobody else can have come in this turn.
         if files.try_own()? {
@@ -64,9 +69,10 @@ impl Store {
         turn: OpenersTurn,
     ) -> Result<(Self, Recovered), StorageError> {
         let described = files.data_described.clone();
-        if let Some(stale) = turn.read().and_then(|record| record.memory) {
+        let stale = turn.read().and_then(|record| record.sharing.memory());
+        turn.record(Recorded::Opening(stale.clone()))?;
+        if let Some(stale) = stale {
             Memory::remove(&stale.path, stale.identity);
-            turn.record(None)?;
         }
         let database = files.choose_header()?.header.database;
         let (memory, instances) = make_memory(&files, database, folder)
@@ -74,7 +80,8 @@ impl Store {
         let removes = RemoveUnlessKept { memory: Some(memory.clone()) };
         let peers = Arc::new(Peers::among(instances, &described)?);
         let opened = Self::recover(files, options, peers)?;
-        turn.record(Some(&memory))?;
+        let place = SharedPlace::of(&memory);
+        turn.record(place.map_or(Recorded::Exclusive, Recorded::Shared))?;
         removes.keep();
         *opened.0.shared.recovers_in.lock() = Some(turn);
         Ok(opened)

@@ -2,7 +2,7 @@
 
 use crate::ledger::{NAME, options};
 use gadus_base::{CommitNumber, LogPosition, spawn};
-use gadus_block::{FileFolder, Folder};
+use gadus_block::{FileFolder, Folder, OpenMode};
 use gadus_storage::{ErrorKind, LogEnd, LogRecord, Options, Recovered, Sharing, Store};
 use std::io::IoSlice;
 use std::os::unix::fs::MetadataExt;
@@ -37,6 +37,15 @@ impl Place {
         let (store, recovered) = Store::open(self.folder.clone(), NAME, self.options()).unwrap();
         store.finish_recovery().unwrap();
         (store, recovered)
+    }
+
+    /// Until somebody waits for a lock on a file, which the kernel shows, or will not.
+    fn until_somebody_waits(&self, file: &str, will_not: impl Fn() -> bool) {
+        let inode = std::fs::metadata(self.root.path().join(file)).unwrap().ino();
+        let waits = |line: &str| line.contains("->") && line.contains(&format!(":{inode} "));
+        while !will_not() && !std::fs::read_to_string("/proc/locks").unwrap().lines().any(waits) {
+            std::thread::yield_now();
+        }
     }
 
     fn memories(&self) -> usize {
@@ -209,8 +218,6 @@ fn the_last_removes_the_memory_though_the_record_of_openers_is_gone() {
 fn nobody_joins_before_the_first_knows_what_is_in_use() {
     let place = Place::new();
     let (first, _) = Store::open(place.folder.clone(), NAME, place.options()).unwrap();
-    let record = place.root.path().join(format!("{NAME}-lck"));
-    let inode = format!(":{} ", std::fs::metadata(record).unwrap().ino());
     std::thread::scope(|scope| {
         let joiner = scope.spawn(|| {
             let (joiner, _) = place.open();
@@ -222,14 +229,7 @@ fn nobody_joins_before_the_first_knows_what_is_in_use() {
             drop(turn);
             joiner
         });
-        // The kernel shows who waits for a lock.
-        let waits = || {
-            let locks = std::fs::read_to_string("/proc/locks").unwrap();
-            locks.lines().any(|line| line.contains("->") && line.contains(&inode))
-        };
-        while !joiner.is_finished() && !waits() {
-            std::thread::yield_now();
-        }
+        place.until_somebody_waits(&format!("{NAME}-lck"), || joiner.is_finished());
         first.finish_recovery().unwrap();
         let joiner = joiner.join().unwrap();
         let (third, recovered) = place.open();
@@ -263,6 +263,32 @@ fn what_one_has_dropped_later_than_others_keeps_nobody_from_joining() {
     let (joiner, rest) = place.open();
     assert_eq!(rest.root.as_deref(), Some(&b"shorter"[..]));
     drop((joiner, one, late, recovered));
+}
+
+#[test]
+fn the_next_waits_for_the_files_of_one_who_died_opening() {
+    let place = Place::new();
+    drop(place.open());
+    let record = place.root.path().join(format!("{NAME}-lck"));
+    let text = std::fs::read_to_string(&record).unwrap();
+    assert!(text.contains("sharing shared"), "{text}");
+    std::fs::write(&record, text.replace("sharing shared", "sharing opening")).unwrap();
+    // Its turn is over, and its files are not closed yet.
+    let files = [NAME.to_owned(), format!("{NAME}-wal")];
+    let dying = files.map(|file| place.folder.open(&file, OpenMode::ReadWrite).unwrap());
+    assert!(dying.iter().all(|file| file.try_own().unwrap()));
+    std::thread::scope(|scope| {
+        let next = scope.spawn(|| place.open());
+        place.until_somebody_waits(NAME, || next.is_finished());
+        drop(dying);
+        next.join().unwrap();
+    });
+    // Else it would be refused: it may be anybody.
+    let alive = place.folder.open(NAME, OpenMode::ReadWrite).unwrap();
+    assert!(alive.try_own().unwrap());
+    std::fs::write(&record, text.replace("sharing shared", "sharing exclusive")).unwrap();
+    let refused = Store::open(place.folder.clone(), NAME, place.options()).unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::InUse, "{refused}");
 }
 
 #[test]

@@ -268,6 +268,10 @@ impl Device for FileDevice {
         self.owner_lock().own(slot).map_err(|errno| self.failed(errno, Operation::Own))
     }
 
+    fn wait_for_owners(&self) -> Result<(), BlockError> {
+        self.owner_lock().wait_for_owners().map_err(|errno| self.failed(errno, Operation::Own))
+    }
+
     fn keep_slot(&self, slot: u32) -> Result<(), BlockError> {
         self.owner_lock().keep(slot).map_err(|errno| self.failed(errno, Operation::Own))
     }

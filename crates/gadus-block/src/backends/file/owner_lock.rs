@@ -38,13 +38,12 @@ impl<'a> OwnerLock<'a> {
     }
 
     pub(super) fn own(&self, slot: u32) -> Result<(), Errno> {
-        let mut lock = range(libc::F_WRLCK, slot, 1)?;
-        loop {
-            match self.control(libc::F_OFD_SETLKW, &mut lock) {
-                Err(Errno::INTR) => {}
-                done => return done,
-            }
-        }
+        self.wait_for(libc::F_WRLCK, slot, 1)
+    }
+
+    pub(super) fn wait_for_owners(&self) -> Result<(), Errno> {
+        self.wait_for(libc::F_RDLCK, 0, OWNER_SLOTS_MAX)?;
+        self.give_up()
     }
 
     pub(super) fn keep(&self, slot: u32) -> Result<(), Errno> {
@@ -66,6 +65,16 @@ impl<'a> OwnerLock<'a> {
         let mut lock = range(libc::F_WRLCK, slot, 1)?;
         self.control(libc::F_OFD_GETLK, &mut lock)?;
         Ok(i32::from(lock.l_type) != libc::F_UNLCK)
+    }
+
+    fn wait_for(&self, kind: i32, first: u32, count: u32) -> Result<(), Errno> {
+        let mut lock = range(kind, first, count)?;
+        loop {
+            match self.control(libc::F_OFD_SETLKW, &mut lock) {
+                Err(Errno::INTR) => {}
+                done => return done,
+            }
+        }
     }
 
     fn try_lock(&self, kind: i32, first: u32, count: u32) -> Result<bool, Errno> {

@@ -250,6 +250,15 @@ impl Device for MemoryDevice {
         Ok(())
     }
 
+    fn wait_for_owners(&self) -> Result<(), BlockError> {
+        let mut owners = self.contents.owners.lock();
+        let held = |hold: &Hold| hold.holder != self.holder && !hold.shared;
+        while owners.holds.iter().any(held) {
+            self.contents.given_up.wait(&mut owners);
+        }
+        Ok(())
+    }
+
     fn keep_slot(&self, slot: u32) -> Result<(), BlockError> {
         self.slot_exists(slot)?;
         let mut owners = self.contents.owners.lock();
