@@ -1,6 +1,7 @@
 //! Quantities with their unit in the type.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// A number of bytes; shown in binary units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -36,5 +37,63 @@ impl fmt::Display for ByteCount {
             }
         }
         write!(f, "{} B", self.0)
+    }
+}
+
+/// Text that is no number of bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotAByteCount;
+
+impl fmt::Display for NotAByteCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "a size is a number of B, kB, MB, GB, TB, KiB, MiB, GiB or TiB, such as '16GiB'",
+        )
+    }
+}
+
+impl std::error::Error for NotAByteCount {}
+
+/// A whole number with a unit, bytes where there is none: `16GiB`, `500 MB`.
+impl FromStr for ByteCount {
+    type Err = NotAByteCount;
+
+    fn from_str(text: &str) -> Result<Self, NotAByteCount> {
+        let text = text.trim();
+        let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = &text[..text.len() - unit.len()];
+        let bytes = match unit.trim_start().to_ascii_lowercase().as_str() {
+            "" | "b" => 1,
+            "kb" => 1_000,
+            "mb" => 1_000_000,
+            "gb" => 1_000_000_000,
+            "tb" => 1_000_000_000_000,
+            "kib" => 1 << 10,
+            "mib" => 1 << 20,
+            "gib" => 1 << 30,
+            "tib" => 1 << 40,
+            _ => return Err(NotAByteCount),
+        };
+        let count = digits.parse::<u64>().map_err(|_| NotAByteCount)?;
+        count.checked_mul(bytes).map(Self).ok_or(NotAByteCount)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_in_binary_and_decimal_units() {
+        let read = |text: &str| text.parse::<ByteCount>().map(|count| count.0);
+        assert_eq!(read("16GiB"), Ok(16 << 30));
+        assert_eq!(read(" 500 mb "), Ok(500_000_000));
+        assert_eq!((read("7"), read("0 B")), (Ok(7), Ok(0)));
+        for nonsense in
+            ["", "GiB", "-1", "1.5GiB", "1 PB", "1 G", "99999999999999999999", "999999999TiB"]
+        {
+            assert_eq!(read(nonsense), Err(NotAByteCount), "{nonsense}");
+        }
+        assert_eq!(ByteCount::gib(16).to_string(), "16.0 GiB");
     }
 }

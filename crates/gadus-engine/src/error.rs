@@ -40,6 +40,8 @@ pub enum ErrorKind {
     Deadlock,
     /// The statement was cancelled.
     Cancelled,
+    /// The snapshot kept too much from being used again, and was given up: begin anew.
+    SnapshotTooOld,
     /// Somebody ended the connection, and its transaction with it: connect again.
     Terminated,
     /// A limit was reached: memory, sizes, nesting.

@@ -1,6 +1,7 @@
 //! What readers hold: a version of the whole database, and tables in it.
 //!
 //! - Immutable and free to clone; the version is pinned until the last clone is dropped.
+//! - A read is checked after it is done: the pin may be given up by then, and what it kept be gone.
 
 use crate::blobs::Blobs;
 use crate::coordinator::Pin;
@@ -25,7 +26,7 @@ pub struct Table {
     version: Arc<TableVersion>,
     blobs: Arc<Blobs>,
     /// Held so that nothing the table needs is forgotten.
-    _pin: Arc<Pin>,
+    pin: Arc<Pin>,
 }
 
 impl Snapshot {
@@ -72,7 +73,7 @@ impl Snapshot {
     }
 
     fn hold(&self, version: &Arc<TableVersion>) -> Table {
-        Table { version: version.clone(), blobs: self.blobs.clone(), _pin: self.pin.clone() }
+        Table { version: version.clone(), blobs: self.blobs.clone(), pin: self.pin.clone() }
     }
 }
 
@@ -83,6 +84,11 @@ impl Table {
 
     pub(crate) fn blobs(&self) -> &Blobs {
         &self.blobs
+    }
+
+    /// What was read of the table, unless that may be gone.
+    pub(crate) fn checked<T>(&self, read: Result<T>) -> Result<T> {
+        self.pin.checked(read)
     }
 
     /// The table's id.
@@ -111,7 +117,7 @@ impl Table {
 
     /// Prepares a scan; sketches are looked at here.
     pub fn scan(&self, request: ScanRequest) -> Result<Scan> {
-        Scan::new(self.clone(), request)
+        self.checked(Scan::new(self.clone(), request))
     }
 
     /// The row with this primary key, if there is one.
@@ -119,13 +125,13 @@ impl Table {
         if key.len() != self.schema().key.len() || key.is_empty() {
             return Err(Error::internal("a key has a value for each key column"));
         }
-        self.version.find_key(&self.blobs, key)
+        self.checked(self.version.find_key(&self.blobs, key))
     }
 
     /// The values of a row that the snapshot sees.
     pub fn row(&self, row: RowId) -> Result<Option<Vec<Datum>>> {
         let Some(segment) = self.version.live(row) else { return Ok(None) };
-        segment.row(&self.version.schema, &self.blobs, row.position).map(Some)
+        self.checked(segment.row(&self.version.schema, &self.blobs, row.position).map(Some))
     }
 
     /// The values of some columns of a row that the snapshot sees.
@@ -134,6 +140,6 @@ impl Table {
         let value = |&column: &usize| {
             segment.datum(&self.version.schema, &self.blobs, column, row.position)
         };
-        columns.iter().map(value).collect::<Result<_>>().map(Some)
+        self.checked(columns.iter().map(value).collect::<Result<_>>().map(Some))
     }
 }

@@ -149,10 +149,10 @@ fn write(device: &dyn Device, sharing: Recorded<SharedPlace>) -> Result<(), Stor
         text.push_str(&format!("memory {}\ndevice {device}\ninode {inode}\n", path.display()));
     }
     // In one write, which a death leaves whole or undone: what is left of a longer record is blank.
-    let rest = usize::try_from(device.length()?).unwrap_or(0).saturating_sub(text.len());
-    let blank = vec![b'\n'; rest.min(BYTES_MAX as usize)];
-    device.write_at(0, &[IoSlice::new(text.as_bytes()), IoSlice::new(&blank)])?;
-    device.set_length(text.len() as u64)?;
+    let (length, before) = (text.len() as u64, device.length()?.min(BYTES_MAX));
+    text.extend((length..before).map(|_| '\n'));
+    device.write_at(0, &[IoSlice::new(text.as_bytes())])?;
+    device.set_length(length)?;
     Ok(())
 }
 

@@ -103,6 +103,16 @@ impl Options {
         self
     }
 
+    /// What snapshots may keep of the log and of deleted rows from being used again, 16 GiB by default.
+    /// Where that is more, those that are older than the last two checkpoints are given up, of whatever
+    /// process: reading them fails with `SnapshotTooOld`. Each process applies its own limit to the
+    /// checkpoints that it writes; `SET gadus.snapshot_space_max` changes it.
+    #[must_use]
+    pub fn snapshot_space_max(mut self, limit: ByteCount) -> Self {
+        self.engine.snapshot_space_max = limit;
+        self
+    }
+
     /// Lets each sync take this much longer: to see how a program behaves on a slower disk.
     /// Without effect in memory.
     #[must_use]

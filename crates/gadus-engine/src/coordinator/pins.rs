@@ -1,16 +1,21 @@
 //! Pins: commits that somebody reads, here and, through the store, before all other instances.
+//!
+//! - A pin may be given up where it keeps too much from being used again. Then what is read there may
+//!   be gone, which a reader finds out afterwards: bytes that are not what they were are refused.
 
 use super::Coordinator;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::version::DatabaseVersion;
-use gadus_base::{CommitNumber, LogPosition};
+use gadus_base::CommitNumber;
+use gadus_storage::ExtentRef;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A commit that is read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Pinned {
     readers: usize,
-    end: LogPosition,
+    version: Arc<DatabaseVersion>,
 }
 
 /// Keeps a commit readable until it is dropped.
@@ -35,8 +40,13 @@ impl Coordinator {
                 self.catch_up(&mut head)?;
                 continue;
             }
+            if version.commit < self.store().readable_from() {
+                // Given up a moment ago, when it was the newest here no more than elsewhere.
+                continue;
+            }
             let pinned = pins.entry(version.commit);
-            pinned.or_insert(Pinned { readers: 0, end: version.end.position() }).readers += 1;
+            let new = || Pinned { readers: 0, version: version.clone() };
+            pinned.or_insert_with(new).readers += 1;
             let pin = Pin { coordinator: self.clone(), commit: version.commit };
             return Ok((version, pin));
         }
@@ -54,12 +64,56 @@ impl Coordinator {
     }
 }
 
+impl Coordinator {
+    /// Calls with the extents of all versions from a commit on that are held here. Meanwhile none comes
+    /// into use.
+    pub(crate) fn with_extents_from<T>(
+        &self,
+        commit: CommitNumber,
+        call: impl FnOnce(HashSet<ExtentRef>) -> T,
+    ) -> T {
+        let head = self.head.lock();
+        let pending = self.pending.lock();
+        let pins = self.pins.lock();
+        let visible = self.visible();
+        let versions = [&head.version, &visible].into_iter();
+        let versions = versions.chain(pending.iter().map(|pending| &pending.version));
+        let versions = versions.chain(pins.values().map(|pinned| &pinned.version));
+        let read = versions.filter(|version| version.commit >= commit);
+        call(read.flat_map(|version| version.extents()).collect())
+    }
+}
+
+impl Pin {
+    /// What was read at this commit, unless that may be gone.
+    pub(crate) fn checked<T>(&self, read: Result<T>) -> Result<T> {
+        self.check()?;
+        read
+    }
+
+    /// Refuses where the snapshot is given up.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.commit >= self.coordinator.store().readable_from() {
+            return Ok(());
+        }
+        let message = format!(
+            "{}: the snapshot of {} is given up: it kept more of the log and of deleted rows from being \
+             used again than gadus.snapshot_space_max allows; begin again, or raise that setting",
+            self.coordinator.store().describe(),
+            self.commit
+        );
+        Err(Error::new(ErrorKind::SnapshotTooOld, message))
+    }
+}
+
 impl Drop for Pin {
     fn drop(&mut self) {
         if !self.coordinator.store().process().is_here() {
             // Of the parent, which still reads.
             return;
         }
+        // Dropped after the lock: it may be the last that names some extents.
+        let unpinned;
         let mut pins = self.coordinator.pins.lock();
         let Some(pinned) = pins.get_mut(&self.commit) else { return };
         pinned.readers -= 1;
@@ -67,12 +121,16 @@ impl Drop for Pin {
             return;
         }
         let was_oldest = pins.keys().next() == Some(&self.commit);
-        pins.remove(&self.commit);
+        unpinned = pins.remove(&self.commit);
         if was_oldest && self.coordinator.store().is_shared() {
             match pins.iter().next() {
-                Some((&commit, pinned)) => self.coordinator.store().move_pin(commit, pinned.end),
+                Some((&commit, pinned)) => {
+                    self.coordinator.store().move_pin(commit, pinned.version.end.position());
+                }
                 None => self.coordinator.store().unpin(),
             }
         }
+        drop(pins);
+        drop(unpinned);
     }
 }

@@ -23,6 +23,7 @@ use gadus_storage::{BlobRef, CheckpointTurn, Extent, ExtentRef};
 use parking_lot::MutexGuard;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Rows behind a segment's base that a checkpoint writes as they are, for opening to read. Measured: four
 /// thousand rows of ten columns, half of them text, add about 2 ms to an opening that takes 11.
@@ -275,10 +276,30 @@ impl Inner {
         store.named(next.extents());
         *checkpointer = next;
         checkpointer.describes(store.newest_root());
+        self.limit_snapshots(&checkpointer.extents());
         if store.is_shared() {
             store.find_free_space(|| self.coordinator.newest().is_ok());
         }
         Ok(())
+    }
+
+    /// Gives up snapshots that keep too much from being used again; after a checkpoint that names
+    /// `named`, in its turn.
+    fn limit_snapshots(&self, named: &[ExtentRef]) {
+        let (store, coordinator) = (self.blobs.store(), &self.coordinator);
+        let bytes_max = self.snapshot_space_max.load(Ordering::Relaxed);
+        let oldest = coordinator.oldest_pin();
+        store.limit_snapshots(bytes_max, oldest, |commit| {
+            let named = named.iter().copied();
+            coordinator.with_extents_from(commit, |used| used.into_iter().chain(named).collect())
+        });
+        let readable_from = store.readable_from();
+        if oldest < readable_from {
+            coordinator.with_extents_from(readable_from, |mut used| {
+                used.extend(named);
+                store.disown(used);
+            });
+        }
     }
 
     /// Folds what lies in memory where it is more than opening is to read.

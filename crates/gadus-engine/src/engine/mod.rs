@@ -35,7 +35,7 @@ use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 use crate::version::{Change, DatabaseVersion, encode_changes};
 use checkpoint::Checkpointer;
-use gadus_base::{CommitNumber, LogPosition};
+use gadus_base::{ByteCount, CommitNumber, LogPosition};
 use gadus_block::{Folder, MemoryFolder};
 use gadus_locks::LockTable;
 use gadus_storage::Durability;
@@ -78,6 +78,8 @@ pub(crate) struct Inner {
     /// What recovery found wrong and mended.
     warnings: Vec<String>,
     private_schemas: AtomicU64,
+    /// See [`Options::snapshot_space_max`].
+    snapshot_space_max: AtomicU64,
 }
 
 impl Engine {
@@ -93,6 +95,7 @@ impl Engine {
             watched: Arc::default(),
             warnings: opened.warnings,
             private_schemas: AtomicU64::new(PRIVATE_SCHEMAS),
+            snapshot_space_max: AtomicU64::new(options.snapshot_space_max.0),
             options,
         });
         let handle = Handle { inner: inner.clone(), threads: Mutex::default() };
@@ -172,6 +175,17 @@ impl Engine {
     /// Moves the rows of sparse and small segments into fuller ones now, and drops empty segments.
     pub fn compact(&self) -> Result<()> {
         self.inner().compact_all()
+    }
+
+    /// What snapshots may keep from being used again: see [`Options::snapshot_space_max`].
+    #[must_use]
+    pub fn snapshot_space_max(&self) -> ByteCount {
+        ByteCount(self.inner().snapshot_space_max.load(Ordering::Relaxed))
+    }
+
+    /// Changes what snapshots may keep, as of the next checkpoint that this instance writes.
+    pub fn set_snapshot_space_max(&self, limit: ByteCount) {
+        self.inner().snapshot_space_max.store(limit.0, Ordering::Relaxed);
     }
 
     /// What the engine has done and holds.

@@ -24,6 +24,9 @@ pub struct Options {
     /// Log bytes after which a checkpoint is written in the background. 64 MiB replay in well under
     /// a second.
     pub checkpoint_log: ByteCount,
+    /// Bytes of the log and of the data file that snapshots may keep from being used again. Beyond it,
+    /// those that are older than the last two checkpoints are given up.
+    pub snapshot_space_max: ByteCount,
     /// Bytes of a log zone; small ones are for tests.
     pub log_zone: ByteCount,
     /// Who else may have the database open.
@@ -52,6 +55,7 @@ impl Default for Options {
             cache: ByteCount::gib(1),
             connection_cache: ByteCount::kib(75),
             checkpoint_log: ByteCount::mib(64),
+            snapshot_space_max: ByteCount::gib(16),
             log_zone: ByteCount::mib(1),
             sharing: Sharing::Exclusive,
             threads: std::thread::available_parallelism().map_or(1, NonZero::get),

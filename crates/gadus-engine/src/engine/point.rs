@@ -58,9 +58,9 @@ impl Engine {
         let inner = self.inner();
         if !schema.key.is_empty() {
             // Pinned, because blobs are read.
-            let (visible, _pin) = inner.coordinator.pin()?;
+            let (visible, pin) = inner.coordinator.pin()?;
             if let Some(table) = visible.table(schema.id) {
-                check_keys(table, &rows, &self.blobs)?;
+                pin.checked(check_keys(table, &rows, &self.blobs))?;
             }
         }
         let inserts = inserts(schema, &rows);
@@ -96,8 +96,8 @@ impl Engine {
         };
         // Outside the lock first: this brings what it reads into the cache.
         {
-            let (visible, _pin) = inner.coordinator.pin()?;
-            evaluate(&visible)?;
+            let (visible, pin) = inner.coordinator.pin()?;
+            pin.checked(evaluate(&visible))?;
         }
         let committed = inner.commit(durability, |head| {
             let Some((row, change)) = evaluate(head)? else { return Ok(Vec::new()) };

@@ -60,7 +60,8 @@ impl Table {
                 if cancelled.load(Ordering::Relaxed) {
                     return Err(Error::new(ErrorKind::Cancelled, "the statement was cancelled"));
                 }
-                self.fold(segment, &scan.request.predicates, aggregates, &mut partials)?;
+                let predicates = &scan.request.predicates;
+                self.checked(self.fold(segment, predicates, aggregates, &mut partials))?;
             }
         };
         let threads = threads.min(scan.morsels()).max(1);

@@ -115,6 +115,14 @@ impl Scan {
     pub fn morsel(
         &self,
         index: usize,
+        each: impl FnMut(RecordBatch) -> ControlFlow<()>,
+    ) -> Result<()> {
+        self.table.checked(self.read_morsel(index, each))
+    }
+
+    fn read_morsel(
+        &self,
+        index: usize,
         mut each: impl FnMut(RecordBatch) -> ControlFlow<()>,
     ) -> Result<()> {
         let segment = &self.segments[index];
@@ -130,7 +138,7 @@ impl Scan {
             first += count;
             while waiting.len() >= BATCH_ROWS || (first >= rows && !waiting.is_empty()) {
                 let taken = waiting.drain(..BATCH_ROWS.min(waiting.len())).collect::<Vec<_>>();
-                if each(self.batch(segment, &taken)?).is_break() {
+                if each(self.table.checked(self.batch(segment, &taken))?).is_break() {
                     return Ok(());
                 }
             }

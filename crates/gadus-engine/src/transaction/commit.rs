@@ -27,7 +27,10 @@ impl Transaction {
             self.inner.blobs.store().sync_data()?;
         }
         let inserted = self.inserted_rows()?;
-        self.inner.commit(self.durability, |head| self.changes(head, inserted))
+        self.inner.commit(self.durability, |head| {
+            // What has changed since is known of snapshots that are kept.
+            self.state.pin.checked(self.changes(head, inserted))
+        })
     }
 
     /// Rows that the transaction inserted and did not delete, as it sees them now.

@@ -102,7 +102,7 @@ impl Transaction {
         let Some(table) = self.changed_since(&head, schema)? else { return Ok(()) };
         for row in rows {
             let key = table.key_of(row).cloned().collect::<Vec<_>>();
-            let there = table.find_key(&self.blobs, &key)?;
+            let there = self.state.pin.checked(table.find_key(&self.blobs, &key))?;
             // What the transaction itself has deleted may come again.
             if there.is_some_and(|there| !self.has_deleted(schema, there)) {
                 return Err(duplicate_key(schema, &key));

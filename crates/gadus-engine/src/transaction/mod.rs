@@ -176,7 +176,7 @@ impl Transaction {
     pub fn insert(&mut self, schema: &TableSchema, rows: Vec<Row>) -> Result<u64> {
         rows.iter().try_for_each(|row| check_row(schema, row))?;
         self.lock_keys(schema, &rows)?;
-        check_keys(self.view_table(schema)?, &rows, &self.blobs)?;
+        self.state.pin.checked(check_keys(self.view_table(schema)?, &rows, &self.blobs))?;
         let count = rows.len() as u64;
         self.place(schema, rows)?;
         Ok(count)
@@ -259,9 +259,11 @@ impl Transaction {
         decide: impl FnOnce(&[Datum]) -> Result<RowChange>,
     ) -> Result<u64> {
         let table = self.view_table(schema)?;
-        let Some(row) = table.find_key(&self.blobs, key)? else { return Ok(0) };
+        let pin = &self.state.pin;
+        let found = pin.checked(table.find_key(&self.blobs, key))?;
+        let Some(row) = found else { return Ok(0) };
         let segment = table.live(row).expect("a found row is live");
-        match decide(&segment.row(schema, &self.blobs, row.position)?)? {
+        match decide(&pin.checked(segment.row(schema, &self.blobs, row.position))?)? {
             RowChange::Keep => Ok(0),
             RowChange::Delete => self.delete(schema, &[row]),
             RowChange::Update(values) => {

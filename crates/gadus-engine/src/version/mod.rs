@@ -19,7 +19,7 @@ pub(crate) use table::TableVersion;
 use crate::segment::Lineage;
 use crate::types::TableSchema;
 use gadus_base::{CommitNumber, TableId};
-use gadus_storage::LogEnd;
+use gadus_storage::{ExtentRef, LogEnd};
 use imbl::OrdMap;
 use std::sync::Arc;
 
@@ -64,6 +64,15 @@ impl DatabaseVersion {
 
     pub(crate) fn table_named(&self, name: &str) -> Option<&Arc<TableVersion>> {
         self.tables.get(self.names.get(name)?)
+    }
+
+    /// The extents of its bases and key runs.
+    pub(crate) fn extents(&self) -> impl Iterator<Item = ExtentRef> {
+        self.tables.values().flat_map(|table| {
+            let bases = table.segments.values().filter_map(|segment| segment.encoded.as_ref());
+            let bases = bases.flat_map(|base| base.extents()).map(|extent| extent.reference());
+            bases.chain(table.keys.runs().iter().flat_map(|run| run.extents()))
+        })
     }
 
     /// Applies one change of commit `at`; says what is wrong when it does not fit this version.

@@ -8,6 +8,7 @@ mod crash;
 mod faults;
 mod history;
 mod model;
+mod old_snapshots;
 mod reference;
 mod serial;
 mod threads;

@@ -56,12 +56,18 @@ pub(crate) fn total(snapshot: &Snapshot, name: &str) -> [i128; 2] {
 }
 
 /// Moves an amount from one account to another; false when another transaction was first.
-fn transfer(engine: &Engine, schema: &TableSchema, random: &mut Random) -> bool {
-    let from = random.below(ACCOUNTS as u64) as i64;
-    let to = (from + 1 + random.below(ACCOUNTS as u64 - 1) as i64) % ACCOUNTS;
+pub(crate) fn transfer(
+    engine: &Engine,
+    schema: &TableSchema,
+    accounts: u64,
+    random: &mut Random,
+) -> bool {
+    let from = random.below(accounts);
+    let to = (from + 1 + random.below(accounts - 1)) % accounts;
+    let [from, to] = [from, to].map(|id| id as i64);
     let amount_moved = random.below(10) as i64;
     let moved = transact(engine, |transaction| {
-        let table = transaction.snapshot().table("accounts").unwrap();
+        let table = transaction.snapshot().table(&schema.name).unwrap();
         for (id, change) in [(from, -amount_moved), (to, amount_moved)] {
             let place = table.find_key(&[Datum::Integer(id)]).unwrap().unwrap();
             let old = amount(&table.row(place).unwrap().unwrap());
@@ -83,7 +89,7 @@ fn write(
     let mut random = Random::seeded(thread);
     let mut moved = 0;
     for step in 0..STEPS {
-        moved += u64::from(transfer(engine, accounts, &mut random));
+        moved += u64::from(transfer(engine, accounts, ACCOUNTS as u64, &mut random));
         let key = [Datum::Integer(-1)];
         let changed = engine.change_row(counters, &key, Durability::Sync, |row| {
             Ok(RowChange::Update(vec![(1, Datum::Integer(amount(row) + 1))]))
@@ -119,12 +125,17 @@ impl Place {
     }
 
     pub(crate) fn open(&self) -> Vec<Engine> {
+        self.open_with(|options| options)
+    }
+
+    pub(crate) fn open_with(&self, change: impl Fn(Options) -> Options) -> Vec<Engine> {
+        let options = change(options());
         match self {
-            Self::Memory(folder) => vec![Engine::open(folder.clone(), NAME, options()).unwrap()],
+            Self::Memory(folder) => vec![Engine::open(folder.clone(), NAME, options).unwrap()],
             Self::Files(root, instances) => {
                 let folder = Arc::new(FileFolder::new(root.path()));
                 let sharing = Sharing::Shared { memory: root.path().to_owned() };
-                let options = Options { sharing, ..options() };
+                let options = Options { sharing, ..options };
                 let open = |_| Engine::open(folder.clone(), NAME, options.clone()).unwrap();
                 (0..*instances).map(open).collect()
             }

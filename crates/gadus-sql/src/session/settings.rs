@@ -7,12 +7,14 @@ use super::{Outcome, Session, State};
 use crate::error::{input, unsupported};
 use crate::rows::RowStream;
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Set};
+use gadus_base::ByteCount;
 use gadus_engine::{Durability, Isolation, Result};
 use std::time::Duration;
 
 const KNOWN: &str = "gadus.durability (sync, relaxed or off), \
                      lock_timeout (a time such as '5s' or a number of milliseconds, 0 for none), \
-                     default_transaction_isolation (snapshot or read committed)";
+                     default_transaction_isolation (snapshot or read committed), \
+                     gadus.snapshot_space_max (a size such as '16GiB', of the whole database)";
 
 impl Session {
     pub(super) fn set(&self, state: &mut State, set: &Set) -> Result<Outcome> {
@@ -39,18 +41,29 @@ impl Session {
                 state.locking.isolation = isolation(&word(value))?;
                 Ok(Outcome::Done("SET"))
             }
+            "gadus.snapshot_space_max" => {
+                let word = word(value);
+                let limit = word.parse::<ByteCount>();
+                let wrong = |error| input(format!("gadus.snapshot_space_max: {error}, not {word}"));
+                self.engine.set_snapshot_space_max(limit.map_err(wrong)?);
+                Ok(Outcome::Done("SET"))
+            }
             name => Err(input(format!("there is no setting {name}; settings are: {KNOWN}"))),
         }
     }
 
     pub(super) fn show(&self, state: &State, variable: &[Ident]) -> Result<Outcome> {
         let name = variable.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
-        let lock_timeout;
+        let shown;
         let value = match name.to_ascii_lowercase().as_str() {
             "lock_timeout" => {
                 let milliseconds = state.locking.timeout.map_or(0, |timeout| timeout.as_millis());
-                lock_timeout = format!("{milliseconds}ms");
-                &lock_timeout
+                shown = format!("{milliseconds}ms");
+                &shown
+            }
+            "gadus.snapshot_space_max" => {
+                shown = self.engine.snapshot_space_max().to_string();
+                &shown
             }
             "default_transaction_isolation" => match state.locking.isolation {
                 Isolation::Snapshot => "snapshot",

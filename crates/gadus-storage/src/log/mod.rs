@@ -23,7 +23,7 @@ use format::{Fragment, ZONE_HEADER_BYTES};
 use gadus_base::{CommitNumber, LogPosition};
 use parking_lot::Mutex;
 pub use state::LogEnd;
-use state::{LogState, RING_BYTES};
+use state::{LogState, RING_BYTES, ZONES_MAX};
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -216,6 +216,11 @@ impl Log {
     /// Gives back the zones of which nobody needs anything before `position` any more.
     pub(crate) fn recycle_before(&self, position: LogPosition) {
         self.file.recycle_before(position.0);
+    }
+
+    /// The most that the log can keep.
+    pub(crate) fn capacity_bytes(&self) -> u64 {
+        ZONES_MAX as u64 * self.file.shape.zone_bytes
     }
 
     /// Bytes of the file.

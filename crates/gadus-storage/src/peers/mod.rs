@@ -8,6 +8,7 @@ mod state;
 
 pub(crate) use stages::StageState;
 pub use stages::{Stage, Takeovers};
+use state::Revoked;
 pub(crate) use state::{FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, Pin, STATE, State, TABLE};
 
 use crate::error::{ErrorKind, StorageError};
@@ -178,7 +179,8 @@ impl Peers {
     pub(crate) fn oldest_position(&self) -> u64 {
         self.reap();
         fence(Ordering::SeqCst);
-        self.taken().map(Pin::oldest_position).min().unwrap_or(NOTHING)
+        let revoked = &self.state().revoked;
+        self.taken().map(|pin| pin.oldest_position(revoked)).min().unwrap_or(NOTHING)
     }
 
     /// Whether all others read nothing older than a commit, whose record ends at `position`: no
@@ -191,10 +193,36 @@ impl Peers {
         self.reap();
         fence(Ordering::SeqCst);
         let me = self.pin();
+        let revoked = &self.state().revoked;
         let mut others = self.taken().filter(|pin| !std::ptr::eq(*pin, me));
         others.all(|pin| {
-            pin.oldest_commit() >= commit.0 && pin.reading.load(Ordering::SeqCst) >= position.0
+            let reads_from = pin.reading.load(Ordering::SeqCst);
+            pin.oldest_commit(revoked) >= commit.0 && reads_from >= position.0
         })
+    }
+
+    /// The oldest end of a commit whose snapshot somebody keeps.
+    pub(crate) fn oldest_snapshot(&self) -> u64 {
+        let revoked = &self.state().revoked;
+        self.taken().map(|pin| pin.snapshot_position(revoked)).min().unwrap_or(NOTHING)
+    }
+
+    /// Gives up the snapshots of all commits before one, whose record ends at `position`.
+    pub(crate) fn revoke_before(&self, commit: CommitNumber, position: LogPosition) {
+        let revoked = &self.state().revoked;
+        // In this order: what is given away because of the position is known not to be readable.
+        revoked.commit.fetch_max(commit.0, Ordering::SeqCst);
+        revoked.position.fetch_max(position.0, Ordering::SeqCst);
+    }
+
+    /// The oldest commit whose snapshot is not given up.
+    pub(crate) fn readable_from(&self) -> CommitNumber {
+        CommitNumber(self.state().revoked.commit.load(Ordering::SeqCst))
+    }
+
+    /// Where that commit's record ends.
+    pub(crate) fn readable_from_position(&self) -> u64 {
+        self.state().revoked.position.load(Ordering::SeqCst)
     }
 
     fn taken(&self) -> impl Iterator<Item = &Pin> {
@@ -238,15 +266,20 @@ fn clean(state: &State, owner: Owner) {
 }
 
 impl Pin {
-    fn oldest_position(&self) -> u64 {
-        let words = [&self.position, &self.flush, &self.reading];
-        words.iter().map(|word| word.load(Ordering::SeqCst)).min().unwrap_or(0)
+    fn oldest_position(&self, revoked: &Revoked) -> u64 {
+        let [flush, reading] = [&self.flush, &self.reading].map(|word| word.load(Ordering::SeqCst));
+        self.snapshot_position(revoked).min(flush).min(reading)
     }
 
-    fn oldest_commit(&self) -> u64 {
+    fn snapshot_position(&self, revoked: &Revoked) -> u64 {
+        self.position.load(Ordering::SeqCst).max(revoked.position.load(Ordering::SeqCst))
+    }
+
+    fn oldest_commit(&self, revoked: &Revoked) -> u64 {
         // Who reads from the beginning has not said yet which commit.
         let opens = self.reading.load(Ordering::SeqCst) == 0;
-        if opens { 0 } else { self.commit.load(Ordering::SeqCst) }
+        let commit = self.commit.load(Ordering::SeqCst).max(revoked.commit.load(Ordering::SeqCst));
+        if opens { 0 } else { commit }
     }
 }
 

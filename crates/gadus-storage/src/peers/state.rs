@@ -18,7 +18,7 @@ use gadus_locks::{EXTENT_BYTES, INSTANCES_MAX, InstanceTable, Latch, Offset, sha
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Changes with every change of a layout in the memory, this crate's or the lock table's.
-pub(crate) const LAYOUT_VERSION: u64 = 3;
+pub(crate) const LAYOUT_VERSION: u64 = 4;
 
 /// Spells `GadusMem`.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"GadusMem");
@@ -50,6 +50,16 @@ shared_struct! {
 }
 
 shared_struct! {
+    /// Snapshots that are given up: pins of what is older keep nothing.
+    pub(crate) struct Revoked {
+        /// The oldest commit that can be read.
+        pub(crate) commit: AtomicU64,
+        /// The end of that commit's record. Stored last.
+        pub(crate) position: AtomicU64,
+    }
+}
+
+shared_struct! {
     /// The shared state of storage. Words that different threads write lie in cache lines apart.
     pub(crate) struct State {
         /// Whoever appends has it.
@@ -64,7 +74,9 @@ shared_struct! {
         /// The next number for the caller's use.
         pub(crate) number: AtomicU32,
         pub(crate) reserved: AtomicU32,
-        pub(crate) spread_3: [AtomicU64; 7],
+        /// Stored by whoever writes a checkpoint.
+        pub(crate) revoked: Revoked,
+        pub(crate) spread_3: [AtomicU64; 5],
         pub(crate) stages: StageState,
         pub(crate) group: GroupState,
         pub(crate) log: LogState,

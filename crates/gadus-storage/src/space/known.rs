@@ -7,7 +7,7 @@ use super::chunks::Reserved;
 use super::{Extent, Misplaced, Pending, Space};
 use crate::blob::{EXTENT_UNIT_BYTES, ExtentRef};
 use crate::header::DATA_START;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Weak};
 
 /// Extents and chunks as this instance knows them.
@@ -95,6 +95,31 @@ impl State {
     /// The most that one chunk has left.
     pub(super) fn left_in_chunks(&self) -> u64 {
         self.reserved.iter().map(OwnChunk::left).max().unwrap_or(0)
+    }
+
+    /// Offset and length of extents in use, as the caller says, and of those that are pending.
+    pub(super) fn ranges(&self, is_used: impl Fn(&ExtentRef) -> bool) -> Vec<(u64, u64)> {
+        let live = self.live.values().map(|(extent, _)| extent).filter(|extent| is_used(extent));
+        let pending = self.pending.values().map(|pending| &pending.extent);
+        live.chain(pending).map(|extent| (extent.offset, extent.bytes)).collect()
+    }
+
+    /// Makes pending what is neither in use nor still to be named; gives what that is.
+    pub(super) fn disown(
+        &mut self,
+        in_use: &HashSet<ExtentRef>,
+        dropped_after: u64,
+    ) -> Vec<ExtentRef> {
+        let unnamed = self.reserved.iter().flat_map(|chunk| chunk.unnamed.iter().copied());
+        let unnamed = unnamed.collect::<HashSet<_>>();
+        let is_used =
+            |extent: &ExtentRef| in_use.contains(extent) || unnamed.contains(&extent.offset);
+        let disowned = self.live.extract_if(.., |_, (extent, _)| !is_used(extent));
+        let disowned = disowned.map(|(_, (extent, _))| extent).collect::<Vec<_>>();
+        for &extent in &disowned {
+            self.pending.insert(extent.offset, Pending { extent, dropped_after });
+        }
+        disowned
     }
 
     pub(super) fn settle(&mut self, offset: u64) {

@@ -19,6 +19,7 @@ use crate::header::DATA_START;
 use crate::peers::{Held, Peers, Stage};
 use known::{OwnChunk, State};
 use parking_lot::Mutex;
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
@@ -298,26 +299,33 @@ impl Space {
             // What is named and not known here would be given away.
             return;
         }
-        {
-            let state = self.state.lock();
-            used.extend(state.live.values().map(|(extent, _)| (extent.offset, extent.bytes)));
-            used.extend(state.pending.values().map(|p| (p.extent.offset, p.extent.bytes)));
-        }
-        used.sort_unstable();
-        let (mut at, mut free) = (DATA_START, Vec::new());
-        for (offset, bytes) in used {
-            if offset > at {
-                free.push((offset - at, at));
-            }
-            at = at.max(offset.saturating_add(bytes));
-        }
+        used.extend(self.state.lock().ranges(|_| true));
+        let (mut free, end) = between(used);
         shared.forget_free();
         // What lies behind the last extent is not kept as a free range: the end moves back.
-        shared.end.store(at, Ordering::Release);
-        free.sort_unstable_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
-        for (bytes, offset) in free.into_iter().take(FREE_RANGES_MAX) {
+        shared.end.store(end, Ordering::Release);
+        free.sort_unstable_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+        for (offset, bytes) in free.into_iter().take(FREE_RANGES_MAX) {
             shared.add_free(offset, bytes);
         }
+    }
+
+    /// Bytes that are neither free nor reserved nor pending nor in use: that snapshots keep, here or
+    /// elsewhere.
+    pub(crate) fn unused_bytes(&self, in_use: HashSet<ExtentRef>) -> u64 {
+        let _held = self.hold();
+        let shared = self.shared();
+        let mut used = [shared.ranges(false), shared.ranges(true)].concat();
+        used.extend(self.state.lock().ranges(|extent| in_use.contains(extent)));
+        let (unused, end) = between(used);
+        unused.iter().map(|(_, bytes)| bytes).sum::<u64>() + self.end().saturating_sub(end)
+    }
+
+    /// Drops what is neither in use nor still to be named, whoever holds it here.
+    pub(crate) fn disown(&self, in_use: &HashSet<ExtentRef>) {
+        let dropped_after = self.shared().checkpoint_begun.load(Ordering::Acquire);
+        let disowned = self.state.lock().disown(in_use, dropped_after);
+        disowned.into_iter().for_each(|extent| self.tell_listener(extent));
     }
 
     pub(crate) fn next_id(&self) -> u64 {
@@ -352,11 +360,28 @@ impl Space {
             let dropped_after = self.shared().checkpoint_begun.load(Ordering::Acquire);
             state.pending.insert(extent.offset, Pending { extent, dropped_after });
             drop(state);
-            if let Some(Listener(listener)) = self.listener.get() {
-                listener(extent);
-            }
+            self.tell_listener(extent);
         }
     }
+
+    fn tell_listener(&self, extent: ExtentRef) {
+        if let Some(Listener(listener)) = self.listener.get() {
+            listener(extent);
+        }
+    }
+}
+
+/// What lies between ranges, and where the last one ends; as offset and length.
+fn between(mut ranges: Vec<(u64, u64)>) -> (Vec<(u64, u64)>, u64) {
+    ranges.sort_unstable();
+    let (mut at, mut between) = (DATA_START, Vec::new());
+    for (offset, bytes) in ranges {
+        if offset > at {
+            between.push((at, offset - at));
+        }
+        at = at.max(offset.saturating_add(bytes));
+    }
+    (between, at)
 }
 
 #[cfg(test)]

@@ -46,7 +46,10 @@ impl Store {
         pin.reading.store(from.position, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         // In this order: who ends a pin after this has looked at it leaves what is being read.
-        let is_pinned = || self.shared.pinned_from.load(Ordering::SeqCst) <= from.position;
+        let is_pinned = || {
+            self.shared.pinned_from.load(Ordering::SeqCst) <= from.position
+                && self.shared.peers.readable_from_position() <= from.position
+        };
         let read = if self.shared.is_recycled(from.position) && !is_pinned() {
             Ok(None)
         } else {
@@ -67,7 +70,7 @@ impl Store {
         pin.position.store(position.0, Ordering::SeqCst);
         pin.commit.store(commit.0, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        if self.shared.is_recycled(position.0) {
+        if self.shared.is_recycled(position.0) || commit < self.readable_from() {
             self.shared.peers.unpin();
             return false;
         }

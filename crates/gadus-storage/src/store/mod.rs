@@ -14,6 +14,7 @@ mod follow;
 mod open;
 mod relaxed;
 mod remove;
+mod revocation;
 mod share;
 mod statistics;
 

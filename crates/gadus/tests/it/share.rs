@@ -56,6 +56,37 @@ fn a_snapshot_is_kept_while_others_write_and_checkpoint() {
 }
 
 #[test]
+fn a_snapshot_that_keeps_too_much_is_given_up_and_a_new_one_reads_on() {
+    let folder = Folder::new();
+    let path = folder.path("x.gadus");
+    let (reader, writer) = (open(&path), Database::open(&path, Options::new()).unwrap());
+    let writing = writer.connect();
+    writing.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", &[]).unwrap();
+    writing.execute("INSERT INTO t SELECT value, 1 FROM generate_series(1, 100000)", &[]).unwrap();
+    writing.execute("SET gadus.snapshot_space_max = '1kB'", &[]).unwrap();
+    let limit = writing.query("SHOW gadus.snapshot_space_max", &[]).unwrap().next().unwrap();
+    assert_eq!(limit.unwrap().get::<String>(0).unwrap(), "1000 B");
+    let (sum, change) = ("SELECT sum(n) FROM t", "UPDATE t SET n = n + 1 WHERE id = 1");
+    reader.execute("BEGIN", &[]).unwrap();
+    assert_eq!(number(&reader, sum), 100_000);
+    reader.execute(change, &[]).unwrap();
+    for _ in 0..3 {
+        writing.execute("UPDATE t SET n = n + 1 WHERE id > 1", &[]).unwrap();
+        writer.checkpoint().unwrap();
+    }
+    let too_old = |error: gadus::Error| {
+        assert_eq!(error.kind(), ErrorKind::SnapshotTooOld, "{error}");
+        assert!(error.to_string().contains("gadus.snapshot_space_max"), "{error}");
+    };
+    too_old(reader.query(sum, &[]).and_then(|mut rows| rows.next().unwrap()).unwrap_err());
+    too_old(reader.execute("COMMIT", &[]).unwrap_err());
+    let now = number(&writing, sum);
+    assert_eq!(number(&reader, sum), now);
+    reader.execute(change, &[]).unwrap();
+    assert_eq!(number(&writing, sum), now + 1);
+}
+
+#[test]
 fn prepared_statements_follow_tables_that_others_make_anew() {
     let folder = Folder::new();
     let path = folder.path("x.gadus");

@@ -151,6 +151,7 @@ fn what_would_be_ignored_is_refused() {
         assert_eq!(one.fails(&begin).0, ErrorKind::Unsupported);
     }
     assert_eq!(one.fails("SET lock_timeout = 'soon'").0, ErrorKind::Input);
+    assert_eq!(one.fails("SET gadus.snapshot_space_max = 'much'").0, ErrorKind::Input);
     one.run("BEGIN");
     assert_eq!(one.fails("SELECT v FROM a WHERE id = 1 FOR SHARE").0, ErrorKind::Unsupported);
     one.run("COMMIT");
