@@ -41,20 +41,24 @@ const EARLY_US_MAX: u64 = 20_000;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   gadus bench kill --kills 1000 --json
-  gadus bench kill --processes 8 --kills 10000 --json")]
+  gadus bench kill --processes 8 --kills 10000 --json
+  gadus bench kill --processes 8 --kills 300 --resident 2GiB")]
 pub(super) struct Kill {
     /// How often the writing process is killed
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
-    kills: u32,
+    pub(super) kills: u32,
     /// Threads of the writing process that commit
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
     writers: u32,
     /// Processes that write at the same time, of which one after another is killed; each has one
     /// writer then
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
-    processes: u32,
+    pub(super) processes: u32,
+    /// Memory that each of several processes has beside, such as 2GiB: their death takes longer
+    #[arg(long, value_name = "SIZE")]
+    pub(super) resident: Option<ByteCount>,
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 /// What the rounds found together.
@@ -76,7 +80,7 @@ pub(super) struct State {
 
 pub(super) fn run(command: &Kill) -> Result<(), Failure> {
     if command.processes > 1 {
-        return super::kill_among::run(command.kills, command.processes, &command.common);
+        return super::kill_among::run(command);
     }
     let place = Workplace::make(command.common.dir.as_deref())?;
     let mut machine = Machine::describe(place.folder())?;

@@ -15,11 +15,12 @@ use gadus_base::{Random, clock};
 
 use super::figures::{self, Figure, Metric};
 use super::kill::{
-    ACKNOWLEDGED, CHECKPOINT_LOG, ERRORS, Found, KILLS, LOST, ROWS_KEPT, State, keep, look, prepare,
+    ACKNOWLEDGED, CHECKPOINT_LOG, ERRORS, Found, KILLS, Kill, LOST, ROWS_KEPT, State, keep, look,
+    prepare,
 };
 use super::machine::Machine;
+use super::pause;
 use super::workplace::{Workplace, remove_database};
-use super::{Common, pause};
 use crate::commands::ledger::{Numbers, Writers, Writing};
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -64,7 +65,8 @@ struct Around {
     hits: Takeovers,
 }
 
-pub(super) fn run(kills: u32, processes: u32, common: &Common) -> Result<(), Failure> {
+pub(super) fn run(command: &Kill) -> Result<(), Failure> {
+    let Kill { kills, processes, resident, ref common, .. } = *command;
     let place = Workplace::make(common.dir.as_deref())?;
     let mut machine = Machine::describe(place.folder())?;
     machine.look_around()?;
@@ -72,6 +74,7 @@ pub(super) fn run(kills: u32, processes: u32, common: &Common) -> Result<(), Fai
         writers: processes,
         rows_kept: Some(ROWS_KEPT),
         checkpoint_log: Some(CHECKPOINT_LOG.0),
+        resident,
         ..Writing::new(place.path("kill.db"))
     };
     prepare(&all)?;

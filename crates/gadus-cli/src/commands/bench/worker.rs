@@ -41,6 +41,8 @@ enum What {
         sync_delay: Duration,
         #[arg(long, value_parser = humantime::parse_duration)]
         time: Duration,
+        #[arg(long)]
+        exclusive: bool,
     },
     /// Read a table from several threads, and tell how long that took
     Read {
@@ -88,8 +90,8 @@ pub(crate) fn work(command: &Worker) -> Result<(), Failure> {
             let rows = scan::texts(database.connect().query(sql, &[])?)?;
             json!({ "seconds": started.elapsed().as_secs_f64(), "rows": rows.len() })
         }
-        What::Play { file, reads_per_commit, sync_delay, time } => {
-            processes::play(file, *reads_per_commit, *sync_delay, *time)?
+        What::Play { file, reads_per_commit, sync_delay, time, exclusive } => {
+            processes::play(file, *reads_per_commit, *sync_delay, *time, *exclusive)?
         }
         What::Read { file, reading } => return scopes::read(file, reading),
         What::Write { file, time } => scopes::write(file, *time)?,

@@ -30,13 +30,23 @@ pub(crate) struct Writing {
     /// Bytes of log after which the database writes a checkpoint [default: the database's]
     #[arg(long)]
     pub(crate) checkpoint_log: Option<u64>,
+    /// Memory that the process has beside: what its death takes longer for [default: none]
+    #[arg(long)]
+    pub(crate) resident: Option<ByteCount>,
 }
 
 impl Writing {
     /// One writer that keeps all its rows.
     pub(crate) fn new(file: impl Into<PathBuf>) -> Self {
         let file = file.into();
-        Self { file, writers: 1, first_writer: 0, rows_kept: None, checkpoint_log: None }
+        Self {
+            file,
+            writers: 1,
+            first_writer: 0,
+            rows_kept: None,
+            checkpoint_log: None,
+            resident: None,
+        }
     }
 
     /// The words that tell a process the same.
@@ -46,6 +56,7 @@ impl Writing {
             ("--first-writer", Some(self.first_writer.into())),
             ("--rows-kept", self.rows_kept.map(u64::from)),
             ("--checkpoint-log", self.checkpoint_log),
+            ("--resident", self.resident.map(|size| size.0)),
         ];
         let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
         let words = given.flat_map(|(name, value)| [name.into(), value.to_string().into()]);
@@ -59,6 +70,7 @@ pub(crate) fn write(writing: &Writing) -> Result<(), Failure> {
     if let Some(bytes) = writing.checkpoint_log {
         options = options.checkpoint_log(ByteCount(bytes));
     }
+    let resident = touched(writing.resident.unwrap_or_default())?;
     let database = Database::open(&writing.file, options)?;
     std::thread::scope(|scope| {
         let start = |index: u32| {
@@ -70,8 +82,19 @@ pub(crate) fn write(writing: &Writing) -> Result<(), Failure> {
         for thread in threads {
             thread.join().map_err(|_| Failure::message("a writer broke off"))??;
         }
+        drop(resident);
         Ok(())
     })
+}
+
+/// So much memory, present.
+fn touched(size: ByteCount) -> Result<Vec<u8>, Failure> {
+    const PAGE_BYTES: usize = 4096;
+    let bytes = usize::try_from(size.0).ok();
+    let bytes = bytes.ok_or_else(|| Failure::message(format!("{size} is more than can be")))?;
+    let mut memory = vec![0; bytes];
+    memory.iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = 1);
+    Ok(std::hint::black_box(memory))
 }
 
 /// One writer, and its statements of a commit.

@@ -17,11 +17,19 @@ use super::mix::{Mix, Played, READ, ROWS, UPDATE};
 use crate::failure::Failure;
 
 /// Starts such a process.
-pub(super) fn start(file: &Path, mix: Mix, turn: &Turn) -> Result<Process, Failure> {
+pub(super) fn start(
+    file: &Path,
+    mix: Mix,
+    turn: &Turn,
+    exclusive: bool,
+) -> Result<Process, Failure> {
     let mut command = worker::command("play")?;
     command.arg(file).arg("--reads-per-commit").arg(mix.reads_per_commit().to_string());
     command.arg("--sync-delay").arg(format!("{}us", turn.sync_delay.as_micros()));
     command.arg("--time").arg(format!("{}ms", turn.time.as_millis()));
+    if exclusive {
+        command.arg("--exclusive");
+    }
     Process::start(command)
 }
 
@@ -31,8 +39,9 @@ pub(in super::super) fn play(
     reads_per_commit: u32,
     sync_delay: Duration,
     time: Duration,
+    exclusive: bool,
 ) -> Result<Value, Failure> {
-    let options = Options::new().create(false).sync_delay(sync_delay);
+    let options = Options::new().create(false).sync_delay(sync_delay).exclusive(exclusive);
     let connection = Database::open(file, options)?.connect();
     let mut player = Player {
         read: connection.prepare(READ)?,

@@ -3,6 +3,7 @@
 //! - Each process has one connection, and waits for each answer. SQLite's are Python processes,
 //!   PostgreSQL's are its server's, driven by pgbench.
 //! - All processes are ready before a turn begins, and the turn ends by the clock.
+//! - One process alone stands beside itself with the file opened for it alone: `--against exclusive`.
 //! - With `--sync-delay` every sync of Gadus takes longer; peers cannot be slowed down alike and
 //!   are left out.
 
@@ -13,6 +14,7 @@ mod rivals;
 pub(super) use client::play;
 
 use std::cell::Cell;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gadus::{Database, Options};
@@ -36,7 +38,8 @@ const PROCESSES_MAX: i64 = 256;
 #[command(after_help = "Examples:
   gadus bench processes --processes 32 --against sqlite,postgres --json
   gadus bench processes --processes 32 --sync-delay 4ms
-  gadus bench processes --mix point --processes 1,2,4,8 --against sqlite --json")]
+  gadus bench processes --mix point --processes 1,2,4,8 --against sqlite --json
+  gadus bench processes --processes 1 --against exclusive")]
 pub(super) struct Processes {
     /// What each process does
     #[arg(long, value_enum, default_value_t = Mix::Update)]
@@ -57,6 +60,8 @@ pub(super) struct Processes {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Peer {
+    /// Gadus, one process that keeps all others out
+    Exclusive,
     Postgres,
     Sqlite,
 }
@@ -66,6 +71,11 @@ pub(super) fn run(command: &Processes) -> Result<(), Failure> {
     if command.mix == Mix::Point && against.contains(&Peer::Postgres) {
         return Err(Failure::message(
             "postgres plays no `--mix point`: leave it out of --against, or use `--mix update`",
+        ));
+    }
+    if against.contains(&Peer::Exclusive) && !command.processes.contains(&1) {
+        return Err(Failure::message(
+            "--against exclusive is about one process: add `--processes 1`",
         ));
     }
     let place = Workplace::make(command.common.dir.as_deref())?;
@@ -96,13 +106,8 @@ pub(super) fn run(command: &Processes) -> Result<(), Failure> {
     figures::print("processes", &figures, machine.was_quiet()?, command.common.json)
 }
 
-/// One turn of Gadus; gives commits a sync, too.
-fn play_gadus(
-    place: &Workplace,
-    mix: Mix,
-    processes: u32,
-    turn: &Turn,
-) -> Result<(Played, f64), Failure> {
+/// A new database, and its file.
+fn make_database(place: &Workplace) -> Result<(Database, PathBuf), Failure> {
     let file = place.path("gadus.db");
     remove_database(&file)?;
     let database = Database::open(&file, Options::new())?;
@@ -110,7 +115,30 @@ fn play_gadus(
     connection.execute(TABLE, &[])?;
     let fill = format!("INSERT INTO counters SELECT value, 0 FROM generate_series(1, {ROWS})");
     connection.execute(&fill, &[])?;
-    let start = |_| client::start(&file, mix, turn);
+    Ok((database, file))
+}
+
+/// One turn of one process that keeps others out.
+fn play_exclusively(place: &Workplace, mix: Mix, turn: &Turn) -> Result<Played, Failure> {
+    let (database, file) = make_database(place)?;
+    drop(database);
+    let mut client = client::start(&file, mix, turn, true)?;
+    client.wait_ready()?;
+    client.go()?;
+    let mut played = Played::default();
+    played.add(&client.answer()?)?;
+    Ok(played)
+}
+
+/// One turn of Gadus; gives commits a sync, too.
+fn play_gadus(
+    place: &Workplace,
+    mix: Mix,
+    processes: u32,
+    turn: &Turn,
+) -> Result<(Played, f64), Failure> {
+    let (database, file) = make_database(place)?;
+    let start = |_| client::start(&file, mix, turn, false);
     let mut started = (0..processes).map(start).collect::<Result<Vec<_>, _>>()?;
     started.iter_mut().try_for_each(Player::wait_ready)?;
     let before = database.statistics().store.log_syncs;

@@ -11,7 +11,7 @@ use super::super::peers::{Postgres, Python};
 use super::super::rounds::Entry;
 use super::super::workplace::{Workplace, remove_database};
 use super::mix::{Mix, Played, READ, ROWS, TABLE, UPDATE};
-use super::{Peer, Processes};
+use super::{Peer, Processes, play_exclusively};
 use crate::failure::Failure;
 
 const POSTGRES_UPDATE: &str = "\\set id random(1, 10000)\n\
@@ -19,6 +19,7 @@ const POSTGRES_UPDATE: &str = "\\set id random(1, 10000)\n\
 
 /// The peers of a run.
 pub(super) struct Rivals {
+    exclusive: bool,
     sqlite: bool,
     /// What went wrong in SQLite's turns.
     sqlite_errors: Cell<u64>,
@@ -38,6 +39,7 @@ impl Rivals {
             writeln!(io::stderr(), "peers: {version}, WAL, synchronous = FULL")?;
         }
         Ok(Self {
+            exclusive: wanted(Peer::Exclusive),
             sqlite: wanted(Peer::Sqlite),
             sqlite_errors: Cell::new(0),
             postgres: wanted(Peer::Postgres).then(|| start_postgres(place, most)).transpose()?,
@@ -53,6 +55,12 @@ impl Rivals {
         place: &'a Workplace,
     ) {
         let (mix, time) = (command.mix, command.turn.time);
+        if self.exclusive && processes == 1 {
+            entries.push(Entry::new(case, "exclusive", move || {
+                let played = play_exclusively(place, mix, &command.turn)?;
+                Ok(played.measured(mix, time))
+            }));
+        }
         if self.sqlite {
             entries.push(Entry::new(case, "sqlite", move || {
                 let file = place.path("sqlite");
