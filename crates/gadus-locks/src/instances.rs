@@ -12,12 +12,14 @@
 //!   after its death; until then everything that its user holds in shared memory is held.
 //! - Cleaning up may be interrupted at any point, also by the death of the cleaner: whoever takes
 //!   over does all of it again, so every step of it must bear that.
-//! - Process id, program and time are for messages only.
+//! - Program and time are for messages only; process ids say which threads are over, and never that an
+//!   instance is dead.
 
 use crate::error::{MemoryError, MemoryErrorKind};
 use crate::latch::{Liveness, Owner};
 use crate::memory::{Memory, Offset, wake};
 use crate::shared_struct;
+use crate::threads::Process;
 use gadus_base::clock;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -37,6 +39,8 @@ shared_struct! {
     struct Slot {
         state: AtomicU64,
         pid: AtomicU64,
+        namespace: AtomicU64,
+        started: AtomicU64,
         since_seconds: AtomicU64,
         doorbell: AtomicU32,
         reserved: AtomicU32,
@@ -76,6 +80,7 @@ pub struct Instances {
     memory: Arc<Memory>,
     table: Offset<InstanceTable>,
     me: Owner,
+    process: Process,
     fence: Arc<dyn Fence>,
 }
 
@@ -105,11 +110,12 @@ impl Instances {
                 continue;
             }
             let me = Owner { slot, generation: generation(state).wrapping_add(1) };
-            record.describe();
+            let process = Process::this();
+            record.describe(process);
             record.state.store(word(LIVE, me.generation, 0), Ordering::SeqCst);
             // What it reads next is kept for it: whoever gives things away sees the slot taken.
             std::sync::atomic::fence(Ordering::SeqCst);
-            return Ok(Self { memory, table, me, fence });
+            return Ok(Self { memory, table, me, process, fence });
         }
         let message = format!("{INSTANCES_MAX} instances have the database open; close one");
         Err(MemoryError::new(MemoryErrorKind::Full, message).into())
@@ -248,10 +254,19 @@ impl Liveness for Instances {
             _ => self.fence.is_quiet(owner.slot),
         }
     }
+
+    fn has_lost(&self, owner: Owner, thread: u32) -> bool {
+        let Some(record) = self.slots().get(owner.slot as usize) else { return false };
+        let process = record.process();
+        // Looked at afterwards: then it is this owner's process that was asked for.
+        let state = record.state.load(Ordering::Acquire);
+        let there = Owner { slot: owner.slot, generation: generation(state) };
+        there.is_named_by(owner) && process.has_lost(thread, &self.process)
+    }
 }
 
 impl Slot {
-    fn describe(&self) {
+    fn describe(&self, process: Process) {
         let program = std::env::current_exe().map(|path| path.display().to_string());
         let program = program.unwrap_or_else(|_| "unknown".to_owned());
         let bytes = program.as_bytes();
@@ -263,8 +278,22 @@ impl Slot {
             piece[..count].copy_from_slice(&rest[..count]);
             word.store(u64::from_le_bytes(piece), Ordering::Relaxed);
         }
-        self.pid.store(std::process::id().into(), Ordering::Relaxed);
+        self.pid.store(process.pid.into(), Ordering::Relaxed);
+        self.namespace.store(process.namespace, Ordering::Relaxed);
+        self.started.store(process.started, Ordering::Relaxed);
         self.since_seconds.store(clock().wall_time().0.as_secs(), Ordering::Relaxed);
+    }
+
+    fn process(&self) -> Process {
+        Process {
+            pid: self.pid(),
+            namespace: self.namespace.load(Ordering::Acquire),
+            started: self.started.load(Ordering::Acquire),
+        }
+    }
+
+    fn pid(&self) -> u32 {
+        u32::try_from(self.pid.load(Ordering::Acquire)).unwrap_or(0)
     }
 
     fn description(&self, owner: Owner) -> InstanceDescription {
@@ -273,7 +302,7 @@ impl Slot {
         let program = String::from_utf8_lossy(&bytes);
         InstanceDescription {
             owner,
-            pid: u32::try_from(self.pid.load(Ordering::Relaxed)).unwrap_or(0),
+            pid: self.pid(),
             program: program.chars().filter(|char| !char.is_control()).collect(),
             since_seconds: self.since_seconds.load(Ordering::Relaxed),
         }

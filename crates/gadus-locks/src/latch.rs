@@ -7,16 +7,20 @@
 //! | 0..16 | slot of the owner plus one; 0 when the latch is free |
 //! | 16..31 | lower bits of the owner's generation |
 //! | 31 | somebody sleeps |
+//! | 32..64 | number of the thread that has it |
 //!
 //! - Taken by one compare-and-swap, given back by one exchange.
 //! - A sleeper looks at the owner every [`LOOK`]; a latch of a dead owner is taken over, and its
 //!   taker is told, because what the latch protects may be half done.
+//! - The latch is its thread's: once that runs no more, it is taken over although other threads of the
+//!   dying process may still be in the middle of transfers. Those are not what a latch protects.
 //! - Not recursive and not fair: nobody holds a latch while it waits for anything else.
 
-use crate::memory::{wait_on, wake};
+use crate::memory::{lower_half, wait_on, wake};
 use crate::shared_struct;
+use crate::threads::this_thread;
 use gadus_base::{Instant, clock};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How often a sleeper asks whether the owner lives. A lost wake-up costs as much.
@@ -25,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Tries before sleeping: about the time for which a latch is usually held.
 const SPINS: u32 = 100;
 
-const SLEEPERS: u32 = 1 << 31;
+const SLEEPERS: u64 = 1 << 31;
 
 /// Who owns: a slot, and which of its successive users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,6 +45,13 @@ pub trait Liveness: Send + Sync + std::fmt::Debug {
     /// Whether the user of a slot is dead and everything that it had begun is over. Any doubt, also
     /// a failure to find out, is "no".
     fn is_dead(&self, owner: Owner) -> bool;
+
+    /// Whether a thread of the user of a slot runs no instruction any more, and is in no system call.
+    /// Any doubt is "no".
+    fn has_lost(&self, owner: Owner, thread: u32) -> bool {
+        let _ = (owner, thread);
+        false
+    }
 }
 
 /// How a latch was acquired.
@@ -57,7 +68,7 @@ shared_struct! {
     /// A latch in shared memory.
     #[derive(Debug, Default)]
     pub struct Latch {
-        word: AtomicU32,
+        word: AtomicU64,
     }
 }
 
@@ -86,7 +97,7 @@ impl Owner {
 impl Latch {
     /// Takes the latch if it is free.
     pub fn try_lock(&self, me: Owner) -> bool {
-        self.word.compare_exchange(0, me.code(), Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.swap_if(0, taken_by(me))
     }
 
     /// Takes the latch, however long that takes.
@@ -104,8 +115,9 @@ impl Latch {
         liveness: &dyn Liveness,
         end: Option<Instant>,
     ) -> Result<Acquired, Owner> {
+        let mine = taken_by(me);
         for _ in 0..SPINS {
-            if self.try_lock(me) {
+            if self.swap_if(0, mine) {
                 return Ok(Acquired::Free);
             }
             std::hint::spin_loop();
@@ -114,8 +126,7 @@ impl Latch {
             let seen = self.word.load(Ordering::Relaxed);
             if seen & !SLEEPERS == 0 {
                 // There may be other sleepers: the bit stays set, and costs one needless wake-up.
-                let mine = me.code() | SLEEPERS;
-                if self.swap_if(seen, mine) {
+                if self.swap_if(seen, mine | SLEEPERS) {
                     return Ok(Acquired::Free);
                 }
                 continue;
@@ -123,18 +134,20 @@ impl Latch {
             if seen & SLEEPERS == 0 && !self.swap_if(seen, seen | SLEEPERS) {
                 continue;
             }
+            let seen = seen | SLEEPERS;
+            let is_over = |owner| liveness.is_dead(owner) || liveness.has_lost(owner, thread(seen));
             let left = end.map_or(LOOK, |end| end.since(clock().now()));
             if left.is_zero()
-                && let Some(owner) = Owner::from_code(seen & !SLEEPERS)
-                && !liveness.is_dead(owner)
+                && let Some(owner) = owner(seen)
+                && !is_over(owner)
             {
                 return Err(owner);
             }
-            wait_on(&self.word, seen | SLEEPERS, Some(left.min(LOOK)));
-            if self.word.load(Ordering::Relaxed) == seen | SLEEPERS
-                && let Some(owner) = Owner::from_code(seen & !SLEEPERS)
-                && liveness.is_dead(owner)
-                && self.swap_if(seen | SLEEPERS, me.code() | SLEEPERS)
+            wait_on(lower_half(&self.word), half(seen), Some(left.min(LOOK)));
+            if self.word.load(Ordering::Relaxed) == seen
+                && let Some(owner) = owner(seen)
+                && is_over(owner)
+                && self.swap_if(seen, mine | SLEEPERS)
             {
                 return Ok(Acquired::FromDead(owner));
             }
@@ -144,21 +157,38 @@ impl Latch {
     /// Gives the latch back.
     pub fn unlock(&self, me: Owner) {
         let before = self.word.swap(0, Ordering::Release);
-        assert!(before & !SLEEPERS == me.code(), "a latch is given back by its owner");
+        assert!(half(before & !SLEEPERS) == me.code(), "a latch is given back by its owner");
         if before & SLEEPERS != 0 {
-            wake(&self.word, 1);
+            wake(lower_half(&self.word), 1);
         }
     }
 
     /// Who has the latch now; the generation has 15 bits.
     #[must_use]
     pub fn owner(&self) -> Option<Owner> {
-        Owner::from_code(self.word.load(Ordering::Relaxed) & !SLEEPERS)
+        owner(self.word.load(Ordering::Relaxed))
     }
 
-    fn swap_if(&self, seen: u32, new: u32) -> bool {
+    fn swap_if(&self, seen: u64, new: u64) -> bool {
         self.word.compare_exchange(seen, new, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
+}
+
+/// The word of a latch that this thread has for an owner.
+fn taken_by(me: Owner) -> u64 {
+    (u64::from(this_thread()) << 32) | u64::from(me.code())
+}
+
+fn owner(word: u64) -> Option<Owner> {
+    Owner::from_code(half(word & !SLEEPERS))
+}
+
+fn half(word: u64) -> u32 {
+    u32::try_from(word & 0xFFFF_FFFF).expect("the lower half has 32 bits")
+}
+
+fn thread(word: u64) -> u32 {
+    u32::try_from(word >> 32).expect("the upper half has 32 bits")
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ mod instances;
 mod latch;
 mod memory;
 mod table;
+mod threads;
 
 pub use error::{MemoryError, MemoryErrorKind};
 pub use instances::{Fence, INSTANCES_MAX, InstanceDescription, InstanceTable, Instances};

@@ -57,6 +57,34 @@ fn the_latch_of_a_dead_owner_is_taken_over_and_its_taker_told() {
     assert!(latch.try_lock(owner(2)));
 }
 
+/// Nobody is dead; the thread of number 7 is over.
+#[derive(Debug)]
+struct Dying;
+
+impl Liveness for Dying {
+    fn is_dead(&self, _: Owner) -> bool {
+        false
+    }
+
+    fn has_lost(&self, owner: Owner, thread: u32) -> bool {
+        owner.slot == 9 && thread == 7
+    }
+}
+
+#[test]
+fn the_latch_of_a_thread_that_is_over_is_taken_over_and_no_other_of_its_process() {
+    let latch = Latch::default();
+    assert!(latch.try_lock(owner(9)));
+    let late = latch.lock_until(owner(1), &Dying, Some(clock().now()));
+    assert!(owner(9).is_named_by(late.unwrap_err()));
+    latch.unlock(owner(9));
+    latch.word.store((7 << 32) | u64::from(owner(9).code()), Ordering::Relaxed);
+    let Acquired::FromDead(before) = latch.lock(owner(1), &Dying) else { panic!("it was free") };
+    assert!(owner(9).is_named_by(before));
+    latch.unlock(owner(1));
+    assert!(latch.try_lock(owner(2)));
+}
+
 #[test]
 fn who_is_late_is_told_who_has_the_latch() {
     let latch = Latch::default();

@@ -4,8 +4,16 @@
 //!   looks at everything again when it returns, for whatever reason.
 
 use rustix::thread::futex::{self, Flags, Timespec};
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
+
+/// The word to sleep on for the lower half of another. It is not to be read or written as such.
+#[allow(unsafe_code)] // the system sleeps on words of 32 bits only
+pub(crate) fn lower_half(word: &AtomicU64) -> &AtomicU32 {
+    let offset = if cfg!(target_endian = "big") { 4 } else { 0 };
+    // SAFETY: the half lies within the word and is aligned, and lives as long.
+    unsafe { &*std::ptr::from_ref(word).cast::<AtomicU32>().byte_add(offset) }
+}
 
 /// Sleeps while `word` is `seen`, until woken, interrupted or late.
 pub fn wait_on(word: &AtomicU32, seen: u32, patience: Option<Duration>) {

@@ -14,6 +14,7 @@ mod futex;
 mod mapped;
 mod shared;
 
+pub(crate) use futex::lower_half;
 pub use futex::{wait_on, wake};
 pub(crate) use mapped::Mapped;
 pub use shared::{Offset, Shared};
