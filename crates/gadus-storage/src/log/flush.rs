@@ -36,10 +36,7 @@ impl Flush {
         if self.state().written.load(Ordering::Acquire) >= position {
             return Ok(());
         }
-        let buffer = &mut *self.buffer.lock();
-        let flushed = self.write_up_to(position, buffer);
-        self.file.peers.pin().flush.store(NOTHING, Ordering::Release);
-        flushed
+        self.write_up_to(position, &mut self.buffer.lock())
     }
 
     fn write_up_to(&self, position: u64, buffer: &mut Vec<u8>) -> Result<(), StorageError> {
@@ -55,8 +52,7 @@ impl Flush {
                 return Ok(());
             }
             self.file.poison.check()?;
-            self.file.peers.pin().flush.store(from, Ordering::SeqCst);
-            fence(Ordering::SeqCst);
+            let _pinned = Pinned::from(&self.file.peers.pin().flush, from);
             let to = end.min(from + RING_BYTES as u64);
             if state.recycled.load(Ordering::SeqCst) > from || !state.copy(from, to, buffer) {
                 // Others have written these bytes, and gone on.

@@ -202,14 +202,11 @@ pub(super) fn in_use(folder: &dyn Folder, name: &str) -> StorageError {
 /// Both slots, of which at least one is valid.
 pub(crate) fn read_slots(data: &dyn Device, described: &str) -> Result<[Slot; 2], StorageError> {
     let length = data.length()?;
-    let mut slots = [Slot::Blank; 2];
-    for (slot, found) in slots.iter_mut().enumerate() {
-        let offset = SLOT_OFFSETS[slot];
-        let present = length.saturating_sub(offset).min(SLOT_BYTES as u64);
-        let mut bytes = [0; SLOT_BYTES];
-        let into = &mut bytes[..usize::try_from(present).expect("at most a slot")];
-        data.read_at(offset, into)?;
-        *found = Slot::decode(slot, &bytes);
+    let mut slots = read_each_slot(data, length)?;
+    if slots.contains(&Slot::Damaged) && slots.iter().all(|slot| slot.header().is_none()) {
+        // Others may be at work: each slot was looked at while it was written. Then the first is whole
+        // by now.
+        slots = read_each_slot(data, length)?;
     }
     if slots.iter().any(|slot| slot.header().is_some()) {
         return Ok(slots);
@@ -230,6 +227,19 @@ pub(crate) fn read_slots(data: &dyn Device, described: &str) -> Result<[Slot; 2]
     }
     let message = "it is not a Gadus database";
     Err(StorageError::new(ErrorKind::NotADatabase, described, message))
+}
+
+fn read_each_slot(data: &dyn Device, length: u64) -> Result<[Slot; 2], StorageError> {
+    let mut slots = [Slot::Blank; 2];
+    for (slot, found) in slots.iter_mut().enumerate() {
+        let offset = SLOT_OFFSETS[slot];
+        let present = length.saturating_sub(offset).min(SLOT_BYTES as u64);
+        let mut bytes = [0; SLOT_BYTES];
+        let into = &mut bytes[..usize::try_from(present).expect("at most a slot")];
+        data.read_at(offset, into)?;
+        *found = Slot::decode(slot, &bytes);
+    }
+    Ok(slots)
 }
 
 fn is_blank(data: &dyn Device, length: u64) -> Result<bool, StorageError> {

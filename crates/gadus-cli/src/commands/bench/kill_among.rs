@@ -14,10 +14,8 @@ use gadus::{Database, Options, Stage, Takeovers};
 use gadus_base::{Random, clock};
 
 use super::figures::{self, Figure, Metric};
-use super::kill::{
-    ACKNOWLEDGED, CHECKPOINT_LOG, ERRORS, Found, KILLS, Kill, LOST, ROWS_KEPT, State, keep, look,
-    prepare,
-};
+use super::kill::{ACKNOWLEDGED, KILLS, Kill};
+use super::left::{CHECKPOINT_LOG, ERRORS, Found, LOST, ROWS_KEPT, State, keep, look, prepare};
 use super::machine::Machine;
 use super::pause;
 use super::workplace::{Workplace, remove_database};

@@ -11,6 +11,7 @@ mod figures;
 mod kill;
 mod kill_among;
 mod latencies;
+mod left;
 mod load;
 mod locks;
 mod machine;

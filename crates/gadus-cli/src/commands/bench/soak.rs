@@ -13,7 +13,7 @@ use gadus::{Database, Options};
 use gadus_base::{Random, clock};
 
 use super::figures::{self, Figure, Metric, median};
-use super::kill::{CHECKPOINT_LOG, ERRORS, Found, LOST, ROWS_KEPT, State, keep, look, prepare};
+use super::left::{CHECKPOINT_LOG, ERRORS, Found, LOST, ROWS_KEPT, State, keep, look, prepare};
 use super::machine::{Machine, proportional_bytes};
 use super::workplace::{Workplace, remove_database};
 use super::{Common, pause};

@@ -10,7 +10,7 @@ use gadus::{Database, Options};
 use gadus_base::clock;
 use serde_json::{Value, json};
 
-use super::{kill, load, processes, scan, scopes};
+use super::{left, load, processes, scan, scopes};
 use crate::failure::Failure;
 
 #[derive(Debug, Args)]
@@ -99,7 +99,7 @@ pub(crate) fn work(command: &Worker) -> Result<(), Failure> {
             return scopes::hold(file, *private, *connections);
         }
         What::Notice { file } => scopes::notice(file)?,
-        What::Verify { file } => kill::verify(file)?,
+        What::Verify { file } => left::verify(file)?,
     };
     writeln!(io::stdout(), "{answer}")?;
     Ok(())
