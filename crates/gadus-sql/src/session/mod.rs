@@ -6,6 +6,7 @@
 //! - Results are streams that hold a snapshot, not the session.
 
 mod cancel;
+mod columns;
 mod copy;
 mod define;
 mod end;

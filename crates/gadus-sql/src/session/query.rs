@@ -1,5 +1,6 @@
 //! Queries, planned and run by DataFusion on one snapshot.
 
+use super::columns::{headings, name_apart};
 use super::files::take_files;
 use super::{Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, checked_sum};
@@ -16,9 +17,7 @@ use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
-use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, SelectItem, SetExpr, Statement, visit_relations,
-};
+use datafusion::sql::sqlparser::ast::{ObjectName, Statement, visit_relations};
 use gadus_engine::{Engine, Result, Snapshot};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -49,6 +48,7 @@ impl Session {
         snapshot: Snapshot,
         statement: &mut Statement,
     ) -> Result<SessionContext> {
+        name_apart(statement);
         let files = take_files(statement, &self.shared.planner).await?;
         let (engine, progress) = (&self.engine, self.progress.clone());
         let catalog = Arc::new(SnapshotCatalog::new(snapshot, files, engine, progress));
@@ -88,6 +88,7 @@ impl Session {
         parameters: &[Value],
     ) -> Result<Option<KeptPlan>> {
         let mut rest = statement.clone();
+        name_apart(&mut rest);
         let files = take_files(&mut rest, &self.shared.planner).await?;
         if !files.is_empty() || names_system(&rest) {
             return Ok(None);
@@ -197,20 +198,6 @@ fn refuse_locks(statement: &Statement) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// What stands over a query's columns: an expression without an alias is its own heading, as it was
-/// written. Empty where the columns are not one for each item.
-fn headings(statement: &Statement) -> Vec<Option<String>> {
-    let Statement::Query(query) = statement else { return Vec::new() };
-    let SetExpr::Select(select) = &*query.body else { return Vec::new() };
-    let heading = |item: &SelectItem| match item {
-        SelectItem::UnnamedExpr(Expr::Identifier(_) | Expr::CompoundIdentifier(_))
-        | SelectItem::ExprWithAlias { .. } => Some(None),
-        SelectItem::UnnamedExpr(expr) => Some(Some(expr.to_string())),
-        _ => None,
-    };
-    select.projection.iter().map(heading).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 /// SHOW TABLES and DESCRIBE as queries.

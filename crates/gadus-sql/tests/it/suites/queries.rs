@@ -44,6 +44,27 @@ fn every_type_comes_back_as_it_went_in() {
 }
 
 #[test]
+fn columns_of_the_same_name_are_as_good_as_any() {
+    let shell = people();
+    shell.run("CREATE TABLE pairs (a BIGINT, b BIGINT, c TEXT)");
+    shell.run("INSERT INTO pairs SELECT 1, 1, 'x'");
+    shell.run("INSERT INTO pairs SELECT id, id, name FROM people WHERE id > 1");
+    for (sql, rows) in [
+        ("SELECT 1, 1, 1", "1|1|1"),
+        ("SELECT a, pairs.a, A FROM pairs WHERE a = 2", "2|2|2"),
+        ("SELECT b + 1, b + 1 FROM pairs WHERE a = 1", "2|2"),
+        ("SELECT a AS x, b AS x FROM pairs WHERE a = 3 ORDER BY b", "3|3"),
+        ("SELECT *, a FROM pairs WHERE a = 1", "1|1|x|1"),
+        ("SELECT a, a FROM pairs UNION ALL SELECT 7, 7 ORDER BY 1", "1|1\n2|2\n3|3\n7|7"),
+        ("SELECT a FROM (SELECT a, b, b FROM pairs) AS t WHERE b > 2", "3"),
+        ("SELECT p.a, q.a FROM pairs p JOIN pairs q ON p.a = q.b ORDER BY q.a", "1|1\n2|2\n3|3"),
+        ("SELECT count(*), count(*), a FROM pairs GROUP BY a ORDER BY a", "1|1|1\n1|1|2\n1|1|3"),
+    ] {
+        assert_eq!(shell.run(sql), rows, "{sql}");
+    }
+}
+
+#[test]
 fn filters_answer_alike_before_and_after_encoding() {
     let shell = people();
     let queries = [
@@ -194,6 +215,10 @@ fn headings_are_what_was_written() {
         ["name", "max(id)", "1 + 2"]
     );
     assert_eq!(names("SELECT * FROM people WHERE id = 1").len(), 6);
+    assert_eq!(
+        names("SELECT id, name, people.id, 1, 1, name AS id FROM people"),
+        ["id", "name", "id", "1", "1", "id"]
+    );
 }
 
 #[test]

@@ -1,0 +1,132 @@
+//! The columns of queries: their names, apart where DataFusion wants them so, and their headings.
+//!
+//! - SQL lets columns have the same name, `SELECT a, a`; DataFusion refuses them. The later ones are
+//!   given names of their own, behind `*` also without need, and the headings that they had.
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, VisitMut, VisitorMut,
+};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+/// What stands over a query's columns: an expression without an alias is its own heading, as it was
+/// written. Empty where the columns are not one for each item.
+pub(super) fn headings(statement: &Statement) -> Vec<Option<String>> {
+    let Statement::Query(query) = statement else { return Vec::new() };
+    let Some(select) = first_select(&query.body) else { return Vec::new() };
+    let mut before = Names::default();
+    let heading = |item: &SelectItem| {
+        let is_named_apart = before.takes(item).is_some();
+        match item {
+            SelectItem::UnnamedExpr(Expr::Identifier(name))
+            | SelectItem::ExprWithAlias { alias: name, .. } => {
+                Some(is_named_apart.then(|| name.value.clone()))
+            }
+            SelectItem::UnnamedExpr(Expr::CompoundIdentifier(names)) => {
+                let last = names.last().filter(|_| is_named_apart);
+                Some(last.map(|name| name.value.clone()))
+            }
+            SelectItem::UnnamedExpr(expr) => Some(Some(expr.to_string())),
+            _ => None,
+        }
+    };
+    select.projection.iter().map(heading).collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// The query whose columns name those of a whole.
+fn first_select(body: &SetExpr) -> Option<&Select> {
+    match body {
+        SetExpr::Select(select) => Some(select),
+        SetExpr::SetOperation { left, .. } => first_select(left),
+        SetExpr::Query(query) => first_select(&query.body),
+        _ => None,
+    }
+}
+
+/// Names columns apart in all queries of a statement.
+pub(super) fn name_apart(statement: &mut Statement) {
+    struct Queries;
+    impl VisitorMut for Queries {
+        type Break = ();
+        fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+            in_body(&mut query.body);
+            ControlFlow::Continue(())
+        }
+    }
+    let _ = statement.visit(&mut Queries);
+}
+
+fn in_body(body: &mut SetExpr) {
+    match body {
+        SetExpr::Select(select) => {
+            let mut before = Names::default();
+            for item in &mut select.projection {
+                let Some(name) = before.takes(item) else { continue };
+                let alias = Ident::with_quote('"', name);
+                match item {
+                    SelectItem::UnnamedExpr(expr) => {
+                        let expr = expr.clone();
+                        *item = SelectItem::ExprWithAlias { expr, alias };
+                    }
+                    SelectItem::ExprWithAlias { alias: old, .. } => *old = alias,
+                    _ => {}
+                }
+            }
+        }
+        SetExpr::SetOperation { left, right, .. } => {
+            in_body(left);
+            in_body(right);
+        }
+        // A query of its own is visited as such.
+        _ => {}
+    }
+}
+
+/// The names of a query's columns, from the left.
+#[derive(Default)]
+struct Names {
+    taken: HashSet<String>,
+    behind_all: bool,
+}
+
+impl Names {
+    /// Adds an item; gives the name that sets it apart, where its own does not.
+    fn takes(&mut self, item: &SelectItem) -> Option<String> {
+        let (name, is_column) = match item {
+            SelectItem::ExprWithAlias { alias, .. } => (key(alias), false),
+            SelectItem::UnnamedExpr(Expr::Identifier(name)) => (key(name), true),
+            SelectItem::UnnamedExpr(Expr::CompoundIdentifier(names)) => {
+                (names.iter().map(key).collect::<Vec<_>>().join("."), true)
+            }
+            SelectItem::UnnamedExpr(expr) => (expr.to_string(), false),
+            _ => {
+                self.behind_all = true;
+                return None;
+            }
+        };
+        // `t.a` may be what `a` is, but not what `u.a` is.
+        let column = name.rsplit('.').next().unwrap_or(&name).to_owned();
+        let is_same = |taken: &String| {
+            *taken == name || *taken == column || taken.rsplit('.').next() == Some(&name)
+        };
+        let is_taken = match is_column {
+            true => self.behind_all || self.taken.iter().any(is_same),
+            false => self.taken.contains(&name),
+        };
+        if !is_taken {
+            self.taken.insert(name);
+            return None;
+        }
+        let base = if is_column { column } else { name };
+        let mut apart = (1..).map(|number| format!("{base}_{number}"));
+        apart.find(|name| self.taken.insert(name.clone()))
+    }
+}
+
+/// A name as it is compared.
+fn key(name: &Ident) -> String {
+    match name.quote_style {
+        None => name.value.to_lowercase(),
+        Some(_) => name.value.clone(),
+    }
+}
