@@ -15,7 +15,8 @@
 
 use crate::memory::{wait_on, wake};
 use crate::shared_struct;
-use gadus_base::{Instant, clock};
+use crate::steps;
+use gadus_base::Instant;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -86,6 +87,7 @@ impl Owner {
 impl Latch {
     /// Takes the latch if it is free.
     pub fn try_lock(&self, me: Owner) -> bool {
+        steps::before(&self.word);
         self.word.compare_exchange(0, me.code(), Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
@@ -104,13 +106,14 @@ impl Latch {
         liveness: &dyn Liveness,
         end: Option<Instant>,
     ) -> Result<Acquired, Owner> {
-        for _ in 0..SPINS {
+        for _ in 0..steps::tries(SPINS) {
             if self.try_lock(me) {
                 return Ok(Acquired::Free);
             }
             std::hint::spin_loop();
         }
         loop {
+            steps::before(&self.word);
             let seen = self.word.load(Ordering::Relaxed);
             if seen & !SLEEPERS == 0 {
                 // There may be other sleepers: the bit stays set, and costs one needless wake-up.
@@ -123,7 +126,7 @@ impl Latch {
             if seen & SLEEPERS == 0 && !self.swap_if(seen, seen | SLEEPERS) {
                 continue;
             }
-            let left = end.map_or(LOOK, |end| end.since(clock().now()));
+            let left = end.map_or(LOOK, |end| end.since(steps::now()));
             if left.is_zero()
                 && let Some(owner) = Owner::from_code(seen & !SLEEPERS)
                 && !liveness.is_dead(owner)
@@ -131,6 +134,7 @@ impl Latch {
                 return Err(owner);
             }
             wait_on(&self.word, seen | SLEEPERS, Some(left.min(LOOK)));
+            steps::before(&self.word);
             if self.word.load(Ordering::Relaxed) == seen | SLEEPERS
                 && let Some(owner) = Owner::from_code(seen & !SLEEPERS)
                 && liveness.is_dead(owner)
@@ -143,6 +147,7 @@ impl Latch {
 
     /// Gives the latch back.
     pub fn unlock(&self, me: Owner) {
+        steps::before(&self.word);
         let before = self.word.swap(0, Ordering::Release);
         assert!(before & !SLEEPERS == me.code(), "a latch is given back by its owner");
         if before & SLEEPERS != 0 {
@@ -157,6 +162,7 @@ impl Latch {
     }
 
     fn swap_if(&self, seen: u32, new: u32) -> bool {
+        steps::before(&self.word);
         self.word.compare_exchange(seen, new, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 }
