@@ -11,9 +11,10 @@
 //!   wake-up.
 //! - A thread may die before any of its steps: it takes none any more, and what it held stays as it
 //!   is. When all is over it is unwound, after the memory that its drops look at is put back.
-//! - A step at which nobody else could have come in between changes nothing, so it is none: those of
-//!   words that a scenario says only one thread uses, and the third and later of a row from one line
-//!   of code.
+//! - Not every step is one at which others may come in between: left out are those of words that a
+//!   scenario says only one thread uses, or nobody decides by, and the third and later of a row from
+//!   one line of code, which are loops over words of a kind. What lies between two of those is not
+//!   explored.
 //! - The environment deepens it: `GADUS_EXPLORE_PREEMPTIONS`, `GADUS_EXPLORE_RANDOM` (how many random
 //!   schedules), and `GADUS_EXPLORE_SEED` (one of them alone, with its steps printed).
 
