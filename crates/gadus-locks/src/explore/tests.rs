@@ -87,8 +87,11 @@ fn an_addition_that_is_lost_is_found_and_needs_a_preemption() {
     let found = find(Rules { random: 0, ..Rules::default() }, adding).unwrap_err();
     assert_eq!((found.preemptions, found.seed), (1, None), "{found:?}");
     assert!(find(Rules { preemptions: 0, random: 0, ..Rules::default() }, adding).is_ok());
-    let found = find(Rules { preemptions: 0, random: 1000, ..Rules::default() }, adding);
-    assert!(found.unwrap_err().seed.is_some());
+    let random = Rules { preemptions: 0, random: 1000, ..Rules::default() };
+    let found = find(random, adding).unwrap_err();
+    assert!(found.seed.is_some());
+    let again = find(random, adding).unwrap_err();
+    assert_eq!(format!("{found:?}"), format!("{again:?}"), "its seed repeats it, step by step");
 }
 
 #[test]
