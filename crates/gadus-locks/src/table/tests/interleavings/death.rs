@@ -1,6 +1,7 @@
 //! Deaths before any step, and those who clean up after them.
 
 use super::fast_path::table_lock;
+use super::waiting::circle;
 use super::*;
 
 /// One death, of whoever may die, at any of its steps.
@@ -170,4 +171,9 @@ fn an_instance_that_leaves_is_cleaned_up_after_once_also_if_it_dies_leaving() {
         stage.play(|_| ())
     };
     explore("death of who leaves", mortal(1), play);
+}
+
+#[test]
+fn who_dies_in_a_circle_or_undoing_it_leaves_the_other_what_it_wants() {
+    explore("death in a circle", mortal(0), || circle(2, true));
 }

@@ -56,7 +56,11 @@ impl Stage {
     /// With these resources in play, of which the partitions have slots already.
     pub(super) fn new(instances: usize, resources: &[Resource]) -> Self {
         let machine = Machine::new(4);
-        let tables = (0..instances).map(|_| machine.open()).collect::<Vec<_>>();
+        // The first look of a sleeper suspects a deadlock: what comes before repeats itself.
+        let settings =
+            LockSettings { deadlock_after: Duration::from_millis(1), ..LockSettings::default() };
+        let open = |_| machine.open_with(settings.clone());
+        let tables = (0..instances).map(open).collect::<Vec<_>>();
         for resource in resources {
             let inside = tables[0].enter(Place::of(*resource).partition).unwrap();
             if inside.part.slots.load(Ordering::Relaxed) == 0 {

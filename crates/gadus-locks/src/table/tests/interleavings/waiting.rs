@@ -204,32 +204,40 @@ fn a_notification_of_what_is_released_meanwhile_harms_nobody() {
     explore("a notification and a release", rules, play);
 }
 
+/// Two that each want what the other has; the second one may die.
+pub(super) fn circle(instances: usize, is_mortal: bool) -> Play {
+    let mut stage = Stage::new(instances, &[name(1), name(2)]);
+    let owners = [stage.owner(0), stage.owner(instances - 1)];
+    for (thread, owner) in owners.into_iter().enumerate() {
+        let mine = name(thread as u64 + 1);
+        stage.prepare(owner, |owner| owner.lock(mine, Mode::Exclusive, Wait::No).unwrap());
+        stage.holds(thread, mine, Mode::Exclusive);
+    }
+    for (thread, owner) in owners.into_iter().enumerate() {
+        let [mine, theirs] = [thread, 1 - thread].map(|at| name(at as u64 + 1));
+        stage.thread(["one", "other"][thread], owner, move |actor| {
+            if let Err(error) = actor.lock(theirs, Mode::Exclusive, Wait::Forever) {
+                assert_eq!(error.kind, LockErrorKind::Deadlock);
+            } else {
+                actor.unlock(theirs);
+            }
+            actor.unlock(mine);
+        });
+    }
+    if is_mortal {
+        stage.may_die(1);
+    }
+    stage.play(|outcome| {
+        let deadlocks = outcome.table.statistics().deadlocks;
+        assert!(deadlocks == 1 || deadlocks == 0 && outcome.is_dead[1], "{deadlocks}");
+    })
+}
+
 #[test]
 fn two_that_search_for_the_same_deadlock_refuse_one() {
-    let play = |instances: usize| {
-        let mut stage = Stage::new(instances, &[name(1), name(2)]);
-        let owners = [stage.owner(0), stage.owner(instances - 1)];
-        for (thread, owner) in owners.into_iter().enumerate() {
-            let mine = name(thread as u64 + 1);
-            stage.prepare(owner, |owner| owner.lock(mine, Mode::Exclusive, Wait::No).unwrap());
-            stage.holds(thread, mine, Mode::Exclusive);
-        }
-        for (thread, owner) in owners.into_iter().enumerate() {
-            let [mine, theirs] = [thread, 1 - thread].map(|at| name(at as u64 + 1));
-            stage.thread(["one", "other"][thread], owner, move |actor| {
-                if let Err(error) = actor.lock(theirs, Mode::Exclusive, Wait::Forever) {
-                    assert_eq!(error.kind, LockErrorKind::Deadlock);
-                } else {
-                    actor.unlock(theirs);
-                }
-                actor.unlock(mine);
-            });
-        }
-        stage.play(|outcome| assert_eq!(outcome.table.statistics().deadlocks, 1))
-    };
     let rules = Rules { preemptions: 1, lateness: Lateness::WhenStuck, ..Rules::default() };
-    explore("a deadlock of two instances", rules, || play(2));
-    explore("a deadlock in an instance", Rules { preemptions: 0, ..rules }, || play(1));
+    explore("a deadlock of two instances", rules, || circle(2, false));
+    explore("a deadlock in an instance", Rules { preemptions: 0, ..rules }, || circle(1, false));
 }
 
 #[test]
