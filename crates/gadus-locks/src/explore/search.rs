@@ -54,7 +54,7 @@ impl Default for Rules {
             preemptions: 2,
             deaths: 0,
             lateness: Lateness::Never,
-            random: 100,
+            random: 60,
             omission: None,
             sleeps_blindly: false,
         }

@@ -48,7 +48,6 @@ fn who_would_be_woken_by_the_dead_goes_on() {
         });
         stage.thread("mortal", owners[1], |actor| {
             actor.downgrade(name(1), Mode::Update);
-            actor.take(name(1), Mode::Exclusive);
             actor.unlock(name(1));
         });
         stage.may_die(1);

@@ -89,5 +89,5 @@ fn a_weak_lock_of_a_connection_that_comes_and_goes_is_not_overlooked() {
         });
         stage.play(|outcome| assert_eq!(outcome.table.connections().unwrap().len(), 1))
     };
-    explore("a weak connection", Rules::default(), play);
+    explore("a weak connection", Rules { preemptions: 1, ..Rules::default() }, play);
 }

@@ -19,8 +19,8 @@ fn two_that_need_the_first_slots_of_a_partition_get_them() {
         }
         stage.play(|_| ())
     };
-    explore("growth of a partition", Rules::default(), || play([name(1), name(1)]));
     let rules = Rules { preemptions: 1, ..Rules::default() };
+    explore("growth of a partition", rules, || play([name(1), name(1)]));
     explore("growth of two partitions", rules, || play([name(1), name(2)]));
 }
 
