@@ -19,6 +19,7 @@ use crate::error::{MemoryError, MemoryErrorKind};
 use crate::latch::{Liveness, Owner};
 use crate::memory::{Memory, Offset, wake};
 use crate::shared_struct;
+use crate::steps;
 use crate::threads::Process;
 use gadus_base::clock;
 use std::fmt::Debug;
@@ -112,6 +113,7 @@ impl Instances {
             let me = Owner { slot, generation: generation(state).wrapping_add(1) };
             let process = Process::this();
             record.describe(process);
+            steps::before(&record.state);
             record.state.store(word(LIVE, me.generation, 0), Ordering::SeqCst);
             // What it reads next is kept for it: whoever gives things away sees the slot taken.
             std::sync::atomic::fence(Ordering::SeqCst);
@@ -165,7 +167,9 @@ impl Instances {
     /// shared memory all that the dead one had there, and may be called again for the same.
     pub fn reap(&self, mut clean: impl FnMut(Owner)) -> usize {
         let mut reaped = 0;
-        for (slot, record) in (0..INSTANCES_MAX).zip(self.slots()) {
+        let slots = self.slots();
+        steps::before(slots);
+        for (slot, record) in (0..INSTANCES_MAX).zip(slots) {
             let state = record.state.load(Ordering::Acquire);
             let owner = Owner { slot, generation: generation(state) };
             let may_begin = match status(state) {
@@ -174,6 +178,9 @@ impl Instances {
                 _ => false,
             };
             let mine = word(REAPING, owner.generation, self.me.slot + 1);
+            if may_begin {
+                steps::before(&record.state);
+            }
             if may_begin
                 && record
                     .state
@@ -181,6 +188,7 @@ impl Instances {
                     .is_ok()
             {
                 clean(owner);
+                steps::before(&record.state);
                 let free = word(FREE, owner.generation, 0);
                 // Fails when somebody has taken over, and is through before.
                 let _ =
@@ -200,6 +208,7 @@ impl Instances {
     /// Wakes the watcher of the instance in a slot.
     pub fn ring(&self, slot: u32) {
         if let Some(record) = self.slots().get(slot as usize) {
+            steps::before(&record.doorbell);
             record.doorbell.fetch_add(1, Ordering::AcqRel);
             wake(&record.doorbell, 1);
         }
@@ -211,9 +220,11 @@ impl Instances {
         let state = &self.slots()[self.me.slot as usize].state;
         let live = word(LIVE, self.me.generation, 0);
         let leaving = word(REAPING, self.me.generation, self.me.slot + 1);
+        steps::before(state);
         // Somebody may have taken it for dead, when its files were closed before.
         if state.compare_exchange(live, leaving, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
             clean();
+            steps::before(state);
             let left = word(FREE, self.me.generation, 0);
             // Fails when somebody has taken over and is through before.
             let _ = state.compare_exchange(leaving, left, Ordering::AcqRel, Ordering::Relaxed);

@@ -18,8 +18,9 @@
 
 use crate::memory::{lower_half, wait_on, wake};
 use crate::shared_struct;
+use crate::steps;
 use crate::threads::this_thread;
-use gadus_base::{Instant, clock};
+use gadus_base::Instant;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -116,13 +117,14 @@ impl Latch {
         end: Option<Instant>,
     ) -> Result<Acquired, Owner> {
         let mine = taken_by(me);
-        for _ in 0..SPINS {
+        for _ in 0..steps::tries(SPINS) {
             if self.swap_if(0, mine) {
                 return Ok(Acquired::Free);
             }
             std::hint::spin_loop();
         }
         loop {
+            steps::before(&self.word);
             let seen = self.word.load(Ordering::Relaxed);
             if seen & !SLEEPERS == 0 {
                 // There may be other sleepers: the bit stays set, and costs one needless wake-up.
@@ -136,7 +138,7 @@ impl Latch {
             }
             let seen = seen | SLEEPERS;
             let is_over = |owner| liveness.is_dead(owner) || liveness.has_lost(owner, thread(seen));
-            let left = end.map_or(LOOK, |end| end.since(clock().now()));
+            let left = end.map_or(LOOK, |end| end.since(steps::now()));
             if left.is_zero()
                 && let Some(owner) = owner(seen)
                 && !is_over(owner)
@@ -144,6 +146,7 @@ impl Latch {
                 return Err(owner);
             }
             wait_on(lower_half(&self.word), half(seen), Some(left.min(LOOK)));
+            steps::before(&self.word);
             if self.word.load(Ordering::Relaxed) == seen
                 && let Some(owner) = owner(seen)
                 && is_over(owner)
@@ -156,6 +159,7 @@ impl Latch {
 
     /// Gives the latch back.
     pub fn unlock(&self, me: Owner) {
+        steps::before(&self.word);
         let before = self.word.swap(0, Ordering::Release);
         assert!(half(before & !SLEEPERS) == me.code(), "a latch is given back by its owner");
         if before & SLEEPERS != 0 {
@@ -170,6 +174,7 @@ impl Latch {
     }
 
     fn swap_if(&self, seen: u64, new: u64) -> bool {
+        steps::before(&self.word);
         self.word.compare_exchange(seen, new, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 }

@@ -22,9 +22,12 @@
 //! ```
 
 mod error;
+#[cfg(test)]
+mod explore;
 mod instances;
 mod latch;
 mod memory;
+mod steps;
 mod table;
 mod threads;
 

@@ -1,6 +1,7 @@
 //! Exclusion between threads, and owners that are said to be dead.
 
 use super::*;
+use gadus_base::clock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 

@@ -3,6 +3,7 @@
 //! - A wake-up may be lost with its sender, so who waits for another process gives a deadline, and
 //!   looks at everything again when it returns, for whatever reason.
 
+use crate::steps;
 use rustix::thread::futex::{self, Flags, Timespec};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
@@ -16,7 +17,11 @@ pub(crate) fn lower_half(word: &AtomicU64) -> &AtomicU32 {
 }
 
 /// Sleeps while `word` is `seen`, until woken, interrupted or late.
+#[cfg_attr(test, track_caller)]
 pub fn wait_on(word: &AtomicU32, seen: u32, patience: Option<Duration>) {
+    if steps::wait_on(word, seen, patience) {
+        return;
+    }
     let patience = patience.map(|patience| Timespec {
         tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: patience.subsec_nanos().into(),
@@ -26,7 +31,11 @@ pub fn wait_on(word: &AtomicU32, seen: u32, patience: Option<Duration>) {
 }
 
 /// Wakes up to `count` sleepers, of all processes; gives how many there were.
+#[cfg_attr(test, track_caller)]
 pub fn wake(word: &AtomicU32, count: u32) -> usize {
+    if let Some(woken) = steps::wake(word, count) {
+        return woken;
+    }
     // Waking fails only for addresses that are not mapped.
     futex::wake(word, Flags::empty(), count.min(i32::MAX.unsigned_abs())).unwrap_or(0)
 }

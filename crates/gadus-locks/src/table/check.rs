@@ -27,7 +27,7 @@ impl LockTable {
 }
 
 impl Inside<'_> {
-    fn check(&self) -> Result<(), LockError> {
+    pub(super) fn check(&self) -> Result<(), LockError> {
         let mut queues = BTreeMap::<Resource, Vec<Entry>>::new();
         let mut free = BTreeSet::new();
         for slot in self.slots() {

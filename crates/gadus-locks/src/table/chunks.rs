@@ -13,6 +13,7 @@ use super::layout::{
 use super::store::{put, replace32};
 use crate::error::{MemoryError, MemoryErrorKind};
 use crate::memory::{EXTENT_BYTES, Offset, Shared};
+use crate::steps;
 use std::sync::atomic::Ordering;
 
 /// What a chunk holds.
@@ -141,6 +142,7 @@ impl LockTable {
 
     /// The first chunk that may be unclaimed. The word in the header may be behind, or damaged.
     fn next_chunk(&self) -> usize {
+        steps::before(&self.header().chunks);
         let hint = usize::try_from(self.header().chunks.load(Ordering::Acquire)).unwrap_or(0);
         let directory = &self.header().directory[..self.chunks_max];
         let is_claimed = |at: &usize| directory[*at].load(Ordering::Acquire) != 0;

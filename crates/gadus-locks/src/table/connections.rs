@@ -12,6 +12,7 @@ use super::state::Holder;
 use super::store::{add, put, put32, replace};
 use crate::latch::Owner;
 use crate::memory::Mapped;
+use crate::steps;
 use std::sync::atomic::Ordering;
 
 /// Between two tickets, so that one may be given a place between others.
@@ -25,6 +26,7 @@ impl LockTable {
     /// The record of a connection, if it is still its.
     pub(super) fn connection_of(&self, holder: Holder) -> Option<&Connection> {
         let connection = self.connection(holder.record).ok()?;
+        steps::before(&connection.owner);
         (connection.owner.load(Ordering::Acquire) == holder.to_word()).then_some(connection)
     }
 
@@ -45,6 +47,7 @@ impl LockTable {
                 for record in first..first + CONNECTIONS_PER_CHUNK {
                     let connection = self.connection(record)?;
                     let holder = Holder { instance, record };
+                    steps::before(&connection.owner);
                     if connection.owner.load(Ordering::Relaxed) == 0
                         && replace(&connection.owner, 0, holder.to_word())
                     {

@@ -20,7 +20,8 @@ use super::state::{Holder, State, Status};
 use super::statistics::Counter;
 use super::store::{add32, put, put32};
 use super::visit::Inside;
-use gadus_base::{Instant, clock};
+use crate::steps;
+use gadus_base::Instant;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::Ordering;
 
@@ -37,7 +38,7 @@ pub(super) struct Cleared {
 
 impl Cleared {
     pub(super) fn new() -> Self {
-        Self { since: clock().now(), waiters: HashSet::new() }
+        Self { since: steps::now(), waiters: HashSet::new() }
     }
 }
 
@@ -76,7 +77,7 @@ impl LockTable {
         }
         let partitions = circle.iter().map(|step| step.partition).collect::<BTreeSet<_>>();
         let partitions = partitions.into_iter().collect::<Vec<_>>();
-        let end = Wait::Until(clock().now().plus(LOOK));
+        let end = Wait::Until(steps::now().plus(LOOK));
         let mut held = Vec::new();
         for partition in &partitions {
             held.push(self.enter_until(*partition, end)?);
@@ -103,8 +104,8 @@ impl LockTable {
 
     /// Follows the edges from a connection until they lead back to where they have been.
     fn find_circle(&self, start: Holder) -> Result<Vec<Step>, LockError> {
-        let mut cleared = self.cleared.lock();
-        let is_old = cleared.since.elapsed() >= self.settings.deadlock_after;
+        let mut cleared = steps::lock(&self.cleared);
+        let is_old = steps::elapsed(cleared.since) >= self.settings.deadlock_after;
         if is_old || cleared.waiters.len() >= CLEARED_MAX {
             *cleared = Cleared::new();
         }
@@ -142,10 +143,11 @@ impl LockTable {
     /// For whom a connection waits, if it does.
     fn step_of(&self, waiter: Holder) -> Result<Option<Step>, LockError> {
         let connection = self.connection_of(waiter);
+        connection.inspect(|record| steps::before(&record.waits_with));
         let link = connection.map_or(0, |record| record.waits_with.load(Ordering::Acquire));
         let Some(slot) = link.checked_sub(1) else { return Ok(None) };
         let Some(partition) = self.partition_of(slot) else { return Ok(None) };
-        let inside = self.enter_until(partition, Wait::Until(clock().now().plus(LOOK)))?;
+        let inside = self.enter_until(partition, Wait::Until(steps::now().plus(LOOK)))?;
         let Some((_, entries, mine)) = inside.wish_of(waiter, slot)? else { return Ok(None) };
         let others = entries.iter().filter(|other| queue::edge(&mine, other).is_some());
         let blockers = others.map(|other| other.holder).collect();

@@ -31,6 +31,7 @@ use super::statistics::Counter;
 use super::store::{add32, put, put32, replace};
 use super::visit::Inside;
 use crate::latch::Owner;
+use crate::steps::{self, Omission};
 use gadus_base::TableId;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -64,6 +65,7 @@ impl LockOwner {
             return false;
         }
         let strong = self.table.strong(resource);
+        steps::before(strong);
         if strong.load(Ordering::Relaxed) != 0 {
             return false;
         }
@@ -72,7 +74,8 @@ impl LockOwner {
         if !replace(entry, 0, tried) {
             return false;
         }
-        if strong.load(Ordering::SeqCst) != 0 {
+        steps::before(strong);
+        if strong.load(Ordering::SeqCst) != 0 && !steps::omits(Omission::SecondLook) {
             // Nobody moves a try, so it is the owner's to take back, if it is there still.
             put(entry, 0);
             return false;
@@ -136,7 +139,7 @@ impl LockOwner {
 
 impl LockTable {
     /// The number of strong requests for the tables of a resource's class.
-    fn strong(&self, resource: Resource) -> &AtomicU32 {
+    pub(super) fn strong(&self, resource: Resource) -> &AtomicU32 {
         &self.header().strong[class_of(resource)]
     }
 
@@ -170,6 +173,7 @@ impl LockTable {
         for first in self.chunks_of::<Connection>(Use::Connections) {
             for record in first..first + CONNECTIONS_PER_CHUNK {
                 let connection = self.connection(record)?;
+                steps::before(&connection.owner);
                 let word = connection.owner.load(Ordering::SeqCst);
                 if word != 0 {
                     visit(Holder::from_word(word), connection)?;
@@ -201,6 +205,7 @@ impl Inside<'_> {
         let mut moves = Vec::new();
         self.table.visit_fast(|_, connection| {
             for entry in &connection.fast {
+                steps::before(entry);
                 let word = entry.load(Ordering::SeqCst);
                 if word == 0 || table_of(word) != resource {
                     continue;
@@ -215,6 +220,7 @@ impl Inside<'_> {
                 let held = word | HELD;
                 if word & MOVED != 0 || replace(entry, held, held | MOVED) {
                     // The record stays its user's as long as the entry is marked.
+                    steps::before(&connection.owner);
                     let owner = connection.owner.load(Ordering::SeqCst);
                     moves.push((Holder::from_word(owner), mode));
                 }

@@ -55,8 +55,9 @@ pub use wait::Canceller;
 use crate::instances::Instances;
 use crate::latch::{Liveness, Owner};
 use crate::memory::{EXTENT_BYTES, Mapped, Memory, Offset};
+use crate::steps;
 use deadlock::Cleared;
-use gadus_base::{Instant, ProcessMark, clock};
+use gadus_base::{Instant, ProcessMark};
 use layout::{FORMAT, HEADER_BYTES, Header};
 use parking_lot::Mutex;
 use queue::Entry;
@@ -137,7 +138,7 @@ impl LockTable {
             registered: Mutex::default(),
             next_number: AtomicU32::new(1),
             cleared: Mutex::new(Cleared::new()),
-            began: clock().now(),
+            began: steps::now(),
             process: ProcessMark::here(),
             looked_ms: AtomicU64::new(0),
         }))
@@ -169,7 +170,7 @@ impl LockTable {
 
     /// Looks for the dead, if nobody of this process has done so just now.
     fn look(&self) {
-        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let now = u64::try_from(steps::elapsed(self.began).as_millis()).unwrap_or(u64::MAX);
         let looked = self.looked_ms.load(Ordering::Relaxed);
         let pause = u64::try_from(LOOK.as_millis()).unwrap_or(u64::MAX) / 2;
         if now >= looked + pause

@@ -19,6 +19,7 @@ use super::statistics::Counter;
 use super::store::replace32;
 use super::visit::Inside;
 use crate::memory::wait_on;
+use crate::steps;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -73,6 +74,7 @@ impl Watcher {
     /// `Damaged`.
     pub fn wait(&mut self, patience: Option<Duration>) -> Result<Vec<Event>, LockError> {
         let doorbell = self.table.instances.doorbell();
+        steps::before(doorbell);
         let seen = doorbell.load(Ordering::Acquire);
         let events = self.collect()?;
         // Rung since the last look: there may have been nothing to collect.
@@ -80,6 +82,7 @@ impl Watcher {
             return Ok(events);
         }
         wait_on(doorbell, seen, patience);
+        steps::before(doorbell);
         self.answered = doorbell.load(Ordering::Acquire);
         self.collect()
     }
@@ -93,6 +96,7 @@ impl Watcher {
                 events.push(Event::End { connection: number, what });
             }
             for notice in &connection.notices {
+                steps::before(notice);
                 let link = notice.load(Ordering::Acquire);
                 if let Some(slot) = link.checked_sub(1)
                     && replace32(notice, link, 0)

@@ -16,7 +16,8 @@ use super::resource::Resource;
 use super::state::{Holder, State};
 use super::store::{put, put32};
 use crate::memory::Mapped;
-use gadus_base::{Instant, clock};
+use crate::steps;
+use gadus_base::Instant;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -40,7 +41,7 @@ impl Wait {
     /// When to give up entering a partition.
     pub(super) fn end(self) -> Option<Instant> {
         match self {
-            Self::No => Some(clock().now().plus(WORK_MAX)),
+            Self::No => Some(steps::now().plus(WORK_MAX)),
             Self::Until(end) => Some(end),
             Self::Forever => None,
         }

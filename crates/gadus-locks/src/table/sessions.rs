@@ -11,6 +11,7 @@ use super::layout::{CONNECTIONS_PER_CHUNK, Connection};
 use super::state::Holder;
 use super::store::replace32;
 use crate::instances::InstanceDescription;
+use crate::steps;
 use std::sync::atomic::Ordering;
 
 /// What of a connection is to end.
@@ -94,6 +95,7 @@ impl LockTable {
             return Ok(false);
         }
         // Two who ask for different things: the more lasting one is heard.
+        steps::before(&connection.ending);
         connection.ending.fetch_max(what.to_word(), Ordering::AcqRel);
         self.instances.ring(Holder::from_word(owner).instance.slot);
         Ok(true)
@@ -108,6 +110,7 @@ impl LockTable {
 impl Connection {
     /// What somebody asked to end, once.
     pub(super) fn take_ending(&self) -> Option<Ending> {
+        steps::before(&self.ending);
         let word = self.ending.load(Ordering::Acquire);
         // Where somebody asks for more just now, the next look hears of it.
         if word != 0 && replace32(&self.ending, word, 0) { Ending::from_word(word) } else { None }

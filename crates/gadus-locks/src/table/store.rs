@@ -4,27 +4,36 @@
 //!   its stores. What the table must bear is therefore the state between any two of them, and a
 //!   test can be called at each.
 
+use crate::steps;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+#[cfg_attr(test, track_caller)]
 pub(super) fn put(word: &AtomicU64, value: u64) {
+    steps::before(word);
     word.store(value, Ordering::Release);
     point();
 }
 
+#[cfg_attr(test, track_caller)]
 pub(super) fn put32(word: &AtomicU32, value: u32) {
+    steps::before(word);
     word.store(value, Ordering::Release);
     point();
 }
 
 /// Adds, wrapping around; gives what was there.
+#[cfg_attr(test, track_caller)]
 pub(super) fn add(word: &AtomicU64, value: u64) -> u64 {
+    steps::before(word);
     let before = word.fetch_add(value, Ordering::SeqCst);
     point();
     before
 }
 
 /// Adds, wrapping around; gives what was there.
+#[cfg_attr(test, track_caller)]
 pub(super) fn add32(word: &AtomicU32, value: u32) -> u32 {
+    steps::before(word);
     let before = word.fetch_add(value, Ordering::SeqCst);
     point();
     before
@@ -32,14 +41,18 @@ pub(super) fn add32(word: &AtomicU32, value: u32) -> u32 {
 
 /// Stores a value where another one is; says whether it was. Ordered with all other such steps of
 /// all owners.
+#[cfg_attr(test, track_caller)]
 pub(super) fn replace(word: &AtomicU64, seen: u64, value: u64) -> bool {
+    steps::before(word);
     let done = word.compare_exchange(seen, value, Ordering::SeqCst, Ordering::SeqCst).is_ok();
     point();
     done
 }
 
 /// As [`replace`].
+#[cfg_attr(test, track_caller)]
 pub(super) fn replace32(word: &AtomicU32, seen: u32, value: u32) -> bool {
+    steps::before(word);
     let done = word.compare_exchange(seen, value, Ordering::SeqCst, Ordering::SeqCst).is_ok();
     point();
     done

@@ -22,6 +22,7 @@ use super::partition::Place;
 use super::resource::Resource;
 use super::store::{put, put32};
 use super::visit::Inside;
+use crate::steps::{self, Omission};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Bytes of a value block.
@@ -174,7 +175,7 @@ impl Inside<'_> {
     /// Whoever might have been writing the value of a request's resource has died.
     pub(super) fn invalidate_value(&self, slot: u32) -> Result<(), LockError> {
         let resource = self.resource(slot)?;
-        if !resource.may_have_value() {
+        if !resource.may_have_value() || steps::omits(Omission::Invalidation) {
             return Ok(());
         }
         // The chains may be half done, so all records are looked at.

@@ -14,6 +14,7 @@ use super::statistics::Counter;
 use super::store::{add32, put32};
 use crate::latch::Owner;
 use crate::memory::wake;
+use crate::steps::{self, Omission};
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
@@ -106,7 +107,7 @@ impl LockTable {
 
     /// Wakes and rings, after a visit.
     fn tell(&self, end: &End) {
-        for record in &end.sleepers {
+        for record in end.sleepers.iter().filter(|_| !steps::omits(Omission::WakeUp)) {
             self.wake_connection(*record);
         }
         self.count(Counter::WakeUps, end.sleepers.len() as u64);

@@ -17,7 +17,7 @@ use super::resource::Resource;
 use super::state::{State, Status};
 use super::statistics::Counter;
 use crate::memory::wait_on;
-use gadus_base::clock;
+use crate::steps;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -41,6 +41,7 @@ impl Canceller {
     /// Lets the call that waits now, or the owner's next one that would wait, return `Cancelled`,
     /// unless it is granted before, or the owner has begun something else meanwhile.
     pub fn cancel(&self) {
+        steps::before(&*self.cancelled);
         self.cancelled.store(true, Ordering::Release);
         self.table.wake_connection(self.record);
     }
@@ -92,7 +93,7 @@ impl LockOwner {
         wait: Wait,
     ) -> Result<Grant, LockError> {
         self.table.count(Counter::Waits, 1);
-        let began = clock().now();
+        let began = steps::now();
         let survived = self.deadlocks_survived();
         self.say_waits_with(mine.slot + 1);
         // They may be dead already whom it would wait for.
@@ -101,15 +102,20 @@ impl LockOwner {
         self.say_waits_with(0);
         result?;
         let deadlocks_survived = self.deadlocks_survived().wrapping_sub(survived);
-        Ok(Grant { mode: mine.state.wanted, waited: Some(began.elapsed()), deadlocks_survived })
+        Ok(Grant {
+            mode: mine.state.wanted,
+            waited: Some(steps::elapsed(began)),
+            deadlocks_survived,
+        })
     }
 
     fn sleep(&mut self, resource: Resource, mine: &Entry, wait: Wait) -> Result<(), LockError> {
-        let began = clock().now();
+        let began = steps::now();
         let mut looked = began;
         let mut looks = 0;
         let mut searches = Searches::new(self.table.settings.deadlock_after);
         loop {
+            steps::before(&self.connection().wake);
             let seen = self.connection().wake.load(Ordering::Acquire);
             let state = self.state_of(resource, mine.slot)?;
             if state.status == Status::Granted {
@@ -120,10 +126,11 @@ impl LockOwner {
                     Ok(())
                 };
             }
+            steps::before(&*self.cancelled);
             if self.cancelled.swap(false, Ordering::AcqRel) {
                 return self.give_up(resource, mine, LockErrorKind::Cancelled);
             }
-            let now = clock().now();
+            let now = steps::now();
             let patience = match wait {
                 Wait::Until(end) if now >= end => {
                     return self.give_up(resource, mine, LockErrorKind::Timeout);
@@ -132,11 +139,11 @@ impl LockOwner {
                 Wait::No | Wait::Forever => LOOK,
             };
             wait_on(&self.connection().wake, seen, Some(patience));
-            if looked.elapsed() >= LOOK {
+            if steps::elapsed(looked) >= LOOK {
                 looks += 1;
                 self.look(resource, mine, looks)?;
-                looked = clock().now();
-                if searches.is_due(began.elapsed()) {
+                looked = steps::now();
+                if searches.is_due(steps::elapsed(began)) {
                     match self.table.undo_deadlock(self.holder) {
                         // Somebody holds up the table; the search is repeated.
                         Err(error) if error.kind == LockErrorKind::Timeout => {}
@@ -151,7 +158,7 @@ impl LockOwner {
     fn look(&mut self, resource: Resource, mine: &Entry, looks: u64) -> Result<(), LockError> {
         self.table.look();
         if self.entries.len() <= REMINDERS_MAX || looks.is_multiple_of(REMINDERS_MAX as u64) {
-            let end = clock().now().plus(LOOK);
+            let end = steps::now().plus(LOOK);
             let inside = self.table.enter_until(Place::of(resource).partition, Wait::Until(end));
             let Ok(mut inside) = inside else { return Ok(()) };
             inside.gather(resource, &mut self.entries)?;
@@ -169,7 +176,7 @@ impl LockOwner {
         mine: &Entry,
         why: LockErrorKind,
     ) -> Result<(), LockError> {
-        let end = clock().now().plus(LOOK);
+        let end = steps::now().plus(LOOK);
         let entered = self.table.enter_until(Place::of(resource).partition, Wait::Until(end));
         if entered.as_ref().is_err_and(|error| error.kind == LockErrorKind::Timeout) {
             self.stale.push((resource, *mine));
@@ -225,6 +232,7 @@ impl LockOwner {
     pub(super) fn state_of(&self, resource: Resource, slot: u32) -> Result<State, LockError> {
         let partition = Place::of(resource).partition;
         let request = self.table.record::<Request>(Use::Requests(partition), slot)?;
+        steps::before(&request.state);
         let is_mine = request.owner.load(Ordering::Relaxed) == self.holder.to_word();
         State::from_word(request.state.load(Ordering::Acquire))
             .filter(|state| is_mine && *state != State::FREE)

@@ -125,8 +125,15 @@ impl Process {
     }
 
     pub(crate) fn kill(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
+        Self::kill_at_once([self]);
+    }
+
+    /// Kills several, none of whom is known to be gone before the last one is hit.
+    pub(crate) fn kill_at_once<const COUNT: usize>(mut processes: [&mut Self; COUNT]) {
+        processes.iter_mut().for_each(|process| process.0.kill().unwrap());
+        for process in processes {
+            process.0.wait().unwrap();
+        }
     }
 
     /// Stops it without ending it.

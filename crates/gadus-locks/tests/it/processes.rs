@@ -13,6 +13,7 @@ const STOP: usize = 10;
 const VIOLATIONS: usize = 11;
 const ROUNDS: usize = 12;
 const READY: usize = 13;
+const CLEANED: usize = 14;
 
 /// What a child does; nothing in the parent.
 #[test]
@@ -23,6 +24,7 @@ fn child() {
         "holder" => hold(&machine, &table),
         "worker" => work(&machine, &table),
         "grower" => grow(&machine, &table),
+        "reaper" => reap(&machine, &table),
         role => panic!("what is a {role}?"),
     }
     table.instances().leave(|| ());
@@ -116,6 +118,16 @@ fn grow(machine: &Machine, table: &std::sync::Arc<LockTable>) {
     owner.release_all().unwrap();
 }
 
+/// Looks for the dead all the time, and so is the first to find them.
+fn reap(machine: &Machine, table: &LockTable) {
+    machine.word(READY).fetch_add(1, Ordering::SeqCst);
+    while machine.word(STOP).load(Ordering::SeqCst) == 0 {
+        if table.reap() > 0 {
+            machine.word(CLEANED).fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
 /// The table begins with room for 16,384.
 const ROWS: u32 = 10_000;
 
@@ -152,6 +164,43 @@ fn processes_go_on_when_others_are_killed_at_any_moment() {
     let statistics = table.statistics();
     assert_eq!(statistics.slots_used, 0, "{statistics:?}");
     assert!(statistics.cleanups >= 75, "{statistics:?}");
+}
+
+#[test]
+fn processes_go_on_when_two_are_killed_at_once_and_then_who_cleans_up_after_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = Machine::create(folder.path());
+    let table = machine.open();
+    let mut random = Random::from_system();
+    let mut workers = (0..4).map(|_| machine.spawn("worker")).collect::<Vec<_>>();
+    let mut reaper = machine.spawn("reaper");
+    let mut died_cleaning = 0;
+    for kill in 0..30 {
+        let rounds = machine.word(ROUNDS).load(Ordering::SeqCst);
+        until(&format!("work after {kill} kills"), || {
+            machine.word(ROUNDS).load(Ordering::SeqCst) >= rounds + 20
+                && machine.word(READY).load(Ordering::SeqCst) > kill
+        });
+        let first = usize::try_from(random.below(3)).unwrap();
+        let (some, others) = workers.split_at_mut(first + 1);
+        let cleaned = machine.word(CLEANED).load(Ordering::SeqCst);
+        Process::kill_at_once([&mut some[first], &mut others[0]]);
+        // From nothing to longer than it takes to clean up after both, of all magnitudes.
+        (0..1_u64 << random.below(18)).for_each(|_| std::hint::spin_loop());
+        reaper.kill();
+        died_cleaning += u64::from(machine.word(CLEANED).load(Ordering::SeqCst) == cleaned);
+        workers[first] = machine.spawn("worker");
+        workers[first + 1] = machine.spawn("worker");
+        reaper = machine.spawn("reaper");
+    }
+    machine.word(STOP).store(1, Ordering::SeqCst);
+    assert!(workers.iter_mut().all(Process::ends_well), "who was not killed meets no error");
+    assert!(reaper.ends_well());
+    assert!(died_cleaning > 0, "who cleaned up was through each time");
+    table.reap();
+    table.check().unwrap();
+    assert_eq!(machine.word(VIOLATIONS).load(Ordering::SeqCst), 0);
+    assert_eq!(table.statistics().slots_used, 0);
 }
 
 #[test]

@@ -124,12 +124,13 @@ fn two_thousand_owners_share_and_exclude() {
     owners[0].lock(Resource::database(), Mode::Exclusive, Wait::No).unwrap();
     drop(owners);
     assert_eq!(table.statistics().slots_used, 0);
+    assert_eq!(table.connections().unwrap(), []);
+    table.check().unwrap();
 }
 
 #[test]
-fn a_hundred_thousand_locks_of_an_owner_are_held_and_released() {
-    // A million in a release build: the table is the same, the time ten times as much.
-    let count = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
+fn a_million_locks_of_an_owner_are_held_and_released() {
+    let count = 1_000_000;
     let machine = Machine::new(256);
     let table = machine.open();
     let mut owner = table.register().unwrap();

@@ -5,6 +5,7 @@ mod deadlocks;
 mod death;
 mod escalating;
 mod fast_path;
+mod interleavings;
 mod locking;
 mod model;
 mod waiting;
@@ -12,6 +13,7 @@ mod waiting;
 use super::*;
 use crate::instances::Fence;
 use crate::memory::Offset;
+use gadus_base::clock;
 use std::collections::BTreeSet;
 
 /// Slots whose users live.
