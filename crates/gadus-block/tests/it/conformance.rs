@@ -2,9 +2,9 @@
 
 use gadus_base::Random;
 use gadus_block::{
-    AlignedBuffer, Delays, Device, ErrorKind, FaultPlan, FaultyFolder, Fence, FileFolder, Folder,
-    Hint, MemoryFolder, OWNER_SLOTS_MAX, OpenMode, Request, ThrottledFolder, TracedFolder,
-    Transfer,
+    AlignedBuffer, Delays, Device, DyingFolder, ErrorKind, FaultPlan, FaultyFolder, Fence,
+    FileFolder, Folder, Hint, MemoryFolder, OWNER_SLOTS_MAX, OpenMode, Request, ThrottledFolder,
+    TracedFolder, Transfer,
 };
 use std::collections::BTreeMap;
 use std::io::IoSlice;
@@ -39,6 +39,7 @@ type Wrap = fn(Arc<dyn Folder>) -> Arc<dyn Folder>;
 
 const FILTERS: &[(&str, Wrap)] = &[
     ("plain", |inner| inner),
+    ("dying", |inner| Arc::new(DyingFolder::after(inner, u64::MAX))),
     ("faulty", |inner| Arc::new(FaultyFolder::new(inner, FaultPlan::new()))),
     ("throttled", |inner| {
         let sync = Duration::from_micros(200);
