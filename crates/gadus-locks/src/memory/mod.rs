@@ -115,10 +115,12 @@ impl Memory {
         Self::reserve(bytes_max, Some(file))
     }
 
-    /// Removes the file of a memory that nobody uses any more, if it is there and still that one.
-    pub fn remove(path: &Path, identity: FileIdentity) {
+    /// Removes the file of a memory that nobody uses any more, if it is there and still that one;
+    /// whatever file it is, where its maker has died before anybody could learn that.
+    pub fn remove(path: &Path, identity: Option<FileIdentity>) {
         let is_that = |facts: fs::Stat| {
-            FileIdentity { device: facts.st_dev, inode: facts.st_ino } == identity
+            let there = FileIdentity { device: facts.st_dev, inode: facts.st_ino };
+            identity.is_none_or(|identity| there == identity)
         };
         if fs::lstat(path).is_ok_and(is_that) {
             // What cannot be removed costs memory until the next start of the system.

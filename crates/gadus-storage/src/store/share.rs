@@ -51,7 +51,7 @@ impl Store {
                 }
             }
             // Its turn has ended before the last of its files was closed.
-            Some(Recorded::Opening(_)) => files.wait_for_owners()?,
+            Some(Recorded::Opening(_) | Recorded::Making(_)) => files.wait_for_owners()?,
             _ => {}
         }
         // Whoever was there has died meanwhile; nobody else can have come in this turn.
@@ -69,19 +69,21 @@ impl Store {
         turn: OpenersTurn,
     ) -> Result<(Self, Recovered), StorageError> {
         let described = files.data_described.clone();
-        let stale = turn.read().and_then(|record| record.sharing.memory());
-        turn.record(Recorded::Opening(stale.clone()))?;
-        if let Some(stale) = stale {
-            Memory::remove(&stale.path, stale.identity);
-        }
+        let opening = Recorded::opening(turn.read().map(|record| record.sharing));
+        turn.record(&opening)?;
+        opening.remove_memory();
         let database = files.choose_header()?.header.database;
-        let (memory, instances) = make_memory(&files, database, folder)
+        let unique = Random::from_system().next_u64();
+        let path = folder.join(format!("gadus-{database}-{unique:016x}"));
+        // Before it is made: else nobody would know of it who could remove it after this one's death.
+        turn.record(&Recorded::Making(path.clone()))?;
+        let (memory, instances) = make_memory(&files, database, &path)
             .map_err(|error| memory_failed(&described, &error))?;
         let removes = RemoveUnlessKept { memory: Some(memory.clone()) };
         let peers = Arc::new(Peers::among(instances, &described)?);
         let opened = Self::recover(files, options, peers)?;
         let place = SharedPlace::of(&memory);
-        turn.record(place.map_or(Recorded::Exclusive, Recorded::Shared))?;
+        turn.record(&place.map_or(Recorded::Exclusive, Recorded::Shared))?;
         removes.keep();
         *opened.0.shared.recovers_in.lock() = Some(turn);
         Ok(opened)
@@ -123,7 +125,7 @@ impl RemoveUnlessKept {
 impl Drop for RemoveUnlessKept {
     fn drop(&mut self) {
         if let Some((path, identity)) = self.memory.as_deref().and_then(Memory::file) {
-            Memory::remove(path, identity);
+            Memory::remove(path, Some(identity));
         }
     }
 }
@@ -133,11 +135,9 @@ type Made = (Arc<Memory>, Instances);
 fn make_memory(
     files: &Files,
     database: DatabaseId,
-    folder: &Path,
+    path: &Path,
 ) -> Result<Made, gadus_locks::MemoryError> {
-    let unique = Random::from_system().next_u64();
-    let path = folder.join(format!("gadus-{database}-{unique:016x}"));
-    let memory = Arc::new(Memory::create(&path, MEMORY_BYTES_MAX, MEMORY_MODE)?);
+    let memory = Arc::new(Memory::create(path, MEMORY_BYTES_MAX, MEMORY_MODE)?);
     let removes = RemoveUnlessKept { memory: Some(memory.clone()) };
     memory.ensure(LOCKS_START)?;
     let front = memory.at(FRONT)?;
@@ -251,7 +251,7 @@ impl Shared {
         let _ = self.files.data.give_up_slots();
         let _ = self.files.log.give_up_slots();
         if turn.is_some() && !others {
-            Memory::remove(path, identity);
+            Memory::remove(path, Some(identity));
         }
     }
 }

@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may fail this way, its helpers too
 
+mod child;
 mod crash;
+mod deaths;
 mod explorer;
 mod faults;
 mod ledger;
 mod model_recycling;
+mod place;
 mod refusals;
 mod share;
 mod threads;
