@@ -36,7 +36,7 @@ mod queue;
 
 pub use backends::{FileFolder, FileSystem, MemoryFolder};
 pub use buffer::{AlignedBuffer, BufferPool, PooledBuffer};
-pub use device::{Device, Fence, Folder, Geometry, Hint, OWNER_SLOTS_MAX, OpenMode};
+pub use device::{Device, Fence, Folder, Geometry, Hint, Identity, OWNER_SLOTS_MAX, OpenMode};
 pub use error::{BlockError, ErrorKind, Operation};
 pub use filters::{
     CrashPolicy, Delays, DyingFolder, Event, Fault, FaultPlan, FaultyFolder, Repeat,

@@ -4,7 +4,7 @@
 //!   process does between two of them is left as it is at that moment.
 //! - A process that goes through the same steps each time can so be killed at each of them.
 
-use crate::device::{Device, Fence, Folder, Geometry, Hint, OpenMode};
+use crate::device::{Device, Fence, Folder, Geometry, Hint, Identity, OpenMode};
 use crate::error::BlockError;
 use crate::queue::{Queue, WorkerQueue};
 use rustix::process::{Signal, getpid, kill_process};
@@ -91,6 +91,10 @@ impl DyingDevice {
 impl Device for DyingDevice {
     fn name(&self) -> &str {
         self.inner.name()
+    }
+
+    fn identity(&self) -> Identity {
+        self.inner.identity()
     }
 
     fn length(&self) -> Result<u64, BlockError> {

@@ -21,6 +21,9 @@ macro_rules! pass_on {
         fn name(&self) -> &str {
             self.inner.name()
         }
+        fn identity(&self) -> crate::device::Identity {
+            self.inner.identity()
+        }
         fn length(&self) -> Result<u64, BlockError> {
             self.inner.length()
         }

@@ -18,7 +18,7 @@ use gadus_locks::{EXTENT_BYTES, INSTANCES_MAX, InstanceTable, Latch, Offset, sha
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Changes with every change of a layout in the memory, this crate's or the lock table's.
-pub(crate) const LAYOUT_VERSION: u64 = 3;
+pub(crate) const LAYOUT_VERSION: u64 = 4;
 
 /// Spells `GadusMem`.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"GadusMem");
@@ -32,6 +32,8 @@ shared_struct! {
         pub(crate) database: [AtomicU64; 2],
         /// Length of [`State`], which two builds of one version agree on.
         pub(crate) state_bytes: AtomicU64,
+        /// The data file and the log that those who share the memory have open.
+        pub(crate) files: [[AtomicU64; 2]; 2],
     }
 }
 

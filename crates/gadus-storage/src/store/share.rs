@@ -21,10 +21,11 @@ use crate::peers::{
 };
 use crate::space::Space;
 use gadus_base::{DatabaseId, Random};
+use gadus_block::Identity;
 use gadus_locks::{Instances, Memory, MemoryErrorKind};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Who may read and write the memory: its owner.
 const MEMORY_MODE: u32 = 0o600;
@@ -144,6 +145,9 @@ fn make_memory(
     for (word, bytes) in front.database.iter().zip(database.0.chunks_exact(8)) {
         word.store(u64::from_le_bytes(bytes.try_into().expect("eight bytes")), Ordering::Relaxed);
     }
+    for (words, Identity(identity)) in front.files.iter().zip(files.identities()) {
+        words.iter().zip(identity).for_each(|(word, part)| word.store(part, Ordering::Relaxed));
+    }
     front.version.store(LAYOUT_VERSION, Ordering::Relaxed);
     front.state_bytes.store(size_of::<State>() as u64, Ordering::Relaxed);
     front.magic.store(MAGIC, Ordering::Release);
@@ -202,7 +206,9 @@ fn join(
     Ok(lives.then_some(peers))
 }
 
-/// Refuses memory of another database or of another version of this program.
+/// Refuses memory of another database or of another version of this program, and whoever has other
+/// files open than those who use it: a copy that was put in their place has the same identity of the
+/// database.
 fn check_front(files: &Files, memory: &Memory, described: &str) -> Result<(), StorageError> {
     let front = memory.at(FRONT).map_err(|error| memory_failed(described, &error))?;
     let words = front.database.each_ref().map(|word| word.load(Ordering::Acquire).to_le_bytes());
@@ -219,8 +225,12 @@ fn check_front(files: &Files, memory: &Memory, described: &str) -> Result<(), St
         );
         return Err(StorageError::new(ErrorKind::InUse, described, message));
     }
-    if words.concat() != files.choose_header()?.header.database.0 {
-        let message = "the memory belongs to another database: was the file replaced while in use?";
+    let words_of =
+        |file: &[AtomicU64; 2]| Identity(file.each_ref().map(|word| word.load(Ordering::Acquire)));
+    let same_files = front.files.each_ref().map(words_of) == files.identities();
+    if !same_files || words.concat() != files.choose_header()?.header.database.0 {
+        let message = "it was replaced while other processes have it open; close it there, or put \
+                       back the files that they use";
         return Err(StorageError::new(ErrorKind::InUse, described, message));
     }
     Ok(())

@@ -11,5 +11,6 @@ mod ledger;
 mod model_recycling;
 mod place;
 mod refusals;
+mod replaced;
 mod share;
 mod threads;

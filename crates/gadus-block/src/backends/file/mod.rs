@@ -12,7 +12,7 @@ mod file_system;
 mod owner_lock;
 mod transfer;
 
-use crate::device::{Device, Fence, Folder, Geometry, Hint, OpenMode};
+use crate::device::{Device, Fence, Folder, Geometry, Hint, Identity, OpenMode};
 use crate::error::{BlockError, ErrorKind, Operation};
 use crate::queue::{Queue, WorkerQueue};
 pub use file_system::FileSystem;
@@ -40,6 +40,7 @@ struct FileDevice {
     descriptor: OwnedFd,
     name: String,
     path: PathBuf,
+    identity: Identity,
     writable: bool,
     physical_block_bytes: u32,
 }
@@ -99,18 +100,21 @@ impl Folder for FileFolder {
         let failed = |errno| self.failed(errno, operation, &path);
         let descriptor = fs::open(&path, flags, Mode::from_raw_mode(0o644)).map_err(failed)?;
         let facts = fs::fstat(&descriptor).map_err(failed)?;
-        match FileType::from_raw_mode(facts.st_mode) {
-            FileType::RegularFile | FileType::BlockDevice => {}
+        let identity = match FileType::from_raw_mode(facts.st_mode) {
+            FileType::RegularFile => Identity([facts.st_dev, facts.st_ino]),
+            // Of which there may be several nodes.
+            FileType::BlockDevice => Identity([facts.st_rdev, 0]),
             _ => {
                 let named = path.display().to_string();
                 return Err(BlockError::new(ErrorKind::NotAFile, operation, named));
             }
-        }
+        };
         Ok(Arc::new(FileDevice {
             _own: OwnDescriptor::register(descriptor.as_fd()),
             descriptor,
             name: name.to_owned(),
             path,
+            identity,
             writable: mode != OpenMode::Read,
             physical_block_bytes: u32::try_from(facts.st_blksize).unwrap_or(4096),
         }))
@@ -174,6 +178,10 @@ impl FileDevice {
 impl Device for FileDevice {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity
     }
 
     fn length(&self) -> Result<u64, BlockError> {
