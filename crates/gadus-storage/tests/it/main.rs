@@ -13,4 +13,5 @@ mod place;
 mod refusals;
 mod replaced;
 mod share;
+mod spawned;
 mod threads;

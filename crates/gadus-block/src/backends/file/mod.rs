@@ -6,7 +6,9 @@
 //! - Descriptors close on exec; a pipe, socket or folder under the name is refused without waiting.
 //! - A forked child has no part in an open file: its descriptor leads nowhere.
 //! - Ownership is an open-file-description lock on the very descriptor that transfers
-//!   ([`owner_lock`]), so another descriptor of this process neither shares nor loses it.
+//!   ([`owner_lock`]), so another descriptor of this process neither shares nor loses it. It is given up
+//!   before the descriptor is closed: a child that another thread is just spawning has a copy until it
+//!   executes, and would keep the lock as long.
 
 mod file_system;
 mod owner_lock;
@@ -16,7 +18,7 @@ use crate::device::{Device, Fence, Folder, Geometry, Hint, Identity, OpenMode};
 use crate::error::{BlockError, ErrorKind, Operation};
 use crate::queue::{Queue, WorkerQueue};
 pub use file_system::FileSystem;
-use gadus_base::OwnDescriptor;
+use gadus_base::{OwnDescriptor, ProcessMark};
 use owner_lock::OwnerLock;
 use rustix::fs::{self, Advice, FallocateFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -38,6 +40,8 @@ struct FileDevice {
     /// Before the descriptor is closed.
     _own: OwnDescriptor,
     descriptor: OwnedFd,
+    /// Where it was opened: a forked child has no part in it.
+    process: ProcessMark,
     name: String,
     path: PathBuf,
     identity: Identity,
@@ -112,6 +116,7 @@ impl Folder for FileFolder {
         Ok(Arc::new(FileDevice {
             _own: OwnDescriptor::register(descriptor.as_fd()),
             descriptor,
+            process: ProcessMark::here(),
             name: name.to_owned(),
             path,
             identity,
@@ -171,6 +176,15 @@ impl FileDevice {
         if let Some(bytes) = NonZeroU64::new(range.end.saturating_sub(range.start)) {
             // Advice that is not taken changes nothing that the contract promises.
             let _ = fs::fadvise(&self.descriptor, range.start, Some(bytes), advice);
+        }
+    }
+}
+
+impl Drop for FileDevice {
+    fn drop(&mut self) {
+        if self.process.is_here() {
+            // Nobody transfers any more; closing would do the same, later perhaps.
+            let _ = self.owner_lock().give_up();
         }
     }
 }
