@@ -14,4 +14,5 @@ mod refusals;
 mod replaced;
 mod share;
 mod spawned;
+mod stopped;
 mod threads;
