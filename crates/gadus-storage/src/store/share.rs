@@ -9,7 +9,7 @@
 //!   is; it joins only where somebody lives, because memory of the dead alone proves nothing.
 
 use super::files::{Files, holder_name, in_use};
-use super::open::{adopt_headers, shape_of};
+use super::open::{Opening, adopt_headers, shape_of};
 use super::{Recovered, Shared, Store};
 use crate::error::{ErrorKind, StorageError};
 use crate::holder::{OpenersTurn, Recorded, SharedPlace};
@@ -48,7 +48,7 @@ impl Store {
         match turn.read().map(|record| record.sharing) {
             Some(Recorded::Shared(place)) => {
                 if let Some(peers) = join(&files, &place, turn.described())? {
-                    return Self::open_joined(files, options, Arc::new(peers));
+                    return Self::open_joined(turn, files, options, Arc::new(peers));
                 }
             }
             // Its turn has ended before the last of its files was closed.
@@ -82,16 +82,17 @@ impl Store {
             .map_err(|error| memory_failed(&described, &error))?;
         let removes = RemoveUnlessKept { memory: Some(memory.clone()) };
         let peers = Arc::new(Peers::among(instances, &described)?);
-        let opened = Self::recover(files, options, peers)?;
-        let place = SharedPlace::of(&memory);
-        turn.record(&place.map_or(Recorded::Exclusive, Recorded::Shared))?;
+        let opened = Self::recover(Some(turn), files, options, peers)?;
+        let place = SharedPlace::of(&memory).map_or(Recorded::Exclusive, Recorded::Shared);
+        let recorded = opened.0.shared.opens_in.lock().as_ref().map(|turn| turn.record(&place));
+        recorded.transpose()?;
         removes.keep();
-        *opened.0.shared.recovers_in.lock() = Some(turn);
         Ok(opened)
     }
 
     /// Learns from the files and from the shared memory what the others have.
     fn open_joined(
+        turn: OpenersTurn,
         files: Files,
         options: Options,
         peers: Arc<Peers>,
@@ -100,13 +101,15 @@ impl Store {
         let header = chosen.header;
         let space = Space::opened(peers.clone(), files.data.length()?);
         let (headers, rest) = adopt_headers(&space, &files, chosen)?;
+        let opening = Opening { recovered: false, turn: Some(turn) };
         let store =
-            Self::assemble(files, options, shape_of(&header), headers, space, peers, false)?;
+            Self::assemble(opening, files, options, shape_of(&header), headers, space, peers)?;
         let from =
             LogEnd { position: header.replay_from.0, chain: header.chain, commit: header.commit };
         let (records, end) = store.shared.log.records_after(from)?;
         // Readers see what is durable: all of this is from now on.
         store.shared.log.group.wait(gadus_base::LogPosition(end.position))?;
+        store.shared.opens_in.lock().take();
         let warnings = Vec::new();
         Ok((store, Recovered { root: rest.root, commit: header.commit, records, end, warnings }))
     }
@@ -250,9 +253,8 @@ impl Shared {
         };
         // Without the turn the memory stays, until the next who opens the database alone.
         let name = holder_name(self.files.data.name());
-        let recovers_in = self.recovers_in.lock().take();
-        let turn =
-            recovers_in.or_else(|| OpenersTurn::take(&*self.files.folder, &name, false).ok());
+        let opens_in = self.opens_in.lock().take();
+        let turn = opens_in.or_else(|| OpenersTurn::take(&*self.files.folder, &name, false).ok());
         let others =
             self.peers.instances().living().iter().any(|other| other.owner != self.peers.me());
         self.peers.leave();

@@ -10,6 +10,7 @@ mod faults;
 mod ledger;
 mod model_recycling;
 mod place;
+mod poisoned;
 mod refusals;
 mod replaced;
 mod share;
