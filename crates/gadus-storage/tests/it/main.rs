@@ -3,12 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may fail this way, its helpers too
 
 mod child;
+mod copies;
 mod crash;
+mod crowd;
 mod deaths;
 mod explorer;
 mod faults;
 mod ledger;
 mod model_recycling;
+mod namespaces;
 mod place;
 mod poisoned;
 mod refusals;
