@@ -21,6 +21,10 @@ pub trait Device: Send + Sync + Debug {
     /// The name within its folder.
     fn name(&self) -> &str;
 
+    /// Which device it is: the same for all who have it open, and for nothing else that is open on
+    /// this machine, whatever name it has by now.
+    fn identity(&self) -> Identity;
+
     /// Bytes that the device holds.
     ///
     /// # Errors
@@ -171,6 +175,10 @@ pub enum OpenMode {
     /// A device that must not exist yet, for reading and writing.
     Create,
 }
+
+/// Tells devices of one machine apart, as long as they are open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Identity(pub [u64; 2]);
 
 /// What will happen to a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -36,10 +36,10 @@ mod queue;
 
 pub use backends::{FileFolder, FileSystem, MemoryFolder};
 pub use buffer::{AlignedBuffer, BufferPool, PooledBuffer};
-pub use device::{Device, Fence, Folder, Geometry, Hint, OWNER_SLOTS_MAX, OpenMode};
+pub use device::{Device, Fence, Folder, Geometry, Hint, Identity, OWNER_SLOTS_MAX, OpenMode};
 pub use error::{BlockError, ErrorKind, Operation};
 pub use filters::{
-    CrashPolicy, Delays, Event, Fault, FaultPlan, FaultyFolder, Repeat, ThrottledFolder, Trace,
-    TracedFolder,
+    CrashPolicy, Delays, DyingFolder, Event, Fault, FaultPlan, FaultyFolder, Repeat,
+    ThrottledFolder, Trace, TracedFolder,
 };
 pub use queue::{Completion, Queue, Request, Transfer};

@@ -97,6 +97,12 @@ impl Error {
         self.blocked
     }
 
+    /// Whether it is because of what others have committed, perhaps not visibly yet.
+    pub(crate) fn is_because_of_others(&self) -> bool {
+        use ErrorKind::{AlreadyExists, Conflict, UniqueViolation};
+        matches!(self.kind, Conflict | UniqueViolation | AlreadyExists)
+    }
+
     /// The same where nobody is to wait.
     #[must_use]
     pub fn without_waiting(mut self) -> Self {

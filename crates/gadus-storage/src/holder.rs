@@ -1,14 +1,14 @@
 //! `x.gadus-lck`: who opened the database first, whether others may join, and through which memory.
 //!
 //! Version 2 is text: lines of a name and its value after a space. `pid`, `program` and `since`
-//! describe the opener; `sharing` is `exclusive`, `opening` or `shared`; when shared, `memory`, `device`
-//! and `inode` say where the memory lies, while opening where that of the dead before may still lie.
-//! Version 1 had the first three lines only.
+//! describe the opener; `sharing` is `exclusive`, `opening`, `making` or `shared`; when shared, `memory`,
+//! `device` and `inode` say where the memory lies, while opening where that of the dead before may still
+//! lie; while making, `memory` alone says where it will lie. Version 1 had the first three lines only.
 //!
 //! - Never needed to recover, and never trusted about ownership: that is the lock on the data and
 //!   log files. Openers take turns by owning the file's slot 0.
 //! - An opener that shares nothing writes it as best it can, one that shares must.
-//! - Who finds `opening` in his turn knows that the opener has died: nobody else opens.
+//! - Who finds `opening` or `making` in his turn knows that the opener has died: nobody else opens.
 //! - Never removed: an opener could hold the removed file while another creates a new one.
 
 use crate::error::StorageError;
@@ -43,19 +43,32 @@ pub(crate) struct Record {
 pub(crate) enum Recorded<Place> {
     /// Others are excluded.
     Exclusive,
-    /// The memory is being made; where that of the dead before may still lie.
+    /// The files are being opened; where the memory of the dead before may still lie.
     Opening(Option<Place>),
+    /// Memory is being made in a file that nobody else uses, or has been and nobody has joined.
+    Making(PathBuf),
     /// Others may join through this memory.
     Shared(Place),
 }
 
-impl<Place> Recorded<Place> {
-    /// Where memory may lie.
-    pub(crate) fn memory(self) -> Option<Place> {
+impl Recorded<SharedPlace> {
+    /// What the next opener records first, who has found that nobody has the files.
+    pub(crate) fn opening(before: Option<Self>) -> Self {
+        match before {
+            None | Some(Self::Exclusive) => Self::Opening(None),
+            Some(Self::Shared(place)) => Self::Opening(Some(place)),
+            Some(unfinished) => unfinished,
+        }
+    }
+
+    /// Removes the memory of those who have died.
+    pub(crate) fn remove_memory(&self) {
         match self {
-            Self::Exclusive => None,
-            Self::Opening(place) => place,
-            Self::Shared(place) => Some(place),
+            Self::Exclusive | Self::Opening(None) => {}
+            Self::Opening(Some(place)) | Self::Shared(place) => {
+                Memory::remove(&place.path, Some(place.identity));
+            }
+            Self::Making(path) => Memory::remove(path, None),
         }
     }
 }
@@ -96,7 +109,7 @@ impl OpenersTurn {
     }
 
     /// Records this process, in the file that the turn is about.
-    pub(crate) fn record(&self, sharing: Recorded<SharedPlace>) -> Result<(), StorageError> {
+    pub(crate) fn record(&self, sharing: &Recorded<SharedPlace>) -> Result<(), StorageError> {
         let Some(device) = &self.device else { return Ok(()) };
         write(&**device, sharing)
     }
@@ -111,7 +124,7 @@ impl OpenersTurn {
 pub(crate) fn record_alone(folder: &dyn Folder, name: &str) {
     let device =
         folder.open(name, OpenMode::ReadWrite).or_else(|_| folder.open(name, OpenMode::Create));
-    let _ = device.map(|device| write(&*device, Recorded::Exclusive));
+    let _ = device.map(|device| write(&*device, &Recorded::Exclusive));
 }
 
 /// The recorded opener in words, when the record can be read.
@@ -134,7 +147,7 @@ impl SharedPlace {
     }
 }
 
-fn write(device: &dyn Device, sharing: Recorded<SharedPlace>) -> Result<(), StorageError> {
+fn write(device: &dyn Device, sharing: &Recorded<SharedPlace>) -> Result<(), StorageError> {
     let program = std::env::current_exe()
         .map_or_else(|_| "unknown".to_owned(), |path| path.display().to_string());
     let since = date_and_time(clock().wall_time().0.as_secs());
@@ -142,11 +155,17 @@ fn write(device: &dyn Device, sharing: Recorded<SharedPlace>) -> Result<(), Stor
     text.push_str(match sharing {
         Recorded::Exclusive => "sharing exclusive\n",
         Recorded::Opening(_) => "sharing opening\n",
+        Recorded::Making(_) => "sharing making\n",
         Recorded::Shared(_) => "sharing shared\n",
     });
-    if let Some(SharedPlace { path, identity }) = sharing.memory() {
-        let FileIdentity { device, inode } = identity;
-        text.push_str(&format!("memory {}\ndevice {device}\ninode {inode}\n", path.display()));
+    match sharing {
+        Recorded::Exclusive | Recorded::Opening(None) => {}
+        Recorded::Opening(Some(place)) | Recorded::Shared(place) => {
+            let FileIdentity { device, inode } = place.identity;
+            let path = place.path.display();
+            text.push_str(&format!("memory {path}\ndevice {device}\ninode {inode}\n"));
+        }
+        Recorded::Making(path) => text.push_str(&format!("memory {}\n", path.display())),
     }
     // In one write, which a death leaves whole or undone: what is left of a longer record is blank.
     let (length, before) = (text.len() as u64, device.length()?.min(BYTES_MAX));
@@ -163,15 +182,13 @@ fn read(device: &dyn Device) -> Option<Record> {
     let text = std::str::from_utf8(&bytes).ok()?;
     let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
     let number = |key: &str| value(key)?.parse::<u64>().ok();
-    let memory = || {
-        Some(SharedPlace {
-            path: PathBuf::from(value("memory")?),
-            identity: FileIdentity { device: number("device")?, inode: number("inode")? },
-        })
-    };
-    let sharing = match (value("sharing"), memory()) {
-        (Some("shared"), Some(memory)) => Recorded::Shared(memory),
-        (Some("opening"), memory) => Recorded::Opening(memory),
+    let path = value("memory").map(PathBuf::from);
+    let identity = || Some(FileIdentity { device: number("device")?, inode: number("inode")? });
+    let place = path.clone().zip(identity()).map(|(path, identity)| SharedPlace { path, identity });
+    let sharing = match (value("sharing"), path, place) {
+        (Some("shared"), _, Some(place)) => Recorded::Shared(place),
+        (Some("opening"), _, place) => Recorded::Opening(place),
+        (Some("making"), Some(path), _) => Recorded::Making(path),
         _ => Recorded::Exclusive,
     };
     Some(Record {

@@ -1,13 +1,16 @@
 //! Filters: a folder around a folder. They compose in any order.
 //!
+//! - [`DyingFolder`] kills its process at a chosen operation.
 //! - [`FaultyFolder`] makes chosen operations fail, half succeed or lie.
 //! - [`ThrottledFolder`] makes operations take as long as a chosen disk would need.
 //! - [`TracedFolder`] records operations and rebuilds the disk as a power cut would leave it.
 
+mod dying;
 mod faulty;
 mod throttled;
 mod traced;
 
+pub use dying::DyingFolder;
 pub use faulty::{Fault, FaultPlan, FaultyFolder, Repeat};
 pub use throttled::{Delays, ThrottledFolder};
 pub use traced::{CrashPolicy, Event, Trace, TracedFolder};
@@ -17,6 +20,9 @@ macro_rules! pass_on {
     () => {
         fn name(&self) -> &str {
             self.inner.name()
+        }
+        fn identity(&self) -> crate::device::Identity {
+            self.inner.identity()
         }
         fn length(&self) -> Result<u64, BlockError> {
             self.inner.length()

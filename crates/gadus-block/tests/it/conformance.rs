@@ -2,9 +2,9 @@
 
 use gadus_base::Random;
 use gadus_block::{
-    AlignedBuffer, Delays, Device, ErrorKind, FaultPlan, FaultyFolder, Fence, FileFolder, Folder,
-    Hint, MemoryFolder, OWNER_SLOTS_MAX, OpenMode, Request, ThrottledFolder, TracedFolder,
-    Transfer,
+    AlignedBuffer, Delays, Device, DyingFolder, ErrorKind, FaultPlan, FaultyFolder, Fence,
+    FileFolder, Folder, Hint, MemoryFolder, OWNER_SLOTS_MAX, OpenMode, Request, ThrottledFolder,
+    TracedFolder, Transfer,
 };
 use std::collections::BTreeMap;
 use std::io::IoSlice;
@@ -14,6 +14,10 @@ use std::time::Duration;
 /// What a folder promises; each is run on every stack.
 const CONTRACT: &[(&str, Fact)] = &[
     ("names_are_created_found_and_removed", names_are_created_found_and_removed),
+    (
+        "a_device_is_told_from_others_whatever_its_name",
+        a_device_is_told_from_others_whatever_its_name,
+    ),
     ("pieces_are_written_in_order", pieces_are_written_in_order),
     ("lengths_grow_with_zeros_and_shrink", lengths_grow_with_zeros_and_shrink),
     ("a_read_past_the_end_fails", a_read_past_the_end_fails),
@@ -39,6 +43,7 @@ type Wrap = fn(Arc<dyn Folder>) -> Arc<dyn Folder>;
 
 const FILTERS: &[(&str, Wrap)] = &[
     ("plain", |inner| inner),
+    ("dying", |inner| Arc::new(DyingFolder::after(inner, u64::MAX))),
     ("faulty", |inner| Arc::new(FaultyFolder::new(inner, FaultPlan::new()))),
     ("throttled", |inner| {
         let sync = Duration::from_micros(200);
@@ -105,6 +110,17 @@ fn names_are_created_found_and_removed(folder: &dyn Folder) {
     assert!(!folder.exists("device").unwrap());
     assert_eq!(read(&*device, 0, 4), b"kept", "who has it open keeps it");
     assert_eq!(create(folder).length().unwrap(), 0, "a new device has nothing of the old");
+}
+
+fn a_device_is_told_from_others_whatever_its_name(folder: &dyn Folder) {
+    let device = create(folder);
+    let again = folder.open("device", OpenMode::Read).unwrap();
+    assert_eq!(device.identity(), again.identity());
+    let other = folder.open("other", OpenMode::Create).unwrap();
+    assert_ne!(device.identity(), other.identity());
+    folder.remove("device").unwrap();
+    assert_ne!(device.identity(), create(folder).identity());
+    assert_eq!(device.identity(), again.identity());
 }
 
 fn pieces_are_written_in_order(folder: &dyn Folder) {

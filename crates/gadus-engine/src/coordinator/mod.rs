@@ -242,6 +242,20 @@ impl Coordinator {
         Ok(())
     }
 
+    /// What was found in the head. Where that refuses because of others, waits until what they have
+    /// appended is visible, so that whoever tries again finds it: its writer may have died before it
+    /// was durable, and nobody else need ever make it so.
+    pub(crate) fn once_visible<T>(&self, found: Result<T>) -> Result<T> {
+        if found.as_ref().is_err_and(Error::is_because_of_others) {
+            let (commit, needs) = {
+                let head = self.head.lock();
+                (head.version.commit, head.sync_end)
+            };
+            self.wait_visible(commit, needs)?;
+        }
+        found
+    }
+
     /// Makes visible what is durable and known here.
     fn show_durable(&self) {
         let durable = self.store().durable();

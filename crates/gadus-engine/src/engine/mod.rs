@@ -243,7 +243,13 @@ impl Inner {
         }
         let (commit, needs) = {
             let mut head = self.coordinator.lock()?;
-            let changes = build(&head.version)?;
+            let changes = match build(&head.version) {
+                Ok(changes) => changes,
+                refused => {
+                    drop(head);
+                    return self.coordinator.once_visible(refused).map(|_| None);
+                }
+            };
             if changes.is_empty() {
                 return Ok(None);
             }

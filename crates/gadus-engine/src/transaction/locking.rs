@@ -34,14 +34,24 @@ impl Transaction {
         }
         // Whoever looked for these locks before they were taken has committed by now.
         let head = self.inner.coordinator.lock()?.version.clone();
-        let Some(table) = self.changed_since(&head, schema)? else { return Ok(()) };
+        self.inner.coordinator.once_visible(self.check_rows(&head, schema, &rows))
+    }
+
+    /// Refuses rows that have changed since the snapshot.
+    fn check_rows(
+        &self,
+        head: &DatabaseVersion,
+        schema: &TableSchema,
+        rows: &[&RowId],
+    ) -> Result<()> {
+        let Some(table) = self.changed_since(head, schema)? else { return Ok(()) };
         let since = self.state.base.commit;
         // Also at rows that were locked before, by the lock of a whole segment or after a wait.
-        let stays = |row: &&RowId| {
+        let stays = |row: &RowId| {
             self.is_loaded(schema, row.segment)
                 || is_unchanged(table, row.segment, row.position, since)
         };
-        if rows.iter().all(stays) { Ok(()) } else { Err(conflict(schema)) }
+        if rows.iter().copied().all(stays) { Ok(()) } else { Err(conflict(schema)) }
     }
 
     /// Locks rows that nobody has locked, in order, until there are enough; says which. What has
@@ -99,7 +109,12 @@ impl Transaction {
         }
         // Also of keys that were locked before: who has waited for a lock has not looked yet.
         let head = self.inner.coordinator.lock()?.version.clone();
-        let Some(table) = self.changed_since(&head, schema)? else { return Ok(()) };
+        self.inner.coordinator.once_visible(self.check_keys(&head, schema, rows))
+    }
+
+    /// Refuses the keys of rows that are there since the snapshot.
+    fn check_keys(&self, head: &DatabaseVersion, schema: &TableSchema, rows: &[Row]) -> Result<()> {
+        let Some(table) = self.changed_since(head, schema)? else { return Ok(()) };
         for row in rows {
             let key = table.key_of(row).cloned().collect::<Vec<_>>();
             let there = self.state.pin.checked(table.find_key(&self.blobs, &key))?;

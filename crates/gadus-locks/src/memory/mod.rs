@@ -79,16 +79,22 @@ impl Memory {
     /// Memory in a new file, which only its owner may open unless `mode` says more.
     ///
     /// # Errors
-    /// `System` when the file cannot be made, also because it exists.
+    /// `System` when the file cannot be made, also because it exists, `NoSpace` when it cannot be
+    /// filled; nothing is left of it.
     pub fn create(path: &Path, bytes_max: usize, mode: u32) -> Result<Self, MemoryError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let descriptor =
             fs::open(path, flags | OFlags::NOFOLLOW, Mode::from_raw_mode(mode & 0o666))
                 .map_err(|errno| failed("cannot create", path, errno))?;
         // What the process's mask took away is wanted: who may open the database may open this.
-        fs::fchmod(&descriptor, Mode::from_raw_mode(mode & 0o666))
-            .map_err(|errno| failed("cannot set the mode of", path, errno))?;
-        Self::reserve(bytes_max, Some(MemoryFile::of(descriptor, path)?))
+        let made = fs::fchmod(&descriptor, Mode::from_raw_mode(mode & 0o666))
+            .map_err(|errno| failed("cannot set the mode of", path, errno))
+            .and_then(|()| MemoryFile::of(descriptor, path))
+            .and_then(|file| Self::reserve(bytes_max, Some(file)));
+        if made.is_err() {
+            let _ = fs::unlink(path);
+        }
+        made
     }
 
     /// Memory in the file that another process has created.
@@ -116,10 +122,12 @@ impl Memory {
         Self::reserve(bytes_max, Some(file))
     }
 
-    /// Removes the file of a memory that nobody uses any more, if it is there and still that one.
-    pub fn remove(path: &Path, identity: FileIdentity) {
+    /// Removes the file of a memory that nobody uses any more, if it is there and still that one;
+    /// whatever file it is, where its maker has died before anybody could learn that.
+    pub fn remove(path: &Path, identity: Option<FileIdentity>) {
         let is_that = |facts: fs::Stat| {
-            FileIdentity { device: facts.st_dev, inode: facts.st_ino } == identity
+            let there = FileIdentity { device: facts.st_dev, inode: facts.st_ino };
+            identity.is_none_or(|identity| there == identity)
         };
         if fs::lstat(path).is_ok_and(is_that) {
             // What cannot be removed costs memory until the next start of the system.

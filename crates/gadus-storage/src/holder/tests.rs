@@ -22,11 +22,12 @@ fn a_shared_place_is_read_as_it_was_written() {
     let all = [
         Recorded::Shared(place.clone()),
         Recorded::Opening(None),
-        Recorded::Opening(Some(place)),
+        Recorded::Opening(Some(place.clone())),
+        Recorded::Making(place.path),
         Recorded::Exclusive,
     ];
     for sharing in all {
-        turn.record(sharing.clone()).unwrap();
+        turn.record(&sharing).unwrap();
         assert_eq!(turn.read().unwrap().sharing, sharing);
     }
 }

@@ -32,6 +32,8 @@ shared_struct! {
         pub(crate) database: [AtomicU64; 2],
         /// Length of [`State`], which two builds of one version agree on.
         pub(crate) state_bytes: AtomicU64,
+        /// The data file and the log that those who share the memory have open.
+        pub(crate) files: [[AtomicU64; 2]; 2],
     }
 }
 

@@ -11,7 +11,9 @@ use crate::header::{DATA_START, Header, SLOT_BYTES, SLOT_OFFSETS, Slot};
 use crate::holder;
 use crate::options::Options;
 use crate::space::Pending;
-use gadus_block::{BlockError, Device, ErrorKind as BlockErrorKind, Folder, Hint, OpenMode};
+use gadus_block::{
+    BlockError, Device, ErrorKind as BlockErrorKind, Folder, Hint, Identity, OpenMode,
+};
 use std::sync::Arc;
 
 /// The files of a database, open.
@@ -57,6 +59,11 @@ impl Files {
         files.log.hint(0..files.log.length()?, Hint::DontNeed);
         files.data.hint(0..DATA_START, Hint::DontNeed);
         Ok(files)
+    }
+
+    /// Which files they are, the data file first.
+    pub(crate) fn identities(&self) -> [Identity; 2] {
+        [self.data.identity(), self.log.identity()]
     }
 
     /// Owns both files, if nobody else has them open.

@@ -86,8 +86,8 @@ struct Shared {
     headers: Mutex<Headers>,
     /// Whether this instance has recovered the database; else it has joined others.
     recovered: bool,
-    /// The turn of one that recovers what it will share, until it has.
-    recovers_in: Mutex<Option<OpenersTurn>>,
+    /// The turn of openers in which it opens: until it has recovered what it shares, or has joined.
+    opens_in: Mutex<Option<OpenersTurn>>,
     /// What is pinned from here on, as this instance's own threads may rely on: what its pin says
     /// may be about to be refused.
     pinned_from: AtomicU64,
@@ -321,7 +321,7 @@ impl Shared {
             self.peers.unpin_all();
         }
         // Now others may join.
-        self.recovers_in.lock().take();
+        self.opens_in.lock().take();
     }
 
     fn writable(&self) -> Result<(), StorageError> {

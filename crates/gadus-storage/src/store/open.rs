@@ -57,7 +57,7 @@ impl Store {
                 };
                 let files = Files::open_owned(folder.clone(), name, &options)?;
                 let peers = Peers::alone(&files.data_described)?;
-                let opened = Self::recover(files, options, Arc::new(peers))?;
+                let opened = Self::recover(None, files, options, Arc::new(peers))?;
                 if turn.is_some() {
                     holder::record_alone(&*folder, &holder_name(name));
                 }
@@ -68,6 +68,7 @@ impl Store {
 
     /// Recovers a database that nobody else has open.
     pub(super) fn recover(
+        turn: Option<OpenersTurn>,
         files: Files,
         options: Options,
         peers: Arc<Peers>,
@@ -89,7 +90,8 @@ impl Store {
         let records = std::mem::take(&mut scan.records);
         start_log(&peers, &files, &scan, header)?;
         let end = peers.state().log.end();
-        let store = Self::assemble(files, options, shape, headers, space, peers, true)?;
+        let opening = Opening { recovered: true, turn };
+        let store = Self::assemble(opening, files, options, shape, headers, space, peers)?;
         if let Some(older) = &store.shared.headers.lock().older {
             store.shared.log.recycle_before(older.replay_from.min(header.replay_from));
         }
@@ -98,13 +100,13 @@ impl Store {
     }
 
     pub(super) fn assemble(
+        opening: Opening,
         files: Files,
         options: Options,
         shape: LogShape,
         headers: Headers,
         space: Arc<Space>,
         peers: Arc<Peers>,
-        recovered: bool,
     ) -> Result<Self, StorageError> {
         let poison = Arc::new(Poison::new(peers.clone(), files.data_described.clone()));
         let described = files.log_described.clone();
@@ -112,8 +114,8 @@ impl Store {
         let log = Log::new(log);
         let shared = Arc::new(Shared {
             files,
-            recovered,
-            recovers_in: Mutex::default(),
+            recovered: opening.recovered,
+            opens_in: Mutex::new(opening.turn),
             database: shape.database,
             process: ProcessMark::here(),
             poison,
@@ -132,6 +134,15 @@ impl Store {
         let relaxed = syncs_later.then(|| RelaxedSync::start(&shared)).transpose()?;
         Ok(Self { relaxed, shared })
     }
+}
+
+/// How an instance opens.
+pub(super) struct Opening {
+    /// Whether it recovers; else it joins others.
+    pub(super) recovered: bool,
+    /// Where openers take turns. It is the store's as soon as there is one: whoever fails to open
+    /// leaves in the turn that it has.
+    pub(super) turn: Option<OpenersTurn>,
 }
 
 impl Chosen {

@@ -8,7 +8,6 @@ use super::files::{holder_name, in_use, log_name};
 use crate::error::StorageError;
 use crate::holder::OpenersTurn;
 use gadus_block::{ErrorKind as BlockErrorKind, Folder, OpenMode};
-use gadus_locks::Memory;
 use std::sync::Arc;
 
 impl Store {
@@ -22,8 +21,8 @@ impl Store {
         if !data.try_own()? {
             return Err(in_use(&**folder, name));
         }
-        if let Some(stale) = turn.read().and_then(|record| record.sharing.memory()) {
-            Memory::remove(&stale.path, stale.identity);
+        if let Some(record) = turn.read() {
+            record.sharing.remove_memory();
         }
         for name in [name.to_owned(), log_name(name), holder_name(name)] {
             match folder.remove(&name) {

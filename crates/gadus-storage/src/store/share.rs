@@ -9,7 +9,7 @@
 //!   is; it joins only where somebody lives, because memory of the dead alone proves nothing.
 
 use super::files::{Files, holder_name, in_use};
-use super::open::{adopt_headers, shape_of};
+use super::open::{Opening, adopt_headers, shape_of};
 use super::{Recovered, Shared, Store};
 use crate::error::{ErrorKind, StorageError};
 use crate::holder::{OpenersTurn, Recorded, SharedPlace};
@@ -21,10 +21,11 @@ use crate::peers::{
 };
 use crate::space::Space;
 use gadus_base::{DatabaseId, Random};
+use gadus_block::Identity;
 use gadus_locks::{Instances, Memory, MemoryErrorKind};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Who may read and write the memory: its owner.
 const MEMORY_MODE: u32 = 0o600;
@@ -47,11 +48,11 @@ impl Store {
         match turn.read().map(|record| record.sharing) {
             Some(Recorded::Shared(place)) => {
                 if let Some(peers) = join(&files, &place, turn.described())? {
-                    return Self::open_joined(files, options, Arc::new(peers));
+                    return Self::open_joined(turn, files, options, Arc::new(peers));
                 }
             }
             // Its turn has ended before the last of its files was closed.
-            Some(Recorded::Opening(_)) => files.wait_for_owners()?,
+            Some(Recorded::Opening(_) | Recorded::Making(_)) => files.wait_for_owners()?,
             _ => {}
         }
         // Whoever was there has died meanwhile; nobody else can have come in this turn.
@@ -69,26 +70,29 @@ impl Store {
         turn: OpenersTurn,
     ) -> Result<(Self, Recovered), StorageError> {
         let described = files.data_described.clone();
-        let stale = turn.read().and_then(|record| record.sharing.memory());
-        turn.record(Recorded::Opening(stale.clone()))?;
-        if let Some(stale) = stale {
-            Memory::remove(&stale.path, stale.identity);
-        }
+        let opening = Recorded::opening(turn.read().map(|record| record.sharing));
+        turn.record(&opening)?;
+        opening.remove_memory();
         let database = files.choose_header()?.header.database;
-        let (memory, instances) = make_memory(&files, database, folder)
+        let unique = Random::from_system().next_u64();
+        let path = folder.join(format!("gadus-{database}-{unique:016x}"));
+        // Before it is made: else nobody would know of it who could remove it after this one's death.
+        turn.record(&Recorded::Making(path.clone()))?;
+        let (memory, instances) = make_memory(&files, database, &path)
             .map_err(|error| memory_failed(&described, &error))?;
         let removes = RemoveUnlessKept { memory: Some(memory.clone()) };
         let peers = Arc::new(Peers::among(instances, &described)?);
-        let opened = Self::recover(files, options, peers)?;
-        let place = SharedPlace::of(&memory);
-        turn.record(place.map_or(Recorded::Exclusive, Recorded::Shared))?;
+        let opened = Self::recover(Some(turn), files, options, peers)?;
+        let place = SharedPlace::of(&memory).map_or(Recorded::Exclusive, Recorded::Shared);
+        let recorded = opened.0.shared.opens_in.lock().as_ref().map(|turn| turn.record(&place));
+        recorded.transpose()?;
         removes.keep();
-        *opened.0.shared.recovers_in.lock() = Some(turn);
         Ok(opened)
     }
 
     /// Learns from the files and from the shared memory what the others have.
     fn open_joined(
+        turn: OpenersTurn,
         files: Files,
         options: Options,
         peers: Arc<Peers>,
@@ -97,13 +101,15 @@ impl Store {
         let header = chosen.header;
         let space = Space::opened(peers.clone(), files.data.length()?);
         let (headers, rest) = adopt_headers(&space, &files, chosen)?;
+        let opening = Opening { recovered: false, turn: Some(turn) };
         let store =
-            Self::assemble(files, options, shape_of(&header), headers, space, peers, false)?;
+            Self::assemble(opening, files, options, shape_of(&header), headers, space, peers)?;
         let from =
             LogEnd { position: header.replay_from.0, chain: header.chain, commit: header.commit };
         let (records, end) = store.shared.log.records_after(from)?;
         // Readers see what is durable: all of this is from now on.
         store.shared.log.group.wait(gadus_base::LogPosition(end.position))?;
+        store.shared.opens_in.lock().take();
         let warnings = Vec::new();
         Ok((store, Recovered { root: rest.root, commit: header.commit, records, end, warnings }))
     }
@@ -123,7 +129,7 @@ impl RemoveUnlessKept {
 impl Drop for RemoveUnlessKept {
     fn drop(&mut self) {
         if let Some((path, identity)) = self.memory.as_deref().and_then(Memory::file) {
-            Memory::remove(path, identity);
+            Memory::remove(path, Some(identity));
         }
     }
 }
@@ -133,16 +139,17 @@ type Made = (Arc<Memory>, Instances);
 fn make_memory(
     files: &Files,
     database: DatabaseId,
-    folder: &Path,
+    path: &Path,
 ) -> Result<Made, gadus_locks::MemoryError> {
-    let unique = Random::from_system().next_u64();
-    let path = folder.join(format!("gadus-{database}-{unique:016x}"));
-    let memory = Arc::new(Memory::create(&path, MEMORY_BYTES_MAX, MEMORY_MODE)?);
+    let memory = Arc::new(Memory::create(path, MEMORY_BYTES_MAX, MEMORY_MODE)?);
     let removes = RemoveUnlessKept { memory: Some(memory.clone()) };
     memory.ensure(LOCKS_START)?;
     let front = memory.at(FRONT)?;
     for (word, bytes) in front.database.iter().zip(database.0.chunks_exact(8)) {
         word.store(u64::from_le_bytes(bytes.try_into().expect("eight bytes")), Ordering::Relaxed);
+    }
+    for (words, Identity(identity)) in front.files.iter().zip(files.identities()) {
+        words.iter().zip(identity).for_each(|(word, part)| word.store(part, Ordering::Relaxed));
     }
     front.version.store(LAYOUT_VERSION, Ordering::Relaxed);
     front.state_bytes.store(size_of::<State>() as u64, Ordering::Relaxed);
@@ -202,7 +209,9 @@ fn join(
     Ok(lives.then_some(peers))
 }
 
-/// Refuses memory of another database or of another version of this program.
+/// Refuses memory of another database or of another version of this program, and whoever has other
+/// files open than those who use it: a copy that was put in their place has the same identity of the
+/// database.
 fn check_front(files: &Files, memory: &Memory, described: &str) -> Result<(), StorageError> {
     let front = memory.at(FRONT).map_err(|error| memory_failed(described, &error))?;
     let words = front.database.each_ref().map(|word| word.load(Ordering::Acquire).to_le_bytes());
@@ -219,8 +228,12 @@ fn check_front(files: &Files, memory: &Memory, described: &str) -> Result<(), St
         );
         return Err(StorageError::new(ErrorKind::InUse, described, message));
     }
-    if words.concat() != files.choose_header()?.header.database.0 {
-        let message = "the memory belongs to another database: was the file replaced while in use?";
+    let words_of =
+        |file: &[AtomicU64; 2]| Identity(file.each_ref().map(|word| word.load(Ordering::Acquire)));
+    let same_files = front.files.each_ref().map(words_of) == files.identities();
+    if !same_files || words.concat() != files.choose_header()?.header.database.0 {
+        let message = "it was replaced while other processes have it open; close it there, or put \
+                       back the files that they use";
         return Err(StorageError::new(ErrorKind::InUse, described, message));
     }
     Ok(())
@@ -240,9 +253,8 @@ impl Shared {
         };
         // Without the turn the memory stays, until the next who opens the database alone.
         let name = holder_name(self.files.data.name());
-        let recovers_in = self.recovers_in.lock().take();
-        let turn =
-            recovers_in.or_else(|| OpenersTurn::take(&*self.files.folder, &name, false).ok());
+        let opens_in = self.opens_in.lock().take();
+        let turn = opens_in.or_else(|| OpenersTurn::take(&*self.files.folder, &name, false).ok());
         let others =
             self.peers.instances().living().iter().any(|other| other.owner != self.peers.me());
         self.peers.leave();
@@ -251,7 +263,7 @@ impl Shared {
         let _ = self.files.data.give_up_slots();
         let _ = self.files.log.give_up_slots();
         if turn.is_some() && !others {
-            Memory::remove(path, identity);
+            Memory::remove(path, Some(identity));
         }
     }
 }

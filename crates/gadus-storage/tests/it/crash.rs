@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A run, and what may be expected of an image at each point of its trace.
-struct Run {
-    trace: Trace,
-    created_at: usize,
-    states: BTreeMap<CommitNumber, State>,
+pub(crate) struct Run {
+    pub(crate) trace: Trace,
+    pub(crate) created_at: usize,
+    pub(crate) states: BTreeMap<CommitNumber, State>,
     /// Trace length when a commit was appended, and when it was acknowledged.
     appended: Vec<(usize, CommitNumber)>,
     acknowledged: Vec<(usize, CommitNumber)>,
     options: Options,
 }
 
-fn run(seed: u64, steps: u32, options: Options) -> Run {
+pub(crate) fn run(seed: u64, steps: u32, options: Options) -> Run {
     let (folder, trace) = TracedFolder::new(Arc::new(MemoryFolder::new()));
     let folder = Arc::new(folder);
     let mut random = Random::seeded(seed);

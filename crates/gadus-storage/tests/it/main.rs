@@ -2,11 +2,21 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may fail this way, its helpers too
 
+mod child;
+mod copies;
 mod crash;
+mod crowd;
+mod deaths;
 mod explorer;
 mod faults;
 mod ledger;
 mod model_recycling;
+mod namespaces;
+mod place;
+mod poisoned;
 mod refusals;
+mod replaced;
 mod share;
+mod spawned;
+mod stopped;
 mod threads;

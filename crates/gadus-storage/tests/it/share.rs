@@ -1,69 +1,12 @@
 //! Several instances on one file, in one process.
 
 use crate::ledger::{NAME, options};
-use gadus_base::{CommitNumber, LogPosition, spawn};
-use gadus_block::{FileFolder, Folder, OpenMode};
-use gadus_storage::{ErrorKind, LogEnd, LogRecord, Options, Recovered, Sharing, Store};
-use std::io::IoSlice;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use crate::place::{Place, append, follow};
+use gadus_base::{CommitNumber, spawn};
+use gadus_block::OpenMode;
+use gadus_storage::{ErrorKind, Options, Store};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-fn shared(memory: &Path) -> Options {
-    Options { sharing: Sharing::Shared { memory: memory.to_owned() }, ..options() }
-}
-
-struct Place {
-    root: tempfile::TempDir,
-    folder: Arc<dyn Folder>,
-}
-
-impl Place {
-    fn new() -> Self {
-        let root = tempfile::tempdir().unwrap();
-        let folder: Arc<dyn Folder> = Arc::new(FileFolder::new(root.path()));
-        std::fs::create_dir(root.path().join("memory")).unwrap();
-        let place = Self { root, folder };
-        Store::make(place.folder.clone(), NAME, &place.options()).unwrap();
-        place
-    }
-
-    fn options(&self) -> Options {
-        shared(&self.root.path().join("memory"))
-    }
-
-    fn open(&self) -> (Store, Recovered) {
-        let (store, recovered) = Store::open(self.folder.clone(), NAME, self.options()).unwrap();
-        store.finish_recovery().unwrap();
-        (store, recovered)
-    }
-
-    /// Until somebody waits for a lock on a file, which the kernel shows, or will not.
-    fn until_somebody_waits(&self, file: &str, will_not: impl Fn() -> bool) {
-        let inode = std::fs::metadata(self.root.path().join(file)).unwrap().ino();
-        let waits = |line: &str| line.contains("->") && line.contains(&format!(":{inode} "));
-        while !will_not() && !std::fs::read_to_string("/proc/locks").unwrap().lines().any(waits) {
-            std::thread::yield_now();
-        }
-    }
-
-    fn memories(&self) -> usize {
-        std::fs::read_dir(self.root.path().join("memory")).unwrap().count()
-    }
-}
-
-fn append(store: &Store, payload: &[u8]) -> LogPosition {
-    let turn = store.turn();
-    let commit = store.log_end().commit().next();
-    store.append_record(&turn, commit, &[IoSlice::new(payload)], true).unwrap()
-}
-
-fn follow(store: &Store, from: &mut LogEnd) -> Vec<LogRecord> {
-    let (records, end) = store.records_after(from).unwrap().unwrap();
-    *from = end;
-    records
-}
 
 #[test]
 fn what_one_appends_the_others_read() {
@@ -194,8 +137,8 @@ fn sharing_and_excluding_do_not_mix() {
     drop(reader);
     let (one, _) = place.open();
     // As in a container whose memory is another one.
-    let elsewhere = place.root.path().join("memory");
-    std::fs::rename(&elsewhere, place.root.path().join("hidden")).unwrap();
+    let elsewhere = place.path().join("memory");
+    std::fs::rename(&elsewhere, place.path().join("hidden")).unwrap();
     std::fs::create_dir(&elsewhere).unwrap();
     let unreachable = Store::open(place.folder.clone(), NAME, place.options()).unwrap_err();
     assert_eq!(unreachable.kind, ErrorKind::InUse, "{unreachable}");
@@ -269,7 +212,7 @@ fn what_one_has_dropped_later_than_others_keeps_nobody_from_joining() {
 fn the_next_waits_for_the_files_of_one_who_died_opening() {
     let place = Place::new();
     drop(place.open());
-    let record = place.root.path().join(format!("{NAME}-lck"));
+    let record = place.path().join(format!("{NAME}-lck"));
     let text = std::fs::read_to_string(&record).unwrap();
     assert!(text.contains("sharing shared"), "{text}");
     std::fs::write(&record, text.replace("sharing shared", "sharing opening")).unwrap();

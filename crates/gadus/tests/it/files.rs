@@ -1,6 +1,7 @@
 //! Databases in files: opening, closing, refusing.
 
 use gadus::{Database, ErrorKind, Options};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -87,6 +88,15 @@ fn a_link_means_the_database_that_it_leads_to() {
     }
     assert_eq!(Database::open(&link, Options::new()).unwrap().tables().unwrap(), ["t"]);
     assert_eq!(kind(&dangling, Options::new()), ErrorKind::NotFound);
+    // A descriptor of the process means the file by the name that it has.
+    let descriptor = std::fs::File::open(&real).unwrap();
+    let by_number = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
+    {
+        let database = Database::open(&real, Options::new()).unwrap();
+        let same = Database::open(&by_number, Options::new()).unwrap();
+        database.connect().execute("INSERT INTO t VALUES (1)", &[]).unwrap();
+        assert_eq!(same.connect().execute("SELECT * FROM t", &[]).unwrap(), 1);
+    }
     // A second name of the file has no log beside it.
     let hard = elsewhere.join("hard.gadus");
     std::fs::hard_link(&real, &hard).unwrap();
@@ -94,6 +104,18 @@ fn a_link_means_the_database_that_it_leads_to() {
     assert_eq!(Database::open(&real, Options::new()).unwrap().tables().unwrap(), ["t"]);
     let left = std::fs::read_dir(&elsewhere).unwrap().count();
     assert_eq!(left, 3, "nothing was made beside the links");
+    // With the log it is the same database, and whoever has it open by the other name is met.
+    std::fs::hard_link(folder.path("x.gadus-wal"), elsewhere.join("hard.gadus-wal")).unwrap();
+    let database = Database::open(&real, Options::new()).unwrap();
+    assert_eq!(kind(&hard, Options::new()), ErrorKind::InUse);
+    assert_eq!(kind(&hard, Options::new().exclusive(true)), ErrorKind::InUse);
+    drop(database);
+    let database = Database::open(&hard, Options::new()).unwrap();
+    assert_eq!(kind(&real, Options::new()), ErrorKind::InUse);
+    database.connect().execute("INSERT INTO t VALUES (2)", &[]).unwrap();
+    drop(database);
+    let connection = Database::open(&real, Options::new()).unwrap().connect();
+    assert_eq!(connection.execute("SELECT * FROM t", &[]).unwrap(), 2);
 }
 
 #[test]

@@ -8,9 +8,11 @@
 mod anomalies;
 mod asynchronous;
 mod checks;
+mod clock;
 mod files;
 mod fork;
 mod history;
+mod idle;
 mod locks;
 mod rows;
 mod share;

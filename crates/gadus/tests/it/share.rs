@@ -3,6 +3,7 @@
 use crate::files::Folder;
 use gadus::{Connection, Database, ErrorKind, Options, params};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn open(path: &Path) -> Connection {
     Database::open(path, Options::new()).unwrap().connect()
@@ -101,4 +102,70 @@ fn prepared_statements_follow_tables_that_others_make_anew() {
     one.execute_script("DROP TABLE t; CREATE TABLE t (a TEXT, b BIGINT);").unwrap();
     assert_eq!(columns(), 2);
     assert_eq!(number(&two, "SELECT count(*) FROM t"), 0);
+}
+
+#[test]
+fn prepared_statements_give_the_columns_that_there_are_while_others_make_tables_anew() {
+    let folder = Folder::new();
+    let path = folder.path("x.gadus");
+    let (one, two, three) = (open(&path), open(&path), open(&path));
+    let shapes = ["a BIGINT, b TEXT", "b TEXT, a BIGINT, c BIGINT", "c TEXT, b TEXT, a BIGINT"];
+    let make = |round: usize| {
+        one.execute(&format!("CREATE TABLE t ({})", shapes[round % shapes.len()]), &[]).unwrap();
+    };
+    make(0);
+    let prepared = ["SELECT * FROM t", "SELECT a, b FROM t", "SELECT b, a FROM t WHERE a = 7"];
+    let prepared = prepared.map(|sql| two.prepare(sql).unwrap());
+    let insert = three.prepare("INSERT INTO t (a, b) VALUES (?, ?)").unwrap();
+    // The table may be missing, or another one by the time of the commit.
+    let is_told = |error: &gadus::Error| {
+        let kinds = [ErrorKind::NotFound, ErrorKind::Conflict, ErrorKind::Input];
+        assert!(kinds.contains(&error.kind()), "{:?}: {error}", error.kind());
+    };
+    let is_over = AtomicBool::new(false);
+    let seen = std::thread::scope(|scope| {
+        let inserting = scope.spawn(|| {
+            for a in (0_i64..10).cycle().take_while(|_| !is_over.load(Ordering::Acquire)) {
+                let b = format!("text {a}");
+                insert.execute(params![a, b.as_str()]).map_or_else(|error| is_told(&error), drop);
+            }
+        });
+        let reading = scope.spawn(|| {
+            let mut seen = 0;
+            while !is_over.load(Ordering::Acquire) {
+                for prepared in &prepared {
+                    let rows = match prepared.query(&[]) {
+                        Ok(rows) => rows,
+                        Err(error) => {
+                            is_told(&error);
+                            continue;
+                        }
+                    };
+                    for row in rows {
+                        let row = row.unwrap();
+                        let a = row.get::<i64>("a").unwrap();
+                        assert_eq!(row.get::<String>("b").unwrap(), format!("text {a}"));
+                        seen += 1;
+                    }
+                }
+            }
+            seen
+        });
+        for round in 1..20 {
+            // Not before something was inserted: else nobody would ever see a row.
+            while number(&one, "SELECT count(*) FROM t") == 0 {
+                std::thread::yield_now();
+            }
+            while let Err(error) = one.execute("DROP TABLE t", &[]) {
+                is_told(&error);
+            }
+            make(round);
+        }
+        is_over.store(true, Ordering::Release);
+        inserting.join().unwrap();
+        reading.join().unwrap()
+    });
+    assert!(seen > 0);
+    drop((one, two, three, prepared, insert));
+    assert!(gadus::check(&path, |_, _| ()).unwrap().problems.is_empty());
 }

@@ -6,17 +6,19 @@
 //! - Descriptors close on exec; a pipe, socket or folder under the name is refused without waiting.
 //! - A forked child has no part in an open file: its descriptor leads nowhere.
 //! - Ownership is an open-file-description lock on the very descriptor that transfers
-//!   ([`owner_lock`]), so another descriptor of this process neither shares nor loses it.
+//!   ([`owner_lock`]), so another descriptor of this process neither shares nor loses it. It is given up
+//!   before the descriptor is closed: a child that another thread is just spawning has a copy until it
+//!   executes, and would keep the lock as long.
 
 mod file_system;
 mod owner_lock;
 mod transfer;
 
-use crate::device::{Device, Fence, Folder, Geometry, Hint, OpenMode};
+use crate::device::{Device, Fence, Folder, Geometry, Hint, Identity, OpenMode};
 use crate::error::{BlockError, ErrorKind, Operation};
 use crate::queue::{Queue, WorkerQueue};
 pub use file_system::FileSystem;
-use gadus_base::OwnDescriptor;
+use gadus_base::{OwnDescriptor, ProcessMark};
 use owner_lock::OwnerLock;
 use rustix::fs::{self, Advice, FallocateFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -38,8 +40,11 @@ struct FileDevice {
     /// Before the descriptor is closed.
     _own: OwnDescriptor,
     descriptor: OwnedFd,
+    /// Where it was opened: a forked child has no part in it.
+    process: ProcessMark,
     name: String,
     path: PathBuf,
+    identity: Identity,
     writable: bool,
     physical_block_bytes: u32,
 }
@@ -99,18 +104,22 @@ impl Folder for FileFolder {
         let failed = |errno| self.failed(errno, operation, &path);
         let descriptor = fs::open(&path, flags, Mode::from_raw_mode(0o644)).map_err(failed)?;
         let facts = fs::fstat(&descriptor).map_err(failed)?;
-        match FileType::from_raw_mode(facts.st_mode) {
-            FileType::RegularFile | FileType::BlockDevice => {}
+        let identity = match FileType::from_raw_mode(facts.st_mode) {
+            FileType::RegularFile => Identity([facts.st_dev, facts.st_ino]),
+            // Of which there may be several nodes.
+            FileType::BlockDevice => Identity([facts.st_rdev, 0]),
             _ => {
                 let named = path.display().to_string();
                 return Err(BlockError::new(ErrorKind::NotAFile, operation, named));
             }
-        }
+        };
         Ok(Arc::new(FileDevice {
             _own: OwnDescriptor::register(descriptor.as_fd()),
             descriptor,
+            process: ProcessMark::here(),
             name: name.to_owned(),
             path,
+            identity,
             writable: mode != OpenMode::Read,
             physical_block_bytes: u32::try_from(facts.st_blksize).unwrap_or(4096),
         }))
@@ -171,9 +180,22 @@ impl FileDevice {
     }
 }
 
+impl Drop for FileDevice {
+    fn drop(&mut self) {
+        if self.process.is_here() {
+            // Nobody transfers any more; closing would do the same, later perhaps.
+            let _ = self.owner_lock().give_up();
+        }
+    }
+}
+
 impl Device for FileDevice {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity
     }
 
     fn length(&self) -> Result<u64, BlockError> {

@@ -6,7 +6,7 @@
 
 mod pages;
 
-use crate::device::{Device, Fence, Folder, Geometry, Hint, OWNER_SLOTS_MAX, OpenMode};
+use crate::device::{Device, Fence, Folder, Geometry, Hint, Identity, OWNER_SLOTS_MAX, OpenMode};
 use crate::error::{BlockError, ErrorKind, Operation};
 use crate::queue::{Queue, WorkerQueue};
 pub(crate) use pages::Pages;
@@ -170,6 +170,10 @@ impl Drop for MemoryDevice {
 impl Device for MemoryDevice {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn identity(&self) -> Identity {
+        Identity([0, Arc::as_ptr(&self.contents).addr() as u64])
     }
 
     fn length(&self) -> Result<u64, BlockError> {

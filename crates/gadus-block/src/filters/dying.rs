@@ -1,0 +1,167 @@
+//! A folder whose process is killed at a chosen operation, as `kill -9` would.
+//!
+//! - Every operation counts, on the folder and on its devices, also those that only look: what a
+//!   process does between two of them is left as it is at that moment.
+//! - A process that goes through the same steps each time can so be killed at each of them.
+
+use crate::device::{Device, Fence, Folder, Geometry, Hint, Identity, OpenMode};
+use crate::error::BlockError;
+use crate::queue::{Queue, WorkerQueue};
+use rustix::process::{Signal, getpid, kill_process};
+use std::io::IoSlice;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A folder that its process does not outlive.
+#[derive(Debug)]
+pub struct DyingFolder {
+    inner: Arc<dyn Folder>,
+    life: Arc<Life>,
+}
+
+#[derive(Debug)]
+struct Life {
+    operations: AtomicU64,
+    last: u64,
+}
+
+#[derive(Debug)]
+struct DyingDevice {
+    inner: Arc<dyn Device>,
+    life: Arc<Life>,
+}
+
+impl DyingFolder {
+    /// `inner`, whose process is killed after this number of operations, before the next one.
+    #[must_use]
+    pub fn after(inner: Arc<dyn Folder>, operations: u64) -> Self {
+        Self { inner, life: Arc::new(Life { operations: AtomicU64::new(0), last: operations }) }
+    }
+}
+
+impl Life {
+    fn pass(&self) {
+        if self.operations.fetch_add(1, Ordering::SeqCst) < self.last {
+            return;
+        }
+        let _ = kill_process(getpid(), Signal::KILL);
+        loop {
+            // The signal is on its way, and nothing may happen before it is there.
+            std::hint::spin_loop();
+        }
+    }
+}
+
+impl Folder for DyingFolder {
+    fn open(&self, name: &str, mode: OpenMode) -> Result<Arc<dyn Device>, BlockError> {
+        self.life.pass();
+        let inner = self.inner.open(name, mode)?;
+        Ok(Arc::new(DyingDevice { inner, life: Arc::clone(&self.life) }))
+    }
+
+    fn exists(&self, name: &str) -> Result<bool, BlockError> {
+        self.life.pass();
+        self.inner.exists(name)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), BlockError> {
+        self.life.pass();
+        self.inner.remove(name)
+    }
+
+    fn sync(&self) -> Result<(), BlockError> {
+        self.life.pass();
+        self.inner.sync()
+    }
+
+    fn describe(&self, name: &str) -> String {
+        self.inner.describe(name)
+    }
+}
+
+impl DyingDevice {
+    /// The device, for one operation.
+    fn next(&self) -> &dyn Device {
+        self.life.pass();
+        &*self.inner
+    }
+}
+
+impl Device for DyingDevice {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn identity(&self) -> Identity {
+        self.inner.identity()
+    }
+
+    fn length(&self) -> Result<u64, BlockError> {
+        self.next().length()
+    }
+
+    fn set_length(&self, bytes: u64) -> Result<(), BlockError> {
+        self.next().set_length(bytes)
+    }
+
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> Result<(), BlockError> {
+        self.next().read_at(offset, into)
+    }
+
+    fn write_at(&self, offset: u64, pieces: &[IoSlice<'_>]) -> Result<(), BlockError> {
+        self.next().write_at(offset, pieces)
+    }
+
+    fn sync(&self) -> Result<(), BlockError> {
+        self.next().sync()
+    }
+
+    fn queue(self: Arc<Self>, depth_max: usize) -> Result<Box<dyn Queue>, BlockError> {
+        WorkerQueue::with_threads(self, depth_max)
+    }
+
+    fn hint(&self, range: Range<u64>, hint: Hint) {
+        self.inner.hint(range, hint);
+    }
+
+    fn discard(&self, range: Range<u64>) -> Result<(), BlockError> {
+        self.next().discard(range)
+    }
+
+    fn geometry(&self) -> Geometry {
+        self.inner.geometry()
+    }
+
+    fn try_own(&self) -> Result<bool, BlockError> {
+        self.next().try_own()
+    }
+
+    fn try_share(&self) -> Result<bool, BlockError> {
+        self.next().try_share()
+    }
+
+    fn try_own_slot(&self, slot: u32) -> Result<bool, BlockError> {
+        self.next().try_own_slot(slot)
+    }
+
+    fn own_slot(&self, slot: u32) -> Result<(), BlockError> {
+        self.next().own_slot(slot)
+    }
+
+    fn wait_for_owners(&self) -> Result<(), BlockError> {
+        self.next().wait_for_owners()
+    }
+
+    fn keep_slot(&self, slot: u32) -> Result<(), BlockError> {
+        self.next().keep_slot(slot)
+    }
+
+    fn give_up_slots(&self) -> Result<(), BlockError> {
+        self.next().give_up_slots()
+    }
+
+    fn fence(&self, slot: u32) -> Result<Fence, BlockError> {
+        self.next().fence(slot)
+    }
+}
