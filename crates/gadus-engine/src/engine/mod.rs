@@ -318,6 +318,7 @@ impl Drop for Handle {
             // A panic of the thread has been reported by the runtime; closing goes on.
             let _ = thread.join();
         }
+        self.inner.watched.wait();
         if !self.inner.options.read_only && !self.inner.blobs.store().is_poisoned() {
             // What fails here is in the log, which the next opening replays.
             // While others have the database open, one of them writes it.

@@ -19,6 +19,8 @@ use std::thread::JoinHandle;
 pub(crate) struct Watched {
     connections: Mutex<HashMap<u32, Weak<Locker>>>,
     stops: AtomicBool,
+    /// Threads that end connections; they keep the database open until they are through.
+    ending: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Watched {
@@ -36,6 +38,16 @@ impl Watched {
         table.wake_watcher();
     }
 
+    /// Waits for the threads that end connections, but for the one that calls.
+    pub(super) fn wait(&self) {
+        let threads = std::mem::take(&mut *self.ending.lock());
+        let me = std::thread::current().id();
+        for thread in threads.into_iter().filter(|thread| thread.thread().id() != me) {
+            // A panic of the thread has been reported by the runtime.
+            let _ = thread.join();
+        }
+    }
+
     /// Asks the connections that the events name.
     fn tell(&self, events: Vec<Event>) {
         for event in events {
@@ -44,7 +56,10 @@ impl Watched {
             let asked = self.connections.lock().get(&connection).and_then(Weak::upgrade);
             if let Some(locker) = asked {
                 // Without a thread to do it, whoever asked sees it go on, and asks again.
-                let _ = spawn("gadus-end", move || locker.asked_to_end(what));
+                let ending = spawn("gadus-end", move || locker.asked_to_end(what));
+                let mut threads = self.ending.lock();
+                threads.retain(|thread| !thread.is_finished());
+                threads.extend(ending);
             }
         }
     }
