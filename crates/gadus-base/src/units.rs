@@ -14,6 +14,17 @@ impl ByteCount {
         Self(count << 10)
     }
 
+    /// The same number in the largest binary unit of which it is a multiple, to be read again.
+    #[must_use]
+    pub fn exact(self) -> String {
+        let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
+        let whole = |(shift, _): &(u32, _)| self.0 > 0 && self.0.trailing_zeros() >= *shift;
+        match units.into_iter().find(whole) {
+            Some((shift, unit)) => format!("{} {unit}", self.0 >> shift),
+            None => format!("{} B", self.0),
+        }
+    }
+
     /// `count` × 1,024² bytes.
     #[must_use]
     pub const fn mib(count: u64) -> Self {
@@ -95,5 +106,11 @@ mod tests {
             assert_eq!(read(nonsense), Err(NotAByteCount), "{nonsense}");
         }
         assert_eq!(ByteCount::gib(16).to_string(), "16.0 GiB");
+        for (bytes, exact) in [(16 << 30, "16 GiB"), (1000, "1000 B"), (0, "0 B"), (1536, "1536 B")]
+        {
+            assert_eq!(ByteCount(bytes).exact(), exact);
+            assert_eq!(read(exact), Ok(bytes));
+        }
+        assert_eq!(read(&ByteCount(u64::MAX).exact()), Ok(u64::MAX));
     }
 }

@@ -35,23 +35,23 @@ pub(crate) struct Record {
     pid: String,
     program: String,
     since: String,
-    pub(crate) sharing: Recorded<SharedPlace>,
+    pub(crate) sharing: Recorded,
 }
 
 /// What a record says of sharing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Recorded<Place> {
+pub(crate) enum Recorded {
     /// Others are excluded.
     Exclusive,
     /// The files are being opened; where the memory of the dead before may still lie.
-    Opening(Option<Place>),
+    Opening(Option<SharedPlace>),
     /// Memory is being made in a file that nobody else uses, or has been and nobody has joined.
     Making(PathBuf),
     /// Others may join through this memory.
-    Shared(Place),
+    Shared(SharedPlace),
 }
 
-impl Recorded<SharedPlace> {
+impl Recorded {
     /// What the next opener records first, who has found that nobody has the files.
     pub(crate) fn opening(before: Option<Self>) -> Self {
         match before {
@@ -109,7 +109,7 @@ impl OpenersTurn {
     }
 
     /// Records this process, in the file that the turn is about.
-    pub(crate) fn record(&self, sharing: &Recorded<SharedPlace>) -> Result<(), StorageError> {
+    pub(crate) fn record(&self, sharing: &Recorded) -> Result<(), StorageError> {
         let Some(device) = &self.device else { return Ok(()) };
         write(&**device, sharing)
     }
@@ -147,7 +147,7 @@ impl SharedPlace {
     }
 }
 
-fn write(device: &dyn Device, sharing: &Recorded<SharedPlace>) -> Result<(), StorageError> {
+fn write(device: &dyn Device, sharing: &Recorded) -> Result<(), StorageError> {
     let program = std::env::current_exe()
         .map_or_else(|_| "unknown".to_owned(), |path| path.display().to_string());
     let since = date_and_time(clock().wall_time().0.as_secs());

@@ -104,7 +104,7 @@ impl Options {
     }
 
     /// What snapshots may keep of the log and of deleted rows from being used again, 16 GiB by default.
-    /// Where that is more, those that are older than the last two checkpoints are given up, of whatever
+    /// Where that is more, or more of the log than half of what it can have, those that are older than the last two checkpoints are given up, of whatever
     /// process: reading them fails with `SnapshotTooOld`. Each process applies its own limit to the
     /// checkpoints that it writes; `SET gadus.snapshot_space_max` changes it.
     #[must_use]

@@ -33,15 +33,15 @@ impl Coordinator {
             self.refresh()?;
             let mut pins = self.pins.lock();
             let version = self.visible();
+            if version.commit < self.store().readable_from() {
+                // Given up since the refresh: there is a newer one by now.
+                continue;
+            }
             if pins.is_empty() && !self.pin_in_store(&version) {
                 drop(pins);
                 // Behind what the log still has, although a moment ago it was the newest.
                 let mut head = self.head.lock();
                 self.catch_up(&mut head)?;
-                continue;
-            }
-            if version.commit < self.store().readable_from() {
-                // Given up a moment ago, when it was the newest here no more than elsewhere.
                 continue;
             }
             let pinned = pins.entry(version.commit);

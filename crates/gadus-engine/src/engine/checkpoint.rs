@@ -273,10 +273,11 @@ impl Inner {
         store.wait_durable(end.position())?;
         let (manifest, next) = checkpointer.write(&version, &self.blobs)?;
         store.checkpoint(&manifest, version.commit, end.position())?;
-        store.named(next.extents());
+        let named = next.extents();
+        store.named(named.iter().copied());
         *checkpointer = next;
         checkpointer.describes(store.newest_root());
-        self.limit_snapshots(&checkpointer.extents());
+        self.limit_snapshots(&named);
         if store.is_shared() {
             store.find_free_space(|| self.coordinator.newest().is_ok());
         }

@@ -118,7 +118,8 @@ impl Names {
             return None;
         }
         let base = if is_column { column } else { name };
-        let mut apart = (1..).map(|number| format!("{base}_{number}"));
+        // Not what a column is called: it would be hidden from ORDER BY.
+        let mut apart = (1..).map(|number| format!("{base}:{number}"));
         apart.find(|name| self.taken.insert(name.clone()))
     }
 }

@@ -62,7 +62,7 @@ impl Session {
                 &shown
             }
             "gadus.snapshot_space_max" => {
-                shown = self.engine.snapshot_space_max().to_string();
+                shown = self.engine.snapshot_space_max().exact();
                 &shown
             }
             "default_transaction_isolation" => match state.locking.isolation {

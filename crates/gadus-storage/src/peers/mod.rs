@@ -18,6 +18,7 @@ use gadus_locks::{
     Acquired, Cleanup, Fence, INSTANCES_MAX, Instances, Latch, Liveness, LockError, LockErrorKind,
     LockSettings, LockTable, Memory, MemoryError, MemoryErrorKind, Owner,
 };
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
@@ -35,12 +36,14 @@ pub(crate) struct Peers {
     excludes_others: bool,
 }
 
-/// A latch that is held until this is dropped.
+/// A latch that is held until this is dropped, by the thread that took it.
 #[derive(Debug)]
 pub(crate) struct Held<'a> {
     latch: &'a Latch,
     me: Owner,
     acquired: Acquired,
+    /// It is taken over when its thread is over, and so must not leave it.
+    _stays: PhantomData<*const ()>,
 }
 
 impl Held<'_> {
@@ -166,7 +169,7 @@ impl Peers {
         // What latches of storage protect in memory is published by single stores: none of it is
         // half done. What is in the files may be.
         let acquired = latch.lock(self.me(), &*self.instances);
-        let held = Held { latch, me: self.me(), acquired };
+        let held = Held { latch, me: self.me(), acquired, _stays: PhantomData };
         if held.was_taken_from_the_dead() {
             let stages = &self.state().stages;
             stages.note_takeover(stage(stages));

@@ -19,7 +19,8 @@ impl Store {
     }
 
     /// Gives up the snapshots older than the older header, where they keep more than `bytes_max` of
-    /// the log and the data file from being used again; says whether it did.
+    /// the log and the data file from being used again, or half of what the log can have: a full log
+    /// would stop all writers. Says whether it did.
     ///
     /// The caller has the turn of checkpoints. `oldest_here` is the oldest commit read through this
     /// instance, and `in_use` gives the extents that commits name from a given one on.

@@ -32,14 +32,20 @@ fn a_row_inserted_by_one_is_there_for_the_others_next_statement() {
     assert_eq!(twice.kind(), ErrorKind::UniqueViolation);
 }
 
+/// One who reads, and another instance, which has written a table of 100,000 rows.
+fn reader_and_writer(path: &Path) -> (Connection, Database, Connection) {
+    let (reader, writer) = (open(path), Database::open(path, Options::new()).unwrap());
+    let writing = writer.connect();
+    writing.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", &[]).unwrap();
+    writing.execute("INSERT INTO t SELECT value, 1 FROM generate_series(1, 100000)", &[]).unwrap();
+    (reader, writer, writing)
+}
+
 #[test]
 fn a_snapshot_is_kept_while_others_write_and_checkpoint() {
     let folder = Folder::new();
     let path = folder.path("x.gadus");
-    let (reader, writer) = (open(&path), Database::open(&path, Options::new()).unwrap());
-    let writing = writer.connect();
-    writing.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", &[]).unwrap();
-    writing.execute("INSERT INTO t SELECT value, 1 FROM generate_series(1, 100000)", &[]).unwrap();
+    let (reader, writer, writing) = reader_and_writer(&path);
     let sum = "SELECT sum(n) FROM t";
     reader.execute("BEGIN", &[]).unwrap();
     assert_eq!(number(&reader, sum), 100_000);
@@ -59,11 +65,7 @@ fn a_snapshot_is_kept_while_others_write_and_checkpoint() {
 #[test]
 fn a_snapshot_that_keeps_too_much_is_given_up_and_a_new_one_reads_on() {
     let folder = Folder::new();
-    let path = folder.path("x.gadus");
-    let (reader, writer) = (open(&path), Database::open(&path, Options::new()).unwrap());
-    let writing = writer.connect();
-    writing.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", &[]).unwrap();
-    writing.execute("INSERT INTO t SELECT value, 1 FROM generate_series(1, 100000)", &[]).unwrap();
+    let (reader, writer, writing) = reader_and_writer(&folder.path("x.gadus"));
     writing.execute("SET gadus.snapshot_space_max = '1kB'", &[]).unwrap();
     let limit = writing.query("SHOW gadus.snapshot_space_max", &[]).unwrap().next().unwrap();
     assert_eq!(limit.unwrap().get::<String>(0).unwrap(), "1000 B");

@@ -55,6 +55,7 @@ fn columns_of_the_same_name_are_as_good_as_any() {
         ("SELECT b + 1, b + 1 FROM pairs WHERE a = 1", "2|2"),
         ("SELECT a AS x, b AS x FROM pairs WHERE a = 3 ORDER BY b", "3|3"),
         ("SELECT *, a FROM pairs WHERE a = 1", "1|1|x|1"),
+        ("SELECT a, a FROM (SELECT a, -a AS a_1 FROM pairs) AS t ORDER BY a_1", "3|3\n2|2\n1|1"),
         ("SELECT a, a FROM pairs UNION ALL SELECT 7, 7 ORDER BY 1", "1|1\n2|2\n3|3\n7|7"),
         ("SELECT a FROM (SELECT a, b, b FROM pairs) AS t WHERE b > 2", "3"),
         ("SELECT p.a, q.a FROM pairs p JOIN pairs q ON p.a = q.b ORDER BY q.a", "1|1\n2|2\n3|3"),

@@ -38,10 +38,7 @@ fn who_waits_for_the_dead_goes_on_wherever_they_died() {
 #[test]
 fn who_would_be_woken_by_the_dead_goes_on() {
     let play = || {
-        let mut stage = Stage::new(2, &[name(1)]);
-        let owners = [stage.owner(0), stage.owner(1)];
-        stage.prepare(owners[1], |owner| owner.lock(name(1), Mode::Exclusive, Wait::No).unwrap());
-        stage.holds(1, name(1), Mode::Exclusive);
+        let (mut stage, owners) = Stage::of_two(name(1), 1, Mode::Exclusive);
         stage.thread("survivor", owners[0], |actor| {
             actor.take(name(1), Mode::Shared);
             actor.unlock(name(1));
@@ -132,10 +129,7 @@ fn two_that_clean_up_at_once_do_it_once_also_if_one_of_them_dies() {
 #[test]
 fn who_dies_while_it_waits_keeps_nobody_waiting() {
     let play = || {
-        let mut stage = Stage::new(2, &[name(1)]);
-        let owners = [stage.owner(0), stage.owner(1)];
-        stage.prepare(owners[0], |owner| owner.lock(name(1), Mode::Shared, Wait::No).unwrap());
-        stage.holds(0, name(1), Mode::Shared);
+        let (mut stage, owners) = Stage::of_two(name(1), 0, Mode::Shared);
         stage.thread("survivor", owners[0], |actor| {
             // A conversion: the mortal one may be in the queue, or have it all to itself.
             actor.take(name(1), Mode::Update);

@@ -31,10 +31,7 @@ fn a_weak_lock_is_not_overlooked_by_a_strong_one() {
 fn a_weak_lock_that_is_given_up_or_strengthened_while_it_is_moved_is_moved_once() {
     let table = table_lock();
     let play = |strengthens: bool| {
-        let mut stage = Stage::new(2, &[table]);
-        let owners = [stage.owner(0), stage.owner(1)];
-        stage.prepare(owners[0], |owner| owner.lock(table, Mode::IntentShared, Wait::No).unwrap());
-        stage.holds(0, table, Mode::IntentShared);
+        let (mut stage, owners) = Stage::of_two(table, 0, Mode::IntentShared);
         stage.thread("weak", owners[0], move |actor| {
             if strengthens {
                 actor.take(table, Mode::IntentExclusive);

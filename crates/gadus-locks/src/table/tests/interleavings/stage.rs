@@ -86,6 +86,16 @@ impl Stage {
         }
     }
 
+    /// An owner in each of two instances, of which one has something: that of the thread of the same
+    /// number.
+    pub(super) fn of_two(resource: Resource, has: usize, mode: Mode) -> (Self, [usize; 2]) {
+        let mut stage = Self::new(2, &[resource]);
+        let owners = [stage.owner(0), stage.owner(1)];
+        stage.prepare(owners[has], |owner| owner.lock(resource, mode, Wait::No).unwrap());
+        stage.holds(has, resource, mode);
+        (stage, owners)
+    }
+
     /// An owner in an instance.
     pub(super) fn owner(&mut self, instance: usize) -> usize {
         let owner = self.tables[instance].register().unwrap();

@@ -88,10 +88,7 @@ fn waits(table: &LockTable, wish: &queue::Entry) -> bool {
 #[test]
 fn who_is_late_is_granted_or_not_in_the_queue() {
     let play = || {
-        let mut stage = Stage::new(2, &[name(1)]);
-        let owners = [stage.owner(0), stage.owner(1)];
-        stage.prepare(owners[0], |owner| owner.lock(name(1), Mode::Exclusive, Wait::No).unwrap());
-        stage.holds(0, name(1), Mode::Exclusive);
+        let (mut stage, owners) = Stage::of_two(name(1), 0, Mode::Exclusive);
         stage.thread("holder", owners[0], |actor| actor.unlock(name(1)));
         stage.thread("waiter", owners[1], |actor| {
             let end = crate::steps::now().plus(Duration::from_millis(10));
@@ -119,10 +116,7 @@ fn who_is_late_is_granted_or_not_in_the_queue() {
 #[test]
 fn who_is_cancelled_is_granted_or_not_in_the_queue() {
     let play = || {
-        let mut stage = Stage::new(2, &[name(1)]);
-        let owners = [stage.owner(0), stage.owner(1)];
-        stage.prepare(owners[0], |owner| owner.lock(name(1), Mode::Exclusive, Wait::No).unwrap());
-        stage.holds(0, name(1), Mode::Exclusive);
+        let (mut stage, owners) = Stage::of_two(name(1), 0, Mode::Exclusive);
         let canceller = stage.prepare(owners[1], |owner| owner.canceller());
         stage.thread("holder", owners[0], |actor| actor.unlock(name(1)));
         stage.thread("waiter", owners[1], |actor| {
@@ -162,10 +156,7 @@ fn a_cancellation_is_heard_whenever_it_comes() {
 #[test]
 fn a_holder_that_releases_when_it_is_told_to_is_told() {
     let play = || {
-        let mut stage = Stage::new(2, &[name(1)]);
-        let owners = [stage.owner(0), stage.owner(1)];
-        stage.prepare(owners[0], |owner| owner.lock(name(1), Mode::Exclusive, Wait::No).unwrap());
-        stage.holds(0, name(1), Mode::Exclusive);
+        let (mut stage, owners) = Stage::of_two(name(1), 0, Mode::Exclusive);
         let mut watcher = stage.tables[0].watcher();
         stage.thread("holder", owners[0], move |actor| {
             let about =
@@ -185,10 +176,7 @@ fn a_holder_that_releases_when_it_is_told_to_is_told() {
 #[test]
 fn a_notification_of_what_is_released_meanwhile_harms_nobody() {
     let play = || {
-        let mut stage = Stage::new(2, &[name(1)]);
-        let owners = [stage.owner(0), stage.owner(1)];
-        stage.prepare(owners[0], |owner| owner.lock(name(1), Mode::Exclusive, Wait::No).unwrap());
-        stage.holds(0, name(1), Mode::Exclusive);
+        let (mut stage, owners) = Stage::of_two(name(1), 0, Mode::Exclusive);
         let mut watcher = stage.tables[0].watcher();
         stage.thread("holder", owners[0], |actor| actor.unlock(name(1)));
         stage.thread("waiter", owners[1], |actor| {
