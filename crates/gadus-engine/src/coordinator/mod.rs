@@ -29,6 +29,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+/// Nobody appends for so long whose process runs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Who has waited so long for another thread of its process looks for itself.
+const LAST_LOOK: Duration = Duration::from_secs(1);
+
 /// Orders the commits of one database.
 #[derive(Debug)]
 pub(crate) struct Coordinator {
@@ -111,8 +117,14 @@ impl Coordinator {
     /// Takes the commit lock.
     pub(crate) fn lock(&self) -> Result<Locked<'_>> {
         self.check_process()?;
-        let appending = self.appending.lock();
-        let turn = self.store().turn();
+        let appending = loop {
+            match self.appending.try_lock_for(PATIENCE) {
+                Some(appending) => break appending,
+                // Another thread waits: for somebody who does not go on, or it is nearly through.
+                None => drop(self.store().turn_within(LAST_LOOK)?),
+            }
+        };
+        let turn = self.store().turn_within(PATIENCE)?;
         let mut head = self.head.lock();
         self.catch_up(&mut head)?;
         Ok(Locked { head, turn, _appending: appending })

@@ -12,7 +12,7 @@ use state::Revoked;
 pub(crate) use state::{FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, Pin, STATE, State, TABLE};
 
 use crate::error::{ErrorKind, StorageError};
-use gadus_base::{CommitNumber, LogPosition};
+use gadus_base::{CommitNumber, Instant, LogPosition};
 use gadus_block::{Device, Fence as DeviceFence};
 use gadus_locks::{
     Acquired, Cleanup, Fence, INSTANCES_MAX, Instances, Latch, Liveness, LockError, LockErrorKind,
@@ -166,15 +166,28 @@ impl Peers {
         latch: &'a Latch,
         stage: impl FnOnce(&StageState) -> Stage,
     ) -> Held<'a> {
+        self.hold_until(latch, None, stage).expect("without an end there is no being late")
+    }
+
+    /// The same, until `end`.
+    ///
+    /// # Errors
+    /// Who had it then, and is not known to be dead.
+    pub(crate) fn hold_until<'a>(
+        &self,
+        latch: &'a Latch,
+        end: Option<Instant>,
+        stage: impl FnOnce(&StageState) -> Stage,
+    ) -> Result<Held<'a>, Owner> {
         // What latches of storage protect in memory is published by single stores: none of it is
         // half done. What is in the files may be.
-        let acquired = latch.lock(self.me(), &*self.instances);
+        let acquired = latch.lock_until(self.me(), &*self.instances, end)?;
         let held = Held { latch, me: self.me(), acquired, _stays: PhantomData };
         if held.was_taken_from_the_dead() {
             let stages = &self.state().stages;
             stages.note_takeover(stage(stages));
         }
-        held
+        Ok(held)
     }
 
     /// The oldest log position that anybody pins. What is pinned later is newer than what the

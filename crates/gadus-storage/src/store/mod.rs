@@ -33,14 +33,16 @@ use crate::options::{Durability, Options};
 use crate::peers::{Held, Peers, Stage};
 use crate::poison::Poison;
 use crate::space::{Extent, Misplaced, Space};
-use gadus_base::{CommitNumber, DatabaseId, LogPosition, ProcessMark};
+use gadus_base::{CommitNumber, DatabaseId, LogPosition, ProcessMark, clock};
 use gadus_block::Hint;
+use gadus_locks::Owner;
 use parking_lot::Mutex;
 use relaxed::RelaxedSync;
 use std::io::IoSlice;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// One open database. Bytes only: what they mean is the caller's business.
 #[derive(Debug)]
@@ -215,6 +217,18 @@ impl Store {
         Turn { _held: peers.hold(&peers.state().commit, |_| Stage::Commit) }
     }
 
+    /// The same, unless somebody has it for so long, who must be stopped then: nothing is taken from
+    /// the living.
+    ///
+    /// # Errors
+    /// `InUse`, with the name of who has it.
+    pub fn turn_within(&self, patience: Duration) -> Result<Turn<'_>, StorageError> {
+        let peers = &self.shared.peers;
+        let end = Some(clock().now().plus(patience));
+        let held = peers.hold_until(&peers.state().commit, end, |_| Stage::Commit);
+        Ok(Turn { _held: held.map_err(|owner| self.shared.stuck(owner))? })
+    }
+
     /// Appends a record: written, not durable yet.
     ///
     /// # Errors
@@ -330,6 +344,19 @@ impl Shared {
         }
         let message = "the database is open for reading only";
         Err(StorageError::new(ErrorKind::ReadOnly, &self.files.data_described, message))
+    }
+
+    /// Somebody is in the middle of a commit for too long.
+    fn stuck(&self, owner: Owner) -> StorageError {
+        let who = match self.peers.instances().describe(owner) {
+            Some(found) => format!("process {} ({})", found.pid, found.program),
+            None => "another process".to_owned(),
+        };
+        let message = format!(
+            "{who} is in the middle of a commit and does not go on; if it is stopped, continue it \
+             (kill -CONT) or end it (kill -KILL), and commit again"
+        );
+        StorageError::new(ErrorKind::InUse, &self.files.data_described, message)
     }
 
     fn invalid(&self, message: &str) -> StorageError {

@@ -4,7 +4,7 @@
 use crate::child::{Child, await_word, say, task};
 use crate::place::{Place, append, follow};
 use gadus_block::{Delays, ThrottledFolder};
-use gadus_storage::{Stage, Store};
+use gadus_storage::{ErrorKind, Stage, Store};
 use rustix::process::{Pid, Signal, kill_process};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -116,6 +116,10 @@ fn who_is_stopped_in_its_turn_to_append_is_named_waited_for_and_not_robbed() {
             assert!(joiner.pin(found.end.commit(), found.end.position()));
         }
         assert!(!has_appended.load(Ordering::SeqCst), "nothing is taken from the living");
+        // Who does not want to wait for ever is told for whom he waits.
+        let late = store.turn_within(Duration::from_millis(20)).unwrap_err();
+        assert_eq!(late.kind, ErrorKind::InUse);
+        assert!(late.message.contains(&format!("process {} (", holder.id())), "{}", late.message);
         assert_eq!(store.statistics().takeovers.commit, 0);
         send(&holder, Signal::CONT);
         holder.tell("go on");

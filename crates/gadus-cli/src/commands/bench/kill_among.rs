@@ -4,7 +4,10 @@
 //! - Most victims are chosen because they are in the middle of what others wait for: this process has
 //!   the database open, too, and sees it. How many were hit there is counted by who takes over.
 //! - How long the survivors pause around a kill is measured at their acknowledged commits, from
-//!   outside: with the start of the replacement, and with whatever else the cores do.
+//!   outside: with the start of the replacement, and with whatever else the cores do. Victims that have
+//!   much memory are replaced by processes that have theirs before the kill.
+//! - A witness syncs a file of its own meanwhile. What its disk does to it, it does to the survivors:
+//!   pauses are told with that time and without.
 //! - Every so often all are killed at once, and the files are looked at from another process.
 
 use std::io::{self, Write};
@@ -18,14 +21,19 @@ use super::kill::{ACKNOWLEDGED, KILLS, Kill};
 use super::left::{CHECKPOINT_LOG, ERRORS, Found, LOST, ROWS_KEPT, State, keep, look, prepare};
 use super::machine::Machine;
 use super::pause;
+use super::witness::{Seen, Witness};
 use super::workplace::{Workplace, remove_database};
-use crate::commands::ledger::{Numbers, Writers, Writing};
+use crate::commands::ledger::{Numbers, Pause, Writers, Writing};
 use crate::failure::Failure;
 use crate::progress::Progress;
 
 const STALL_999: Metric = Metric::lower("stall_ms_p999", "ms");
 const STALL_MEDIAN: Metric = Metric::lower("stall_ms_median", "ms");
 const STALL_MAX: Metric = Metric::lower("stall_ms_max", "ms");
+const OWN_STALL_999: Metric = Metric::lower("stall_without_disk_ms_p999", "ms");
+const OWN_STALL_MAX: Metric = Metric::lower("stall_without_disk_ms_max", "ms");
+const BARE_SYNC_999: Metric = Metric::lower("bare_sync_ms_p999", "ms");
+const BARE_SYNC_MAX: Metric = Metric::lower("bare_sync_ms_max", "ms");
 
 const HIT_COMMIT: Metric = Metric::higher("kills_in_commit", "count");
 const HIT_SYNC: Metric = Metric::higher("kills_in_sync", "count");
@@ -57,8 +65,8 @@ const EARLY_ONE_IN: u64 = 8;
 /// What happened around the kills.
 #[derive(Debug, Default)]
 struct Around {
-    /// How long survivors paused.
-    stalls: Vec<Duration>,
+    /// The survivors' pauses around each.
+    stalls: Vec<Vec<Pause>>,
     /// Kills in the middle of something, by who took over.
     hits: Takeovers,
 }
@@ -76,6 +84,7 @@ pub(super) fn run(command: &Kill) -> Result<(), Failure> {
         ..Writing::new(place.path("kill.db"))
     };
     prepare(&all)?;
+    let witness = Witness::start(&place.path("witness"))?;
     let (mut random, mut found) = (Random::from_system(), Found::default());
     let (mut known, mut around) = (State::default(), Around::default());
     let mut progress = Progress::new("killing", u64::from(kills));
@@ -101,35 +110,41 @@ pub(super) fn run(command: &Kill) -> Result<(), Failure> {
     }
     drop(progress);
     remove_database(&all.file)?;
-    report(kills, processes, &found, around, machine.was_quiet()?, common.json)
+    let seen = witness.end()?;
+    report(kills, processes, (&found, &around, seen), machine.was_quiet()?, common.json)
 }
 
 #[allow(clippy::cast_precision_loss)] // counts below 2^53
 fn report(
     kills: u32,
     processes: u32,
-    found: &Found,
-    around: Around,
+    (found, around, mut seen): (&Found, &Around, Seen),
     quiet: bool,
     json: bool,
 ) -> Result<(), Failure> {
-    let Around { mut stalls, hits } = around;
-    stalls.sort_unstable();
-    let at = |share: f64| {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an index
-        let index = (stalls.len() as f64 * share) as usize;
-        let stall = stalls.get(index.min(stalls.len().saturating_sub(1)));
-        stall.map_or(0.0, |stall| stall.as_secs_f64() * 1e3)
+    let Around { stalls, hits } = around;
+    let longest = |length: &dyn Fn(&Pause) -> Duration| {
+        let of_one = |pauses: &Vec<Pause>| pauses.iter().map(length).max().unwrap_or_default();
+        let mut all = stalls.iter().map(of_one).collect::<Vec<_>>();
+        all.sort_unstable();
+        all
     };
+    let stalls = longest(&Pause::length);
+    let own = longest(&|pause| seen.without_disk(*pause));
+    seen.took.sort_unstable();
     let case = format!("{processes} processes");
     let figures = [
         (KILLS, f64::from(kills)),
         (ACKNOWLEDGED, found.acknowledged as f64),
         (LOST, found.lost as f64),
         (ERRORS, found.errors as f64),
-        (STALL_MEDIAN, at(0.5)),
-        (STALL_999, at(0.999)),
-        (STALL_MAX, at(1.0)),
+        (STALL_MEDIAN, share_ms(&stalls, 0.5)),
+        (STALL_999, share_ms(&stalls, 0.999)),
+        (STALL_MAX, share_ms(&stalls, 1.0)),
+        (OWN_STALL_999, share_ms(&own, 0.999)),
+        (OWN_STALL_MAX, share_ms(&own, 1.0)),
+        (BARE_SYNC_999, share_ms(&seen.took, 0.999)),
+        (BARE_SYNC_MAX, share_ms(&seen.took, 1.0)),
         (HIT_COMMIT, hits.commit as f64),
         (HIT_SYNC, hits.sync as f64),
         (HIT_CHECKPOINT, hits.checkpoint as f64),
@@ -140,6 +155,15 @@ fn report(
     let figures =
         figures.map(|(metric, value)| Figure::alone(&case, metric, value, kills as usize));
     figures::print("kill", &figures, quiet, json)
+}
+
+/// What so large a share of sorted times does not exceed, in milliseconds.
+#[allow(clippy::cast_precision_loss)] // counts below 2^53
+fn share_ms(sorted: &[Duration], share: f64) -> f64 {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // an index
+    let index = (sorted.len() as f64 * share) as usize;
+    let time = sorted.get(index.min(sorted.len().saturating_sub(1)));
+    time.map_or(0.0, |time| time.as_secs_f64() * 1e3)
 }
 
 /// Starts all, kills some one after another and then all at once; returns what they have
@@ -158,6 +182,7 @@ fn kill_some(
         if random.below(EARLY_ONE_IN) > 0 {
             writers.wait_for(victim)?;
         }
+        writers.prepare_spare()?;
         pause(Duration::from_millis(random.below(REST_MS_MAX)));
         if let Some(stage) = aim {
             victim = find(&database, &writers, *stage).unwrap_or(victim);

@@ -22,6 +22,7 @@ mod rounds;
 mod scan;
 mod scopes;
 mod soak;
+mod witness;
 mod worker;
 mod workplace;
 

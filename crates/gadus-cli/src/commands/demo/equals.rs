@@ -7,7 +7,7 @@ use gadus::{Connection, Database, Options};
 use gadus_base::{Random, clock};
 
 use super::report::{Report, counted};
-use crate::commands::ledger::{self, Totals, Writers, Writing};
+use crate::commands::ledger::{self, Pause, Totals, Writers, Writing};
 use crate::commands::pause;
 use crate::failure::Failure;
 use crate::shell::shown_seconds;
@@ -50,7 +50,7 @@ pub(super) fn rounds(path: &Path, kills: u32, report: &mut Report) -> Result<(),
         0 => {}
         lost => return Err(Failure::message(format!("{lost} acknowledged commits are lost"))),
     }
-    let longest = stalls.iter().max().copied().unwrap_or_default();
+    let longest = stalls.iter().flatten().map(Pause::length).max().unwrap_or_default();
     report.figure("commits of eight processes on one file", &counted(commits(&connection)?));
     report.figure("of these acknowledged and lost, by a kill each second", "0");
     report

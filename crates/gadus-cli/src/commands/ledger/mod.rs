@@ -11,7 +11,7 @@ mod verify;
 mod writer;
 mod writers;
 
-pub(crate) use process::WritingProcess;
+pub(crate) use process::{Pause, WritingProcess};
 pub(crate) use verify::Totals;
 pub(crate) use writer::{Writing, write};
 pub(crate) use writers::Writers;

@@ -5,8 +5,8 @@
 //!   looking.
 //! - A process that nobody kills any more is killed when dropped.
 
-use std::io::{self, BufRead, BufReader};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use gadus_base::{Instant, clock};
 
+use super::writer::READY;
 use super::{Numbers, WriterId, Writing};
 use crate::failure::Failure;
 
@@ -26,13 +27,25 @@ const COMMIT_MAX: Duration = Duration::from_secs(60);
 /// A process that writes to a ledger.
 #[derive(Debug)]
 pub(crate) struct WritingProcess {
-    child: Child,
+    child: Running,
     reading: Option<JoinHandle<io::Result<Numbers>>>,
     pauses: Arc<Mutex<Pauses>>,
     /// One message for each awaited commit.
     acknowledged: Receiver<()>,
     awaited: usize,
     first_writer: u32,
+}
+
+/// A child that is killed when this is dropped.
+#[derive(Debug)]
+struct Running(Child);
+
+/// A process that has its memory, and has not opened the database.
+#[derive(Debug)]
+pub(crate) struct Spare {
+    child: Running,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
 }
 
 /// When a process acknowledged last, and pauses that it has made since its first commit.
@@ -47,6 +60,12 @@ pub(crate) struct Pauses {
 pub(crate) struct Pause {
     pub(crate) from: Instant,
     pub(crate) to: Instant,
+}
+
+impl Pause {
+    pub(crate) fn length(&self) -> Duration {
+        self.to.since(self.from)
+    }
 }
 
 /// Shorter pauses are not noted.
@@ -74,10 +93,17 @@ impl WritingProcess {
 
     /// Starts the process; [`wait`](Self::wait) will wait for `awaited` commits.
     pub(crate) fn start(writing: &Writing, awaited: usize) -> Result<Self, Failure> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.arg(WRITER).args(writing.arguments());
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-        let output = child.stdout.take();
+        let mut child = Running(command(writing)?.stdin(Stdio::null()).spawn()?);
+        let output = child.output()?;
+        Self::listen(child, output, writing.first_writer, awaited)
+    }
+
+    fn listen(
+        child: Running,
+        output: BufReader<ChildStdout>,
+        first_writer: u32,
+        awaited: usize,
+    ) -> Result<Self, Failure> {
         let (sender, acknowledged) = sync_channel(awaited);
         let pauses = Arc::<Mutex<Pauses>>::default();
         let mut process = Self {
@@ -86,9 +112,8 @@ impl WritingProcess {
             pauses: pauses.clone(),
             acknowledged,
             awaited,
-            first_writer: writing.first_writer,
+            first_writer,
         };
-        let output = output.ok_or_else(|| Failure::message("the writer has no output"))?;
         let read = move || read_acknowledged(output, &sender, &pauses);
         process.reading = Some(gadus_base::spawn("acknowledged", read)?);
         Ok(process)
@@ -101,7 +126,7 @@ impl WritingProcess {
 
     /// Its process id.
     pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+        self.child.0.id()
     }
 
     /// Waits as [`wait`](Self::wait), unless that was done before.
@@ -129,33 +154,73 @@ impl WritingProcess {
 
     /// Kills the process with SIGKILL; returns what it has acknowledged.
     pub(crate) fn kill(mut self) -> Result<Numbers, Failure> {
-        if let Some(status) = self.child.try_wait()? {
+        if let Some(status) = self.child.0.try_wait()? {
             return Err(Failure::message(format!("the writer ended by itself: {status}")));
         }
-        self.child.kill()?;
-        self.child.wait()?;
+        self.child.0.kill()?;
+        self.child.0.wait()?;
         let broken = || Failure::message("reading what was acknowledged broke off");
         let reading = self.reading.take().ok_or_else(broken)?;
         Ok(reading.join().map_err(|_| broken())??)
     }
 }
 
-impl Drop for WritingProcess {
+impl Running {
+    fn output(&mut self) -> Result<BufReader<ChildStdout>, Failure> {
+        let output = self.0.stdout.take();
+        Ok(BufReader::new(output.ok_or_else(|| Failure::message("the writer has no output"))?))
+    }
+}
+
+impl Drop for Running {
     fn drop(&mut self) {
         // One that has ended needs no more.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
+}
+
+impl Spare {
+    /// Starts one with one writer; returns when it has its memory.
+    pub(crate) fn start(writing: &Writing) -> Result<Self, Failure> {
+        let writing = Writing { spare: true, ..writing.clone() };
+        let mut child = Running(command(&writing)?.stdin(Stdio::piped()).spawn()?);
+        let mut output = child.output()?;
+        let input = child.0.stdin.take();
+        let input = input.ok_or_else(|| Failure::message("the writer has no input"))?;
+        let mut said = String::new();
+        output.read_line(&mut said)?;
+        let spare = Self { child, input, output };
+        match said.trim() {
+            READY => Ok(spare),
+            _ => Err(Failure::message("a spare writer ended by itself")),
+        }
+    }
+
+    /// Has it open the database and carry on a writer.
+    pub(crate) fn carry_on(
+        mut self,
+        writer: u32,
+        awaited: usize,
+    ) -> Result<WritingProcess, Failure> {
+        writeln!(self.input, "{writer}")?;
+        WritingProcess::listen(self.child, self.output, writer, awaited)
+    }
+}
+
+fn command(writing: &Writing) -> Result<Command, Failure> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg(WRITER).args(writing.arguments()).stdout(Stdio::piped());
+    Ok(command)
 }
 
 /// Reads lines of "writer number" to their end.
 fn read_acknowledged(
-    output: ChildStdout,
+    mut output: BufReader<ChildStdout>,
     sender: &SyncSender<()>,
     pauses: &Mutex<Pauses>,
 ) -> io::Result<Numbers> {
     let mut numbers = Numbers::default();
-    let mut output = BufReader::new(output);
     let mut line = String::new();
     while output.read_line(&mut line)? > 0 {
         if let Some((writer, n)) = acknowledged(&line) {

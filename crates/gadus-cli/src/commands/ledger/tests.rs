@@ -46,6 +46,7 @@ fn a_process_is_told_all_that_its_parent_wants() {
         first_writer: 8,
         rows_kept: Some(500),
         checkpoint_log: Some(1 << 17),
+        spare: true,
         ..plain.clone()
     };
     for writing in [plain, full] {

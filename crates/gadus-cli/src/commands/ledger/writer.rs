@@ -13,6 +13,9 @@ use gadus::{ByteCount, Connection, Database, ErrorKind, Options, Statement, para
 use super::{WriterId, fingerprint};
 use crate::failure::Failure;
 
+/// What a spare process says once it has its memory.
+pub(super) const READY: &str = "ready";
+
 /// What a writing process is told.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct Writing {
@@ -33,6 +36,9 @@ pub(crate) struct Writing {
     /// Memory that the process has beside: what its death takes longer for [default: none]
     #[arg(long)]
     pub(crate) resident: Option<ByteCount>,
+    /// Have the memory first, and open once standard input tells the id of the first writer
+    #[arg(long)]
+    pub(crate) spare: bool,
 }
 
 impl Writing {
@@ -46,6 +52,7 @@ impl Writing {
             rows_kept: None,
             checkpoint_log: None,
             resident: None,
+            spare: false,
         }
     }
 
@@ -60,7 +67,8 @@ impl Writing {
         ];
         let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
         let words = given.flat_map(|(name, value)| [name.into(), value.to_string().into()]);
-        words.chain(["--".into(), self.file.clone().into()]).collect()
+        let spare = self.spare.then(|| "--spare".into());
+        words.chain(spare).chain(["--".into(), self.file.clone().into()]).collect()
     }
 }
 
@@ -71,10 +79,11 @@ pub(crate) fn write(writing: &Writing) -> Result<(), Failure> {
         options = options.checkpoint_log(ByteCount(bytes));
     }
     let resident = touched(writing.resident.unwrap_or_default())?;
+    let first_writer = if writing.spare { told()? } else { writing.first_writer };
     let database = Database::open(&writing.file, options)?;
     std::thread::scope(|scope| {
         let start = |index: u32| {
-            let id = WriterId(writing.first_writer.saturating_add(index));
+            let id = WriterId(first_writer.saturating_add(index));
             let connection = database.connect();
             scope.spawn(move || Writer::prepare(id, &connection, writing.rows_kept)?.run())
         };
@@ -95,6 +104,14 @@ fn touched(size: ByteCount) -> Result<Vec<u8>, Failure> {
     let mut memory = vec![0; bytes];
     memory.iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = 1);
     Ok(std::hint::black_box(memory))
+}
+
+/// Says that this process has its memory; returns the first writer's id, once it is told.
+fn told() -> Result<u32, Failure> {
+    writeln!(io::stdout(), "{READY}")?;
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    line.trim().parse().map_err(|_| Failure::message(format!("{line:?} is no writer's id")))
 }
 
 /// One writer, and its statements of a commit.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gadus_base::{Instant, Random, clock};
 
-use super::process::{Pause, WritingProcess};
+use super::process::{Pause, Spare, WritingProcess};
 use super::{Numbers, Writing};
 use crate::failure::Failure;
 
@@ -23,6 +23,8 @@ pub(crate) struct Writers {
     /// When somebody was killed, and the pauses of all that they did not end with.
     kills: Vec<Instant>,
     pauses: Vec<Vec<Pause>>,
+    /// The next to be started, where that takes long.
+    spare: Option<Spare>,
 }
 
 impl Writers {
@@ -34,6 +36,7 @@ impl Writers {
             acknowledged: Numbers::default(),
             kills: Vec::new(),
             pauses: Vec::new(),
+            spare: None,
         };
         for id in 0..all.writers {
             writers.processes.push(writers.process(id)?);
@@ -42,6 +45,15 @@ impl Writers {
             process.wait_once()?;
         }
         Ok(writers)
+    }
+
+    /// Has the next process have its memory before it is needed, so that what others wait for is the
+    /// death of one, and not the start of another.
+    pub(crate) fn prepare_spare(&mut self) -> Result<(), Failure> {
+        if self.writing.resident.is_some() && self.spare.is_none() {
+            self.spare = Some(Spare::start(&self.writing)?);
+        }
+        Ok(())
     }
 
     fn process(&self, id: u32) -> Result<WritingProcess, Failure> {
@@ -76,25 +88,27 @@ impl Writers {
         self.pauses.push(killed.pauses(false));
         self.kills.push(clock().now());
         self.acknowledged.note_all(&killed.kill()?);
-        let next = self.process(id)?;
+        let next = match self.spare.take() {
+            Some(spare) => spare.carry_on(id, 1)?,
+            None => self.process(id)?,
+        };
         self.processes.push(next);
         Ok(())
     }
 
-    /// Kills all; returns what all have acknowledged, and the longest pause of any survivor that
-    /// overlaps each kill before.
-    pub(crate) fn end(mut self) -> Result<(Numbers, Vec<Duration>), Failure> {
+    /// Kills all; returns what all have acknowledged, and the pauses of survivors that overlap each
+    /// kill before.
+    pub(crate) fn end(mut self) -> Result<(Numbers, Vec<Vec<Pause>>), Failure> {
         for process in self.processes.drain(..) {
             self.pauses.push(process.pauses(true));
             self.acknowledged.note_all(&process.kill()?);
         }
-        let longest = |kill: &Instant| {
+        let around = |kill: &Instant| {
             let end = kill.plus(AFTERMATH);
             let overlaps = |pause: &&Pause| pause.from <= end && pause.to >= *kill;
-            let pauses = self.pauses.iter().flatten().filter(overlaps);
-            pauses.map(|pause| pause.to.since(pause.from)).max().unwrap_or(Duration::ZERO)
+            self.pauses.iter().flatten().filter(overlaps).copied().collect()
         };
-        let stalls = self.kills.iter().map(longest).collect();
+        let stalls = self.kills.iter().map(around).collect();
         Ok((self.acknowledged, stalls))
     }
 }

@@ -37,11 +37,17 @@ impl Bare {
         let started = clock().now();
         let mut commits = 0_u32;
         while started.elapsed() < time {
-            self.file.write_all_at(&[1; RECORD_BYTES], self.offset)?;
-            self.file.sync_data()?;
-            self.offset = (self.offset + RECORD_BYTES as u64) % FILE_BYTES as u64;
+            self.write_and_sync()?;
             commits += 1;
         }
         Ok(f64::from(commits) / started.elapsed().as_secs_f64())
+    }
+
+    /// One commit.
+    pub(in super::super) fn write_and_sync(&mut self) -> Result<(), Failure> {
+        self.file.write_all_at(&[1; RECORD_BYTES], self.offset)?;
+        self.file.sync_data()?;
+        self.offset = (self.offset + RECORD_BYTES as u64) % FILE_BYTES as u64;
+        Ok(())
     }
 }
