@@ -35,6 +35,7 @@ mod keys;
 mod locks;
 mod scan;
 mod segment;
+mod shared;
 mod snapshot;
 mod transaction;
 mod types;
@@ -56,6 +57,9 @@ pub use scan::{
     Aggregate, Aggregated, Comparison, Predicate, ROW_ID_COLUMN, Scan, ScanRequest, Test,
 };
 pub use segment::SEGMENT_ROWS_MAX;
+pub use shared::{
+    Answer, Asked, BATCH_QUERIES, ClockStatistics, FoundRows, Question, ScansAlone, Wanted,
+};
 pub use snapshot::{Snapshot, Table};
 pub use transaction::{BulkWriter, Isolation, Savepoint, Transaction};
 pub use types::{

@@ -6,6 +6,8 @@
 //!   quotes is its own shape.
 
 use crate::value::Value;
+use arrow::compute::kernels::cast_utils::Parser;
+use arrow::datatypes::{Date32Type, TimestampMicrosecondType};
 
 /// A statement's shape and the literals lifted out of it.
 #[derive(Debug, PartialEq)]
@@ -34,7 +36,8 @@ pub(crate) fn shape_of(text: &str) -> Option<Shape> {
                     return None;
                 }
                 let (value, end) = quoted(text, at)?;
-                shape.push(Value::Text(value));
+                let value = shape.typed(value)?;
+                shape.push(value);
                 at = end;
             }
             b'"' => {
@@ -72,6 +75,27 @@ pub(crate) fn shape_of(text: &str) -> Option<Shape> {
 }
 
 impl Shape {
+    /// A quoted text with the type that stands before it, which is lifted with it; none where the text
+    /// is no such value.
+    fn typed(&mut self, text: String) -> Option<Value> {
+        let before = self.text.trim_end();
+        let start = before.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'));
+        let start = start
+            .map_or(0, |place| place + before[place..].chars().next().map_or(1, char::len_utf8));
+        let value = match &before[start..] {
+            word if word.eq_ignore_ascii_case("date") => Value::Date(Date32Type::parse(&text)?),
+            word if word.eq_ignore_ascii_case("timestamp") => {
+                // What a zone means beside a column without one is DataFusion's business.
+                let is_plain = text.len() <= "2024-02-29 12:00:00.123456".len()
+                    && !text.contains(['Z', 'z', '+']);
+                Value::Timestamp(TimestampMicrosecondType::parse(&text).filter(|_| is_plain)?)
+            }
+            _ => return Some(Value::Text(text)),
+        };
+        self.text.truncate(start);
+        Some(value)
+    }
+
     fn push(&mut self, value: Value) {
         self.literals.push(value);
         self.text.push('$');

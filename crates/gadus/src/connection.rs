@@ -5,6 +5,7 @@
 //! - `BEGIN`, `COMMIT` and `ROLLBACK` are statements; a dropped connection rolls back.
 
 use crate::appender::Appender;
+use crate::pending::Pending;
 use crate::rows::{BatchStream, Rows};
 use crate::runtime;
 use crate::statement::Statement;
@@ -54,6 +55,22 @@ impl Connection {
     /// Those of the statement.
     pub fn run(&self, sql: &str, params: &[Value]) -> Result<Outcome> {
         runtime::wait(self.session.execute(sql, params)).map(Outcome::from)
+    }
+
+    /// Begins a statement, and does not wait for it: thousands may be outstanding. Those that scan a
+    /// table are answered together, in shared scans; others run one after another on a thread of the
+    /// database.
+    ///
+    /// The order in which statements are carried out that are outstanding together is not determined.
+    #[must_use]
+    pub fn submit(&self, sql: &str, params: &[Value]) -> Pending {
+        if let Some(answer) = self.session.submit(sql, params) {
+            return Pending::new(async move { answer.await.map(Outcome::from) });
+        }
+        let (session, sql, params) = (self.session.clone(), sql.to_owned(), params.to_vec());
+        Pending::new(runtime::detach(async move {
+            session.execute(&sql, &params).await.map(Outcome::from)
+        }))
     }
 
     /// Runs one statement to its end; returns how many rows it changed, or gave.

@@ -31,6 +31,7 @@ mod database;
 mod locks;
 mod options;
 mod params;
+mod pending;
 mod row;
 mod rows;
 mod runtime;
@@ -49,6 +50,7 @@ pub use gadus_engine::{
 pub use gadus_sql::{ProgressReading, Script, Value, split_statements};
 pub use locks::{Lock, Session};
 pub use options::Options;
+pub use pending::Pending;
 pub use row::{ColumnIndex, FromValue, Row};
 pub use rows::{BatchStream, Rows};
 pub use statement::Statement;

@@ -27,13 +27,16 @@ pub(crate) fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     }
 }
 
-/// Runs a future on a thread of the runtime that may block, whatever executor awaits the result.
-pub(crate) async fn detach<T: Send + 'static>(
+/// Begins to run a future on a thread of the runtime that may block, whatever executor awaits the
+/// result.
+pub(crate) fn detach<T: Send + 'static>(
     future: impl Future<Output = Result<T>> + Send + 'static,
-) -> Result<T> {
-    let runtime = runtime()?;
-    let task = runtime.spawn_blocking(move || runtime.block_on(future));
-    task.await.map_err(|error| Error::internal(format!("a statement broke off: {error}")))?
+) -> impl Future<Output = Result<T>> + Send + 'static {
+    let task = runtime().map(|runtime| runtime.spawn_blocking(move || runtime.block_on(future)));
+    async move {
+        let broke_off = |error| Error::internal(format!("a statement broke off: {error}"));
+        task?.await.map_err(broke_off)?
+    }
 }
 
 /// Forks, one within the other, after which a process still has a runtime.

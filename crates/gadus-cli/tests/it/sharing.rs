@@ -67,10 +67,10 @@ fn two_shells_share_a_file_and_others_see_who_keeps_what() {
     let figures: serde_json::Value = serde_json::from_str(&figures).unwrap();
     assert!(figures["slots_used"].as_u64().unwrap() >= 1, "{figures}");
     for _ in 0..3 {
-        let system = "SELECT granted, pid FROM gadus_system.locks WHERE resource LIKE 'row 0 of %'";
+        let system = "SELECT granted, pid FROM gadus.locks WHERE resource LIKE 'row 0 of %'";
         assert_eq!(two.run(system), format!("granted,pid\nX,{}\n", one.child.id()));
     }
-    let processes = "SELECT count(DISTINCT pid) AS n FROM gadus_system.sessions";
+    let processes = "SELECT count(DISTINCT pid) AS n FROM gadus.sessions";
     assert_eq!(two.run(processes), "n\n2\n");
     // Who is stopped with a lock keeps that row, and nothing else.
     one.send(Signal::STOP);
@@ -84,7 +84,7 @@ fn two_shells_share_a_file_and_others_see_who_keeps_what() {
     let mut three = Shell::open(&folder);
     three.run("BEGIN; UPDATE t SET n = 30 WHERE id = 3");
     let pid = three.child.id();
-    let own = format!("SELECT id FROM gadus_system.sessions WHERE pid = {pid} AND locks > 0");
+    let own = format!("SELECT id FROM gadus.sessions WHERE pid = {pid} AND locks > 0");
     let id = two.run(&own);
     let id = id.trim_start_matches("id\n").trim();
     folder.printed(&["x.gadus", "-c", &format!("KILL {id}")]);

@@ -86,12 +86,23 @@ impl Packed {
         self.base.wrapping_add(unpack_one(&self.words, self.width, index).cast_signed())
     }
 
+    /// How far a value is from the base.
+    pub(crate) fn distance(&self, index: usize) -> u64 {
+        gadus_base::strict_assert!(index < self.count, "an index within the sequence");
+        unpack_one(&self.words, self.width, index)
+    }
+
     /// Hands the values `first .. first + count` to `each`.
     pub(crate) fn for_each(&self, first: usize, count: usize, mut each: impl FnMut(i64)) {
-        assert!(first + count <= self.count, "a range within the sequence");
-        unpack(&self.words, self.width, first, count, |distance| {
+        self.for_each_distance(first, count, |distance| {
             each(self.base.wrapping_add(distance.cast_signed()));
         });
+    }
+
+    /// Hands the distances of the values `first .. first + count` from the base to `each`.
+    pub(crate) fn for_each_distance(&self, first: usize, count: usize, each: impl FnMut(u64)) {
+        assert!(first + count <= self.count, "a range within the sequence");
+        unpack(&self.words, self.width, first, count, each);
     }
 
     /// A bit for each of `first .. first + count` whose distance from the base lies within

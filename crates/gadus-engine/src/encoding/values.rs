@@ -90,6 +90,14 @@ impl Values {
         }
     }
 
+    /// How a value compares with one of the same class.
+    pub(crate) fn compare(&self, index: usize, other: &Datum) -> std::cmp::Ordering {
+        match (self, other) {
+            (Self::Bytes(values), Datum::Bytes(other)) => values.get(index).cmp(other),
+            _ => self.datum(index).cmp(other),
+        }
+    }
+
     /// A value of the wide class.
     pub(crate) fn wide(&self, index: usize) -> i128 {
         match self {

@@ -31,11 +31,13 @@ use crate::blobs::Blobs;
 use crate::coordinator::{Coordinator, Locked};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locks::Locker;
+use crate::shared::{Asked, Clock, Question, ScansAlone};
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
+use crate::types::TableSchema;
 use crate::version::{Change, DatabaseVersion, encode_changes};
 use checkpoint::Checkpointer;
-use gadus_base::{ByteCount, CommitNumber, LogPosition};
+use gadus_base::{ByteCount, CommitNumber, LogPosition, TableId};
 use gadus_block::{Folder, MemoryFolder};
 use gadus_locks::LockTable;
 use gadus_storage::Durability;
@@ -80,14 +82,18 @@ pub(crate) struct Inner {
     private_schemas: AtomicU64,
     /// See [`Options::snapshot_space_max`].
     snapshot_space_max: AtomicU64,
+    clock: Arc<Clock>,
 }
 
 impl Engine {
     /// Opens the database `name` in a folder, or creates it where the options say so.
     pub fn open(folder: Arc<dyn Folder>, name: &str, options: Options) -> Result<Self> {
         let opened = recovery::open(folder, name, &options)?;
+        let coordinator = Arc::new(Coordinator::new(opened.blobs.clone(), opened.version));
+        let clock = Clock::new(coordinator.clone(), opened.blobs.clone(), options.threads);
         let inner = Arc::new(Inner {
-            coordinator: Arc::new(Coordinator::new(opened.blobs.clone(), opened.version)),
+            coordinator,
+            clock,
             blobs: opened.blobs,
             checkpointer: Mutex::new(opened.checkpointer),
             maintenance: Maintenance::default(),
@@ -146,6 +152,43 @@ impl Engine {
         Ok(Snapshot::new(version, self.blobs.clone(), Arc::new(pin)))
     }
 
+    /// Has a question about a table answered in the table's next shared scan, of the newest version
+    /// then. Where the table has another shape by then, the answer is a `Conflict`.
+    pub fn ask(&self, schema: &Arc<TableSchema>, question: Question) -> Result<Asked> {
+        self.check_process()?;
+        self.inner().clock.ask(schema, question)
+    }
+
+    /// Whether anybody here scans a table now, alone or shared.
+    #[must_use]
+    pub fn is_scanned(&self) -> bool {
+        self.inner().clock.is_busy()
+    }
+
+    /// Says that a table is scanned alone, until this is dropped.
+    #[must_use]
+    pub fn scans_alone(&self) -> ScansAlone {
+        self.inner().clock.scans_alone()
+    }
+
+    /// About how many rows a table has.
+    #[must_use]
+    pub fn visible_rows(&self, table: TableId) -> u64 {
+        let visible = self.inner().coordinator.visible();
+        visible.table(table).map_or(0, |table| table.live_rows)
+    }
+
+    /// Questions that one shared scan answers at most.
+    #[must_use]
+    pub fn batch_queries(&self) -> u64 {
+        self.inner().clock.batch_queries()
+    }
+
+    /// Changes how many questions one shared scan answers, as of the next.
+    pub fn set_batch_queries(&self, count: u64) {
+        self.inner().clock.set_batch_queries(count);
+    }
+
     /// Begins a transaction on the newest visible version.
     pub fn begin(&self) -> Result<Transaction> {
         Transaction::new(self.handle.inner.clone(), self.blobs.clone(), None)
@@ -196,6 +239,7 @@ impl Engine {
         Statistics {
             caught_up_commits,
             caught_up_time,
+            clock: self.inner().clock.statistics(),
             store: store.statistics(),
             locks: store.locks().statistics(),
             cached: self.blobs.cached(),
@@ -310,8 +354,10 @@ impl Drop for Handle {
             if let Some(mut threads) = self.threads.try_lock() {
                 threads.drain(..).for_each(std::mem::forget);
             }
+            self.inner.clock.forget_threads();
             return;
         }
+        self.inner.clock.stop();
         self.inner.maintenance.stop();
         self.inner.watched.stop(self.inner.locks());
         for thread in self.threads.lock().drain(..) {

@@ -1,5 +1,6 @@
 //! How a database is opened, and what it tells of itself.
 
+use crate::shared::ClockStatistics;
 use gadus_base::{ByteCount, CommitNumber};
 use gadus_locks::LockStatistics;
 use gadus_storage::{Durability, Sharing, StoreStatistics};
@@ -74,6 +75,8 @@ pub struct Statistics {
     pub caught_up_commits: u64,
     /// See `caught_up_commits`.
     pub caught_up_time: Duration,
+    /// What shared scans have done here.
+    pub clock: ClockStatistics,
     /// Bytes of cached blobs.
     pub cached: ByteCount,
     /// The newest visible commit.

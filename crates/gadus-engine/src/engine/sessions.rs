@@ -117,8 +117,7 @@ impl Engine {
         if self.inner().locks().ask_to_end(id, what).map_err(locks::failed)? {
             return Ok(());
         }
-        let message =
-            format!("there is no session {id}; the table gadus_system.sessions has them all");
+        let message = format!("there is no session {id}; the table gadus.sessions has them all");
         Err(Error::new(ErrorKind::NotFound, message))
     }
 }

@@ -1,15 +1,13 @@
-//! Plain aggregates over the filtered rows of a table, without groups.
+//! Plain aggregates over rows of a table, without groups.
 //!
-//! - Each thread folds the morsels it takes; partial results are merged at the end.
+//! - Each thread folds the rows that it finds; partial results are merged at the end.
 //! - Integer sums are exact in 128 bits; NULLs count only in `CountRows`.
 
-use super::{CHUNK_ROWS, Mask, Predicate, ScanRequest, SegmentFilter, contiguous, open_columns};
 use crate::error::{Error, ErrorKind, Result};
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use crate::types::{Datum, StorageClass, compare_floats};
 use crate::vector::{Rows, Vector};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What to fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +28,10 @@ pub enum Aggregate {
 /// the class of their column; `Null` where nothing was folded.
 pub type Aggregated = Datum;
 
+/// Aggregates of the rows that were added so far.
+#[derive(Debug)]
+pub(crate) struct Folding(Vec<Partial>);
+
 #[derive(Debug, Clone)]
 enum Partial {
     Count(i64),
@@ -38,56 +40,14 @@ enum Partial {
     Bound { value: Datum, greatest: bool },
 }
 
-impl Table {
-    /// Folds the rows that satisfy the predicates, on up to `threads` threads.
-    ///
-    /// `cancelled` is looked at between morsels.
-    pub fn aggregate(
-        &self,
-        predicates: Vec<Predicate>,
-        aggregates: &[Aggregate],
-        threads: usize,
-        cancelled: &AtomicBool,
-    ) -> Result<Vec<Aggregated>> {
-        let request = ScanRequest { predicates, ..ScanRequest::default() };
-        let scan = self.scan(request)?;
-        let next = AtomicUsize::new(0);
-        let work = || -> Result<Vec<Partial>> {
-            let mut partials = self.start(aggregates)?;
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(segment) = scan.segments.get(index) else { return Ok(partials) };
-                if cancelled.load(Ordering::Relaxed) {
-                    return Err(Error::new(ErrorKind::Cancelled, "the statement was cancelled"));
-                }
-                let predicates = &scan.request.predicates;
-                self.checked(self.fold(segment, predicates, aggregates, &mut partials))?;
-            }
-        };
-        let threads = threads.min(scan.morsels()).max(1);
-        let mut partials = if threads == 1 {
-            work()?
-        } else {
-            std::thread::scope(|scope| {
-                let others = (1..threads).map(|_| scope.spawn(work)).collect::<Vec<_>>();
-                let mut merged = work()?;
-                for other in others {
-                    let partials =
-                        other.join().map_err(|_| Error::internal("a scan thread panicked"))??;
-                    merge_all(&mut merged, partials)?;
-                }
-                Ok::<_, Error>(merged)
-            })?
-        };
-        Ok(partials.drain(..).map(finish).collect())
-    }
-
-    fn start(&self, aggregates: &[Aggregate]) -> Result<Vec<Partial>> {
+impl Folding {
+    /// Aggregates of no rows.
+    pub(crate) fn start(table: &Table, aggregates: &[Aggregate]) -> Result<Self> {
         let start = |aggregate: &Aggregate| match *aggregate {
             Aggregate::CountRows | Aggregate::Count(_) => Ok(Partial::Count(0)),
             Aggregate::Min(_) => Ok(Partial::Bound { value: Datum::Null, greatest: false }),
             Aggregate::Max(_) => Ok(Partial::Bound { value: Datum::Null, greatest: true }),
-            Aggregate::Sum(column) => match self.schema().columns[column].column_type.storage() {
+            Aggregate::Sum(column) => match table.schema().columns[column].column_type.storage() {
                 StorageClass::Float => Ok(Partial::SumFloat(None)),
                 StorageClass::Bytes => {
                     Err(Error::new(ErrorKind::Input, "text and binary have no sum"))
@@ -95,50 +55,19 @@ impl Table {
                 _ => Ok(Partial::SumWide(None)),
             },
         };
-        aggregates.iter().map(start).collect()
+        Ok(Self(aggregates.iter().map(start).collect::<Result<_>>()?))
     }
 
-    fn fold(
-        &self,
+    /// Adds rows of a segment; `aggregates` are those that were started.
+    pub(crate) fn add(
+        &mut self,
+        table: &Table,
         segment: &SegmentVersion,
-        predicates: &[Predicate],
         aggregates: &[Aggregate],
-        partials: &mut [Partial],
+        rows: Rows<'_>,
     ) -> Result<()> {
-        let columns = open_columns(self, segment, predicates)?;
-        let filter = SegmentFilter::new(self, segment, predicates, &columns);
-        let rows = segment.rows as usize;
-        let mut first = 0;
-        while first < rows {
-            let count = CHUNK_ROWS.min(rows - first);
-            let mask = filter.chunk(first, count)?;
-            self.fold_chunk(segment, &mask, first, count, aggregates, partials)?;
-            first += count;
-        }
-        Ok(())
-    }
-
-    fn fold_chunk(
-        &self,
-        segment: &SegmentVersion,
-        mask: &Mask,
-        first: usize,
-        count: usize,
-        aggregates: &[Aggregate],
-        partials: &mut [Partial],
-    ) -> Result<()> {
-        if mask.is_empty() {
-            return Ok(());
-        }
-        let positions;
-        let rows = if mask.is_all() {
-            Rows::Range { first, count }
-        } else {
-            positions = mask.positions(u32::try_from(first).expect("within a segment"));
-            contiguous(&positions)
-        };
         let mut decoded: Vec<(usize, Vector)> = Vec::new();
-        for (aggregate, partial) in aggregates.iter().zip(partials) {
+        for (aggregate, partial) in aggregates.iter().zip(&mut self.0) {
             let column = match *aggregate {
                 Aggregate::CountRows => {
                     if let Partial::Count(total) = partial {
@@ -152,7 +81,7 @@ impl Table {
                 | Aggregate::Max(column) => column,
             };
             if !decoded.iter().any(|(known, _)| *known == column) {
-                let vector = segment.vector(self.schema(), self.blobs(), column, rows)?;
+                let vector = segment.vector(table.schema(), table.blobs(), column, rows)?;
                 decoded.push((column, vector));
             }
             let (_, vector) =
@@ -160,6 +89,15 @@ impl Table {
             fold_vector(vector, partial)?;
         }
         Ok(())
+    }
+
+    /// Adds what somebody else has added to the same aggregates.
+    pub(crate) fn merge(&mut self, other: Self) -> Result<()> {
+        merge_all(&mut self.0, other.0)
+    }
+
+    pub(crate) fn finish(self) -> Vec<Aggregated> {
+        self.0.into_iter().map(finish).collect()
     }
 }
 

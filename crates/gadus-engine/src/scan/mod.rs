@@ -9,25 +9,27 @@ mod aggregate;
 mod filter;
 mod predicate;
 
+pub(crate) use aggregate::Folding;
 pub use aggregate::{Aggregate, Aggregated};
-use predicate::merged;
+pub(crate) use filter::Prepared;
+pub(crate) use predicate::merged;
 pub use predicate::{Comparison, Predicate, Test};
 
 use crate::error::Result;
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
-use crate::types::ColumnType;
+use crate::types::TableSchema;
 use crate::vector::Rows;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use filter::{Mask, Prepared};
+use filter::Mask;
 use gadus_base::RowId;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Rows of a chunk: positions (4 bytes each) and the decoded values of two columns (8 bytes each)
 /// then take 40 KiB, about a first-level cache.
-const CHUNK_ROWS: usize = 2_048;
+pub(crate) const CHUNK_ROWS: usize = 2_048;
 
 /// Rows of a batch that leaves a scan: what `DataFusion` and Arrow kernels like to get.
 const BATCH_ROWS: usize = 8_192;
@@ -60,14 +62,7 @@ impl Scan {
     pub(crate) fn new(table: Table, mut request: ScanRequest) -> Result<Self> {
         request.predicates = merged(request.predicates);
         let shape = table.schema().clone();
-        let mut fields = request
-            .projection
-            .iter()
-            .map(|&column| {
-                let column = &shape.columns[column];
-                Field::new(&column.name, column.column_type.arrow(), column.nullable)
-            })
-            .collect::<Vec<_>>();
+        let mut fields = fields_of(&shape, &request.projection);
         if request.with_row_ids {
             fields.push(Field::new(ROW_ID_COLUMN, DataType::UInt64, false));
         }
@@ -148,14 +143,7 @@ impl Scan {
 
     /// The rows at the given positions as a batch.
     fn batch(&self, segment: &SegmentVersion, positions: &[u32]) -> Result<RecordBatch> {
-        let shape = self.table.schema();
-        let rows = contiguous(positions);
-        let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
-        for &column in &self.request.projection {
-            let column_type: ColumnType = shape.columns[column].column_type;
-            let vector = segment.vector(shape, self.table.blobs(), column, rows)?;
-            columns.push(vector.into_array(column_type)?);
-        }
+        let mut columns = arrays_of(&self.table, segment, &self.request.projection, positions)?;
         if self.request.with_row_ids {
             let id = |&position: &u32| RowId { segment: segment.id, position }.to_u64();
             columns.push(Arc::new(positions.iter().map(id).collect::<UInt64Array>()));
@@ -163,6 +151,42 @@ impl Scan {
         let options = RecordBatchOptions::new().with_row_count(Some(positions.len()));
         Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
     }
+}
+
+/// The fields of some columns.
+pub(crate) fn fields_of(shape: &TableSchema, projection: &[usize]) -> Vec<Field> {
+    let field = |&column: &usize| {
+        let column = &shape.columns[column];
+        Field::new(&column.name, column.column_type.arrow(), column.nullable)
+    };
+    projection.iter().map(field).collect()
+}
+
+/// Some columns of the rows at the given positions as a batch.
+pub(crate) fn batch_of(
+    table: &Table,
+    segment: &SegmentVersion,
+    schema: &SchemaRef,
+    projection: &[usize],
+    positions: &[u32],
+) -> Result<RecordBatch> {
+    let columns = arrays_of(table, segment, projection, positions)?;
+    let options = RecordBatchOptions::new().with_row_count(Some(positions.len()));
+    Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
+}
+
+fn arrays_of(
+    table: &Table,
+    segment: &SegmentVersion,
+    projection: &[usize],
+    positions: &[u32],
+) -> Result<Vec<ArrayRef>> {
+    let (shape, rows) = (table.schema(), contiguous(positions));
+    let array = |&column: &usize| {
+        let vector = segment.vector(shape, table.blobs(), column, rows)?;
+        vector.into_array(shape.columns[column].column_type)
+    };
+    projection.iter().map(array).collect()
 }
 
 /// Positions as a range where they are one.
@@ -176,7 +200,11 @@ fn contiguous(positions: &[u32]) -> Rows<'_> {
 }
 
 /// Whether sketches leave it possible that a row passes.
-fn may_hold(table: &Table, segment: &SegmentVersion, predicates: &[Predicate]) -> Result<bool> {
+pub(crate) fn may_hold(
+    table: &Table,
+    segment: &SegmentVersion,
+    predicates: &[Predicate],
+) -> Result<bool> {
     let Some(base) = &segment.encoded else { return Ok(true) };
     if base.rows() < segment.rows || predicates.is_empty() {
         return Ok(true);
@@ -202,9 +230,9 @@ fn may_hold(table: &Table, segment: &SegmentVersion, predicates: &[Predicate]) -
 }
 
 /// The columns that predicates test, opened once for a segment.
-type OpenedColumns = Vec<Option<Arc<crate::encoding::Column>>>;
+pub(crate) type OpenedColumns = Vec<Option<Arc<crate::encoding::Column>>>;
 
-fn open_columns(
+pub(crate) fn open_columns(
     table: &Table,
     segment: &SegmentVersion,
     predicates: &[Predicate],
@@ -217,7 +245,7 @@ fn open_columns(
 }
 
 /// The predicates of a scan, ready for one segment.
-struct SegmentFilter<'a> {
+pub(crate) struct SegmentFilter<'a> {
     table: &'a Table,
     segment: &'a SegmentVersion,
     tests: Vec<PreparedTest<'a>>,
@@ -230,7 +258,7 @@ struct PreparedTest<'a> {
 }
 
 impl<'a> SegmentFilter<'a> {
-    fn new(
+    pub(crate) fn new(
         table: &'a Table,
         segment: &'a SegmentVersion,
         predicates: &'a [Predicate],
@@ -245,7 +273,7 @@ impl<'a> SegmentFilter<'a> {
     }
 
     /// Which rows of a chunk are live and pass every predicate.
-    fn chunk(&self, first: usize, count: usize) -> Result<Mask> {
+    pub(crate) fn chunk(&self, first: usize, count: usize) -> Result<Mask> {
         let mut mask = Mask::all(count);
         let overlay = &self.segment.overlay;
         if overlay.deleted_count() > 0 {

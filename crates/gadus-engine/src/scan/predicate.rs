@@ -4,6 +4,7 @@
 //! - Constants have the storage class of their column: the caller converts them, exactly.
 
 use crate::types::Datum;
+use gadus_base::ByteWriter;
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -90,6 +91,50 @@ impl Test {
             (Self::In(constants), _) => constants.binary_search(value).is_ok(),
             (Self::StartsWith(prefix), Datum::Bytes(bytes)) => bytes.starts_with(prefix),
             (Self::StartsWith(_), _) => false,
+        }
+    }
+
+    /// Bytes that only equal tests have in common.
+    pub(crate) fn encode(&self, to: &mut ByteWriter) {
+        match self {
+            Self::Compare(comparison, value) => {
+                to.u8(*comparison as u8);
+                value.encode(to);
+            }
+            Self::Between(low, high) => {
+                to.u8(16);
+                low.encode(to);
+                high.encode(to);
+            }
+            Self::In(values) => {
+                to.u8(17);
+                to.u64(values.len() as u64);
+                values.iter().for_each(|value| value.encode(to));
+            }
+            Self::StartsWith(prefix) => {
+                to.u8(18);
+                to.bytes(prefix);
+            }
+            Self::IsNull => to.u8(19),
+            Self::IsNotNull => to.u8(20),
+        }
+    }
+
+    /// The same for a byte string, without a datum of it.
+    pub(crate) fn passes_bytes(&self, value: &[u8]) -> bool {
+        let order = |constant: &Datum| match constant {
+            Datum::Bytes(constant) => value.cmp(constant),
+            other => Datum::Bytes([].into()).cmp(other),
+        };
+        match self {
+            Self::IsNull => false,
+            Self::IsNotNull => true,
+            Self::Compare(comparison, constant) => comparison.holds(order(constant)),
+            Self::Between(low, high) => order(low).is_ge() && order(high).is_le(),
+            Self::In(constants) => {
+                constants.binary_search_by(|constant| order(constant).reverse()).is_ok()
+            }
+            Self::StartsWith(prefix) => value.starts_with(prefix),
         }
     }
 

@@ -15,7 +15,7 @@ mod sketch;
 
 pub(crate) use build::{build_segment, rebuild_segment};
 pub(crate) use changes::Lineage;
-pub(crate) use encoded::{ColumnEntry, EncodedSegment, SegmentImage};
+pub(crate) use encoded::{ColumnEntry, EncodedSegment, Footer, SegmentImage};
 pub(crate) use open_rows::{OpenRows, Row, decode_rows, encode_rows};
 pub(crate) use overlay::Overlay;
 pub(crate) use sketch::Sketch;

@@ -1,17 +1,18 @@
 //! What a database should hold, in the simplest form, and the comparison with what it does hold.
 //!
+//! - What a scan answers alone, a pass must answer among others.
 //! - Every table has the same columns, and its first column is unique, so that a row is named by it.
 
 use arrow::array::RecordBatch;
 use gadus_base::{Random, RowId};
 use gadus_engine::{
-    Aggregate, ColumnDefinition, ColumnType, Comparison, Datum, Engine, Predicate, Result,
-    ScanRequest, Snapshot, Table, TableSchema, Test, array_from_datums, datum_from_array,
+    Aggregate, Answer, ColumnDefinition, ColumnType, Comparison, Datum, Engine, ErrorKind,
+    Predicate, Question, Result, ScanRequest, Snapshot, Table, TableSchema, Test, Wanted,
+    array_from_datums, datum_from_array,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 pub(crate) type Row = Vec<Datum>;
 
@@ -103,11 +104,7 @@ pub(crate) fn try_rows_of(
         scan.morsel(morsel, |batch| {
             assert!(batch.num_rows() > 0, "no batch is empty");
             let ids = batch.column(TYPES.len());
-            for row in 0..batch.num_rows() {
-                let value = |column: usize| {
-                    datum_from_array(TYPES[column], batch.column(column), row).unwrap()
-                };
-                let values = (0..TYPES.len()).map(value).collect::<Row>();
+            for (row, values) in values_of(&batch).enumerate() {
                 let Datum::Wide(id) = datum_from_array(ColumnType::UInt64, ids, row).unwrap()
                 else {
                     panic!("a row id is a number")
@@ -149,6 +146,11 @@ pub(crate) fn compare(snapshot: &Snapshot, state: &State, random: &mut Random, p
         for _ in 0..2 {
             compare_predicate(&table, expected, random, place);
         }
+        // What is drawn for it changes nothing else.
+        let mut own = random.child(1);
+        if own.chance(0.2) {
+            compare_shared(&table, expected, &mut own, place);
+        }
     }
 }
 
@@ -168,19 +170,25 @@ fn compare_keys(table: &Table, expected: &TableState, random: &mut Random, place
     assert_eq!(table.find_key(&missing).unwrap(), None, "{place}");
 }
 
-fn compare_predicate(table: &Table, expected: &TableState, random: &mut Random, place: &str) {
+/// A question, and what its answer should be.
+struct Expected<'a> {
+    predicates: Vec<Predicate>,
+    rows: Vec<&'a Row>,
+    column: usize,
+    aggregates: Vec<Aggregate>,
+    folded: Vec<Datum>,
+}
+
+fn random_question<'a>(table: &'a TableState, random: &mut Random) -> Expected<'a> {
     let mut predicates = Vec::new();
     if random.chance(0.4) {
-        predicates = random_range(random, expected);
+        predicates = random_range(random, table);
     }
     for _ in 0..1 + random.below(2) {
-        predicates.push(random_predicate(random, expected));
+        predicates.push(random_predicate(random, table));
     }
     let passes = |row: &&Row| predicates.iter().all(|one| one.test.passes(&row[one.column]));
-    let wanted = expected.rows.values().filter(passes).collect::<Vec<_>>();
-    let found = rows_of(table, predicates.clone());
-    let found = found.values().map(|(_, row)| row).collect::<Vec<_>>();
-    assert_eq!(found, wanted, "{place}: {predicates:?}");
+    let rows = table.rows.values().filter(passes).collect::<Vec<_>>();
     let column = random.below(TYPES.len() as u64) as usize;
     let mut aggregates = vec![
         Aggregate::CountRows,
@@ -188,25 +196,91 @@ fn compare_predicate(table: &Table, expected: &TableState, random: &mut Random, 
         Aggregate::Min(column),
         Aggregate::Max(column),
     ];
-    // The first column's values fill 64 bits; the others sum exactly also as floats.
-    if column != 2 {
-        aggregates.push(Aggregate::Sum(column));
-    }
-    let folded = table.aggregate(predicates, &aggregates, 2, &AtomicBool::new(false)).unwrap();
     let values =
-        wanted.iter().map(|row| &row[column]).filter(|value| !value.is_null()).collect::<Vec<_>>();
+        rows.iter().map(|row| &row[column]).filter(|value| !value.is_null()).collect::<Vec<_>>();
     let count = |count: usize| Datum::Integer(count as i64);
     let bound = |value: Option<&&Datum>| value.map_or(Datum::Null, |value| (*value).clone());
-    let mut exact = vec![
-        count(wanted.len()),
+    let mut folded = vec![
+        count(rows.len()),
         count(values.len()),
         bound(values.iter().min()),
         bound(values.iter().max()),
     ];
+    // The first column's values fill 64 bits; the others sum exactly also as floats.
     if column != 2 {
-        exact.push(sum(&values));
+        aggregates.push(Aggregate::Sum(column));
+        folded.push(sum(&values));
     }
-    assert_eq!(folded, exact, "{place}: column {column}");
+    Expected { predicates, rows, column, aggregates, folded }
+}
+
+fn compare_predicate(table: &Table, expected: &TableState, random: &mut Random, place: &str) {
+    let Expected { predicates, rows, column, aggregates, folded } =
+        random_question(expected, random);
+    let found = rows_of(table, predicates.clone());
+    let found = found.values().map(|(_, row)| row).collect::<Vec<_>>();
+    assert_eq!(found, rows, "{place}: {predicates:?}");
+    let answer = folded_values(table, predicates, aggregates, 2);
+    assert_eq!(answer, folded, "{place}: column {column}");
+}
+
+/// The answer to one question alone.
+pub(crate) fn folded_values(
+    table: &Table,
+    predicates: Vec<Predicate>,
+    aggregates: Vec<Aggregate>,
+    threads: usize,
+) -> Vec<Datum> {
+    let question = Question { predicates, wanted: Wanted::Fold(aggregates) };
+    match table.answer(vec![question], threads, &|_| false).unwrap().remove(0).unwrap() {
+        Answer::Folded(values) => values,
+        Answer::Rows(_) => panic!("values were asked for"),
+    }
+}
+
+/// Asks many questions in one pass, of which some are the same.
+fn compare_shared(table: &Table, expected: &TableState, random: &mut Random, place: &str) {
+    let count = 1 + random.below(24);
+    let mut asked = (0..count).map(|_| random_question(expected, random)).collect::<Vec<_>>();
+    asked.extend((0..count / 8).map(|_| random_question(expected, &mut Random::seeded(count))));
+    let questions = asked.iter().map(|one| {
+        let wanted = match one.column {
+            0 | 1 => Wanted::Rows,
+            _ => Wanted::Fold(one.aggregates.clone()),
+        };
+        Question { predicates: one.predicates.clone(), wanted }
+    });
+    let cancelled = random.below(4 * count) as usize;
+    let is_cancelled = |place| place == cancelled;
+    let answers = table.answer(questions.collect(), 2, &is_cancelled).unwrap();
+    assert_eq!(answers.len(), asked.len(), "{place}");
+    for (index, (one, answer)) in asked.iter().zip(answers).enumerate() {
+        let what = || format!("{place}: question {index} of {}: {:?}", asked.len(), one.predicates);
+        match answer {
+            Err(error) if index == cancelled => assert_eq!(error.kind(), ErrorKind::Cancelled),
+            Err(error) => panic!("{}: {error}", what()),
+            Ok(_) if index == cancelled => panic!("{}: it was cancelled", what()),
+            Ok(Answer::Folded(values)) => assert_eq!(values, one.folded, "{}", what()),
+            Ok(Answer::Rows(rows)) => {
+                assert_eq!(rows.count(), one.rows.len(), "{}", what());
+                let mut found = BTreeMap::new();
+                for index in 0..rows.batches() {
+                    let batch = rows.batch(index, &(0..TYPES.len()).collect::<Vec<_>>()).unwrap();
+                    found.extend(values_of(&batch).map(|row| (integer(&row[0]), row)));
+                }
+                assert_eq!(found.values().collect::<Vec<_>>(), one.rows, "{}", what());
+            }
+        }
+    }
+}
+
+/// The rows of a batch of all columns.
+fn values_of(batch: &RecordBatch) -> impl Iterator<Item = Row> {
+    (0..batch.num_rows()).map(|row| {
+        let value =
+            |column: usize| datum_from_array(TYPES[column], batch.column(column), row).unwrap();
+        (0..TYPES.len()).map(value).collect()
+    })
 }
 
 fn sum(values: &[&Datum]) -> Datum {

@@ -1,6 +1,6 @@
 //! Many threads on one database, with folds, checkpoints and compaction under them.
 
-use crate::reference::verify;
+use crate::reference::{folded_values, verify};
 use crate::waiting::{alone, transact};
 use arrow::array::RecordBatch;
 use gadus_base::{ByteCount, Random};
@@ -50,8 +50,8 @@ fn amount(row: &[Datum]) -> i64 {
 /// Rows and sum of a table.
 pub(crate) fn total(snapshot: &Snapshot, name: &str) -> [i128; 2] {
     let table = snapshot.table(name).unwrap();
-    let wanted = [Aggregate::CountRows, Aggregate::Sum(1)];
-    let folded = table.aggregate(Vec::new(), &wanted, 1, &AtomicBool::new(false)).unwrap();
+    let wanted = vec![Aggregate::CountRows, Aggregate::Sum(1)];
+    let folded = folded_values(&table, Vec::new(), wanted, 1);
     [0, 1].map(|index| folded[index].as_wide().unwrap_or(0))
 }
 

@@ -2,26 +2,25 @@
 //!
 //! - Result types are those that DataFusion gives, so that a statement answers alike either way.
 
-use super::{Operand, Target};
+use super::Target;
+use super::filter::Filter;
 use crate::rows::RowStream;
 use crate::session::Outcome;
 use crate::value::Value;
 use arrow::array::{ArrayRef, Decimal128Array, Float64Array, Int64Array, RecordBatch, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema};
 use gadus_engine::{
-    Aggregate, ColumnType, Comparison, Datum, Engine, Error, ErrorKind, Predicate, Result,
-    Snapshot, StorageClass, TableSchema, Test, array_from_datums,
+    Aggregate, ColumnType, Datum, Error, ErrorKind, Question, Result, TableSchema, Wanted,
+    array_from_datums,
 };
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// SELECT aggregates FROM table WHERE conjunction.
 #[derive(Debug)]
 pub(crate) struct AggregateQuery {
     pub(super) target: Target,
     pub(super) outputs: Vec<Output>,
-    /// Each conjunct as conditions that must all hold.
-    pub(super) conditions: Vec<Vec<Condition>>,
+    pub(super) filter: Filter,
 }
 
 /// One column of the result.
@@ -32,14 +31,6 @@ pub(super) struct Output {
     average: bool,
     name: String,
     data_type: DataType,
-}
-
-/// A condition with values that come when the statement runs.
-#[derive(Debug)]
-pub(super) enum Condition {
-    Compare { column: usize, comparison: Comparison, operand: Operand },
-    In { column: usize, operands: Vec<Operand> },
-    Null { column: usize, wanted: bool },
 }
 
 impl Output {
@@ -86,15 +77,13 @@ fn sum_type(column_type: ColumnType, average: bool) -> Option<DataType> {
 }
 
 impl AggregateQuery {
-    pub(super) fn run(
-        &self,
-        engine: &Engine,
-        snapshot: &Snapshot,
-        parameters: &[Value],
-        cancelled: &AtomicBool,
-    ) -> Result<Option<Outcome>> {
-        let Some(predicates) = self.predicates(parameters)? else { return Ok(None) };
-        let Some(table) = self.target.table(snapshot) else { return Ok(None) };
+    pub(super) fn question(&self, parameters: &[Value]) -> Result<Option<Question>> {
+        let predicates = self.filter.predicates(&self.target, parameters)?;
+        let wanted = |predicates| Question { predicates, wanted: Wanted::Fold(self.aggregates()) };
+        Ok(predicates.map(wanted))
+    }
+
+    fn aggregates(&self) -> Vec<Aggregate> {
         let mut aggregates = Vec::new();
         for output in &self.outputs {
             aggregates.push(output.aggregate);
@@ -102,8 +91,11 @@ impl AggregateQuery {
                 aggregates.push(Aggregate::Count(column));
             }
         }
-        let threads = engine.options().threads;
-        let values = table.aggregate(predicates, &aggregates, threads, cancelled)?;
+        aggregates
+    }
+
+    /// The row of the folded values.
+    pub(super) fn outcome(&self, values: &[Datum]) -> Result<Outcome> {
         let mut values = values.iter();
         let mut fields = Vec::with_capacity(self.outputs.len());
         let mut arrays = Vec::with_capacity(self.outputs.len());
@@ -116,7 +108,7 @@ impl AggregateQuery {
         }
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new(schema.clone(), arrays)?;
-        Ok(Some(Outcome::Rows(RowStream::ready(schema, vec![batch]))))
+        Ok(Outcome::Rows(RowStream::ready(schema, vec![batch])))
     }
 
     fn array(&self, output: &Output, value: &Datum, count: Option<&Datum>) -> Result<ArrayRef> {
@@ -152,55 +144,13 @@ impl AggregateQuery {
         })
     }
 
-    /// The filter with its values; none when one of them needs DataFusion's rules.
-    fn predicates(&self, parameters: &[Value]) -> Result<Option<Vec<Predicate>>> {
-        let mut predicates = Vec::with_capacity(self.conditions.len());
-        for condition in self.conditions.iter().flatten() {
-            let (column, test) = match condition {
-                Condition::Null { column, wanted: true } => (*column, Test::IsNull),
-                Condition::Null { column, wanted: false } => (*column, Test::IsNotNull),
-                Condition::Compare { column, comparison, operand } => {
-                    match self.constant(*column, operand, parameters)? {
-                        Some(constant) => (*column, Test::Compare(*comparison, constant)),
-                        None => return Ok(None),
-                    }
-                }
-                Condition::In { column, operands } => {
-                    let constants = operands
-                        .iter()
-                        .map(|operand| self.constant(*column, operand, parameters))
-                        .collect::<Result<Option<Vec<_>>>>()?;
-                    let Some(mut constants) = constants else { return Ok(None) };
-                    constants.sort();
-                    constants.dedup();
-                    (*column, Test::In(constants))
-                }
-            };
-            predicates.push(Predicate { column, test });
-        }
-        Ok(Some(predicates))
-    }
-
-    fn constant(
-        &self,
-        column: usize,
-        operand: &Operand,
-        parameters: &[Value],
-    ) -> Result<Option<Datum>> {
-        let column_type = self.target.column_type(column);
-        if column_type.storage() == StorageClass::Float {
-            return Ok(None);
-        }
-        Ok(operand.value(parameters)?.exact(column_type))
-    }
-
     pub(super) fn explain(&self) -> String {
         let names = self.outputs.iter().map(|output| output.name.as_str());
         format!(
             "Compiled: fold {} over {} with {} pushed-down conjuncts",
             names.collect::<Vec<_>>().join(", "),
             self.target.schema.name,
-            self.conditions.len()
+            self.filter.conjuncts.len()
         )
     }
 }

@@ -1,17 +1,19 @@
 //! From a parse tree to a compiled statement, or to nothing.
 
-use super::aggregate::{AggregateQuery, Condition, Output};
-use super::point::{Assigned, Insert, PointDelete, PointSelect, PointUpdate};
+use super::aggregate::{AggregateQuery, Output};
+use super::compile_writes::{delete_row, insert_rows, update_row};
+use super::filter::{Condition, Filter};
+use super::point::PointSelect;
+use super::scan::ScanQuery;
 use super::{Compiled, Operand, Target, negate};
-use crate::session::{column_index, folded, table_name, target_columns};
+use crate::session::{folded, table_name};
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
-    AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, Function, FunctionArg,
-    FunctionArgExpr, FunctionArguments, GroupByExpr, ObjectName, Query, Select, SelectItem,
-    SetExpr, Statement, TableFactor, TableObject, TableWithJoins, UnaryOperator, Update,
-    Value as SqlValue,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr,
+    ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor, TableWithJoins,
+    UnaryOperator, Value as SqlValue,
 };
-use gadus_engine::{Aggregate, Comparison, Snapshot, StorageClass, TableSchema};
+use gadus_engine::{Aggregate, ColumnType, Comparison, Snapshot, StorageClass, TableSchema};
 
 pub(super) fn compile(statement: &Statement, snapshot: &Snapshot) -> Option<Compiled> {
     match statement {
@@ -40,22 +42,32 @@ fn select(query: &Query, snapshot: &Snapshot) -> Option<Compiled> {
     let [table] = select.from.as_slice() else { return None };
     let target = target(table, snapshot)?;
     if let Some(columns) = projected(&select.projection, &target.schema) {
-        let key = key_operands(select.selection.as_ref()?, &target.schema)?;
-        return Some(Compiled::Select(PointSelect::new(target, columns, key)));
+        // Whole tables are left to DataFusion, which reads them with all threads.
+        let selection = select.selection.as_ref()?;
+        return Some(match key_operands(selection, &target.schema) {
+            Some(key) => Compiled::Select(PointSelect::new(target, columns, key)),
+            None => {
+                let filter = filter(Some(selection), &target.schema)?;
+                Compiled::Scan(ScanQuery::new(target, columns, filter))
+            }
+        });
     }
     let outputs = select
         .projection
         .iter()
         .map(|item| output(item, &target.schema))
         .collect::<Option<Vec<_>>>()?;
-    let mut conditions = Vec::new();
-    if let Some(selection) = &select.selection {
-        each_conjunct(selection, &mut |conjunct| {
-            conditions.push(condition(conjunct, &target.schema));
-        });
+    let filter = filter(select.selection.as_ref(), &target.schema)?;
+    Some(Compiled::Aggregate(AggregateQuery { target, outputs, filter }))
+}
+
+fn filter(selection: Option<&Expr>, schema: &TableSchema) -> Option<Filter> {
+    let mut conjuncts = Vec::new();
+    if let Some(selection) = selection {
+        each_conjunct(selection, &mut |conjunct| conjuncts.push(condition(conjunct, schema)));
     }
-    let conditions = conditions.into_iter().collect::<Option<Vec<_>>>()?;
-    Some(Compiled::Aggregate(AggregateQuery { target, outputs, conditions }))
+    let conjuncts = conjuncts.into_iter().collect::<Option<Vec<_>>>()?;
+    Some(Filter { conjuncts })
 }
 
 /// Whether a SELECT has nothing but a projection, one FROM and a WHERE.
@@ -79,7 +91,7 @@ fn is_plain(select: &Select) -> bool {
 }
 
 /// The one table of a statement, without alias or decoration.
-fn target(table: &TableWithJoins, snapshot: &Snapshot) -> Option<Target> {
+pub(super) fn target(table: &TableWithJoins, snapshot: &Snapshot) -> Option<Target> {
     let TableFactor::Table {
         name,
         alias: None,
@@ -102,7 +114,7 @@ fn target(table: &TableWithJoins, snapshot: &Snapshot) -> Option<Target> {
     if plain { named(name, snapshot) } else { None }
 }
 
-fn named(name: &ObjectName, snapshot: &Snapshot) -> Option<Target> {
+pub(super) fn named(name: &ObjectName, snapshot: &Snapshot) -> Option<Target> {
     let table = snapshot.find_table(&table_name(name).ok()?)?;
     Some(Target { schema: table.schema().clone() })
 }
@@ -129,7 +141,7 @@ fn projected(items: &[SelectItem], schema: &TableSchema) -> Option<Vec<(usize, S
     Some(columns)
 }
 
-fn column(expr: &Expr, schema: &TableSchema) -> Option<usize> {
+pub(super) fn column(expr: &Expr, schema: &TableSchema) -> Option<usize> {
     match expr {
         Expr::Identifier(ident) => schema.column_index(&folded(ident)),
         Expr::CompoundIdentifier(parts) => match parts.as_slice() {
@@ -142,7 +154,7 @@ fn column(expr: &Expr, schema: &TableSchema) -> Option<usize> {
 }
 
 /// A literal or a parameter, with its sign.
-fn operand(expr: &Expr) -> Option<Operand> {
+pub(super) fn operand(expr: &Expr) -> Option<Operand> {
     match expr {
         Expr::Nested(inner) => operand(inner),
         Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match operand(expr)? {
@@ -180,7 +192,7 @@ fn each_conjunct<'a>(expr: &'a Expr, each: &mut dyn FnMut(&'a Expr)) {
 }
 
 /// The operand of each key column, when the filter is equality on the whole key and nothing else.
-fn key_operands(selection: &Expr, schema: &TableSchema) -> Option<Vec<Operand>> {
+pub(super) fn key_operands(selection: &Expr, schema: &TableSchema) -> Option<Vec<Operand>> {
     if schema.key.is_empty() {
         return None;
     }
@@ -245,6 +257,12 @@ fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
             let operands = list.iter().map(operand).collect::<Option<Vec<_>>>()?;
             one(column, Condition::In { column, operands })
         }
+        Expr::Like { negated: false, any: false, expr, pattern, escape_char: None } => {
+            let column = column(expr, schema)?;
+            let is_text = schema.columns[column].column_type == ColumnType::Text;
+            let pattern = operand(pattern)?;
+            is_text.then(|| vec![Condition::Like { column, pattern }])
+        }
         Expr::IsNull(expr) => {
             let column = column(expr, schema)?;
             Some(vec![Condition::Null { column, wanted: true }])
@@ -302,98 +320,4 @@ fn plain_call(function: &Function) -> Option<(String, &FunctionArgExpr)> {
     let [FunctionArg::Unnamed(argument)] = list.args.as_slice() else { return None };
     let [part] = function.name.0.as_slice() else { return None };
     Some((folded(part.as_ident()?), argument))
-}
-
-fn insert_rows(
-    insert: &datafusion::sql::sqlparser::ast::Insert,
-    snapshot: &Snapshot,
-) -> Option<Compiled> {
-    let plain = insert.or.is_none()
-        && !insert.ignore
-        && insert.table_alias.is_none()
-        && !insert.overwrite
-        && insert.assignments.is_empty()
-        && insert.partitioned.is_none()
-        && insert.after_columns.is_empty()
-        && insert.on.is_none()
-        && insert.returning.is_none();
-    let TableObject::TableName(name) = &insert.table else { return None };
-    let query = insert.source.as_ref().filter(|_| plain)?;
-    let bare = query.with.is_none()
-        && query.order_by.is_none()
-        && query.limit_clause.is_none()
-        && query.fetch.is_none();
-    let SetExpr::Values(values) = &*query.body else { return None };
-    let target = named(name, snapshot).filter(|_| bare)?;
-    let columns = target_columns(&target.schema, &insert.columns).ok()?;
-    // Columns that are not named must have no default to be evaluated.
-    let defaulted = |(index, column): (usize, &gadus_engine::ColumnDefinition)| {
-        column.default.is_some() && !columns.contains(&index)
-    };
-    if target.schema.columns.iter().enumerate().any(defaulted) {
-        return None;
-    }
-    let mut rows = Vec::with_capacity(values.rows.len());
-    for row in &values.rows {
-        if row.content.len() != columns.len() {
-            return None;
-        }
-        rows.push(row.content.iter().map(operand).collect::<Option<Vec<_>>>()?);
-    }
-    Some(Compiled::Insert(Insert::new(target, columns, rows)))
-}
-
-fn update_row(update: &Update, snapshot: &Snapshot) -> Option<Compiled> {
-    let plain = update.from.is_none()
-        && update.returning.is_none()
-        && update.or.is_none()
-        && update.order_by.is_empty()
-        && update.limit.is_none();
-    let target = target(&update.table, snapshot).filter(|_| plain)?;
-    let key = key_operands(update.selection.as_ref()?, &target.schema)?;
-    let mut assigned = Vec::new();
-    for assignment in &update.assignments {
-        let AssignmentTarget::ColumnName(name) = &assignment.target else { return None };
-        let column = column_index(&target.schema, name).ok()?;
-        if target.schema.key.contains(&column)
-            || assigned.iter().any(|known: &Assigned| known.column() == column)
-        {
-            return None;
-        }
-        assigned.push(match operand(&assignment.value) {
-            Some(operand) => Assigned::Value { column, operand },
-            None => step(&assignment.value, column, &target.schema)?,
-        });
-    }
-    Some(Compiled::Update(PointUpdate { target, key, assigned }))
-}
-
-/// `column = column + operand`, or minus, on a 64-bit integer.
-fn step(value: &Expr, assigned: usize, schema: &TableSchema) -> Option<Assigned> {
-    let Expr::BinaryOp { left, op, right } = value else { return None };
-    let subtract = match op {
-        BinaryOperator::Plus => false,
-        BinaryOperator::Minus => true,
-        _ => return None,
-    };
-    let source = column(left, schema)?;
-    let is_integer =
-        |column: usize| schema.columns[column].column_type == gadus_engine::ColumnType::Int64;
-    if !is_integer(source) || !is_integer(assigned) {
-        return None;
-    }
-    Some(Assigned::Step { column: assigned, source, operand: operand(right)?, subtract })
-}
-
-fn delete_row(delete: &Delete, snapshot: &Snapshot) -> Option<Compiled> {
-    let plain = delete.tables.is_empty()
-        && delete.using.is_none()
-        && delete.returning.is_none()
-        && delete.order_by.is_empty()
-        && delete.limit.is_none();
-    let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
-    let [table] = tables.as_slice() else { return None };
-    let target = target(table, snapshot).filter(|_| plain)?;
-    let key = key_operands(delete.selection.as_ref()?, &target.schema)?;
-    Some(Compiled::Delete(PointDelete { target, key }))
 }

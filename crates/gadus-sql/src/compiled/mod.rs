@@ -8,19 +8,23 @@
 
 mod aggregate;
 mod compile;
+mod compile_writes;
+mod filter;
 mod point;
+mod scan;
 mod writes;
 
 use crate::error::input;
 use crate::rows::RowStream;
-use crate::session::Outcome;
+use crate::session::{Cancel, Outcome};
 use crate::value::Value;
 use aggregate::AggregateQuery;
 use datafusion::sql::sqlparser::ast::Statement;
 
-use gadus_engine::{ColumnType, Datum, Engine, Error, Result, Snapshot, TableSchema};
+use gadus_engine::{Answer, ColumnType, Datum, Error, Question, Result, Snapshot, TableSchema};
 use parking_lot::RwLock;
 use point::{Insert, PointDelete, PointSelect, PointUpdate};
+use scan::ScanQuery;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -37,6 +41,7 @@ pub(crate) enum Compiled {
     Update(PointUpdate),
     Delete(PointDelete),
     Aggregate(AggregateQuery),
+    Scan(ScanQuery),
 }
 
 /// Where a value comes from when the statement runs.
@@ -189,6 +194,7 @@ impl Compiled {
             Self::Update(update) => &update.target,
             Self::Delete(delete) => &delete.target,
             Self::Aggregate(aggregate) => &aggregate.target,
+            Self::Scan(scan) => &scan.target,
         }
     }
 
@@ -196,19 +202,43 @@ impl Compiled {
         matches!(self, Self::Insert(_) | Self::Update(_) | Self::Delete(_))
     }
 
-    /// Runs a statement that reads; none when its values need DataFusion's rules.
-    pub(crate) fn read(
+    /// Runs a statement that reads one row by its key; none when its values need DataFusion's rules.
+    pub(crate) fn look_up(
         &self,
-        engine: &Engine,
         snapshot: &Snapshot,
         parameters: &[Value],
-        cancelled: &std::sync::atomic::AtomicBool,
     ) -> Result<Option<Outcome>> {
         match self {
             Self::Select(select) => select.run(snapshot, parameters),
-            Self::Aggregate(query) => query.run(engine, snapshot, parameters, cancelled),
-            _ => Err(Error::internal("a statement that writes was run as one that reads")),
+            _ => Err(Error::internal("a statement that is no look-up was run as one")),
         }
+    }
+
+    /// Whether it scans its table.
+    pub(crate) fn scans(&self) -> bool {
+        matches!(self, Self::Aggregate(_) | Self::Scan(_))
+    }
+
+    /// What a scan asks of its table; none when its values need DataFusion's rules.
+    pub(crate) fn question(&self, parameters: &[Value]) -> Result<Option<Question>> {
+        match self {
+            Self::Aggregate(query) => query.question(parameters),
+            Self::Scan(query) => query.question(parameters),
+            _ => Err(Error::internal("a statement that is no scan was run as one")),
+        }
+    }
+
+    /// The rows that an answer means.
+    pub(crate) fn outcome(&self, answer: Arc<Answer>, cancel: &Arc<Cancel>) -> Result<Outcome> {
+        match (self, &*answer) {
+            (Self::Aggregate(query), Answer::Folded(values)) => query.outcome(values),
+            (Self::Scan(query), Answer::Rows(_)) => query.outcome(answer, cancel),
+            _ => Err(Error::internal("an answer of another kind than was asked for")),
+        }
+    }
+
+    pub(crate) fn schema(&self) -> &Arc<TableSchema> {
+        &self.target().schema
     }
 
     /// Runs a statement that writes; none when its values need DataFusion's rules.
@@ -234,6 +264,7 @@ impl Compiled {
             Self::Update(_) => format!("Compiled: update one row of {table} by primary key"),
             Self::Delete(_) => format!("Compiled: delete one row of {table} by primary key"),
             Self::Aggregate(query) => query.explain(),
+            Self::Scan(query) => query.explain(),
         };
         RowStream::text("plan", &plan).map(Outcome::Rows)
     }

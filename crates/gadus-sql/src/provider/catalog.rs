@@ -3,7 +3,7 @@
 //! - Schema `main` holds the tables, `public` is another name for it.
 //! - Schema `gadus_rows` holds them with their row ids, for UPDATE and DELETE.
 //! - Schema `gadus_files` holds the files that this statement reads.
-//! - Schema `gadus_system` says who uses the database; no plan with it is kept.
+//! - Schema `gadus` says who uses the database; no plan with it is kept.
 
 use super::system::{SYSTEM_SCHEMA, SYSTEM_TABLES, system_table};
 use super::table::SnapshotTable;

@@ -1,18 +1,21 @@
-//! Who uses the database, as tables of the schema `gadus_system`.
+//! Who uses the database, as tables of the schema `gadus`.
 //!
 //! - Looked up when a statement is planned: what they hold was true a moment before it ran.
 
-use arrow::array::{ArrayRef, BooleanArray, RecordBatch, StringArray, UInt32Array, UInt64Array};
+use arrow::array::{
+    ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
+};
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::error::DataFusionError;
 use gadus_base::date_and_time;
-use gadus_engine::{Engine, InstanceDescription, NamedLock, SessionView};
+use gadus_engine::{ClockStatistics, Engine, InstanceDescription, NamedLock, SessionView};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The schema of what the database knows of its users.
-pub(crate) const SYSTEM_SCHEMA: &str = "gadus_system";
+pub(crate) const SYSTEM_SCHEMA: &str = "gadus";
 
-pub(super) const SYSTEM_TABLES: [&str; 2] = ["locks", "sessions"];
+pub(super) const SYSTEM_TABLES: [&str; 3] = ["clock", "locks", "sessions"];
 
 /// A table of the schema, as it is now.
 pub(super) fn system_table(
@@ -21,12 +24,30 @@ pub(super) fn system_table(
 ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
     let failed = |error| DataFusionError::External(Box::new(error));
     let batch = match name {
+        "clock" => clock(&engine.statistics().clock)?,
         "locks" => locks(&engine.locks().map_err(failed)?)?,
         "sessions" => sessions(&engine.sessions().map_err(failed)?)?,
         _ => return Ok(None),
     };
     let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
     Ok(Some(Arc::new(table)))
+}
+
+/// What shared scans have done in this process.
+fn clock(clock: &ClockStatistics) -> Result<RecordBatch, DataFusionError> {
+    let milliseconds = |time: Duration| -> ArrayRef {
+        Arc::new(Float64Array::from(vec![time.as_secs_f64() * 1e3]))
+    };
+    let count = |count: u64| -> ArrayRef { Arc::new(UInt64Array::from(vec![count])) };
+    Ok(RecordBatch::try_from_iter([
+        ("passes", count(clock.passes)),
+        ("questions", count(clock.questions)),
+        ("shared_answers", count(clock.shared_answers)),
+        ("lone_questions", count(clock.lone_questions)),
+        ("pass_ms_total", milliseconds(clock.pass_time)),
+        ("last_questions", count(clock.last_questions)),
+        ("last_pass_ms", milliseconds(clock.last_pass_time)),
+    ])?)
 }
 
 fn locks(locks: &[NamedLock]) -> Result<RecordBatch, DataFusionError> {

@@ -55,11 +55,6 @@ impl Cancel {
 }
 
 impl Flag {
-    /// For loops that look themselves.
-    pub(crate) fn as_atomic(&self) -> &AtomicBool {
-        &self.set
-    }
-
     /// Whether the statement was cancelled.
     pub(crate) fn is_set(&self) -> bool {
         self.set.load(Ordering::SeqCst)

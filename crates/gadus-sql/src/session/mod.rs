@@ -17,7 +17,9 @@ mod locking;
 mod modify;
 mod query;
 mod run;
+mod scanning;
 mod settings;
+mod submit;
 mod transact;
 
 pub(crate) use cancel::Cancel;
@@ -38,6 +40,7 @@ use gadus_engine::{
     Durability, Engine, Isolation, Locker, Result, Savepoint, Snapshot, Transaction,
 };
 use locking::Locking;
+use scanning::ScanSharing;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use tokio::sync::Mutex;
@@ -82,6 +85,7 @@ pub(crate) struct State {
     savepoints: Vec<(String, Savepoint)>,
     durability: Option<Durability>,
     locking: Locking,
+    scan_sharing: ScanSharing,
 }
 
 /// A parsed statement.

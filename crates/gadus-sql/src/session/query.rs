@@ -180,8 +180,9 @@ pub(super) async fn plan(
 /// Whether a statement reads who uses the database, which is different each time.
 fn names_system(statement: &Statement) -> bool {
     let of_system = |name: &ObjectName| {
-        let parts = name.0.iter().filter_map(|part| part.as_ident());
-        parts.into_iter().any(|part| part.value.eq_ignore_ascii_case(SYSTEM_SCHEMA))
+        // The schema stands before the table; the catalog, which may be named, too, before the schema.
+        let schema = name.0.iter().rev().nth(1).and_then(|part| part.as_ident());
+        schema.is_some_and(|part| part.value.eq_ignore_ascii_case(SYSTEM_SCHEMA))
     };
     visit_relations(statement, |name| match of_system(name) {
         true => ControlFlow::Break(()),

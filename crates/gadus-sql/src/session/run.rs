@@ -146,7 +146,7 @@ impl Session {
         let text = source.text();
         let mut again = false;
         if refreshed.is_ok() {
-            if let Some(outcome) = self.run_compiled(state, text, parameters, flag)? {
+            if let Some(outcome) = self.run_compiled(state, text, parameters, flag).await? {
                 return Ok(outcome);
             }
             if let Some(outcome) = self.run_command(text)? {
@@ -169,11 +169,13 @@ impl Session {
             return Ok(outcome);
         }
         refreshed?;
-        flag.run(self.dispatch(state, prepared, parameters, again)).await
+        // Kept apart: what DataFusion needs is large, and the future of every statement would be moved
+        // with room for it.
+        flag.run(Box::pin(self.dispatch(state, prepared, parameters, again))).await
     }
 
     /// Runs a statement whose shape has been, or now can be, compiled.
-    fn run_compiled(
+    async fn run_compiled(
         &self,
         state: &mut State,
         text: &str,
@@ -196,8 +198,13 @@ impl Session {
         let snapshot = state.snapshot(engine)?;
         let compiled = self.shared.compiled.get(shape, parameters.len(), &snapshot);
         let Some(compiled) = compiled else { return Ok(None) };
+        if compiled.scans() {
+            // A shared scan has a newer one.
+            drop(snapshot);
+            return Box::pin(self.run_scan(state, &compiled, parameters, flag)).await;
+        }
         if !compiled.writes() {
-            return compiled.read(engine, &snapshot, parameters, flag.as_atomic());
+            return compiled.look_up(&snapshot, parameters);
         }
         // So that a transaction changes its version in place instead of copying it.
         drop(snapshot);

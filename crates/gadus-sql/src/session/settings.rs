@@ -3,6 +3,7 @@
 //! - Every setting has a name, its values and a place where it acts; an unknown one is an error that
 //!   names those there are.
 
+use super::scanning::ScanSharing;
 use super::{Outcome, Session, State};
 use crate::error::{input, unsupported};
 use crate::rows::RowStream;
@@ -14,6 +15,8 @@ use std::time::Duration;
 const KNOWN: &str = "gadus.durability (sync, relaxed or off), \
                      lock_timeout (a time such as '5s' or a number of milliseconds, 0 for none), \
                      default_transaction_isolation (snapshot or read committed), \
+                     gadus.sharing (auto, always or never), \
+                     gadus.batch_queries (a number of statements, of the whole database), \
                      gadus.snapshot_space_max (a size such as '16GiB', of the whole database)";
 
 impl Session {
@@ -41,6 +44,17 @@ impl Session {
                 state.locking.isolation = isolation(&word(value))?;
                 Ok(Outcome::Done("SET"))
             }
+            "gadus.sharing" => {
+                state.scan_sharing = scan_sharing(&word(value))?;
+                Ok(Outcome::Done("SET"))
+            }
+            "gadus.batch_queries" => {
+                let word = word(value);
+                let count = word.parse::<u64>().ok().filter(|count| *count > 0);
+                let wrong = || input(format!("gadus.batch_queries is 1 or more, not {word}"));
+                self.engine.set_batch_queries(count.ok_or_else(wrong)?);
+                Ok(Outcome::Done("SET"))
+            }
             "gadus.snapshot_space_max" => {
                 let word = word(value);
                 let limit = word.parse::<ByteCount>();
@@ -59,6 +73,15 @@ impl Session {
             "lock_timeout" => {
                 let milliseconds = state.locking.timeout.map_or(0, |timeout| timeout.as_millis());
                 shown = format!("{milliseconds}ms");
+                &shown
+            }
+            "gadus.sharing" => match state.scan_sharing {
+                ScanSharing::Auto => "auto",
+                ScanSharing::Always => "always",
+                ScanSharing::Never => "never",
+            },
+            "gadus.batch_queries" => {
+                shown = self.engine.batch_queries().to_string();
                 &shown
             }
             "gadus.snapshot_space_max" => {
@@ -114,6 +137,15 @@ fn isolation(word: &str) -> Result<Isolation> {
         _ => Err(input(format!(
             "default_transaction_isolation is snapshot or read committed, not {word}"
         ))),
+    }
+}
+
+fn scan_sharing(word: &str) -> Result<ScanSharing> {
+    match word {
+        "auto" => Ok(ScanSharing::Auto),
+        "always" => Ok(ScanSharing::Always),
+        "never" => Ok(ScanSharing::Never),
+        _ => Err(input(format!("gadus.sharing is auto, always or never, not {word}"))),
     }
 }
 

@@ -14,6 +14,21 @@ fn literals_become_parameters() {
 }
 
 #[test]
+fn types_before_literals_are_lifted_with_them() {
+    let shape = shape_of(
+        "SELECT v FROM t WHERE d >=DATE '2024-02-29' AND (timestamp  '1970-01-01 00:00:01.5') < s",
+    );
+    let shape = shape.unwrap();
+    assert_eq!(shape.text, "SELECT v FROM t WHERE d >=$1 AND ($2) < s");
+    assert_eq!(shape.literals, [Value::Date(19_782), Value::Timestamp(1_500_000)]);
+    // A name that ends like a type, and what is no date.
+    assert_eq!(shape_of("SELECT update 'x'").unwrap().text, "SELECT update $1");
+    for text in ["SELECT DATE 'today'", "SELECT TIMESTAMP '2024-02-29 12:00:00Z'"] {
+        assert_eq!(shape_of(text), None, "{text}");
+    }
+}
+
+#[test]
 fn texts_with_their_own_parameters_or_comments_keep_their_shape() {
     for text in
         ["SELECT $1", "SELECT ?", "SELECT 1 -- 2", "SELECT E'\\n'", "SELECT 1e5", "SELECT 'a"]

@@ -4,16 +4,19 @@
 #![allow(clippy::duplicate_mod)] // the same suites in several ways
 
 mod kept;
+mod scanning;
 mod support;
 
 /// The suites, over one database in memory or over instances that share a file: each statement is
 /// another's turn, and no test can tell.
 macro_rules! suites {
-    ($($way:ident: $instances:expr, $scope:ident;)*) => {$(
+    ($($way:ident: $instances:expr, $scope:ident, $sharing:ident;)*) => {$(
         #[path = "suites"]
         mod $way {
             fn shell() -> crate::support::Shell {
-                crate::support::Shell::of($instances, gadus_engine::CacheScope::$scope)
+                let shell = crate::support::Shell::of($instances, gadus_engine::CacheScope::$scope);
+                shell.run(concat!("SET gadus.sharing = ", stringify!($sharing)));
+                shell
             }
 
             mod modify;
@@ -24,9 +27,11 @@ macro_rules! suites {
 }
 
 suites! {
-    one_instance: 1, Process;
-    one_instance_with_private_caches: 1, Connection;
-    two_instances: 2, Process;
-    eight_instances: 8, Process;
-    eight_instances_with_private_caches: 8, Connection;
+    one_instance: 1, Process, never;
+    one_instance_with_private_caches: 1, Connection, auto;
+    one_instance_with_shared_scans: 1, Process, always;
+    two_instances: 2, Process, auto;
+    two_instances_with_shared_scans: 2, Process, always;
+    eight_instances: 8, Process, auto;
+    eight_instances_with_private_caches: 8, Connection, auto;
 }

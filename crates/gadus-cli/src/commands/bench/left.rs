@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gadus::{ByteCount, Database, Options};
+use gadus::{ByteCount, CheckReport, Database, Options};
 use gadus_base::clock;
 use serde_json::{Value, json};
 
@@ -74,12 +74,18 @@ pub(super) fn look(
     Ok(state)
 }
 
+/// What `gadus check` finds in a database, unless that is a problem.
+pub(super) fn check(file: &Path) -> Result<CheckReport, Failure> {
+    let checked = gadus::check(file, |_, _| ())?;
+    match checked.problems.first() {
+        Some(problem) => Err(Failure::message(format!("gadus check: {problem}"))),
+        None => Ok(checked),
+    }
+}
+
 /// The verifying process: checks the files as they are, then what a reader finds in them.
 pub(super) fn verify(file: &Path) -> Result<Value, Failure> {
-    let checked = gadus::check(file, |_, _| ())?;
-    if let Some(problem) = checked.problems.first() {
-        return Err(Failure::message(format!("gadus check: {problem}")));
-    }
+    let checked = check(file)?;
     let started = clock().now();
     let options = Options::new().create(false).read_only(true);
     let connection = Database::open(file, options)?.connect();
@@ -87,7 +93,7 @@ pub(super) fn verify(file: &Path) -> Result<Value, Failure> {
     let seconds = started.elapsed().as_secs_f64();
     let numbers = totals.verify(&connection, Some(ROWS_KEPT))?;
     let last: Vec<_> = numbers.iter().map(|(writer, n)| (writer.0, n)).collect();
-    let checkpoint = checked.last_commit.0 - checked.log_records as u64;
+    let checkpoint = checked.last_commit.0 - checked.log_records;
     Ok(json!({ "last": last, "checkpoint": checkpoint, "seconds": seconds }))
 }
 

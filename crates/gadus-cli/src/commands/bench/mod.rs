@@ -2,10 +2,12 @@
 //!
 //! - Contestants take turns in random order, at least [`ROUNDS_MIN`] rounds after one to warm up,
 //!   so that what the machine does meanwhile meets all alike.
-//! - A benchmark states figures and never judges them; only wrong answers end it with an error.
+//! - A benchmark states figures and never judges them; only wrong answers end it with an error, and
+//!   a database in which `gadus check` finds a problem afterwards.
 //! - The machine's state goes to standard error, figures to standard output: a table, or with
 //!   `--json` one object a line.
 
+mod bookings;
 mod commit;
 mod figures;
 mod kill;
@@ -45,6 +47,7 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench commit --clients 1,64 --against sqlite,postgres
   gadus bench commit --clients 1,64 --sync-delay 4ms
   gadus bench scan --rows 10000000 --against duckdb --json
+  gadus bench bookings --rows 10000000 --outstanding 1,64,1024,2048 --against duckdb --json
   gadus bench processes --processes 32 --against sqlite,postgres
   gadus bench processes --mix point --processes 1,2,4,8 --against sqlite
   gadus bench scopes
@@ -67,6 +70,8 @@ enum What {
     Commit(commit::Commit),
     /// Filters and aggregates over a table in memory; opening a file and finding a first row
     Scan(scan::Scan),
+    /// Many different questions about bookings, on columns that have no index
+    Bookings(bookings::Bookings),
     /// Durable updates of one row, alone or among reads, from many processes on one file
     Processes(processes::Processes),
     /// Readers as threads and as processes, with a cache that they share or one each
@@ -128,6 +133,7 @@ pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
         What::Load(command) => load::run(command),
         What::Commit(command) => commit::run(command),
         What::Scan(command) => scan::run(command),
+        What::Bookings(command) => bookings::run(command),
         What::Processes(command) => processes::run(command),
         What::Scopes(command) => scopes::run(command),
         What::Locks(command) => locks::run(command),

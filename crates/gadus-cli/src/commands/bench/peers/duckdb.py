@@ -51,6 +51,16 @@ def text(value):
     return "NULL" if value is None else str(value)
 
 
+def play(statements, seconds):
+    started, count = time.perf_counter(), 0
+    for sql in itertools.cycle(statements):
+        opened["connection"].execute(sql).fetchall()
+        count += 1
+        taken = time.perf_counter() - started
+        if taken > seconds:
+            return {"rate": count / taken}
+
+
 def commit(path, create_table, insert, clients, seconds):
     with duckdb.connect(path) as database:
         database.execute(create_table)
@@ -68,5 +78,6 @@ serve({
     "open_and_find": open_and_find,
     "open": open_for_queries,
     "query": query,
+    "play": play,
     "commit": commit,
 })

@@ -20,6 +20,7 @@ use clap::{Args, ValueEnum};
 use gadus::{Database, Options};
 
 use super::figures::{self, Figure, Metric};
+use super::left::check;
 use super::machine::Machine;
 use super::player::Player;
 use super::rounds::{Entry, GADUS, measure};
@@ -151,5 +152,7 @@ fn play_gadus(
     let syncs = (database.statistics().store.log_syncs - before).max(1) as f64;
     #[allow(clippy::cast_precision_loss)]
     let commits = played.latencies.count() as f64;
+    drop(database);
+    check(&file)?;
     Ok((played, commits / syncs))
 }

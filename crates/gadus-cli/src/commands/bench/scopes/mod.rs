@@ -18,6 +18,7 @@ use clap::Args;
 use gadus::{ByteCount, CacheScope, Database, Options};
 
 use super::figures;
+use super::left::check;
 use super::machine::Machine;
 use super::rounds::{Entry, GADUS, measure};
 use super::workplace::Workplace;
@@ -120,6 +121,7 @@ pub(super) fn run(command: &Scopes) -> Result<(), Failure> {
     }
     entries.push(Entry::new("one row changed by another", GADUS, move || one_row(file)));
     let series = measure(&mut entries, command.repeat.rounds, &mut machine)?;
+    check(file)?;
     let figures = figures::figures(&series, GADUS);
     figures::print("scopes", &figures, machine.was_quiet()?, command.common.json)
 }

@@ -1,0 +1,194 @@
+//! `gadus bench bookings`: many different questions about bookings, on columns that have no index.
+//!
+//! - Closed loop: so many statements are outstanding all the time; whenever one is answered, and its
+//!   rows are read, the next is submitted. Latencies count from there.
+//! - Peers that answer one statement at a time are given them one at a time: more outstanding ones
+//!   would only wait for them.
+//! - The answers to some statements of each shape are compared before anything is measured.
+
+mod shapes;
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use clap::Args;
+use gadus::{Connection, Database, Options, Outcome};
+use gadus_base::{Random, clock};
+use serde_json::json;
+
+use super::figures::{self, Metric};
+use super::latencies::Latencies;
+use super::load::{Peer, create_table, insert, threads};
+use super::machine::Machine;
+use super::peers::Python;
+use super::rounds::{Entry, GADUS, Measured, measure};
+use super::scan::texts;
+use super::workplace::Workplace;
+use super::{Common, Repeat};
+use crate::failure::Failure;
+use crate::generate::bookings::ROWS_MAX;
+use shapes::Statements;
+
+const RATE: Metric = Metric::higher("statements", "statements/s");
+const P50: Metric = Metric::lower("p50_ms", "ms");
+const P99: Metric = Metric::lower("p99_ms", "ms");
+const PASS: Metric = Metric::lower("pass_ms", "ms");
+const BATCH: Metric = Metric::higher("statements_per_pass", "statements");
+
+/// Statements that are drawn before the clock runs; a turn goes round and round through them.
+const DRAWN: usize = 1 << 16;
+
+/// Statements of each shape whose answers are compared.
+const COMPARED: usize = 3;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  gadus bench bookings --rows 1000000 --outstanding 1,64,1024
+  gadus bench bookings --rows 10000000 --outstanding 1,64,1024,2048,16384 --against duckdb --json
+  gadus bench bookings --outstanding 64 --sharing never")]
+pub(super) struct Bookings {
+    /// Bookings in the table
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..=ROWS_MAX))]
+    rows: u64,
+    /// Statements that are outstanding at a time
+    #[arg(long, value_delimiter = ',', default_value = "1,64,1024,2048", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    outstanding: Vec<u32>,
+    /// Whether statements share scans: auto, always, or never
+    #[arg(long, default_value = "auto")]
+    sharing: String,
+    /// Peers
+    #[arg(long, value_delimiter = ',')]
+    against: Vec<Peer>,
+    /// How long one turn takes
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "3s")]
+    time: Duration,
+    #[command(flatten)]
+    repeat: Repeat,
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
+    let place = Workplace::make(command.common.dir.as_deref())?;
+    let mut machine = Machine::describe(place.folder())?;
+    let parquet = place.bookings(command.rows)?;
+    let file = place.path("gadus.db");
+    let database = Database::open(&file, Options::new())?;
+    let connection = database.connect();
+    connection.execute(&create_table(true), &[])?;
+    connection.execute(&insert(&parquet), &[])?;
+    connection.execute(&format!("SET gadus.sharing = '{}'", command.sharing), &[])?;
+    let batch = command.outstanding.iter().max().copied().unwrap_or(1);
+    connection.execute(&format!("SET gadus.batch_queries = {batch}"), &[])?;
+    let statements = Statements::drawn_from(&connection, DRAWN)?;
+    let duckdb = command.against.contains(&Peer::Duckdb);
+    let peer = duckdb.then(|| open_duckdb(&place, &parquet)).transpose()?.map(RefCell::new);
+    if let Some(peer) = &peer {
+        compare(&connection, &mut peer.borrow_mut(), &statements)?;
+    }
+    let mut entries = Vec::new();
+    for &outstanding in &command.outstanding {
+        let case = format!("{outstanding} outstanding");
+        let (database, connection, statements) = (&database, &connection, &statements);
+        entries.push(Entry::new(case.clone(), GADUS, move || {
+            play(database, connection, statements, outstanding, command.time)
+        }));
+        if let Some(peer) = &peer {
+            let (time, statements) = (command.time.as_secs_f64(), &statements.texts);
+            entries.push(Entry::new(case, "duckdb", move || {
+                let first = usize::try_from(Random::from_system().below(DRAWN as u64)).unwrap_or(0);
+                let some = statements.iter().cycle().skip(first).take(1000).collect::<Vec<_>>();
+                let request = json!({ "do": "play", "statements": some, "seconds": time });
+                Ok(vec![(RATE, peer.borrow_mut().ask_number(&request, "rate")?)])
+            }));
+        }
+    }
+    let series = measure(&mut entries, command.repeat.rounds, &mut machine)?;
+    let quiet = machine.was_quiet()?;
+    figures::print("bookings", &figures::figures(&series, GADUS), quiet, command.common.json)
+}
+
+fn open_duckdb(place: &Workplace, parquet: &std::path::Path) -> Result<Python, Failure> {
+    let mut peer = Python::duckdb(&place.kept)?;
+    let path = place.path("duck.db");
+    peer.ask(&json!({
+        "do": "load",
+        "path": path,
+        "create_table": create_table(true),
+        "table": "bookings",
+        "parquet": parquet,
+        "threads": threads(),
+    }))?;
+    peer.ask(&json!({ "do": "open", "path": path, "threads": threads() }))?;
+    Ok(peer)
+}
+
+/// One turn of Gadus.
+#[allow(clippy::cast_precision_loss)] // counts of a few seconds
+fn play(
+    database: &Database,
+    connection: &Connection,
+    statements: &Statements,
+    outstanding: u32,
+    time: Duration,
+) -> Result<Measured, Failure> {
+    let first = usize::try_from(Random::from_system().below(DRAWN as u64)).unwrap_or(0);
+    let mut next = statements.texts.iter().cycle().skip(first);
+    let mut submit = || {
+        let text = next.next().expect("statements go round and round");
+        (clock().now(), connection.submit(text, &[]))
+    };
+    let before = database.statistics().clock;
+    let (began, mut latencies) = (clock().now(), Latencies::default());
+    let mut pending = (0..outstanding).map(|_| submit()).collect::<VecDeque<_>>();
+    while let Some((since, statement)) = pending.pop_front() {
+        finish(statement.wait()?)?;
+        latencies.note(since.elapsed());
+        if began.elapsed() < time {
+            pending.push_back(submit());
+        }
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    let after = database.statistics().clock;
+    let mut measured = vec![
+        (RATE, latencies.count() as f64 / seconds),
+        (P50, latencies.percentile_ms(0.5)),
+        (P99, latencies.percentile_ms(0.99)),
+    ];
+    let passes = after.passes - before.passes;
+    if passes > 0 {
+        let per_pass = (after.pass_time - before.pass_time).as_secs_f64() * 1e3 / passes as f64;
+        let asked = (after.questions - before.questions) as f64 / passes as f64;
+        measured.extend([(PASS, per_pass), (BATCH, asked)]);
+    }
+    Ok(measured)
+}
+
+/// Reads all rows of an answer.
+fn finish(outcome: Outcome) -> Result<(), Failure> {
+    let mut rows = outcome.into_rows();
+    while rows.next_batch()?.is_some() {}
+    Ok(())
+}
+
+/// Refuses to measure answers that differ.
+fn compare(
+    connection: &Connection,
+    peer: &mut Python,
+    statements: &Statements,
+) -> Result<(), Failure> {
+    for text in statements.some_of_each(COMPARED) {
+        let mut own = texts(connection.submit(text, &[]).wait()?.into_rows())?;
+        own.sort();
+        let answer = peer.ask(&json!({ "do": "query", "sql": text, "times": 1 }))?;
+        let mut other: Vec<Vec<String>> = serde_json::from_value(answer["rows"].clone())
+            .map_err(|error| Failure::message(format!("{answer}: {error}")))?;
+        other.sort();
+        if own != other {
+            let message = format!("different answers to {text}: {own:?} and {other:?}");
+            return Err(Failure::message(message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! A question that was asked, until it is answered: to be waited for by a thread, or as a future.
+//!
+//! - Who drops it is not interested any more; the pass leaves the question out.
+
+use super::Answer;
+use crate::error::Result;
+use parking_lot::{Condvar, Mutex};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
+
+/// The asking side.
+#[derive(Debug)]
+pub struct Asked(Arc<Shared>);
+
+/// The answering side.
+#[derive(Debug, Clone)]
+pub(super) struct Ticket(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    answered: Condvar,
+    is_dropped: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    answer: Option<Result<Arc<Answer>>>,
+    waker: Option<Waker>,
+}
+
+impl Asked {
+    pub(super) fn new() -> (Self, Ticket) {
+        let shared = Arc::<Shared>::default();
+        (Self(shared.clone()), Ticket(shared))
+    }
+
+    /// Waits for the answer.
+    pub fn wait(self) -> Result<Arc<Answer>> {
+        let mut state = self.0.state.lock();
+        loop {
+            if let Some(answer) = state.answer.take() {
+                return answer;
+            }
+            self.0.answered.wait(&mut state);
+        }
+    }
+}
+
+impl Future for Asked {
+    type Output = Result<Arc<Answer>>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut state = self.0.state.lock();
+        match state.answer.take() {
+            Some(answer) => Poll::Ready(answer),
+            None => {
+                state.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.0.is_dropped.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Ticket {
+    /// Whether nobody waits for the answer any more.
+    pub(super) fn is_dropped(&self) -> bool {
+        self.0.is_dropped.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn answer(&self, answer: Result<Arc<Answer>>) {
+        let waker = {
+            let mut state = self.0.state.lock();
+            state.answer = Some(answer);
+            state.waker.take()
+        };
+        self.0.answered.notify_one();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}

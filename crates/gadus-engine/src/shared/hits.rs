@@ -1,0 +1,146 @@
+//! What is asked for, as a segment's packed values, and how it is found among them.
+
+use super::index::QuestionIndex;
+use crate::encoding::{Packed, Values, code_index};
+use crate::types::Datum;
+
+/// Bits of the filter in front of values that are not looked up in a table: 8 KiB, a quarter of a
+/// first-level cache.
+const FILTER_BITS: u32 = 16;
+
+/// Values that are asked for, sorted.
+pub(super) type Points<'a> = &'a [(Datum, Vec<QuestionIndex>)];
+
+/// Packed values from `low` to `high`, as distances from the base, and who asks for them.
+pub(super) struct Hit<'a> {
+    pub(super) low: u64,
+    pub(super) high: u64,
+    pub(super) questions: &'a [QuestionIndex],
+}
+
+/// The codes of the points that a dictionary has.
+pub(super) fn dictionary_hits<'a>(
+    values: &Values,
+    codes: &Packed,
+    points: Points<'a>,
+) -> Vec<Hit<'a>> {
+    let mut hits = Vec::new();
+    let mut low = 0;
+    for (value, questions) in points {
+        // Both are sorted: what lies below the last point is below this one, too.
+        let mut high = values.count();
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if values.compare(middle, value).is_lt() {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        if low < values.count() && values.compare(low, value).is_eq() {
+            let code = i64::try_from(low).expect("a dictionary fits memory");
+            // Codes below the base do not occur.
+            if let Ok(distance) = u64::try_from(code - codes.base()) {
+                hits.push(Hit { low: distance, high: distance, questions });
+            }
+        }
+    }
+    hits
+}
+
+pub(super) fn integer_hits<'a>(packed: &Packed, points: Points<'a>) -> Vec<Hit<'a>> {
+    let hit = |(value, questions): &'a (Datum, Vec<QuestionIndex>)| {
+        let Datum::Integer(value) = value else { return None };
+        let distance = u64::try_from(i128::from(*value) - i128::from(packed.base())).ok()?;
+        Some(Hit { low: distance, high: distance, questions })
+    };
+    points.iter().filter_map(hit).collect()
+}
+
+/// Intervals of packed values, and all who ask for each.
+pub(super) struct Groups {
+    intervals: Vec<(u64, u64)>,
+    questions: Vec<Vec<QuestionIndex>>,
+}
+
+impl Groups {
+    /// Divides what hits cover into intervals that the same questions ask for; above `max` there are
+    /// no values.
+    pub(super) fn of(hits: &[Hit<'_>], max: u64) -> Self {
+        let mut groups = Self { intervals: Vec::new(), questions: Vec::new() };
+        let mut hits = hits.iter().filter(|hit| hit.low <= max).collect::<Vec<_>>();
+        hits.sort_unstable_by_key(|hit| hit.low);
+        let mut open: Vec<&Hit<'_>> = Vec::new();
+        let mut rest = hits.as_slice();
+        let mut low = rest.first().map_or(0, |hit| hit.low);
+        while !rest.is_empty() || !open.is_empty() {
+            let beginning = rest.iter().take_while(|hit| hit.low == low).count();
+            open.extend(&rest[..beginning]);
+            rest = &rest[beginning..];
+            let next = rest.first().map_or(u64::MAX, |hit| hit.low - 1);
+            let end = open.iter().map(|hit| hit.high).min().unwrap_or(u64::MAX).min(next).min(max);
+            if !open.is_empty() {
+                groups.intervals.push((low, end));
+                let all = open.iter().flat_map(|hit| hit.questions).copied();
+                groups.questions.push(all.collect());
+            }
+            open.retain(|hit| hit.high > end && end < max);
+            low = match (open.is_empty(), rest.first()) {
+                (true, Some(hit)) => hit.low,
+                _ => end.saturating_add(1),
+            };
+        }
+        groups
+    }
+
+    /// For each packed value the number of its group from 1 on; 0 where nobody asks.
+    pub(super) fn heads(&self, domain: usize) -> Vec<u32> {
+        let mut heads = vec![0; domain];
+        for (head, (low, high)) in (1..).zip(&self.intervals) {
+            heads[code_index(low.cast_signed())..=code_index(high.cast_signed())].fill(head);
+        }
+        heads
+    }
+
+    pub(super) fn questions(&self, head: u32) -> &[QuestionIndex] {
+        let place = (head as usize).checked_sub(1);
+        place.and_then(|place| self.questions.get(place)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Bits of hashes that were added: no, or perhaps.
+pub(super) struct Filter(Vec<u64>);
+
+impl Filter {
+    pub(super) fn new() -> Self {
+        Self(vec![0; 1 << (FILTER_BITS - 6)])
+    }
+
+    pub(super) fn add(&mut self, hash: u64) {
+        let bit = hash >> (64 - FILTER_BITS);
+        self.0[code_index((bit >> 6).cast_signed())] |= 1 << (bit & 63);
+    }
+
+    pub(super) fn may_hold(&self, hash: u64) -> bool {
+        let bit = hash >> (64 - FILTER_BITS);
+        self.0[code_index((bit >> 6).cast_signed())] & (1 << (bit & 63)) != 0
+    }
+}
+
+/// A multiplication whose upper bits depend on all of the value.
+pub(super) fn hash(value: u64) -> u64 {
+    (value ^ (value >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// The first and last eight bytes, and the length: what lies between is compared afterwards.
+pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
+    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+    let length = bytes.len() as u64;
+    if bytes.len() >= 8 {
+        let last = word(&bytes[bytes.len() - 8..]);
+        return hash(word(&bytes[..8]) ^ last.rotate_left(29) ^ length);
+    }
+    let mut padded = [0; 8];
+    padded[..bytes.len()].copy_from_slice(bytes);
+    hash(word(&padded) ^ length.rotate_left(56))
+}

@@ -1,0 +1,25 @@
+//! Shared scans: many questions about one table answered in one pass over its columns.
+//!
+//! - The questions of a pass are indexed by predicate ([`index`]): each by its most selective conjunct
+//!   that can be looked up. A column is then read once for all of them ([`probe`]), and what it finds is
+//!   held against the rest of each question's conjuncts ([`check`]).
+//! - A question without a selective conjunct is evaluated by itself, segment by segment, while the
+//!   segment is at hand.
+//! - All questions of a pass see one snapshot. One that fails or is cancelled fails alone.
+//!
+//! After Crescando's index union join and the shared scan of COD (section 4 of the latter): there, too,
+//! requests are indexed and tuples are the ones that probe.
+
+mod asked;
+mod check;
+mod clock;
+mod hits;
+mod index;
+mod pass;
+mod probe;
+mod question;
+
+pub use asked::Asked;
+pub(crate) use clock::Clock;
+pub use clock::{BATCH_QUERIES, ClockStatistics, ScansAlone};
+pub use question::{Answer, FoundRows, Question, Wanted};

@@ -1,0 +1,290 @@
+//! A pass: segments are dealt to workers, which answer all questions about each.
+//!
+//! - Any number of threads work at a pass, each with results of its own; a thread that is disturbed
+//!   takes fewer segments.
+//! - An error belongs to the questions that meet it.
+
+use super::check::keep;
+use super::index::{BatchIndex, ColumnIndex, QuestionIndex};
+use super::probe::{Candidates, OpenSegment, probe};
+use super::question::{Answer, FoundRows, Question, Wanted};
+use crate::error::{Error, ErrorKind, Result};
+use crate::scan::{CHUNK_ROWS, Folding, SegmentFilter, may_hold, merged, open_columns};
+use crate::segment::SegmentVersion;
+use crate::snapshot::Table;
+use crate::vector::Rows;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Questions about one snapshot of a table, to be answered together.
+#[derive(Debug)]
+pub(crate) struct Pass {
+    table: Table,
+    questions: Vec<Question>,
+    index: BatchIndex,
+    segments: Vec<Arc<SegmentVersion>>,
+    /// The next segment to be dealt.
+    next: AtomicUsize,
+}
+
+/// What one worker has found.
+#[derive(Debug)]
+pub(crate) struct Work {
+    candidates: Candidates,
+    found: Vec<Result<Found>>,
+}
+
+/// What is known of the answer to one question.
+#[derive(Debug)]
+enum Found {
+    Nothing,
+    /// Segments by their place, and positions there.
+    Rows(Vec<(usize, Vec<u32>)>),
+    Fold(Folding),
+}
+
+impl Pass {
+    pub(crate) fn new(table: Table, questions: Vec<Question>) -> Result<Self> {
+        let simpler = |question: Question| Question {
+            predicates: merged(question.predicates),
+            wanted: question.wanted,
+        };
+        let questions = questions.into_iter().map(simpler).collect::<Vec<_>>();
+        let index = BatchIndex::build(&table, &questions)?;
+        let segments = table.version().segments.values();
+        let segments = segments.filter(|segment| segment.live_rows() > 0).cloned().collect();
+        Ok(Self { table, questions, index, segments, next: AtomicUsize::new(0) })
+    }
+
+    /// Questions without a selective conjunct.
+    pub(crate) fn lone_questions(&self) -> usize {
+        self.index.lone.len()
+    }
+
+    /// Whether every segment is dealt.
+    pub(crate) fn is_dealt(&self) -> bool {
+        self.next.load(Ordering::Relaxed) >= self.segments.len()
+    }
+
+    /// Answers the questions about segment after segment, until all are dealt. `is_cancelled` is asked
+    /// for a question by its place.
+    pub(crate) fn work(&self, is_cancelled: &dyn Fn(usize) -> bool) -> Work {
+        let nothing = || Ok(Found::Nothing);
+        let mut work = Work {
+            candidates: Candidates::of(self.questions.len()),
+            found: std::iter::repeat_with(nothing).take(self.questions.len()).collect(),
+        };
+        loop {
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(segment) = self.segments.get(place) else { return work };
+            let mut open = OpenSegment::new(&self.table, segment);
+            for column in &self.index.columns {
+                self.look_up(column, &mut open, place, &mut work, is_cancelled);
+            }
+            for &question in &self.index.lone {
+                if !is_cancelled(question as usize) {
+                    self.add(&mut work, question, |found| {
+                        self.evaluate(question, segment, place, found)
+                    });
+                }
+            }
+        }
+    }
+
+    /// The answers, of all that the workers have found.
+    pub(crate) fn finish(&self, works: Vec<Work>) -> Vec<Result<Answer>> {
+        let mut works = works.into_iter();
+        let nothing = || (0..self.questions.len()).map(|_| Ok(Found::Nothing)).collect();
+        let mut all = works.next().map_or_else(nothing, |work| work.found);
+        for work in works {
+            for (found, more) in all.iter_mut().zip(work.found) {
+                let before = std::mem::replace(found, Ok(Found::Nothing));
+                *found = before.and_then(|before| before.with(more?));
+            }
+        }
+        let answer = |(question, found): (&Question, Result<Found>)| {
+            // What was read belongs to a snapshot that may have been given up meanwhile.
+            self.table.checked(found.and_then(|found| self.answer(question, found)))
+        };
+        self.questions.iter().zip(all).map(answer).collect()
+    }
+
+    fn answer(&self, question: &Question, found: Found) -> Result<Answer> {
+        Ok(match (&question.wanted, found) {
+            (Wanted::Rows, Found::Rows(mut segments)) => {
+                segments.sort_unstable_by_key(|(place, _)| *place);
+                let named = segments
+                    .into_iter()
+                    .map(|(place, positions)| (self.segments[place].clone(), positions));
+                Answer::Rows(FoundRows::new(self.table.clone(), named.collect()))
+            }
+            (Wanted::Rows, _) => Answer::Rows(FoundRows::new(self.table.clone(), Vec::new())),
+            (Wanted::Fold(_), Found::Fold(folding)) => Answer::Folded(folding.finish()),
+            (Wanted::Fold(aggregates), _) => {
+                Answer::Folded(Folding::start(&self.table, aggregates)?.finish())
+            }
+        })
+    }
+
+    fn look_up(
+        &self,
+        column: &ColumnIndex,
+        open: &mut OpenSegment<'_>,
+        place: usize,
+        work: &mut Work,
+        is_cancelled: &dyn Fn(usize) -> bool,
+    ) {
+        let probed = probe(column, open, &mut work.candidates);
+        let mut candidates = std::mem::replace(&mut work.candidates, Candidates::of(0));
+        candidates.drain(|question, rows| {
+            if probed.is_err() || is_cancelled(question as usize) {
+                return;
+            }
+            self.add(work, question, |found| {
+                let (asked, checks) = self.asked(question);
+                keep(asked, checks, open, rows)?;
+                self.deliver(asked, open.segment, place, Rows::Positions(rows), found)
+            });
+        });
+        work.candidates = candidates;
+        if let Err(error) = probed {
+            for question in column.questions() {
+                work.found[question as usize] = Err(error.clone());
+            }
+        }
+    }
+
+    fn asked(&self, question: QuestionIndex) -> (&Question, &[usize]) {
+        (&self.questions[question as usize], &self.index.checks[question as usize])
+    }
+
+    /// Adds to what is found for a question, unless that has failed.
+    fn add(
+        &self,
+        work: &mut Work,
+        question: QuestionIndex,
+        more: impl FnOnce(&mut Found) -> Result<()>,
+    ) {
+        let entry = &mut work.found[question as usize];
+        if let Ok(found) = entry
+            && let Err(error) = more(found)
+        {
+            *entry = Err(error);
+        }
+    }
+
+    /// Answers one question about one segment by itself.
+    fn evaluate(
+        &self,
+        question: QuestionIndex,
+        segment: &SegmentVersion,
+        place: usize,
+        found: &mut Found,
+    ) -> Result<()> {
+        let (question, _) = self.asked(question);
+        let (table, predicates) = (&self.table, &question.predicates);
+        if !may_hold(table, segment, predicates)? {
+            return Ok(());
+        }
+        let columns = open_columns(table, segment, predicates)?;
+        let filter = SegmentFilter::new(table, segment, predicates, &columns);
+        let rows = segment.rows as usize;
+        for first in (0..rows).step_by(CHUNK_ROWS) {
+            let count = CHUNK_ROWS.min(rows - first);
+            let mask = filter.chunk(first, count)?;
+            if mask.is_all() {
+                self.deliver(question, segment, place, Rows::Range { first, count }, found)?;
+            } else if !mask.is_empty() {
+                let positions = mask.positions(super::probe::position_of(first));
+                self.deliver(question, segment, place, Rows::Positions(&positions), found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes rows that answer a question.
+    fn deliver(
+        &self,
+        question: &Question,
+        segment: &SegmentVersion,
+        place: usize,
+        rows: Rows<'_>,
+        found: &mut Found,
+    ) -> Result<()> {
+        if rows.count() == 0 {
+            return Ok(());
+        }
+        match &question.wanted {
+            Wanted::Rows => {
+                if let Found::Nothing = found {
+                    *found = Found::Rows(Vec::new());
+                }
+                let Found::Rows(segments) = found else { return Ok(()) };
+                if segments.last().is_none_or(|(last, _)| *last != place) {
+                    segments.push((place, Vec::new()));
+                }
+                let (_, positions) = segments.last_mut().expect("pushed if there was none");
+                match rows {
+                    Rows::Positions(more) => positions.extend_from_slice(more),
+                    Rows::Range { first, count } => {
+                        let first = super::probe::position_of(first);
+                        positions.extend(first..first + super::probe::position_of(count));
+                    }
+                }
+                Ok(())
+            }
+            Wanted::Fold(aggregates) => {
+                if let Found::Nothing = found {
+                    *found = Found::Fold(Folding::start(&self.table, aggregates)?);
+                }
+                let Found::Fold(folding) = found else { return Ok(()) };
+                folding.add(&self.table, segment, aggregates, rows)
+            }
+        }
+    }
+}
+
+impl Found {
+    fn with(self, other: Self) -> Result<Self> {
+        Ok(match (self, other) {
+            (found, Self::Nothing) | (Self::Nothing, found) => found,
+            (Self::Rows(mut all), Self::Rows(more)) => {
+                all.extend(more);
+                Self::Rows(all)
+            }
+            (Self::Fold(mut all), Self::Fold(more)) => {
+                all.merge(more)?;
+                Self::Fold(all)
+            }
+            _ => return Err(Error::internal("a question has two kinds of answer")),
+        })
+    }
+}
+
+impl Table {
+    /// Answers many questions in one pass, on up to `threads` threads. `is_cancelled` is asked for a
+    /// question by its place: it then fails, and the others do not.
+    pub fn answer(
+        &self,
+        questions: Vec<Question>,
+        threads: usize,
+        is_cancelled: &(dyn Fn(usize) -> bool + Sync),
+    ) -> Result<Vec<Result<Answer>>> {
+        let pass = Pass::new(self.clone(), questions)?;
+        let works = std::thread::scope(|scope| {
+            let others = (1..threads.clamp(1, pass.segments.len().max(1)))
+                .map(|_| scope.spawn(|| pass.work(is_cancelled)))
+                .collect::<Vec<_>>();
+            let mut works = vec![pass.work(is_cancelled)];
+            for other in others {
+                works.push(other.join().map_err(|_| Error::internal("a scan thread panicked"))?);
+            }
+            Ok::<_, Error>(works)
+        })?;
+        let cancelled = || Error::new(ErrorKind::Cancelled, "the statement was cancelled");
+        let answers = pass.finish(works).into_iter().enumerate();
+        Ok(answers
+            .map(|(place, answer)| if is_cancelled(place) { Err(cancelled()) } else { answer })
+            .collect())
+    }
+}

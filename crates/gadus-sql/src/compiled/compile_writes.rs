@@ -1,0 +1,100 @@
+//! INSERT, UPDATE and DELETE, from their parse trees.
+
+use super::Compiled;
+use super::compile::{column, key_operands, named, operand, target};
+use super::point::{Assigned, Insert, PointDelete, PointUpdate};
+use crate::session::{column_index, target_columns};
+use datafusion::sql::sqlparser::ast::{
+    self, AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, SetExpr, TableObject, Update,
+};
+use gadus_engine::{ColumnType, Snapshot, TableSchema};
+
+pub(super) fn insert_rows(insert: &ast::Insert, snapshot: &Snapshot) -> Option<Compiled> {
+    let plain = insert.or.is_none()
+        && !insert.ignore
+        && insert.table_alias.is_none()
+        && !insert.overwrite
+        && insert.assignments.is_empty()
+        && insert.partitioned.is_none()
+        && insert.after_columns.is_empty()
+        && insert.on.is_none()
+        && insert.returning.is_none();
+    let TableObject::TableName(name) = &insert.table else { return None };
+    let query = insert.source.as_ref().filter(|_| plain)?;
+    let bare = query.with.is_none()
+        && query.order_by.is_none()
+        && query.limit_clause.is_none()
+        && query.fetch.is_none();
+    let SetExpr::Values(values) = &*query.body else { return None };
+    let target = named(name, snapshot).filter(|_| bare)?;
+    let columns = target_columns(&target.schema, &insert.columns).ok()?;
+    // Columns that are not named must have no default to be evaluated.
+    let defaulted = |(index, column): (usize, &gadus_engine::ColumnDefinition)| {
+        column.default.is_some() && !columns.contains(&index)
+    };
+    if target.schema.columns.iter().enumerate().any(defaulted) {
+        return None;
+    }
+    let mut rows = Vec::with_capacity(values.rows.len());
+    for row in &values.rows {
+        if row.content.len() != columns.len() {
+            return None;
+        }
+        rows.push(row.content.iter().map(operand).collect::<Option<Vec<_>>>()?);
+    }
+    Some(Compiled::Insert(Insert::new(target, columns, rows)))
+}
+
+pub(super) fn update_row(update: &Update, snapshot: &Snapshot) -> Option<Compiled> {
+    let plain = update.from.is_none()
+        && update.returning.is_none()
+        && update.or.is_none()
+        && update.order_by.is_empty()
+        && update.limit.is_none();
+    let target = target(&update.table, snapshot).filter(|_| plain)?;
+    let key = key_operands(update.selection.as_ref()?, &target.schema)?;
+    let mut assigned = Vec::new();
+    for assignment in &update.assignments {
+        let AssignmentTarget::ColumnName(name) = &assignment.target else { return None };
+        let column = column_index(&target.schema, name).ok()?;
+        if target.schema.key.contains(&column)
+            || assigned.iter().any(|known: &Assigned| known.column() == column)
+        {
+            return None;
+        }
+        assigned.push(match operand(&assignment.value) {
+            Some(operand) => Assigned::Value { column, operand },
+            None => step(&assignment.value, column, &target.schema)?,
+        });
+    }
+    Some(Compiled::Update(PointUpdate { target, key, assigned }))
+}
+
+/// `column = column + operand`, or minus, on a 64-bit integer.
+fn step(value: &Expr, assigned: usize, schema: &TableSchema) -> Option<Assigned> {
+    let Expr::BinaryOp { left, op, right } = value else { return None };
+    let subtract = match op {
+        BinaryOperator::Plus => false,
+        BinaryOperator::Minus => true,
+        _ => return None,
+    };
+    let source = column(left, schema)?;
+    let is_integer = |column: usize| schema.columns[column].column_type == ColumnType::Int64;
+    if !is_integer(source) || !is_integer(assigned) {
+        return None;
+    }
+    Some(Assigned::Step { column: assigned, source, operand: operand(right)?, subtract })
+}
+
+pub(super) fn delete_row(delete: &Delete, snapshot: &Snapshot) -> Option<Compiled> {
+    let plain = delete.tables.is_empty()
+        && delete.using.is_none()
+        && delete.returning.is_none()
+        && delete.order_by.is_empty()
+        && delete.limit.is_none();
+    let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
+    let [table] = tables.as_slice() else { return None };
+    let target = target(table, snapshot).filter(|_| plain)?;
+    let key = key_operands(delete.selection.as_ref()?, &target.schema)?;
+    Some(Compiled::Delete(PointDelete { target, key }))
+}

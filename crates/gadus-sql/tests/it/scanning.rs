@@ -1,0 +1,186 @@
+//! The same statements alone and in shared scans: the answers are the same.
+
+use crate::support::Shell;
+use gadus_base::Random;
+use gadus_engine::{CacheScope, ErrorKind};
+use gadus_sql::Session;
+
+const ROWS: u64 = 5_000;
+
+fn filled(instances: usize) -> Shell {
+    let shell = Shell::of(instances, CacheScope::Process);
+    shell.run(
+        "CREATE TABLE bookings (id BIGINT PRIMARY KEY, origin TEXT, day DATE, fare DECIMAL(10,2), \
+         seat TEXT, passenger BIGINT, note TEXT)",
+    );
+    shell.run(&format!(
+        "INSERT INTO bookings SELECT value, 'A' || chr(65 + value % 26), \
+         DATE '2024-01-01' + (value * 7 % 400)::INT, (value * 37 % 100000) / 100.0, \
+         CASE WHEN value % 11 = 0 THEN NULL ELSE (value % 40)::TEXT || 'C' END, \
+         value * 7919 % 1000003, repeat(chr(97 + value % 5), value % 20) \
+         FROM generate_series(1, {ROWS})"
+    ));
+    shell
+}
+
+/// A question that is answered alike in whatever order rows are read.
+fn statement(random: &mut Random) -> String {
+    let id = 1 + random.below(ROWS);
+    let letter = |random: &mut Random, first: u8, count: u64| {
+        char::from(first + u8::try_from(random.below(count)).unwrap())
+    };
+    let condition = |random: &mut Random| match random.below(10) {
+        0 => format!("origin = 'A{}'", letter(random, b'A', 28)),
+        1 => format!("passenger = {}", id * 7919 % 1_000_003),
+        2 => {
+            let day = 1 + random.below(28);
+            format!("day BETWEEN DATE '2024-02-{day:02}' AND DATE '2024-03-{day:02}'")
+        }
+        3 => format!("fare < {}.5", random.below(1000)),
+        4 => format!("seat LIKE '{}%'", random.below(45)),
+        5 => "seat IS NULL".to_owned(),
+        6 => format!("note >= '{}'", letter(random, b'a', 6)),
+        7 => format!("passenger IN ({id}, {}, {})", id * 7919 % 1_000_003, random.below(1_000_003)),
+        8 => format!("note = '{}'", "b".repeat(usize::try_from(random.below(21)).unwrap())),
+        _ => format!("origin <> 'A{}'", letter(random, b'A', 26)),
+    };
+    let mut conditions = vec![condition(random)];
+    while random.chance(0.6) {
+        conditions.push(condition(random));
+    }
+    let what = match random.below(4) {
+        0 => "count(*), sum(fare), min(seat), max(day)",
+        1 => "count(seat), avg(passenger)",
+        2 => "id, origin, note",
+        _ => "*",
+    };
+    format!("SELECT {what} FROM bookings WHERE {}", conditions.join(" AND "))
+}
+
+/// The rows of a statement, sorted.
+async fn rows_of(session: &Session, text: &str) -> Vec<String> {
+    let gadus_sql::Outcome::Rows(rows) = session.execute(text, &[]).await.unwrap() else {
+        panic!("{text} has rows")
+    };
+    let batches = rows.collect().await.unwrap();
+    let text = arrow::util::pretty::pretty_format_batches(&batches).unwrap().to_string();
+    let mut lines = text.lines().filter(|line| !line.starts_with('+')).map(str::to_owned);
+    let heading = lines.next();
+    let mut lines = lines.collect::<Vec<_>>();
+    lines.sort();
+    heading.into_iter().chain(lines).collect()
+}
+
+async fn set(session: &Session, sharing: &str) {
+    session.execute(&format!("SET gadus.sharing = {sharing}"), &[]).await.unwrap();
+}
+
+/// Many sessions ask at once, some of them the same; then each is asked alone.
+fn compare_many(shell: &Shell, seed: u64) {
+    shell.runtime.block_on(async {
+        let session = |number: usize| shell.instances[number % shell.instances.len()].session();
+        let sessions = (0..24).map(session).collect::<Vec<_>>();
+        for round in 0..20 {
+            let mut random = Random::seeded(seed).child(round);
+            let mut texts = (0..20).map(|_| statement(&mut random)).collect::<Vec<_>>();
+            texts.extend(vec![texts[19].clone(); 4]);
+            for session in &sessions {
+                set(session, "always").await;
+            }
+            let asked = sessions.iter().zip(&texts).map(|(session, text)| rows_of(session, text));
+            let shared = futures::future::join_all(asked).await;
+            for ((session, text), shared) in sessions.iter().zip(&texts).zip(shared) {
+                set(session, "never").await;
+                assert_eq!(shared, rows_of(session, text).await, "{text}");
+            }
+        }
+    });
+}
+
+#[test]
+fn shared_scans_answer_as_scans_alone() {
+    for instances in [1, 2] {
+        let shell = filled(instances);
+        compare_many(&shell, 1);
+        shell.engine().fold().unwrap();
+        compare_many(&shell, 2);
+        shell.run("DELETE FROM bookings WHERE id % 7 = 0");
+        shell.run("UPDATE bookings SET origin = NULL, note = 'bb' WHERE id % 5 = 0");
+        shell.run("INSERT INTO bookings (id, origin, passenger) VALUES (100000, 'AB', 7919)");
+        compare_many(&shell, 3);
+        let clock = shell.engine().statistics().clock;
+        assert!(clock.passes < clock.questions, "scans were shared: {clock:?}");
+        assert!(clock.shared_answers > 0, "equal questions were answered once: {clock:?}");
+    }
+}
+
+#[test]
+fn a_statement_that_has_waited_sees_what_was_committed_before_it_came() {
+    let shell = filled(2);
+    shell.run("SET gadus.sharing = always");
+    for n in 0..50 {
+        shell.run(&format!("UPDATE bookings SET note = 'n{n}' WHERE id = 77"));
+        assert_eq!(shell.run(&format!("SELECT id FROM bookings WHERE note = 'n{n}'")), "77");
+    }
+}
+
+#[test]
+fn a_transaction_reads_its_own_changes_whatever_the_setting() {
+    let shell = filled(1);
+    shell.run("SET gadus.sharing = always");
+    shell.run("BEGIN");
+    shell.run("UPDATE bookings SET note = 'mine' WHERE id = 5");
+    assert_eq!(shell.run("SELECT id FROM bookings WHERE note = 'mine'"), "5");
+    let other = shell.another();
+    assert_eq!(other.run("SELECT count(*) FROM bookings WHERE note = 'mine'"), "0");
+    shell.run("ROLLBACK");
+}
+
+#[test]
+fn a_table_that_changes_its_shape_meanwhile_is_asked_anew() {
+    let shell = filled(1);
+    shell.run("SET gadus.sharing = always");
+    shell.run("CREATE TABLE t (a BIGINT, b TEXT)");
+    shell.run("INSERT INTO t VALUES (1, 'x')");
+    assert_eq!(shell.run("SELECT b FROM t WHERE a = 1"), "x");
+    shell.run("DROP TABLE t");
+    shell.run("CREATE TABLE t (b TEXT, a BIGINT)");
+    shell.run("INSERT INTO t VALUES ('y', 1)");
+    assert_eq!(shell.run("SELECT b FROM t WHERE a = 1"), "y");
+    shell.run("DROP TABLE t");
+    assert_eq!(shell.fails("SELECT b FROM t WHERE a = 1").0, ErrorKind::Input);
+}
+
+#[test]
+fn one_that_fails_fails_alone() {
+    let shell = filled(1);
+    shell.run("CREATE TABLE big (a BIGINT, b BIGINT)");
+    shell.run("INSERT INTO big VALUES (1, 9223372036854775807), (1, 9223372036854775807), (2, 5)");
+    let sessions = [0, 1].map(|_| shell.instances[0].session());
+    shell.runtime.block_on(async {
+        for session in &sessions {
+            set(session, "always").await;
+        }
+        for _ in 0..20 {
+            let one = sessions[0].execute("SELECT sum(b) FROM big WHERE a = 1", &[]);
+            let other = rows_of(&sessions[1], "SELECT sum(b) AS s FROM big WHERE a = 2");
+            let (one, other) = futures::future::join(one, other).await;
+            assert_eq!(one.unwrap_err().kind(), ErrorKind::OutOfRange);
+            assert_eq!(other.last().unwrap(), "| 5 |");
+        }
+    });
+}
+
+#[test]
+fn settings_read_back() {
+    let shell = Shell::new();
+    assert_eq!(shell.run("SHOW gadus.sharing"), "auto");
+    shell.run("SET gadus.sharing = 'never'");
+    assert_eq!(shell.run("SHOW gadus.sharing"), "never");
+    shell.run("SET gadus.batch_queries = 4096");
+    assert_eq!(shell.run("SHOW gadus.batch_queries"), "4096");
+    for wrong in ["SET gadus.sharing = sometimes", "SET gadus.batch_queries = 0"] {
+        assert_eq!(shell.fails(wrong).0, ErrorKind::Input, "{wrong}");
+    }
+    assert_eq!(shell.run("SELECT passes, questions FROM gadus.clock"), "0|0");
+}
