@@ -58,7 +58,8 @@ pub use scan::{
 };
 pub use segment::SEGMENT_ROWS_MAX;
 pub use shared::{
-    Answer, Asked, BATCH_QUERIES, ClockStatistics, FoundRows, Question, ScansAlone, Wanted,
+    Answer, Asked, BATCH_QUERIES, ClockStatistics, Estimate, FoundRows, Question, ScansAlone,
+    Wanted,
 };
 pub use snapshot::{Snapshot, Table};
 pub use transaction::{BulkWriter, Isolation, Savepoint, Transaction};

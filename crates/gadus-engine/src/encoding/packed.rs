@@ -81,6 +81,11 @@ impl Packed {
         self.width
     }
 
+    /// The greatest distance from the base that a slot may hold.
+    pub(crate) fn distance_max(&self) -> u64 {
+        u64::MAX.checked_shr(64 - u32::from(self.width)).unwrap_or(0)
+    }
+
     pub(crate) fn get(&self, index: usize) -> i64 {
         gadus_base::strict_assert!(index < self.count, "an index within the sequence");
         self.base.wrapping_add(unpack_one(&self.words, self.width, index).cast_signed())

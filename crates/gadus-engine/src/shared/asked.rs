@@ -3,7 +3,7 @@
 //! - Who drops it is not interested any more; the pass leaves the question out.
 
 use super::Answer;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use parking_lot::{Condvar, Mutex};
 use std::future::Future;
 use std::pin::Pin;
@@ -15,8 +15,8 @@ use std::task::{Context, Poll, Waker};
 #[derive(Debug)]
 pub struct Asked(Arc<Shared>);
 
-/// The answering side.
-#[derive(Debug, Clone)]
+/// The answering side; dropped without an answer, it says that the scan broke off.
+#[derive(Debug)]
 pub(super) struct Ticket(Arc<Shared>);
 
 #[derive(Debug, Default)]
@@ -28,6 +28,8 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
+    is_answered: bool,
+    /// Until it is taken.
     answer: Option<Result<Arc<Answer>>>,
     waker: Option<Waker>,
 }
@@ -80,12 +82,23 @@ impl Ticket {
     pub(super) fn answer(&self, answer: Result<Arc<Answer>>) {
         let waker = {
             let mut state = self.0.state.lock();
+            if std::mem::replace(&mut state.is_answered, true) {
+                return;
+            }
             state.answer = Some(answer);
             state.waker.take()
         };
         self.0.answered.notify_one();
         if let Some(waker) = waker {
             waker.wake();
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !self.0.state.lock().is_answered {
+            self.answer(Err(Error::internal("a shared scan broke off")));
         }
     }
 }

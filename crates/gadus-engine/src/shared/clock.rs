@@ -19,6 +19,7 @@ use crate::types::TableSchema;
 use gadus_base::{Instant, TableId, clock, spawn};
 use parking_lot::{Condvar, Mutex};
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -202,7 +203,10 @@ impl Clock {
     pub(crate) fn stop(&self) {
         self.state.lock().stops = true;
         self.changed.notify_all();
-        for thread in self.threads.lock().drain(..) {
+        let threads = std::mem::take(&mut *self.threads.lock());
+        // Whoever is woken by an answer may be the last to hold the database, on the thread that wakes.
+        let me = std::thread::current().id();
+        for thread in threads.into_iter().filter(|thread| thread.thread().id() != me) {
             // A panic has been reported by the runtime.
             let _ = thread.join();
         }
@@ -238,7 +242,9 @@ impl Clock {
             } else if let Some(table) = state.next_due() {
                 let batch = self.take(&mut state, table);
                 drop(state);
-                let running = self.begin(table, batch).map(Arc::new);
+                // A defect must not keep the table's later questions from being answered.
+                let begun = catch_unwind(AssertUnwindSafe(|| self.begin(table, batch)));
+                let running = begun.unwrap_or_default().map(Arc::new);
                 // An empty table has nothing to work at.
                 let empty = running.as_ref().filter(|running| running.pass.is_dealt());
                 if let Some(running) = empty {
@@ -331,7 +337,9 @@ impl Clock {
     /// Works at a pass; who is the last to leave it answers.
     fn work(&self, running: &Arc<Running>) {
         let is_dropped = |place: usize| running.tickets[place].iter().all(Ticket::is_dropped);
-        let work = running.pass.work(&is_dropped);
+        // A defect must not leave those without an answer who wait for it.
+        let work = catch_unwind(AssertUnwindSafe(|| running.pass.work(&is_dropped)));
+        let work = work.unwrap_or_else(|_| running.pass.broken());
         let works = {
             // Whoever joins a pass looks whether it is dealt, and joins, under this lock.
             let mut state = self.state.lock();

@@ -11,6 +11,9 @@ const FILTER_BITS: u32 = 16;
 /// Values that are asked for, sorted.
 pub(super) type Points<'a> = &'a [(Datum, Vec<QuestionIndex>)];
 
+/// Upper bits of wide values by which they are told apart first: 16 KiB, half a first-level cache.
+const BUCKET_BITS: u8 = 14;
+
 /// Packed values from `low` to `high`, as distances from the base, and who asks for them.
 pub(super) struct Hit<'a> {
     pub(super) low: u64,
@@ -93,18 +96,53 @@ impl Groups {
         groups
     }
 
-    /// For each packed value the number of its group from 1 on; 0 where nobody asks.
-    pub(super) fn heads(&self, domain: usize) -> Vec<u32> {
+    /// For each packed value the number of its group from 1 on, 0 where nobody asks; none where there
+    /// are too many groups.
+    pub(super) fn heads(&self, domain: usize) -> Option<Vec<u16>> {
+        let last = u16::try_from(self.intervals.len()).ok()?;
         let mut heads = vec![0; domain];
-        for (head, (low, high)) in (1..).zip(&self.intervals) {
+        for (head, (low, high)) in (1..=last).zip(&self.intervals) {
             heads[code_index(low.cast_signed())..=code_index(high.cast_signed())].fill(head);
         }
-        heads
+        Some(heads)
     }
 
-    pub(super) fn questions(&self, head: u32) -> &[QuestionIndex] {
-        let place = (head as usize).checked_sub(1);
+    /// Who asks for the values of a group.
+    pub(super) fn of_head(&self, head: u16) -> &[QuestionIndex] {
+        let place = usize::from(head).checked_sub(1);
         place.and_then(|place| self.questions.get(place)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Who asks for a packed value.
+    pub(super) fn find(&self, distance: u64) -> &[QuestionIndex] {
+        let place = self.intervals.partition_point(|(_, high)| *high < distance);
+        match self.intervals.get(place) {
+            Some((low, _)) if *low <= distance => &self.questions[place],
+            _ => &[],
+        }
+    }
+
+    /// Which upper bits values have that somebody asks for.
+    pub(super) fn buckets(&self, width: u8) -> Buckets {
+        let shift = width.saturating_sub(BUCKET_BITS);
+        let mut flags = vec![false; 1 << BUCKET_BITS];
+        for (low, high) in &self.intervals {
+            let bucket = |distance: u64| code_index((distance >> shift).cast_signed());
+            flags[bucket(*low)..=bucket(*high)].fill(true);
+        }
+        Buckets { shift, flags }
+    }
+}
+
+/// Wide values by their upper bits: nobody asks, or perhaps.
+pub(super) struct Buckets {
+    shift: u8,
+    flags: Vec<bool>,
+}
+
+impl Buckets {
+    pub(super) fn may_hold(&self, distance: u64) -> bool {
+        self.flags[code_index((distance >> self.shift).cast_signed())]
     }
 }
 
@@ -128,7 +166,7 @@ impl Filter {
 }
 
 /// A multiplication whose upper bits depend on all of the value.
-pub(super) fn hash(value: u64) -> u64 {
+fn hash(value: u64) -> u64 {
     (value ^ (value >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
@@ -144,3 +182,6 @@ pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
     padded[..bytes.len()].copy_from_slice(bytes);
     hash(word(&padded) ^ length.rotate_left(56))
 }
+
+#[cfg(test)]
+mod tests;

@@ -48,16 +48,12 @@ impl BatchIndex {
         for (place, question) in (0..).zip(questions) {
             let predicates = &question.predicates;
             let shares = predicates.iter().map(|one| samples.share(one)).collect::<Vec<_>>();
-            let mut checks = (0..predicates.len()).collect::<Vec<_>>();
-            checks.sort_by(|&one, &other| shares[one].total_cmp(&shares[other]));
-            let first = checks.iter().position(|&check| can_be_looked_up(&predicates[check]));
-            match first.filter(|&first| shares[checks[first]] < LONE_SHARE_MIN) {
-                Some(first) => {
-                    let predicate = &predicates[checks.remove(first)];
-                    index.column(predicate.column).add(&predicate.test, place);
-                }
+            let (mut checks, first) = order_of(predicates, &shares);
+            match first.map(|first| &predicates[first]) {
+                Some(predicate) => index.column(predicate.column).add(&predicate.test, place),
                 None => index.lone.push(place),
             }
+            checks.retain(|check| Some(*check) != first);
             index.checks.push(checks);
         }
         index.columns.iter_mut().for_each(ColumnIndex::sort);
@@ -72,6 +68,36 @@ impl BatchIndex {
         });
         &mut self.columns[place]
     }
+}
+
+/// What is expected of a question before it is asked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// About so many rows pass.
+    pub rows: f64,
+    /// The place of the predicate by which it is looked up; none where it is evaluated by itself.
+    pub looked_up_by: Option<usize>,
+}
+
+impl Table {
+    /// What the sketches of some segments let one expect of a question: as if its predicates had
+    /// nothing to do with one another.
+    #[allow(clippy::cast_precision_loss)] // an estimate
+    pub fn estimate(&self, question: &Question) -> Result<Estimate> {
+        let samples = Samples::of(self)?;
+        let shares = question.predicates.iter().map(|one| samples.share(one)).collect::<Vec<_>>();
+        let rows = self.rows() as f64 * shares.iter().product::<f64>();
+        let (_, looked_up_by) = order_of(&question.predicates, &shares);
+        Ok(Estimate { rows, looked_up_by })
+    }
+}
+
+/// The places of predicates, the most selective first, and that by which a question is looked up.
+fn order_of(predicates: &[Predicate], shares: &[f64]) -> (Vec<usize>, Option<usize>) {
+    let mut order = (0..predicates.len()).collect::<Vec<_>>();
+    order.sort_by(|&one, &other| shares[one].total_cmp(&shares[other]));
+    let first = order.iter().copied().find(|&place| can_be_looked_up(&predicates[place]));
+    (order, first.filter(|&first| shares[first] < LONE_SHARE_MIN))
 }
 
 impl ColumnIndex {

@@ -22,4 +22,5 @@ mod question;
 pub use asked::Asked;
 pub(crate) use clock::Clock;
 pub use clock::{BATCH_QUERIES, ClockStatistics, ScansAlone};
+pub use index::Estimate;
 pub use question::{Answer, FoundRows, Question, Wanted};

@@ -91,6 +91,13 @@ impl Pass {
         }
     }
 
+    /// The work of somebody who broke off.
+    pub(crate) fn broken(&self) -> Work {
+        let failed = || Err(Error::internal("a shared scan broke off"));
+        let found = self.questions.iter().map(|_| failed()).collect();
+        Work { candidates: Candidates::of(0), found }
+    }
+
     /// The answers, of all that the workers have found.
     pub(crate) fn finish(&self, works: Vec<Work>) -> Vec<Result<Answer>> {
         let mut works = works.into_iter();

@@ -5,7 +5,7 @@
 //! - What is found are candidates: a deleted row may be among them. NULLs and values that were patched
 //!   since are not.
 
-use super::hits::{Filter, Groups, Hit, Points, dictionary_hits, hash, hash_bytes, integer_hits};
+use super::hits::{Filter, Groups, Hit, Points, dictionary_hits, hash_bytes, integer_hits};
 use super::index::{ColumnIndex, QuestionIndex};
 use crate::encoding::{Body, ByteValues, Column, Packed, Values, code_index};
 use crate::error::Result;
@@ -204,13 +204,23 @@ impl<'a> BaseProbe<'a> {
     fn packed(&mut self, packed: &Packed, hits: &[Hit<'_>]) {
         if hits.len() <= MASKS_MAX {
             hits.iter().for_each(|hit| self.packed_range(packed, hit));
-        } else if packed.width() <= TABLE_BITS_MAX {
-            self.packed_by_table(packed, hits);
+            return;
+        }
+        let groups = Groups::of(hits, packed.distance_max());
+        if packed.width() <= TABLE_BITS_MAX
+            && let Some(heads) = groups.heads(1 << packed.width())
+        {
+            let asked = |distance: u64| heads[code_index(distance.cast_signed())] != 0;
+            self.packed_by(packed, asked, |distance| {
+                groups.of_head(heads[code_index(distance.cast_signed())])
+            });
         } else {
-            let (points, ranges): (Vec<_>, Vec<_>) =
-                hits.iter().partition(|hit| hit.low == hit.high);
-            ranges.into_iter().for_each(|hit| self.packed_range(packed, hit));
-            self.packed_by_filter(packed, &points);
+            let buckets = groups.buckets(packed.width());
+            self.packed_by(
+                packed,
+                |distance| buckets.may_hold(distance),
+                |distance| groups.find(distance),
+            );
         }
     }
 
@@ -233,44 +243,27 @@ impl<'a> BaseProbe<'a> {
         }
     }
 
-    /// A table says for each packed value who asks for it.
-    fn packed_by_table(&mut self, packed: &Packed, hits: &[Hit<'_>]) {
-        let groups = Groups::of(hits, (1_u64 << packed.width()) - 1);
-        let heads = groups.heads(1_usize << packed.width());
+    /// Rows whose packed value `may` be asked for, and who asks for it.
+    fn packed_by<'g>(
+        &mut self,
+        packed: &Packed,
+        may: impl Fn(u64) -> bool,
+        who: impl Fn(u64) -> &'g [QuestionIndex],
+    ) {
         let mut found = [0_u32; CHUNK_ROWS];
-        let mut first = 0;
-        while first < packed.count() {
+        for first in (0..packed.count()).step_by(CHUNK_ROWS) {
             let count = CHUNK_ROWS.min(packed.count() - first);
             let (mut matches, mut position) = (0, position_of(first));
             packed.for_each_distance(first, count, |distance| {
+                // Without a branch: most rows match nobody, and some of every few do.
                 found[matches] = position;
-                matches += usize::from(heads[code_index(distance.cast_signed())] != 0);
+                matches += usize::from(may(distance));
                 position += 1;
             });
             for &position in &found[..matches] {
-                let head = heads[code_index(packed.distance(position as usize).cast_signed())];
-                self.found(groups.questions(head), position);
+                self.found(who(packed.distance(position as usize)), position);
             }
-            first += count;
         }
-    }
-
-    /// A filter says of most packed values that nobody asks for them.
-    fn packed_by_filter(&mut self, packed: &Packed, points: &[&Hit<'_>]) {
-        let mut points = points.to_vec();
-        points.sort_unstable_by_key(|hit| hit.low);
-        let mut filter = Filter::new();
-        points.iter().for_each(|hit| filter.add(hash(hit.low)));
-        let mut position = 0;
-        packed.for_each_distance(0, packed.count(), |distance| {
-            if filter.may_hold(hash(distance)) {
-                let begin = points.partition_point(|hit| hit.low < distance);
-                for hit in points[begin..].iter().take_while(|hit| hit.low == distance) {
-                    self.found(hit.questions, position);
-                }
-            }
-            position += 1;
-        });
     }
 
     fn bytes(&mut self, values: &ByteValues, points: Points<'_>) {

@@ -257,15 +257,19 @@ impl Compiled {
 
     /// How the statement runs, as EXPLAIN shows it.
     pub(crate) fn explain(&self) -> Result<Outcome> {
+        RowStream::text("plan", &self.explained()).map(Outcome::Rows)
+    }
+
+    /// The same as text.
+    pub(crate) fn explained(&self) -> String {
         let table = &self.target().schema.name;
-        let plan = match self {
+        match self {
             Self::Select(_) => format!("Compiled: look up one row of {table} by primary key"),
             Self::Insert(insert) => format!("Compiled: insert {} rows into {table}", insert.rows()),
             Self::Update(_) => format!("Compiled: update one row of {table} by primary key"),
             Self::Delete(_) => format!("Compiled: delete one row of {table} by primary key"),
             Self::Aggregate(query) => query.explain(),
             Self::Scan(query) => query.explain(),
-        };
-        RowStream::text("plan", &plan).map(Outcome::Rows)
+        }
     }
 }

@@ -287,6 +287,9 @@ impl Session {
             }
             Statement::Explain { analyze: false, statement: inner, .. } => {
                 match Compiled::compile(inner, &state.snapshot(&self.engine)?) {
+                    Some(compiled) if compiled.scans() => {
+                        self.explain_scan(state, &compiled, parameters)
+                    }
                     Some(compiled) => compiled.explain(),
                     None => self.query(state, statement, parameters).await,
                 }

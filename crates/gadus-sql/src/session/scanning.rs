@@ -7,12 +7,16 @@
 use super::cancel::Flag;
 use super::{Outcome, Session, State};
 use crate::compiled::Compiled;
+use crate::rows::RowStream;
 use crate::value::Value;
-use gadus_engine::{Answer, Error, Result, Table};
+use gadus_engine::{Answer, Error, Predicate, Question, Result, Table, Wanted};
 use std::sync::Arc;
 
 /// Rows that are scanned alone while a question goes from one thread to another and back.
 const SHARED_ROWS_MIN: u64 = 100_000;
+
+/// Of this many rows the positions alone take 4 MB: they are not found before the first is read.
+const STREAMED_ROWS_MIN: u64 = 1_000_000;
 
 /// Whether a statement takes part in shared scans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,6 +38,9 @@ impl Session {
         flag: &Flag,
     ) -> Result<Option<Outcome>> {
         let Some(question) = compiled.question(parameters)? else { return Ok(None) };
+        if self.is_streamed(state, compiled, &question)? {
+            return Ok(None);
+        }
         let answer = if self.is_shared(state, compiled) {
             flag.run(self.engine.ask(compiled.schema(), question)?).await?
         } else {
@@ -45,6 +52,57 @@ impl Session {
             Arc::new(answer)
         };
         compiled.outcome(answer, &self.cancel).map(Some)
+    }
+
+    /// Whether a question has so many rows for an answer that they are to leave as they are found.
+    fn is_streamed(&self, state: &State, compiled: &Compiled, question: &Question) -> Result<bool> {
+        let table = compiled.schema().id;
+        if question.wanted != Wanted::Rows || self.engine.visible_rows(table) < STREAMED_ROWS_MIN {
+            return Ok(false);
+        }
+        let table = state.snapshot(&self.engine)?.table_by_id(table);
+        let estimate = table.map(|table| table.estimate(question)).transpose()?;
+        #[allow(clippy::cast_precision_loss)] // a small constant
+        let limit = STREAMED_ROWS_MIN as f64;
+        Ok(estimate.is_some_and(|estimate| estimate.rows >= limit))
+    }
+
+    /// How a scan would run now, as EXPLAIN shows it.
+    pub(super) fn explain_scan(
+        &self,
+        state: &State,
+        compiled: &Compiled,
+        parameters: &[Value],
+    ) -> Result<Outcome> {
+        let snapshot = state.snapshot(&self.engine)?;
+        let question = compiled.question(parameters).ok().flatten();
+        let table = snapshot.table_by_id(compiled.schema().id);
+        let (Some(question), Some(table)) = (question, table) else { return compiled.explain() };
+        let estimate = table.estimate(&question)?;
+        let name = |predicate: &Predicate| &table.schema().columns[predicate.column].name;
+        let mut lines = vec![compiled.explained()];
+        lines.push(match estimate.looked_up_by.and_then(|place| question.predicates.get(place)) {
+            Some(predicate) => format!("  in a shared scan looked up by {}", name(predicate)),
+            None => "  in a shared scan evaluated by itself: no conjunct is selective".to_owned(),
+        });
+        lines.push(format!(
+            "  about {:.0} of {} rows expected",
+            estimate.rows.ceil(),
+            table.rows()
+        ));
+        let clock = self.engine.statistics().clock;
+        lines.push(if self.is_streamed(state, compiled, &question)? {
+            "  so many that they leave as they are found: planned by DataFusion, alone".to_owned()
+        } else if self.is_shared(state, compiled) {
+            format!(
+                "  shared now; the last pass answered {} statements in {:.1} ms",
+                clock.last_questions,
+                clock.last_pass_time.as_secs_f64() * 1e3
+            )
+        } else {
+            format!("  alone now, by {} threads", self.engine.options().threads)
+        });
+        RowStream::text("plan", &lines.join("\n")).map(Outcome::Rows)
     }
 
     fn is_shared(&self, state: &State, compiled: &Compiled) -> bool {
@@ -61,12 +119,7 @@ impl Session {
         }
     }
 
-    fn answer(
-        &self,
-        table: &Table,
-        question: gadus_engine::Question,
-        flag: &Flag,
-    ) -> Result<Answer> {
+    fn answer(&self, table: &Table, question: Question, flag: &Flag) -> Result<Answer> {
         let threads = self.engine.options().threads;
         let answers = table.answer(vec![question], threads, &|_| flag.is_set())?;
         let answer = answers.into_iter().next();

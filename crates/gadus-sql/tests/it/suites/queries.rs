@@ -127,6 +127,7 @@ fn point_statements_are_compiled() {
         ("EXPLAIN DELETE FROM people WHERE id = 1", "delete one row"),
         ("EXPLAIN INSERT INTO people (id, name, member) VALUES (9, 'x', true)", "insert 1 rows"),
         ("EXPLAIN SELECT sum(id) FROM people WHERE name = 'x' AND id < 7", "fold sum"),
+        ("EXPLAIN SELECT id FROM people WHERE name = 'x'", "rows expected"),
     ] {
         let text = shell.run(statement);
         assert!(text.starts_with("Compiled: ") && text.contains(plan), "{statement}: {text}");

@@ -3,7 +3,8 @@
 //! - Closed loop: so many statements are outstanding all the time; whenever one is answered, and its
 //!   rows are read, the next is submitted. Latencies count from there.
 //! - Peers that answer one statement at a time are given them one at a time: more outstanding ones
-//!   would only wait for them.
+//!   would only wait for them. `duckdb-batched` has all outstanding statements of a shape made one join by
+//!   hand.
 //! - The answers to some statements of each shape are compared before anything is measured.
 
 mod shapes;
@@ -12,14 +13,14 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use gadus::{Connection, Database, Options, Outcome};
 use gadus_base::{Random, clock};
 use serde_json::json;
 
 use super::figures::{self, Metric};
 use super::latencies::Latencies;
-use super::load::{Peer, create_table, insert, threads};
+use super::load::{create_table, insert, threads};
 use super::machine::Machine;
 use super::peers::Python;
 use super::rounds::{Entry, GADUS, Measured, measure};
@@ -45,7 +46,7 @@ const COMPARED: usize = 3;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   gadus bench bookings --rows 1000000 --outstanding 1,64,1024
-  gadus bench bookings --rows 10000000 --outstanding 1,64,1024,2048,16384 --against duckdb --json
+  gadus bench bookings --rows 10000000 --outstanding 1,64,1024,2048,16384 --against duckdb,duckdb-batched --json
   gadus bench bookings --outstanding 64 --sharing never")]
 pub(super) struct Bookings {
     /// Bookings in the table
@@ -59,7 +60,7 @@ pub(super) struct Bookings {
     sharing: String,
     /// Peers
     #[arg(long, value_delimiter = ',')]
-    against: Vec<Peer>,
+    against: Vec<Rival>,
     /// How long one turn takes
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "3s")]
     time: Duration,
@@ -67,6 +68,12 @@ pub(super) struct Bookings {
     repeat: Repeat,
     #[command(flatten)]
     common: Common,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Rival {
+    Duckdb,
+    DuckdbBatched,
 }
 
 pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
@@ -82,8 +89,10 @@ pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
     let batch = command.outstanding.iter().max().copied().unwrap_or(1);
     connection.execute(&format!("SET gadus.batch_queries = {batch}"), &[])?;
     let statements = Statements::drawn_from(&connection, DRAWN)?;
-    let duckdb = command.against.contains(&Peer::Duckdb);
-    let peer = duckdb.then(|| open_duckdb(&place, &parquet)).transpose()?.map(RefCell::new);
+    let peer = (!command.against.is_empty())
+        .then(|| open_duckdb(&place, &parquet))
+        .transpose()?
+        .map(RefCell::new);
     if let Some(peer) = &peer {
         compare(&connection, &mut peer.borrow_mut(), &statements)?;
     }
@@ -94,19 +103,55 @@ pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
         entries.push(Entry::new(case.clone(), GADUS, move || {
             play(database, connection, statements, outstanding, command.time)
         }));
-        if let Some(peer) = &peer {
-            let (time, statements) = (command.time.as_secs_f64(), &statements.texts);
-            entries.push(Entry::new(case, "duckdb", move || {
-                let first = usize::try_from(Random::from_system().below(DRAWN as u64)).unwrap_or(0);
-                let some = statements.iter().cycle().skip(first).take(1000).collect::<Vec<_>>();
-                let request = json!({ "do": "play", "statements": some, "seconds": time });
-                Ok(vec![(RATE, peer.borrow_mut().ask_number(&request, "rate")?)])
-            }));
+        let Some(peer) = &peer else { continue };
+        for &rival in &command.against {
+            let turn = move || rival.play(&mut peer.borrow_mut(), statements, outstanding, command);
+            entries.push(Entry::new(case.clone(), rival.name(), turn));
         }
     }
     let series = measure(&mut entries, command.repeat.rounds, &mut machine)?;
     let quiet = machine.was_quiet()?;
     figures::print("bookings", &figures::figures(&series, GADUS), quiet, command.common.json)
+}
+
+impl Rival {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Duckdb => "duckdb",
+            Self::DuckdbBatched => "duckdb-batched",
+        }
+    }
+
+    /// One turn.
+    fn play(
+        self,
+        peer: &mut Python,
+        statements: &Statements,
+        outstanding: u32,
+        command: &Bookings,
+    ) -> Result<Measured, Failure> {
+        let (first, count) = (anywhere(), outstanding as usize);
+        let seconds = command.time.as_secs_f64();
+        let request = match self {
+            Self::Duckdb => {
+                let some = statements.texts.iter().cycle().skip(first).take(1000);
+                let some = some.collect::<Vec<_>>();
+                json!({ "do": "play", "statements": some, "together": 1, "seconds": seconds })
+            }
+            Self::DuckdbBatched => {
+                let joins = statements.batched(first, count);
+                // Each of the joins answers its part of them.
+                let together = f64::from(outstanding) / joins.len().max(1) as f64;
+                json!({ "do": "play", "statements": joins, "together": together, "seconds": seconds })
+            }
+        };
+        Ok(vec![(RATE, peer.ask_number(&request, "rate")?)])
+    }
+}
+
+/// A place among the statements.
+fn anywhere() -> usize {
+    usize::try_from(Random::from_system().below(DRAWN as u64)).unwrap_or(0)
 }
 
 fn open_duckdb(place: &Workplace, parquet: &std::path::Path) -> Result<Python, Failure> {
@@ -133,8 +178,7 @@ fn play(
     outstanding: u32,
     time: Duration,
 ) -> Result<Measured, Failure> {
-    let first = usize::try_from(Random::from_system().below(DRAWN as u64)).unwrap_or(0);
-    let mut next = statements.texts.iter().cycle().skip(first);
+    let mut next = statements.texts.iter().cycle().skip(anywhere());
     let mut submit = || {
         let text = next.next().expect("statements go round and round");
         (clock().now(), connection.submit(text, &[]))

@@ -20,38 +20,115 @@ const SAMPLE: &str = "SELECT record_locator, CAST(booked_at AS VARCHAR), carrier
     CAST(departure_date + INTERVAL '2 days' AS DATE)::VARCHAR, \
     CAST(booked_at + INTERVAL '1 day' AS VARCHAR) FROM bookings";
 
-/// `{n}` stands for the n-th column of the sample.
-const SHAPES: [&str; 12] = [
-    "SELECT record_locator, carrier, flight_number, seat, status FROM bookings \
-     WHERE passenger_id = {7}",
-    "SELECT passenger_id, last_name, first_name, seat, cabin FROM bookings \
-     WHERE carrier = '{2}' AND flight_number = {3} AND departure_date = DATE '{6}'",
-    "SELECT count(*), sum(fare_cents) FROM bookings \
-     WHERE origin = '{4}' AND destination = '{5}' AND departure_date = DATE '{6}'",
-    "SELECT record_locator, passenger_id FROM bookings \
-     WHERE last_name = '{8}' AND first_name = '{9}' AND nationality = '{11}'",
-    "SELECT record_locator, first_name FROM bookings \
-     WHERE birth_date = DATE '{10}' AND last_name LIKE '{8:2}%'",
-    "SELECT record_locator, fare_cents, bags FROM bookings WHERE frequent_flyer = '{15}'",
-    "SELECT count(*), sum(fare_cents), sum(tax_cents) FROM bookings \
-     WHERE agency = '{14}' AND booked_at BETWEEN TIMESTAMP '{1}' AND TIMESTAMP '{18}'",
-    "SELECT record_locator, last_name FROM bookings \
-     WHERE departure_date = DATE '{6}' AND flight_number = {3} AND seat = '{12}'",
-    "SELECT count(*), min(fare_cents), max(fare_cents) FROM bookings \
-     WHERE fare_basis = '{13}' AND origin = '{4}' \
-     AND departure_date BETWEEN DATE '{6}' AND DATE '{17}'",
-    "SELECT count(*), sum(bags) FROM bookings \
-     WHERE birth_date = DATE '{10}' AND nationality = '{11}'",
-    "SELECT record_locator, channel FROM bookings \
-     WHERE booked_at BETWEEN TIMESTAMP '{1}' AND TIMESTAMP '{16}' AND origin = '{4}'",
-    "SELECT count(*), min(fare_cents) FROM bookings \
-     WHERE passenger_id IN ({7}, {7}1, {7}2) AND departure_date >= DATE '{6}'",
+/// A shape of statements.
+struct Shape {
+    /// One statement; `{n}` stands for the n-th column of the sample.
+    alone: &'static str,
+    /// The rows that it adds to the values of a batch, and how the batch is asked as one join with them:
+    /// what somebody writes by hand whose database shares nothing.
+    values: &'static [&'static str],
+    joined: &'static str,
+}
+
+const SHAPES: [Shape; 12] = [
+    Shape {
+        alone: "SELECT record_locator, carrier, flight_number, seat, status FROM bookings \
+                WHERE passenger_id = {7}",
+        values: &["{7}"],
+        joined: "q(n, a) AS ({values}) SELECT n, record_locator, carrier, flight_number, seat, status \
+                 FROM bookings JOIN q ON passenger_id = a",
+    },
+    Shape {
+        alone: "SELECT passenger_id, last_name, first_name, seat, cabin FROM bookings \
+                WHERE carrier = '{2}' AND flight_number = {3} AND departure_date = DATE '{6}'",
+        values: &["'{2}', {3}, DATE '{6}'"],
+        joined: "q(n, a, b, c) AS ({values}) \
+                 SELECT n, passenger_id, last_name, first_name, seat, cabin FROM bookings \
+                 JOIN q ON carrier = a AND flight_number = b AND departure_date = c",
+    },
+    Shape {
+        alone: "SELECT count(*), sum(fare_cents) FROM bookings \
+                WHERE origin = '{4}' AND destination = '{5}' AND departure_date = DATE '{6}'",
+        values: &["'{4}', '{5}', DATE '{6}'"],
+        joined: "q(n, a, b, c) AS ({values}) SELECT n, count(*), sum(fare_cents) FROM bookings \
+                 JOIN q ON origin = a AND destination = b AND departure_date = c GROUP BY n",
+    },
+    Shape {
+        alone: "SELECT record_locator, passenger_id FROM bookings \
+                WHERE last_name = '{8}' AND first_name = '{9}' AND nationality = '{11}'",
+        values: &["'{8}', '{9}', '{11}'"],
+        joined: "q(n, a, b, c) AS ({values}) SELECT n, record_locator, passenger_id FROM bookings \
+                 JOIN q ON last_name = a AND first_name = b AND nationality = c",
+    },
+    Shape {
+        alone: "SELECT record_locator, first_name FROM bookings \
+                WHERE birth_date = DATE '{10}' AND last_name LIKE '{8:2}%'",
+        values: &["DATE '{10}', '{8:2}'"],
+        joined: "q(n, a, b) AS ({values}) SELECT n, record_locator, first_name FROM bookings \
+                 JOIN q ON birth_date = a AND starts_with(last_name, b)",
+    },
+    Shape {
+        alone: "SELECT record_locator, fare_cents, bags FROM bookings \
+                WHERE frequent_flyer = '{15}'",
+        values: &["'{15}'"],
+        joined: "q(n, a) AS ({values}) SELECT n, record_locator, fare_cents, bags FROM bookings \
+                 JOIN q ON frequent_flyer = a",
+    },
+    Shape {
+        alone: "SELECT count(*), sum(fare_cents), sum(tax_cents) FROM bookings \
+                WHERE agency = '{14}' AND booked_at BETWEEN TIMESTAMP '{1}' AND TIMESTAMP '{18}'",
+        values: &["'{14}', TIMESTAMP '{1}', TIMESTAMP '{18}'"],
+        joined: "q(n, a, b, c) AS ({values}) \
+                 SELECT n, count(*), sum(fare_cents), sum(tax_cents) FROM bookings \
+                 JOIN q ON agency = a AND booked_at BETWEEN b AND c GROUP BY n",
+    },
+    Shape {
+        alone: "SELECT record_locator, last_name FROM bookings \
+                WHERE departure_date = DATE '{6}' AND flight_number = {3} AND seat = '{12}'",
+        values: &["DATE '{6}', {3}, '{12}'"],
+        joined: "q(n, a, b, c) AS ({values}) SELECT n, record_locator, last_name FROM bookings \
+                 JOIN q ON departure_date = a AND flight_number = b AND seat = c",
+    },
+    Shape {
+        alone: "SELECT count(*), min(fare_cents), max(fare_cents) FROM bookings \
+                WHERE fare_basis = '{13}' AND origin = '{4}' \
+                AND departure_date BETWEEN DATE '{6}' AND DATE '{17}'",
+        values: &["'{13}', '{4}', DATE '{6}', DATE '{17}'"],
+        joined: "q(n, a, b, c, d) AS ({values}) \
+                 SELECT n, count(*), min(fare_cents), max(fare_cents) FROM bookings \
+                 JOIN q ON fare_basis = a AND origin = b AND departure_date BETWEEN c AND d \
+                 GROUP BY n",
+    },
+    Shape {
+        alone: "SELECT count(*), sum(bags) FROM bookings \
+                WHERE birth_date = DATE '{10}' AND nationality = '{11}'",
+        values: &["DATE '{10}', '{11}'"],
+        joined: "q(n, a, b) AS ({values}) SELECT n, count(*), sum(bags) FROM bookings \
+                 JOIN q ON birth_date = a AND nationality = b GROUP BY n",
+    },
+    Shape {
+        alone: "SELECT record_locator, channel FROM bookings \
+                WHERE booked_at BETWEEN TIMESTAMP '{1}' AND TIMESTAMP '{16}' AND origin = '{4}'",
+        values: &["TIMESTAMP '{1}', TIMESTAMP '{16}', '{4}'"],
+        joined: "q(n, a, b, c) AS ({values}) SELECT n, record_locator, channel FROM bookings \
+                 JOIN q ON booked_at BETWEEN a AND b AND origin = c",
+    },
+    Shape {
+        alone: "SELECT count(*), min(fare_cents) FROM bookings \
+                WHERE passenger_id IN ({7}, {7}1, {7}2) AND departure_date >= DATE '{6}'",
+        values: &["{7}, DATE '{6}'", "{7}1, DATE '{6}'", "{7}2, DATE '{6}'"],
+        joined: "q(n, a, b) AS ({values}) SELECT n, count(*), min(fare_cents) FROM bookings \
+                 JOIN q ON passenger_id = a AND departure_date >= b GROUP BY n",
+    },
 ];
 
 /// Statements in the order in which they are asked.
 #[derive(Debug)]
 pub(super) struct Statements {
     pub(super) texts: Vec<String>,
+    /// The row of the sample that each has its values of.
+    places: Vec<usize>,
+    sample: Vec<Vec<String>>,
 }
 
 impl Statements {
@@ -63,7 +140,7 @@ impl Statements {
             rows = texts(connection.query(&format!("{SAMPLE} LIMIT 100"), &[])?)?;
         }
         let mut random = Random::seeded(7);
-        let mut draw = |shape: &&str| {
+        let mut place = || {
             // The cube of a uniform number: half of all statements ask for an eighth of the rows.
             let uniform = random.unit();
             #[allow(
@@ -72,10 +149,29 @@ impl Statements {
                 clippy::cast_precision_loss
             )] // an index
             let place = (uniform.powi(3) * rows.len() as f64) as usize;
-            filled(shape, &rows[place.min(rows.len() - 1)])
+            place.min(rows.len() - 1)
         };
-        let texts = SHAPES.iter().cycle().take(count).map(&mut draw).collect();
-        Ok(Self { texts })
+        let places = (0..count).map(|_| place()).collect::<Vec<_>>();
+        let shapes = SHAPES.iter().cycle();
+        let texts = shapes.zip(&places).map(|(shape, &place)| filled(shape.alone, &rows[place]));
+        Ok(Self { texts: texts.collect(), places, sample: rows })
+    }
+
+    /// The statements from `first` on, `count` of them, as one join for each shape.
+    pub(super) fn batched(&self, first: usize, count: usize) -> Vec<String> {
+        let of_shape = |(number, shape): (usize, &Shape)| {
+            let places = (first..first + count).map(|place| place % self.places.len());
+            let places = places.filter(|place| place % SHAPES.len() == number);
+            let rows = places.flat_map(|place| {
+                let row = &self.sample[self.places[place]];
+                shape.values.iter().map(move |value| format!("({place}, {})", filled(value, row)))
+            });
+            let rows = rows.collect::<Vec<_>>();
+            let values = format!("VALUES {}", rows.join(", "));
+            (!rows.is_empty())
+                .then(|| format!("WITH {}", shape.joined.replace("{values}", &values)))
+        };
+        SHAPES.iter().enumerate().filter_map(of_shape).collect()
     }
 
     /// So many statements of each shape.
@@ -102,12 +198,4 @@ fn filled(shape: &str, row: &[String]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_stand_where_their_columns_are_named() {
-        let row = ["one".to_owned(), "O'Hara".to_owned()];
-        assert_eq!(filled("a = '{1}' AND b LIKE '{0:2}%'", &row), "a = 'O''Hara' AND b LIKE 'on%'");
-    }
-}
+mod tests;
