@@ -13,6 +13,7 @@ mod output;
 mod progress;
 mod shell;
 mod terminal;
+mod texts;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -58,7 +58,8 @@ pub use scan::{
 };
 pub use segment::SEGMENT_ROWS_MAX;
 pub use shared::{
-    Answer, Asked, BATCH_QUERIES, ClockStatistics, Estimate, FoundRows, Question, ScansAlone,
+    Answer, Asked, BATCH_QUERIES, BATCH_UPDATES, ClockStatistics, Estimate, Fate,
+    FoundModification, FoundRows, MakeValues, Modification, NewValues, Question, ScansAlone,
     Wanted,
 };
 pub use snapshot::{Snapshot, Table};

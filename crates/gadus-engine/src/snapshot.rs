@@ -73,11 +73,15 @@ impl Snapshot {
     }
 
     fn hold(&self, version: &Arc<TableVersion>) -> Table {
-        Table { version: version.clone(), blobs: self.blobs.clone(), pin: self.pin.clone() }
+        Table::new(version.clone(), self.blobs.clone(), self.pin.clone())
     }
 }
 
 impl Table {
+    pub(crate) fn new(version: Arc<TableVersion>, blobs: Arc<Blobs>, pin: Arc<Pin>) -> Self {
+        Self { version, blobs, pin }
+    }
+
     pub(crate) fn version(&self) -> &Arc<TableVersion> {
         &self.version
     }

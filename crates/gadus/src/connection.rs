@@ -73,6 +73,23 @@ impl Connection {
         }))
     }
 
+    /// Runs statements of any kind, all of them outstanding at once; returns what each gave, in their
+    /// order. One that fails does so alone.
+    ///
+    /// Outside a transaction they are carried out as by [`Connection::submit`], in an order that is not
+    /// determined; in a transaction one after another.
+    pub fn execute_many<'a>(
+        &self,
+        statements: impl IntoIterator<Item = (&'a str, &'a [Value])>,
+    ) -> Vec<Result<Outcome>> {
+        let statements = statements.into_iter();
+        if self.in_transaction() {
+            return statements.map(|(sql, params)| self.run(sql, params)).collect();
+        }
+        let pending = statements.map(|(sql, params)| self.submit(sql, params)).collect::<Vec<_>>();
+        pending.into_iter().map(Pending::wait).collect()
+    }
+
     /// Runs one statement to its end; returns how many rows it changed, or gave.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Test data from a seed: the same rows on every machine, at any size, without a download.
 
 pub(crate) mod bookings;
+pub(crate) mod statements;
 pub(crate) mod tpch;
 
 use arrow::array::RecordBatch;

@@ -75,6 +75,26 @@ pub(crate) fn unpack(
     }
 }
 
+/// The values from `first` on, as many as there is room for.
+pub(crate) fn unpack_into(words: &[u64], width: u8, first: usize, to: &mut [u64]) {
+    let head = to.len().min(first.next_multiple_of(64) - first);
+    let (head, rest) = to.split_at_mut(head);
+    let mut index = first;
+    for slot in head {
+        *slot = unpack_one(words, width, index);
+        index += 1;
+    }
+    let (blocks, tail) = rest.as_chunks_mut::<64>();
+    for block in blocks {
+        unpack_block(&words[index / 64 * usize::from(width)..], width, block);
+        index += 64;
+    }
+    for slot in tail {
+        *slot = unpack_one(words, width, index);
+        index += 1;
+    }
+}
+
 fn mask(width: u8) -> u64 {
     u64::MAX.checked_shr(64 - u32::from(width)).unwrap_or(0)
 }

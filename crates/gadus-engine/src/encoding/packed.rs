@@ -5,7 +5,7 @@
 //!
 //! Byte table: base i64 | count u32 | width u8 | zero u8 × 3 | words u64 × `words_for(count, width)`.
 
-use super::bits::{pack, unpack, unpack_one, width_of, within_span, words_for};
+use super::bits::{pack, unpack, unpack_into, unpack_one, width_of, within_span, words_for};
 use super::section::Sections;
 use arrow::buffer::ScalarBuffer;
 use gadus_base::{ByteWriter, DecodeError};
@@ -108,6 +108,12 @@ impl Packed {
     pub(crate) fn for_each_distance(&self, first: usize, count: usize, each: impl FnMut(u64)) {
         assert!(first + count <= self.count, "a range within the sequence");
         unpack(&self.words, self.width, first, count, each);
+    }
+
+    /// The distances of the values from `first` on from the base.
+    pub(crate) fn distances(&self, first: usize, to: &mut [u64]) {
+        assert!(first + to.len() <= self.count, "a range within the sequence");
+        unpack_into(&self.words, self.width, first, to);
     }
 
     /// A bit for each of `first .. first + count` whose distance from the base lies within

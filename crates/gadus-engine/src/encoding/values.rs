@@ -159,6 +159,17 @@ impl ByteValues {
         &self.data.as_slice()[start..start + length]
     }
 
+    /// Where the values from `first` on begin, and with the last offset where the one before it ends.
+    #[allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
+    pub(crate) fn offsets(&self, first: usize, to: &mut [u64]) {
+        self.offsets.distances(first, to);
+        let (base, slope) = (self.offsets.base(), self.slope);
+        // Checked when the blob was opened: offsets are not negative.
+        for (slot, index) in to.iter_mut().zip(first as i64..) {
+            *slot = (base + slot.cast_signed() + slope * index).cast_unsigned();
+        }
+    }
+
     /// Hands start and length of the values `first .. first + count` to `each`.
     #[allow(clippy::cast_possible_wrap, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub(crate) fn for_each_span(

@@ -4,6 +4,7 @@
 //! - Every change of the database goes through `commit`: evaluated against the appended head under
 //!   the commit lock, appended to the log, applied, and acknowledged when it is visible.
 
+mod asking;
 mod checkpoint;
 mod compaction;
 mod fold;
@@ -31,13 +32,12 @@ use crate::blobs::Blobs;
 use crate::coordinator::{Coordinator, Locked};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locks::Locker;
-use crate::shared::{Asked, Clock, Question, ScansAlone};
+use crate::shared::Clock;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
-use crate::types::TableSchema;
 use crate::version::{Change, DatabaseVersion, encode_changes};
 use checkpoint::Checkpointer;
-use gadus_base::{ByteCount, CommitNumber, LogPosition, TableId};
+use gadus_base::{ByteCount, CommitNumber, LogPosition};
 use gadus_block::{Folder, MemoryFolder};
 use gadus_locks::LockTable;
 use gadus_storage::Durability;
@@ -150,43 +150,6 @@ impl Engine {
     pub fn snapshot(&self) -> Result<Snapshot> {
         let (version, pin) = self.inner().coordinator.pin()?;
         Ok(Snapshot::new(version, self.blobs.clone(), Arc::new(pin)))
-    }
-
-    /// Has a question about a table answered in the table's next shared scan, of the newest version
-    /// then. Where the table has another shape by then, the answer is a `Conflict`.
-    pub fn ask(&self, schema: &Arc<TableSchema>, question: Question) -> Result<Asked> {
-        self.check_process()?;
-        self.inner().clock.ask(schema, question)
-    }
-
-    /// Whether anybody here scans a table now, alone or shared.
-    #[must_use]
-    pub fn is_scanned(&self) -> bool {
-        self.inner().clock.is_busy()
-    }
-
-    /// Says that a table is scanned alone, until this is dropped.
-    #[must_use]
-    pub fn scans_alone(&self) -> ScansAlone {
-        self.inner().clock.scans_alone()
-    }
-
-    /// About how many rows a table has.
-    #[must_use]
-    pub fn visible_rows(&self, table: TableId) -> u64 {
-        let visible = self.inner().coordinator.visible();
-        visible.table(table).map_or(0, |table| table.live_rows)
-    }
-
-    /// Questions that one shared scan answers at most.
-    #[must_use]
-    pub fn batch_queries(&self) -> u64 {
-        self.inner().clock.batch_queries()
-    }
-
-    /// Changes how many questions one shared scan answers, as of the next.
-    pub fn set_batch_queries(&self, count: u64) {
-        self.inner().clock.set_batch_queries(count);
     }
 
     /// Begins a transaction on the newest visible version.

@@ -94,6 +94,14 @@ impl Test {
         }
     }
 
+    /// The one value that passes, where that is what the test says.
+    pub(crate) fn only_value(&self) -> Option<&Datum> {
+        match self {
+            Self::Compare(Comparison::Equal, value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// Bytes that only equal tests have in common.
     pub(crate) fn encode(&self, to: &mut ByteWriter) {
         match self {

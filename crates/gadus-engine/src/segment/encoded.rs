@@ -10,7 +10,7 @@
 //! Byte table of a segment image, as log records and manifests hold it: segment id u32 | rows u32 |
 //! footer's blob reference | extent count u32 | extent references.
 
-use super::Sketch;
+use super::{Sample, Sketch};
 use crate::blobs::Blobs;
 use crate::encoding::Column;
 use crate::error::{Error, ErrorKind, Result};
@@ -28,6 +28,8 @@ pub(crate) struct EncodedSegment {
     footer_blob: BlobRef,
     extents: Vec<Arc<Extent>>,
     footer: OnceLock<Footer>,
+    /// By column, drawn when they are first asked for.
+    samples: OnceLock<Box<[OnceLock<Sample>]>>,
 }
 
 /// Names the blobs of a segment's columns.
@@ -60,8 +62,8 @@ impl EncodedSegment {
         extents: Vec<Arc<Extent>>,
         footer: Footer,
     ) -> Self {
-        let cell = OnceLock::from(footer);
-        Self { rows, footer_blob, extents, footer: cell }
+        let (footer, samples) = (OnceLock::from(footer), OnceLock::new());
+        Self { rows, footer_blob, extents, footer, samples }
     }
 
     /// A base named by a durable format; its extents are taken into use.
@@ -71,7 +73,8 @@ impl EncodedSegment {
             .iter()
             .map(|extent| blobs.store().adopt_extent(*extent))
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { rows: image.rows, footer_blob: image.footer, extents, footer: OnceLock::new() })
+        let (footer, samples) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { rows: image.rows, footer_blob: image.footer, extents, footer, samples })
     }
 
     pub(crate) fn image(&self, id: SegmentId) -> SegmentImage {
@@ -125,6 +128,22 @@ impl EncodedSegment {
         let opened = blobs.column(&entry.blob, schema.columns[column].column_type)?;
         self.check_rows(schema, column, entry, opened.rows)?;
         Ok(opened)
+    }
+
+    /// Some of a column's values.
+    pub(crate) fn sample(
+        &self,
+        schema: &TableSchema,
+        blobs: &Blobs,
+        column: usize,
+    ) -> Result<&Sample> {
+        let samples =
+            self.samples.get_or_init(|| schema.columns.iter().map(|_| OnceLock::new()).collect());
+        if let Some(sample) = samples[column].get() {
+            return Ok(sample);
+        }
+        let drawn = Sample::of(&*self.column(schema, blobs, column)?);
+        Ok(samples[column].get_or_init(|| drawn))
     }
 
     /// A column, read around the cache.

@@ -11,13 +11,15 @@ mod encoded;
 mod open_rows;
 mod overlay;
 mod read;
+mod sample;
 mod sketch;
 
 pub(crate) use build::{build_segment, rebuild_segment};
 pub(crate) use changes::Lineage;
-pub(crate) use encoded::{ColumnEntry, EncodedSegment, Footer, SegmentImage};
+pub(crate) use encoded::{ColumnEntry, EncodedSegment, SegmentImage};
 pub(crate) use open_rows::{OpenRows, Row, decode_rows, encode_rows};
 pub(crate) use overlay::Overlay;
+pub(crate) use sample::Sample;
 pub(crate) use sketch::Sketch;
 
 use crate::types::TableSchema;
@@ -82,6 +84,16 @@ impl SegmentVersion {
     /// Appends rows that carry on at `self.rows`.
     ///
     /// Only the holder of the commit lock appends, so a position is filled once.
+    /// Positions that were changed after a commit, and those from `known` on.
+    pub(crate) fn changed_since(
+        &self,
+        since: CommitNumber,
+        known: u32,
+    ) -> impl Iterator<Item = u32> {
+        let old = self.overlay.changed_after(since).take_while(move |position| *position < known);
+        old.chain(known..self.rows)
+    }
+
     pub(crate) fn append(&mut self, rows: impl IntoIterator<Item = Row>, at: CommitNumber) {
         let first = self.encoded_rows();
         let open = self.open.get_or_insert_with(|| Arc::new(OpenRows::new(first)));

@@ -99,6 +99,13 @@ impl Overlay {
         self.changes.of_row(position).next().map(|entry| entry.at)
     }
 
+    /// Rows that were changed after a commit, in order.
+    pub(crate) fn changed_after(&self, since: CommitNumber) -> impl Iterator<Item = u32> {
+        let is_newer =
+            move |position: &u32| self.changed_at(*position).is_some_and(|at| at > since);
+        self.changes.rows_within(0..SEGMENT_ROWS_MAX).filter(is_newer)
+    }
+
     /// What remains when all changes up to `folded` have entered the base.
     ///
     /// Deletes stay: positions are holes for ever. Commit numbers of changes stay as long as a

@@ -1,6 +1,7 @@
 //! A question that was asked, until it is answered: to be waited for by a thread, or as a future.
 //!
-//! - Who drops it is not interested any more; the pass leaves the question out.
+//! - Who drops it is not interested any more; the pass leaves the question out. A modification is
+//!   carried out all the same, unless it was withdrawn before it began.
 
 use super::Answer;
 use crate::error::{Error, Result};
@@ -8,7 +9,7 @@ use parking_lot::{Condvar, Mutex};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::task::{Context, Poll, Waker};
 
 /// The asking side.
@@ -24,7 +25,13 @@ struct Shared {
     state: Mutex<State>,
     answered: Condvar,
     is_dropped: AtomicBool,
+    /// One of the stages below.
+    stage: AtomicU8,
 }
+
+const WAITING: u8 = 0;
+const WITHDRAWN: u8 = 1;
+const TAKEN: u8 = 2;
 
 #[derive(Debug, Default)]
 struct State {
@@ -38,6 +45,12 @@ impl Asked {
     pub(super) fn new() -> (Self, Ticket) {
         let shared = Arc::<Shared>::default();
         (Self(shared.clone()), Ticket(shared))
+    }
+
+    /// Sees to it that a modification is not carried out; false where that has begun.
+    #[must_use]
+    pub fn withdraw(&self) -> bool {
+        self.0.passes_to(WITHDRAWN)
     }
 
     /// Waits for the answer.
@@ -73,7 +86,26 @@ impl Drop for Asked {
     }
 }
 
+impl Shared {
+    /// From waiting to another stage; whether it is there now.
+    fn passes_to(&self, stage: u8) -> bool {
+        let passed =
+            self.stage.compare_exchange(WAITING, stage, Ordering::AcqRel, Ordering::Acquire);
+        passed.is_ok() || passed == Err(stage)
+    }
+}
+
 impl Ticket {
+    /// Whether a modification is to be carried out: it then cannot be withdrawn any more.
+    pub(super) fn take(&self) -> bool {
+        self.0.passes_to(TAKEN)
+    }
+
+    /// Whether a modification was withdrawn.
+    pub(super) fn is_withdrawn(&self) -> bool {
+        self.0.stage.load(Ordering::Acquire) == WITHDRAWN
+    }
+
     /// Whether nobody waits for the answer any more.
     pub(super) fn is_dropped(&self) -> bool {
         self.0.is_dropped.load(Ordering::Relaxed)

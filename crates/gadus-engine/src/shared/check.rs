@@ -1,7 +1,7 @@
 //! Candidates against the rest of their question.
 
 use super::Question;
-use super::probe::OpenSegment;
+use super::candidates::OpenSegment;
 use crate::encoding::{Body, Column, Values, code_index, run_of};
 use crate::error::Result;
 use crate::scan::{Prepared, Test};

@@ -1,60 +1,41 @@
-//! The clock: questions that wait are answered together, pass after pass.
+//! The clock: questions and modifications that wait are answered together, pass after pass.
 //!
-//! - A table's next pass takes all that wait for that table, up to a bound, in the order of their
-//!   arrival, and begins on the newest snapshot. While it runs, others queue for the one after.
+//! - A table's next pass takes all that wait for that table ([`queue`](super::queue)), and begins on
+//!   the newest snapshot. While it runs, others queue for the one after.
 //! - Threads are started with the first question, one for each that the options allow, and sleep while
 //!   nothing waits. Each works at any pass that has segments left, and else begins another.
-//! - After a pass that has answered many, the next gives them a moment to ask again: else two halves of
-//!   the askers take turns, each waiting for the other's pass.
 //! - Equal questions of a pass are answered once, and share the answer.
+//! - Modifications are questions, too, for the rows that they change; these are then changed behind the
+//!   scan ([`writer`](super::writer)), so that no scan waits for a disk. A pass's questions see what was
+//!   committed before it began, hence not the modifications that it found the rows of.
 
-use super::asked::{Asked, Ticket};
-use super::pass::{Pass, Work};
+use super::asked::Asked;
+use super::modify::Modification;
 use super::question::Question;
+use super::queue::{Bounds, Queues, WaitingModification, WaitingQuestion};
+use super::running::Running;
+use super::statistics::ClockStatistics;
+use super::writer::Writer;
 use crate::blobs::Blobs;
 use crate::coordinator::Coordinator;
+use crate::engine::Inner;
 use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::Snapshot;
 use crate::types::TableSchema;
-use gadus_base::{Instant, TableId, clock, spawn};
-use parking_lot::{Condvar, Mutex};
-use std::collections::{HashMap, HashSet, VecDeque};
+use gadus_base::{clock, spawn};
+use gadus_storage::Durability;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// Questions that wait for one table, at most: so many answers nobody takes in a second.
-const WAITING_MAX: usize = 65_536;
 
 /// Questions of one pass unless a setting says otherwise.
 pub const BATCH_QUERIES: usize = 2_048;
 
-/// A pass that has answered fewer is not waited for: a moment is more than it would save.
-const GATHER_MIN: usize = 32;
-
-/// Gathering may cost this share of the last pass's time.
-const GATHER_SHARE: u32 = 8;
-
-/// What a clock has done.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ClockStatistics {
-    /// Passes that are over.
-    pub passes: u64,
-    /// Questions that they answered.
-    pub questions: u64,
-    /// Of these, those that were asked twice in a pass, and shared an answer.
-    pub shared_answers: u64,
-    /// Questions that were evaluated by themselves, for want of a selective conjunct.
-    pub lone_questions: u64,
-    /// Time of all passes, from beginning to answers.
-    pub pass_time: Duration,
-    /// Questions of the last pass.
-    pub last_questions: u64,
-    /// Time of the last pass.
-    pub last_pass_time: Duration,
-}
+/// Modifications of one pass unless a setting says otherwise.
+pub const BATCH_UPDATES: usize = 256;
 
 /// The queues of all tables of a database, and the threads that answer.
 #[derive(Debug)]
@@ -64,7 +45,9 @@ pub(crate) struct Clock {
     threads_max: usize,
     state: Mutex<State>,
     changed: Condvar,
-    batch_queries: AtomicU64,
+    writer: Arc<Writer>,
+    batch_queries: AtomicUsize,
+    batch_updates: AtomicUsize,
     /// Scans beside it.
     alone: AtomicUsize,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -82,47 +65,11 @@ impl Drop for ScansAlone {
 
 #[derive(Debug, Default)]
 struct State {
-    waiting: HashMap<TableId, VecDeque<Waiting>>,
-    /// Tables that have some waiting and no pass, in turn.
-    due: VecDeque<Due>,
-    /// Tables whose pass begins or runs.
-    busy: HashSet<TableId>,
+    queues: Queues,
     passes: Vec<Arc<Running>>,
     statistics: ClockStatistics,
     has_threads: bool,
     stops: bool,
-}
-
-/// A table whose next pass may begin, once so many wait or the moment has come.
-#[derive(Debug)]
-struct Due {
-    table: TableId,
-    expected: usize,
-    at: Instant,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    schema: Arc<TableSchema>,
-    question: Question,
-    ticket: Ticket,
-}
-
-/// A pass, and who waits for its answers.
-#[derive(Debug)]
-struct Running {
-    table: TableId,
-    pass: Pass,
-    /// For each question.
-    tickets: Vec<Vec<Ticket>>,
-    began: Instant,
-    progress: Mutex<Progress>,
-}
-
-#[derive(Debug, Default)]
-struct Progress {
-    workers: usize,
-    works: Vec<Work>,
 }
 
 impl Clock {
@@ -133,11 +80,13 @@ impl Clock {
     ) -> Arc<Self> {
         Arc::new(Self {
             coordinator,
+            writer: Writer::new(blobs.clone()),
             blobs,
             threads_max: threads_max.max(1),
             state: Mutex::default(),
             changed: Condvar::new(),
-            batch_queries: AtomicU64::new(BATCH_QUERIES as u64),
+            batch_queries: AtomicUsize::new(BATCH_QUERIES),
+            batch_updates: AtomicUsize::new(BATCH_UPDATES),
             alone: AtomicUsize::new(0),
             threads: Mutex::default(),
         })
@@ -151,25 +100,28 @@ impl Clock {
         question: Question,
     ) -> Result<Asked> {
         let (asked, ticket) = Asked::new();
-        let mut state = self.state.lock();
-        if !state.has_threads {
-            self.start()?;
-            state.has_threads = true;
+        let mut state = self.with_threads()?;
+        let waiting = WaitingQuestion { schema: schema.clone(), question, ticket };
+        if state.queues.push_question(waiting, clock().now())? {
+            self.changed.notify_one();
         }
-        let table = schema.id;
-        let queue = state.waiting.entry(table).or_default();
-        if queue.len() >= WAITING_MAX {
-            let message = format!("{WAITING_MAX} statements wait for table \"{}\"", schema.name);
-            return Err(Error::new(ErrorKind::Limit, message));
-        }
-        queue.push_back(Waiting { schema: schema.clone(), question, ticket });
-        let waiting = queue.len();
-        if let Some(due) = state.due.iter().find(|due| due.table == table) {
-            if waiting == due.expected {
-                self.changed.notify_one();
-            }
-        } else if !state.busy.contains(&table) {
-            state.due.push_back(Due { table, expected: 0, at: clock().now() });
+        Ok(asked)
+    }
+
+    /// Has the rows that a modification is for found in the table's next pass, and changed then.
+    pub(crate) fn modify(
+        self: &Arc<Self>,
+        schema: &Arc<TableSchema>,
+        modification: Modification,
+        durability: Durability,
+        inner: Arc<Inner>,
+    ) -> Result<Asked> {
+        modification.check(schema)?;
+        let (asked, ticket) = Asked::new();
+        let mut state = self.with_threads()?;
+        let schema = schema.clone();
+        let waiting = WaitingModification { schema, modification, durability, inner, ticket };
+        if state.queues.push_modification(waiting, clock().now())? {
             self.changed.notify_one();
         }
         Ok(asked)
@@ -177,8 +129,7 @@ impl Clock {
 
     /// Whether a table is scanned, or is going to be.
     pub(crate) fn is_busy(&self) -> bool {
-        let state = self.state.lock();
-        self.alone.load(Ordering::Relaxed) > 0 || !state.busy.is_empty() || !state.due.is_empty()
+        self.alone.load(Ordering::Relaxed) > 0 || self.state.lock().queues.is_busy()
     }
 
     /// Counts a scan beside the clock, until this is dropped.
@@ -188,22 +139,37 @@ impl Clock {
     }
 
     pub(crate) fn statistics(&self) -> ClockStatistics {
-        self.state.lock().statistics
+        let written = self.writer.written();
+        ClockStatistics {
+            modified_rows: written.rows,
+            modifying_commits: written.commits,
+            modify_time: written.time,
+            ..self.state.lock().statistics
+        }
     }
 
-    pub(crate) fn batch_queries(&self) -> u64 {
+    pub(crate) fn batch_queries(&self) -> usize {
         self.batch_queries.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set_batch_queries(&self, count: u64) {
+    pub(crate) fn set_batch_queries(&self, count: usize) {
         self.batch_queries.store(count.max(1), Ordering::Relaxed);
+    }
+
+    pub(crate) fn batch_updates(&self) -> usize {
+        self.batch_updates.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_batch_updates(&self, count: usize) {
+        self.batch_updates.store(count.max(1), Ordering::Relaxed);
     }
 
     /// Ends the threads once what they do is done.
     pub(crate) fn stop(&self) {
         self.state.lock().stops = true;
         self.changed.notify_all();
-        let threads = std::mem::take(&mut *self.threads.lock());
+        let mut threads = std::mem::take(&mut *self.threads.lock());
+        threads.extend(self.writer.stop());
         // Whoever is woken by an answer may be the last to hold the database, on the thread that wakes.
         let me = std::thread::current().id();
         for thread in threads.into_iter().filter(|thread| thread.thread().id() != me) {
@@ -217,9 +183,15 @@ impl Clock {
         if let Some(mut threads) = self.threads.try_lock() {
             threads.drain(..).for_each(std::mem::forget);
         }
+        self.writer.forget_thread();
     }
 
-    fn start(self: &Arc<Self>) -> Result<()> {
+    /// The state, once there are threads that look at it.
+    fn with_threads(self: &Arc<Self>) -> Result<MutexGuard<'_, State>> {
+        let mut state = self.state.lock();
+        if state.has_threads {
+            return Ok(state);
+        }
         for _ in 0..self.threads_max {
             let clock = self.clone();
             let thread = spawn("gadus-scan", move || clock.run()).map_err(|error| {
@@ -227,7 +199,8 @@ impl Clock {
             })?;
             self.threads.lock().push(thread);
         }
-        Ok(())
+        state.has_threads = true;
+        Ok(state)
     }
 
     fn run(&self) {
@@ -239,26 +212,30 @@ impl Clock {
                 drop(state);
                 self.work(&running);
                 state = self.state.lock();
-            } else if let Some(table) = state.next_due() {
-                let batch = self.take(&mut state, table);
+            } else if let Some((table, batch)) = state.queues.begin(self.bounds(), clock().now()) {
                 drop(state);
                 // A defect must not keep the table's later questions from being answered.
-                let begun = catch_unwind(AssertUnwindSafe(|| self.begin(table, batch)));
-                let running = begun.unwrap_or_default().map(Arc::new);
+                let made = || Running::make(table, batch, self.snapshot());
+                let made = catch_unwind(AssertUnwindSafe(made)).unwrap_or_default().map(Arc::new);
                 // An empty table has nothing to work at.
-                let empty = running.as_ref().filter(|running| running.pass.is_dealt());
-                if let Some(running) = empty {
-                    self.answer(running, Vec::new());
+                if let Some(running) = made.as_ref().filter(|running| running.pass.is_dealt()) {
+                    running.progress.lock().workers += 1;
+                    self.work(running);
+                    state = self.state.lock();
+                    continue;
                 }
                 state = self.state.lock();
-                match running.filter(|running| !running.pass.is_dealt()) {
+                match made {
                     Some(running) => {
                         state.passes.push(running);
                         self.changed.notify_all();
                     }
-                    None => self.end(&mut state, table, 0, Duration::ZERO),
+                    None => {
+                        let now = clock().now();
+                        state.queues.end(table, 0, Duration::ZERO, self.bounds(), now);
+                    }
                 }
-            } else if let Some(at) = state.due.iter().map(|due| due.at).min() {
+            } else if let Some(at) = state.queues.next_look() {
                 self.changed.wait_for(&mut state, at.since(clock().now()));
             } else {
                 self.changed.wait(&mut state);
@@ -266,67 +243,8 @@ impl Clock {
         }
     }
 
-    /// Takes what waits for a table, up to the bound.
-    fn take(&self, state: &mut State, table: TableId) -> Vec<Waiting> {
-        state.busy.insert(table);
-        let Some(queue) = state.waiting.get_mut(&table) else { return Vec::new() };
-        let bound = usize::try_from(self.batch_queries()).unwrap_or(usize::MAX);
-        queue.drain(..queue.len().min(bound)).collect()
-    }
-
-    /// A pass of a table is over, which has answered so many: the next may begin, if somebody waits
-    /// for it.
-    fn end(&self, state: &mut State, table: TableId, answered: usize, took: Duration) {
-        state.busy.remove(&table);
-        let waiting = state.waiting.get(&table).map_or(0, VecDeque::len);
-        if waiting == 0 {
-            state.waiting.remove(&table);
-            return;
-        }
-        let bound = usize::try_from(self.batch_queries()).unwrap_or(usize::MAX);
-        let gathers = answered >= GATHER_MIN;
-        let expected = if gathers { (waiting + answered).min(bound) } else { 0 };
-        let moment = if gathers { took / GATHER_SHARE } else { Duration::ZERO };
-        state.due.push_back(Due { table, expected, at: clock().now().plus(moment) });
-        self.changed.notify_one();
-    }
-
-    /// Makes a pass of what waited; none where that is answered already.
-    fn begin(&self, table: TableId, batch: Vec<Waiting>) -> Option<Running> {
-        let began = clock().now();
-        let mut questions: Vec<Question> = Vec::new();
-        let mut tickets: Vec<Vec<Ticket>> = Vec::new();
-        let mut found = match self.snapshot().map(|snapshot| snapshot.table_by_id(table)) {
-            Ok(found) => found,
-            Err(error) => {
-                batch.iter().for_each(|waiting| waiting.ticket.answer(Err(error.clone())));
-                return None;
-            }
-        };
-        let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
-        for Waiting { schema, question, ticket } in batch {
-            let fits = found.as_ref().is_some_and(|table| Arc::ptr_eq(table.schema(), &schema));
-            if !fits {
-                let message = format!("table \"{}\" was changed or dropped meanwhile", schema.name);
-                ticket.answer(Err(Error::new(ErrorKind::Conflict, message)));
-                continue;
-            }
-            let place = *known.entry(question.encode()).or_insert(questions.len());
-            if place == questions.len() {
-                questions.push(question);
-                tickets.push(Vec::new());
-            }
-            tickets[place].push(ticket);
-        }
-        let table_now = found.take().filter(|_| !questions.is_empty())?;
-        match Pass::new(table_now, questions) {
-            Ok(pass) => Some(Running { table, pass, tickets, began, progress: Mutex::default() }),
-            Err(error) => {
-                let all = tickets.iter().flatten();
-                all.for_each(|ticket| ticket.answer(Err(error.clone())));
-                None
-            }
-        }
+    fn bounds(&self) -> Bounds {
+        Bounds { questions: self.batch_queries(), modifications: self.batch_updates() }
     }
 
     fn snapshot(&self) -> Result<Snapshot> {
@@ -336,65 +254,48 @@ impl Clock {
 
     /// Works at a pass; who is the last to leave it answers.
     fn work(&self, running: &Arc<Running>) {
-        let is_dropped = |place: usize| running.tickets[place].iter().all(Ticket::is_dropped);
+        let is_dropped = |place: usize| running.is_dropped(place);
         // A defect must not leave those without an answer who wait for it.
         let work = catch_unwind(AssertUnwindSafe(|| running.pass.work(&is_dropped)));
         let work = work.unwrap_or_else(|_| running.pass.broken());
-        let works = {
-            // Whoever joins a pass looks whether it is dealt, and joins, under this lock.
-            let mut state = self.state.lock();
-            let mut progress = running.progress.lock();
-            progress.works.push(work);
-            progress.workers -= 1;
-            if progress.workers > 0 {
-                return;
-            }
-            state.passes.retain(|other| !Arc::ptr_eq(other, running));
-            // The next pass may begin while this one is answered.
-            self.end(&mut state, running.table, running.asked(), running.began.elapsed());
-            std::mem::take(&mut progress.works)
-        };
-        self.answer(running, works);
-    }
-
-    fn answer(&self, running: &Running, works: Vec<Work>) {
-        self.note(running);
-        let answers = running.pass.finish(works);
-        for (tickets, answer) in running.tickets.iter().zip(answers) {
-            let answer = answer.map(Arc::new);
-            tickets.iter().for_each(|ticket| ticket.answer(answer.clone()));
+        // Whoever joins a pass looks whether it is dealt, and joins, under this lock.
+        let mut state = self.state.lock();
+        let mut progress = running.progress.lock();
+        progress.works.push(work);
+        progress.workers -= 1;
+        if progress.workers > 0 {
+            return;
+        }
+        let (works, took) = (std::mem::take(&mut progress.works), running.began.elapsed());
+        drop(progress);
+        state.passes.retain(|other| !Arc::ptr_eq(other, running));
+        // Where there are enough for another pass, it may begin while this one is answered; else those
+        // who get their answers now may ask again before it does.
+        let overflows = state.queues.overflows(running.table, self.bounds());
+        if overflows {
+            self.end(&mut state, running, took);
+        }
+        drop(state);
+        let answered = catch_unwind(AssertUnwindSafe(|| running.answer(works)));
+        if let Some(modifications) = answered.unwrap_or_default() {
+            self.writer.take(modifications);
+        }
+        if !overflows {
+            self.end(&mut self.state.lock(), running, took);
         }
     }
 
-    fn note(&self, running: &Running) {
-        let asked = running.asked() as u64;
-        let (distinct, took) = (running.tickets.len() as u64, running.began.elapsed());
-        let statistics = &mut self.state.lock().statistics;
+    fn end(&self, state: &mut State, running: &Running, took: Duration) {
+        let answered = running.asked() + running.modifications();
+        let statistics = &mut state.statistics;
         statistics.passes += 1;
-        statistics.questions += asked;
-        statistics.shared_answers += asked - distinct;
+        statistics.questions += running.asked() as u64;
+        statistics.shared_answers += (running.asked() - running.distinct()) as u64;
         statistics.lone_questions += running.pass.lone_questions() as u64;
+        statistics.modifications += running.modifications() as u64;
         statistics.pass_time += took;
-        (statistics.last_questions, statistics.last_pass_time) = (asked, took);
-    }
-}
-
-impl State {
-    /// Takes a table whose pass may begin now.
-    fn next_due(&mut self) -> Option<TableId> {
-        let now = clock().now();
-        let is_ready = |due: &Due| {
-            let waiting = self.waiting.get(&due.table).map_or(0, VecDeque::len);
-            waiting >= due.expected || due.at <= now
-        };
-        let place = self.due.iter().position(is_ready)?;
-        self.due.remove(place).map(|due| due.table)
-    }
-}
-
-impl Running {
-    /// Who waits for its answers.
-    fn asked(&self) -> usize {
-        self.tickets.iter().map(Vec::len).sum()
+        (statistics.last_questions, statistics.last_pass_time) = (answered as u64, took);
+        state.queues.end(running.table, answered, took, self.bounds(), clock().now());
+        self.changed.notify_one();
     }
 }

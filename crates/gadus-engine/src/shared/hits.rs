@@ -63,14 +63,17 @@ pub(super) fn integer_hits<'a>(packed: &Packed, points: Points<'a>) -> Vec<Hit<'
 /// Intervals of packed values, and all who ask for each.
 pub(super) struct Groups {
     intervals: Vec<(u64, u64)>,
-    questions: Vec<Vec<QuestionIndex>>,
+    /// Behind one another.
+    questions: Vec<QuestionIndex>,
+    /// Where those of each interval end.
+    ends: Vec<usize>,
 }
 
 impl Groups {
     /// Divides what hits cover into intervals that the same questions ask for; above `max` there are
     /// no values.
     pub(super) fn of(hits: &[Hit<'_>], max: u64) -> Self {
-        let mut groups = Self { intervals: Vec::new(), questions: Vec::new() };
+        let mut groups = Self { intervals: Vec::new(), questions: Vec::new(), ends: Vec::new() };
         let mut hits = hits.iter().filter(|hit| hit.low <= max).collect::<Vec<_>>();
         hits.sort_unstable_by_key(|hit| hit.low);
         let mut open: Vec<&Hit<'_>> = Vec::new();
@@ -85,7 +88,8 @@ impl Groups {
             if !open.is_empty() {
                 groups.intervals.push((low, end));
                 let all = open.iter().flat_map(|hit| hit.questions).copied();
-                groups.questions.push(all.collect());
+                groups.questions.extend(all);
+                groups.ends.push(groups.questions.len());
             }
             open.retain(|hit| hit.high > end && end < max);
             low = match (open.is_empty(), rest.first()) {
@@ -109,15 +113,19 @@ impl Groups {
 
     /// Who asks for the values of a group.
     pub(super) fn of_head(&self, head: u16) -> &[QuestionIndex] {
-        let place = usize::from(head).checked_sub(1);
-        place.and_then(|place| self.questions.get(place)).map_or(&[], Vec::as_slice)
+        usize::from(head).checked_sub(1).map_or(&[], |place| self.of_interval(place))
+    }
+
+    fn of_interval(&self, place: usize) -> &[QuestionIndex] {
+        let first = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.questions[first..self.ends[place]]
     }
 
     /// Who asks for a packed value.
     pub(super) fn find(&self, distance: u64) -> &[QuestionIndex] {
         let place = self.intervals.partition_point(|(_, high)| *high < distance);
         match self.intervals.get(place) {
-            Some((low, _)) if *low <= distance => &self.questions[place],
+            Some((low, _)) if *low <= distance => self.of_interval(place),
             _ => &[],
         }
     }
@@ -172,15 +180,27 @@ fn hash(value: u64) -> u64 {
 
 /// The first and last eight bytes, and the length: what lies between is compared afterwards.
 pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
-    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-    let length = bytes.len() as u64;
-    if bytes.len() >= 8 {
-        let last = word(&bytes[bytes.len() - 8..]);
-        return hash(word(&bytes[..8]) ^ last.rotate_left(29) ^ length);
+    hash_at(bytes, 0, bytes.len())
+}
+
+/// The same of a string within others: read without a branch on its length.
+pub(super) fn hash_at(data: &[u8], start: usize, length: usize) -> u64 {
+    let bits = u32::try_from(8 * length.min(8)).expect("at most 64");
+    let kept = u64::MAX.checked_shr(64 - bits).unwrap_or(0);
+    let first = eight_bytes(data, start) & kept;
+    let last = eight_bytes(data, start + length.saturating_sub(8)) & kept;
+    hash(first ^ last.rotate_left(29) ^ length as u64)
+}
+
+/// Eight bytes, or zeros where there are no more.
+fn eight_bytes(data: &[u8], at: usize) -> u64 {
+    if let Some(bytes) = data.get(at..at + 8) {
+        return u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
     }
+    let rest = data.get(at..).unwrap_or_default();
     let mut padded = [0; 8];
-    padded[..bytes.len()].copy_from_slice(bytes);
-    hash(word(&padded) ^ length.rotate_left(56))
+    padded[..rest.len()].copy_from_slice(rest);
+    u64::from_le_bytes(padded)
 }
 
 #[cfg(test)]

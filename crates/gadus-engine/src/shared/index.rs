@@ -1,25 +1,23 @@
 //! The questions of a pass, indexed by predicate.
 //!
-//! - Each question is looked up by one of its conjuncts: the one that fewest rows pass, by the sketches
+//! - Each question is looked up by one of its conjuncts: the one that fewest rows pass, by samples
 //!   of some segments. Equality and IN are found by value, ranges and prefixes as ranges.
+//! - Where many ask for values of the same two columns, they are looked up by both at once.
+//! - Few columns are read: who can be looked up by a column that is read anyway, at little more cost,
+//!   is looked up by that.
 //! - Where that one still lets many rows pass, looking up costs more than evaluating: the question
 //!   stays alone.
 
 use super::Question;
+use super::order::{Order, choose_pairs, merge_columns};
+use super::selectivity::Samples;
 use crate::error::Result;
-use crate::scan::{Comparison, Predicate, Test};
-use crate::segment::Footer;
+use crate::scan::{Comparison, Test};
 use crate::snapshot::Table;
 use crate::types::Datum;
 
 /// A question by its place in the pass.
 pub(super) type QuestionIndex = u32;
-
-/// Segments whose sketches say how selective a conjunct is.
-const SAMPLES_MAX: usize = 8;
-
-/// A candidate row costs about as much as the evaluation of this many in a mask.
-const LONE_SHARE_MIN: f64 = 1.0 / 32.0;
 
 /// The questions of a pass.
 #[derive(Debug)]
@@ -31,7 +29,7 @@ pub(super) struct BatchIndex {
     pub(super) checks: Vec<Vec<usize>>,
 }
 
-/// The questions that are looked up by one column.
+/// The questions that are looked up by one column, or by one together with another.
 #[derive(Debug)]
 pub(super) struct ColumnIndex {
     pub(super) column: usize,
@@ -39,31 +37,51 @@ pub(super) struct ColumnIndex {
     pub(super) points: Vec<(Datum, Vec<QuestionIndex>)>,
     /// Ranges and prefixes.
     pub(super) spans: Vec<(Test, QuestionIndex)>,
+    /// With values of another column, where they are asked for together. What is found by the first
+    /// alone is then more than need be.
+    pub(super) pairs: Option<Pairs>,
+}
+
+/// Values of two columns that are asked for together.
+#[derive(Debug)]
+pub(super) struct Pairs {
+    /// The second column.
+    pub(super) column: usize,
+    pub(super) points: Vec<([Datum; 2], QuestionIndex)>,
 }
 
 impl BatchIndex {
     pub(super) fn build(table: &Table, questions: &[Question]) -> Result<Self> {
-        let samples = Samples::of(table)?;
+        let samples = Samples::of(table);
+        let orders = questions.iter().map(|question| Order::of(&samples, &question.predicates));
+        let mut orders = orders.collect::<Result<Vec<_>>>()?;
+        choose_pairs(&mut orders);
+        merge_columns(&mut orders);
         let mut index = Self { columns: Vec::new(), lone: Vec::new(), checks: Vec::new() };
-        for (place, question) in (0..).zip(questions) {
-            let predicates = &question.predicates;
-            let shares = predicates.iter().map(|one| samples.share(one)).collect::<Vec<_>>();
-            let (mut checks, first) = order_of(predicates, &shares);
-            match first.map(|first| &predicates[first]) {
-                Some(predicate) => index.column(predicate.column).add(&predicate.test, place),
-                None => index.lone.push(place),
+        for ((place, question), order) in (0..).zip(questions).zip(orders) {
+            let predicate = |place: usize| &question.predicates[place];
+            let first = order.looked_up_by.map(predicate);
+            match (first, order.together_with.map(predicate)) {
+                (Some(first), Some(second)) => {
+                    let column = index.column(first.column, Some(second.column));
+                    column.add_pair(&first.test, &second.test, place);
+                }
+                (Some(first), None) => index.column(first.column, None).add(&first.test, place),
+                (None, _) => index.lone.push(place),
             }
-            checks.retain(|check| Some(*check) != first);
-            index.checks.push(checks);
+            index.checks.push(order.checks());
         }
         index.columns.iter_mut().for_each(ColumnIndex::sort);
         Ok(index)
     }
 
-    fn column(&mut self, column: usize) -> &mut ColumnIndex {
-        let known = self.columns.iter().position(|known| known.column == column);
-        let place = known.unwrap_or_else(|| {
-            self.columns.push(ColumnIndex { column, points: Vec::new(), spans: Vec::new() });
+    fn column(&mut self, column: usize, second: Option<usize>) -> &mut ColumnIndex {
+        let is_it = |known: &ColumnIndex| {
+            known.column == column && known.pairs.as_ref().map(|pairs| pairs.column) == second
+        };
+        let place = self.columns.iter().position(is_it).unwrap_or_else(|| {
+            let pairs = second.map(|column| Pairs { column, points: Vec::new() });
+            self.columns.push(ColumnIndex { column, points: Vec::new(), spans: Vec::new(), pairs });
             self.columns.len() - 1
         });
         &mut self.columns[place]
@@ -80,24 +98,16 @@ pub struct Estimate {
 }
 
 impl Table {
-    /// What the sketches of some segments let one expect of a question: as if its predicates had
+    /// What samples of some segments let one expect of a question: as if its predicates had
     /// nothing to do with one another.
     #[allow(clippy::cast_precision_loss)] // an estimate
     pub fn estimate(&self, question: &Question) -> Result<Estimate> {
-        let samples = Samples::of(self)?;
-        let shares = question.predicates.iter().map(|one| samples.share(one)).collect::<Vec<_>>();
-        let rows = self.rows() as f64 * shares.iter().product::<f64>();
-        let (_, looked_up_by) = order_of(&question.predicates, &shares);
-        Ok(Estimate { rows, looked_up_by })
+        let order = Order::of(&Samples::of(self), &question.predicates)?;
+        Ok(Estimate {
+            rows: self.rows() as f64 * order.share_of_all(),
+            looked_up_by: order.looked_up_by,
+        })
     }
-}
-
-/// The places of predicates, the most selective first, and that by which a question is looked up.
-fn order_of(predicates: &[Predicate], shares: &[f64]) -> (Vec<usize>, Option<usize>) {
-    let mut order = (0..predicates.len()).collect::<Vec<_>>();
-    order.sort_by(|&one, &other| shares[one].total_cmp(&shares[other]));
-    let first = order.iter().copied().find(|&place| can_be_looked_up(&predicates[place]));
-    (order, first.filter(|&first| shares[first] < LONE_SHARE_MIN))
 }
 
 impl ColumnIndex {
@@ -111,6 +121,16 @@ impl ColumnIndex {
                 self.points.extend(points);
             }
             range => self.spans.push((range.clone(), question)),
+        }
+    }
+
+    /// Two equalities.
+    fn add_pair(&mut self, first: &Test, second: &Test, question: QuestionIndex) {
+        self.add(first, question);
+        if let (Some(first), Some(second), Some(pairs)) =
+            (first.only_value(), second.only_value(), &mut self.pairs)
+        {
+            pairs.points.push(([first.clone(), second.clone()], question));
         }
     }
 
@@ -149,90 +169,4 @@ impl ColumnIndex {
         let passing = self.spans.iter().filter(|(test, _)| test.passes(value));
         passing.for_each(|(_, question)| each(*question));
     }
-}
-
-fn can_be_looked_up(predicate: &Predicate) -> bool {
-    match &predicate.test {
-        Test::Compare(comparison, _) => *comparison != Comparison::NotEqual,
-        Test::Between(..) | Test::In(_) | Test::StartsWith(_) => true,
-        Test::IsNull | Test::IsNotNull => false,
-    }
-}
-
-/// Footers of some segments, spread over the table.
-struct Samples<'a>(Vec<(&'a Footer, u32)>);
-
-impl<'a> Samples<'a> {
-    fn of(table: &'a Table) -> Result<Self> {
-        let segments = table.version().segments.values();
-        let bases = segments.filter_map(|segment| segment.encoded.as_ref()).collect::<Vec<_>>();
-        let step = bases.len().div_ceil(SAMPLES_MAX).max(1);
-        let footers = bases
-            .iter()
-            .step_by(step)
-            .map(|base| Ok((base.footer(table.schema(), table.blobs())?, base.rows())));
-        Ok(Self(footers.collect::<Result<_>>()?))
-    }
-
-    /// About which share of the rows passes.
-    fn share(&self, predicate: &Predicate) -> f64 {
-        if self.0.is_empty() {
-            return 0.0;
-        }
-        let of_one = |(footer, rows): &(&Footer, u32)| {
-            let sketch = &footer.columns[predicate.column].sketch;
-            let Some((min, max)) = &sketch.range else {
-                return if sketch.nulls == *rows { 0.0 } else { unknown_range(&predicate.test) };
-            };
-            let null_share = f64::from(sketch.nulls) / f64::from((*rows).max(1));
-            if !predicate.test.may_pass(min, max) {
-                return 0.0;
-            }
-            let one_value = 1.0 / f64::from(sketch.distinct.max(1));
-            match &predicate.test {
-                Test::Compare(Comparison::Equal, _) => one_value,
-                Test::In(values) => {
-                    let inside = values.iter().filter(|value| min <= value && *value <= max);
-                    (one_value * inside.fold(0.0, |count, _| count + 1.0)).min(1.0)
-                }
-                Test::IsNull => null_share,
-                Test::IsNotNull => 1.0 - null_share,
-                Test::Compare(Comparison::NotEqual, _) => 1.0 - one_value,
-                Test::StartsWith(_) => unknown_range(&predicate.test).max(one_value),
-                range => share_of_range(range, min, max).max(one_value),
-            }
-        };
-        self.0.iter().map(of_one).sum::<f64>() / self.0.iter().fold(0.0, |count, _| count + 1.0)
-    }
-}
-
-/// A prefix of each further byte lets one value in ten pass; of other ranges nothing is known.
-fn unknown_range(test: &Test) -> f64 {
-    match test {
-        Test::StartsWith(prefix) => 0.1_f64.powi(i32::try_from(prefix.len().min(6)).unwrap_or(6)),
-        Test::Compare(Comparison::Equal, _) | Test::In(_) => 0.001,
-        _ => 0.3,
-    }
-}
-
-#[allow(clippy::cast_precision_loss)] // an estimate
-fn share_of_range(test: &Test, min: &Datum, max: &Datum) -> f64 {
-    let number = |datum: &Datum| match datum {
-        Datum::Float(value) => Some(*value),
-        integer => integer.as_wide().map(|value| value as f64),
-    };
-    let (Some(min), Some(max)) = (number(min), number(max)) else { return unknown_range(test) };
-    let bounds = match test {
-        Test::Between(low, high) => number(low).zip(number(high)),
-        Test::Compare(Comparison::Less | Comparison::LessOrEqual, high) => {
-            number(high).map(|high| (min, high))
-        }
-        Test::Compare(Comparison::Greater | Comparison::GreaterOrEqual, low) => {
-            number(low).map(|low| (low, max))
-        }
-        _ => None,
-    };
-    let Some((low, high)) = bounds else { return unknown_range(test) };
-    let width = (max - min).max(f64::MIN_POSITIVE);
-    ((high.min(max) - low.max(min)) / width).clamp(0.0, 1.0)
 }

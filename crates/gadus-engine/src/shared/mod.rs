@@ -5,22 +5,37 @@
 //!   held against the rest of each question's conjuncts ([`check`]).
 //! - A question without a selective conjunct is evaluated by itself, segment by segment, while the
 //!   segment is at hand.
+//! - Modifications are looked up among them, and carried out afterwards ([`apply`], [`writer`]).
 //! - All questions of a pass see one snapshot. One that fails or is cancelled fails alone.
 //!
 //! After Crescando's index union join and the shared scan of COD (section 4 of the latter): there, too,
 //! requests are indexed and tuples are the ones that probe.
 
+mod apply;
 mod asked;
+mod candidates;
 mod check;
 mod clock;
+mod first_check;
 mod hits;
 mod index;
+mod modify;
+mod order;
+mod pair_hits;
 mod pass;
 mod probe;
 mod question;
+mod queue;
+mod running;
+mod selectivity;
+mod statistics;
+mod writer;
 
+pub use apply::FoundModification;
 pub use asked::Asked;
 pub(crate) use clock::Clock;
-pub use clock::{BATCH_QUERIES, ClockStatistics, ScansAlone};
+pub use clock::{BATCH_QUERIES, BATCH_UPDATES, ScansAlone};
 pub use index::Estimate;
+pub use modify::{Fate, MakeValues, Modification, NewValues};
 pub use question::{Answer, FoundRows, Question, Wanted};
+pub use statistics::ClockStatistics;

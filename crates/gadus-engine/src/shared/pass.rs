@@ -4,9 +4,11 @@
 //!   takes fewer segments.
 //! - An error belongs to the questions that meet it.
 
+use super::candidates::{Candidates, OpenSegment};
 use super::check::keep;
+use super::first_check::FirstChecks;
 use super::index::{BatchIndex, ColumnIndex, QuestionIndex};
-use super::probe::{Candidates, OpenSegment, probe};
+use super::probe::probe;
 use super::question::{Answer, FoundRows, Question, Wanted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::scan::{CHUNK_ROWS, Folding, SegmentFilter, may_hold, merged, open_columns};
@@ -78,8 +80,9 @@ impl Pass {
             let place = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(segment) = self.segments.get(place) else { return work };
             let mut open = OpenSegment::new(&self.table, segment);
+            let mut first = FirstChecks::new(&self.questions, &self.index.checks);
             for column in &self.index.columns {
-                self.look_up(column, &mut open, place, &mut work, is_cancelled);
+                self.look_up(column, (&mut open, &mut first), place, &mut work, is_cancelled);
             }
             for &question in &self.index.lone {
                 if !is_cancelled(question as usize) {
@@ -133,15 +136,15 @@ impl Pass {
         })
     }
 
-    fn look_up(
+    fn look_up<'t>(
         &self,
         column: &ColumnIndex,
-        open: &mut OpenSegment<'_>,
+        (open, first): (&mut OpenSegment<'t>, &mut FirstChecks<'t>),
         place: usize,
         work: &mut Work,
         is_cancelled: &dyn Fn(usize) -> bool,
     ) {
-        let probed = probe(column, open, &mut work.candidates);
+        let probed = probe(column, open, first, &mut work.candidates);
         let mut candidates = std::mem::replace(&mut work.candidates, Candidates::of(0));
         candidates.drain(|question, rows| {
             if probed.is_err() || is_cancelled(question as usize) {

@@ -5,15 +5,17 @@
 //! - What is found are candidates: a deleted row may be among them. NULLs and values that were patched
 //!   since are not.
 
-use super::hits::{Filter, Groups, Hit, Points, dictionary_hits, hash_bytes, integer_hits};
+use super::candidates::{Candidates, OpenSegment};
+use super::first_check::FirstChecks;
+use super::hits::{
+    Filter, Groups, Hit, Points, dictionary_hits, hash_at, hash_bytes, integer_hits,
+};
 use super::index::{ColumnIndex, QuestionIndex};
+use super::pair_hits::{PairHits, packed_of};
 use crate::encoding::{Body, ByteValues, Column, Packed, Values, code_index};
 use crate::error::Result;
 use crate::scan::{CHUNK_ROWS, Prepared, Test};
-use crate::segment::SegmentVersion;
-use crate::snapshot::Table;
 use crate::types::Datum;
-use std::sync::Arc;
 
 /// Ranges that are tested one by one, 64 rows at a time: four of these cost as much as a table.
 const MASKS_MAX: usize = 4;
@@ -21,70 +23,11 @@ const MASKS_MAX: usize = 4;
 /// Bits of packed values that index a table: it then fits the second-level cache.
 const TABLE_BITS_MAX: u8 = 16;
 
-/// Rows that may answer questions, by question.
-#[derive(Debug)]
-pub(super) struct Candidates {
-    rows: Vec<Vec<u32>>,
-    /// Questions that have some.
-    touched: Vec<QuestionIndex>,
-}
-
-/// A segment whose columns are opened once.
-#[derive(Debug)]
-pub(super) struct OpenSegment<'a> {
-    pub(super) table: &'a Table,
-    pub(super) segment: &'a SegmentVersion,
-    columns: Vec<Option<Arc<Column>>>,
-}
-
-impl Candidates {
-    pub(super) fn of(questions: usize) -> Self {
-        Self { rows: vec![Vec::new(); questions], touched: Vec::new() }
-    }
-
-    fn push(&mut self, question: QuestionIndex, position: u32) {
-        let rows = &mut self.rows[question as usize];
-        if rows.is_empty() {
-            self.touched.push(question);
-        }
-        rows.push(position);
-    }
-
-    /// Hands the rising candidates of each question to `each`, which keeps what it likes; then there
-    /// are none.
-    pub(super) fn drain(&mut self, mut each: impl FnMut(QuestionIndex, &mut Vec<u32>)) {
-        for question in self.touched.drain(..) {
-            let rows = &mut self.rows[question as usize];
-            if !rows.is_sorted_by(|one, next| one < next) {
-                rows.sort_unstable();
-                rows.dedup();
-            }
-            each(question, rows);
-            rows.clear();
-        }
-    }
-}
-
-impl<'a> OpenSegment<'a> {
-    pub(super) fn new(table: &'a Table, segment: &'a SegmentVersion) -> Self {
-        Self { table, segment, columns: vec![None; table.schema().columns.len()] }
-    }
-
-    /// A column of the base, where there is a base.
-    pub(super) fn column(&mut self, column: usize) -> Result<Option<Arc<Column>>> {
-        let Some(base) = &self.segment.encoded else { return Ok(None) };
-        if self.columns[column].is_none() {
-            let opened = base.column(self.table.schema(), self.table.blobs(), column)?;
-            self.columns[column] = Some(opened);
-        }
-        Ok(self.columns[column].clone())
-    }
-}
-
 /// Finds the candidates of all questions that are looked up by one column.
-pub(super) fn probe(
+pub(super) fn probe<'t>(
     index: &ColumnIndex,
-    open: &mut OpenSegment<'_>,
+    open: &mut OpenSegment<'t>,
+    first: &mut FirstChecks<'t>,
     candidates: &mut Candidates,
 ) -> Result<()> {
     let segment = open.segment;
@@ -97,19 +40,28 @@ pub(super) fn probe(
             if (!points.is_empty() || !spans.is_empty())
                 && let Some(column) = open.column(index.column)?
             {
-                BaseProbe::new(index, segment, &column, candidates).run(points, &spans);
+                BaseProbe::new(index, &column, open, first, candidates).run(points, &spans)?;
             }
         } else if footer.columns[index.column].sketch.nulls < base.rows()
             && let Some(column) = open.column(index.column)?
         {
             // Values so long that no short bound lies above them.
             let spans = index.spans.iter().collect::<Vec<_>>();
-            BaseProbe::new(index, segment, &column, candidates).run(&index.points, &spans);
+            BaseProbe::new(index, &column, open, first, candidates).run(&index.points, &spans)?;
         }
     }
     let column = column_number(index.column);
     for (position, value) in segment.overlay.patches_within(column, 0..segment.encoded_rows()) {
         index.each_match(value, |question| candidates.push(question, position));
+    }
+    if let Some(pairs) = &index.pairs {
+        // Where the second value is another than the base's, the first one finds the row.
+        let second = column_number(pairs.column);
+        let base = open.column(index.column)?;
+        for (position, _) in segment.overlay.patches_within(second, 0..segment.encoded_rows()) {
+            let value = segment.datum_with(base.as_deref(), index.column, position);
+            index.each_match(&value, |question| candidates.push(question, position));
+        }
     }
     for position in segment.encoded_rows()..segment.rows {
         let value = segment.datum_with(None, index.column, position);
@@ -123,26 +75,35 @@ fn column_number(column: usize) -> u32 {
 }
 
 /// The base's part of a probe.
-struct BaseProbe<'a> {
+struct BaseProbe<'a, 't> {
     index: &'a ColumnIndex,
-    segment: &'a SegmentVersion,
     column: &'a Column,
     is_patched: bool,
+    open: &'a mut OpenSegment<'t>,
+    first: &'a mut FirstChecks<'t>,
     candidates: &'a mut Candidates,
 }
 
-impl<'a> BaseProbe<'a> {
+impl<'a, 't> BaseProbe<'a, 't> {
     fn new(
         index: &'a ColumnIndex,
-        segment: &'a SegmentVersion,
         column: &'a Column,
+        open: &'a mut OpenSegment<'t>,
+        first: &'a mut FirstChecks<'t>,
         candidates: &'a mut Candidates,
     ) -> Self {
-        let is_patched = segment.overlay.has_patches(column_number(index.column));
-        Self { index, segment, column, is_patched, candidates }
+        let is_patched = open.segment.overlay.has_patches(column_number(index.column));
+        Self { index, column, is_patched, open, first, candidates }
     }
 
-    fn run(&mut self, points: Points<'_>, spans: &[&(Test, QuestionIndex)]) {
+    fn run(&mut self, points: Points<'_>, spans: &[&(Test, QuestionIndex)]) -> Result<()> {
+        if let Some(pairs) = &self.index.pairs
+            && let Some(second) = self.open.column(pairs.column)?
+            && let Some((hits, bits)) = PairHits::of(&pairs.points, self.column, &second)
+        {
+            self.pairs(&hits, bits, &second);
+            return Ok(());
+        }
         let column = self.column;
         match &column.body {
             Body::Dictionary { values, codes } => {
@@ -164,6 +125,26 @@ impl<'a> BaseProbe<'a> {
                 for row in 0..values.count() {
                     self.value(&values.datum(row), row..row + 1);
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows that have two values together.
+    fn pairs(&mut self, hits: &PairHits, bits: u8, second: &Column) {
+        let (Some(one), Some(other)) = (packed_of(self.column), packed_of(second)) else { return };
+        let (mut ones, mut others, mut found) = ([0; CHUNK_ROWS], [0; CHUNK_ROWS], [0; CHUNK_ROWS]);
+        for first in (0..one.count()).step_by(CHUNK_ROWS) {
+            let count = CHUNK_ROWS.min(one.count() - first);
+            one.distances(first, &mut ones[..count]);
+            other.distances(first, &mut others[..count]);
+            for (one, other) in ones[..count].iter_mut().zip(&others[..count]) {
+                *one |= other << bits;
+            }
+            let matches = matches_among(&ones[..count], &mut found, |key| hits.may_hold(*key));
+            for &row in &found[..matches] {
+                let row = usize::from(row);
+                self.found(hits.of_key(ones[row]), position_of(first + row));
             }
         }
     }
@@ -250,18 +231,14 @@ impl<'a> BaseProbe<'a> {
         may: impl Fn(u64) -> bool,
         who: impl Fn(u64) -> &'g [QuestionIndex],
     ) {
-        let mut found = [0_u32; CHUNK_ROWS];
+        let (mut distances, mut found) = ([0; CHUNK_ROWS], [0; CHUNK_ROWS]);
         for first in (0..packed.count()).step_by(CHUNK_ROWS) {
-            let count = CHUNK_ROWS.min(packed.count() - first);
-            let (mut matches, mut position) = (0, position_of(first));
-            packed.for_each_distance(first, count, |distance| {
-                // Without a branch: most rows match nobody, and some of every few do.
-                found[matches] = position;
-                matches += usize::from(may(distance));
-                position += 1;
-            });
-            for &position in &found[..matches] {
-                self.found(who(packed.distance(position as usize)), position);
+            let distances = &mut distances[..CHUNK_ROWS.min(packed.count() - first)];
+            packed.distances(first, distances);
+            let matches = matches_among(&*distances, &mut found, |distance| may(*distance));
+            for &row in &found[..matches] {
+                let row = usize::from(row);
+                self.found(who(distances[row]), position_of(first + row));
             }
         }
     }
@@ -277,20 +254,29 @@ impl<'a> BaseProbe<'a> {
             }
         }
         let data = values.data().as_slice();
-        let mut position = 0;
-        values.for_each_span(0, values.count(), |start, length| {
-            let bytes = &data[start..start + length];
-            if filter.may_hold(hash_bytes(bytes)) {
+        let (mut offsets, mut found) = ([0; CHUNK_ROWS + 1], [0; CHUNK_ROWS]);
+        for first in (0..values.count()).step_by(CHUNK_ROWS) {
+            let count = CHUNK_ROWS.min(values.count() - first);
+            let offsets = &mut offsets[..=count];
+            values.offsets(first, offsets);
+            let spans = offsets.array_windows().map(|&[start, end]| {
+                let start = code_index(start.cast_signed());
+                (start, code_index(end.cast_signed()) - start)
+            });
+            let may = |(start, length)| filter.may_hold(hash_at(data, start, length));
+            let matches = matches_among(spans, &mut found, may);
+            for &row in &found[..matches] {
+                let row = first + usize::from(row);
+                let bytes = values.get(row);
                 let place = points.binary_search_by(|(point, _)| match point {
                     Datum::Bytes(point) => (**point).cmp(bytes),
                     other => other.cmp(&Datum::Null),
                 });
                 if let Ok(place) = place {
-                    self.found(&points[place].1, position);
+                    self.found(&points[place].1, position_of(row));
                 }
             }
-            position += 1;
-        });
+        }
     }
 
     fn runs(&mut self, ends: &Packed, values: &Values) {
@@ -320,12 +306,31 @@ impl<'a> BaseProbe<'a> {
         }
         if self.is_patched {
             let column = column_number(self.index.column);
-            if self.segment.overlay.patched(column, position).is_some() {
+            if self.open.segment.overlay.patched(column, position).is_some() {
                 return;
             }
         }
-        questions.iter().for_each(|question| self.candidates.push(*question, position));
+        for &question in questions {
+            if self.first.may_pass(question, position as usize, self.candidates, self.open) {
+                self.candidates.push(question, position);
+            }
+        }
     }
+}
+
+/// Notes which values of a chunk may be asked for; returns how many.
+fn matches_among<T>(
+    values: impl IntoIterator<Item = T>,
+    found: &mut [u16; CHUNK_ROWS],
+    may: impl Fn(T) -> bool,
+) -> usize {
+    let mut matches = 0;
+    for (row, value) in (0..).zip(values) {
+        // Without a branch: most rows match nobody, and some of every few do.
+        found[matches] = row;
+        matches += usize::from(may(value));
+    }
+    matches
 }
 
 /// A row of a segment as its position.

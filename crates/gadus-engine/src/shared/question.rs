@@ -6,7 +6,7 @@ use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
-use gadus_base::ByteWriter;
+use gadus_base::{ByteWriter, SegmentId};
 use std::sync::Arc;
 
 /// A question about one table.
@@ -27,13 +27,15 @@ pub enum Wanted {
     Fold(Vec<Aggregate>),
 }
 
-/// The answer to a question.
+/// The answer to a question, or what became of a modification.
 #[derive(Debug)]
 pub enum Answer {
     /// Rows, where [`Wanted::Rows`] was asked.
     Rows(FoundRows),
     /// A value for each aggregate of [`Wanted::Fold`].
     Folded(Vec<Aggregated>),
+    /// So many rows were changed by a modification.
+    Changed(u64),
 }
 
 /// Rows of a snapshot of a table, to be read when they are needed.
@@ -100,6 +102,10 @@ impl FoundRows {
     #[must_use]
     pub fn count(&self) -> usize {
         self.pieces.iter().map(|piece| piece.positions.len()).sum()
+    }
+
+    pub(super) fn places(&self) -> impl Iterator<Item = (SegmentId, &[u32])> {
+        self.pieces.iter().map(|piece| (piece.segment.id, &*piece.positions))
     }
 
     /// How many batches they make.

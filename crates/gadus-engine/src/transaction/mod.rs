@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::keys::KeyRun;
 use crate::locks::{Locker, What};
 use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Snapshot, Table};
 use crate::types::{Datum, TableSchema};
 use crate::version::{Change, DatabaseVersion, PRIVATE_SEGMENTS, TableVersion};
 use gadus_base::{CommitNumber, RowId, SegmentId, TableId};
@@ -114,6 +114,12 @@ impl Transaction {
     pub fn snapshot(&self) -> Snapshot {
         let version = Arc::new(self.state.view.clone());
         Snapshot::new(version, self.blobs.clone(), self.state.pin.clone())
+    }
+
+    /// A table as the transaction sees it now, where it still has the shape that the caller knows.
+    pub fn table(&self, schema: &TableSchema) -> Result<Table> {
+        let version = self.view_table(schema)?.clone();
+        Ok(Table::new(version, self.blobs.clone(), self.state.pin.clone()))
     }
 
     /// Marks a point to go back to.

@@ -12,6 +12,7 @@ mod deaths;
 mod faults;
 mod history;
 mod model;
+mod modify;
 mod old_snapshots;
 mod reference;
 mod serial;

@@ -1,6 +1,7 @@
 //! Random histories in step with the reference.
 
 use crate::history::{History, commit};
+use crate::modify::modify;
 use crate::reference::{Row, State, compare, rows_of, verify};
 use gadus_base::ByteCount;
 use gadus_block::MemoryFolder;
@@ -49,6 +50,7 @@ fn run_with_loads(seed: u64, steps: u64, load_rows_max: u64, load_chance: f64) -
                 history.statements(&mut transaction, &mut state.clone());
             }
             9..11 => compact(&engine, &place),
+            11..13 => modify(&engine, &mut history, &mut state, &old, &place),
             _ => {
                 let mut transaction = engine.begin().unwrap();
                 let (before, mut next) = (engine.snapshot().unwrap(), state.clone());

@@ -234,7 +234,7 @@ pub(crate) fn folded_values(
     let question = Question { predicates, wanted: Wanted::Fold(aggregates) };
     match table.answer(vec![question], threads, &|_| false).unwrap().remove(0).unwrap() {
         Answer::Folded(values) => values,
-        Answer::Rows(_) => panic!("values were asked for"),
+        _ => panic!("values were asked for"),
     }
 }
 
@@ -261,6 +261,7 @@ fn compare_shared(table: &Table, expected: &TableState, random: &mut Random, pla
             Err(error) => panic!("{}: {error}", what()),
             Ok(_) if index == cancelled => panic!("{}: it was cancelled", what()),
             Ok(Answer::Folded(values)) => assert_eq!(values, one.folded, "{}", what()),
+            Ok(Answer::Changed(_)) => panic!("{}: nothing was to be changed", what()),
             Ok(Answer::Rows(rows)) => {
                 assert_eq!(rows.count(), one.rows.len(), "{}", what());
                 let mut found = BTreeMap::new();
@@ -292,7 +293,7 @@ fn sum(values: &[&Datum]) -> Datum {
     Datum::Wide(Box::new(values.iter().map(|value| value.as_wide().unwrap()).sum()))
 }
 
-fn random_predicate(random: &mut Random, table: &TableState) -> Predicate {
+pub(crate) fn random_predicate(random: &mut Random, table: &TableState) -> Predicate {
     const COMPARISONS: [Comparison; 6] = [
         Comparison::Equal,
         Comparison::NotEqual,

@@ -1,7 +1,7 @@
 //! From a parse tree to a compiled statement, or to nothing.
 
 use super::aggregate::{AggregateQuery, Output};
-use super::compile_writes::{delete_row, insert_rows, update_row};
+use super::compile_writes::{delete_rows, insert_rows, update_rows};
 use super::filter::{Condition, Filter};
 use super::point::PointSelect;
 use super::scan::ScanQuery;
@@ -19,8 +19,8 @@ pub(super) fn compile(statement: &Statement, snapshot: &Snapshot) -> Option<Comp
     match statement {
         Statement::Query(query) => select(query, snapshot),
         Statement::Insert(insert) => insert_rows(insert, snapshot),
-        Statement::Update(update) => update_row(update, snapshot),
-        Statement::Delete(delete) => delete_row(delete, snapshot),
+        Statement::Update(update) => update_rows(update, snapshot),
+        Statement::Delete(delete) => delete_rows(delete, snapshot),
         _ => None,
     }
 }
@@ -61,7 +61,7 @@ fn select(query: &Query, snapshot: &Snapshot) -> Option<Compiled> {
     Some(Compiled::Aggregate(AggregateQuery { target, outputs, filter }))
 }
 
-fn filter(selection: Option<&Expr>, schema: &TableSchema) -> Option<Filter> {
+pub(super) fn filter(selection: Option<&Expr>, schema: &TableSchema) -> Option<Filter> {
     let mut conjuncts = Vec::new();
     if let Some(selection) = selection {
         each_conjunct(selection, &mut |conjunct| conjuncts.push(condition(conjunct, schema)));

@@ -1,7 +1,8 @@
 //! INSERT, UPDATE and DELETE, from their parse trees.
 
 use super::Compiled;
-use super::compile::{column, key_operands, named, operand, target};
+use super::compile::{column, filter, key_operands, named, operand, target};
+use super::modify::ModifyQuery;
 use super::point::{Assigned, Insert, PointDelete, PointUpdate};
 use crate::session::{column_index, target_columns};
 use datafusion::sql::sqlparser::ast::{
@@ -45,14 +46,14 @@ pub(super) fn insert_rows(insert: &ast::Insert, snapshot: &Snapshot) -> Option<C
     Some(Compiled::Insert(Insert::new(target, columns, rows)))
 }
 
-pub(super) fn update_row(update: &Update, snapshot: &Snapshot) -> Option<Compiled> {
+pub(super) fn update_rows(update: &Update, snapshot: &Snapshot) -> Option<Compiled> {
     let plain = update.from.is_none()
         && update.returning.is_none()
         && update.or.is_none()
         && update.order_by.is_empty()
         && update.limit.is_none();
     let target = target(&update.table, snapshot).filter(|_| plain)?;
-    let key = key_operands(update.selection.as_ref()?, &target.schema)?;
+    let selection = update.selection.as_ref()?;
     let mut assigned = Vec::new();
     for assignment in &update.assignments {
         let AssignmentTarget::ColumnName(name) = &assignment.target else { return None };
@@ -67,7 +68,13 @@ pub(super) fn update_row(update: &Update, snapshot: &Snapshot) -> Option<Compile
             None => step(&assignment.value, column, &target.schema)?,
         });
     }
-    Some(Compiled::Update(PointUpdate { target, key, assigned }))
+    Some(match key_operands(selection, &target.schema) {
+        Some(key) => Compiled::Update(PointUpdate { target, key, assigned }),
+        None => {
+            let filter = filter(Some(selection), &target.schema)?;
+            Compiled::Modify(ModifyQuery::update(target, filter, assigned))
+        }
+    })
 }
 
 /// `column = column + operand`, or minus, on a 64-bit integer.
@@ -86,7 +93,7 @@ fn step(value: &Expr, assigned: usize, schema: &TableSchema) -> Option<Assigned>
     Some(Assigned::Step { column: assigned, source, operand: operand(right)?, subtract })
 }
 
-pub(super) fn delete_row(delete: &Delete, snapshot: &Snapshot) -> Option<Compiled> {
+pub(super) fn delete_rows(delete: &Delete, snapshot: &Snapshot) -> Option<Compiled> {
     let plain = delete.tables.is_empty()
         && delete.using.is_none()
         && delete.returning.is_none()
@@ -95,6 +102,12 @@ pub(super) fn delete_row(delete: &Delete, snapshot: &Snapshot) -> Option<Compile
     let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
     let [table] = tables.as_slice() else { return None };
     let target = target(table, snapshot).filter(|_| plain)?;
-    let key = key_operands(delete.selection.as_ref()?, &target.schema)?;
-    Some(Compiled::Delete(PointDelete { target, key }))
+    let selection = delete.selection.as_ref()?;
+    Some(match key_operands(selection, &target.schema) {
+        Some(key) => Compiled::Delete(PointDelete { target, key }),
+        None => {
+            let filter = filter(Some(selection), &target.schema)?;
+            Compiled::Modify(ModifyQuery::delete(target, filter))
+        }
+    })
 }

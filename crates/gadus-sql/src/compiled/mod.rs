@@ -10,6 +10,7 @@ mod aggregate;
 mod compile;
 mod compile_writes;
 mod filter;
+mod modify;
 mod point;
 mod scan;
 mod writes;
@@ -21,7 +22,10 @@ use crate::value::Value;
 use aggregate::AggregateQuery;
 use datafusion::sql::sqlparser::ast::Statement;
 
-use gadus_engine::{Answer, ColumnType, Datum, Error, Question, Result, Snapshot, TableSchema};
+use gadus_engine::{
+    Answer, ColumnType, Datum, Error, Modification, Question, Result, Snapshot, TableSchema,
+};
+use modify::ModifyQuery;
 use parking_lot::RwLock;
 use point::{Insert, PointDelete, PointSelect, PointUpdate};
 use scan::ScanQuery;
@@ -42,6 +46,7 @@ pub(crate) enum Compiled {
     Delete(PointDelete),
     Aggregate(AggregateQuery),
     Scan(ScanQuery),
+    Modify(ModifyQuery),
 }
 
 /// Where a value comes from when the statement runs.
@@ -195,6 +200,7 @@ impl Compiled {
             Self::Delete(delete) => &delete.target,
             Self::Aggregate(aggregate) => &aggregate.target,
             Self::Scan(scan) => &scan.target,
+            Self::Modify(modify) => &modify.target,
         }
     }
 
@@ -216,7 +222,20 @@ impl Compiled {
 
     /// Whether it scans its table.
     pub(crate) fn scans(&self) -> bool {
-        matches!(self, Self::Aggregate(_) | Self::Scan(_))
+        matches!(self, Self::Aggregate(_) | Self::Scan(_) | Self::Modify(_))
+    }
+
+    /// Whether it changes what it scans.
+    pub(crate) fn modifies(&self) -> bool {
+        matches!(self, Self::Modify(_))
+    }
+
+    /// What is to be done to the rows that it scans for; none when its values need DataFusion's rules.
+    pub(crate) fn modification(&self, parameters: &[Value]) -> Result<Option<Modification>> {
+        match self {
+            Self::Modify(query) => query.modification(parameters),
+            _ => Err(Error::internal("a statement that modifies nothing was run as one")),
+        }
     }
 
     /// What a scan asks of its table; none when its values need DataFusion's rules.
@@ -224,6 +243,7 @@ impl Compiled {
         match self {
             Self::Aggregate(query) => query.question(parameters),
             Self::Scan(query) => query.question(parameters),
+            Self::Modify(query) => query.question(parameters),
             _ => Err(Error::internal("a statement that is no scan was run as one")),
         }
     }
@@ -233,6 +253,7 @@ impl Compiled {
         match (self, &*answer) {
             (Self::Aggregate(query), Answer::Folded(values)) => query.outcome(values),
             (Self::Scan(query), Answer::Rows(_)) => query.outcome(answer, cancel),
+            (Self::Modify(query), Answer::Changed(rows)) => Ok(query.outcome(*rows)),
             _ => Err(Error::internal("an answer of another kind than was asked for")),
         }
     }
@@ -270,6 +291,7 @@ impl Compiled {
             Self::Delete(_) => format!("Compiled: delete one row of {table} by primary key"),
             Self::Aggregate(query) => query.explain(),
             Self::Scan(query) => query.explain(),
+            Self::Modify(query) => query.explain(),
         }
     }
 }

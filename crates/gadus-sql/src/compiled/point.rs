@@ -1,7 +1,6 @@
 //! Statements that name rows by primary key.
 
 use super::{Operand, Target, Writes};
-use crate::error::input;
 use crate::rows::RowStream;
 use crate::session::Outcome;
 use crate::value::Value;
@@ -131,14 +130,14 @@ impl Insert {
 impl PointUpdate {
     pub(super) fn run(&self, writes: Writes<'_>, parameters: &[Value]) -> Result<Option<Outcome>> {
         let Some(key) = self.target.key(&self.key, parameters)? else { return Ok(None) };
-        let values = self
-            .assigned
-            .iter()
-            .map(|assigned| assigned.value(&self.target, parameters))
-            .collect::<Result<Vec<_>>>()?;
+        let Some(values) = assigned_values(&self.assigned, &self.target, parameters)? else {
+            return Ok(None);
+        };
         let rows = writes.change_row(&self.target.schema, &key, |row| {
-            let change = self.assigned.iter().zip(&values);
-            let change = change.map(|(assigned, value)| assigned.apply(row, value));
+            let change = self.assigned.iter().zip(&values).map(|(assigned, value)| {
+                let old = assigned.source().map(|source| &row[source]);
+                Ok((assigned.column(), assigned.apply(old, value)?))
+            });
             Ok(RowChange::Update(change.collect::<Result<_>>()?))
         })?;
         Ok(Some(Outcome::Changed { verb: "UPDATE", rows }))
@@ -153,6 +152,15 @@ impl PointDelete {
     }
 }
 
+/// The values of the operands; none where one of them needs DataFusion's rules.
+pub(super) fn assigned_values(
+    assigned: &[Assigned],
+    target: &Target,
+    parameters: &[Value],
+) -> Result<Option<Vec<Datum>>> {
+    assigned.iter().map(|assigned| assigned.value(target, parameters)).collect()
+}
+
 impl Assigned {
     pub(super) fn column(&self) -> usize {
         match self {
@@ -160,30 +168,37 @@ impl Assigned {
         }
     }
 
-    fn value(&self, target: &Target, parameters: &[Value]) -> Result<Datum> {
+    /// The column whose old value it needs.
+    pub(super) fn source(&self) -> Option<usize> {
         match self {
-            Self::Value { column, operand } => {
-                operand.value(parameters)?.assign(target.column_type(*column))
-            }
-            Self::Step { operand, .. } => match operand.value(parameters)? {
-                Value::Integer(value) => Ok(Datum::Integer(value)),
-                Value::Null => Ok(Datum::Null),
-                other => Err(input(format!("{other:?} cannot be added to an integer exactly"))),
-            },
+            Self::Value { .. } => None,
+            Self::Step { source, .. } => Some(*source),
         }
     }
 
-    fn apply(&self, row: &[Datum], value: &Datum) -> Result<(usize, Datum)> {
-        let Self::Step { column, source, subtract, .. } = self else {
-            return Ok((self.column(), value.clone()));
-        };
-        let (Datum::Integer(old), Datum::Integer(step)) = (&row[*source], value) else {
-            return Ok((*column, Datum::Null));
+    fn value(&self, target: &Target, parameters: &[Value]) -> Result<Option<Datum>> {
+        match self {
+            Self::Value { column, operand } => {
+                operand.value(parameters)?.assign(target.column_type(*column)).map(Some)
+            }
+            Self::Step { operand, .. } => Ok(match operand.value(parameters)? {
+                Value::Integer(value) => Some(Datum::Integer(value)),
+                Value::Null => Some(Datum::Null),
+                _ => None,
+            }),
+        }
+    }
+
+    /// The new value, of the operand's and the old one of the source.
+    pub(super) fn apply(&self, old: Option<&Datum>, value: &Datum) -> Result<Datum> {
+        let Self::Step { subtract, .. } = self else { return Ok(value.clone()) };
+        let (Some(Datum::Integer(old)), Datum::Integer(step)) = (old, value) else {
+            return Ok(Datum::Null);
         };
         let new = if *subtract { old.checked_sub(*step) } else { old.checked_add(*step) };
         let new = new.ok_or_else(|| {
             Error::new(ErrorKind::OutOfRange, "a value leaves the range of 64-bit integers")
         })?;
-        Ok((*column, Datum::Integer(new)))
+        Ok(Datum::Integer(new))
     }
 }

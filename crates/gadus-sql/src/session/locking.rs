@@ -6,7 +6,7 @@
 //! - Waiting blocks the thread, as committing does.
 
 use super::cancel::{Flag, cancelled};
-use super::{Session, State};
+use super::{Outcome, Session, State};
 use gadus_base::clock;
 use gadus_engine::{Error, ErrorKind, Isolation, Locker, Result, Savepoint, Transaction};
 use std::sync::Arc;
@@ -53,6 +53,28 @@ impl Drop for Part<'_> {
     }
 }
 
+/// The transaction of a statement that is not in one of the session's.
+pub(super) struct OwnTransaction {
+    pub(super) transaction: Transaction,
+    before: Savepoint,
+}
+
+impl OwnTransaction {
+    /// Commits; after an error the transaction is kept with its locks, in case the statement waits and
+    /// is run again.
+    pub(super) fn end(self, state: &mut State, outcome: Result<Outcome>) -> Result<Outcome> {
+        let Self { mut transaction, before } = self;
+        match outcome {
+            Ok(outcome) => transaction.commit().map(|_| outcome),
+            Err(error) => {
+                transaction.restore(before);
+                state.locking.unfinished = Some(transaction);
+                Err(error)
+            }
+        }
+    }
+}
+
 impl Default for Locking {
     fn default() -> Self {
         Self { timeout: Some(TIMEOUT), isolation: Isolation::Snapshot, unfinished: None }
@@ -80,6 +102,17 @@ impl Session {
             transaction.set_durability(durability);
         }
         Ok(transaction)
+    }
+
+    /// A transaction for a statement, on the newest snapshot.
+    pub(super) fn own_transaction(&self, state: &mut State) -> Result<OwnTransaction> {
+        let mut transaction = match state.locking.unfinished.take() {
+            Some(transaction) => transaction,
+            None => self.begin(state, Isolation::ReadCommitted)?,
+        };
+        transaction.refresh()?;
+        let before = transaction.savepoint();
+        Ok(OwnTransaction { transaction, before })
     }
 
     /// A statement begins, where the session has not been ended.

@@ -20,8 +20,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use futures::TryStreamExt;
 use gadus_base::RowId;
 use gadus_engine::{
-    ErrorKind, Isolation, ROW_ID_COLUMN, Result, Snapshot, TableSchema, Transaction,
-    datum_from_array,
+    ErrorKind, ROW_ID_COLUMN, Result, Snapshot, TableSchema, Transaction, datum_from_array,
 };
 use std::sync::Arc;
 
@@ -39,20 +38,9 @@ impl Session {
             part.keep();
             return Ok(outcome);
         }
-        let mut transaction = match state.locking.unfinished.take() {
-            Some(transaction) => transaction,
-            None => self.begin(state, Isolation::ReadCommitted)?,
-        };
-        transaction.refresh()?;
-        let savepoint = transaction.savepoint();
-        match self.write_once(&mut transaction, statement, parameters).await {
-            Ok(outcome) => transaction.commit().map(|_| outcome),
-            Err(error) => {
-                transaction.restore(savepoint);
-                state.locking.unfinished = Some(transaction);
-                Err(error)
-            }
-        }
+        let mut own = self.own_transaction(state)?;
+        let outcome = self.write_once(&mut own.transaction, statement, parameters).await;
+        own.end(state, outcome)
     }
 
     async fn write_once(

@@ -201,6 +201,10 @@ impl Session {
         if compiled.scans() {
             // A shared scan has a newer one.
             drop(snapshot);
+            if compiled.modifies() {
+                refuse_read_only(state)?;
+                return Box::pin(self.run_modification(state, &compiled, parameters, flag)).await;
+            }
             return Box::pin(self.run_scan(state, &compiled, parameters, flag)).await;
         }
         if !compiled.writes() {

@@ -3,13 +3,18 @@
 //! - A transaction's statements run alone: they read its own snapshot and its own changes.
 //! - Otherwise a statement is shared where others scan at the moment; alone it starts at once, with all
 //!   threads.
+//! - A modification that meets somebody's lock or change is carried out alone: there it can wait.
 
 use super::cancel::Flag;
+use super::locking::Part;
 use super::{Outcome, Session, State};
 use crate::compiled::Compiled;
 use crate::rows::RowStream;
 use crate::value::Value;
-use gadus_engine::{Answer, Error, Predicate, Question, Result, Table, Wanted};
+use gadus_engine::{
+    Answer, Asked, Error, ErrorKind, Modification, Predicate, Question, Result, Table, Transaction,
+    Wanted,
+};
 use std::sync::Arc;
 
 /// Rows that are scanned alone while a question goes from one thread to another and back.
@@ -17,6 +22,9 @@ const SHARED_ROWS_MIN: u64 = 100_000;
 
 /// Of this many rows the positions alone take 4 MB: they are not found before the first is read.
 const STREAMED_ROWS_MIN: u64 = 1_000_000;
+
+/// Changes of so many rows at once keep those that are made together with them waiting.
+const SHARED_CHANGES_MAX: f64 = 10_000.0;
 
 /// Whether a statement takes part in shared scans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,6 +34,21 @@ pub(crate) enum ScanSharing {
     Auto,
     Always,
     Never,
+}
+
+/// A modification that is withdrawn, if it still can be, when nobody waits for it any more.
+struct Withdrawn(Asked);
+
+impl Drop for Withdrawn {
+    fn drop(&mut self) {
+        let _ = self.0.withdraw();
+    }
+}
+
+/// Whether a modification that failed in a shared scan is to be carried out alone: its table has
+/// another shape, or somebody else has locked or changed one of its rows.
+pub(super) fn is_for_alone(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Locked)
 }
 
 impl Session {
@@ -57,7 +80,10 @@ impl Session {
     /// Whether a question has so many rows for an answer that they are to leave as they are found.
     fn is_streamed(&self, state: &State, compiled: &Compiled, question: &Question) -> Result<bool> {
         let table = compiled.schema().id;
-        if question.wanted != Wanted::Rows || self.engine.visible_rows(table) < STREAMED_ROWS_MIN {
+        if question.wanted != Wanted::Rows
+            || compiled.modifies()
+            || self.engine.visible_rows(table) < STREAMED_ROWS_MIN
+        {
             return Ok(false);
         }
         let table = state.snapshot(&self.engine)?.table_by_id(table);
@@ -65,6 +91,100 @@ impl Session {
         #[allow(clippy::cast_precision_loss)] // a small constant
         let limit = STREAMED_ROWS_MIN as f64;
         Ok(estimate.is_some_and(|estimate| estimate.rows >= limit))
+    }
+
+    /// Runs a compiled modification; none when its values need DataFusion's rules.
+    pub(super) async fn run_modification(
+        &self,
+        state: &mut State,
+        compiled: &Compiled,
+        parameters: &[Value],
+        flag: &Flag,
+    ) -> Result<Option<Outcome>> {
+        let Some(modification) = compiled.modification(parameters)? else { return Ok(None) };
+        let waits = state.locking.unfinished.is_some();
+        if !waits
+            && self.is_shared(state, compiled)
+            && !self.modifies_many(compiled, &modification)?
+        {
+            match self.modify_shared(state, compiled, modification.clone(), flag).await {
+                Err(error) if is_for_alone(&error) => {}
+                outcome => return outcome.map(Some),
+            }
+        }
+        if let Some(transaction) = &mut state.transaction {
+            let part = Part::of(transaction);
+            let outcome = self.modify_in(part.transaction, compiled, modification, flag)?;
+            part.keep();
+            return Ok(Some(outcome));
+        }
+        let mut own = self.own_transaction(state)?;
+        let outcome = self.modify_in(&mut own.transaction, compiled, modification, flag);
+        own.end(state, outcome).map(Some)
+    }
+
+    async fn modify_shared(
+        &self,
+        state: &State,
+        compiled: &Compiled,
+        modification: Modification,
+        flag: &Flag,
+    ) -> Result<Outcome> {
+        let mut asked = Withdrawn(self.ask_modification(state, compiled, modification)?);
+        let answer = match flag.run(&mut asked.0).await {
+            // Too late to leave it: it ends soon.
+            Err(error) if error.kind() == ErrorKind::Cancelled && !asked.0.withdraw() => {
+                (&mut asked.0).await
+            }
+            answer => answer,
+        };
+        compiled.outcome(answer?, &self.cancel)
+    }
+
+    pub(super) fn ask_modification(
+        &self,
+        state: &State,
+        compiled: &Compiled,
+        modification: Modification,
+    ) -> Result<Asked> {
+        let durability = state.durability.unwrap_or(self.engine.options().durability);
+        self.engine.modify(compiled.schema(), modification, durability)
+    }
+
+    /// Whether others should not wait until so many rows are changed.
+    pub(super) fn modifies_many(
+        &self,
+        compiled: &Compiled,
+        modification: &Modification,
+    ) -> Result<bool> {
+        let table = self.engine.snapshot()?.table_by_id(compiled.schema().id);
+        let predicates = modification.predicates.clone();
+        let question = Question { predicates, wanted: Wanted::Rows };
+        let estimate = table.map(|table| table.estimate(&question)).transpose()?;
+        Ok(estimate.is_some_and(|estimate| estimate.rows >= SHARED_CHANGES_MAX))
+    }
+
+    /// Finds and modifies rows as a transaction sees them.
+    fn modify_in(
+        &self,
+        transaction: &mut Transaction,
+        compiled: &Compiled,
+        modification: Modification,
+        flag: &Flag,
+    ) -> Result<Outcome> {
+        let Modification { predicates, fate } = modification;
+        let table = transaction.table(compiled.schema())?;
+        let scanning = self.engine.scans_alone();
+        let answer = self.answer(&table, Question { predicates, wanted: Wanted::Rows }, flag)?;
+        drop((table, scanning));
+        let Answer::Rows(found) = answer else {
+            return Err(Error::internal("a modification has no rows"));
+        };
+        let rows = found.ids().collect::<Vec<_>>();
+        // So that the transaction changes its version in place.
+        drop(found);
+        let count = transaction.modify(compiled.schema(), &fate, &rows)?;
+        compiled.outcome(Arc::new(Answer::Changed(count)), &self.cancel)
     }
 
     /// How a scan would run now, as EXPLAIN shows it.

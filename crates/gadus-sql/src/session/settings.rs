@@ -16,7 +16,8 @@ const KNOWN: &str = "gadus.durability (sync, relaxed or off), \
                      lock_timeout (a time such as '5s' or a number of milliseconds, 0 for none), \
                      default_transaction_isolation (snapshot or read committed), \
                      gadus.sharing (auto, always or never), \
-                     gadus.batch_queries (a number of statements, of the whole database), \
+                     gadus.batch_queries and gadus.batch_updates (numbers of statements, of the \
+                     whole database), \
                      gadus.snapshot_space_max (a size such as '16GiB', of the whole database)";
 
 impl Session {
@@ -48,11 +49,12 @@ impl Session {
                 state.scan_sharing = scan_sharing(&word(value))?;
                 Ok(Outcome::Done("SET"))
             }
-            "gadus.batch_queries" => {
-                let word = word(value);
-                let count = word.parse::<u64>().ok().filter(|count| *count > 0);
-                let wrong = || input(format!("gadus.batch_queries is 1 or more, not {word}"));
-                self.engine.set_batch_queries(count.ok_or_else(wrong)?);
+            name @ "gadus.batch_queries" => {
+                self.engine.set_batch_queries(batch_bound(name, &word(value))?);
+                Ok(Outcome::Done("SET"))
+            }
+            name @ "gadus.batch_updates" => {
+                self.engine.set_batch_updates(batch_bound(name, &word(value))?);
                 Ok(Outcome::Done("SET"))
             }
             "gadus.snapshot_space_max" => {
@@ -82,6 +84,10 @@ impl Session {
             },
             "gadus.batch_queries" => {
                 shown = self.engine.batch_queries().to_string();
+                &shown
+            }
+            "gadus.batch_updates" => {
+                shown = self.engine.batch_updates().to_string();
                 &shown
             }
             "gadus.snapshot_space_max" => {
@@ -128,6 +134,11 @@ fn lock_timeout(word: &str) -> Result<Option<Duration>> {
         input(format!("lock_timeout is a number of ms, s, min or h, such as '5s', not {word}"))
     })?;
     Ok((total > 0).then_some(Duration::from_millis(total)))
+}
+
+fn batch_bound(name: &str, word: &str) -> Result<usize> {
+    let count = word.parse::<usize>().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| input(format!("{name} is 1 or more, not {word}")))
 }
 
 fn isolation(word: &str) -> Result<Isolation> {

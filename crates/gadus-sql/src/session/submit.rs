@@ -1,10 +1,10 @@
 //! Statements that are begun, and answered later: thousands of them from one thread.
 
-use super::scanning::ScanSharing;
+use super::scanning::{ScanSharing, is_for_alone};
 use super::{Boxed, Cancel, Outcome, Session};
 use crate::shape::shape_of;
 use crate::value::Value;
-use gadus_engine::{ErrorKind, Result};
+use gadus_engine::Result;
 use std::sync::Arc;
 
 impl Session {
@@ -44,16 +44,21 @@ impl Session {
         let compiled = self.shared.compiled.get(shape, values.len(), &snapshot);
         drop(snapshot);
         let Some(compiled) = compiled.filter(|compiled| compiled.scans()) else { return Ok(None) };
-        let Some(question) = compiled.question(values)? else { return Ok(None) };
-        let asked = self.engine.ask(compiled.schema(), question)?;
+        let asked = if compiled.modifies() {
+            let Some(modification) = compiled.modification(values)? else { return Ok(None) };
+            if self.modifies_many(&compiled, &modification)? {
+                return Ok(None);
+            }
+            self.ask_modification(&state, &compiled, modification)?
+        } else {
+            let Some(question) = compiled.question(values)? else { return Ok(None) };
+            self.engine.ask(compiled.schema(), question)?
+        };
         let (session, text, parameters) = (self.clone(), text.to_owned(), parameters.to_vec());
         Ok(Some(Box::pin(async move {
             match asked.await {
                 Ok(answer) => compiled.outcome(answer, &Arc::<Cancel>::default()),
-                // The table has another shape by now.
-                Err(error) if error.kind() == ErrorKind::Conflict => {
-                    session.execute(&text, &parameters).await
-                }
+                Err(error) if is_for_alone(&error) => session.execute(&text, &parameters).await,
                 Err(error) => Err(error),
             }
         })))

@@ -5,9 +5,9 @@ use gadus_base::Random;
 use gadus_engine::{CacheScope, ErrorKind};
 use gadus_sql::Session;
 
-const ROWS: u64 = 5_000;
+pub(crate) const ROWS: u64 = 5_000;
 
-fn filled(instances: usize) -> Shell {
+pub(crate) fn filled(instances: usize) -> Shell {
     let shell = Shell::of(instances, CacheScope::Process);
     shell.run(
         "CREATE TABLE bookings (id BIGINT PRIMARY KEY, origin TEXT, day DATE, fare DECIMAL(10,2), \
@@ -24,7 +24,18 @@ fn filled(instances: usize) -> Shell {
 }
 
 /// A question that is answered alike in whatever order rows are read.
-fn statement(random: &mut Random) -> String {
+pub(crate) fn statement(random: &mut Random) -> String {
+    let what = match random.below(4) {
+        0 => "count(*), sum(fare), min(seat), max(day)",
+        1 => "count(seat), avg(passenger)",
+        2 => "id, origin, note",
+        _ => "*",
+    };
+    format!("SELECT {what} FROM bookings WHERE {}", conditions(random))
+}
+
+/// A WHERE that some rows pass.
+pub(crate) fn conditions(random: &mut Random) -> String {
     let id = 1 + random.below(ROWS);
     let letter = |random: &mut Random, first: u8, count: u64| {
         char::from(first + u8::try_from(random.below(count)).unwrap())
@@ -48,13 +59,7 @@ fn statement(random: &mut Random) -> String {
     while random.chance(0.6) {
         conditions.push(condition(random));
     }
-    let what = match random.below(4) {
-        0 => "count(*), sum(fare), min(seat), max(day)",
-        1 => "count(seat), avg(passenger)",
-        2 => "id, origin, note",
-        _ => "*",
-    };
-    format!("SELECT {what} FROM bookings WHERE {}", conditions.join(" AND "))
+    conditions.join(" AND ")
 }
 
 /// The rows of a statement, sorted.
@@ -71,7 +76,7 @@ async fn rows_of(session: &Session, text: &str) -> Vec<String> {
     heading.into_iter().chain(lines).collect()
 }
 
-async fn set(session: &Session, sharing: &str) {
+pub(crate) async fn set(session: &Session, sharing: &str) {
     session.execute(&format!("SET gadus.sharing = {sharing}"), &[]).await.unwrap();
 }
 
@@ -179,7 +184,13 @@ fn settings_read_back() {
     assert_eq!(shell.run("SHOW gadus.sharing"), "never");
     shell.run("SET gadus.batch_queries = 4096");
     assert_eq!(shell.run("SHOW gadus.batch_queries"), "4096");
-    for wrong in ["SET gadus.sharing = sometimes", "SET gadus.batch_queries = 0"] {
+    shell.run("SET gadus.batch_updates = 512");
+    assert_eq!(shell.run("SHOW gadus.batch_updates"), "512");
+    for wrong in [
+        "SET gadus.sharing = sometimes",
+        "SET gadus.batch_queries = 0",
+        "SET gadus.batch_updates = some",
+    ] {
         assert_eq!(shell.fails(wrong).0, ErrorKind::Input, "{wrong}");
     }
     assert_eq!(shell.run("SELECT passes, questions FROM gadus.clock"), "0|0");

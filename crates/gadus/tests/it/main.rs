@@ -14,6 +14,7 @@ mod fork;
 mod history;
 mod idle;
 mod locks;
+mod many;
 mod rows;
 mod share;
 mod statements;

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use clap::Args;
-use gadus::{Connection, Database, Options, Rows, Value};
+use gadus::{Connection, Database, Options};
 use gadus_base::clock;
 use serde_json::json;
 
@@ -19,6 +19,7 @@ use super::workplace::Workplace;
 use super::{Common, Repeat, worker};
 use crate::failure::Failure;
 use crate::generate::bookings::ROWS_MAX;
+use crate::texts::texts;
 
 const TIME: Metric = Metric::lower("query_time", "s");
 const OPENING: Metric = Metric::lower("open_and_find_time", "s");
@@ -178,22 +179,4 @@ fn compare(connection: &Connection, peer: &mut Python, sql: &str) -> Result<(), 
         return Ok(());
     }
     Err(Failure::message(format!("different answers to {sql}: {own:?} and {}", other["rows"])))
-}
-
-/// Rows of numbers and text, as text.
-pub(super) fn texts(rows: Rows) -> Result<Vec<Vec<String>>, Failure> {
-    let mut all = Vec::new();
-    for row in rows {
-        let row = row?;
-        let cell = |column: usize| -> Result<String, Failure> {
-            Ok(match row.value(column)? {
-                Value::Text(text) => text,
-                Value::Integer(number) => number.to_string(),
-                Value::Null => "NULL".to_owned(),
-                other => format!("{other:?}"),
-            })
-        };
-        all.push((0..row.columns()).map(cell).collect::<Result<_, _>>()?);
-    }
-    Ok(all)
 }

@@ -10,8 +10,9 @@ use gadus::{Database, Options};
 use gadus_base::clock;
 use serde_json::{Value, json};
 
-use super::{left, load, processes, scan, scopes};
+use super::{left, load, processes, scopes};
 use crate::failure::Failure;
+use crate::texts::texts;
 
 #[derive(Debug, Args)]
 pub(crate) struct Worker {
@@ -87,7 +88,7 @@ pub(crate) fn work(command: &Worker) -> Result<(), Failure> {
         What::OpenAndFind { file, sql } => {
             let started = clock().now();
             let database = Database::open(file, Options::new().create(false))?;
-            let rows = scan::texts(database.connect().query(sql, &[])?)?;
+            let rows = texts(database.connect().query(sql, &[])?)?;
             json!({ "seconds": started.elapsed().as_secs_f64(), "rows": rows.len() })
         }
         What::Play { file, reads_per_commit, sync_delay, time, exclusive } => {

@@ -8,6 +8,7 @@ mod equals;
 mod kill;
 mod report;
 mod show;
+mod together;
 
 use std::path::{Path, PathBuf};
 
@@ -60,6 +61,8 @@ pub(crate) fn run(command: &Demo) -> Result<(), Failure> {
         let interrupt = Interrupt::watch(connection.cancel_handle(), false)?;
         load_all(command, &connection, &path, &interrupt, &mut report)?;
         show::queries(&connection, &mut report)?;
+        interrupt.check()?;
+        together::questions(&database, &mut report)?;
         interrupt.check()?;
         show::update(&connection, &mut report)?;
         show::snapshot(&database, &mut report)?;

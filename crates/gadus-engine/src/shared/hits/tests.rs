@@ -1,6 +1,6 @@
 //! What is found for a packed value is exactly what hits cover it, in every way of finding it.
 
-use super::{BUCKET_BITS, Filter, Groups, Hit, hash_bytes};
+use super::{BUCKET_BITS, Filter, Groups, Hit, hash_at, hash_bytes};
 use crate::shared::index::QuestionIndex;
 use gadus_base::Random;
 
@@ -76,4 +76,15 @@ fn a_filter_holds_all_that_was_added() {
     let others = (0..1000).map(|_| bytes(12)).filter(|other| !added.contains(other));
     let held = others.filter(|other| filter.may_hold(hash_bytes(other))).count();
     assert!(held < 20, "{held} of 1000 others pass a filter of 65,536 bits with 40 set");
+}
+
+#[test]
+fn a_string_among_others_has_the_hash_that_it_has_alone() {
+    let data = b"the quick brown fox";
+    for start in 0..data.len() {
+        for end in start..=data.len() {
+            let alone = hash_bytes(&data[start..end]);
+            assert_eq!(hash_at(data, start, end - start), alone, "{start}..{end}");
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! What is asked: twelve shapes over sixteen columns, with values that bookings have.
+//! What is asked of bookings: twelve shapes of queries over sixteen columns, and five that change what
+//! they find, with values that bookings have.
 //!
 //! - Values come from a sample of the bookings, the first of it more often than the last: what is hot
 //!   is asked again and again.
@@ -6,8 +7,8 @@
 use gadus::{Connection, Value};
 use gadus_base::Random;
 
-use super::super::scan::texts;
 use crate::failure::Failure;
+use crate::texts::texts;
 
 /// Bookings whose passenger has a number that this divides are in the sample.
 const SAMPLE_EACH: u64 = 199;
@@ -30,7 +31,7 @@ struct Shape {
     joined: &'static str,
 }
 
-const SHAPES: [Shape; 12] = [
+const QUERIES: [Shape; 12] = [
     Shape {
         alone: "SELECT record_locator, carrier, flight_number, seat, status FROM bookings \
                 WHERE passenger_id = {7}",
@@ -122,23 +123,75 @@ const SHAPES: [Shape; 12] = [
     },
 ];
 
+const UPDATES: [Shape; 5] = [
+    Shape {
+        alone: "UPDATE bookings SET status = 'checked in' \
+                WHERE passenger_id = {7} AND departure_date = DATE '{6}'",
+        values: &["{7}, DATE '{6}'"],
+        joined: "q(n, a, b) AS ({values}) UPDATE bookings SET status = 'checked in' FROM q \
+                 WHERE passenger_id = a AND departure_date = b",
+    },
+    Shape {
+        alone: "UPDATE bookings SET seat = '{12}', channel = 'desk' \
+                WHERE carrier = '{2}' AND flight_number = {3} AND departure_date = DATE '{6}' \
+                AND last_name = '{8}'",
+        values: &["'{2}', {3}, DATE '{6}', '{8}', '{12}'"],
+        joined: "q(n, a, b, c, d, e) AS ({values}) UPDATE bookings SET seat = e, channel = 'desk' \
+                 FROM q WHERE carrier = a AND flight_number = b AND departure_date = c \
+                 AND last_name = d",
+    },
+    Shape {
+        alone: "UPDATE bookings SET fare_cents = fare_cents + 100 WHERE agency = '{14}' \
+                AND booked_at BETWEEN TIMESTAMP '{1}' AND TIMESTAMP '{16}'",
+        values: &["'{14}', TIMESTAMP '{1}', TIMESTAMP '{16}'"],
+        joined: "q(n, a, b, c) AS ({values}) UPDATE bookings SET fare_cents = fare_cents + 100 \
+                 FROM q WHERE agency = a AND booked_at BETWEEN b AND c",
+    },
+    Shape {
+        alone: "UPDATE bookings SET bags = 2 \
+                WHERE frequent_flyer = '{15}' AND departure_date >= DATE '{6}'",
+        values: &["'{15}', DATE '{6}'"],
+        joined: "q(n, a, b) AS ({values}) UPDATE bookings SET bags = 2 FROM q \
+                 WHERE frequent_flyer = a AND departure_date >= b",
+    },
+    Shape {
+        alone: "DELETE FROM bookings \
+                WHERE passenger_id = {7} AND flight_number = {3} AND seat = '{12}'",
+        values: &["{7}, {3}, '{12}'"],
+        joined: "q(n, a, b, c) AS ({values}) DELETE FROM bookings USING q \
+                 WHERE passenger_id = a AND flight_number = b AND seat = c",
+    },
+];
+
+/// The sample that values are taken from.
+#[derive(Debug)]
+pub(crate) struct Sample(Vec<Vec<String>>);
+
 /// Statements in the order in which they are asked.
 #[derive(Debug)]
-pub(super) struct Statements {
-    pub(super) texts: Vec<String>,
-    /// The row of the sample that each has its values of.
-    places: Vec<usize>,
-    sample: Vec<Vec<String>>,
+pub(crate) struct Statements<'a> {
+    pub(crate) texts: Vec<String>,
+    /// The shape of each, by its number, and the row of the sample that it has its values of.
+    drawn: Vec<(usize, usize)>,
+    sample: &'a Sample,
 }
 
-impl Statements {
-    /// Draws statements with values of the bookings that are there.
-    pub(super) fn drawn_from(connection: &Connection, count: usize) -> Result<Self, Failure> {
+impl Sample {
+    /// Of the bookings that are there.
+    pub(crate) fn of(connection: &Connection) -> Result<Self, Failure> {
         let sample = format!("{SAMPLE} WHERE passenger_id % {SAMPLE_EACH} = 0");
         let mut rows = texts(connection.query(&sample, &[] as &[Value])?)?;
         if rows.is_empty() {
             rows = texts(connection.query(&format!("{SAMPLE} LIMIT 100"), &[])?)?;
         }
+        Ok(Self(rows))
+    }
+}
+
+impl<'a> Statements<'a> {
+    /// Draws statements, with an update after so many queries; zero for none.
+    pub(crate) fn drawn_from(sample: &'a Sample, queries_per_update: u32, count: usize) -> Self {
+        let rows = &sample.0;
         let mut random = Random::seeded(7);
         let mut place = || {
             // The cube of a uniform number: half of all statements ask for an eighth of the rows.
@@ -151,19 +204,33 @@ impl Statements {
             let place = (uniform.powi(3) * rows.len() as f64) as usize;
             place.min(rows.len() - 1)
         };
-        let places = (0..count).map(|_| place()).collect::<Vec<_>>();
-        let shapes = SHAPES.iter().cycle();
-        let texts = shapes.zip(&places).map(|(shape, &place)| filled(shape.alone, &rows[place]));
-        Ok(Self { texts: texts.collect(), places, sample: rows })
+        let mut queries = (0..QUERIES.len()).cycle();
+        let mut updates = (QUERIES.len()..QUERIES.len() + UPDATES.len()).cycle();
+        let period = queries_per_update as usize + 1;
+        let mut shape = |number: usize| {
+            let is_update = queries_per_update > 0 && number % period == period - 1;
+            let of_kind: &mut dyn Iterator<Item = usize> =
+                if is_update { &mut updates } else { &mut queries };
+            of_kind.next().expect("they go round and round")
+        };
+        let drawn = (0..count).map(|number| (shape(number), place())).collect::<Vec<_>>();
+        let texts = drawn.iter().map(|&(shape, place)| filled(shape_of(shape).alone, &rows[place]));
+        Self { texts: texts.collect(), drawn, sample }
+    }
+
+    /// Whether the statement at a place is an update.
+    pub(crate) fn is_update(&self, place: usize) -> bool {
+        self.drawn[place].0 >= QUERIES.len()
     }
 
     /// The statements from `first` on, `count` of them, as one join for each shape.
-    pub(super) fn batched(&self, first: usize, count: usize) -> Vec<String> {
-        let of_shape = |(number, shape): (usize, &Shape)| {
-            let places = (first..first + count).map(|place| place % self.places.len());
-            let places = places.filter(|place| place % SHAPES.len() == number);
+    pub(crate) fn batched(&self, first: usize, count: usize) -> Vec<String> {
+        let of_shape = |number: usize| {
+            let places = (first..first + count).map(|place| place % self.drawn.len());
+            let places = places.filter(|&place| self.drawn[place].0 == number);
+            let shape = shape_of(number);
             let rows = places.flat_map(|place| {
-                let row = &self.sample[self.places[place]];
+                let row = &self.sample.0[self.drawn[place].1];
                 shape.values.iter().map(move |value| format!("({place}, {})", filled(value, row)))
             });
             let rows = rows.collect::<Vec<_>>();
@@ -171,13 +238,12 @@ impl Statements {
             (!rows.is_empty())
                 .then(|| format!("WITH {}", shape.joined.replace("{values}", &values)))
         };
-        SHAPES.iter().enumerate().filter_map(of_shape).collect()
+        (0..QUERIES.len() + UPDATES.len()).filter_map(of_shape).collect()
     }
+}
 
-    /// So many statements of each shape.
-    pub(super) fn some_of_each(&self, count: usize) -> impl Iterator<Item = &String> {
-        self.texts.iter().take(count * SHAPES.len())
-    }
+fn shape_of(number: usize) -> &'static Shape {
+    QUERIES.get(number).unwrap_or_else(|| &UPDATES[number - QUERIES.len()])
 }
 
 /// A shape with the values of a row.

@@ -7,8 +7,6 @@
 //!   hand.
 //! - The answers to some statements of each shape are compared before anything is measured.
 
-mod shapes;
-
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -24,14 +22,17 @@ use super::load::{create_table, insert, threads};
 use super::machine::Machine;
 use super::peers::Python;
 use super::rounds::{Entry, GADUS, Measured, measure};
-use super::scan::texts;
 use super::workplace::Workplace;
 use super::{Common, Repeat};
 use crate::failure::Failure;
 use crate::generate::bookings::ROWS_MAX;
-use shapes::Statements;
+use crate::generate::statements::{Sample, Statements};
+use crate::texts::texts;
 
 const RATE: Metric = Metric::higher("statements", "statements/s");
+const QUERIES: Metric = Metric::higher("queries", "queries/s");
+const UPDATE_P99: Metric = Metric::lower("update_p99_ms", "ms");
+const MODIFY: Metric = Metric::lower("modify_ms", "ms");
 const P50: Metric = Metric::lower("p50_ms", "ms");
 const P99: Metric = Metric::lower("p99_ms", "ms");
 const PASS: Metric = Metric::lower("pass_ms", "ms");
@@ -40,13 +41,18 @@ const BATCH: Metric = Metric::higher("statements_per_pass", "statements");
 /// Statements that are drawn before the clock runs; a turn goes round and round through them.
 const DRAWN: usize = 1 << 16;
 
-/// Statements of each shape whose answers are compared.
-const COMPARED: usize = 3;
+/// Statements whose answers are compared: three of each shape, and more of the updates.
+const COMPARED: usize = 45;
+
+/// What tells whether two tables hold the same after updates.
+const CHECKSUM: &str = "SELECT count(*), sum(fare_cents), sum(bags), count(seat), min(seat), \
+    max(status), sum(passenger_id) FROM bookings";
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   gadus bench bookings --rows 1000000 --outstanding 1,64,1024
   gadus bench bookings --rows 10000000 --outstanding 1,64,1024,2048,16384 --against duckdb,duckdb-batched --json
+  gadus bench bookings --update-after 8 --outstanding 2048
   gadus bench bookings --outstanding 64 --sharing never")]
 pub(super) struct Bookings {
     /// Bookings in the table
@@ -55,6 +61,9 @@ pub(super) struct Bookings {
     /// Statements that are outstanding at a time
     #[arg(long, value_delimiter = ',', default_value = "1,64,1024,2048", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     outstanding: Vec<u32>,
+    /// An update comes after so many queries; 0 for queries alone
+    #[arg(long, value_delimiter = ',', default_value = "0,8", value_name = "QUERIES", value_parser = clap::value_parser!(u32).range(0..=1_000))]
+    update_after: Vec<u32>,
     /// Whether statements share scans: auto, always, or never
     #[arg(long, default_value = "auto")]
     sharing: String,
@@ -88,25 +97,34 @@ pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
     connection.execute(&format!("SET gadus.sharing = '{}'", command.sharing), &[])?;
     let batch = command.outstanding.iter().max().copied().unwrap_or(1);
     connection.execute(&format!("SET gadus.batch_queries = {batch}"), &[])?;
-    let statements = Statements::drawn_from(&connection, DRAWN)?;
+    connection.execute(&format!("SET gadus.batch_updates = {}", (batch / 8).max(1)), &[])?;
+    let sample = Sample::of(&connection)?;
+    let draw = |&after: &u32| (after, Statements::drawn_from(&sample, after, DRAWN));
+    let mixes = command.update_after.iter().map(draw).collect::<Vec<_>>();
     let peer = (!command.against.is_empty())
         .then(|| open_duckdb(&place, &parquet))
         .transpose()?
         .map(RefCell::new);
     if let Some(peer) = &peer {
-        compare(&connection, &mut peer.borrow_mut(), &statements)?;
+        for (_, statements) in &mixes {
+            compare(&connection, &mut peer.borrow_mut(), &statements.texts[..COMPARED])?;
+        }
     }
     let mut entries = Vec::new();
-    for &outstanding in &command.outstanding {
-        let case = format!("{outstanding} outstanding");
-        let (database, connection, statements) = (&database, &connection, &statements);
-        entries.push(Entry::new(case.clone(), GADUS, move || {
-            play(database, connection, statements, outstanding, command.time)
-        }));
-        let Some(peer) = &peer else { continue };
-        for &rival in &command.against {
-            let turn = move || rival.play(&mut peer.borrow_mut(), statements, outstanding, command);
-            entries.push(Entry::new(case.clone(), rival.name(), turn));
+    for (after, statements) in &mixes {
+        for &outstanding in &command.outstanding {
+            let what = if *after == 0 { "queries" } else { "with updates" };
+            let case = format!("{outstanding} outstanding, {what}");
+            let (database, connection) = (&database, &connection);
+            entries.push(Entry::new(case.clone(), GADUS, move || {
+                play(database, connection, statements, outstanding, command.time)
+            }));
+            let Some(peer) = &peer else { continue };
+            for &rival in &command.against {
+                let turn =
+                    move || rival.play(&mut peer.borrow_mut(), statements, outstanding, command);
+                entries.push(Entry::new(case.clone(), rival.name(), turn));
+            }
         }
     }
     let series = measure(&mut entries, command.repeat.rounds, &mut machine)?;
@@ -126,7 +144,7 @@ impl Rival {
     fn play(
         self,
         peer: &mut Python,
-        statements: &Statements,
+        statements: &Statements<'_>,
         outstanding: u32,
         command: &Bookings,
     ) -> Result<Measured, Failure> {
@@ -174,20 +192,23 @@ fn open_duckdb(place: &Workplace, parquet: &std::path::Path) -> Result<Python, F
 fn play(
     database: &Database,
     connection: &Connection,
-    statements: &Statements,
+    statements: &Statements<'_>,
     outstanding: u32,
     time: Duration,
 ) -> Result<Measured, Failure> {
-    let mut next = statements.texts.iter().cycle().skip(anywhere());
+    let mut next = (0..statements.texts.len()).cycle().skip(anywhere());
     let mut submit = || {
-        let text = next.next().expect("statements go round and round");
-        (clock().now(), connection.submit(text, &[]))
+        let place = next.next().expect("statements go round and round");
+        let since = clock().now();
+        (since, statements.is_update(place), connection.submit(&statements.texts[place], &[]))
     };
     let before = database.statistics().clock;
-    let (began, mut latencies) = (clock().now(), Latencies::default());
+    let began = clock().now();
+    let (mut queries, mut updates) = (Latencies::default(), Latencies::default());
     let mut pending = (0..outstanding).map(|_| submit()).collect::<VecDeque<_>>();
-    while let Some((since, statement)) = pending.pop_front() {
+    while let Some((since, is_update, statement)) = pending.pop_front() {
         finish(statement.wait()?)?;
+        let latencies = if is_update { &mut updates } else { &mut queries };
         latencies.note(since.elapsed());
         if began.elapsed() < time {
             pending.push_back(submit());
@@ -196,15 +217,24 @@ fn play(
     let seconds = began.elapsed().as_secs_f64();
     let after = database.statistics().clock;
     let mut measured = vec![
-        (RATE, latencies.count() as f64 / seconds),
-        (P50, latencies.percentile_ms(0.5)),
-        (P99, latencies.percentile_ms(0.99)),
+        (RATE, (queries.count() + updates.count()) as f64 / seconds),
+        (P50, queries.percentile_ms(0.5)),
+        (P99, queries.percentile_ms(0.99)),
     ];
+    if updates.count() > 0 {
+        measured.push((QUERIES, queries.count() as f64 / seconds));
+        measured.push((UPDATE_P99, updates.percentile_ms(0.99)));
+    }
+    let milliseconds = |time: Duration, count: u64| time.as_secs_f64() * 1e3 / count as f64;
     let passes = after.passes - before.passes;
     if passes > 0 {
-        let per_pass = (after.pass_time - before.pass_time).as_secs_f64() * 1e3 / passes as f64;
-        let asked = (after.questions - before.questions) as f64 / passes as f64;
-        measured.extend([(PASS, per_pass), (BATCH, asked)]);
+        let asked = after.questions + after.modifications - before.questions - before.modifications;
+        measured.push((PASS, milliseconds(after.pass_time - before.pass_time, passes)));
+        measured.push((BATCH, asked as f64 / passes as f64));
+    }
+    let commits = after.modifying_commits - before.modifying_commits;
+    if commits > 0 {
+        measured.push((MODIFY, milliseconds(after.modify_time - before.modify_time, commits)));
     }
     Ok(measured)
 }
@@ -217,13 +247,12 @@ fn finish(outcome: Outcome) -> Result<(), Failure> {
 }
 
 /// Refuses to measure answers that differ.
-fn compare(
-    connection: &Connection,
-    peer: &mut Python,
-    statements: &Statements,
-) -> Result<(), Failure> {
-    for text in statements.some_of_each(COMPARED) {
-        let mut own = texts(connection.submit(text, &[]).wait()?.into_rows())?;
+fn compare(connection: &Connection, peer: &mut Python, some: &[String]) -> Result<(), Failure> {
+    for text in some.iter().map(String::as_str).chain([CHECKSUM]) {
+        let mut own = match connection.submit(text, &[]).wait()? {
+            Outcome::Changed { rows, .. } => vec![vec![rows.to_string()]],
+            outcome => texts(outcome.into_rows())?,
+        };
         own.sort();
         let answer = peer.ask(&json!({ "do": "query", "sql": text, "times": 1 }))?;
         let mut other: Vec<Vec<String>> = serde_json::from_value(answer["rows"].clone())

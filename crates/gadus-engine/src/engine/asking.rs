@@ -1,0 +1,74 @@
+//! Questions and modifications of shared scans.
+
+use super::Engine;
+use crate::error::Result;
+use crate::shared::{Asked, Modification, Question, ScansAlone};
+use crate::types::TableSchema;
+use gadus_base::TableId;
+use gadus_storage::Durability;
+use std::sync::Arc;
+
+impl Engine {
+    /// Has a question about a table answered in the table's next shared scan, of the newest version
+    /// then. Where the table has another shape by then, the answer is a `Conflict`.
+    pub fn ask(&self, schema: &Arc<TableSchema>, question: Question) -> Result<Asked> {
+        self.check_process()?;
+        self.inner().clock.ask(schema, question)
+    }
+
+    /// Has the rows of a modification found in the table's next shared scan, and changed after it, in a
+    /// transaction with the other modifications of that scan. A `Conflict` where the table has another
+    /// shape by then, or somebody else has changed one of the rows at the same time, and `Locked` where
+    /// somebody has locked one: it is to be made anew then, by whoever can wait.
+    pub fn modify(
+        &self,
+        schema: &Arc<TableSchema>,
+        modification: Modification,
+        durability: Durability,
+    ) -> Result<Asked> {
+        self.check_process()?;
+        let inner = self.inner();
+        inner.clock.modify(schema, modification, durability, inner.clone())
+    }
+
+    /// Whether anybody here scans a table now, alone or shared.
+    #[must_use]
+    pub fn is_scanned(&self) -> bool {
+        self.inner().clock.is_busy()
+    }
+
+    /// Says that a table is scanned alone, until this is dropped.
+    #[must_use]
+    pub fn scans_alone(&self) -> ScansAlone {
+        self.inner().clock.scans_alone()
+    }
+
+    /// About how many rows a table has.
+    #[must_use]
+    pub fn visible_rows(&self, table: TableId) -> u64 {
+        let visible = self.inner().coordinator.visible();
+        visible.table(table).map_or(0, |table| table.live_rows)
+    }
+
+    /// Questions that one shared scan answers at most.
+    #[must_use]
+    pub fn batch_queries(&self) -> usize {
+        self.inner().clock.batch_queries()
+    }
+
+    /// Changes how many questions one shared scan answers, as of the next.
+    pub fn set_batch_queries(&self, count: usize) {
+        self.inner().clock.set_batch_queries(count);
+    }
+
+    /// Modifications whose rows one shared scan finds at most.
+    #[must_use]
+    pub fn batch_updates(&self) -> usize {
+        self.inner().clock.batch_updates()
+    }
+
+    /// Changes how many modifications one shared scan takes, as of the next.
+    pub fn set_batch_updates(&self, count: usize) {
+        self.inner().clock.set_batch_updates(count);
+    }
+}

@@ -1,0 +1,251 @@
+//! What waits for the next pass of each table, and when that begins.
+//!
+//! - One pass of a table at a time; it takes what waits in the order of arrival, up to a bound for
+//!   questions and one for modifications.
+//! - A lone statement does not wait. After a pass that has answered many, the next one gathers: as long
+//!   as statements come faster than the last pass answered them, and others that had an answer may
+//!   still come back. Otherwise two halves of the askers take turns, and each pays for whole passes.
+
+use super::asked::Ticket;
+use super::modify::Modification;
+use super::question::Question;
+use crate::engine::Inner;
+use crate::error::{Error, ErrorKind, Result};
+use crate::types::TableSchema;
+use gadus_base::{Instant, TableId};
+use gadus_storage::Durability;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Questions and modifications that wait for one table, at most each: so many answers nobody takes in
+/// a second.
+const WAITING_MAX: usize = 65_536;
+
+/// A pass that has answered fewer is not gathered for: a moment is more than it would save.
+const GATHER_MIN: usize = 32;
+
+/// Gathering may take this part of the last pass's time,
+const GATHER_PART_MAX: u32 = 2;
+
+/// and is looked at each time this part of it is over.
+const LOOK_PART: u32 = 32;
+
+/// A question that waits.
+#[derive(Debug)]
+pub(super) struct WaitingQuestion {
+    pub(super) schema: Arc<TableSchema>,
+    pub(super) question: Question,
+    pub(super) ticket: Ticket,
+}
+
+/// A modification that waits.
+#[derive(Debug)]
+pub(super) struct WaitingModification {
+    pub(super) schema: Arc<TableSchema>,
+    pub(super) modification: Modification,
+    pub(super) durability: Durability,
+    pub(super) inner: Arc<Inner>,
+    pub(super) ticket: Ticket,
+}
+
+/// What one pass takes.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) questions: Vec<WaitingQuestion>,
+    pub(super) modifications: Vec<WaitingModification>,
+}
+
+/// How many a pass takes at most.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) questions: usize,
+    pub(super) modifications: usize,
+}
+
+/// The queues of all tables that are asked about.
+#[derive(Debug, Default)]
+pub(super) struct Queues {
+    /// In turn.
+    queues: VecDeque<Queue>,
+}
+
+#[derive(Debug)]
+struct Queue {
+    table: TableId,
+    questions: VecDeque<WaitingQuestion>,
+    modifications: VecDeque<WaitingModification>,
+    has_pass: bool,
+    gathering: Option<Gathering>,
+}
+
+/// A moment in which a pass does not begin unless all are there.
+#[derive(Debug)]
+struct Gathering {
+    expected: usize,
+    /// What the last pass answered, and how long that took.
+    answered: usize,
+    took: Duration,
+    until: Instant,
+    looked: Instant,
+    seen: usize,
+}
+
+impl Batch {
+    /// Of all that it takes.
+    pub(super) fn tickets(&self) -> impl Iterator<Item = &Ticket> {
+        let questions = self.questions.iter().map(|waiting| &waiting.ticket);
+        questions.chain(self.modifications.iter().map(|waiting| &waiting.ticket))
+    }
+}
+
+impl Queues {
+    /// Returns whether a thread should look whether a pass may begin.
+    pub(super) fn push_question(&mut self, waiting: WaitingQuestion, now: Instant) -> Result<bool> {
+        let queue = self.queue(waiting.schema.id);
+        refuse_more(queue.questions.len(), &waiting.schema)?;
+        queue.questions.push_back(waiting);
+        Ok(queue.has_grown(now))
+    }
+
+    /// As [`Queues::push_question`].
+    pub(super) fn push_modification(
+        &mut self,
+        waiting: WaitingModification,
+        now: Instant,
+    ) -> Result<bool> {
+        let queue = self.queue(waiting.schema.id);
+        refuse_more(queue.modifications.len(), &waiting.schema)?;
+        queue.modifications.push_back(waiting);
+        Ok(queue.has_grown(now))
+    }
+
+    /// Whether somebody waits, or has a pass.
+    pub(super) fn is_busy(&self) -> bool {
+        self.queues.iter().any(|queue| queue.has_pass || queue.waiting() > 0)
+    }
+
+    /// What may begin now: it then has a pass.
+    pub(super) fn begin(&mut self, bounds: Bounds, now: Instant) -> Option<(TableId, Batch)> {
+        let place = self.queues.iter_mut().position(|queue| queue.is_ready(now))?;
+        let mut queue = self.queues.remove(place)?;
+        (queue.has_pass, queue.gathering) = (true, None);
+        let batch = Batch {
+            questions: first(&mut queue.questions, bounds.questions),
+            modifications: first(&mut queue.modifications, bounds.modifications),
+        };
+        let table = queue.table;
+        self.queues.push_back(queue);
+        Some((table, batch))
+    }
+
+    /// When to look again; none where nobody waits.
+    pub(super) fn next_look(&self) -> Option<Instant> {
+        let gathering = |queue: &Queue| {
+            let waits = !queue.has_pass && queue.waiting() > 0;
+            queue.gathering.as_ref().filter(|_| waits).map(Gathering::next_look)
+        };
+        self.queues.iter().filter_map(gathering).min()
+    }
+
+    /// Whether more wait for a table than its next pass takes.
+    pub(super) fn overflows(&self, table: TableId, bounds: Bounds) -> bool {
+        let queue = self.queues.iter().find(|queue| queue.table == table);
+        queue.is_some_and(|queue| {
+            queue.questions.len() >= bounds.questions
+                || queue.modifications.len() >= bounds.modifications
+        })
+    }
+
+    /// A table's pass is over, which has answered so many.
+    pub(super) fn end(
+        &mut self,
+        table: TableId,
+        answered: usize,
+        took: Duration,
+        bounds: Bounds,
+        now: Instant,
+    ) {
+        let queue = self.queue(table);
+        queue.has_pass = false;
+        if answered >= GATHER_MIN {
+            let (seen, until) = (queue.waiting(), now.plus(took / GATHER_PART_MAX));
+            let expected = (seen + answered).min(bounds.questions + bounds.modifications);
+            let looked = now;
+            queue.gathering = Some(Gathering { expected, answered, took, until, looked, seen });
+        } else if queue.waiting() == 0 {
+            self.queues.retain(|queue| queue.table != table);
+        }
+    }
+
+    fn queue(&mut self, table: TableId) -> &mut Queue {
+        let known = self.queues.iter().position(|queue| queue.table == table);
+        let place = known.unwrap_or_else(|| {
+            self.queues.push_back(Queue::of(table));
+            self.queues.len() - 1
+        });
+        &mut self.queues[place]
+    }
+}
+
+impl Queue {
+    fn of(table: TableId) -> Self {
+        let (questions, modifications) = Default::default();
+        Self { table, questions, modifications, has_pass: false, gathering: None }
+    }
+
+    fn waiting(&self) -> usize {
+        self.questions.len() + self.modifications.len()
+    }
+
+    /// One more waits; returns whether somebody should look at that.
+    fn has_grown(&mut self, now: Instant) -> bool {
+        let waiting = self.waiting();
+        if let Some(gathering) = self.gathering.as_mut().filter(|_| waiting == 1) {
+            // Who comes first has others behind him.
+            (gathering.looked, gathering.seen) = (now, 0);
+        }
+        let full = self.gathering.as_ref().map_or(1, |gathering| gathering.expected);
+        !self.has_pass && (waiting == 1 || waiting == full)
+    }
+
+    fn is_ready(&mut self, now: Instant) -> bool {
+        let waiting = self.waiting();
+        if self.has_pass || waiting == 0 {
+            return false;
+        }
+        self.gathering.as_mut().is_none_or(|gathering| gathering.is_over(waiting, now))
+    }
+}
+
+impl Gathering {
+    fn next_look(&self) -> Instant {
+        self.until.min(self.looked.plus(self.took / LOOK_PART))
+    }
+
+    #[allow(clippy::cast_precision_loss)] // small counts
+    fn is_over(&mut self, waiting: usize, now: Instant) -> bool {
+        if waiting >= self.expected || now >= self.until {
+            return true;
+        }
+        if now < self.next_look() {
+            return false;
+        }
+        let came = waiting.saturating_sub(self.seen) as f64;
+        let waited = now.since(self.looked).as_secs_f64();
+        (self.seen, self.looked) = (waiting, now);
+        came * self.took.as_secs_f64() < self.answered as f64 * waited
+    }
+}
+
+fn first<T>(queue: &mut VecDeque<T>, bound: usize) -> Vec<T> {
+    queue.drain(..queue.len().min(bound)).collect()
+}
+
+fn refuse_more(waiting: usize, schema: &TableSchema) -> Result<()> {
+    if waiting < WAITING_MAX {
+        return Ok(());
+    }
+    let message = format!("{WAITING_MAX} statements wait for table \"{}\"", schema.name);
+    Err(Error::new(ErrorKind::Limit, message))
+}

@@ -1,0 +1,165 @@
+//! A pass of the clock, and who waits for what it finds.
+
+use super::apply::FoundModification;
+use super::asked::Ticket;
+use super::modify::Modification;
+use super::pass::{Pass, Work};
+use super::question::{Answer, Question, Wanted};
+use super::queue::{Batch, WaitingModification, WaitingQuestion};
+use super::writer::FoundBatch;
+use crate::engine::Inner;
+use crate::error::{Error, ErrorKind, Result};
+use crate::snapshot::{Snapshot, Table};
+use crate::types::TableSchema;
+use gadus_base::{Instant, TableId, clock};
+use gadus_storage::Durability;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A pass under way.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) table: TableId,
+    pub(super) pass: Pass,
+    pub(super) began: Instant,
+    pub(super) progress: Mutex<Progress>,
+    scanned: Table,
+    /// For each of the pass's first questions who asked it; the modifications' questions follow.
+    tickets: Vec<Vec<Ticket>>,
+    modifying: Mutex<Vec<Modifying>>,
+    modifications: usize,
+}
+
+/// Who works at a pass, and what those have found who no longer do.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    pub(super) workers: usize,
+    pub(super) works: Vec<Work>,
+}
+
+/// A modification whose rows a pass finds.
+#[derive(Debug)]
+struct Modifying {
+    modification: Modification,
+    durability: Durability,
+    inner: Arc<Inner>,
+    ticket: Ticket,
+}
+
+impl Running {
+    /// Makes a pass of what waited; none where that is answered already.
+    pub(super) fn make(table: TableId, batch: Batch, snapshot: Result<Snapshot>) -> Option<Self> {
+        let began = clock().now();
+        let scanned = match snapshot.map(|snapshot| snapshot.table_by_id(table)) {
+            Ok(scanned) => scanned,
+            Err(error) => {
+                batch.tickets().for_each(|ticket| ticket.answer(Err(error.clone())));
+                return None;
+            }
+        };
+        let (mut questions, mut tickets): (Vec<Question>, Vec<Vec<Ticket>>) = Default::default();
+        let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
+        for WaitingQuestion { schema, question, ticket } in batch.questions {
+            let Some(ticket) = fitting(scanned.as_ref(), &schema, ticket) else { continue };
+            let place = *known.entry(question.encode()).or_insert(questions.len());
+            if place == questions.len() {
+                questions.push(question);
+                tickets.push(Vec::new());
+            }
+            tickets[place].push(ticket);
+        }
+        let mut modifications = Vec::new();
+        for WaitingModification { schema, modification, durability, inner, ticket } in
+            batch.modifications
+        {
+            let Some(ticket) = fitting(scanned.as_ref(), &schema, ticket) else { continue };
+            if ticket.is_withdrawn() {
+                continue;
+            }
+            let predicates = modification.predicates.clone();
+            questions.push(Question { predicates, wanted: Wanted::Rows });
+            modifications.push(Modifying { modification, durability, inner, ticket });
+        }
+        let scanned = scanned.filter(|_| !questions.is_empty())?;
+        match Pass::new(scanned.clone(), questions) {
+            Ok(pass) => {
+                let progress = Mutex::default();
+                let count = modifications.len();
+                let modifying = Mutex::new(modifications);
+                Some(Self {
+                    table,
+                    pass,
+                    began,
+                    progress,
+                    scanned,
+                    tickets,
+                    modifying,
+                    modifications: count,
+                })
+            }
+            Err(error) => {
+                let asked = tickets.iter().flatten();
+                let all = asked.chain(modifications.iter().map(|one| &one.ticket));
+                all.for_each(|ticket| ticket.answer(Err(error.clone())));
+                None
+            }
+        }
+    }
+
+    /// Whether nobody waits any more for the answer to a question. A modification is carried out all
+    /// the same.
+    pub(super) fn is_dropped(&self, place: usize) -> bool {
+        self.tickets.get(place).is_some_and(|tickets| tickets.iter().all(Ticket::is_dropped))
+    }
+
+    /// Who waits for its answers.
+    pub(super) fn asked(&self) -> usize {
+        self.tickets.iter().map(Vec::len).sum()
+    }
+
+    /// Questions that differ.
+    pub(super) fn distinct(&self) -> usize {
+        self.tickets.len()
+    }
+
+    pub(super) fn modifications(&self) -> usize {
+        self.modifications
+    }
+
+    /// Answers the questions; returns what is to be modified.
+    pub(super) fn answer(&self, works: Vec<Work>) -> Option<FoundBatch> {
+        let mut answers = self.pass.finish(works).into_iter();
+        for (tickets, answer) in self.tickets.iter().zip(&mut answers) {
+            let answer = answer.map(Arc::new);
+            tickets.iter().for_each(|ticket| ticket.answer(answer.clone()));
+        }
+        let modifying = std::mem::take(&mut *self.modifying.lock());
+        let mut batch = FoundBatch::of(self.scanned.clone(), modifying.first()?.inner.clone());
+        for (one, answer) in modifying.into_iter().zip(answers) {
+            if !one.ticket.take() {
+                continue;
+            }
+            let rows = answer.and_then(|answer| match answer {
+                Answer::Rows(rows) => Ok(rows.ids().collect()),
+                _ => Err(Error::internal("a modification has no rows")),
+            });
+            batch.add(
+                FoundModification { modification: one.modification, rows },
+                one.durability,
+                one.ticket,
+            );
+        }
+        Some(batch)
+    }
+}
+
+/// The ticket, where the table still has the shape that was asked for; else that is answered.
+fn fitting(table: Option<&Table>, schema: &Arc<TableSchema>, ticket: Ticket) -> Option<Ticket> {
+    if table.is_some_and(|table| Arc::ptr_eq(table.schema(), schema)) {
+        return Some(ticket);
+    }
+    let message = format!("table \"{}\" was changed or dropped meanwhile", schema.name);
+    ticket.answer(Err(Error::new(ErrorKind::Conflict, message)));
+    None
+}

@@ -1,0 +1,179 @@
+//! Modifications whose rows are found, one batch after another: a transaction and a commit each.
+//!
+//! - A thread of its own waits for the disk while the next pass runs; it is started with the first
+//!   modification.
+
+use super::apply::FoundModification;
+use super::asked::Ticket;
+use super::question::Answer;
+use crate::blobs::Blobs;
+use crate::engine::Inner;
+use crate::error::{Error, ErrorKind, Result};
+use crate::snapshot::Table;
+use crate::transaction::Transaction;
+use gadus_base::{clock, spawn};
+use gadus_storage::Durability;
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The modifications of one pass.
+#[derive(Debug)]
+pub(super) struct FoundBatch {
+    found_in: Table,
+    inner: Arc<Inner>,
+    modifications: Vec<FoundModification>,
+    tickets: Vec<Ticket>,
+    /// Whether one of them waits for the medium, or for a thread that syncs.
+    is_sync: bool,
+    is_relaxed: bool,
+}
+
+/// What the writer has done.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Written {
+    pub(super) rows: u64,
+    pub(super) commits: u64,
+    pub(super) time: Duration,
+}
+
+/// Who carries modifications out.
+#[derive(Debug)]
+pub(super) struct Writer {
+    blobs: Arc<Blobs>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    batches: VecDeque<FoundBatch>,
+    thread: Option<JoinHandle<()>>,
+    written: Written,
+    stops: bool,
+}
+
+impl FoundBatch {
+    pub(super) fn of(found_in: Table, inner: Arc<Inner>) -> Self {
+        let (modifications, tickets) = Default::default();
+        Self { found_in, inner, modifications, tickets, is_sync: false, is_relaxed: false }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        modification: FoundModification,
+        durability: Durability,
+        ticket: Ticket,
+    ) {
+        self.is_sync |= durability == Durability::Sync;
+        self.is_relaxed |= durability == Durability::Relaxed;
+        self.modifications.push(modification);
+        self.tickets.push(ticket);
+    }
+
+    /// What all of them are content with.
+    fn durability(&self) -> Durability {
+        match (self.is_sync, self.is_relaxed) {
+            (true, _) => Durability::Sync,
+            (false, true) => Durability::Relaxed,
+            (false, false) => Durability::Off,
+        }
+    }
+
+    /// Applies and commits; returns what became of each.
+    fn commit(&mut self, blobs: &Arc<Blobs>) -> Result<Vec<Result<u64>>> {
+        let mut transaction = Transaction::new(self.inner.clone(), blobs.clone(), None)?;
+        transaction.set_durability(self.durability());
+        let modifications = std::mem::take(&mut self.modifications);
+        let outcomes = transaction.modify_found(&self.found_in, modifications)?;
+        transaction.commit()?;
+        Ok(outcomes)
+    }
+}
+
+impl Writer {
+    pub(super) fn new(blobs: Arc<Blobs>) -> Arc<Self> {
+        Arc::new(Self { blobs, state: Mutex::default(), changed: Condvar::new() })
+    }
+
+    /// Has a batch carried out after those before it.
+    pub(super) fn take(self: &Arc<Self>, batch: FoundBatch) {
+        let mut state = self.state.lock();
+        if state.thread.is_none() && !state.stops {
+            let writer = self.clone();
+            match spawn("gadus-modify", move || writer.run()) {
+                Ok(thread) => state.thread = Some(thread),
+                Err(error) => {
+                    drop(state);
+                    let message = "the system has no thread for modifications";
+                    let error = Error::new(ErrorKind::Limit, message).caused_by(error);
+                    batch.tickets.iter().for_each(|ticket| ticket.answer(Err(error.clone())));
+                    return;
+                }
+            }
+        }
+        state.batches.push_back(batch);
+        self.changed.notify_one();
+    }
+
+    pub(super) fn written(&self) -> Written {
+        self.state.lock().written
+    }
+
+    /// Ends the thread once what it does is done.
+    pub(super) fn stop(&self) -> Option<JoinHandle<()>> {
+        let mut state = self.state.lock();
+        state.stops = true;
+        self.changed.notify_all();
+        state.thread.take()
+    }
+
+    /// A forked child has none of its parent's threads.
+    pub(super) fn forget_thread(&self) {
+        if let Some(mut state) = self.state.try_lock() {
+            std::mem::forget(state.thread.take());
+        }
+    }
+
+    fn run(&self) {
+        let mut state = self.state.lock();
+        while !state.stops {
+            let Some(batch) = state.batches.pop_front() else {
+                self.changed.wait(&mut state);
+                continue;
+            };
+            drop(state);
+            let (rows, time) = self.carry_out(batch);
+            state = self.state.lock();
+            state.written.rows += rows;
+            state.written.commits += u64::from(rows > 0);
+            state.written.time += time;
+        }
+    }
+
+    /// Returns how many rows were changed, and how long that took.
+    fn carry_out(&self, mut batch: FoundBatch) -> (u64, Duration) {
+        let began = clock().now();
+        // A defect must not keep later batches from being carried out.
+        let outcomes = catch_unwind(AssertUnwindSafe(|| batch.commit(&self.blobs)));
+        let outcomes =
+            outcomes.unwrap_or_else(|_| Err(Error::internal("a modification broke off")));
+        let time = began.elapsed();
+        let mut rows = 0;
+        match outcomes {
+            Ok(outcomes) => {
+                for (ticket, outcome) in batch.tickets.iter().zip(outcomes) {
+                    rows += outcome.as_ref().copied().unwrap_or(0);
+                    ticket.answer(outcome.map(|count| Arc::new(Answer::Changed(count))));
+                }
+            }
+            Err(error) => {
+                batch.tickets.iter().for_each(|ticket| ticket.answer(Err(error.clone())));
+            }
+        }
+        (rows, time)
+    }
+}
