@@ -82,15 +82,8 @@ impl Shape {
         let start = before.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'));
         let start = start
             .map_or(0, |place| place + before[place..].chars().next().map_or(1, char::len_utf8));
-        let value = match &before[start..] {
-            word if word.eq_ignore_ascii_case("date") => Value::Date(Date32Type::parse(&text)?),
-            word if word.eq_ignore_ascii_case("timestamp") => {
-                // What a zone means beside a column without one is DataFusion's business.
-                let is_plain = text.len() <= "2024-02-29 12:00:00.123456".len()
-                    && !text.contains(['Z', 'z', '+']);
-                Value::Timestamp(TimestampMicrosecondType::parse(&text).filter(|_| is_plain)?)
-            }
-            _ => return Some(Value::Text(text)),
+        let Some(value) = typed_literal(&before[start..], &text)? else {
+            return Some(Value::Text(text));
         };
         self.text.truncate(start);
         Some(value)
@@ -101,6 +94,22 @@ impl Shape {
         self.text.push('$');
         self.text.push_str(&self.literals.len().to_string());
     }
+}
+
+/// The value of a text behind the name of a type: nothing where the name is none, none where the text is
+/// no such value.
+#[allow(clippy::option_option)] // the two say different things
+pub(crate) fn typed_literal(name: &str, text: &str) -> Option<Option<Value>> {
+    Some(Some(match name {
+        name if name.eq_ignore_ascii_case("date") => Value::Date(Date32Type::parse(text)?),
+        name if name.eq_ignore_ascii_case("timestamp") => {
+            // What a zone means beside a column without one is DataFusion's business.
+            let is_plain =
+                text.len() <= "2024-02-29 12:00:00.123456".len() && !text.contains(['Z', 'z', '+']);
+            Value::Timestamp(TimestampMicrosecondType::parse(text).filter(|_| is_plain)?)
+        }
+        _ => return Some(None),
+    }))
 }
 
 fn is_name(byte: u8) -> bool {

@@ -269,6 +269,7 @@ impl Clock {
         let (works, took) = (std::mem::take(&mut progress.works), running.began.elapsed());
         drop(progress);
         state.passes.retain(|other| !Arc::ptr_eq(other, running));
+        state.note(running, took);
         // Where there are enough for another pass, it may begin while this one is answered; else those
         // who get their answers now may ask again before it does.
         let overflows = state.queues.overflows(running.table, self.bounds());
@@ -287,15 +288,23 @@ impl Clock {
 
     fn end(&self, state: &mut State, running: &Running, took: Duration) {
         let answered = running.asked() + running.modifications();
-        let statistics = &mut state.statistics;
-        statistics.passes += 1;
-        statistics.questions += running.asked() as u64;
-        statistics.shared_answers += (running.asked() - running.distinct()) as u64;
-        statistics.lone_questions += running.pass.lone_questions() as u64;
-        statistics.modifications += running.modifications() as u64;
-        statistics.pass_time += took;
-        (statistics.last_questions, statistics.last_pass_time) = (answered as u64, took);
         state.queues.end(running.table, answered, took, self.bounds(), clock().now());
         self.changed.notify_one();
+    }
+}
+
+impl State {
+    /// Counts a pass whose answers are about to be given.
+    fn note(&mut self, running: &Running, took: Duration) {
+        let (asked, modifications) = (running.asked() as u64, running.modifications() as u64);
+        let statistics = &mut self.statistics;
+        statistics.passes += 1;
+        statistics.questions += asked;
+        statistics.shared_answers += asked - running.distinct() as u64;
+        statistics.lone_questions += running.pass.lone_questions() as u64;
+        statistics.modifications += modifications;
+        statistics.pass_time += took;
+        statistics.last_questions = asked + modifications;
+        statistics.last_pass_time = took;
     }
 }

@@ -12,7 +12,7 @@ use super::Question;
 use super::order::{Order, choose_pairs, merge_columns};
 use super::selectivity::Samples;
 use crate::error::Result;
-use crate::scan::{Comparison, Test};
+use crate::scan::{Comparison, Test, merged};
 use crate::snapshot::Table;
 use crate::types::Datum;
 
@@ -93,7 +93,7 @@ impl BatchIndex {
 pub struct Estimate {
     /// About so many rows pass.
     pub rows: f64,
-    /// The place of the predicate by which it is looked up; none where it is evaluated by itself.
+    /// The column by which it is looked up; none where it is evaluated by itself.
     pub looked_up_by: Option<usize>,
 }
 
@@ -102,11 +102,10 @@ impl Table {
     /// nothing to do with one another.
     #[allow(clippy::cast_precision_loss)] // an estimate
     pub fn estimate(&self, question: &Question) -> Result<Estimate> {
-        let order = Order::of(&Samples::of(self), &question.predicates)?;
-        Ok(Estimate {
-            rows: self.rows() as f64 * order.share_of_all(),
-            looked_up_by: order.looked_up_by,
-        })
+        let predicates = merged(question.predicates.clone());
+        let order = Order::of(&Samples::of(self), &predicates)?;
+        let looked_up_by = order.looked_up_by.map(|place| predicates[place].column);
+        Ok(Estimate { rows: self.rows() as f64 * order.share_of_all(), looked_up_by })
     }
 }
 

@@ -146,34 +146,29 @@ impl Writer {
                 continue;
             };
             drop(state);
-            let (rows, time) = self.carry_out(batch);
+            self.carry_out(batch);
             state = self.state.lock();
-            state.written.rows += rows;
-            state.written.commits += u64::from(rows > 0);
-            state.written.time += time;
         }
     }
 
-    /// Returns how many rows were changed, and how long that took.
-    fn carry_out(&self, mut batch: FoundBatch) -> (u64, Duration) {
+    fn carry_out(&self, mut batch: FoundBatch) {
         let began = clock().now();
         // A defect must not keep later batches from being carried out.
         let outcomes = catch_unwind(AssertUnwindSafe(|| batch.commit(&self.blobs)));
-        let outcomes =
-            outcomes.unwrap_or_else(|_| Err(Error::internal("a modification broke off")));
-        let time = began.elapsed();
-        let mut rows = 0;
-        match outcomes {
-            Ok(outcomes) => {
-                for (ticket, outcome) in batch.tickets.iter().zip(outcomes) {
-                    rows += outcome.as_ref().copied().unwrap_or(0);
-                    ticket.answer(outcome.map(|count| Arc::new(Answer::Changed(count))));
-                }
-            }
-            Err(error) => {
-                batch.tickets.iter().for_each(|ticket| ticket.answer(Err(error.clone())));
-            }
+        let broken = |_| Err(Error::internal("a modification broke off"));
+        let outcomes = match outcomes.unwrap_or_else(broken) {
+            Ok(outcomes) => outcomes,
+            Err(error) => batch.tickets.iter().map(|_| Err(error.clone())).collect(),
+        };
+        let rows = outcomes.iter().flatten().sum::<u64>();
+        {
+            let written = &mut self.state.lock().written;
+            written.rows += rows;
+            written.commits += u64::from(rows > 0);
+            written.time += began.elapsed();
         }
-        (rows, time)
+        for (ticket, outcome) in batch.tickets.iter().zip(outcomes) {
+            ticket.answer(outcome.map(|count| Arc::new(Answer::Changed(count))));
+        }
     }
 }

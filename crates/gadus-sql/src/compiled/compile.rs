@@ -7,6 +7,7 @@ use super::point::PointSelect;
 use super::scan::ScanQuery;
 use super::{Compiled, Operand, Target, negate};
 use crate::session::{folded, table_name};
+use crate::shape::typed_literal;
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr,
@@ -162,6 +163,12 @@ pub(super) fn operand(expr: &Expr) -> Option<Operand> {
             Operand::Parameter { index, negated } => {
                 Some(Operand::Parameter { index, negated: !negated })
             }
+        },
+        Expr::TypedString(typed) => match &typed.value.value {
+            SqlValue::SingleQuotedString(text) => {
+                typed_literal(&typed.data_type.to_string(), text)?.map(Operand::Literal)
+            }
+            _ => None,
         },
         Expr::Value(value) => match &value.value {
             SqlValue::Placeholder(name) => {

@@ -152,6 +152,7 @@ impl Session {
     /// A statement has ended: what it locked outside transactions is free again.
     pub(super) fn end_statement<T>(&self, state: &mut State, outcome: Result<T>) -> Result<T> {
         state.locking.unfinished = None;
+        *self.outside.lock() = state.outside();
         self.engine.end_statement();
         if state.transaction.is_none()
             && let Some(locker) = self.locker.get()

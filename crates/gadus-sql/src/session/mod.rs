@@ -69,6 +69,8 @@ pub struct Session {
     /// The database, with the connection's own cache where it has one.
     engine: Engine,
     state: Arc<Mutex<State>>,
+    /// What the state was when no statement ran: who submits does not wait for one that does.
+    outside: parking_lot::Mutex<Outside>,
     /// Who locks for this session, from its first statement on.
     locker: OnceLock<Arc<Locker>>,
     cancel: Arc<Cancel>,
@@ -86,6 +88,14 @@ pub(crate) struct State {
     durability: Option<Durability>,
     locking: Locking,
     scan_sharing: ScanSharing,
+}
+
+/// What statements that are submitted need to know of a session.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Outside {
+    in_transaction: bool,
+    scan_sharing: ScanSharing,
+    durability: Option<Durability>,
 }
 
 /// A parsed statement.
@@ -138,9 +148,9 @@ impl Sql {
     #[must_use]
     pub fn session(&self) -> Session {
         let shared = self.shared.clone();
-        let (state, locker, cancel, ended, progress) = Default::default();
+        let (state, outside, locker, cancel, ended, progress) = Default::default();
         let engine = shared.engine.for_connection();
-        Session { shared, engine, state, locker, cancel, ended, progress }
+        Session { shared, engine, state, outside, locker, cancel, ended, progress }
     }
 }
 
@@ -215,6 +225,14 @@ impl Prepared {
 }
 
 impl State {
+    fn outside(&self) -> Outside {
+        Outside {
+            in_transaction: self.transaction.is_some(),
+            scan_sharing: self.scan_sharing,
+            durability: self.durability,
+        }
+    }
+
     /// Whether a statement that is run again sees what was committed meanwhile.
     fn sees_newer(&self) -> bool {
         let of_transaction = self.transaction.as_ref().map(Transaction::isolation);

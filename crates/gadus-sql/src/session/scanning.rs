@@ -12,8 +12,8 @@ use crate::compiled::Compiled;
 use crate::rows::RowStream;
 use crate::value::Value;
 use gadus_engine::{
-    Answer, Asked, Error, ErrorKind, Modification, Predicate, Question, Result, Table, Transaction,
-    Wanted,
+    Answer, Asked, Durability, Error, ErrorKind, Modification, Question, Result, Table,
+    Transaction, Wanted,
 };
 use std::sync::Arc;
 
@@ -130,7 +130,8 @@ impl Session {
         modification: Modification,
         flag: &Flag,
     ) -> Result<Outcome> {
-        let mut asked = Withdrawn(self.ask_modification(state, compiled, modification)?);
+        let mut asked =
+            Withdrawn(self.ask_modification(state.durability, compiled, modification)?);
         let answer = match flag.run(&mut asked.0).await {
             // Too late to leave it: it ends soon.
             Err(error) if error.kind() == ErrorKind::Cancelled && !asked.0.withdraw() => {
@@ -143,11 +144,11 @@ impl Session {
 
     pub(super) fn ask_modification(
         &self,
-        state: &State,
+        durability: Option<Durability>,
         compiled: &Compiled,
         modification: Modification,
     ) -> Result<Asked> {
-        let durability = state.durability.unwrap_or(self.engine.options().durability);
+        let durability = durability.unwrap_or(self.engine.options().durability);
         self.engine.modify(compiled.schema(), modification, durability)
     }
 
@@ -199,12 +200,15 @@ impl Session {
         let table = snapshot.table_by_id(compiled.schema().id);
         let (Some(question), Some(table)) = (question, table) else { return compiled.explain() };
         let estimate = table.estimate(&question)?;
-        let name = |predicate: &Predicate| &table.schema().columns[predicate.column].name;
         let mut lines = vec![compiled.explained()];
-        lines.push(match estimate.looked_up_by.and_then(|place| question.predicates.get(place)) {
-            Some(predicate) => format!("  in a shared scan looked up by {}", name(predicate)),
-            None => "  in a shared scan evaluated by itself: no conjunct is selective".to_owned(),
-        });
+        lines.push(
+            match estimate.looked_up_by.and_then(|column| table.schema().columns.get(column)) {
+                Some(column) => format!("  in a shared scan looked up by {}", column.name),
+                None => {
+                    "  in a shared scan evaluated by itself: no conjunct is selective".to_owned()
+                }
+            },
+        );
         lines.push(format!(
             "  about {:.0} of {} rows expected",
             estimate.rows.ceil(),

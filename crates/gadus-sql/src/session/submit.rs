@@ -6,10 +6,12 @@ use crate::shape::shape_of;
 use crate::value::Value;
 use gadus_engine::Result;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 impl Session {
-    /// Begins a statement in its table's next shared scan, and does not wait; none where it cannot be
-    /// shared, or the session is busy or in a transaction: then it is to be executed.
+    /// Begins a statement in its table's next shared scan, and does not wait, whatever else the session
+    /// runs; none where it cannot be shared, or the session is in a transaction: then it is to be
+    /// executed.
     ///
     /// Who drops the future is not interested in the answer any more.
     #[must_use]
@@ -30,11 +32,12 @@ impl Session {
         parameters: &[Value],
     ) -> Result<Option<Boxed<'static, Outcome>>> {
         self.engine.check_process()?;
-        let Ok(mut state) = self.state.try_lock() else { return Ok(None) };
-        if state.transaction.is_some() || state.scan_sharing == ScanSharing::Never {
+        let outside = *self.outside.lock();
+        // One that was ended says so when it runs a statement.
+        let is_ended = self.ended.load(Ordering::SeqCst);
+        if outside.in_transaction || outside.scan_sharing == ScanSharing::Never || is_ended {
             return Ok(None);
         }
-        self.refuse_ended(&mut state)?;
         let lifted = if parameters.is_empty() { shape_of(text) } else { None };
         let (shape, values) = match &lifted {
             Some(lifted) => (lifted.text.as_str(), lifted.literals.as_slice()),
@@ -49,7 +52,7 @@ impl Session {
             if self.modifies_many(&compiled, &modification)? {
                 return Ok(None);
             }
-            self.ask_modification(&state, &compiled, modification)?
+            self.ask_modification(outside.durability, &compiled, modification)?
         } else {
             let Some(question) = compiled.question(values)? else { return Ok(None) };
             self.engine.ask(compiled.schema(), question)?

@@ -193,4 +193,12 @@ fn what_is_modified_shows_in_the_plan() {
     assert!(plan.contains("looked up by passenger"), "{plan}");
     let plan = shell.run("EXPLAIN DELETE FROM bookings WHERE note IS NULL");
     assert!(plan.contains("delete rows from bookings"), "{plan}");
+    shell.engine().fold().unwrap();
+    // Both bounds are one condition: half of the rows pass each.
+    let range = "day BETWEEN DATE '2024-07-01' AND DATE '2024-07-08'";
+    let plan = shell.run(&format!("EXPLAIN UPDATE bookings SET note = 'x' WHERE {range}"));
+    let expected = plan.split_once("about ").unwrap().1.split_once(' ').unwrap().0;
+    let rows = shell.run(&format!("SELECT count(*) FROM bookings WHERE {range}"));
+    let (expected, rows) = (expected.parse::<f64>().unwrap(), rows.parse::<f64>().unwrap());
+    assert!(rows / 2.0 < expected && expected < rows * 2.0, "{expected} of {rows}: {plan}");
 }

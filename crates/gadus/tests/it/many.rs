@@ -100,3 +100,20 @@ fn what_was_submitted_and_dropped_is_carried_out() {
     let database = Database::open(folder.path("x.gadus"), Options::new()).unwrap();
     assert_eq!(count(database.connect().run(ask, &[])).unwrap(), 100, "it was durable");
 }
+
+#[test]
+fn what_is_submitted_while_the_connection_is_busy_is_shared() {
+    let folder = Folder::new();
+    let database = filled(&folder);
+    let connection = database.connect();
+    let slow = "SELECT count(*) FROM t AS one, t AS two WHERE one.a < two.a";
+    let slow = connection.submit(slow, &[]);
+    let before = database.statistics().clock.questions;
+    let ask = "SELECT count(*) FROM t WHERE a = ?";
+    let asked = (0..50).map(|a| connection.submit(ask, &[Value::Integer(a)])).collect::<Vec<_>>();
+    for answer in asked {
+        assert_eq!(count(answer.wait()).unwrap(), 100);
+    }
+    assert_eq!(database.statistics().clock.questions - before, 50);
+    assert_eq!(count(slow.wait()).unwrap(), 49_500_000);
+}

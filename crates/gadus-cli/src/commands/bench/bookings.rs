@@ -9,6 +9,7 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -21,7 +22,8 @@ use super::latencies::Latencies;
 use super::load::{create_table, insert, threads};
 use super::machine::Machine;
 use super::peers::Python;
-use super::rounds::{Entry, GADUS, Measured, measure};
+use super::plot::{self, Chart, Curve};
+use super::rounds::{Entry, GADUS, Measured, Series, measure};
 use super::workplace::Workplace;
 use super::{Common, Repeat};
 use crate::failure::Failure;
@@ -51,7 +53,7 @@ const CHECKSUM: &str = "SELECT count(*), sum(fare_cents), sum(bags), count(seat)
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   gadus bench bookings --rows 1000000 --outstanding 1,64,1024
-  gadus bench bookings --rows 10000000 --outstanding 1,64,1024,2048,16384 --against duckdb,duckdb-batched --json
+  gadus bench bookings --rows 10000000 --outstanding 1,64,1024,2048,16384 --against duckdb,duckdb-batched --json --plot out.svg
   gadus bench bookings --update-after 8 --outstanding 2048
   gadus bench bookings --outstanding 64 --sharing never")]
 pub(super) struct Bookings {
@@ -70,6 +72,9 @@ pub(super) struct Bookings {
     /// Peers
     #[arg(long, value_delimiter = ',')]
     against: Vec<Rival>,
+    /// Draw throughput and latency against outstanding statements, as SVG, into this file
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     /// How long one turn takes
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "3s")]
     time: Duration,
@@ -113,8 +118,7 @@ pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
     let mut entries = Vec::new();
     for (after, statements) in &mixes {
         for &outstanding in &command.outstanding {
-            let what = if *after == 0 { "queries" } else { "with updates" };
-            let case = format!("{outstanding} outstanding, {what}");
+            let case = case(*after, outstanding);
             let (database, connection) = (&database, &connection);
             entries.push(Entry::new(case.clone(), GADUS, move || {
                 play(database, connection, statements, outstanding, command.time)
@@ -129,7 +133,53 @@ pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
     }
     let series = measure(&mut entries, command.repeat.rounds, &mut machine)?;
     let quiet = machine.was_quiet()?;
+    if let Some(path) = &command.plot {
+        plot::write(path, &charts(command, &series))?;
+    }
     figures::print("bookings", &figures::figures(&series, GADUS), quiet, command.common.json)
+}
+
+fn case(queries_per_update: u32, outstanding: u32) -> String {
+    format!("{outstanding} outstanding, {}", mix(queries_per_update))
+}
+
+fn mix(queries_per_update: u32) -> &'static str {
+    if queries_per_update == 0 { "queries" } else { "with updates" }
+}
+
+/// Throughput of all, and the latencies of Gadus.
+fn charts(command: &Bookings, series: &[Series]) -> [Chart; 2] {
+    let curve = |name: String, after: u32, who: &str, metric: Metric| {
+        let point = |&outstanding: &u32| {
+            let case = case(after, outstanding);
+            let mut fitting = series.iter().filter(|series| series.who == who);
+            let found = fitting.find(|series| series.case == case && series.metric == metric)?;
+            Some((f64::from(outstanding), figures::median(&found.values)))
+        };
+        let mut points = command.outstanding.iter().filter_map(point).collect::<Vec<_>>();
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        Curve { name, points }
+    };
+    let (mut rates, mut latencies) = (Vec::new(), Vec::new());
+    for &after in &command.update_after {
+        let mix = mix(after);
+        for who in [GADUS].into_iter().chain(command.against.iter().map(|rival| rival.name())) {
+            rates.push(curve(format!("{who}, {mix}"), after, who, RATE));
+        }
+        for (name, metric) in [("p50", P50), ("p99", P99)] {
+            latencies.push(curve(format!("{name}, {mix}"), after, GADUS, metric));
+        }
+    }
+    let chart = |title: &str, y, curves| Chart {
+        title: format!("{title}, {} bookings", command.rows),
+        x: "statements outstanding",
+        y,
+        curves,
+    };
+    [
+        chart("Throughput", "statements/s", rates),
+        chart("Latency of queries (Gadus)", "ms", latencies),
+    ]
 }
 
 impl Rival {

@@ -19,6 +19,7 @@ mod locks;
 mod machine;
 mod peers;
 mod player;
+mod plot;
 mod processes;
 mod rounds;
 mod scan;
