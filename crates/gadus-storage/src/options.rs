@@ -31,7 +31,9 @@ pub enum Sharing {
 }
 
 /// What [`crate::Store::wait_durable`] waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+///
+/// The strictest comes first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Durability {
     /// The medium: an acknowledged record survives a power cut.
     Sync,

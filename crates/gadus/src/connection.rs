@@ -142,7 +142,7 @@ impl Connection {
         Appender::alone(Arc::new(self.sql.session()), table)
     }
 
-    /// Whether a transaction is open; false while a statement runs.
+    /// Whether a transaction is open; while a statement runs, whether one was before it.
     #[must_use]
     pub fn in_transaction(&self) -> bool {
         self.session.in_transaction()

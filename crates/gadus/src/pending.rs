@@ -11,7 +11,8 @@ use std::task::{Context, Poll};
 /// A statement that was submitted: to be awaited, or waited for.
 ///
 /// Dropping it says that nobody is interested any more. A statement that changes something is carried out
-/// all the same, unless somebody else has locked or changed the same rows by then.
+/// all the same, and the database stays open until then, unless somebody else has locked or changed the
+/// same rows by then.
 pub struct Pending(BoxFuture<'static, Result<Outcome>>);
 
 impl Pending {

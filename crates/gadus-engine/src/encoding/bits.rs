@@ -56,22 +56,12 @@ pub(crate) fn unpack(
     count: usize,
     mut each: impl FnMut(u64),
 ) {
-    let end = first + count;
-    let mut index = first;
-    while index < end && !index.is_multiple_of(64) {
-        each(unpack_one(words, width, index));
-        index += 1;
-    }
-    let mut block = [0_u64; 64];
-    while index + 64 <= end {
-        let start = index / 64 * usize::from(width);
-        unpack_block(&words[start..], width, &mut block);
-        block.iter().for_each(|&value| each(value));
-        index += 64;
-    }
+    let (mut block, mut index, end) = ([0; 64], first, first + count);
     while index < end {
-        each(unpack_one(words, width, index));
-        index += 1;
+        let block = &mut block[..(64 - index % 64).min(end - index)];
+        unpack_into(words, width, index, block);
+        block.iter().for_each(|&value| each(value));
+        index += block.len();
     }
 }
 

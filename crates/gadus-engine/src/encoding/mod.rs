@@ -121,6 +121,16 @@ impl Column {
         }
     }
 
+    /// Its packed integers, or codes, where it has one for each row.
+    pub(crate) fn packed(&self) -> Option<&Packed> {
+        match &self.body {
+            Body::Dictionary { codes: packed, .. } | Body::Plain(Values::Integer(packed)) => {
+                Some(packed)
+            }
+            _ => None,
+        }
+    }
+
     /// How many rows are NULL.
     pub(crate) fn null_count(&self) -> usize {
         self.validity.as_ref().map_or(0, |valid| self.rows - valid.count_set_bits())
@@ -186,10 +196,18 @@ pub(crate) fn code_index(code: i64) -> usize {
 /// The run that holds a row.
 pub(crate) fn run_of(ends: &Packed, row: usize) -> usize {
     let row = i64::try_from(row).expect("a row within a segment");
-    let (mut low, mut high) = (0, ends.count());
+    partition_point(0..ends.count(), |run| ends.get(run) <= row)
+}
+
+/// The first of some indexes that does not stand before what is looked for.
+pub(crate) fn partition_point(
+    range: std::ops::Range<usize>,
+    is_before: impl Fn(usize) -> bool,
+) -> usize {
+    let (mut low, mut high) = (range.start, range.end);
     while low < high {
         let middle = usize::midpoint(low, high);
-        if ends.get(middle) <= row {
+        if is_before(middle) {
             low = middle + 1;
         } else {
             high = middle;

@@ -99,15 +99,10 @@ impl Packed {
 
     /// Hands the values `first .. first + count` to `each`.
     pub(crate) fn for_each(&self, first: usize, count: usize, mut each: impl FnMut(i64)) {
-        self.for_each_distance(first, count, |distance| {
+        assert!(first + count <= self.count, "a range within the sequence");
+        unpack(&self.words, self.width, first, count, |distance| {
             each(self.base.wrapping_add(distance.cast_signed()));
         });
-    }
-
-    /// Hands the distances of the values `first .. first + count` from the base to `each`.
-    pub(crate) fn for_each_distance(&self, first: usize, count: usize, each: impl FnMut(u64)) {
-        assert!(first + count <= self.count, "a range within the sequence");
-        unpack(&self.words, self.width, first, count, each);
     }
 
     /// The distances of the values from `first` on from the base.

@@ -9,6 +9,7 @@
 //!   data. Values of one length need no bits for their offsets.
 
 use super::packed::Packed;
+use super::partition_point;
 use super::section::Sections;
 use crate::types::{Datum, StorageClass};
 use arrow::buffer::{Buffer, ScalarBuffer};
@@ -90,8 +91,15 @@ impl Values {
         }
     }
 
+    /// The first of sorted values, from an index on, that is not less than another; whether it is that.
+    pub(crate) fn search(&self, from: usize, other: &Datum) -> (usize, bool) {
+        let is_less = |index: usize| self.compare(index, other).is_lt();
+        let place = partition_point(from..self.count(), is_less);
+        (place, place < self.count() && self.compare(place, other).is_eq())
+    }
+
     /// How a value compares with one of the same class.
-    pub(crate) fn compare(&self, index: usize, other: &Datum) -> std::cmp::Ordering {
+    fn compare(&self, index: usize, other: &Datum) -> std::cmp::Ordering {
         match (self, other) {
             (Self::Bytes(values), Datum::Bytes(other)) => values.get(index).cmp(other),
             _ => self.datum(index).cmp(other),

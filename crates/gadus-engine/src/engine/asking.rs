@@ -27,8 +27,7 @@ impl Engine {
         durability: Durability,
     ) -> Result<Asked> {
         self.check_process()?;
-        let inner = self.inner();
-        inner.clock.modify(schema, modification, durability, inner.clone())
+        self.inner().clock.modify(schema, modification, durability, self.clone())
     }
 
     /// Whether anybody here scans a table now, alone or shared.

@@ -9,7 +9,7 @@ use super::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::KeyHash;
 use crate::locks::{Locker, What};
-use crate::segment::{Row, SEGMENT_ROWS_MAX};
+use crate::segment::{Row, SEGMENT_ROWS_MAX, column_number};
 use crate::types::{Datum, TableSchema};
 use crate::version::{Change, DatabaseVersion, TableVersion};
 use gadus_base::RowId;
@@ -130,7 +130,7 @@ fn row_changes(schema: &TableSchema, row: RowId, change: RowChange) -> Result<Ve
                 if schema.key.contains(&column) {
                     return Err(Error::internal("a key is changed by a transaction only"));
                 }
-                let column = u32::try_from(column).expect("at most COLUMNS_MAX columns");
+                let column = column_number(column);
                 let patches = vec![(row.position, value)];
                 Ok(Change::PatchRows { table, segment, column, patches })
             })

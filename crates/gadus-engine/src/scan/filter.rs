@@ -5,7 +5,7 @@
 //! - The result is a mask with a bit for each row of the chunk.
 
 use super::predicate::{Comparison, Test};
-use crate::encoding::{Body, Column, Packed, Values, code_index, run_of};
+use crate::encoding::{Body, Column, Packed, Values, code_index, partition_point, run_of};
 use crate::types::Datum;
 use std::ops::Range;
 
@@ -211,16 +211,7 @@ fn each_value(
 /// second part says so.
 fn code_range(values: &Values, test: &Test) -> Option<(Range<usize>, bool)> {
     let first = |reached: &dyn Fn(&Datum) -> bool| {
-        let (mut low, mut high) = (0, values.count());
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if reached(&values.datum(middle)) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        low
+        partition_point(0..values.count(), |index| !reached(&values.datum(index)))
     };
     match test {
         Test::Compare(comparison, constant) => {

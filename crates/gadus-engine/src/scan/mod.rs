@@ -16,7 +16,7 @@ pub(crate) use predicate::merged;
 pub use predicate::{Comparison, Predicate, Test};
 
 use crate::error::Result;
-use crate::segment::SegmentVersion;
+use crate::segment::{SegmentVersion, column_number};
 use crate::snapshot::Table;
 use crate::types::TableSchema;
 use crate::vector::Rows;
@@ -211,7 +211,7 @@ pub(crate) fn may_hold(
     }
     let footer = base.footer(table.schema(), table.blobs())?;
     for predicate in predicates {
-        let column = u32::try_from(predicate.column).expect("at most COLUMNS_MAX columns");
+        let column = column_number(predicate.column);
         if segment.overlay.has_patches(column) {
             continue;
         }
@@ -311,7 +311,7 @@ impl<'a> SegmentFilter<'a> {
                 return Ok(mask);
             }
         };
-        let column = u32::try_from(predicate.column).expect("at most COLUMNS_MAX columns");
+        let column = column_number(predicate.column);
         let start = u32::try_from(first).expect("within a segment");
         let end = u32::try_from(first + count).expect("within a segment");
         for (position, value) in self.segment.overlay.patches_within(column, start..end) {

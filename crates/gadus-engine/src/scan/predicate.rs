@@ -52,6 +52,16 @@ pub enum Comparison {
 }
 
 impl Comparison {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Equal,
+        Self::NotEqual,
+        Self::Less,
+        Self::LessOrEqual,
+        Self::Greater,
+        Self::GreaterOrEqual,
+    ];
+
     /// Whether values in this order pass.
     #[must_use]
     pub fn holds(self, ordering: Ordering) -> bool {

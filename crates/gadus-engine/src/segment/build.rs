@@ -4,7 +4,7 @@
 //!   manifest names the segment.
 
 use super::encoded::{ColumnEntry, Footer};
-use super::{EncodedSegment, SegmentVersion};
+use super::{EncodedSegment, SegmentVersion, column_number};
 use crate::blobs::Blobs;
 use crate::encoding::{EncodedColumn, encode};
 use crate::error::Result;
@@ -43,7 +43,7 @@ pub(crate) fn rebuild_segment(
     };
     let changed = (0..schema.columns.len())
         .filter(|&column| {
-            let column = u32::try_from(column).expect("at most COLUMNS_MAX columns");
+            let column = column_number(column);
             kept.is_none() || version.overlay.has_patches(column)
         })
         .collect::<Vec<_>>();

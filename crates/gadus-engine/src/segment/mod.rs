@@ -30,6 +30,11 @@ use std::sync::Arc;
 /// read in one piece, small enough to rewrite when folded; positions fit 16 bits in keys.
 pub const SEGMENT_ROWS_MAX: u32 = 65_536;
 
+/// A column's index as overlays and changes have it.
+pub(crate) fn column_number(column: usize) -> u32 {
+    u32::try_from(column).expect("at most COLUMNS_MAX columns")
+}
+
 /// A segment as one snapshot sees it.
 #[derive(Debug, Clone)]
 pub(crate) struct SegmentVersion {

@@ -1,6 +1,6 @@
 //! Reading rows of a segment version: base, open rows and overlay as one.
 
-use super::SegmentVersion;
+use super::{SegmentVersion, column_number};
 use crate::blobs::Blobs;
 use crate::encoding::Column;
 use crate::error::Result;
@@ -39,7 +39,7 @@ impl SegmentVersion {
         column: usize,
         position: u32,
     ) -> Result<Datum> {
-        if let Some(value) = self.overlay.patched(column_u32(column), position) {
+        if let Some(value) = self.overlay.patched(column_number(column), position) {
             return Ok(value.clone());
         }
         match &self.encoded {
@@ -52,7 +52,7 @@ impl SegmentVersion {
 
     /// The same, where the base's column is at hand, or there is no base.
     pub(crate) fn datum_with(&self, base: Option<&Column>, column: usize, position: u32) -> Datum {
-        if let Some(value) = self.overlay.patched(column_u32(column), position) {
+        if let Some(value) = self.overlay.patched(column_number(column), position) {
             return value.clone();
         }
         match base {
@@ -86,7 +86,7 @@ impl SegmentVersion {
 
     /// Overwrites patched values; `vector` holds the given rows.
     fn apply_patches(&self, column: usize, rows: Rows<'_>, vector: &mut Vector) {
-        let column = column_u32(column);
+        let column = column_number(column);
         if !self.overlay.has_patches(column) {
             return;
         }
@@ -110,10 +110,6 @@ impl SegmentVersion {
             }
         }
     }
-}
-
-fn column_u32(column: usize) -> u32 {
-    u32::try_from(column).expect("at most COLUMNS_MAX columns")
 }
 
 fn position_u32(position: usize) -> u32 {

@@ -9,12 +9,11 @@
 
 use super::index::{BatchIndex, QuestionIndex};
 use super::modify::{Fate, Modification, NewValues};
-use super::question::{FoundRows, Question, Wanted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::Table;
 use crate::transaction::Transaction;
 use crate::types::{Datum, TableSchema};
-use gadus_base::{RowId, SegmentId};
+use gadus_base::RowId;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -47,10 +46,7 @@ impl ChangedRows {
         transaction: &Transaction,
         all: &[FoundModification],
     ) -> Result<Self> {
-        let question = |one: &FoundModification| Question {
-            predicates: one.modification.predicates.clone(),
-            wanted: Wanted::Rows,
-        };
+        let question = |one: &FoundModification| one.modification.question().simplified();
         let questions = all.iter().map(question).collect::<Vec<_>>();
         let mut changed = Self {
             schema: found_in.schema().clone(),
@@ -78,7 +74,8 @@ impl ChangedRows {
             }
         }
         changed.add(&rows, 0, transaction)?;
-        Ok(changed)
+        // What has changed since a snapshot is known as long as that is kept.
+        found_in.checked(Ok(changed))
     }
 
     /// Notes rows that have changed, as candidates of the modifications from `first` on that look for
@@ -140,19 +137,14 @@ impl ChangedRows {
     }
 }
 
-impl FoundRows {
-    /// Which rows they are.
-    pub fn ids(&self) -> impl Iterator<Item = RowId> {
-        self.places().flat_map(|(segment, positions): (SegmentId, &[u32])| {
-            positions.iter().map(move |&position| RowId { segment, position })
-        })
-    }
-}
-
 impl Transaction {
     /// Carries modifications out, in this order, whose rows were found in a table as it was at the
     /// transaction's snapshot or before; returns for each how many rows it has changed. One that fails
     /// has changed nothing.
+    ///
+    /// # Errors
+    /// Where what has changed cannot be read, or is not known any more: the transaction is then to be
+    /// given up.
     pub fn modify_found(
         &mut self,
         found_in: &Table,
@@ -161,14 +153,15 @@ impl Transaction {
         let mut changed = ChangedRows::since(found_in, self, &all)?;
         let mut outcomes = Vec::with_capacity(all.len());
         for (place, FoundModification { modification, rows }) in (0..).zip(all) {
-            let outcome = rows.and_then(|rows| {
+            let modified = rows.and_then(|rows| {
                 modification.check(found_in.schema())?;
                 let rows = changed.now_of(place, &modification, rows, self)?;
-                self.modify(found_in.schema(), &modification.fate, &rows)?;
-                changed.add(&rows, place + 1, self)?;
-                Ok(rows.len() as u64)
+                self.modify(found_in.schema(), &modification.fate, &rows).map(|_| rows)
             });
-            outcomes.push(outcome);
+            // Beyond the one modification: it is done, and those behind it must know what it did.
+            let noted = modified.as_ref().map_or(Ok(()), |rows| changed.add(rows, place + 1, self));
+            noted?;
+            outcomes.push(modified.map(|rows| rows.len() as u64));
         }
         Ok(outcomes)
     }

@@ -2,9 +2,10 @@
 
 use super::Question;
 use super::candidates::OpenSegment;
-use crate::encoding::{Body, Column, Values, code_index, run_of};
+use crate::encoding::{Body, Column, Packed, Values, code_index, run_of};
 use crate::error::Result;
 use crate::scan::{Prepared, Test};
+use crate::segment::column_number;
 
 /// Preparing a test for a segment costs about as much as testing this many rows without.
 const PREPARED_MIN: usize = 16;
@@ -26,7 +27,7 @@ pub(super) fn keep(
         }
         let predicate = &question.predicates[*check];
         let column = open.column(predicate.column)?;
-        let number = u32::try_from(predicate.column).expect("at most COLUMNS_MAX columns");
+        let number = column_number(predicate.column);
         // Asked once: few columns of few segments are patched.
         let is_patched = segment.overlay.has_patches(number);
         let is_encoded = segment.rows == segment.encoded_rows() && !is_patched;
@@ -59,13 +60,21 @@ fn keep_spans(column: &Column, test: &Test, rows: &mut Vec<u32>) -> bool {
         // Also what stands for a test of NULL.
         _ => return false,
     };
-    let validity = column.validity.as_ref();
-    rows.retain(|&position| {
-        let row = position as usize;
-        let is_inside = packed.distance(row).wrapping_sub(low) <= span;
-        is_inside != negated && validity.is_none_or(|valid| valid.value(row))
-    });
+    rows.retain(|&row| is_within(column, packed, row as usize, (low, span), negated));
     true
+}
+
+/// Whether the packed value of a row lies within a range, or outside where that is wanted; NULL does
+/// neither.
+pub(super) fn is_within(
+    column: &Column,
+    packed: &Packed,
+    row: usize,
+    (low, span): (u64, u64),
+    negated: bool,
+) -> bool {
+    let is_inside = packed.distance(row).wrapping_sub(low) <= span;
+    is_inside != negated && column.validity.as_ref().is_none_or(|valid| valid.value(row))
 }
 
 /// Whether the value of one row passes; without making a datum of bytes.

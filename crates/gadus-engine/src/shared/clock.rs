@@ -18,7 +18,7 @@ use super::statistics::ClockStatistics;
 use super::writer::Writer;
 use crate::blobs::Blobs;
 use crate::coordinator::Coordinator;
-use crate::engine::Inner;
+use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::Snapshot;
 use crate::types::TableSchema;
@@ -114,13 +114,13 @@ impl Clock {
         schema: &Arc<TableSchema>,
         modification: Modification,
         durability: Durability,
-        inner: Arc<Inner>,
+        engine: Engine,
     ) -> Result<Asked> {
         modification.check(schema)?;
         let (asked, ticket) = Asked::new();
         let mut state = self.with_threads()?;
         let schema = schema.clone();
-        let waiting = WaitingModification { schema, modification, durability, inner, ticket };
+        let waiting = WaitingModification { schema, modification, durability, engine, ticket };
         if state.queues.push_modification(waiting, clock().now())? {
             self.changed.notify_one();
         }

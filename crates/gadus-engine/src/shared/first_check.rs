@@ -5,11 +5,12 @@
 //! - It may let too much pass, never too little: what stands behind it looks at all conjuncts.
 
 use super::candidates::{Candidates, OpenSegment};
+use super::check::is_within;
 use super::index::QuestionIndex;
-use super::pair_hits::packed_of;
 use super::question::Question;
 use crate::encoding::Column;
 use crate::scan::Prepared;
+use crate::segment::column_number;
 use std::sync::Arc;
 
 /// Preparing a check for a segment costs about as much as noting this many rows.
@@ -67,15 +68,13 @@ impl<'a> FirstChecks<'a> {
             return true;
         };
         let (_, column) = &self.columns[usize::from(slot)];
-        let Some(packed) = packed_of(column) else { return true };
-        let is_inside = packed.distance(row).wrapping_sub(u64::from(low)) <= u64::from(span);
-        is_inside != negated && column.validity.as_ref().is_none_or(|valid| valid.value(row))
+        let Some(packed) = column.packed() else { return true };
+        is_within(column, packed, row, (low.into(), span.into()), negated)
     }
 
     fn prepare(&mut self, place: usize, open: &mut OpenSegment<'_>) -> Option<FirstCheck> {
         let predicate = &self.questions[place].predicates[*self.checks[place].first()?];
-        let number = u32::try_from(predicate.column).expect("at most COLUMNS_MAX columns");
-        if open.segment.overlay.has_patches(number) {
+        if open.segment.overlay.has_patches(column_number(predicate.column)) {
             return None;
         }
         let column = open.column(predicate.column).ok()??;

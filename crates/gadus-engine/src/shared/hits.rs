@@ -31,16 +31,9 @@ pub(super) fn dictionary_hits<'a>(
     let mut low = 0;
     for (value, questions) in points {
         // Both are sorted: what lies below the last point is below this one, too.
-        let mut high = values.count();
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if values.compare(middle, value).is_lt() {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        if low < values.count() && values.compare(low, value).is_eq() {
+        let (place, is_there) = values.search(low, value);
+        low = place;
+        if is_there {
             let code = i64::try_from(low).expect("a dictionary fits memory");
             // Codes below the base do not occur.
             if let Ok(distance) = u64::try_from(code - codes.base()) {
@@ -63,17 +56,36 @@ pub(super) fn integer_hits<'a>(packed: &Packed, points: Points<'a>) -> Vec<Hit<'
 /// Intervals of packed values, and all who ask for each.
 pub(super) struct Groups {
     intervals: Vec<(u64, u64)>,
-    /// Behind one another.
+    askers: Askers,
+}
+
+/// Who asks for each of several things: lists behind one another.
+#[derive(Default)]
+pub(super) struct Askers {
     questions: Vec<QuestionIndex>,
-    /// Where those of each interval end.
+    /// Where each list ends.
     ends: Vec<usize>,
+}
+
+impl Askers {
+    /// Adds a list.
+    pub(super) fn push(&mut self, questions: impl IntoIterator<Item = QuestionIndex>) {
+        self.questions.extend(questions);
+        self.ends.push(self.questions.len());
+    }
+
+    /// The list at a place.
+    pub(super) fn of(&self, place: usize) -> &[QuestionIndex] {
+        let first = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.questions[first..self.ends[place]]
+    }
 }
 
 impl Groups {
     /// Divides what hits cover into intervals that the same questions ask for; above `max` there are
     /// no values.
     pub(super) fn of(hits: &[Hit<'_>], max: u64) -> Self {
-        let mut groups = Self { intervals: Vec::new(), questions: Vec::new(), ends: Vec::new() };
+        let mut groups = Self { intervals: Vec::new(), askers: Askers::default() };
         let mut hits = hits.iter().filter(|hit| hit.low <= max).collect::<Vec<_>>();
         hits.sort_unstable_by_key(|hit| hit.low);
         let mut open: Vec<&Hit<'_>> = Vec::new();
@@ -87,9 +99,7 @@ impl Groups {
             let end = open.iter().map(|hit| hit.high).min().unwrap_or(u64::MAX).min(next).min(max);
             if !open.is_empty() {
                 groups.intervals.push((low, end));
-                let all = open.iter().flat_map(|hit| hit.questions).copied();
-                groups.questions.extend(all);
-                groups.ends.push(groups.questions.len());
+                groups.askers.push(open.iter().flat_map(|hit| hit.questions).copied());
             }
             open.retain(|hit| hit.high > end && end < max);
             low = match (open.is_empty(), rest.first()) {
@@ -113,19 +123,14 @@ impl Groups {
 
     /// Who asks for the values of a group.
     pub(super) fn of_head(&self, head: u16) -> &[QuestionIndex] {
-        usize::from(head).checked_sub(1).map_or(&[], |place| self.of_interval(place))
-    }
-
-    fn of_interval(&self, place: usize) -> &[QuestionIndex] {
-        let first = place.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.questions[first..self.ends[place]]
+        usize::from(head).checked_sub(1).map_or(&[], |place| self.askers.of(place))
     }
 
     /// Who asks for a packed value.
     pub(super) fn find(&self, distance: u64) -> &[QuestionIndex] {
         let place = self.intervals.partition_point(|(_, high)| *high < distance);
         match self.intervals.get(place) {
-            Some((low, _)) if *low <= distance => self.of_interval(place),
+            Some((low, _)) if *low <= distance => self.askers.of(place),
             _ => &[],
         }
     }
@@ -174,7 +179,7 @@ impl Filter {
 }
 
 /// A multiplication whose upper bits depend on all of the value.
-fn hash(value: u64) -> u64 {
+pub(super) fn hash(value: u64) -> u64 {
     (value ^ (value >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 

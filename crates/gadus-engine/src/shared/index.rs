@@ -12,7 +12,7 @@ use super::Question;
 use super::order::{Order, choose_pairs, merge_columns};
 use super::selectivity::Samples;
 use crate::error::Result;
-use crate::scan::{Comparison, Test, merged};
+use crate::scan::{Comparison, Test};
 use crate::snapshot::Table;
 use crate::types::Datum;
 
@@ -102,7 +102,7 @@ impl Table {
     /// nothing to do with one another.
     #[allow(clippy::cast_precision_loss)] // an estimate
     pub fn estimate(&self, question: &Question) -> Result<Estimate> {
-        let predicates = merged(question.predicates.clone());
+        let Question { predicates, .. } = question.clone().simplified();
         let order = Order::of(&Samples::of(self), &predicates)?;
         let looked_up_by = order.looked_up_by.map(|place| predicates[place].column);
         Ok(Estimate { rows: self.rows() as f64 * order.share_of_all(), looked_up_by })

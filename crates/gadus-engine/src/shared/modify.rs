@@ -1,5 +1,6 @@
 //! What is done to all rows that a question finds.
 
+use super::question::{Question, Wanted};
 use crate::error::{Error, Result};
 use crate::scan::Predicate;
 use crate::types::{Datum, TableSchema};
@@ -39,6 +40,12 @@ pub struct NewValues {
 pub type MakeValues = dyn Fn(&[Datum]) -> Result<Vec<Datum>> + Send + Sync;
 
 impl Modification {
+    /// Which rows it is for.
+    #[must_use]
+    pub fn question(&self) -> Question {
+        Question { predicates: self.predicates.clone(), wanted: Wanted::Rows }
+    }
+
     /// Refuses new values of keys: their rows would be elsewhere afterwards.
     pub(super) fn check(&self, schema: &TableSchema) -> Result<()> {
         if let Fate::Changed(values) = &self.fate

@@ -1,8 +1,8 @@
 //! Values of two columns that are asked for together, as a segment's packed values.
 
-use super::hits::Filter;
+use super::hits::{Askers, Filter, hash};
 use super::index::QuestionIndex;
-use crate::encoding::{Body, Column, Packed, Values};
+use crate::encoding::{Body, Column};
 use crate::types::Datum;
 
 /// Pairs of packed values in one number: the first below, the second above its bits.
@@ -10,10 +10,8 @@ pub(super) struct PairHits {
     filter: Filter,
     /// In order, each once.
     keys: Vec<u64>,
-    /// Who asks for each, behind one another.
-    questions: Vec<QuestionIndex>,
-    /// Where those of each key end.
-    ends: Vec<usize>,
+    /// Who asks for each.
+    askers: Askers,
 }
 
 impl PairHits {
@@ -24,8 +22,8 @@ impl PairHits {
         one: &Column,
         other: &Column,
     ) -> Option<(Self, u8)> {
-        let bits = packed_of(one)?.width();
-        if bits + packed_of(other)?.width() > 63 {
+        let bits = one.packed()?.width();
+        if bits + other.packed()?.width() > 63 {
             return None;
         }
         let key = |([first, second], question): &([Datum; 2], QuestionIndex)| {
@@ -33,18 +31,13 @@ impl PairHits {
         };
         let mut found = points.iter().filter_map(key).collect::<Vec<_>>();
         found.sort_unstable();
-        let (mut filter, mut keys, mut ends) = (Filter::new(), Vec::new(), Vec::new());
-        for (count, (key, _)) in (1..).zip(&found) {
-            if keys.last() == Some(key) {
-                *ends.last_mut().expect("as many as keys") = count;
-            } else {
-                filter.add(hash(*key));
-                keys.push(*key);
-                ends.push(count);
-            }
+        let mut hits = Self { filter: Filter::new(), keys: Vec::new(), askers: Askers::default() };
+        for same in found.chunk_by(|(one, _), (other, _)| one == other) {
+            hits.filter.add(hash(same[0].0));
+            hits.keys.push(same[0].0);
+            hits.askers.push(same.iter().map(|(_, question)| *question));
         }
-        let questions = found.into_iter().map(|(_, question)| question).collect();
-        Some((Self { filter, keys, questions, ends }, bits))
+        Some((hits, bits))
     }
 
     pub(super) fn may_hold(&self, key: u64) -> bool {
@@ -53,53 +46,23 @@ impl PairHits {
 
     /// Who asks for a pair.
     pub(super) fn of_key(&self, key: u64) -> &[QuestionIndex] {
-        let Ok(place) = self.keys.binary_search(&key) else { return &[] };
-        let first = place.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.questions[first..self.ends[place]]
-    }
-}
-
-/// A multiplication whose upper bits depend on all of the key.
-fn hash(key: u64) -> u64 {
-    (key ^ (key >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-/// The packed values or codes of a column.
-pub(super) fn packed_of(column: &Column) -> Option<&Packed> {
-    match &column.body {
-        Body::Dictionary { codes: packed, .. } | Body::Plain(Values::Integer(packed)) => {
-            Some(packed)
-        }
-        _ => None,
+        self.keys.binary_search(&key).map_or(&[], |place| self.askers.of(place))
     }
 }
 
 /// A value as a distance from the base of a column's packed values; none where no row has it.
 fn distance_of(column: &Column, value: &Datum) -> Option<u64> {
-    let (packed, value) = match &column.body {
-        Body::Dictionary { values, codes } => (codes, code_of(values, value)?),
-        Body::Plain(Values::Integer(packed)) => match value {
-            Datum::Integer(value) => (packed, *value),
+    let packed = column.packed()?;
+    let value = match (&column.body, value) {
+        (Body::Dictionary { values, .. }, value) => match values.search(0, value) {
+            (code, true) => i64::try_from(code).ok()?,
             _ => return None,
         },
+        (_, Datum::Integer(value)) => *value,
         _ => return None,
     };
     let distance = u64::try_from(i128::from(value) - i128::from(packed.base())).ok()?;
     Some(distance).filter(|distance| *distance <= packed.distance_max())
-}
-
-/// The place of a value in a dictionary.
-fn code_of(values: &Values, value: &Datum) -> Option<i64> {
-    let (mut low, mut high) = (0, values.count());
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        match values.compare(middle, value) {
-            std::cmp::Ordering::Less => low = middle + 1,
-            std::cmp::Ordering::Greater => high = middle,
-            std::cmp::Ordering::Equal => return i64::try_from(middle).ok(),
-        }
-    }
-    None
 }
 
 #[cfg(test)]

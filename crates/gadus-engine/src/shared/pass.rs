@@ -11,7 +11,7 @@ use super::index::{BatchIndex, ColumnIndex, QuestionIndex};
 use super::probe::probe;
 use super::question::{Answer, FoundRows, Question, Wanted};
 use crate::error::{Error, ErrorKind, Result};
-use crate::scan::{CHUNK_ROWS, Folding, SegmentFilter, may_hold, merged, open_columns};
+use crate::scan::{CHUNK_ROWS, Folding, SegmentFilter, may_hold, open_columns};
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use crate::vector::Rows;
@@ -47,15 +47,16 @@ enum Found {
 
 impl Pass {
     pub(crate) fn new(table: Table, questions: Vec<Question>) -> Result<Self> {
-        let simpler = |question: Question| Question {
-            predicates: merged(question.predicates),
-            wanted: question.wanted,
-        };
-        let questions = questions.into_iter().map(simpler).collect::<Vec<_>>();
+        let questions = questions.into_iter().map(Question::simplified).collect::<Vec<_>>();
         let index = BatchIndex::build(&table, &questions)?;
         let segments = table.version().segments.values();
         let segments = segments.filter(|segment| segment.live_rows() > 0).cloned().collect();
         Ok(Self { table, questions, index, segments, next: AtomicUsize::new(0) })
+    }
+
+    /// All that it answers.
+    pub(crate) fn questions(&self) -> usize {
+        self.questions.len()
     }
 
     /// Questions without a selective conjunct.

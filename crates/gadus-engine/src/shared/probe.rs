@@ -11,10 +11,11 @@ use super::hits::{
     Filter, Groups, Hit, Points, dictionary_hits, hash_at, hash_bytes, integer_hits,
 };
 use super::index::{ColumnIndex, QuestionIndex};
-use super::pair_hits::{PairHits, packed_of};
+use super::pair_hits::PairHits;
 use crate::encoding::{Body, ByteValues, Column, Packed, Values, code_index};
 use crate::error::Result;
 use crate::scan::{CHUNK_ROWS, Prepared, Test};
+use crate::segment::column_number;
 use crate::types::Datum;
 
 /// Ranges that are tested one by one, 64 rows at a time: four of these cost as much as a table.
@@ -68,10 +69,6 @@ pub(super) fn probe<'t>(
         index.each_match(&value, |question| candidates.push(question, position));
     }
     Ok(())
-}
-
-fn column_number(column: usize) -> u32 {
-    u32::try_from(column).expect("at most COLUMNS_MAX columns")
 }
 
 /// The base's part of a probe.
@@ -132,7 +129,7 @@ impl<'a, 't> BaseProbe<'a, 't> {
 
     /// Rows that have two values together.
     fn pairs(&mut self, hits: &PairHits, bits: u8, second: &Column) {
-        let (Some(one), Some(other)) = (packed_of(self.column), packed_of(second)) else { return };
+        let (Some(one), Some(other)) = (self.column.packed(), second.packed()) else { return };
         let (mut ones, mut others, mut found) = ([0; CHUNK_ROWS], [0; CHUNK_ROWS], [0; CHUNK_ROWS]);
         for first in (0..one.count()).step_by(CHUNK_ROWS) {
             let count = CHUNK_ROWS.min(one.count() - first);

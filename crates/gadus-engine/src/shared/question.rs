@@ -1,12 +1,12 @@
 //! What is asked of a table in a shared scan, and what comes back.
 
 use crate::error::Result;
-use crate::scan::{Aggregate, Aggregated, Predicate, batch_of, fields_of};
+use crate::scan::{Aggregate, Aggregated, Predicate, batch_of, fields_of, merged};
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
-use gadus_base::{ByteWriter, SegmentId};
+use gadus_base::{ByteWriter, RowId};
 use std::sync::Arc;
 
 /// A question about one table.
@@ -57,6 +57,11 @@ struct Piece {
 const BATCH_ROWS: usize = 8_192;
 
 impl Question {
+    /// The same with the two bounds of a range as one predicate.
+    pub(super) fn simplified(self) -> Self {
+        Self { predicates: merged(self.predicates), wanted: self.wanted }
+    }
+
     /// Bytes that only equal questions have in common.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut to = ByteWriter::new();
@@ -104,8 +109,11 @@ impl FoundRows {
         self.pieces.iter().map(|piece| piece.positions.len()).sum()
     }
 
-    pub(super) fn places(&self) -> impl Iterator<Item = (SegmentId, &[u32])> {
-        self.pieces.iter().map(|piece| (piece.segment.id, &*piece.positions))
+    /// Which rows they are.
+    pub fn ids(&self) -> impl Iterator<Item = RowId> {
+        self.pieces.iter().flat_map(|Piece { segment, positions }| {
+            positions.iter().map(|&position| RowId { segment: segment.id, position })
+        })
     }
 
     /// How many batches they make.

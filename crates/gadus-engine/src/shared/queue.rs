@@ -9,7 +9,7 @@
 use super::asked::Ticket;
 use super::modify::Modification;
 use super::question::Question;
-use crate::engine::Inner;
+use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::types::TableSchema;
 use gadus_base::{Instant, TableId};
@@ -45,7 +45,8 @@ pub(super) struct WaitingModification {
     pub(super) schema: Arc<TableSchema>,
     pub(super) modification: Modification,
     pub(super) durability: Durability,
-    pub(super) inner: Arc<Inner>,
+    /// Keeps the database open until the modification is carried out.
+    pub(super) engine: Engine,
     pub(super) ticket: Ticket,
 }
 

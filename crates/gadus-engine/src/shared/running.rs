@@ -2,17 +2,14 @@
 
 use super::apply::FoundModification;
 use super::asked::Ticket;
-use super::modify::Modification;
 use super::pass::{Pass, Work};
-use super::question::{Answer, Question, Wanted};
+use super::question::{Answer, Question};
 use super::queue::{Batch, WaitingModification, WaitingQuestion};
 use super::writer::FoundBatch;
-use crate::engine::Inner;
 use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::{Snapshot, Table};
 use crate::types::TableSchema;
 use gadus_base::{Instant, TableId, clock};
-use gadus_storage::Durability;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,8 +24,8 @@ pub(super) struct Running {
     scanned: Table,
     /// For each of the pass's first questions who asked it; the modifications' questions follow.
     tickets: Vec<Vec<Ticket>>,
-    modifying: Mutex<Vec<Modifying>>,
-    modifications: usize,
+    /// Until their rows are found.
+    modifying: Mutex<Vec<WaitingModification>>,
 }
 
 /// Who works at a pass, and what those have found who no longer do.
@@ -36,15 +33,6 @@ pub(super) struct Running {
 pub(super) struct Progress {
     pub(super) workers: usize,
     pub(super) works: Vec<Work>,
-}
-
-/// A modification whose rows a pass finds.
-#[derive(Debug)]
-struct Modifying {
-    modification: Modification,
-    durability: Durability,
-    inner: Arc<Inner>,
-    ticket: Ticket,
 }
 
 impl Running {
@@ -61,7 +49,9 @@ impl Running {
         let (mut questions, mut tickets): (Vec<Question>, Vec<Vec<Ticket>>) = Default::default();
         let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
         for WaitingQuestion { schema, question, ticket } in batch.questions {
-            let Some(ticket) = fitting(scanned.as_ref(), &schema, ticket) else { continue };
+            if !is_fitting(scanned.as_ref(), &schema, &ticket) {
+                continue;
+            }
             let place = *known.entry(question.encode()).or_insert(questions.len());
             if place == questions.len() {
                 questions.push(question);
@@ -69,38 +59,21 @@ impl Running {
             }
             tickets[place].push(ticket);
         }
-        let mut modifications = Vec::new();
-        for WaitingModification { schema, modification, durability, inner, ticket } in
-            batch.modifications
-        {
-            let Some(ticket) = fitting(scanned.as_ref(), &schema, ticket) else { continue };
-            if ticket.is_withdrawn() {
-                continue;
-            }
-            let predicates = modification.predicates.clone();
-            questions.push(Question { predicates, wanted: Wanted::Rows });
-            modifications.push(Modifying { modification, durability, inner, ticket });
-        }
+        let mut modifying = batch.modifications;
+        modifying.retain(|waiting| {
+            !waiting.ticket.is_withdrawn()
+                && is_fitting(scanned.as_ref(), &waiting.schema, &waiting.ticket)
+        });
+        questions.extend(modifying.iter().map(|waiting| waiting.modification.question()));
         let scanned = scanned.filter(|_| !questions.is_empty())?;
         match Pass::new(scanned.clone(), questions) {
             Ok(pass) => {
-                let progress = Mutex::default();
-                let count = modifications.len();
-                let modifying = Mutex::new(modifications);
-                Some(Self {
-                    table,
-                    pass,
-                    began,
-                    progress,
-                    scanned,
-                    tickets,
-                    modifying,
-                    modifications: count,
-                })
+                let (progress, modifying) = (Mutex::default(), Mutex::new(modifying));
+                Some(Self { table, pass, began, progress, scanned, tickets, modifying })
             }
             Err(error) => {
                 let asked = tickets.iter().flatten();
-                let all = asked.chain(modifications.iter().map(|one| &one.ticket));
+                let all = asked.chain(modifying.iter().map(|one| &one.ticket));
                 all.for_each(|ticket| ticket.answer(Err(error.clone())));
                 None
             }
@@ -124,7 +97,7 @@ impl Running {
     }
 
     pub(super) fn modifications(&self) -> usize {
-        self.modifications
+        self.pass.questions() - self.distinct()
     }
 
     /// Answers the questions; returns what is to be modified.
@@ -135,11 +108,9 @@ impl Running {
             tickets.iter().for_each(|ticket| ticket.answer(answer.clone()));
         }
         let modifying = std::mem::take(&mut *self.modifying.lock());
-        let mut batch = FoundBatch::of(self.scanned.clone(), modifying.first()?.inner.clone());
-        for (one, answer) in modifying.into_iter().zip(answers) {
-            if !one.ticket.take() {
-                continue;
-            }
+        let mut batch = FoundBatch::of(self.scanned.clone(), modifying.first()?.engine.clone());
+        let taken = modifying.into_iter().zip(answers).filter(|(one, _)| one.ticket.take());
+        for (one, answer) in taken {
             let rows = answer.and_then(|answer| match answer {
                 Answer::Rows(rows) => Ok(rows.ids().collect()),
                 _ => Err(Error::internal("a modification has no rows")),
@@ -154,12 +125,12 @@ impl Running {
     }
 }
 
-/// The ticket, where the table still has the shape that was asked for; else that is answered.
-fn fitting(table: Option<&Table>, schema: &Arc<TableSchema>, ticket: Ticket) -> Option<Ticket> {
-    if table.is_some_and(|table| Arc::ptr_eq(table.schema(), schema)) {
-        return Some(ticket);
+/// Whether the table still has the shape that was asked for; where it has not, that is the answer.
+fn is_fitting(table: Option<&Table>, schema: &Arc<TableSchema>, ticket: &Ticket) -> bool {
+    let fits = table.is_some_and(|table| Arc::ptr_eq(table.schema(), schema));
+    if !fits {
+        let message = format!("table \"{}\" was changed or dropped meanwhile", schema.name);
+        ticket.answer(Err(Error::new(ErrorKind::Conflict, message)));
     }
-    let message = format!("table \"{}\" was changed or dropped meanwhile", schema.name);
-    ticket.answer(Err(Error::new(ErrorKind::Conflict, message)));
-    None
+    fits
 }

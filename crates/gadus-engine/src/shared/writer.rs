@@ -7,7 +7,7 @@ use super::apply::FoundModification;
 use super::asked::Ticket;
 use super::question::Answer;
 use crate::blobs::Blobs;
-use crate::engine::Inner;
+use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::Table;
 use crate::transaction::Transaction;
@@ -24,12 +24,11 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(super) struct FoundBatch {
     found_in: Table,
-    inner: Arc<Inner>,
+    engine: Engine,
     modifications: Vec<FoundModification>,
     tickets: Vec<Ticket>,
-    /// Whether one of them waits for the medium, or for a thread that syncs.
-    is_sync: bool,
-    is_relaxed: bool,
+    /// What all of them are content with.
+    durability: Durability,
 }
 
 /// What the writer has done.
@@ -57,9 +56,9 @@ struct State {
 }
 
 impl FoundBatch {
-    pub(super) fn of(found_in: Table, inner: Arc<Inner>) -> Self {
+    pub(super) fn of(found_in: Table, engine: Engine) -> Self {
         let (modifications, tickets) = Default::default();
-        Self { found_in, inner, modifications, tickets, is_sync: false, is_relaxed: false }
+        Self { found_in, engine, modifications, tickets, durability: Durability::Off }
     }
 
     pub(super) fn add(
@@ -68,25 +67,15 @@ impl FoundBatch {
         durability: Durability,
         ticket: Ticket,
     ) {
-        self.is_sync |= durability == Durability::Sync;
-        self.is_relaxed |= durability == Durability::Relaxed;
+        self.durability = self.durability.min(durability);
         self.modifications.push(modification);
         self.tickets.push(ticket);
     }
 
-    /// What all of them are content with.
-    fn durability(&self) -> Durability {
-        match (self.is_sync, self.is_relaxed) {
-            (true, _) => Durability::Sync,
-            (false, true) => Durability::Relaxed,
-            (false, false) => Durability::Off,
-        }
-    }
-
     /// Applies and commits; returns what became of each.
     fn commit(&mut self, blobs: &Arc<Blobs>) -> Result<Vec<Result<u64>>> {
-        let mut transaction = Transaction::new(self.inner.clone(), blobs.clone(), None)?;
-        transaction.set_durability(self.durability());
+        let mut transaction = Transaction::new(self.engine.inner().clone(), blobs.clone(), None)?;
+        transaction.set_durability(self.durability);
         let modifications = std::mem::take(&mut self.modifications);
         let outcomes = transaction.modify_found(&self.found_in, modifications)?;
         transaction.commit()?;

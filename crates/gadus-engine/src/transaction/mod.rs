@@ -21,7 +21,7 @@ use crate::engine::{Entered, Inner, RowChange, check_keys, check_row, check_valu
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::KeyRun;
 use crate::locks::{Locker, What};
-use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX};
+use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, column_number};
 use crate::snapshot::{Snapshot, Table};
 use crate::types::{Datum, TableSchema};
 use crate::version::{Change, DatabaseVersion, PRIVATE_SEGMENTS, TableVersion};
@@ -241,7 +241,7 @@ impl Transaction {
             }
             count += 1;
             for (&column, value) in columns.iter().zip(values) {
-                let column = u32::try_from(column).expect("at most COLUMNS_MAX columns");
+                let column = column_number(column);
                 let slot = patches.entry((row.segment, column)).or_default();
                 slot.push((row.position, value.clone()));
             }

@@ -1,8 +1,9 @@
 //! Disks that fail, fill up and lie, and files that are not what they should be.
 
 use crate::history::History;
+use crate::modify::modify_despite_faults;
 use crate::reference::{State, compare, state_of, try_rows_of, verify};
-use gadus_base::ByteCount;
+use gadus_base::{ByteCount, Random};
 use gadus_block::{
     ErrorKind as BlockErrorKind, Fault, FaultPlan, FaultyFolder, Folder, MemoryFolder, OpenMode,
     Operation, Repeat, TracedFolder,
@@ -307,6 +308,29 @@ fn a_failed_read_fails_its_query_only() {
             assert_eq!(state_of(&snapshot), state, "the same query succeeds now");
         }
     }
+}
+
+#[test]
+fn modifications_whose_reads_fail_change_nothing() {
+    let (image, state) = sample();
+    drop(open(&Arc::new(image.clone())).unwrap());
+    let mut failed = 0;
+    for nth in 0..60 {
+        let plan = FaultPlan::new();
+        let folder = Arc::new(FaultyFolder::new(Arc::new(image.copy()), plan.clone()));
+        // Nothing is cached: whatever is read may fail.
+        let options = Options { cache: ByteCount(0), ..options() };
+        let engine = Engine::open(folder.clone(), NAME, options).unwrap();
+        let next = plan.count_on(NAME, Operation::Read) + 1 + nth * 7;
+        let fault = Fault::Error(BlockErrorKind::Io);
+        plan.fail_on(NAME, Operation::Read, next, Repeat::Once, fault);
+        let mut state = state.clone();
+        let (mut random, table) = (Random::seeded(nth), nth as usize % state.len());
+        let table = state.values_mut().nth(table).unwrap();
+        failed += modify_despite_faults(&engine, table, &mut random);
+        assert_eq!(state_of(&engine.snapshot().unwrap()), state, "read {nth}");
+    }
+    assert!(failed > 20, "few modifications failed: {failed}");
 }
 
 #[test]

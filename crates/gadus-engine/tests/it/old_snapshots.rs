@@ -6,8 +6,8 @@ use crate::threads::{Place, row, schema, total, transfer};
 use arrow::array::Int64Array;
 use gadus_base::{ByteCount, Random};
 use gadus_engine::{
-    Datum, Durability, Engine, Error, ErrorKind, Options, RowChange, ScanRequest, Snapshot,
-    TableSchema,
+    Datum, Durability, Engine, Error, ErrorKind, Fate, FoundModification, Modification, Options,
+    RowChange, ScanRequest, Snapshot, TableSchema,
 };
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -65,6 +65,15 @@ fn scanned(snapshot: &Snapshot) -> Result<[i128; 2], Error> {
     Ok([rows, sum])
 }
 
+/// What has changed since is not known any more: rows found in the snapshot are not modified.
+fn modifies_no_more(engine: &Engine, old: &Snapshot) {
+    let modification = Modification { predicates: Vec::new(), fate: Fate::Deleted };
+    let found = FoundModification { modification, rows: Ok(Vec::new()) };
+    let mut transaction = engine.begin().unwrap();
+    let error = transaction.modify_found(&old.table("t").unwrap(), vec![found]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::SnapshotTooOld, "{error}");
+}
+
 /// The database is read through `engines[0]` and written through the last.
 fn is_given_up(place: &Place, limit: ByteCount) {
     let engines = place.open();
@@ -80,6 +89,9 @@ fn is_given_up(place: &Place, limit: ByteCount) {
     let mut given_up = None;
     for round in 0..ROUNDS {
         write_anew(writer, &table, round);
+        if scanned(&snapshot).is_err() {
+            modifies_no_more(writer, &snapshot);
+        }
         match scanned(&snapshot) {
             Ok(seen) => assert_eq!((seen, given_up), (old, None), "round {round}"),
             Err(error) => {

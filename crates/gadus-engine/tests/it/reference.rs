@@ -294,14 +294,6 @@ fn sum(values: &[&Datum]) -> Datum {
 }
 
 pub(crate) fn random_predicate(random: &mut Random, table: &TableState) -> Predicate {
-    const COMPARISONS: [Comparison; 6] = [
-        Comparison::Equal,
-        Comparison::NotEqual,
-        Comparison::Less,
-        Comparison::LessOrEqual,
-        Comparison::Greater,
-        Comparison::GreaterOrEqual,
-    ];
     let column = random.below(TYPES.len() as u64) as usize;
     let mut constant = || {
         let there = table.rows.values().nth(random.below(1 + table.rows.len() as u64) as usize);
@@ -323,7 +315,7 @@ pub(crate) fn random_predicate(random: &mut Random, table: &TableState) -> Predi
             Test::StartsWith(bytes[..length].to_vec())
         }
         4 => Test::Between(several[0].clone(), several[several.len() - 1].clone()),
-        _ => Test::Compare(COMPARISONS[random.below(6) as usize], one),
+        _ => Test::Compare(Comparison::ALL[random.below(6) as usize], one),
     };
     Predicate { column, test }
 }

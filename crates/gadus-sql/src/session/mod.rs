@@ -188,10 +188,13 @@ impl Session {
         self.progress.read()
     }
 
-    /// Whether a transaction is open; false while a statement runs.
+    /// Whether a transaction is open; while a statement runs, whether one was before it.
     #[must_use]
     pub fn in_transaction(&self) -> bool {
-        self.state.try_lock().is_ok_and(|state| state.transaction.is_some())
+        match self.state.try_lock() {
+            Ok(state) => state.transaction.is_some(),
+            Err(_) => self.outside.lock().in_transaction,
+        }
     }
 
     /// Appends Arrow batches to a table, as one statement; returns rows.

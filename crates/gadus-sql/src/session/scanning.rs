@@ -12,7 +12,7 @@ use crate::compiled::Compiled;
 use crate::rows::RowStream;
 use crate::value::Value;
 use gadus_engine::{
-    Answer, Asked, Durability, Error, ErrorKind, Modification, Question, Result, Table,
+    Answer, Asked, Durability, Error, ErrorKind, Modification, Question, Result, Snapshot, Table,
     Transaction, Wanted,
 };
 use std::sync::Arc;
@@ -46,9 +46,21 @@ impl Drop for Withdrawn {
 }
 
 /// Whether a modification that failed in a shared scan is to be carried out alone: its table has
-/// another shape, or somebody else has locked or changed one of its rows.
+/// another shape, somebody else has locked or changed one of its rows, or the scan's snapshot was given
+/// up.
 pub(super) fn is_for_alone(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Locked)
+    matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Locked | ErrorKind::SnapshotTooOld)
+}
+
+/// Whether others should not wait until so many rows are changed.
+pub(super) fn modifies_many(
+    snapshot: &Snapshot,
+    compiled: &Compiled,
+    modification: &Modification,
+) -> Result<bool> {
+    let table = snapshot.table_by_id(compiled.schema().id);
+    let estimate = table.map(|table| table.estimate(&modification.question())).transpose()?;
+    Ok(estimate.is_some_and(|estimate| estimate.rows >= SHARED_CHANGES_MAX))
 }
 
 impl Session {
@@ -105,7 +117,7 @@ impl Session {
         let waits = state.locking.unfinished.is_some();
         if !waits
             && self.is_shared(state, compiled)
-            && !self.modifies_many(compiled, &modification)?
+            && !modifies_many(&self.engine.snapshot()?, compiled, &modification)?
         {
             match self.modify_shared(state, compiled, modification.clone(), flag).await {
                 Err(error) if is_for_alone(&error) => {}
@@ -114,12 +126,12 @@ impl Session {
         }
         if let Some(transaction) = &mut state.transaction {
             let part = Part::of(transaction);
-            let outcome = self.modify_in(part.transaction, compiled, modification, flag)?;
+            let outcome = self.modify_in(part.transaction, compiled, &modification, flag)?;
             part.keep();
             return Ok(Some(outcome));
         }
         let mut own = self.own_transaction(state)?;
-        let outcome = self.modify_in(&mut own.transaction, compiled, modification, flag);
+        let outcome = self.modify_in(&mut own.transaction, compiled, &modification, flag);
         own.end(state, outcome).map(Some)
     }
 
@@ -152,31 +164,17 @@ impl Session {
         self.engine.modify(compiled.schema(), modification, durability)
     }
 
-    /// Whether others should not wait until so many rows are changed.
-    pub(super) fn modifies_many(
-        &self,
-        compiled: &Compiled,
-        modification: &Modification,
-    ) -> Result<bool> {
-        let table = self.engine.snapshot()?.table_by_id(compiled.schema().id);
-        let predicates = modification.predicates.clone();
-        let question = Question { predicates, wanted: Wanted::Rows };
-        let estimate = table.map(|table| table.estimate(&question)).transpose()?;
-        Ok(estimate.is_some_and(|estimate| estimate.rows >= SHARED_CHANGES_MAX))
-    }
-
     /// Finds and modifies rows as a transaction sees them.
     fn modify_in(
         &self,
         transaction: &mut Transaction,
         compiled: &Compiled,
-        modification: Modification,
+        modification: &Modification,
         flag: &Flag,
     ) -> Result<Outcome> {
-        let Modification { predicates, fate } = modification;
         let table = transaction.table(compiled.schema())?;
         let scanning = self.engine.scans_alone();
-        let answer = self.answer(&table, Question { predicates, wanted: Wanted::Rows }, flag)?;
+        let answer = self.answer(&table, modification.question(), flag)?;
         drop((table, scanning));
         let Answer::Rows(found) = answer else {
             return Err(Error::internal("a modification has no rows"));
@@ -184,7 +182,7 @@ impl Session {
         let rows = found.ids().collect::<Vec<_>>();
         // So that the transaction changes its version in place.
         drop(found);
-        let count = transaction.modify(compiled.schema(), &fate, &rows)?;
+        let count = transaction.modify(compiled.schema(), &modification.fate, &rows)?;
         compiled.outcome(Arc::new(Answer::Changed(count)), &self.cancel)
     }
 

@@ -1,6 +1,6 @@
 //! Statements that are begun, and answered later: thousands of them from one thread.
 
-use super::scanning::{ScanSharing, is_for_alone};
+use super::scanning::{ScanSharing, is_for_alone, modifies_many};
 use super::{Boxed, Cancel, Outcome, Session};
 use crate::shape::shape_of;
 use crate::value::Value;
@@ -45,11 +45,10 @@ impl Session {
         };
         let snapshot = self.engine.snapshot()?;
         let compiled = self.shared.compiled.get(shape, values.len(), &snapshot);
-        drop(snapshot);
         let Some(compiled) = compiled.filter(|compiled| compiled.scans()) else { return Ok(None) };
         let asked = if compiled.modifies() {
             let Some(modification) = compiled.modification(values)? else { return Ok(None) };
-            if self.modifies_many(&compiled, &modification)? {
+            if modifies_many(&snapshot, &compiled, &modification)? {
                 return Ok(None);
             }
             self.ask_modification(outside.durability, &compiled, modification)?

@@ -2,10 +2,11 @@
 
 use crate::scanning::{ROWS, conditions, filled, set, statement};
 use crate::support::Shell;
-use gadus_base::Random;
+use gadus_base::{Random, clock};
 use gadus_engine::{ErrorKind, Result};
 use gadus_sql::{Outcome, Session};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// All rows, in order.
 const ALL: &str = "SELECT * FROM bookings ORDER BY id";
@@ -115,7 +116,9 @@ fn a_modification_waits_for_whoever_has_locked_its_rows() {
     assert_eq!(changed(shell.runtime.block_on(free)).unwrap(), 1);
     let blocked = std::thread::scope(|scope| {
         let waits = scope.spawn(|| changed(shell.runtime.block_on(blocked)));
+        let began = clock().now();
         while !shell.run("SELECT max(waits) FROM gadus.sessions").contains("true") {
+            assert!(began.elapsed() < Duration::from_secs(60), "nobody waits");
             std::thread::yield_now();
         }
         mine.run("UPDATE bookings SET seat = 'mine' WHERE id = 7");

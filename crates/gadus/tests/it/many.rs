@@ -117,3 +117,29 @@ fn what_is_submitted_while_the_connection_is_busy_is_shared() {
     assert_eq!(database.statistics().clock.questions - before, 50);
     assert_eq!(count(slow.wait()).unwrap(), 49_500_000);
 }
+
+#[test]
+fn a_database_stays_open_until_what_was_submitted_is_carried_out() {
+    let folder = Folder::new();
+    for n in 0..20 {
+        let database = if n == 0 { filled(&folder) } else { reopened(&folder) };
+        let connection = database.connect();
+        drop(connection.submit(&format!("UPDATE t SET b = 'n{n}' WHERE a = 3"), &[]));
+        drop((connection, database));
+    }
+    let ask = "SELECT count(*) FROM t WHERE b = 'n19'";
+    assert_eq!(count(reopened(&folder).connect().run(ask, &[])).unwrap(), 100);
+}
+
+/// The database for this opener alone, once nobody else has it open.
+fn reopened(folder: &Folder) -> Database {
+    let began = clock().now();
+    loop {
+        match Database::open(folder.path("x.gadus"), Options::new().exclusive(true)) {
+            Ok(database) => return database,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::InUse, "{error}"),
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "it is not closed");
+        std::thread::yield_now();
+    }
+}

@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_picture_has_each_curve_with_its_name() {
-        let folder = std::env::temp_dir().join(format!("gadus-plot-{}.svg", std::process::id()));
+        let file = std::env::temp_dir().join(format!("gadus-plot-{}.svg", std::process::id()));
         let curve = |name: &str, factor: f64| Curve {
             name: name.to_owned(),
             points: [1.0, 64.0, 2_048.0].map(|x| (x, factor * x)).to_vec(),
@@ -106,9 +106,9 @@ mod tests {
             curves: vec![curve("one of them", 10.0), curve("the other", 0.1)],
         };
         let empty = Chart { title: "empty".to_owned(), x: "x", y: "y", curves: Vec::new() };
-        write(&folder, &[chart, empty]).unwrap();
-        let text = std::fs::read_to_string(&folder).unwrap();
-        std::fs::remove_file(&folder).unwrap();
+        write(&file, &[chart, empty]).unwrap();
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
         assert!(text.trim_end().ends_with("</svg>"), "{text}");
         for part in ["a title", "one of them", "the other", "statements/s", "polyline", "empty"] {
             assert!(text.contains(part), "{part}: {text}");

@@ -37,7 +37,7 @@ fn a_row_finds_who_asks_for_both_of_its_values() {
         });
         let points = points.collect::<Vec<_>>();
         let (hits, bits) = PairHits::of(&points, &columns[one], &columns[other]).unwrap();
-        let packed = [one, other].map(|place| packed_of(&columns[place]).unwrap());
+        let packed = [one, other].map(|place| columns[place].packed().unwrap());
         let mut found = 0;
         for (place, row) in rows.iter().enumerate() {
             let key = packed[0].distance(place) | packed[1].distance(place) << bits;
