@@ -54,13 +54,13 @@ pub use gadus_locks::{
 pub use gadus_storage::{Durability, Sharing, Stage, Takeovers};
 pub use locks::{Blocked, Locker};
 pub use scan::{
-    Aggregate, Aggregated, Comparison, Predicate, ROW_ID_COLUMN, Scan, ScanRequest, Test,
+    Aggregate, Aggregated, Comparison, Group, Predicate, ROW_ID_COLUMN, Scan, ScanRequest, Test,
 };
 pub use segment::SEGMENT_ROWS_MAX;
 pub use shared::{
     Answer, Asked, BATCH_QUERIES, BATCH_UPDATES, ClockStatistics, Estimate, Fate,
-    FoundModification, FoundRows, MakeValues, Modification, NewValues, Question, ScansAlone,
-    Wanted,
+    FoundModification, FoundRows, MakeValues, Modification, NewValues, OrderBy, Question,
+    ScansAlone, Wanted,
 };
 pub use snapshot::{Snapshot, Table};
 pub use transaction::{BulkWriter, Isolation, Savepoint, Transaction};

@@ -50,7 +50,11 @@ pub(crate) fn shape_of(text: &str) -> Option<Shape> {
             b'/' if bytes.get(at + 1) == Some(&b'*') => return None,
             b'0'..=b'9' if at == 0 || !(is_name(bytes[at - 1]) || bytes[at - 1] == b'.') => {
                 let (value, end) = number(text, at)?;
-                shape.push(value);
+                if is_ordinal(&shape.text) {
+                    shape.text.push_str(&text[at..end]);
+                } else {
+                    shape.push(value);
+                }
                 at = end;
             }
             _ if byte.is_ascii_whitespace() => {
@@ -96,6 +100,20 @@ impl Shape {
     }
 }
 
+/// Whether a number behind a text stands in a list of GROUP BY or ORDER BY, where it names a column.
+fn is_ordinal(before: &str) -> bool {
+    let is_list = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '"' | ',' | ' ');
+    let list = &before[before.trim_end_matches(is_list).len()..];
+    let mut words = list.rsplit([' ', ',']);
+    let word = words.find(|word| {
+        const ELSEWHERE: [&str; 8] =
+            ["limit", "offset", "fetch", "having", "where", "select", "from", "and"];
+        word.eq_ignore_ascii_case("by")
+            || ELSEWHERE.iter().any(|other| word.eq_ignore_ascii_case(other))
+    });
+    word.is_some_and(|word| word.eq_ignore_ascii_case("by"))
+}
+
 /// The value of a text behind the name of a type: nothing where the name is none, none where the text is
 /// no such value.
 #[allow(clippy::option_option)] // the two say different things
@@ -129,6 +147,11 @@ fn quoted(text: &str, at: usize) -> Option<(String, usize)> {
         value.push('\'');
         from = end + 2;
     }
+}
+
+/// The value of a number without a sign; none for forms that need more thought.
+pub(crate) fn number_literal(digits: &str) -> Option<Value> {
+    number(digits, 0).map(|(value, _)| value)
 }
 
 /// A number at `at` and the offset behind it; none for forms that need more thought.

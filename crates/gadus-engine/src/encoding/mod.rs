@@ -29,6 +29,7 @@ mod section;
 mod values;
 
 pub(crate) use choose::{EncodedColumn, OwnedValues, encode};
+pub(crate) use distinct::hash_bytes;
 pub(crate) use packed::Packed;
 pub(crate) use section::Sections;
 pub(crate) use values::{ByteValues, Values};

@@ -1,4 +1,4 @@
-//! Plain aggregates over rows of a table, without groups.
+//! Plain aggregates over rows of a table.
 //!
 //! - Each thread folds the rows that it finds; partial results are merged at the end.
 //! - Integer sums are exact in 128 bits; NULLs count only in `CountRows`.
@@ -8,6 +8,7 @@ use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use crate::types::{Datum, StorageClass, compare_floats};
 use crate::vector::{Rows, Vector};
+use std::ops::Range;
 
 /// What to fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,21 +41,47 @@ enum Partial {
     Bound { value: Datum, greatest: bool },
 }
 
+/// Aggregates of several groups of rows, which have numbers from 0.
+#[derive(Debug)]
+pub(super) struct Partials {
+    /// Those of a group without rows.
+    start: Vec<Partial>,
+    /// Group after group.
+    all: Vec<Partial>,
+}
+
+impl Aggregate {
+    /// The column that it reads.
+    fn column(self) -> Option<usize> {
+        match self {
+            Self::CountRows => None,
+            Self::Count(column) | Self::Sum(column) | Self::Min(column) | Self::Max(column) => {
+                Some(column)
+            }
+        }
+    }
+
+    /// It of no rows.
+    fn start(self, table: &Table) -> Result<Partial> {
+        Ok(match self {
+            Self::CountRows | Self::Count(_) => Partial::Count(0),
+            Self::Min(_) => Partial::Bound { value: Datum::Null, greatest: false },
+            Self::Max(_) => Partial::Bound { value: Datum::Null, greatest: true },
+            Self::Sum(column) => match table.schema().columns[column].column_type.storage() {
+                StorageClass::Float => Partial::SumFloat(None),
+                StorageClass::Bytes => {
+                    return Err(Error::new(ErrorKind::Input, "text and binary have no sum"));
+                }
+                _ => Partial::SumWide(None),
+            },
+        })
+    }
+}
+
 impl Folding {
     /// Aggregates of no rows.
     pub(crate) fn start(table: &Table, aggregates: &[Aggregate]) -> Result<Self> {
-        let start = |aggregate: &Aggregate| match *aggregate {
-            Aggregate::CountRows | Aggregate::Count(_) => Ok(Partial::Count(0)),
-            Aggregate::Min(_) => Ok(Partial::Bound { value: Datum::Null, greatest: false }),
-            Aggregate::Max(_) => Ok(Partial::Bound { value: Datum::Null, greatest: true }),
-            Aggregate::Sum(column) => match table.schema().columns[column].column_type.storage() {
-                StorageClass::Float => Ok(Partial::SumFloat(None)),
-                StorageClass::Bytes => {
-                    Err(Error::new(ErrorKind::Input, "text and binary have no sum"))
-                }
-                _ => Ok(Partial::SumWide(None)),
-            },
-        };
+        let start = |aggregate: &Aggregate| aggregate.start(table);
         Ok(Self(aggregates.iter().map(start).collect::<Result<_>>()?))
     }
 
@@ -68,17 +95,11 @@ impl Folding {
     ) -> Result<()> {
         let mut decoded: Vec<(usize, Vector)> = Vec::new();
         for (aggregate, partial) in aggregates.iter().zip(&mut self.0) {
-            let column = match *aggregate {
-                Aggregate::CountRows => {
-                    if let Partial::Count(total) = partial {
-                        *total += i64::try_from(rows.count()).expect("a chunk is small");
-                    }
-                    continue;
+            let Some(column) = aggregate.column() else {
+                if let Partial::Count(total) = partial {
+                    *total += i64::try_from(rows.count()).expect("a chunk is small");
                 }
-                Aggregate::Count(column)
-                | Aggregate::Sum(column)
-                | Aggregate::Min(column)
-                | Aggregate::Max(column) => column,
+                continue;
             };
             if !decoded.iter().any(|(known, _)| *known == column) {
                 let vector = segment.vector(table.schema(), table.blobs(), column, rows)?;
@@ -93,11 +114,68 @@ impl Folding {
 
     /// Adds what somebody else has added to the same aggregates.
     pub(crate) fn merge(&mut self, other: Self) -> Result<()> {
-        merge_all(&mut self.0, other.0)
+        self.0.iter_mut().zip(other.0).try_for_each(|(to, from)| merge(to, from))
     }
 
     pub(crate) fn finish(self) -> Vec<Aggregated> {
         self.0.into_iter().map(finish).collect()
+    }
+}
+
+impl Partials {
+    /// Without a group.
+    pub(super) fn of(table: &Table, aggregates: &[Aggregate]) -> Result<Self> {
+        Ok(Self { start: Folding::start(table, aggregates)?.0, all: Vec::new() })
+    }
+
+    /// A group more, without rows.
+    pub(super) fn push(&mut self) {
+        self.all.extend_from_slice(&self.start);
+    }
+
+    /// Adds rows, each to the group with the number that is given for it. `vector` reads a column of them.
+    pub(super) fn add(
+        &mut self,
+        aggregates: &[Aggregate],
+        numbers: &[u32],
+        vector: impl Fn(usize) -> Result<Vector>,
+    ) -> Result<()> {
+        let width = self.start.len();
+        for (place, aggregate) in aggregates.iter().enumerate() {
+            let places = numbers.iter().map(|&number| number as usize * width + place);
+            match aggregate.column() {
+                None => places.for_each(|place| {
+                    if let Partial::Count(total) = &mut self.all[place] {
+                        *total += 1;
+                    }
+                }),
+                Some(column) => {
+                    let vector = vector(column)?;
+                    for (row, place) in places.enumerate() {
+                        if vector.is_valid(row) {
+                            fold_row(&vector, row, &mut self.all[place])?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what somebody else has added to one of his groups to one of these.
+    pub(super) fn merge(&mut self, to: u32, other: &Self, from: u32) -> Result<()> {
+        let (to, from) = (self.group(to as usize), other.group(from as usize));
+        let pairs = self.all[to].iter_mut().zip(&other.all[from]);
+        pairs.into_iter().try_for_each(|(to, from)| merge(to, from.clone()))
+    }
+
+    pub(super) fn finish(&self, number: usize) -> Vec<Aggregated> {
+        self.all[self.group(number)].iter().cloned().map(finish).collect()
+    }
+
+    fn group(&self, number: usize) -> Range<usize> {
+        let width = self.start.len();
+        number * width..(number + 1) * width
     }
 }
 
@@ -175,23 +253,42 @@ fn tighten(bound: &mut Datum, value: Datum, greatest: bool) {
     }
 }
 
-fn merge_all(into: &mut [Partial], from: Vec<Partial>) -> Result<()> {
-    for (to, partial) in into.iter_mut().zip(from) {
-        match (to, partial) {
-            (Partial::Count(to), Partial::Count(from)) => *to += from,
-            (Partial::SumWide(to), Partial::SumWide(Some(from))) => {
-                *to = Some(to.unwrap_or(0).checked_add(from).ok_or_else(overflow)?);
-            }
-            (Partial::SumFloat(to), Partial::SumFloat(Some(from))) => {
-                *to = Some(to.unwrap_or(0.0) + from);
-            }
-            (Partial::Bound { value, greatest }, Partial::Bound { value: other, .. })
-                if !other.is_null() =>
-            {
-                tighten(value, other, *greatest);
-            }
-            _ => {}
+/// Adds a value that is not NULL.
+fn fold_row(vector: &Vector, row: usize, partial: &mut Partial) -> Result<()> {
+    match partial {
+        Partial::Count(total) => *total += 1,
+        Partial::SumWide(total) => {
+            let value = match vector.as_integers() {
+                Some(values) => i128::from(values[row]),
+                None => vector.datum(row).as_wide().unwrap_or(0),
+            };
+            *total = Some(total.unwrap_or(0).checked_add(value).ok_or_else(overflow)?);
         }
+        Partial::SumFloat(total) => {
+            if let Datum::Float(value) = vector.datum(row) {
+                *total = Some(total.unwrap_or(0.0) + value);
+            }
+        }
+        Partial::Bound { value, greatest } => tighten(value, vector.datum(row), *greatest),
+    }
+    Ok(())
+}
+
+fn merge(to: &mut Partial, from: Partial) -> Result<()> {
+    match (to, from) {
+        (Partial::Count(to), Partial::Count(from)) => *to += from,
+        (Partial::SumWide(to), Partial::SumWide(Some(from))) => {
+            *to = Some(to.unwrap_or(0).checked_add(from).ok_or_else(overflow)?);
+        }
+        (Partial::SumFloat(to), Partial::SumFloat(Some(from))) => {
+            *to = Some(to.unwrap_or(0.0) + from);
+        }
+        (Partial::Bound { value, greatest }, Partial::Bound { value: other, .. })
+            if !other.is_null() =>
+        {
+            tighten(value, other, *greatest);
+        }
+        _ => {}
     }
     Ok(())
 }

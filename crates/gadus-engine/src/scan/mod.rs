@@ -7,11 +7,14 @@
 
 mod aggregate;
 mod filter;
+mod grouping;
 mod predicate;
 
 pub(crate) use aggregate::Folding;
 pub use aggregate::{Aggregate, Aggregated};
 pub(crate) use filter::Prepared;
+pub use grouping::Group;
+pub(crate) use grouping::{Grouping, Groups, Room};
 pub(crate) use predicate::merged;
 pub use predicate::{Comparison, Predicate, Test};
 

@@ -43,7 +43,10 @@ impl Modification {
     /// Which rows it is for.
     #[must_use]
     pub fn question(&self) -> Question {
-        Question { predicates: self.predicates.clone(), wanted: Wanted::Rows }
+        Question {
+            predicates: self.predicates.clone(),
+            wanted: Wanted::Rows { rows_max: usize::MAX },
+        }
     }
 
     /// Refuses new values of keys: their rows would be elsewhere afterwards.

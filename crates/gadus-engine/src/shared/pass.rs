@@ -7,11 +7,12 @@
 use super::candidates::{Candidates, OpenSegment};
 use super::check::keep;
 use super::first_check::FirstChecks;
+use super::found::Found;
 use super::index::{BatchIndex, ColumnIndex, QuestionIndex};
 use super::probe::probe;
-use super::question::{Answer, FoundRows, Question, Wanted};
+use super::question::{Answer, Question};
 use crate::error::{Error, ErrorKind, Result};
-use crate::scan::{CHUNK_ROWS, Folding, SegmentFilter, may_hold, open_columns};
+use crate::scan::{CHUNK_ROWS, SegmentFilter, may_hold, open_columns};
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use crate::vector::Rows;
@@ -34,15 +35,6 @@ pub(crate) struct Pass {
 pub(crate) struct Work {
     candidates: Candidates,
     found: Vec<Result<Found>>,
-}
-
-/// What is known of the answer to one question.
-#[derive(Debug)]
-enum Found {
-    Nothing,
-    /// Segments by their place, and positions there.
-    Rows(Vec<(usize, Vec<u32>)>),
-    Fold(Folding),
 }
 
 impl Pass {
@@ -80,6 +72,9 @@ impl Pass {
         loop {
             let place = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(segment) = self.segments.get(place) else { return work };
+            if work.is_enough(&self.questions) {
+                continue;
+            }
             let mut open = OpenSegment::new(&self.table, segment);
             let mut first = FirstChecks::new(&self.questions, &self.index.checks);
             for column in &self.index.columns {
@@ -108,33 +103,19 @@ impl Pass {
         let nothing = || (0..self.questions.len()).map(|_| Ok(Found::Nothing)).collect();
         let mut all = works.next().map_or_else(nothing, |work| work.found);
         for work in works {
-            for (found, more) in all.iter_mut().zip(work.found) {
+            let questions = all.iter_mut().zip(work.found).zip(&self.questions);
+            for ((found, more), question) in questions {
                 let before = std::mem::replace(found, Ok(Found::Nothing));
-                *found = before.and_then(|before| before.with(more?));
+                *found = before.and_then(|before| before.with(more?, &question.wanted));
             }
         }
         let answer = |(question, found): (&Question, Result<Found>)| {
+            let answer =
+                found.and_then(|found| found.answer(question, &self.table, &self.segments));
             // What was read belongs to a snapshot that may have been given up meanwhile.
-            self.table.checked(found.and_then(|found| self.answer(question, found)))
+            self.table.checked(answer)
         };
         self.questions.iter().zip(all).map(answer).collect()
-    }
-
-    fn answer(&self, question: &Question, found: Found) -> Result<Answer> {
-        Ok(match (&question.wanted, found) {
-            (Wanted::Rows, Found::Rows(mut segments)) => {
-                segments.sort_unstable_by_key(|(place, _)| *place);
-                let named = segments
-                    .into_iter()
-                    .map(|(place, positions)| (self.segments[place].clone(), positions));
-                Answer::Rows(FoundRows::new(self.table.clone(), named.collect()))
-            }
-            (Wanted::Rows, _) => Answer::Rows(FoundRows::new(self.table.clone(), Vec::new())),
-            (Wanted::Fold(_), Found::Fold(folding)) => Answer::Folded(folding.finish()),
-            (Wanted::Fold(aggregates), _) => {
-                Answer::Folded(Folding::start(&self.table, aggregates)?.finish())
-            }
-        })
     }
 
     fn look_up<'t>(
@@ -154,7 +135,8 @@ impl Pass {
             self.add(work, question, |found| {
                 let (asked, checks) = self.asked(question);
                 keep(asked, checks, open, rows)?;
-                self.deliver(asked, open.segment, place, Rows::Positions(rows), found)
+                let segment = (open.segment, place);
+                found.add(&asked.wanted, &self.table, segment, Rows::Positions(rows))
             });
         });
         work.candidates = candidates;
@@ -200,74 +182,31 @@ impl Pass {
         let columns = open_columns(table, segment, predicates)?;
         let filter = SegmentFilter::new(table, segment, predicates, &columns);
         let rows = segment.rows as usize;
+        let wanted = &question.wanted;
         for first in (0..rows).step_by(CHUNK_ROWS) {
+            if found.is_enough(wanted) {
+                break;
+            }
             let count = CHUNK_ROWS.min(rows - first);
             let mask = filter.chunk(first, count)?;
             if mask.is_all() {
-                self.deliver(question, segment, place, Rows::Range { first, count }, found)?;
+                found.add(wanted, table, (segment, place), Rows::Range { first, count })?;
             } else if !mask.is_empty() {
                 let positions = mask.positions(super::probe::position_of(first));
-                self.deliver(question, segment, place, Rows::Positions(&positions), found)?;
+                found.add(wanted, table, (segment, place), Rows::Positions(&positions))?;
             }
         }
         Ok(())
     }
-
-    /// Notes rows that answer a question.
-    fn deliver(
-        &self,
-        question: &Question,
-        segment: &SegmentVersion,
-        place: usize,
-        rows: Rows<'_>,
-        found: &mut Found,
-    ) -> Result<()> {
-        if rows.count() == 0 {
-            return Ok(());
-        }
-        match &question.wanted {
-            Wanted::Rows => {
-                if let Found::Nothing = found {
-                    *found = Found::Rows(Vec::new());
-                }
-                let Found::Rows(segments) = found else { return Ok(()) };
-                if segments.last().is_none_or(|(last, _)| *last != place) {
-                    segments.push((place, Vec::new()));
-                }
-                let (_, positions) = segments.last_mut().expect("pushed if there was none");
-                match rows {
-                    Rows::Positions(more) => positions.extend_from_slice(more),
-                    Rows::Range { first, count } => {
-                        let first = super::probe::position_of(first);
-                        positions.extend(first..first + super::probe::position_of(count));
-                    }
-                }
-                Ok(())
-            }
-            Wanted::Fold(aggregates) => {
-                if let Found::Nothing = found {
-                    *found = Found::Fold(Folding::start(&self.table, aggregates)?);
-                }
-                let Found::Fold(folding) = found else { return Ok(()) };
-                folding.add(&self.table, segment, aggregates, rows)
-            }
-        }
-    }
 }
 
-impl Found {
-    fn with(self, other: Self) -> Result<Self> {
-        Ok(match (self, other) {
-            (found, Self::Nothing) | (Self::Nothing, found) => found,
-            (Self::Rows(mut all), Self::Rows(more)) => {
-                all.extend(more);
-                Self::Rows(all)
-            }
-            (Self::Fold(mut all), Self::Fold(more)) => {
-                all.merge(more)?;
-                Self::Fold(all)
-            }
-            _ => return Err(Error::internal("a question has two kinds of answer")),
+impl Work {
+    /// Whether no question needs more rows.
+    fn is_enough(&self, questions: &[Question]) -> bool {
+        let mut found = self.found.iter().zip(questions);
+        found.all(|(found, question)| match found {
+            Ok(found) => found.is_enough(&question.wanted),
+            Err(_) => true,
         })
     }
 }

@@ -1,7 +1,8 @@
 //! What is asked of a table in a shared scan, and what comes back.
 
+use super::first_rows::OrderBy;
 use crate::error::Result;
-use crate::scan::{Aggregate, Aggregated, Predicate, batch_of, fields_of, merged};
+use crate::scan::{Aggregate, Aggregated, Group, Predicate, batch_of, fields_of, merged};
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use arrow::array::RecordBatch;
@@ -22,18 +23,41 @@ pub struct Question {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Wanted {
     /// Which they are.
-    Rows,
+    Rows {
+        /// Where there are more, the answer is [`Answer::TooMany`].
+        rows_max: usize,
+    },
+    /// Which of them come first.
+    First {
+        /// By what; without it any rows will do.
+        order: Vec<OrderBy>,
+        /// How many.
+        count: usize,
+    },
     /// These values, folded.
     Fold(Vec<Aggregate>),
+    /// These values, folded for each combination of values in some columns.
+    Groups {
+        /// The columns; those of doubles tell -0 from 0.
+        by: Vec<usize>,
+        /// What of each group.
+        aggregates: Vec<Aggregate>,
+        /// Where there are more groups, the answer is [`Answer::TooMany`].
+        groups_max: usize,
+    },
 }
 
 /// The answer to a question, or what became of a modification.
 #[derive(Debug)]
 pub enum Answer {
-    /// Rows, where [`Wanted::Rows`] was asked.
+    /// Rows in the order of their table, where [`Wanted::Rows`] or [`Wanted::First`] was asked.
     Rows(FoundRows),
     /// A value for each aggregate of [`Wanted::Fold`].
     Folded(Vec<Aggregated>),
+    /// The values of each group of [`Wanted::Groups`], and its aggregates, in no order.
+    Groups(Vec<Group>),
+    /// There is more than was wanted.
+    TooMany,
     /// So many rows were changed by a modification.
     Changed(u64),
 }
@@ -71,20 +95,53 @@ impl Question {
         }
         // No column has this number.
         to.u64(u64::MAX);
-        if let Wanted::Fold(aggregates) = &self.wanted {
-            for aggregate in aggregates {
-                let (kind, column) = match *aggregate {
-                    Aggregate::CountRows => (0, 0),
-                    Aggregate::Count(column) => (1, column),
-                    Aggregate::Sum(column) => (2, column),
-                    Aggregate::Min(column) => (3, column),
-                    Aggregate::Max(column) => (4, column),
-                };
-                to.u8(kind);
-                to.u64(column as u64);
+        self.wanted.encode(&mut to);
+        to.finish()
+    }
+}
+
+impl Wanted {
+    fn encode(&self, to: &mut ByteWriter) {
+        match self {
+            Self::Rows { rows_max } => {
+                to.u8(0);
+                to.u64(*rows_max as u64);
+            }
+            Self::First { order, count } => {
+                to.u8(1);
+                to.u64(*count as u64);
+                for by in order {
+                    to.u64(by.column as u64);
+                    to.u8(u8::from(by.descending));
+                    to.u8(u8::from(by.nulls_first));
+                }
+            }
+            Self::Fold(aggregates) => {
+                to.u8(2);
+                encode_all(aggregates, to);
+            }
+            Self::Groups { by, aggregates, groups_max } => {
+                to.u8(3);
+                to.u64(*groups_max as u64);
+                to.u64(by.len() as u64);
+                by.iter().for_each(|&column| to.u64(column as u64));
+                encode_all(aggregates, to);
             }
         }
-        to.finish()
+    }
+}
+
+fn encode_all(aggregates: &[Aggregate], to: &mut ByteWriter) {
+    for aggregate in aggregates {
+        let (kind, column) = match *aggregate {
+            Aggregate::CountRows => (0, 0),
+            Aggregate::Count(column) => (1, column),
+            Aggregate::Sum(column) => (2, column),
+            Aggregate::Min(column) => (3, column),
+            Aggregate::Max(column) => (4, column),
+        };
+        to.u8(kind);
+        to.u64(column as u64);
     }
 }
 

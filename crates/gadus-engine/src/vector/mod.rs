@@ -190,6 +190,23 @@ impl Vector {
         }
     }
 
+    /// Adds bytes that only equal values of one column have in common, and that no other's begin with.
+    pub(crate) fn write_key(&self, index: usize, to: &mut Vec<u8>) {
+        let is_valid = self.is_valid(index);
+        to.push(u8::from(is_valid));
+        match &self.values {
+            _ if !is_valid => {}
+            VectorValues::Integer(values) => to.extend(values[index].to_le_bytes()),
+            VectorValues::Wide(values) => to.extend(values[index].to_le_bytes()),
+            VectorValues::Float(values) => to.extend(values[index].to_le_bytes()),
+            VectorValues::Bytes(views) => {
+                let bytes = views.get(index);
+                to.extend(bytes.len().to_le_bytes());
+                to.extend(bytes);
+            }
+        }
+    }
+
     /// The values of an `Integer` column, for which alone this is `Some`.
     pub(crate) fn as_integers(&self) -> Option<&[i64]> {
         match &self.values {

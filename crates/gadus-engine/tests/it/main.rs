@@ -14,6 +14,7 @@ mod history;
 mod model;
 mod modify;
 mod old_snapshots;
+mod questions;
 mod reference;
 mod serial;
 mod threads;

@@ -61,7 +61,10 @@ impl Drawn {
     }
 
     fn question(&self) -> Question {
-        Question { predicates: self.predicates.clone(), wanted: Wanted::Rows }
+        Question {
+            predicates: self.predicates.clone(),
+            wanted: Wanted::Rows { rows_max: usize::MAX },
+        }
     }
 
     /// Does the same to the reference; returns how many rows it has changed.

@@ -6,9 +6,9 @@
 use arrow::array::RecordBatch;
 use gadus_base::{Random, RowId};
 use gadus_engine::{
-    Aggregate, Answer, ColumnDefinition, ColumnType, Comparison, Datum, Engine, ErrorKind,
-    Predicate, Question, Result, ScanRequest, Snapshot, Table, TableSchema, Test, Wanted,
-    array_from_datums, datum_from_array,
+    Aggregate, Answer, ColumnDefinition, ColumnType, Comparison, Datum, Engine, Predicate,
+    Question, Result, ScanRequest, Snapshot, Table, TableSchema, Test, Wanted, array_from_datums,
+    datum_from_array,
 };
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -149,7 +149,7 @@ pub(crate) fn compare(snapshot: &Snapshot, state: &State, random: &mut Random, p
         // What is drawn for it changes nothing else.
         let mut own = random.child(1);
         if own.chance(0.2) {
-            compare_shared(&table, expected, &mut own, place);
+            crate::questions::compare_shared(&table, expected, &mut own, place);
         }
     }
 }
@@ -171,15 +171,15 @@ fn compare_keys(table: &Table, expected: &TableState, random: &mut Random, place
 }
 
 /// A question, and what its answer should be.
-struct Expected<'a> {
-    predicates: Vec<Predicate>,
-    rows: Vec<&'a Row>,
-    column: usize,
-    aggregates: Vec<Aggregate>,
-    folded: Vec<Datum>,
+pub(crate) struct Expected<'a> {
+    pub(crate) predicates: Vec<Predicate>,
+    pub(crate) rows: Vec<&'a Row>,
+    pub(crate) column: usize,
+    pub(crate) aggregates: Vec<Aggregate>,
+    pub(crate) folded: Vec<Datum>,
 }
 
-fn random_question<'a>(table: &'a TableState, random: &mut Random) -> Expected<'a> {
+pub(crate) fn random_question<'a>(table: &'a TableState, random: &mut Random) -> Expected<'a> {
     let mut predicates = Vec::new();
     if random.chance(0.4) {
         predicates = random_range(random, table);
@@ -196,6 +196,16 @@ fn random_question<'a>(table: &'a TableState, random: &mut Random) -> Expected<'
         Aggregate::Min(column),
         Aggregate::Max(column),
     ];
+    // The first column's values fill 64 bits; the others sum exactly also as floats.
+    if column != 2 {
+        aggregates.push(Aggregate::Sum(column));
+    }
+    let folded = fold(&rows, column);
+    Expected { predicates, rows, column, aggregates, folded }
+}
+
+/// What [`random_question`]'s aggregates of a column are for some rows.
+pub(crate) fn fold(rows: &[&Row], column: usize) -> Vec<Datum> {
     let values =
         rows.iter().map(|row| &row[column]).filter(|value| !value.is_null()).collect::<Vec<_>>();
     let count = |count: usize| Datum::Integer(count as i64);
@@ -206,12 +216,10 @@ fn random_question<'a>(table: &'a TableState, random: &mut Random) -> Expected<'
         bound(values.iter().min()),
         bound(values.iter().max()),
     ];
-    // The first column's values fill 64 bits; the others sum exactly also as floats.
     if column != 2 {
-        aggregates.push(Aggregate::Sum(column));
         folded.push(sum(&values));
     }
-    Expected { predicates, rows, column, aggregates, folded }
+    folded
 }
 
 fn compare_predicate(table: &Table, expected: &TableState, random: &mut Random, place: &str) {
@@ -238,45 +246,8 @@ pub(crate) fn folded_values(
     }
 }
 
-/// Asks many questions in one pass, of which some are the same.
-fn compare_shared(table: &Table, expected: &TableState, random: &mut Random, place: &str) {
-    let count = 1 + random.below(24);
-    let mut asked = (0..count).map(|_| random_question(expected, random)).collect::<Vec<_>>();
-    asked.extend((0..count / 8).map(|_| random_question(expected, &mut Random::seeded(count))));
-    let questions = asked.iter().map(|one| {
-        let wanted = match one.column {
-            0 | 1 => Wanted::Rows,
-            _ => Wanted::Fold(one.aggregates.clone()),
-        };
-        Question { predicates: one.predicates.clone(), wanted }
-    });
-    let cancelled = random.below(4 * count) as usize;
-    let is_cancelled = |place| place == cancelled;
-    let answers = table.answer(questions.collect(), 2, &is_cancelled).unwrap();
-    assert_eq!(answers.len(), asked.len(), "{place}");
-    for (index, (one, answer)) in asked.iter().zip(answers).enumerate() {
-        let what = || format!("{place}: question {index} of {}: {:?}", asked.len(), one.predicates);
-        match answer {
-            Err(error) if index == cancelled => assert_eq!(error.kind(), ErrorKind::Cancelled),
-            Err(error) => panic!("{}: {error}", what()),
-            Ok(_) if index == cancelled => panic!("{}: it was cancelled", what()),
-            Ok(Answer::Folded(values)) => assert_eq!(values, one.folded, "{}", what()),
-            Ok(Answer::Changed(_)) => panic!("{}: nothing was to be changed", what()),
-            Ok(Answer::Rows(rows)) => {
-                assert_eq!(rows.count(), one.rows.len(), "{}", what());
-                let mut found = BTreeMap::new();
-                for index in 0..rows.batches() {
-                    let batch = rows.batch(index, &(0..TYPES.len()).collect::<Vec<_>>()).unwrap();
-                    found.extend(values_of(&batch).map(|row| (integer(&row[0]), row)));
-                }
-                assert_eq!(found.values().collect::<Vec<_>>(), one.rows, "{}", what());
-            }
-        }
-    }
-}
-
 /// The rows of a batch of all columns.
-fn values_of(batch: &RecordBatch) -> impl Iterator<Item = Row> {
+pub(crate) fn values_of(batch: &RecordBatch) -> impl Iterator<Item = Row> {
     (0..batch.num_rows()).map(|row| {
         let value =
             |column: usize| datum_from_array(TYPES[column], batch.column(column), row).unwrap();

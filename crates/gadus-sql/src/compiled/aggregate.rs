@@ -1,13 +1,18 @@
-//! Plain aggregates over simple filters, folded by the engine's own scan.
+//! Aggregates over simple filters, in all or by group, folded by the engine's own scan.
 //!
 //! - Result types are those that DataFusion gives, so that a statement answers alike either way.
+//! - Where there are too many groups, the statement is left to DataFusion, which spills them.
 
 use super::Target;
 use super::filter::Filter;
+use super::order::Order;
 use crate::rows::RowStream;
 use crate::session::Outcome;
 use crate::value::Value;
-use arrow::array::{ArrayRef, Decimal128Array, Float64Array, Int64Array, RecordBatch, UInt64Array};
+use arrow::array::{
+    ArrayRef, Decimal128Array, Float64Array, Int64Array, RecordBatch, RecordBatchOptions,
+    UInt64Array,
+};
 use arrow::datatypes::{DataType, Field, Schema};
 use gadus_engine::{
     Aggregate, ColumnType, Datum, Error, ErrorKind, Question, Result, TableSchema, Wanted,
@@ -15,27 +20,40 @@ use gadus_engine::{
 };
 use std::sync::Arc;
 
-/// SELECT aggregates FROM table WHERE conjunction.
+/// Groups of one query at most; their values take some 10 MB.
+const GROUPS_MAX: usize = 65_536;
+
+/// SELECT columns and aggregates FROM table WHERE conjunction GROUP BY columns ORDER BY outputs.
 #[derive(Debug)]
 pub(crate) struct AggregateQuery {
     pub(super) target: Target,
+    /// The columns whose values name a group; none where all rows are one.
+    pub(super) by: Option<Vec<usize>>,
     pub(super) outputs: Vec<Output>,
     pub(super) filter: Filter,
+    /// By outputs.
+    pub(super) order: Order,
 }
 
 /// One column of the result.
 #[derive(Debug)]
 pub(super) struct Output {
-    aggregate: Aggregate,
-    /// The sum is divided by the count.
-    average: bool,
     name: String,
     data_type: DataType,
+    source: Source,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// The value in a column, which is at this place among those that name a group.
+    Name { place: usize, column: usize },
+    /// An aggregate, or its sum divided by its count.
+    Aggregate { aggregate: Aggregate, average: bool },
 }
 
 impl Output {
-    /// None for results whose type only DataFusion should choose.
-    pub(super) fn new(
+    /// An aggregate; none for results whose type only DataFusion should choose.
+    pub(super) fn aggregate(
         aggregate: Aggregate,
         average: bool,
         name: String,
@@ -48,7 +66,29 @@ impl Output {
             }
             Aggregate::Sum(column) => sum_type(schema.columns[column].column_type, average)?,
         };
-        Some(Self { aggregate, average, name, data_type })
+        Some(Self { name, data_type, source: Source::Aggregate { aggregate, average } })
+    }
+
+    /// A column that names groups; none where it does not.
+    pub(super) fn name(
+        column: usize,
+        name: String,
+        by: &[usize],
+        schema: &TableSchema,
+    ) -> Option<Self> {
+        let place = by.iter().position(|known| *known == column)?;
+        let data_type = schema.columns[column].column_type.arrow();
+        Some(Self { name, data_type, source: Source::Name { place, column } })
+    }
+
+    /// Whether it may be NULL.
+    fn is_nullable(&self, schema: &TableSchema) -> bool {
+        match self.source {
+            Source::Name { column, .. } => schema.columns[column].nullable,
+            Source::Aggregate { aggregate, .. } => {
+                !matches!(aggregate, Aggregate::CountRows | Aggregate::Count(_))
+            }
+        }
     }
 }
 
@@ -77,68 +117,109 @@ fn sum_type(column_type: ColumnType, average: bool) -> Option<DataType> {
 }
 
 impl AggregateQuery {
+    /// None where values need DataFusion's rules.
     pub(super) fn question(&self, parameters: &[Value]) -> Result<Option<Question>> {
-        let predicates = self.filter.predicates(&self.target, parameters)?;
-        let wanted = |predicates| Question { predicates, wanted: Wanted::Fold(self.aggregates()) };
-        Ok(predicates.map(wanted))
+        let Some(predicates) = self.filter.predicates(&self.target, parameters)? else {
+            return Ok(None);
+        };
+        if self.order.cut(parameters)?.is_none() {
+            return Ok(None);
+        }
+        let aggregates = self.aggregates();
+        let wanted = match &self.by {
+            None => Wanted::Fold(aggregates),
+            Some(by) => Wanted::Groups { by: by.clone(), aggregates, groups_max: GROUPS_MAX },
+        };
+        Ok(Some(Question { predicates, wanted }))
     }
 
     fn aggregates(&self) -> Vec<Aggregate> {
         let mut aggregates = Vec::new();
         for output in &self.outputs {
-            aggregates.push(output.aggregate);
-            if let (true, Aggregate::Sum(column)) = (output.average, output.aggregate) {
+            let Source::Aggregate { aggregate, average } = output.source else { continue };
+            aggregates.push(aggregate);
+            if let (true, Aggregate::Sum(column)) = (average, aggregate) {
                 aggregates.push(Aggregate::Count(column));
             }
         }
         aggregates
     }
 
-    /// The row of the folded values.
-    pub(super) fn outcome(&self, values: &[Datum]) -> Result<Outcome> {
-        let mut values = values.iter();
+    /// The rows of the groups, each with the values that name it and its aggregates.
+    pub(super) fn outcome(
+        &self,
+        groups: &[(&[Datum], &[Datum])],
+        parameters: &[Value],
+    ) -> Result<Outcome> {
+        let schema = &self.target.schema;
         let mut fields = Vec::with_capacity(self.outputs.len());
         let mut arrays = Vec::with_capacity(self.outputs.len());
+        let mut next = 0;
         for output in &self.outputs {
-            let value = values.next().ok_or_else(|| Error::internal("a value is missing"))?;
-            let count = if output.average { values.next() } else { None };
-            arrays.push(self.array(output, value, count)?);
-            let counts = matches!(output.aggregate, Aggregate::CountRows | Aggregate::Count(_));
-            fields.push(Field::new(&output.name, output.data_type.clone(), !counts));
+            let place = next;
+            arrays.push(match output.source {
+                Source::Name { place, column } => {
+                    let values = groups.iter().map(|(names, _)| &names[place]);
+                    array_from_datums(schema.columns[column].column_type, values)?
+                }
+                Source::Aggregate { aggregate, average } => {
+                    next += if average { 2 } else { 1 };
+                    let values = groups.iter().map(|(_, values)| &values[place..next]);
+                    self.array(output, aggregate, values)?
+                }
+            });
+            let nullable = output.is_nullable(schema);
+            fields.push(Field::new(&output.name, output.data_type.clone(), nullable));
         }
         let schema = Arc::new(Schema::new(fields));
-        let batch = RecordBatch::try_new(schema.clone(), arrays)?;
+        let options = RecordBatchOptions::new().with_row_count(Some(groups.len()));
+        let batch = RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?;
+        let cut = self.order.cut(parameters)?.unwrap_or_default();
+        let batch = self.order.apply(&batch, cut, |output| batch.column(output).clone())?;
         Ok(Outcome::Rows(RowStream::ready(schema, vec![batch])))
     }
 
-    fn array(&self, output: &Output, value: &Datum, count: Option<&Datum>) -> Result<ArrayRef> {
+    /// An aggregate of each group; of an average the sum and the count.
+    fn array<'a>(
+        &self,
+        output: &Output,
+        aggregate: Aggregate,
+        values: impl ExactSizeIterator<Item = &'a [Datum]>,
+    ) -> Result<ArrayRef> {
         let overflow =
             || Error::new(ErrorKind::OutOfRange, format!("{} leaves its range", output.name));
-        if let Aggregate::Min(column) | Aggregate::Max(column) = output.aggregate {
-            return array_from_datums(self.target.column_type(column), std::iter::once(value));
+        if let Aggregate::Min(column) | Aggregate::Max(column) = aggregate {
+            let values = values.map(|values| &values[0]);
+            return array_from_datums(self.target.column_type(column), values);
         }
-        let wide = value.as_wide();
+        let mut wides = values.map(|values| (values[0].as_wide(), values.get(1)));
         Ok(match &output.data_type {
             DataType::Float64 => {
-                let count = count.and_then(Datum::as_wide).filter(|count| *count > 0);
                 #[allow(clippy::cast_precision_loss)] // an average is the nearest double
-                let average = wide.zip(count).map(|(sum, count)| sum as f64 / count as f64);
-                Arc::new(Float64Array::from(vec![average]))
+                let average = |(sum, count): (Option<i128>, Option<&Datum>)| {
+                    let count = count.and_then(Datum::as_wide).filter(|count| *count > 0);
+                    sum.zip(count).map(|(sum, count)| sum as f64 / count as f64)
+                };
+                Arc::new(wides.map(average).collect::<Float64Array>())
             }
             DataType::Int64 => {
-                let value = wide.map(i64::try_from).transpose().map_err(|_| overflow())?;
-                Arc::new(Int64Array::from(vec![value]))
+                let value = |(wide, _): (Option<i128>, _)| wide.map(i64::try_from).transpose();
+                let values = wides.map(value).collect::<std::result::Result<Int64Array, _>>();
+                Arc::new(values.map_err(|_| overflow())?)
             }
             DataType::UInt64 => {
-                let value = wide.map(u64::try_from).transpose().map_err(|_| overflow())?;
-                Arc::new(UInt64Array::from(vec![value]))
+                let value = |(wide, _): (Option<i128>, _)| wide.map(u64::try_from).transpose();
+                let values = wides.map(value).collect::<std::result::Result<UInt64Array, _>>();
+                Arc::new(values.map_err(|_| overflow())?)
             }
             data_type @ DataType::Decimal128(precision, _) => {
                 let limit = 10_i128.checked_pow(u32::from(*precision)).unwrap_or(i128::MAX);
-                if wide.is_some_and(|wide| wide.unsigned_abs() >= limit.unsigned_abs()) {
+                let too_large = |wide: i128| wide.unsigned_abs() >= limit.unsigned_abs();
+                let all = wides.by_ref().map(|(wide, _)| wide).collect::<Vec<_>>();
+                if all.iter().flatten().any(|wide| too_large(*wide)) {
                     return Err(overflow());
                 }
-                Arc::new(Decimal128Array::from(vec![wide]).with_data_type(data_type.clone()))
+                Arc::new(Decimal128Array::from(all).with_data_type(data_type.clone()))
             }
             other => return Err(Error::internal(format!("no aggregate gives {other}"))),
         })
@@ -146,11 +227,18 @@ impl AggregateQuery {
 
     pub(super) fn explain(&self) -> String {
         let names = self.outputs.iter().map(|output| output.name.as_str());
+        let mut by = String::new();
+        if let Some(columns) = &self.by {
+            let schema = &self.target.schema;
+            let names = columns.iter().map(|&column| schema.columns[column].name.as_str());
+            by = format!(" by {}", names.collect::<Vec<_>>().join(", "));
+        }
         format!(
-            "Compiled: fold {} over {} with {} pushed-down conjuncts",
+            "Compiled: fold {}{by} over {} with {} pushed-down conjuncts{}",
             names.collect::<Vec<_>>().join(", "),
             self.target.schema.name,
-            self.filter.conjuncts.len()
+            self.filter.conjuncts.len(),
+            self.order.explained()
         )
     }
 }

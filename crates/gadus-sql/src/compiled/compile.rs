@@ -1,20 +1,20 @@
 //! From a parse tree to a compiled statement, or to nothing.
 
-use super::aggregate::{AggregateQuery, Output};
+use super::compile_grouped::{grouped, is_grouped};
+use super::compile_order::{named_item, order};
 use super::compile_writes::{delete_rows, insert_rows, update_rows};
 use super::filter::{Condition, Filter};
 use super::point::PointSelect;
 use super::scan::ScanQuery;
 use super::{Compiled, Operand, Target, negate};
 use crate::session::{folded, table_name};
-use crate::shape::typed_literal;
+use crate::shape::{number_literal, typed_literal};
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr,
-    ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor, TableWithJoins,
-    UnaryOperator, Value as SqlValue,
+    BinaryOperator, Expr, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor,
+    TableWithJoins, UnaryOperator, Value as SqlValue,
 };
-use gadus_engine::{Aggregate, ColumnType, Comparison, Snapshot, StorageClass, TableSchema};
+use gadus_engine::{ColumnType, Comparison, Snapshot, StorageClass, TableSchema};
 
 pub(super) fn compile(statement: &Statement, snapshot: &Snapshot) -> Option<Compiled> {
     match statement {
@@ -28,8 +28,6 @@ pub(super) fn compile(statement: &Statement, snapshot: &Snapshot) -> Option<Comp
 
 fn select(query: &Query, snapshot: &Snapshot) -> Option<Compiled> {
     let plain = query.with.is_none()
-        && query.order_by.is_none()
-        && query.limit_clause.is_none()
         && query.fetch.is_none()
         && query.locks.is_empty()
         && query.for_clause.is_none()
@@ -42,24 +40,42 @@ fn select(query: &Query, snapshot: &Snapshot) -> Option<Compiled> {
     }
     let [table] = select.from.as_slice() else { return None };
     let target = target(table, snapshot)?;
-    if let Some(columns) = projected(&select.projection, &target.schema) {
-        // Whole tables are left to DataFusion, which reads them with all threads.
-        let selection = select.selection.as_ref()?;
-        return Some(match key_operands(selection, &target.schema) {
-            Some(key) => Compiled::Select(PointSelect::new(target, columns, key)),
-            None => {
-                let filter = filter(Some(selection), &target.schema)?;
-                Compiled::Scan(ScanQuery::new(target, columns, filter))
-            }
-        });
+    if !is_grouped(select)
+        && let Some(columns) = projected(&select.projection, &target.schema)
+    {
+        return scan(query, select, target, columns);
     }
-    let outputs = select
-        .projection
-        .iter()
-        .map(|item| output(item, &target.schema))
-        .collect::<Option<Vec<_>>>()?;
-    let filter = filter(select.selection.as_ref(), &target.schema)?;
-    Some(Compiled::Aggregate(AggregateQuery { target, outputs, filter }))
+    grouped(query, select, target).map(Compiled::Aggregate)
+}
+
+/// SELECT columns FROM table WHERE conjunction ORDER BY columns.
+fn scan(
+    query: &Query,
+    select: &Select,
+    target: Target,
+    columns: Vec<(usize, String)>,
+) -> Option<Compiled> {
+    // Whole tables are left to DataFusion, which reads them with all threads.
+    let selection = select.selection.as_ref()?;
+    let schema = &target.schema;
+    let sorted_by = |expr: &Expr| {
+        // Only plain columns were projected.
+        let has_wildcard = columns.len() != select.projection.len();
+        let named = named_item(expr, &select.projection).filter(|_| !has_wildcard);
+        let found = named.map(|item| columns[item].0).or_else(|| column(expr, schema))?;
+        is_comparable(found, schema).then_some(found)
+    };
+    let order = order(query, sorted_by)?;
+    if let Some(key) = key_operands(selection, schema) {
+        return order.is_none().then(|| Compiled::Select(PointSelect::new(target, columns, key)));
+    }
+    let filter = filter(Some(selection), schema)?;
+    Some(Compiled::Scan(ScanQuery::new(target, columns, filter, order)))
+}
+
+/// Whether DataFusion compares the values of a column as the engine does: doubles it does not.
+pub(super) fn is_comparable(column: usize, schema: &TableSchema) -> bool {
+    schema.columns[column].column_type.storage() != StorageClass::Float
 }
 
 pub(super) fn filter(selection: Option<&Expr>, schema: &TableSchema) -> Option<Filter> {
@@ -71,13 +87,9 @@ pub(super) fn filter(selection: Option<&Expr>, schema: &TableSchema) -> Option<F
     Some(Filter { conjuncts })
 }
 
-/// Whether a SELECT has nothing but a projection, one FROM and a WHERE.
+/// Whether a SELECT has nothing but a projection, one FROM, a WHERE and a GROUP BY.
 fn is_plain(select: &Select) -> bool {
-    let ungrouped = matches!(&select.group_by,
-        GroupByExpr::Expressions(expressions, modifiers) if expressions.is_empty() && modifiers.is_empty());
-    ungrouped
-        && select.distinct.is_none()
-        && select.top.is_none()
+    select.top.is_none()
         && select.into.is_none()
         && select.lateral_views.is_empty()
         && select.prewhere.is_none()
@@ -179,7 +191,7 @@ pub(super) fn operand(expr: &Expr) -> Option<Operand> {
             SqlValue::Boolean(value) => Some(Operand::Literal(Value::Boolean(*value))),
             SqlValue::SingleQuotedString(text) => Some(Operand::Literal(Value::Text(text.clone()))),
             SqlValue::Number(digits, false) => {
-                digits.to_string().parse().ok().map(|value| Operand::Literal(Value::Integer(value)))
+                number_literal(&digits.to_string()).map(Operand::Literal)
             }
             _ => None,
         },
@@ -226,10 +238,7 @@ pub(super) fn key_operands(selection: &Expr, schema: &TableSchema) -> Option<Vec
 }
 
 fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
-    let usable = |column: usize| {
-        // Floats are left to DataFusion, which orders them otherwise.
-        schema.columns[column].column_type.storage() != StorageClass::Float
-    };
+    let usable = |column: usize| is_comparable(column, schema);
     let one = |column: usize, condition: Condition| usable(column).then(|| vec![condition]);
     match conjunct {
         Expr::BinaryOp { left, op, right } => {
@@ -280,51 +289,4 @@ fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
         }
         _ => None,
     }
-}
-
-fn output(item: &SelectItem, schema: &TableSchema) -> Option<Output> {
-    let (expr, alias) = match item {
-        SelectItem::UnnamedExpr(expr) => (expr, None),
-        SelectItem::ExprWithAlias { expr, alias } => (expr, Some(folded(alias))),
-        _ => return None,
-    };
-    let Expr::Function(function) = expr else { return None };
-    let (name, argument) = plain_call(function)?;
-    let column = match argument {
-        FunctionArgExpr::Wildcard => None,
-        FunctionArgExpr::Expr(expr) => match column(expr, schema) {
-            Some(column) => Some(column),
-            None => return None,
-        },
-        FunctionArgExpr::QualifiedWildcard(_) => return None,
-        #[allow(unreachable_patterns)] // variants of other versions of the parser
-        _ => return None,
-    };
-    let aggregate = match (name.as_str(), column) {
-        ("count", None) => Aggregate::CountRows,
-        ("count", Some(column)) => Aggregate::Count(column),
-        ("sum" | "avg", Some(column)) => Aggregate::Sum(column),
-        ("min", Some(column)) => Aggregate::Min(column),
-        ("max", Some(column)) => Aggregate::Max(column),
-        _ => return None,
-    };
-    // The same heading as `session::query` gives.
-    let heading = alias.unwrap_or_else(|| expr.to_string());
-    Output::new(aggregate, name == "avg", heading, schema)
-}
-
-/// The lower-case name and the one argument of an unadorned call.
-fn plain_call(function: &Function) -> Option<(String, &FunctionArgExpr)> {
-    let plain = function.filter.is_none()
-        && function.over.is_none()
-        && function.null_treatment.is_none()
-        && function.within_group.is_empty()
-        && matches!(function.parameters, FunctionArguments::None);
-    let FunctionArguments::List(list) = &function.args else { return None };
-    if !plain || list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
-        return None;
-    }
-    let [FunctionArg::Unnamed(argument)] = list.args.as_slice() else { return None };
-    let [part] = function.name.0.as_slice() else { return None };
-    Some((folded(part.as_ident()?), argument))
 }

@@ -8,9 +8,12 @@
 
 mod aggregate;
 mod compile;
+mod compile_grouped;
+mod compile_order;
 mod compile_writes;
 mod filter;
 mod modify;
+mod order;
 mod point;
 mod scan;
 mod writes;
@@ -248,14 +251,28 @@ impl Compiled {
         }
     }
 
-    /// The rows that an answer means.
-    pub(crate) fn outcome(&self, answer: Arc<Answer>, cancel: &Arc<Cancel>) -> Result<Outcome> {
-        match (self, &*answer) {
-            (Self::Aggregate(query), Answer::Folded(values)) => query.outcome(values),
-            (Self::Scan(query), Answer::Rows(_)) => query.outcome(answer, cancel),
+    /// The rows that an answer to its question with these parameters means; none where they are too
+    /// many to be held: then DataFusion, which spills, is to answer.
+    pub(crate) fn outcome(
+        &self,
+        answer: Arc<Answer>,
+        parameters: &[Value],
+        cancel: &Arc<Cancel>,
+    ) -> Result<Option<Outcome>> {
+        let outcome = match (self, &*answer) {
+            (_, Answer::TooMany) => return Ok(None),
+            (Self::Aggregate(query), Answer::Folded(values)) => {
+                query.outcome(&[(&[], values)], parameters)
+            }
+            (Self::Aggregate(query), Answer::Groups(groups)) => {
+                let groups = groups.iter().map(|(names, values)| (&**names, values.as_slice()));
+                query.outcome(&groups.collect::<Vec<_>>(), parameters)
+            }
+            (Self::Scan(query), Answer::Rows(_)) => query.outcome(answer, parameters, cancel),
             (Self::Modify(query), Answer::Changed(rows)) => Ok(query.outcome(*rows)),
             _ => Err(Error::internal("an answer of another kind than was asked for")),
-        }
+        };
+        outcome.map(Some)
     }
 
     pub(crate) fn schema(&self) -> &Arc<TableSchema> {

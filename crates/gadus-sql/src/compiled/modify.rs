@@ -55,7 +55,10 @@ impl ModifyQuery {
     /// Which rows it is for.
     pub(super) fn question(&self, parameters: &[Value]) -> Result<Option<Question>> {
         let predicates = self.filter.predicates(&self.target, parameters)?;
-        Ok(predicates.map(|predicates| Question { predicates, wanted: Wanted::Rows }))
+        Ok(predicates.map(|predicates| Question {
+            predicates,
+            wanted: Wanted::Rows { rows_max: usize::MAX },
+        }))
     }
 
     pub(super) fn outcome(&self, rows: u64) -> Outcome {

@@ -1,59 +1,112 @@
 //! Columns of the rows that a simple filter lets pass, found by the engine's own scan.
+//!
+//! - Rows leave as they are read, in the order of their table; where another is asked for they are
+//!   sorted first, unless they are so many that this is left to DataFusion.
 
 use super::Target;
 use super::filter::Filter;
+use super::order::{Order, SORTED_ROWS_MAX, SortBy};
 use crate::rows::RowStream;
 use crate::session::{Cancel, Outcome};
 use crate::value::Value;
 use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::compute::concat_batches;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use futures::{StreamExt, stream};
-use gadus_engine::{Answer, Error, Question, Result, Wanted};
+use gadus_engine::{Answer, Error, FoundRows, OrderBy, Question, Result, Wanted};
 use std::sync::Arc;
 
-/// SELECT columns FROM table WHERE conjunction.
+/// Rows that are found before the first is read; of this many the positions alone take 64 MB.
+const FOUND_ROWS_MAX: usize = 16 << 20;
+
+/// SELECT columns FROM table WHERE conjunction ORDER BY columns LIMIT rows.
 #[derive(Debug)]
 pub(crate) struct ScanQuery {
     pub(super) target: Target,
     columns: Vec<usize>,
     filter: Filter,
+    /// By columns of the table.
+    order: Order,
     schema: SchemaRef,
 }
 
 impl ScanQuery {
-    pub(super) fn new(target: Target, columns: Vec<(usize, String)>, filter: Filter) -> Self {
+    pub(super) fn new(
+        target: Target,
+        columns: Vec<(usize, String)>,
+        filter: Filter,
+        order: Order,
+    ) -> Self {
         let field = |(index, name): &(usize, String)| {
             let column = &target.schema.columns[*index];
             Field::new(name, column.column_type.arrow(), column.nullable)
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let columns = columns.into_iter().map(|(index, _)| index).collect();
-        Self { target, columns, filter, schema }
+        Self { target, columns, filter, order, schema }
     }
 
+    /// None where values need DataFusion's rules, or too many rows are to be sorted.
     pub(super) fn question(&self, parameters: &[Value]) -> Result<Option<Question>> {
-        let predicates = self.filter.predicates(&self.target, parameters)?;
-        Ok(predicates.map(|predicates| Question { predicates, wanted: Wanted::Rows }))
+        let Some(predicates) = self.filter.predicates(&self.target, parameters)? else {
+            return Ok(None);
+        };
+        let Some(cut) = self.order.cut(parameters)? else { return Ok(None) };
+        let wanted = if self.order.is_none() {
+            Wanted::Rows { rows_max: FOUND_ROWS_MAX }
+        } else if let Some(count) = cut.rows().filter(|count| *count <= SORTED_ROWS_MAX) {
+            let by = |by: &SortBy| OrderBy {
+                column: by.column,
+                descending: by.options.descending,
+                nulls_first: by.options.nulls_first,
+            };
+            Wanted::First { order: self.order.by.iter().map(by).collect(), count }
+        } else if cut.count.is_none() {
+            Wanted::Rows { rows_max: SORTED_ROWS_MAX }
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(Question { predicates, wanted }))
     }
 
-    /// The rows that answer the question, read as they leave.
-    pub(super) fn outcome(&self, answer: Arc<Answer>, cancel: &Arc<Cancel>) -> Result<Outcome> {
-        let Answer::Rows(found) = &*answer else {
-            return Err(Error::internal("rows were asked for"));
-        };
-        let (count, schema, columns) = (found.batches(), self.schema.clone(), self.columns.clone());
-        let batches = stream::iter(0..count).map(move |index| {
-            let Answer::Rows(found) = &*answer else {
-                return Err(Error::internal("rows were asked for"));
-            };
-            renamed(&found.batch(index, &columns)?, &schema)
-        });
+    /// The rows that answer the question.
+    pub(super) fn outcome(
+        &self,
+        answer: Arc<Answer>,
+        parameters: &[Value],
+        cancel: &Arc<Cancel>,
+    ) -> Result<Outcome> {
+        if !self.order.is_none() {
+            let rows = self.sorted(found_rows(&answer)?, parameters)?;
+            return Ok(Outcome::Rows(RowStream::ready(self.schema.clone(), vec![rows])));
+        }
+        let count = found_rows(&answer)?.batches();
+        let (schema, columns) = (self.schema.clone(), self.columns.clone());
+        let batches = stream::iter(0..count)
+            .map(move |index| renamed(&found_rows(&answer)?.batch(index, &columns)?, &schema));
         Ok(Outcome::Rows(RowStream::new(self.schema.clone(), batches, cancel)))
+    }
+
+    fn sorted(&self, found: &FoundRows, parameters: &[Value]) -> Result<RecordBatch> {
+        let mut read = self.columns.clone();
+        let further = self.order.by.iter().map(|by| by.column);
+        read.extend(further.filter(|column| !self.columns.contains(column)));
+        let batch = |index| found.batch(index, &read);
+        let batches = (0..found.batches()).map(batch).collect::<Result<Vec<_>>>()?;
+        let Some(first) = batches.first() else {
+            return Ok(RecordBatch::new_empty(self.schema.clone()));
+        };
+        let all = concat_batches(&first.schema(), &batches)?;
+        let wanted = all.project(&(0..self.columns.len()).collect::<Vec<_>>())?;
+        let place = |column: usize| read.iter().position(|known| *known == column).unwrap_or(0);
+        let cut = self.order.cut(parameters)?.unwrap_or_default();
+        let sorted = self.order.apply(&wanted, cut, |column| all.column(place(column)).clone())?;
+        renamed(&sorted, &self.schema)
     }
 
     pub(super) fn explain(&self) -> String {
         format!(
-            "Compiled: scan {} for {} with {} pushed-down conjuncts",
+            "Compiled: scan {} for {} with {} pushed-down conjuncts{}",
             self.target.schema.name,
             self.schema
                 .fields()
@@ -61,8 +114,16 @@ impl ScanQuery {
                 .map(|field| field.name().as_str())
                 .collect::<Vec<_>>()
                 .join(", "),
-            self.filter.conjuncts.len()
+            self.filter.conjuncts.len(),
+            self.order.explained()
         )
+    }
+}
+
+fn found_rows(answer: &Answer) -> Result<&FoundRows> {
+    match answer {
+        Answer::Rows(found) => Ok(found),
+        _ => Err(Error::internal("rows were asked for")),
     }
 }
 

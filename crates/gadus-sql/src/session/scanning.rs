@@ -63,6 +63,11 @@ pub(super) fn modifies_many(
     Ok(estimate.is_some_and(|estimate| estimate.rows >= SHARED_CHANGES_MAX))
 }
 
+/// What a modification has done, which always fits.
+fn changed(outcome: Option<Outcome>) -> Result<Outcome> {
+    outcome.ok_or_else(|| Error::internal("a modification has changed too many rows"))
+}
+
 impl Session {
     /// Runs a compiled scan; none when its values need DataFusion's rules.
     pub(super) async fn run_scan(
@@ -86,13 +91,13 @@ impl Session {
             drop(scanning);
             Arc::new(answer)
         };
-        compiled.outcome(answer, &self.cancel).map(Some)
+        compiled.outcome(answer, parameters, &self.cancel)
     }
 
     /// Whether a question has so many rows for an answer that they are to leave as they are found.
     fn is_streamed(&self, state: &State, compiled: &Compiled, question: &Question) -> Result<bool> {
         let table = compiled.schema().id;
-        if question.wanted != Wanted::Rows
+        if !matches!(question.wanted, Wanted::Rows { .. })
             || compiled.modifies()
             || self.engine.visible_rows(table) < STREAMED_ROWS_MIN
         {
@@ -151,7 +156,7 @@ impl Session {
             }
             answer => answer,
         };
-        compiled.outcome(answer?, &self.cancel)
+        changed(compiled.outcome(answer?, &[], &self.cancel)?)
     }
 
     pub(super) fn ask_modification(
@@ -183,7 +188,7 @@ impl Session {
         // So that the transaction changes its version in place.
         drop(found);
         let count = transaction.modify(compiled.schema(), &modification.fate, &rows)?;
-        compiled.outcome(Arc::new(Answer::Changed(count)), &self.cancel)
+        changed(compiled.outcome(Arc::new(Answer::Changed(count)), &[], &self.cancel)?)
     }
 
     /// How a scan would run now, as EXPLAIN shows it.

@@ -58,10 +58,15 @@ impl Session {
         };
         let (session, text, parameters) = (self.clone(), text.to_owned(), parameters.to_vec());
         Ok(Some(Box::pin(async move {
-            match asked.await {
-                Ok(answer) => compiled.outcome(answer, &Arc::<Cancel>::default()),
-                Err(error) if is_for_alone(&error) => session.execute(&text, &parameters).await,
-                Err(error) => Err(error),
+            let values = lifted.as_ref().map_or(&parameters, |lifted| &lifted.literals);
+            let outcome = match asked.await {
+                Ok(answer) => compiled.outcome(answer, values, &Arc::<Cancel>::default())?,
+                Err(error) if is_for_alone(&error) => None,
+                Err(error) => return Err(error),
+            };
+            match outcome {
+                Some(outcome) => Ok(outcome),
+                None => session.execute(&text, &parameters).await,
             }
         })))
     }

@@ -38,6 +38,19 @@ fn texts_with_their_own_parameters_or_comments_keep_their_shape() {
 }
 
 #[test]
+fn numbers_that_name_columns_stay() {
+    let shape = shape_of(
+        "SELECT a, b FROM t WHERE a IN (1, 2) GROUP BY 1, a, 2 ORDER BY 2 DESC, 1 LIMIT 10",
+    );
+    let shape = shape.unwrap();
+    let expected =
+        "SELECT a, b FROM t WHERE a IN ($1, $2) GROUP BY 1, a, 2 ORDER BY 2 DESC, 1 LIMIT $3";
+    assert_eq!(shape.text, expected);
+    assert_eq!(shape_of("SELECT a by, 1 FROM t").unwrap().text, "SELECT a by, 1 FROM t");
+    assert_eq!(shape_of("SELECT by FROM t OFFSET 3").unwrap().text, "SELECT by FROM t OFFSET $1");
+}
+
+#[test]
 fn names_keep_their_digits_and_quotes() {
     let shape = shape_of("SELECT \"a 1\", t1.c2 FROM é3").unwrap();
     assert_eq!(shape.text, "SELECT \"a 1\", t1.c2 FROM é3");

@@ -20,21 +20,25 @@ fn shell() -> Shell {
     shell
 }
 
-/// Queries that DataFusion plans, with values for each run; the last two are of other types.
+/// Queries that DataFusion plans, with values for each run; the last two are of other types. What could
+/// do without a plan names its table anew.
 fn queries() -> Vec<(&'static str, Vec<Vec<Value>>)> {
     let integers = |values: [i64; 5]| values.map(|value| vec![Value::Integer(value)]).to_vec();
     let texts = |values: [&str; 5]| values.map(|text| vec![Value::Text(text.into())]).to_vec();
     vec![
-        ("SELECT n, count(*) FROM a WHERE n < ? GROUP BY n ORDER BY n", integers([3, 5, 0, 99, 7])),
+        (
+            "SELECT n, count(*) FROM a AS a WHERE n < ? GROUP BY n ORDER BY n",
+            integers([3, 5, 0, 99, 7]),
+        ),
         // Beyond what the column can hold.
-        ("SELECT id FROM a WHERE n < ? ORDER BY id", integers([2, 100_000, 3, -70_000, 4])),
+        ("SELECT id FROM a AS a WHERE n < ? ORDER BY id", integers([2, 100_000, 3, -70_000, 4])),
         ("SELECT id + ? AS m FROM a WHERE id % 3 = 0 ORDER BY m", integers([1, 2, 3, 4, 5])),
         (
-            "SELECT id FROM a WHERE t = ? ORDER BY id",
+            "SELECT id FROM a AS a WHERE t = ? ORDER BY id",
             texts(["name 1", "name 2", "none", "", "name 6"]),
         ),
         (
-            "SELECT id FROM a WHERE t LIKE ? ORDER BY id",
+            "SELECT id FROM a AS a WHERE t LIKE ? ORDER BY id",
             texts(["name 1%", "%2", "x", "%", "_ame 3"]),
         ),
         (
@@ -58,7 +62,10 @@ fn queries() -> Vec<(&'static str, Vec<Vec<Value>>)> {
              SELECT c.n, c.m, rank() OVER (ORDER BY c.m) AS r FROM c ORDER BY r",
             integers([39, 38, 37, 0, 1]),
         ),
-        ("SELECT id FROM a WHERE id IN (?, 5, 7, 9, 11) ORDER BY id", integers([1, 5, 100, 2, 3])),
+        (
+            "SELECT id FROM a AS a WHERE id IN (?, 5, 7, 9, 11) ORDER BY id",
+            integers([1, 5, 100, 2, 3]),
+        ),
         (
             "SELECT t, CASE WHEN n > ? THEN 'big' ELSE 'small' END AS c FROM a ORDER BY id LIMIT 9",
             {

@@ -25,13 +25,20 @@ pub(crate) fn filled(instances: usize) -> Shell {
 
 /// A question that is answered alike in whatever order rows are read.
 pub(crate) fn statement(random: &mut Random) -> String {
-    let what = match random.below(4) {
-        0 => "count(*), sum(fare), min(seat), max(day)",
-        1 => "count(seat), avg(passenger)",
-        2 => "id, origin, note",
-        _ => "*",
+    let (what, order) = match random.below(8) {
+        0 => ("count(*), sum(fare), min(seat), max(day)", ""),
+        1 => ("count(seat), avg(passenger)", ""),
+        2 => ("id, origin, note", ""),
+        3 => ("origin, count(*), max(seat)", "GROUP BY origin"),
+        4 => (
+            "sum(fare) AS fares, seat, origin",
+            "GROUP BY 3, seat ORDER BY fares DESC, 3, 2 LIMIT 7",
+        ),
+        5 => ("DISTINCT day, seat", "ORDER BY seat NULLS FIRST, day DESC OFFSET 3"),
+        6 => ("id, fare", "ORDER BY seat DESC, day, id LIMIT 9 OFFSET 2"),
+        _ => ("*", ""),
     };
-    format!("SELECT {what} FROM bookings WHERE {}", conditions(random))
+    format!("SELECT {what} FROM bookings WHERE {} {order}", conditions(random))
 }
 
 /// A WHERE that some rows pass.
@@ -116,6 +123,54 @@ fn shared_scans_answer_as_scans_alone() {
         let clock = shell.engine().statistics().clock;
         assert!(clock.passes < clock.questions, "scans were shared: {clock:?}");
         assert!(clock.shared_answers > 0, "equal questions were answered once: {clock:?}");
+    }
+}
+
+#[test]
+fn groups_and_orders_are_those_of_a_plan() {
+    let shell = filled(1);
+    let mut random = Random::seeded(5);
+    for round in 0..300 {
+        let text = statement(&mut random);
+        if !text.contains("BY") {
+            continue;
+        }
+        shell.run(["SET gadus.sharing = never", "SET gadus.sharing = always"][round % 2]);
+        let compiled = shell.run(&text);
+        // A table with an alias is left to DataFusion.
+        let planned = shell.run(&text.replace("FROM bookings", "FROM bookings AS b"));
+        if text.contains("ORDER BY") {
+            assert_eq!(compiled, planned, "{text}");
+        } else {
+            let sorted = |rows: &str| {
+                let mut rows = rows.lines().map(str::to_owned).collect::<Vec<_>>();
+                rows.sort();
+                rows
+            };
+            assert_eq!(sorted(&compiled), sorted(&planned), "{text}");
+        }
+        let plan = shell.run(&format!("EXPLAIN {text}"));
+        assert!(plan.starts_with("Compiled"), "{plan}");
+    }
+}
+
+#[test]
+fn more_groups_or_rows_than_are_held_are_left_to_a_plan() {
+    let shell = Shell::of(1, CacheScope::Process);
+    shell.run("CREATE TABLE numbers (n BIGINT, m BIGINT)");
+    shell.run("INSERT INTO numbers SELECT value, value % 3 FROM generate_series(1, 150000)");
+    for sharing in ["always", "never"] {
+        shell.run(&format!("SET gadus.sharing = {sharing}"));
+        let groups = "SELECT n, count(*) FROM numbers GROUP BY n ORDER BY n DESC LIMIT 2 OFFSET 1";
+        assert_eq!(shell.run(groups), "149999|1\n149998|1");
+        let sorted = "SELECT n FROM numbers WHERE m < 2 ORDER BY m DESC, n";
+        let rows = shell.run(sorted);
+        assert_eq!(rows.lines().count(), 100_000);
+        assert!(rows.starts_with("1\n4\n7\n"), "{}", &rows[..20]);
+        assert_eq!(shell.run("SELECT n FROM numbers WHERE m = 1 LIMIT 4").lines().count(), 4);
+        assert_eq!(shell.run("SELECT n FROM numbers WHERE m = 1 LIMIT 0"), "");
+        assert_eq!(shell.run("SELECT n FROM numbers WHERE n < 4 OFFSET 2").lines().count(), 1);
+        assert_eq!(shell.run("SELECT m FROM numbers WHERE n > 150000 GROUP BY m"), "");
     }
 }
 

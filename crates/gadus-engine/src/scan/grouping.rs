@@ -1,0 +1,121 @@
+//! Plain aggregates over rows of a table, group by group.
+//!
+//! - A group is named by its values in some columns; NULL is a value like others there.
+//! - Groups are bounded: who has more is better served by a plan that can spill.
+
+use super::aggregate::{Aggregate, Aggregated, Partials};
+use crate::encoding::hash_bytes;
+use crate::error::Result;
+use crate::segment::SegmentVersion;
+use crate::snapshot::Table;
+use crate::types::Datum;
+use crate::vector::Rows;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Rows that were added so far, by group.
+#[derive(Debug)]
+pub(crate) struct Grouping {
+    numbers: HashMap<Box<[u8]>, u32, BuildHasherDefault<KeyHasher>>,
+    /// The values that name each group.
+    keys: Vec<Box<[Datum]>>,
+    partials: Partials,
+}
+
+/// Whether all rows found room in a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Room {
+    Enough,
+    TooMany,
+}
+
+/// What is grouped by what.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Groups<'a> {
+    /// Columns whose values name a group.
+    pub(crate) by: &'a [usize],
+    pub(crate) aggregates: &'a [Aggregate],
+    pub(crate) groups_max: usize,
+}
+
+/// A group: the values that name it, and the aggregates of its rows.
+pub type Group = (Box<[Datum]>, Vec<Aggregated>);
+
+#[derive(Debug, Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = self.0.rotate_left(23) ^ hash_bytes(bytes);
+    }
+
+    /// Lengths are part of the keys.
+    fn write_usize(&mut self, _: usize) {}
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+impl Grouping {
+    /// No rows yet.
+    pub(crate) fn start(table: &Table, aggregates: &[Aggregate]) -> Result<Self> {
+        let partials = Partials::of(table, aggregates)?;
+        Ok(Self { numbers: HashMap::default(), keys: Vec::new(), partials })
+    }
+
+    /// Adds rows of a segment; `groups` is always the same.
+    pub(crate) fn add(
+        &mut self,
+        table: &Table,
+        segment: &SegmentVersion,
+        groups: Groups<'_>,
+        rows: Rows<'_>,
+    ) -> Result<Room> {
+        let vector = |&column: &usize| segment.vector(table.schema(), table.blobs(), column, rows);
+        let names = groups.by.iter().map(vector).collect::<Result<Vec<_>>>()?;
+        let mut numbers = Vec::with_capacity(rows.count());
+        let mut key = Vec::new();
+        for row in 0..rows.count() {
+            key.clear();
+            names.iter().for_each(|vector| vector.write_key(row, &mut key));
+            let number = match self.numbers.get(&*key) {
+                Some(number) => *number,
+                None if self.keys.len() >= groups.groups_max => return Ok(Room::TooMany),
+                None => self.push(&key, names.iter().map(|vector| vector.datum(row)).collect()),
+            };
+            numbers.push(number);
+        }
+        self.partials.add(groups.aggregates, &numbers, |column| vector(&column))?;
+        Ok(Room::Enough)
+    }
+
+    /// Adds the groups of somebody else, of the same kind.
+    pub(crate) fn merge(&mut self, other: Self, groups_max: usize) -> Result<Room> {
+        let mut keys = other.keys.into_iter().map(Some).collect::<Vec<_>>();
+        for (key, from) in other.numbers {
+            let to = match self.numbers.get(&*key) {
+                Some(number) => *number,
+                None if self.keys.len() >= groups_max => return Ok(Room::TooMany),
+                None => self.push(&key, keys[from as usize].take().unwrap_or_default()),
+            };
+            self.partials.merge(to, &other.partials, from)?;
+        }
+        Ok(Room::Enough)
+    }
+
+    pub(crate) fn finish(self) -> Vec<Group> {
+        let groups = self.keys.into_iter().enumerate();
+        groups.map(|(number, key)| (key, self.partials.finish(number))).collect()
+    }
+
+    /// A group more; its number.
+    fn push(&mut self, key: &[u8], values: Box<[Datum]>) -> u32 {
+        let number = u32::try_from(self.keys.len()).expect("groups are bounded");
+        self.numbers.insert(key.into(), number);
+        self.keys.push(values);
+        self.partials.push();
+        number
+    }
+}

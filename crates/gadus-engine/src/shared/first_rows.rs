@@ -1,0 +1,136 @@
+//! The first so many rows of an order, found while rows come in any order.
+//!
+//! - Among equals a row is before those that lie behind it in its table, so that who asks again is told
+//!   the same. Without an order any rows will do, and the first that come are taken.
+
+use crate::error::Result;
+use crate::segment::SegmentVersion;
+use crate::snapshot::Table;
+use crate::types::Datum;
+use crate::vector::Rows;
+use std::cmp::Ordering;
+
+/// A column that rows are ordered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OrderBy {
+    /// Its index.
+    pub column: usize,
+    /// Whether the greatest value comes first.
+    pub descending: bool,
+    /// Whether NULL comes before all values, whatever their order.
+    pub nulls_first: bool,
+}
+
+/// The rows that are among the first of all that were added so far, and some more.
+#[derive(Debug, Default)]
+pub(super) struct FirstRows {
+    rows: Vec<Row>,
+    /// So many are known that are before this one or are it, that later ones need not be looked at.
+    last: Option<Row>,
+}
+
+#[derive(Debug, Clone)]
+struct Row {
+    key: Vec<Datum>,
+    segment: usize,
+    position: u32,
+}
+
+/// More rows than are wanted that are kept before the last of them are sorted out.
+const SPARE_ROWS: usize = 1_024;
+
+impl FirstRows {
+    /// Adds rows of a segment, which has a place among its table's; `order` and `count` are always the
+    /// same.
+    pub(super) fn add(
+        &mut self,
+        table: &Table,
+        (segment, place): (&SegmentVersion, usize),
+        (order, count): (&[OrderBy], usize),
+        rows: Rows<'_>,
+    ) -> Result<()> {
+        let vector = |by: &OrderBy| segment.vector(table.schema(), table.blobs(), by.column, rows);
+        let vectors = order.iter().map(vector).collect::<Result<Vec<_>>>()?;
+        let first_position = match rows {
+            Rows::Range { first, .. } => super::probe::position_of(first),
+            Rows::Positions(_) => 0,
+        };
+        for (index, offset) in (0..rows.count()).zip(0_u32..) {
+            if self.is_enough(order, count) {
+                return Ok(());
+            }
+            let position = match rows {
+                Rows::Range { .. } => first_position + offset,
+                Rows::Positions(positions) => positions[index],
+            };
+            let key = vectors.iter().map(|vector| vector.datum(index)).collect();
+            self.push(Row { key, segment: place, position }, order, count);
+        }
+        Ok(())
+    }
+
+    /// Adds the rows that somebody else has found.
+    pub(super) fn merge(&mut self, other: Self, order: &[OrderBy], count: usize) {
+        other.rows.into_iter().for_each(|row| self.push(row, order, count));
+    }
+
+    /// Whether others need not be looked at.
+    pub(super) fn is_enough(&self, order: &[OrderBy], count: usize) -> bool {
+        order.is_empty() && self.rows.len() >= count
+    }
+
+    /// Segments by their place, and rising positions there.
+    pub(super) fn finish(mut self, order: &[OrderBy], count: usize) -> Vec<(usize, Vec<u32>)> {
+        self.sort_out(order, count);
+        let mut places =
+            self.rows.iter().map(|row| (row.segment, row.position)).collect::<Vec<_>>();
+        places.sort_unstable();
+        let mut segments: Vec<(usize, Vec<u32>)> = Vec::new();
+        for (segment, position) in places {
+            match segments.last_mut().filter(|(last, _)| *last == segment) {
+                Some((_, positions)) => positions.push(position),
+                None => segments.push((segment, vec![position])),
+            }
+        }
+        segments
+    }
+
+    fn push(&mut self, row: Row, order: &[OrderBy], count: usize) {
+        if self.last.as_ref().is_some_and(|last| compare(order, &row, last).is_gt()) {
+            return;
+        }
+        self.rows.push(row);
+        if self.rows.len() >= 2 * count + SPARE_ROWS {
+            self.sort_out(order, count);
+        }
+    }
+
+    /// Forgets rows that are not among the first.
+    fn sort_out(&mut self, order: &[OrderBy], count: usize) {
+        if count == 0 {
+            self.rows.clear();
+        } else if self.rows.len() > count {
+            let (_, last, _) = self
+                .rows
+                .select_nth_unstable_by(count - 1, |one, other| compare(order, one, other));
+            self.last = Some(last.clone());
+            self.rows.truncate(count);
+        }
+    }
+}
+
+fn compare(order: &[OrderBy], one: &Row, other: &Row) -> Ordering {
+    let keys = order.iter().zip(one.key.iter().zip(&other.key));
+    for (by, (left, right)) in keys {
+        let ordering = match (left.is_null(), right.is_null()) {
+            (false, false) if by.descending => right.cmp(left),
+            (false, false) => left.cmp(right),
+            (left_null, right_null) if by.nulls_first => right_null.cmp(&left_null),
+            (left_null, right_null) => left_null.cmp(&right_null),
+        };
+        if ordering.is_ne() {
+            return ordering;
+        }
+    }
+    (one.segment, one.position).cmp(&(other.segment, other.position))
+}

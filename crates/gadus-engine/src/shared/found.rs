@@ -1,0 +1,163 @@
+//! What is known of the answer to a question while its table is scanned.
+
+use super::first_rows::FirstRows;
+use super::question::{Answer, FoundRows, Question, Wanted};
+use crate::error::{Error, Result};
+use crate::scan::{Folding, Grouping, Groups, Room};
+use crate::segment::SegmentVersion;
+use crate::snapshot::Table;
+use crate::vector::Rows;
+use std::sync::Arc;
+
+/// What one worker has found, or all of them.
+#[derive(Debug)]
+pub(super) enum Found {
+    Nothing,
+    /// Segments by their place, and rising positions there.
+    Rows {
+        segments: Vec<(usize, Vec<u32>)>,
+        count: usize,
+    },
+    First(FirstRows),
+    Fold(Folding),
+    Groups(Grouping),
+    /// More than was wanted.
+    TooMany,
+}
+
+impl Found {
+    /// Adds rows of a segment, which has a place among its table's.
+    pub(super) fn add(
+        &mut self,
+        wanted: &Wanted,
+        table: &Table,
+        (segment, place): (&SegmentVersion, usize),
+        rows: Rows<'_>,
+    ) -> Result<()> {
+        if rows.count() == 0 {
+            return Ok(());
+        }
+        if let Self::Nothing = self {
+            *self = Self::start(wanted, table)?;
+        }
+        let has_room = match (&mut *self, wanted) {
+            (Self::Rows { segments, count }, Wanted::Rows { rows_max }) => {
+                *count += rows.count();
+                if segments.last().is_none_or(|(last, _)| *last != place) {
+                    segments.push((place, Vec::new()));
+                }
+                let (_, positions) = segments.last_mut().expect("pushed if there was none");
+                extend(positions, rows);
+                *count <= *rows_max
+            }
+            (Self::First(first), Wanted::First { order, count }) => {
+                first.add(table, (segment, place), (order, *count), rows)?;
+                true
+            }
+            (Self::Fold(folding), Wanted::Fold(aggregates)) => {
+                folding.add(table, segment, aggregates, rows)?;
+                true
+            }
+            (Self::Groups(grouping), Wanted::Groups { by, aggregates, groups_max }) => {
+                let groups = Groups { by, aggregates, groups_max: *groups_max };
+                grouping.add(table, segment, groups, rows)? == Room::Enough
+            }
+            _ => true,
+        };
+        if !has_room {
+            *self = Self::TooMany;
+        }
+        Ok(())
+    }
+
+    /// Whether rows that are yet to come change nothing.
+    pub(super) fn is_enough(&self, wanted: &Wanted) -> bool {
+        match (self, wanted) {
+            (Self::TooMany, _) => true,
+            (Self::First(first), Wanted::First { order, count }) => first.is_enough(order, *count),
+            _ => false,
+        }
+    }
+
+    /// With what somebody else has found.
+    pub(super) fn with(self, other: Self, wanted: &Wanted) -> Result<Self> {
+        Ok(match (self, other, wanted) {
+            (found, Self::Nothing, _) | (Self::Nothing, found, _) => found,
+            (Self::TooMany, _, _) | (_, Self::TooMany, _) => Self::TooMany,
+            (
+                Self::Rows { segments: mut all, count },
+                Self::Rows { segments, count: more },
+                Wanted::Rows { rows_max },
+            ) => {
+                if count + more > *rows_max {
+                    return Ok(Self::TooMany);
+                }
+                all.extend(segments);
+                Self::Rows { segments: all, count: count + more }
+            }
+            (Self::First(mut all), Self::First(more), Wanted::First { order, count }) => {
+                all.merge(more, order, *count);
+                Self::First(all)
+            }
+            (Self::Fold(mut all), Self::Fold(more), _) => {
+                all.merge(more)?;
+                Self::Fold(all)
+            }
+            (Self::Groups(mut all), Self::Groups(more), Wanted::Groups { groups_max, .. }) => {
+                match all.merge(more, *groups_max)? {
+                    Room::Enough => Self::Groups(all),
+                    Room::TooMany => Self::TooMany,
+                }
+            }
+            _ => return Err(Error::internal("a question has two kinds of answer")),
+        })
+    }
+
+    /// The answer, when all is found; the segments are those of the places.
+    pub(super) fn answer(
+        self,
+        question: &Question,
+        table: &Table,
+        segments: &[Arc<SegmentVersion>],
+    ) -> Result<Answer> {
+        let found = match self {
+            Self::Nothing => Self::start(&question.wanted, table)?,
+            found => found,
+        };
+        let rows = |mut found: Vec<(usize, Vec<u32>)>| {
+            found.sort_unstable_by_key(|(place, _)| *place);
+            let named =
+                found.into_iter().map(|(place, positions)| (segments[place].clone(), positions));
+            Answer::Rows(FoundRows::new(table.clone(), named.collect()))
+        };
+        Ok(match (found, &question.wanted) {
+            (Self::Rows { segments, .. }, _) => rows(segments),
+            (Self::First(first), Wanted::First { order, count }) => {
+                rows(first.finish(order, *count))
+            }
+            (Self::Fold(folding), _) => Answer::Folded(folding.finish()),
+            (Self::Groups(grouping), _) => Answer::Groups(grouping.finish()),
+            (Self::TooMany, _) => Answer::TooMany,
+            _ => return Err(Error::internal("a question has another kind of answer")),
+        })
+    }
+
+    fn start(wanted: &Wanted, table: &Table) -> Result<Self> {
+        Ok(match wanted {
+            Wanted::Rows { .. } => Self::Rows { segments: Vec::new(), count: 0 },
+            Wanted::First { .. } => Self::First(FirstRows::default()),
+            Wanted::Fold(aggregates) => Self::Fold(Folding::start(table, aggregates)?),
+            Wanted::Groups { aggregates, .. } => Self::Groups(Grouping::start(table, aggregates)?),
+        })
+    }
+}
+
+fn extend(positions: &mut Vec<u32>, rows: Rows<'_>) {
+    match rows {
+        Rows::Positions(more) => positions.extend_from_slice(more),
+        Rows::Range { first, count } => {
+            let first = super::probe::position_of(first);
+            positions.extend(first..first + super::probe::position_of(count));
+        }
+    }
+}
