@@ -132,6 +132,15 @@ impl Column {
         }
     }
 
+    /// Bits of a code for each row, where equal codes mean equal values: of its packed integers or codes,
+    /// or of the number of a run.
+    pub(crate) fn code_bits(&self) -> Option<u8> {
+        match &self.body {
+            Body::Runs { ends, .. } => Some(bits::width_of(ends.count() as u64)),
+            _ => self.packed().map(Packed::width),
+        }
+    }
+
     /// How many rows are NULL.
     pub(crate) fn null_count(&self) -> usize {
         self.validity.as_ref().map_or(0, |valid| self.rows - valid.count_set_bits())

@@ -151,11 +151,7 @@ impl Partials {
                 }),
                 Some(column) => {
                     let vector = vector(column)?;
-                    for (row, place) in places.enumerate() {
-                        if vector.is_valid(row) {
-                            fold_row(&vector, row, &mut self.all[place])?;
-                        }
-                    }
+                    fold_rows(&vector, places, &mut self.all)?;
                 }
             }
         }
@@ -253,15 +249,47 @@ fn tighten(bound: &mut Datum, value: Datum, greatest: bool) {
     }
 }
 
+/// Adds each value to the partial at a place of its own.
+fn fold_rows(
+    vector: &Vector,
+    places: impl Iterator<Item = usize>,
+    partials: &mut [Partial],
+) -> Result<()> {
+    if let Some(values) = vector.as_integers().filter(|_| !vector.has_nulls()) {
+        for (place, &value) in places.zip(values) {
+            fold_integer(value, &mut partials[place])?;
+        }
+        return Ok(());
+    }
+    for (row, place) in places.enumerate().filter(|(row, _)| vector.is_valid(*row)) {
+        fold_row(vector, row, &mut partials[place])?;
+    }
+    Ok(())
+}
+
+/// Adds a value of an integer column.
+fn fold_integer(value: i64, partial: &mut Partial) -> Result<()> {
+    match partial {
+        Partial::Count(total) => *total += 1,
+        Partial::SumWide(total) => {
+            let sum = total.unwrap_or(0).checked_add(i128::from(value));
+            *total = Some(sum.ok_or_else(overflow)?);
+        }
+        Partial::Bound { value: Datum::Integer(bound), greatest } => {
+            *bound = if *greatest { value.max(*bound) } else { value.min(*bound) };
+        }
+        Partial::Bound { value: bound, .. } => *bound = Datum::Integer(value),
+        Partial::SumFloat(_) => {}
+    }
+    Ok(())
+}
+
 /// Adds a value that is not NULL.
 fn fold_row(vector: &Vector, row: usize, partial: &mut Partial) -> Result<()> {
     match partial {
         Partial::Count(total) => *total += 1,
         Partial::SumWide(total) => {
-            let value = match vector.as_integers() {
-                Some(values) => i128::from(values[row]),
-                None => vector.datum(row).as_wide().unwrap_or(0),
-            };
+            let value = vector.datum(row).as_wide().unwrap_or(0);
             *total = Some(total.unwrap_or(0).checked_add(value).ok_or_else(overflow)?);
         }
         Partial::SumFloat(total) => {

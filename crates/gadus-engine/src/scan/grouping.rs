@@ -4,6 +4,7 @@
 //! - Groups are bounded: who has more is better served by a plan that can spill.
 
 use super::aggregate::{Aggregate, Aggregated, Partials};
+use super::coded::{CodedNames, KnownCodes};
 use crate::encoding::hash_bytes;
 use crate::error::Result;
 use crate::segment::SegmentVersion;
@@ -13,6 +14,9 @@ use crate::vector::Rows;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+/// For fewer rows at a time a table of codes is not worth being made.
+const CODED_ROWS_MIN: usize = 128;
+
 /// Rows that were added so far, by group.
 #[derive(Debug)]
 pub(crate) struct Grouping {
@@ -20,6 +24,7 @@ pub(crate) struct Grouping {
     /// The values that name each group.
     keys: Vec<Box<[Datum]>>,
     partials: Partials,
+    known: KnownCodes,
 }
 
 /// Whether all rows found room in a group.
@@ -62,7 +67,8 @@ impl Grouping {
     /// No rows yet.
     pub(crate) fn start(table: &Table, aggregates: &[Aggregate]) -> Result<Self> {
         let partials = Partials::of(table, aggregates)?;
-        Ok(Self { numbers: HashMap::default(), keys: Vec::new(), partials })
+        let (numbers, keys, known) = Default::default();
+        Ok(Self { numbers, keys, partials, known })
     }
 
     /// Adds rows of a segment; `groups` is always the same.
@@ -73,6 +79,34 @@ impl Grouping {
         groups: Groups<'_>,
         rows: Rows<'_>,
     ) -> Result<Room> {
+        let names = match rows.count() < CODED_ROWS_MIN {
+            true => None,
+            false => CodedNames::open(table, segment, groups.by)?,
+        };
+        let numbers = match names {
+            Some(names) => {
+                let mut known = std::mem::take(&mut self.known);
+                let find = |values| self.find(values, groups.groups_max);
+                let numbers = names.number(segment.id, rows, &mut known, find);
+                self.known = known;
+                numbers
+            }
+            None => self.number(table, segment, groups, rows)?,
+        };
+        let Some(numbers) = numbers else { return Ok(Room::TooMany) };
+        let vector = |column| segment.vector(table.schema(), table.blobs(), column, rows);
+        self.partials.add(groups.aggregates, &numbers, vector)?;
+        Ok(Room::Enough)
+    }
+
+    /// The group of each row, by its values; none where there are too many.
+    fn number(
+        &mut self,
+        table: &Table,
+        segment: &SegmentVersion,
+        groups: Groups<'_>,
+        rows: Rows<'_>,
+    ) -> Result<Option<Vec<u32>>> {
         let vector = |&column: &usize| segment.vector(table.schema(), table.blobs(), column, rows);
         let names = groups.by.iter().map(vector).collect::<Result<Vec<_>>>()?;
         let mut numbers = Vec::with_capacity(rows.count());
@@ -82,13 +116,23 @@ impl Grouping {
             names.iter().for_each(|vector| vector.write_key(row, &mut key));
             let number = match self.numbers.get(&*key) {
                 Some(number) => *number,
-                None if self.keys.len() >= groups.groups_max => return Ok(Room::TooMany),
+                None if self.keys.len() >= groups.groups_max => return Ok(None),
                 None => self.push(&key, names.iter().map(|vector| vector.datum(row)).collect()),
             };
             numbers.push(number);
         }
-        self.partials.add(groups.aggregates, &numbers, |column| vector(&column))?;
-        Ok(Room::Enough)
+        Ok(Some(numbers))
+    }
+
+    /// The group that values name; none where there are too many.
+    fn find(&mut self, values: Box<[Datum]>, groups_max: usize) -> Option<u32> {
+        let mut key = Vec::new();
+        values.iter().for_each(|value| value.write_key(&mut key));
+        match self.numbers.get(&*key) {
+            Some(number) => Some(*number),
+            None if self.keys.len() >= groups_max => None,
+            None => Some(self.push(&key, values)),
+        }
     }
 
     /// Adds the groups of somebody else, of the same kind.

@@ -6,6 +6,7 @@
 //! - A morsel is a segment; any thread may take any morsel.
 
 mod aggregate;
+mod coded;
 mod filter;
 mod grouping;
 mod predicate;

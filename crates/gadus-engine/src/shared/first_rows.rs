@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use crate::types::Datum;
-use crate::vector::Rows;
+use crate::vector::{Rows, Vector};
 use std::cmp::Ordering;
 
 /// A column that rows are ordered by.
@@ -59,6 +59,9 @@ impl FirstRows {
             if self.is_enough(order, count) {
                 return Ok(());
             }
+            if self.comes_too_late(order, &vectors, index) {
+                continue;
+            }
             let position = match rows {
                 Rows::Range { .. } => first_position + offset,
                 Rows::Positions(positions) => positions[index],
@@ -67,6 +70,20 @@ impl FirstRows {
             self.push(Row { key, segment: place, position }, order, count);
         }
         Ok(())
+    }
+
+    /// Whether a row's first value alone says that it is not among the first.
+    fn comes_too_late(&self, order: &[OrderBy], vectors: &[Vector], index: usize) -> bool {
+        let (Some(by), Some(vector), Some(last)) = (order.first(), vectors.first(), &self.last)
+        else {
+            return false;
+        };
+        let bound = &last.key[0];
+        if !vector.is_valid(index) || bound.is_null() {
+            return false;
+        }
+        let ordering = vector.compare(index, bound);
+        if by.descending { ordering.is_lt() } else { ordering.is_gt() }
     }
 
     /// Adds the rows that somebody else has found.

@@ -60,6 +60,21 @@ impl Datum {
         }
     }
 
+    /// Adds bytes that only equal values of one column have in common, and that no other's begin with.
+    /// Floats are equal where their bits are.
+    pub(crate) fn write_key(&self, to: &mut Vec<u8>) {
+        if let Self::Bytes(bytes) = self {
+            return write_bytes_key(bytes, to);
+        }
+        to.push(u8::from(!self.is_null()));
+        match self {
+            Self::Null | Self::Bytes(_) => {}
+            Self::Integer(value) => to.extend(value.to_le_bytes()),
+            Self::Wide(value) => to.extend(value.to_le_bytes()),
+            Self::Float(value) => to.extend(value.to_le_bytes()),
+        }
+    }
+
     pub(crate) fn encode(&self, to: &mut ByteWriter) {
         match self {
             Self::Null => to.u8(0),
@@ -154,6 +169,13 @@ impl Ord for Datum {
             _ => class(self).cmp(&class(other)),
         }
     }
+}
+
+/// See [`Datum::write_key`].
+pub(crate) fn write_bytes_key(bytes: &[u8], to: &mut Vec<u8>) {
+    to.push(1);
+    to.extend(bytes.len().to_le_bytes());
+    to.extend(bytes);
 }
 
 /// SQL's order of doubles: -0 equals +0, NaN is largest and equals itself.

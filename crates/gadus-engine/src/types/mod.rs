@@ -13,7 +13,7 @@ pub(crate) use convert::{
     integers_from_array, wides_from_array,
 };
 pub use datum::Datum;
-pub(crate) use datum::compare_floats;
+pub(crate) use datum::{compare_floats, write_bytes_key};
 pub use schema::{ColumnDefinition, DefaultValue, TableSchema};
 
 use arrow::datatypes::{DataType, TimeUnit};

@@ -10,10 +10,11 @@ use crate::encoding::{Body, Column, OwnedValues, Values, code_index, run_of};
 use crate::error::Result;
 use crate::types::{
     ColumnType, Datum, StorageClass, array_from_floats, array_from_integers, array_from_wides,
-    floats_from_array, integers_from_array, wides_from_array,
+    floats_from_array, integers_from_array, wides_from_array, write_bytes_key,
 };
 use arrow::array::{Array, ArrayRef, BooleanBufferBuilder};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
+use std::cmp::Ordering;
 use views::Views;
 
 /// Decoded values of one column.
@@ -190,20 +191,22 @@ impl Vector {
         }
     }
 
-    /// Adds bytes that only equal values of one column have in common, and that no other's begin with.
+    /// See [`Datum::write_key`].
     pub(crate) fn write_key(&self, index: usize, to: &mut Vec<u8>) {
-        let is_valid = self.is_valid(index);
-        to.push(u8::from(is_valid));
         match &self.values {
-            _ if !is_valid => {}
-            VectorValues::Integer(values) => to.extend(values[index].to_le_bytes()),
-            VectorValues::Wide(values) => to.extend(values[index].to_le_bytes()),
-            VectorValues::Float(values) => to.extend(values[index].to_le_bytes()),
-            VectorValues::Bytes(views) => {
-                let bytes = views.get(index);
-                to.extend(bytes.len().to_le_bytes());
-                to.extend(bytes);
+            VectorValues::Bytes(views) if self.is_valid(index) => {
+                write_bytes_key(views.get(index), to);
             }
+            _ => self.datum(index).write_key(to),
+        }
+    }
+
+    /// How a value that is not NULL compares with another of its column.
+    pub(crate) fn compare(&self, index: usize, other: &Datum) -> Ordering {
+        match (&self.values, other) {
+            (VectorValues::Integer(values), Datum::Integer(other)) => values[index].cmp(other),
+            (VectorValues::Bytes(views), Datum::Bytes(other)) => views.get(index).cmp(other),
+            _ => self.datum(index).cmp(other),
         }
     }
 
@@ -284,6 +287,25 @@ fn append_each(body: &Body, rows: Rows<'_>, mut push: impl FnMut(&Values, usize)
             each_packed(codes, rows, |code| push(values, code_index(code)));
         }
         Body::Runs { ends, values } => each_run_index(ends, rows, |run| push(values, run)),
+    }
+}
+
+/// Adds a code for each row: only equal values of the column have the same.
+pub(crate) fn append_codes(column: &Column, rows: Rows<'_>, to: &mut Vec<u64>) {
+    match &column.body {
+        Body::Plain(Values::Integer(packed)) | Body::Dictionary { codes: packed, .. } => match rows
+        {
+            Rows::Range { first, count } => {
+                let before = to.len();
+                to.resize(before + count, 0);
+                packed.distances(first, &mut to[before..]);
+            }
+            Rows::Positions(positions) => {
+                to.extend(positions.iter().map(|&position| packed.distance(position as usize)));
+            }
+        },
+        Body::Runs { ends, .. } => each_run_index(ends, rows, |run| to.push(run as u64)),
+        Body::Plain(_) => unreachable!("asked of columns that have codes"),
     }
 }
 
