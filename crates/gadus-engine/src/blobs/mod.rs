@@ -12,6 +12,7 @@ mod shared;
 use crate::encoding::Column;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::KeyPage;
+use crate::scan::Tours;
 use crate::types::{ColumnType, StorageClass};
 use arrow::buffer::Buffer;
 use gadus_base::{ByteCount, DecodeError};
@@ -26,6 +27,7 @@ use std::sync::Arc;
 pub(crate) struct Blobs {
     store: Arc<Store>,
     cached: Cached,
+    tours: Arc<Tours>,
 }
 
 /// Whose cache it is.
@@ -50,13 +52,25 @@ impl Blobs {
         let cache = Arc::new(SharedCache::new(limit));
         let dropped = cache.clone();
         store.when_extents_drop(move |extent| dropped.forget(extent));
-        Self { store, cached: Cached::Process(cache) }
+        Self { store, cached: Cached::Process(cache), tours: Arc::default() }
     }
 
     /// Blobs of a store, cached for one connection up to `limit`.
     pub(crate) fn of_connection(store: Arc<Store>, limit: ByteCount) -> Self {
         let limit = usize::try_from(limit.0).unwrap_or(usize::MAX);
-        Self { store, cached: Cached::Connection(Mutex::new(PrivateCache::new(limit))) }
+        let cached = Cached::Connection(Mutex::new(PrivateCache::new(limit)));
+        Self { store, cached, tours: Arc::default() }
+    }
+
+    /// The same for another connection, whose scans go round with these.
+    pub(crate) fn for_another(&self, limit: ByteCount) -> Self {
+        let tours = self.tours.clone();
+        Self { tours, ..Self::of_connection(self.store.clone(), limit) }
+    }
+
+    /// Who scans which tables.
+    pub(crate) fn tours(&self) -> &Tours {
+        &self.tours
     }
 
     /// A statement has ended: of a connection's blobs, those over its limit go.

@@ -120,7 +120,7 @@ impl Engine {
             CacheScope::Process => inner.blobs.clone(),
             CacheScope::Connection => {
                 let limit = inner.options.connection_cache;
-                Arc::new(Blobs::of_connection(inner.blobs.store().clone(), limit))
+                Arc::new(inner.blobs.for_another(limit))
             }
         };
         Self { handle: self.handle.clone(), blobs }

@@ -3,13 +3,15 @@
 //! - A scan reads one snapshot, held until the scan is dropped.
 //! - Segments that the sketches rule out are not read; of the others only the columns that the
 //!   filter and the projection name.
-//! - A morsel is a segment; any thread may take any morsel.
+//! - A morsel is a segment; any thread may take any morsel. Scans of a table that run at the same time may
+//!   go round it together ([`tour`]).
 
 mod aggregate;
 mod coded;
 mod filter;
 mod grouping;
 mod predicate;
+mod tour;
 
 pub(crate) use aggregate::Folding;
 pub use aggregate::{Aggregate, Aggregated};
@@ -18,8 +20,9 @@ pub use grouping::Group;
 pub(crate) use grouping::{Grouping, Groups, Room};
 pub(crate) use predicate::merged;
 pub use predicate::{Comparison, Predicate, Test};
+pub(crate) use tour::{Seat, Tours};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::segment::{SegmentVersion, column_number};
 use crate::snapshot::Table;
 use crate::types::TableSchema;
@@ -27,9 +30,9 @@ use crate::vector::Rows;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use filter::Mask;
-use gadus_base::RowId;
+use gadus_base::{RowId, clock};
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Rows of a chunk: positions (4 bytes each) and the decoded values of two columns (8 bytes each)
 /// then take 40 KiB, about a first-level cache.
@@ -50,6 +53,9 @@ pub struct ScanRequest {
     pub predicates: Vec<Predicate>,
     /// Adds a last column with row ids (`RowId::to_u64`).
     pub with_row_ids: bool,
+    /// Whether to begin where others are who scan the table at the moment: rows then come in another
+    /// order.
+    pub together: bool,
 }
 
 /// A scan of one snapshot of a table.
@@ -60,6 +66,8 @@ pub struct Scan {
     schema: SchemaRef,
     segments: Vec<Arc<SegmentVersion>>,
     pruned: usize,
+    /// Taken with the first morsel, by those who scan together.
+    seat: OnceLock<Seat>,
 }
 
 impl Scan {
@@ -79,7 +87,8 @@ impl Scan {
                 pruned += 1;
             }
         }
-        Ok(Self { table, request, schema: Arc::new(Schema::new(fields)), segments, pruned })
+        let (schema, seat) = (Arc::new(Schema::new(fields)), OnceLock::new());
+        Ok(Self { table, request, schema, segments, pruned, seat })
     }
 
     /// The schema of the batches.
@@ -116,15 +125,29 @@ impl Scan {
         index: usize,
         each: impl FnMut(RecordBatch) -> ControlFlow<()>,
     ) -> Result<()> {
-        self.table.checked(self.read_morsel(index, each))
+        let (tours, began) = (self.table.blobs().tours(), clock().now());
+        let segment = if self.request.together {
+            let begin = || {
+                let seat = tours.begin(self.table.id(), &self.segments);
+                tours.note_scan(&seat);
+                seat
+            };
+            let step = self.seat.get_or_init(begin).step(index, &self.segments);
+            step.map(|(_, segment)| segment)
+        } else {
+            self.segments.get(index)
+        };
+        let no_morsel = || Error::internal("a morsel that a scan has not");
+        let read = self.read_morsel(segment.ok_or_else(no_morsel)?, each);
+        tours.note_time(began.elapsed());
+        self.table.checked(read)
     }
 
     fn read_morsel(
         &self,
-        index: usize,
+        segment: &SegmentVersion,
         mut each: impl FnMut(RecordBatch) -> ControlFlow<()>,
     ) -> Result<()> {
-        let segment = &self.segments[index];
         let rows = segment.rows as usize;
         let columns = open_columns(&self.table, segment, &self.request.predicates)?;
         let filter = SegmentFilter::new(&self.table, segment, &self.request.predicates, &columns);

@@ -139,8 +139,11 @@ impl Clock {
     }
 
     pub(crate) fn statistics(&self) -> ClockStatistics {
-        let written = self.writer.written();
+        let (written, toured) = (self.writer.written(), self.blobs.tours().statistics());
         ClockStatistics {
+            plan_scans: toured.scans,
+            joined_plan_scans: toured.joined,
+            plan_scan_time: toured.time,
             modified_rows: written.rows,
             modifying_commits: written.commits,
             modify_time: written.time,

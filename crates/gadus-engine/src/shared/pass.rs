@@ -12,7 +12,7 @@ use super::index::{BatchIndex, ColumnIndex, QuestionIndex};
 use super::probe::probe;
 use super::question::{Answer, Question};
 use crate::error::{Error, ErrorKind, Result};
-use crate::scan::{CHUNK_ROWS, SegmentFilter, may_hold, open_columns};
+use crate::scan::{CHUNK_ROWS, Seat, SegmentFilter, may_hold, open_columns};
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use crate::vector::Rows;
@@ -26,8 +26,9 @@ pub(crate) struct Pass {
     questions: Vec<Question>,
     index: BatchIndex,
     segments: Vec<Arc<SegmentVersion>>,
-    /// The next segment to be dealt.
-    next: AtomicUsize,
+    seat: Seat,
+    /// Segments that are dealt.
+    dealt: AtomicUsize,
 }
 
 /// What one worker has found.
@@ -42,8 +43,10 @@ impl Pass {
         let questions = questions.into_iter().map(Question::simplified).collect::<Vec<_>>();
         let index = BatchIndex::build(&table, &questions)?;
         let segments = table.version().segments.values();
-        let segments = segments.filter(|segment| segment.live_rows() > 0).cloned().collect();
-        Ok(Self { table, questions, index, segments, next: AtomicUsize::new(0) })
+        let segments = segments.filter(|segment| segment.live_rows() > 0).cloned();
+        let segments = segments.collect::<Vec<_>>();
+        let seat = table.blobs().tours().begin(table.id(), &segments);
+        Ok(Self { table, questions, index, segments, seat, dealt: AtomicUsize::new(0) })
     }
 
     /// All that it answers.
@@ -58,7 +61,7 @@ impl Pass {
 
     /// Whether every segment is dealt.
     pub(crate) fn is_dealt(&self) -> bool {
-        self.next.load(Ordering::Relaxed) >= self.segments.len()
+        self.dealt.load(Ordering::Relaxed) >= self.segments.len()
     }
 
     /// Answers the questions about segment after segment, until all are dealt. `is_cancelled` is asked
@@ -70,8 +73,10 @@ impl Pass {
             found: std::iter::repeat_with(nothing).take(self.questions.len()).collect(),
         };
         loop {
-            let place = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(segment) = self.segments.get(place) else { return work };
+            let dealt = self.dealt.fetch_add(1, Ordering::Relaxed);
+            let Some((place, segment)) = self.seat.step(dealt, &self.segments) else {
+                return work;
+            };
             if work.is_enough(&self.questions) {
                 continue;
             }

@@ -28,4 +28,10 @@ pub struct ClockStatistics {
     pub last_questions: u64,
     /// Time of the last pass.
     pub last_pass_time: Duration,
+    /// Scans of plans that go round their table together with others.
+    pub plan_scans: u64,
+    /// Of these, those that began where others were.
+    pub joined_plan_scans: u64,
+    /// Time that scans of plans took of their threads.
+    pub plan_scan_time: Duration,
 }

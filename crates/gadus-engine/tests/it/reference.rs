@@ -96,8 +96,12 @@ pub(crate) fn try_rows_of(
     table: &Table,
     predicates: Vec<Predicate>,
 ) -> Result<BTreeMap<i64, (RowId, Row)>> {
-    let request =
-        ScanRequest { projection: (0..TYPES.len()).collect(), predicates, with_row_ids: true };
+    let request = ScanRequest {
+        projection: (0..TYPES.len()).collect(),
+        predicates,
+        with_row_ids: true,
+        together: true,
+    };
     let scan = table.scan(request)?;
     let mut rows = BTreeMap::new();
     for morsel in 0..scan.morsels() {

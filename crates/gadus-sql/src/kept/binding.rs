@@ -4,8 +4,7 @@
 //!   place for what changes between its runs. It is volatile, lest it be folded into a constant.
 //! - Filters that the engine takes over are kept as expressions and made anew for each run.
 
-use crate::progress::Progress;
-use crate::provider::predicate_of;
+use crate::provider::{Reading, predicate_of};
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, ScalarValue, plan_err};
@@ -31,18 +30,13 @@ pub(crate) struct Binding {
 struct Bound {
     snapshot: Option<Snapshot>,
     values: Arc<[ScalarValue]>,
-    progress: Arc<Progress>,
+    reading: Reading,
 }
 
 impl Binding {
     /// Sets what the next run reads.
-    pub(super) fn bind(
-        &self,
-        snapshot: Snapshot,
-        values: Vec<ScalarValue>,
-        progress: Arc<Progress>,
-    ) {
-        *self.bound.write() = Bound { snapshot: Some(snapshot), values: values.into(), progress };
+    pub(super) fn bind(&self, snapshot: Snapshot, values: Vec<ScalarValue>, reading: Reading) {
+        *self.bound.write() = Bound { snapshot: Some(snapshot), values: values.into(), reading };
     }
 
     /// Lets the snapshot go; values stay, for threads of a run that was dropped and still ends.
@@ -54,9 +48,9 @@ impl Binding {
         self.bound.read().snapshot.clone()
     }
 
-    /// Where the run of now says how far it has come.
-    pub(crate) fn progress(&self) -> Arc<Progress> {
-        self.bound.read().progress.clone()
+    /// How the run of now reads tables.
+    pub(crate) fn reading(&self) -> Reading {
+        self.bound.read().reading.clone()
     }
 
     /// The value of a parameter, counted from 0.

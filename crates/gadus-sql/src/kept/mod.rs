@@ -14,7 +14,7 @@ pub(crate) use plan::scalars;
 
 pub(crate) use binding::Binding;
 
-use crate::progress::Progress;
+use crate::provider::Reading;
 use crate::rows::RowStream;
 use crate::session::Cancel;
 use arrow::datatypes::DataType;
@@ -141,11 +141,11 @@ impl KeptPlan {
         text: &Arc<str>,
         snapshot: Snapshot,
         values: Vec<ScalarValue>,
-        (cancel, progress): (&Arc<Cancel>, &Arc<Progress>),
+        (cancel, reading): (&Arc<Cancel>, Reading),
     ) -> Result<Option<RowStream>> {
         let key = Key::new(text, &values);
         let version = snapshot.schema_version();
-        self.binding.bind(snapshot, values, progress.clone());
+        self.binding.bind(snapshot, values, reading);
         // The template keeps no state of a run: each has nodes of its own.
         let Ok(bound) = reset_plan_states(self.plan.clone()) else { return Ok(None) };
         let stream =

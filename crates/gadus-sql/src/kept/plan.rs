@@ -5,8 +5,7 @@
 
 use super::{Binding, KeptPlan};
 use crate::error::from_datafusion;
-use crate::progress::Progress;
-use crate::provider::is_snapshot_table;
+use crate::provider::{Reading, is_snapshot_table};
 use crate::value::Value;
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -21,13 +20,9 @@ use std::sync::Arc;
 
 impl Binding {
     /// A binding that a plan is made with.
-    pub(crate) fn new(
-        snapshot: Snapshot,
-        parameters: &[Value],
-        progress: Arc<Progress>,
-    ) -> Arc<Self> {
+    pub(crate) fn new(snapshot: Snapshot, parameters: &[Value], reading: Reading) -> Arc<Self> {
         let binding = Arc::new(Self::default());
-        binding.bind(snapshot, scalars(parameters), progress);
+        binding.bind(snapshot, scalars(parameters), reading);
         binding
     }
 }

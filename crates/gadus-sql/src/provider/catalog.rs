@@ -5,10 +5,10 @@
 //! - Schema `gadus_files` holds the files that this statement reads.
 //! - Schema `gadus` says who uses the database; no plan with it is kept.
 
+use super::Reading;
 use super::system::{SYSTEM_SCHEMA, SYSTEM_TABLES, system_table};
 use super::table::SnapshotTable;
 use crate::kept::Binding;
-use crate::progress::Progress;
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::error::DataFusionError;
@@ -37,25 +37,20 @@ pub(crate) struct SnapshotCatalog {
     engine: Option<Engine>,
     threads: usize,
     binding: Option<Arc<Binding>>,
-    progress: Arc<Progress>,
+    reading: Reading,
 }
 
 impl SnapshotCatalog {
-    pub(crate) fn new(
-        snapshot: Snapshot,
-        files: Files,
-        engine: &Engine,
-        progress: Arc<Progress>,
-    ) -> Self {
+    pub(crate) fn new(snapshot: Snapshot, files: Files, engine: &Engine, reading: Reading) -> Self {
         let threads = engine.options().threads;
         let (files, engine) = (Arc::new(files), Some(engine.clone()));
-        Self { snapshot, files, engine, threads, binding: None, progress }
+        Self { snapshot, files, engine, threads, binding: None, reading }
     }
 
     /// A catalog for a plan that is to be kept: its tables are those of the binding.
     pub(crate) fn for_keeping(snapshot: Snapshot, threads: usize, binding: Arc<Binding>) -> Self {
-        let (files, progress) = (Arc::default(), binding.progress());
-        Self { snapshot, files, engine: None, threads, binding: Some(binding), progress }
+        let (files, reading) = (Arc::default(), binding.reading());
+        Self { snapshot, files, engine: None, threads, binding: Some(binding), reading }
     }
 }
 
@@ -135,8 +130,8 @@ impl SchemaProvider for SnapshotSchema {
         let threads = self.catalog.threads;
         Ok(self.catalog.snapshot.find_table(name).map(|table| {
             let binding = self.catalog.binding.clone();
-            let progress = self.catalog.progress.clone();
-            let table = SnapshotTable::new(table, with_row_ids, threads, binding, progress);
+            let reading = self.catalog.reading.clone();
+            let table = SnapshotTable::new(table, with_row_ids, threads, binding, reading);
             Arc::new(table) as Arc<dyn TableProvider>
         }))
     }

@@ -68,7 +68,9 @@ impl KeptScanExec {
             return plan_err!("a filter of table {} has no exact form", self.table.name);
         };
         let (projection, with_row_ids) = (self.projection.clone(), self.with_row_ids);
-        table.scan(ScanRequest { projection, predicates, with_row_ids }).map_err(to_datafusion)
+        let together = self.binding.reading().together && self.limit.is_none();
+        let request = ScanRequest { projection, predicates, with_row_ids, together };
+        table.scan(request).map_err(to_datafusion)
     }
 }
 
@@ -112,7 +114,7 @@ impl ExecutionPlan for KeptScanExec {
             return plan_err!("table {} is worth more threads now", self.table.name);
         }
         let name = self.table.name.clone();
-        let (properties, progress) = (self.properties.clone(), self.binding.progress());
+        let (properties, progress) = (self.properties.clone(), self.binding.reading().progress);
         Ok(Arc::new(ScanExec::with_properties(name, scan, self.limit, properties, progress)))
     }
 

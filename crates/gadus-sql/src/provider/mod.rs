@@ -14,3 +14,15 @@ pub(crate) use catalog::{FILES_SCHEMA, ROWS_SCHEMA, SnapshotCatalog};
 pub(crate) use filter::predicate_of;
 pub(crate) use system::SYSTEM_SCHEMA;
 pub(crate) use table::is_snapshot_table;
+
+use crate::progress::Progress;
+use std::sync::Arc;
+
+/// How a statement reads tables.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reading {
+    /// Where it says how far it has come.
+    pub(crate) progress: Arc<Progress>,
+    /// Whether its scans go round their tables together with those of others.
+    pub(crate) together: bool,
+}

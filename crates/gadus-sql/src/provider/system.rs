@@ -51,6 +51,9 @@ fn clock(clock: &ClockStatistics) -> Result<RecordBatch, DataFusionError> {
         ("pass_ms_total", milliseconds(clock.pass_time)),
         ("last_questions", count(clock.last_questions)),
         ("last_pass_ms", milliseconds(clock.last_pass_time)),
+        ("plan_scans", count(clock.plan_scans)),
+        ("joined_plan_scans", count(clock.joined_plan_scans)),
+        ("plan_scan_ms_total", milliseconds(clock.plan_scan_time)),
     ])?)
 }
 

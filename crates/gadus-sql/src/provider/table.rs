@@ -1,11 +1,11 @@
 //! A table of a snapshot as a DataFusion table.
 
+use super::Reading;
 use super::filter::predicate_of;
 use super::kept_scan::KeptScanExec;
 use super::scan::ScanExec;
 use crate::error::to_datafusion;
 use crate::kept::Binding;
-use crate::progress::Progress;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
@@ -26,7 +26,7 @@ pub(super) struct SnapshotTable {
     threads: usize,
     /// For a plan that is to be kept.
     binding: Option<Arc<Binding>>,
-    progress: Arc<Progress>,
+    reading: Reading,
 }
 
 impl SnapshotTable {
@@ -35,7 +35,7 @@ impl SnapshotTable {
         with_row_ids: bool,
         threads: usize,
         binding: Option<Arc<Binding>>,
-        progress: Arc<Progress>,
+        reading: Reading,
     ) -> Self {
         let mut schema = table.schema().arrow();
         if with_row_ids {
@@ -46,7 +46,7 @@ impl SnapshotTable {
         let key = table.schema().key.clone();
         let constraints = if key.is_empty() { vec![] } else { vec![Constraint::PrimaryKey(key)] };
         let constraints = Constraints::new_unverified(constraints);
-        Self { table, schema, constraints, threads, binding, progress }
+        Self { table, schema, constraints, threads, binding, reading }
     }
 }
 
@@ -105,7 +105,8 @@ impl TableProvider for SnapshotTable {
         let with_row_ids = projection.contains(&columns);
         let wanted = projection.clone();
         projection.retain(|&column| column < columns);
-        let request = ScanRequest { projection, predicates, with_row_ids };
+        let together = self.reading.together && limit.is_none();
+        let request = ScanRequest { projection, predicates, with_row_ids, together };
         let order = with_row_ids && wanted.last() != Some(&columns);
         if order {
             return Err(to_datafusion(gadus_engine::Error::internal(
@@ -118,7 +119,7 @@ impl TableProvider for SnapshotTable {
             return Ok(Arc::new(kept));
         }
         let scan = self.table.scan(request).map_err(to_datafusion)?;
-        let (name, progress) = (self.table.schema().name.clone(), self.progress.clone());
+        let (name, progress) = (self.table.schema().name.clone(), self.reading.progress.clone());
         Ok(Arc::new(ScanExec::new(name, scan, self.threads, limit, progress)))
     }
 }

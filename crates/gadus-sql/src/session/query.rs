@@ -2,11 +2,12 @@
 
 use super::columns::{headings, name_apart};
 use super::files::take_files;
+use super::scanning::ScanSharing;
 use super::{Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, checked_sum};
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
-use crate::provider::{SYSTEM_SCHEMA, SnapshotCatalog};
+use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog};
 use crate::rows::RowStream;
 use crate::value::Value;
 use datafusion::common::ParamValues;
@@ -50,10 +51,9 @@ impl Session {
     ) -> Result<SessionContext> {
         name_apart(statement);
         let files = take_files(statement, &self.shared.planner).await?;
-        let (engine, progress) = (&self.engine, self.progress.clone());
-        let catalog = Arc::new(SnapshotCatalog::new(snapshot, files, engine, progress));
+        let catalog = SnapshotCatalog::new(snapshot, files, &self.engine, self.reading());
         let mut state = self.shared.planner.clone();
-        state.register_catalog_list(catalog);
+        state.register_catalog_list(Arc::new(catalog));
         Ok(SessionContext::new_with_state(state))
     }
 
@@ -77,7 +77,7 @@ impl Session {
             }
         };
         let rows =
-            plan.run(kept, &prepared.text, snapshot, values, (&self.cancel, &self.progress))?;
+            plan.run(kept, &prepared.text, snapshot, values, (&self.cancel, self.reading()))?;
         Ok(rows.map(Outcome::Rows))
     }
 
@@ -93,7 +93,7 @@ impl Session {
         if !files.is_empty() || names_system(&rest) {
             return Ok(None);
         }
-        let binding = Binding::new(snapshot.clone(), parameters, self.progress.clone());
+        let binding = Binding::new(snapshot.clone(), parameters, self.reading());
         let threads = self.engine.options().threads;
         let catalog = SnapshotCatalog::for_keeping(snapshot.clone(), threads, binding.clone());
         let mut planner = self.shared.planner.clone();
@@ -101,6 +101,11 @@ impl Session {
         // What a run finds out about its data must not stay with the plan.
         planner.config_mut().options_mut().optimizer.enable_dynamic_filter_pushdown = false;
         KeptPlan::make(&planner, binding, rest, headings(statement)).await
+    }
+
+    pub(super) fn reading(&self) -> Reading {
+        let together = self.outside.lock().scan_sharing != ScanSharing::Never;
+        Reading { progress: self.progress.clone(), together }
     }
 
     pub(super) async fn query(

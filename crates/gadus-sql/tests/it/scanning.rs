@@ -175,6 +175,32 @@ fn more_groups_or_rows_than_are_held_are_left_to_a_plan() {
 }
 
 #[test]
+fn plans_that_scan_one_table_together_miss_nothing() {
+    let shell = Shell::of(1, CacheScope::Process);
+    shell.run("CREATE TABLE numbers (n BIGINT, m BIGINT)");
+    shell.run("INSERT INTO numbers SELECT value, value % 7 FROM generate_series(1, 400000)");
+    shell.engine().fold().unwrap();
+    let text = "SELECT count(*), count(DISTINCT n), sum(n) FROM numbers AS x WHERE m <> 3";
+    let expected = shell.run(text);
+    let together = || async {
+        let session = shell.instances[0].session();
+        set(&session, "auto").await;
+        rows_of(&session, text).await
+    };
+    let before = shell.engine().statistics().clock;
+    for _ in 0..5 {
+        let all = (0..8).map(|_| together());
+        for rows in shell.runtime.block_on(futures::future::join_all(all)) {
+            let row = rows[1].replace(' ', "");
+            assert_eq!(row.trim_matches('|'), expected);
+        }
+    }
+    let after = shell.engine().statistics().clock;
+    assert_eq!(after.plan_scans - before.plan_scans, 40);
+    assert!(after.plan_scan_time > before.plan_scan_time);
+}
+
+#[test]
 fn a_statement_that_has_waited_sees_what_was_committed_before_it_came() {
     let shell = filled(2);
     shell.run("SET gadus.sharing = always");
