@@ -50,6 +50,13 @@ impl Player {
         Ok(writeln!(input.ok_or_else(|| Failure::message("a process without input"))?, "{line}")?)
     }
 
+    /// Says that there are no more tasks, and waits until it has ended.
+    pub(super) fn end(&mut self) -> Result<(), Failure> {
+        drop(self.child.stdin.take());
+        self.child.wait()?;
+        Ok(())
+    }
+
     /// Waits until it is through.
     pub(super) fn answer(&mut self) -> Result<Value, Failure> {
         serde_json::from_str(&self.line()?)

@@ -95,6 +95,13 @@ impl Asker {
     }
 }
 
+impl Drop for Asker {
+    fn drop(&mut self) {
+        // It closes its database, or is killed.
+        let _ = self.0.end();
+    }
+}
+
 /// Two processes with a copy of the file each.
 pub(super) struct Copies([Asker; 2]);
 

@@ -26,7 +26,7 @@ use gadus::{Connection, Database, Options};
 
 use self::asking::{Copies, memory_mib};
 use self::bare::Bare;
-use self::open_loop::{Offered, OpenLoop};
+use self::open_loop::{HELD, Offered, OpenLoop};
 use self::rivals::{COMPARED, Peers, Rival};
 use self::turn::{RATE, anywhere, measured};
 use super::figures::{self, Metric, median};
@@ -152,10 +152,40 @@ pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
     let mut open_loop = stage.open_loop(&series);
     series.extend(measure(&mut open_loop, command.repeat.rounds, &mut machine)?);
     let quiet = machine.was_quiet()?;
+    tell_what_was_not_held(&series)?;
+    in_order_of_cases(&mut series);
     if let Some(path) = &command.plot {
         plot::write(path, &charts::charts(command, &series))?;
     }
     figures::print("bookings", &figures::figures(&series, GADUS), quiet, command.common.json)
+}
+
+/// Says which rates of the open loop were too high.
+fn tell_what_was_not_held(series: &[Series]) -> Result<(), Failure> {
+    for series in series.iter().filter(|series| series.metric == HELD) {
+        let turns = series.values.len();
+        let held = series.values.iter().filter(|held| **held > 0.0).count();
+        if held < turns {
+            let case = &series.case;
+            writeln!(
+                io::stderr(),
+                "{case}: the rate was not held in {} of {turns} turns",
+                turns - held
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts what was measured of a case at different times together.
+fn in_order_of_cases(series: &mut [Series]) {
+    let mut cases: Vec<String> = Vec::new();
+    for one in &*series {
+        if !cases.contains(&one.case) {
+            cases.push(one.case.clone());
+        }
+    }
+    series.sort_by_key(|one| cases.iter().position(|case| *case == one.case));
 }
 
 /// How sessions share scans, and how many statements a pass takes.

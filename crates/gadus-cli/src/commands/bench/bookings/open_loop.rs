@@ -7,7 +7,6 @@
 //! - A rate that is not held has no latencies: they would only tell how long the turn was.
 
 use std::fmt;
-use std::io::{self, Write};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -28,7 +27,8 @@ use crate::failure::Failure;
 use crate::generate::statements::Statements;
 
 const P999: Metric = Metric::lower("p999_ms", "ms");
-const HELD: Metric = Metric::higher("rate_held", "count");
+/// Whether it was held: 1 or 0.
+pub(super) const HELD: Metric = Metric::higher("rate_held", "count");
 const BARE_PASS: Metric = Metric::lower("bare_pass_ms", "ms");
 const P99_IN_PASSES: Metric = Metric::lower("p99_in_bare_passes", "");
 
@@ -146,12 +146,6 @@ impl OpenLoop<'_> {
         let scans = Scans::between(before, self.database.statistics());
         let batch = scans.batch().unwrap_or(1.0).max(1.0);
         if !turn.held(batch, self.time) {
-            writeln!(
-                io::stderr(),
-                "the rate was not held: of {:.0} statements a second {:.0} were answered",
-                self.rate,
-                turn.answered_meanwhile as f64 / (self.time.as_secs_f64() * 0.75),
-            )?;
             return Ok(vec![(HELD, 0.0)]);
         }
         let mut all = Latencies::default();

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::index::{Filter, Index, LARGE_BITS, Probe, SMALL_BITS, first_hash, next_hash};
+use super::index::{BITS, BYTES, Filter, Index, Probe, first_hash, next_hash};
 use super::shapes::KEYS;
 use super::table::{Table, Values};
 
@@ -94,8 +94,13 @@ impl Filter {
     /// The rows whose hashes it has, and a few others; gives how many.
     pub(super) fn select(&self, hashes: &[u32], passed: &mut [u32; CHUNK_ROWS]) -> usize {
         match self {
-            Self::Small(words) => select::<SMALL_BITS, _>(words, hashes, passed),
-            Self::Large(words) => select::<LARGE_BITS, _>(words, hashes, passed),
+            Self::Bytes(bytes) => {
+                select(hashes, passed, |hash| bytes[(hash >> (u32::BITS - BYTES)) as usize] != 0)
+            }
+            Self::Bits(words) => select(hashes, passed, |hash| {
+                let bit = hash >> (u32::BITS - BITS);
+                (words[(bit >> 6) as usize] >> (bit & 63)) & 1 == 1
+            }),
         }
     }
 }
@@ -131,19 +136,13 @@ fn hash<V: Value>(hashes: &mut [u32], values: &[V], shift: u32, place: usize) {
     }
 }
 
-/// The rows whose bit is set, without a branch; gives how many.
-fn select<const BITS: u32, const WORDS: usize>(
-    words: &[u64; WORDS],
-    hashes: &[u32],
-    passed: &mut [u32; CHUNK_ROWS],
-) -> usize {
+/// The rows that pass, without a branch; gives how many.
+fn select(hashes: &[u32], passed: &mut [u32; CHUNK_ROWS], passes: impl Fn(u32) -> bool) -> usize {
     let mut count = 0;
     for (row, &hash) in (0_u32..).zip(hashes) {
-        let bit = hash >> (u32::BITS - BITS);
-        // The masks only tell the compiler what holds anyhow.
+        // The mask only tells the compiler what holds anyhow: no more pass than there are.
         passed[count & (CHUNK_ROWS - 1)] = row;
-        let word = words[(bit >> 6) as usize & (WORDS - 1)];
-        count += usize::from((word >> (bit & 63)) & 1 == 1);
+        count += usize::from(passes(hash));
     }
     count
 }
