@@ -24,7 +24,7 @@ use super::{Bookings, DRAWN, settle};
 use crate::failure::Failure;
 use crate::generate::statements::{Sample, Statements};
 
-/// Rows of statements that are asked for one at a time at first: each shape of queries several times.
+/// Statements that are asked one at a time at first: each shape of queries three times.
 const ALONE: usize = 36;
 
 /// How such a process opens its file.
@@ -58,9 +58,11 @@ pub(in super::super) fn ask(file: &Path, asking: &Asking) -> Result<(), Failure>
         let time = Duration::from_millis(u64::from(number("milliseconds").ok_or_else(wrong)?));
         let draw = || Statements::drawn_from(&sample, after, DRAWN);
         let statements = &*drawn.entry(after).or_insert_with(draw);
-        let watch = Watch::begin()?;
+        // Looking takes time of its own, which is not to be taken from a rate.
+        let watched = task["memory"].as_bool().unwrap_or(false);
+        let watch = watched.then(Watch::begin).transpose()?;
         let answered = play(&connection, statements, outstanding, time)?;
-        let answer = json!({ "answered": answered.to_json(), "memory_bytes": watch.bytes()? });
+        let answer = json!({ "answered": answered.to_json(), "memory_bytes": watch.map(Watch::bytes).transpose()? });
         writeln!(io::stdout(), "{answer}")?;
     }
     Ok(())
@@ -87,10 +89,15 @@ impl Asker {
         Ok(Self(Player::start(worker)?))
     }
 
-    fn begin(&mut self, after: u32, outstanding: u32, time: Duration) -> Result<(), Failure> {
+    fn begin(
+        &mut self,
+        after: u32,
+        outstanding: u32,
+        time: Duration,
+        memory: bool,
+    ) -> Result<(), Failure> {
         let milliseconds = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let task =
-            json!({ "after": after, "outstanding": outstanding, "milliseconds": milliseconds });
+        let task = json!({ "after": after, "outstanding": outstanding, "milliseconds": milliseconds, "memory": memory });
         self.0.tell(&task.to_string())
     }
 }
@@ -129,7 +136,7 @@ impl Copies {
     ) -> Result<Measured, Failure> {
         let halves = [outstanding.div_ceil(2), outstanding / 2];
         for (asker, half) in self.0.iter_mut().zip(halves) {
-            asker.begin(after, half, time)?;
+            asker.begin(after, half, time, false)?;
         }
         let mut answered = Answered::default();
         for asker in &mut self.0 {
@@ -158,7 +165,7 @@ pub(super) fn memory_mib(
 ) -> Result<f64, Failure> {
     let mut asker = Asker::start(file, command, threads())?;
     asker.0.wait_ready()?;
-    asker.begin(after, outstanding, command.time)?;
+    asker.begin(after, outstanding, command.time, true)?;
     let answer: Value = asker.0.answer()?;
     let bytes = answer["memory_bytes"].as_u64();
     let bytes = bytes.ok_or_else(|| Failure::message(format!("no memory in {answer}")))?;

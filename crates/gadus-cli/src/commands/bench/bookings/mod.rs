@@ -152,7 +152,7 @@ pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
     let mut open_loop = stage.open_loop(&series);
     series.extend(measure(&mut open_loop, command.repeat.rounds, &mut machine)?);
     let quiet = machine.was_quiet()?;
-    tell_what_was_not_held(&series)?;
+    without_what_was_not_held(&mut series)?;
     in_order_of_cases(&mut series);
     if let Some(path) = &command.plot {
         plot::write(path, &charts::charts(command, &series))?;
@@ -160,20 +160,22 @@ pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
     figures::print("bookings", &figures::figures(&series, GADUS), quiet, command.common.json)
 }
 
-/// Says which rates of the open loop were too high.
-fn tell_what_was_not_held(series: &[Series]) -> Result<(), Failure> {
+/// Says which rates of the open loop were too high, and takes away what was measured beside where most
+/// turns did not hold them: the rest were only lucky.
+fn without_what_was_not_held(series: &mut Vec<Series>) -> Result<(), Failure> {
+    let mut unheld = Vec::new();
     for series in series.iter().filter(|series| series.metric == HELD) {
         let turns = series.values.len();
         let held = series.values.iter().filter(|held| **held > 0.0).count();
-        if held < turns {
-            let case = &series.case;
-            writeln!(
-                io::stderr(),
-                "{case}: the rate was not held in {} of {turns} turns",
-                turns - held
-            )?;
+        let (case, missed) = (&series.case, turns - held);
+        if missed > 0 {
+            writeln!(io::stderr(), "{case}: the rate was not held in {missed} of {turns} turns")?;
+        }
+        if missed > held {
+            unheld.push(case.clone());
         }
     }
+    series.retain(|series| series.metric == HELD || !unheld.contains(&series.case));
     Ok(())
 }
 
@@ -287,3 +289,6 @@ impl Stage<'_> {
         entries
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,8 @@
 //!
 //! - Those that answer one statement at a time are given them one at a time: more outstanding ones would
 //!   only wait for them. `duckdb-batched` has all outstanding statements of a shape made one join by hand.
-//! - A turn ends after its time, however few statements were answered; the rate is of those.
+//! - A turn ends after its time, however few statements were answered; the rate is of those. The time of
+//!   PostgreSQL is counted in whole seconds.
 //! - DataFusion has the bookings in memory; it changes nothing, and is asked queries alone. The others have
 //!   files and their default settings, SQLite a log and a sync of each commit.
 
