@@ -163,6 +163,9 @@ const UPDATES: [Shape; 5] = [
     },
 ];
 
+/// Shapes of queries, and behind them those of updates.
+pub(crate) const SHAPES: usize = QUERIES.len() + UPDATES.len();
+
 /// The sample that values are taken from.
 #[derive(Debug)]
 pub(crate) struct Sample(Vec<Vec<String>>);
@@ -186,6 +189,11 @@ impl Sample {
         }
         Ok(Self(rows))
     }
+
+    /// Its rows, by the numbers that columns have in shapes.
+    pub(crate) fn rows(&self) -> &[Vec<String>] {
+        &self.0
+    }
 }
 
 impl<'a> Statements<'a> {
@@ -205,7 +213,7 @@ impl<'a> Statements<'a> {
             place.min(rows.len() - 1)
         };
         let mut queries = (0..QUERIES.len()).cycle();
-        let mut updates = (QUERIES.len()..QUERIES.len() + UPDATES.len()).cycle();
+        let mut updates = (QUERIES.len()..SHAPES).cycle();
         let period = queries_per_update as usize + 1;
         let mut shape = |number: usize| {
             let is_update = queries_per_update > 0 && number % period == period - 1;
@@ -223,6 +231,12 @@ impl<'a> Statements<'a> {
         self.drawn[place].0 >= QUERIES.len()
     }
 
+    /// The shape of the statement at a place, and the row of the sample that it has its values of; places
+    /// go round and round.
+    pub(crate) fn drawn(&self, place: usize) -> (usize, usize) {
+        self.drawn[place % self.drawn.len()]
+    }
+
     /// The statements from `first` on, `count` of them, as one join for each shape.
     pub(crate) fn batched(&self, first: usize, count: usize) -> Vec<String> {
         let of_shape = |number: usize| {
@@ -238,7 +252,7 @@ impl<'a> Statements<'a> {
             (!rows.is_empty())
                 .then(|| format!("WITH {}", shape.joined.replace("{values}", &values)))
         };
-        (0..QUERIES.len() + UPDATES.len()).filter_map(of_shape).collect()
+        (0..SHAPES).filter_map(of_shape).collect()
     }
 }
 

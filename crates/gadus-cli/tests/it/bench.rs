@@ -1,6 +1,6 @@
 //! `gadus bench` at small sizes: the figures are there, and nothing is left behind.
 
-use crate::folder::Folder;
+use crate::folder::{Folder, error_of};
 use serde_json::Value;
 
 /// Runs a benchmark that prints JSON; returns its figures.
@@ -149,6 +149,46 @@ fn readers_are_measured_in_both_scopes_as_threads_and_as_processes() {
         assert!(value(&figures, &case, "memory_per_connection") > 0.0, "{case}");
     }
     assert!(value(&figures, "one row changed by another", "catch_up_ms_p99") > 0.0);
+}
+
+#[test]
+fn questions_are_measured_beside_the_bare_pass_in_both_loops() {
+    let folder = Folder::new();
+    let words = ["bookings", "--rows", "20000", "--outstanding", "1,16", "--time", "50ms"];
+    let words = [&words[..], &["--open-loop", "50%,20", "--copies"]].concat();
+    let figures = figures(&folder, &words);
+    let peer = |case: &str, peer: &str| {
+        let mut of_case = figures.iter().filter(|one| one["case"] == case);
+        of_case.find(|one| one["metric"] == "statements" && one["peer"] == peer)
+    };
+    for mix in ["queries", "with updates"] {
+        for outstanding in [1, 16] {
+            let case = format!("{outstanding} outstanding, {mix}");
+            let bare = peer(&case, "bare pass").unwrap();
+            for key in ["value", "peer_value", "ratio"] {
+                assert!(bare[key].as_f64().unwrap() > 0.0, "{key}: {bare}");
+            }
+            assert_eq!(peer(&case, "two copies").is_some(), outstanding > 1, "{case}");
+            assert!(value(&figures, &case, "memory_beside_mib") >= 0.0, "{case}");
+        }
+        for rate in ["50 %", "20 a second"] {
+            let case = format!("open loop at {rate}, {mix}");
+            // On a busy machine no rate is held; then there are no latencies.
+            if value(&figures, &case, "rate_held") > 0.0 {
+                for metric in ["statements", "p50_ms", "p99_ms", "p999_ms", "p99_in_bare_passes"] {
+                    assert!(value(&figures, &case, metric) > 0.0, "{case} {metric}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wrong_rate_is_refused() {
+    let folder = Folder::new();
+    let output = folder.run(&["bench", "bookings", "--open-loop", "0%"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error_of(&output).contains("a percentage: 70%"), "{}", error_of(&output));
 }
 
 #[test]

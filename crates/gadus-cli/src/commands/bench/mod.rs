@@ -49,6 +49,7 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench commit --clients 1,64 --sync-delay 4ms
   gadus bench scan --rows 10000000 --against duckdb --json
   gadus bench bookings --rows 10000000 --outstanding 1,64,1024,2048 --against duckdb --json
+  gadus bench bookings --outstanding 64,2048 --open-loop 50%,70% --copies
   gadus bench processes --processes 32 --against sqlite,postgres
   gadus bench processes --mix point --processes 1,2,4,8 --against sqlite
   gadus bench scopes
@@ -56,8 +57,8 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench kill --kills 1000
   gadus bench soak --hours 0.5
 
-Peers: duckdb comes as a wheel into a virtual environment beside the results (Debian: python3-venv),
-sqlite with python3, postgres as Debian's postgresql.")]
+Peers: duckdb and datafusion come as wheels into a virtual environment beside the results (Debian:
+python3-venv), sqlite with python3, postgres as Debian's postgresql.")]
 pub(crate) struct Bench {
     #[command(subcommand)]
     what: What,

@@ -41,8 +41,20 @@ impl Player {
 
     /// Lets it begin, or go on.
     pub(super) fn go(&mut self) -> Result<(), Failure> {
+        self.tell("go")
+    }
+
+    /// Gives it a line.
+    pub(super) fn tell(&mut self, line: &str) -> Result<(), Failure> {
         let input = self.child.stdin.as_mut();
-        Ok(writeln!(input.ok_or_else(|| Failure::message("a process without input"))?, "go")?)
+        Ok(writeln!(input.ok_or_else(|| Failure::message("a process without input"))?, "{line}")?)
+    }
+
+    /// Says that there are no more tasks, and waits until it has ended.
+    pub(super) fn end(&mut self) -> Result<(), Failure> {
+        drop(self.child.stdin.take());
+        self.child.wait()?;
+        Ok(())
     }
 
     /// Waits until it is through.
@@ -75,4 +87,14 @@ pub(super) fn answer_and_stay(answer: &Value) -> Result<(), Failure> {
 fn await_go() -> Result<(), Failure> {
     io::stdin().read_line(&mut String::new())?;
     Ok(())
+}
+
+/// In a process that does one task after another: the next one; none when there are no more.
+pub(super) fn next_task() -> Result<Option<Value>, Failure> {
+    let mut line = String::new();
+    if io::stdin().read_line(&mut line)? == 0 {
+        return Ok(None);
+    }
+    let task = serde_json::from_str(&line);
+    Ok(Some(task.map_err(|error| Failure::message(format!("a task: {error}: {line}")))?))
 }

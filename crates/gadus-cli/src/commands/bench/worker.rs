@@ -10,7 +10,7 @@ use gadus::{Database, Options};
 use gadus_base::clock;
 use serde_json::{Value, json};
 
-use super::{left, load, processes, scopes};
+use super::{bookings, left, load, processes, scopes};
 use crate::failure::Failure;
 use crate::texts::texts;
 
@@ -57,6 +57,12 @@ enum What {
         #[arg(long, value_parser = humantime::parse_duration)]
         time: Duration,
     },
+    /// Ask questions about bookings, in turns
+    Ask {
+        file: PathBuf,
+        #[command(flatten)]
+        asking: bookings::Asking,
+    },
     /// Open connections, and keep them open
     Hold {
         file: PathBuf,
@@ -95,6 +101,7 @@ pub(crate) fn work(command: &Worker) -> Result<(), Failure> {
             processes::play(file, *reads_per_commit, *sync_delay, *time, *exclusive)?
         }
         What::Read { file, reading } => return scopes::read(file, reading),
+        What::Ask { file, asking } => return bookings::ask(file, asking),
         What::Write { file, time } => scopes::write(file, *time)?,
         What::Hold { file, private, connections } => {
             return scopes::hold(file, *private, *connections);

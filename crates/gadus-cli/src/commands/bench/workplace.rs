@@ -1,5 +1,6 @@
 //! Where a benchmark works: one folder for the run, removed at its end, and one that stays.
 
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use parquet::arrow::ArrowWriter;
@@ -9,6 +10,7 @@ use parquet::file::properties::WriterProperties;
 use crate::failure::Failure;
 use crate::generate::bookings::Bookings;
 use crate::load::BATCH_ROWS;
+use crate::output::{Format, Limits};
 use crate::progress::Progress;
 
 /// The folder of one run.
@@ -48,7 +50,7 @@ impl Workplace {
     /// compressed by zstd.
     pub(super) fn bookings(&self, rows: u64) -> Result<PathBuf, Failure> {
         let path = self.path("bookings.parquet");
-        let bookings = Bookings::new(rows, 1);
+        let bookings = bookings(rows);
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .build();
@@ -64,6 +66,25 @@ impl Workplace {
         writer.close().map_err(|error| Failure::message(error.to_string()))?;
         Ok(path)
     }
+
+    /// The same as comma-separated values, for who reads no Parquet.
+    pub(super) fn bookings_csv(&self, rows: u64) -> Result<PathBuf, Failure> {
+        let path = self.path("bookings.csv");
+        if path.exists() {
+            return Ok(path);
+        }
+        let mut output = BufWriter::new(std::fs::File::create(&path)?);
+        let table = bookings(rows).into_table(BATCH_ROWS);
+        let mut writer = Format::Csv.writer(&mut output, Limits::default());
+        writer.start(&table.schema)?;
+        for batch in table.batches {
+            writer.batch(&batch?)?;
+        }
+        writer.finish()?;
+        drop(writer);
+        output.flush()?;
+        Ok(path)
+    }
 }
 
 impl Drop for Workplace {
@@ -71,6 +92,11 @@ impl Drop for Workplace {
         // What cannot be removed stays in a folder that is for such things.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// The bookings of all contestants.
+pub(super) fn bookings(rows: u64) -> Bookings {
+    Bookings::new(rows, 1)
 }
 
 /// The folder that cargo builds in, where there is one: large, on a disk, and nobody's data.

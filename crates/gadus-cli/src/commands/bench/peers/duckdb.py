@@ -1,5 +1,4 @@
 import itertools
-import statistics
 
 import duckdb
 
@@ -33,37 +32,13 @@ def open_and_find(path, sql, threads):
     return {"seconds": seconds, "rows": len(rows)}
 
 
-def open_for_queries(path, threads):
+def open_for_queries(path, threads, **_):
     opened["connection"] = connect(path, threads)
     return {}
 
 
-def query(sql, times):
-    took = []
-    for _ in range(times):
-        started = time.perf_counter()
-        rows = opened["connection"].execute(sql).fetchall()
-        took.append(time.perf_counter() - started)
-    return {"seconds": statistics.median(took), "rows": [list(map(text, row)) for row in rows]}
-
-
-def text(value):
-    return "NULL" if value is None else str(value)
-
-
-def play(statements, together, seconds):
-    """Runs the statements round and round; each answers `together` of what is asked."""
-    started, count = time.perf_counter(), 0
-    while True:
-        for sql in statements:
-            opened["connection"].execute(sql).fetchall()
-            count += 1
-            # A whole round where statements are of different sizes.
-            if together == 1 and time.perf_counter() - started > seconds:
-                break
-        taken = time.perf_counter() - started
-        if taken > seconds:
-            return {"rate": count * together / taken}
+def run(sql):
+    return opened["connection"].execute(sql).fetchall()
 
 
 def commit(path, create_table, insert, clients, seconds):
@@ -82,7 +57,6 @@ serve({
     "load": load,
     "open_and_find": open_and_find,
     "open": open_for_queries,
-    "query": query,
-    "play": play,
     "commit": commit,
+    **statement_actions(run),
 })

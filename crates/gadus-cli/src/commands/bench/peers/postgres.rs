@@ -20,6 +20,8 @@ use crate::failure::Failure;
 const START_MAX: Duration = Duration::from_secs(60);
 /// Between two looks whether the server has started.
 const START_LOOK: Duration = Duration::from_millis(20);
+/// Scripts that pgbench takes at once.
+const SCRIPTS_MAX: usize = 120;
 /// Connections beside the clients'.
 const OTHER_CONNECTIONS: u32 = 10;
 
@@ -75,6 +77,31 @@ impl Postgres {
         run(psql.args(["-q", "-v", "ON_ERROR_STOP=1", "-c", sql]))
     }
 
+    /// Fills a table from comma-separated values with a header.
+    pub(in super::super) fn copy(&self, table: &str, csv: &Path) -> Result<(), Failure> {
+        let csv = csv.display().to_string().replace('\'', "''");
+        self.execute(&format!("\\copy {table} FROM '{csv}' WITH (FORMAT csv, HEADER)"))
+    }
+
+    /// What a statement gives, as text; of what changes something, how many rows.
+    pub(in super::super) fn rows(&self, sql: &str) -> Result<Vec<Vec<String>>, Failure> {
+        const BETWEEN: char = '\u{1f}';
+        let mut psql = self.client("psql");
+        psql.args(["-X", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-P", "null=NULL", "-F"]);
+        psql.arg(BETWEEN.to_string()).args(["-c", sql]);
+        let output = psql.output()?;
+        if !output.status.success() {
+            let told = String::from_utf8_lossy(&output.stderr);
+            return Err(Failure::message(format!("psql: {}", told.trim())));
+        }
+        let text = String::from_utf8_lossy(&output.stdout);
+        let is_query = sql.starts_with("SELECT");
+        // UPDATE 3
+        let changed = |line: &str| vec![line.rsplit(' ').next().unwrap_or(line).to_owned()];
+        let row = |line: &str| line.split(BETWEEN).map(str::to_owned).collect();
+        Ok(text.lines().map(|line| if is_query { row(line) } else { changed(line) }).collect())
+    }
+
     /// Runs one prepared statement from `clients` connections for `seconds`; returns commits a
     /// second.
     pub(in super::super) fn commit(
@@ -95,13 +122,44 @@ impl Postgres {
     ) -> Result<f64, Failure> {
         let script = self.folder.join("script.sql");
         std::fs::write(&script, text)?;
+        let words = [&["--protocol=prepared".to_owned()], more].concat();
+        self.play_scripts(&[script], clients, seconds, &words)
+    }
+
+    /// Runs statements one at a time, of which each turn has others, drawn at random; returns statements
+    /// a second.
+    pub(in super::super) fn play(
+        &self,
+        statements: &[&str],
+        time: Duration,
+    ) -> Result<f64, Failure> {
+        let mut scripts = Vec::new();
+        for (number, text) in statements.iter().take(SCRIPTS_MAX).enumerate() {
+            let script = self.folder.join(format!("script-{number}.sql"));
+            std::fs::write(&script, text)?;
+            scripts.push(script);
+        }
+        let words = ["--protocol=simple".to_owned()];
+        self.play_scripts(&scripts, 1, time.as_secs(), &words)
+    }
+
+    fn play_scripts(
+        &self,
+        scripts: &[PathBuf],
+        clients: u32,
+        seconds: u64,
+        more: &[String],
+    ) -> Result<f64, Failure> {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let mut bench = self.client("pgbench");
-        bench.args(["--no-vacuum", "--protocol=prepared"]);
+        bench.arg("--no-vacuum");
         bench.arg(format!("--client={clients}"));
         bench.arg(format!("--jobs={}", threads.min(clients as usize)));
         bench.arg(format!("--time={}", seconds.max(1)));
-        bench.arg("--file").arg(&script).args(more);
+        for script in scripts {
+            bench.arg("--file").arg(script);
+        }
+        bench.args(more);
         let output = bench.output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         let rate = text.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next());

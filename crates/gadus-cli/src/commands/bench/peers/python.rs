@@ -11,6 +11,7 @@ use crate::failure::Failure;
 const SERVE: &str = include_str!("serve.py");
 const DUCKDB: &str = include_str!("duckdb.py");
 const SQLITE: &str = include_str!("sqlite.py");
+const DATAFUSION: &str = include_str!("datafusion.py");
 
 /// A running peer: asked by one line, answers by one line.
 #[derive(Debug)]
@@ -26,6 +27,11 @@ impl Python {
     /// DuckDB, from a wheel in a virtual environment in `kept`.
     pub(in super::super) fn duckdb(kept: &Path) -> Result<Self, Failure> {
         Self::start("duckdb", &with_wheel(kept, "duckdb")?, DUCKDB)
+    }
+
+    /// DataFusion, from a wheel as well.
+    pub(in super::super) fn datafusion(kept: &Path) -> Result<Self, Failure> {
+        Self::start("datafusion", &with_wheel(kept, "datafusion")?, DATAFUSION)
     }
 
     /// The SQLite that Python brings along.

@@ -1,5 +1,6 @@
 # One request a line on standard input, one answer a line on standard output, both JSON.
 import json
+import statistics
 import sys
 import threading
 import time
@@ -50,6 +51,38 @@ def commit_loop(connect, clients, seconds):
     if failures:
         raise failures[0]
     return {"commits_per_second": done / took}
+
+
+def text(value):
+    return "NULL" if value is None else str(value)
+
+
+def statement_actions(run):
+    """What is done with single statements; `run` runs one and returns its rows, or a count of changes."""
+
+    def query(sql, times):
+        took = []
+        for _ in range(times):
+            started = time.perf_counter()
+            rows = run(sql)
+            took.append(time.perf_counter() - started)
+        return {"seconds": statistics.median(took), "rows": [list(map(text, row)) for row in rows]}
+
+    def play_statements(statements, together, seconds):
+        """Runs the statements round and round; each answers `together` of what is asked."""
+        started, count = time.perf_counter(), 0
+        while True:
+            for sql in statements:
+                run(sql)
+                count += 1
+                # A whole round where statements are of different sizes.
+                if together == 1 and time.perf_counter() - started > seconds:
+                    break
+            taken = time.perf_counter() - started
+            if taken > seconds:
+                return {"rate": count * together / taken}
+
+    return {"query": query, "play_statements": play_statements}
 
 
 def serve(actions):

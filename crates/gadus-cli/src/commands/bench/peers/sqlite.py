@@ -1,8 +1,10 @@
 import itertools
 import math
 import random
+import re
 import sqlite3
 import time
+from csv import reader
 
 # Classes of latencies, as the benchmark adds them.
 CLASS_WIDTH = 1.05
@@ -79,12 +81,47 @@ def play(read, update, reads_per_commit, rows, seconds):
     return {"reads": reads, "latencies": sorted(classes.items()), "errors": errors}
 
 
+def load(path, create_table, table, csv, **_):
+    connection = connect(path)
+    connection.execute("PRAGMA synchronous = OFF")
+    connection.execute(create_table)
+    with open(csv, newline="") as file:
+        rows = reader(file)
+        places = ", ".join("?" for _ in next(rows))
+        connection.execute("BEGIN")
+        # Columns of numbers make numbers of texts.
+        connection.executemany(
+            f"INSERT INTO {table} VALUES ({places})",
+            ([value or None for value in row] for row in rows),
+        )
+        connection.execute("COMMIT")
+    connection.execute("ANALYZE")
+    connection.close()
+    return {}
+
+
+def open_for_queries(path, **_):
+    global opened
+    opened = connect(path)
+    opened.execute("PRAGMA case_sensitive_like = ON")
+    return {}
+
+
+def run(sql):
+    # Dates and times are texts here, and sort as such.
+    cursor = opened.execute(re.sub(r"\b(DATE|TIMESTAMP) '", "'", sql))
+    return [(cursor.rowcount,)] if cursor.description is None else cursor.fetchall()
+
+
 serve(
     {
         "version": version,
+        "load": load,
+        "open": open_for_queries,
         "commit": commit,
         "make_counters": make_counters,
         "open_counters": open_counters,
         "play": play,
+        **statement_actions(run),
     }
 )

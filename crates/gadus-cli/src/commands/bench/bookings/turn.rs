@@ -1,0 +1,170 @@
+//! A turn of Gadus, closed loop, and what it measured.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use gadus::{Connection, Database, Outcome, Statistics};
+use gadus_base::{Random, clock};
+use serde_json::{Value, json};
+
+use super::super::figures::Metric;
+use super::super::latencies::Latencies;
+use super::super::rounds::Measured;
+use super::DRAWN;
+use crate::failure::Failure;
+use crate::generate::statements::Statements;
+
+pub(super) const RATE: Metric = Metric::higher("statements", "statements/s");
+pub(super) const P50: Metric = Metric::lower("p50_ms", "ms");
+pub(super) const P99: Metric = Metric::lower("p99_ms", "ms");
+const QUERIES: Metric = Metric::higher("queries", "queries/s");
+const UPDATE_P99: Metric = Metric::lower("update_p99_ms", "ms");
+const MODIFY: Metric = Metric::lower("modify_ms", "ms");
+const PASS: Metric = Metric::lower("pass_ms", "ms");
+const BATCH: Metric = Metric::higher("statements_per_pass", "statements");
+
+/// What was answered in a turn, by one or several processes.
+#[derive(Debug, Default)]
+pub(super) struct Answered {
+    pub(super) queries: Latencies,
+    pub(super) updates: Latencies,
+    pub(super) seconds: f64,
+}
+
+/// What shared scans did in a turn.
+#[derive(Debug)]
+pub(super) struct Scans {
+    before: Statistics,
+    after: Statistics,
+}
+
+/// One turn: so many statements are outstanding until the time is over.
+pub(super) fn play(
+    connection: &Connection,
+    statements: &Statements<'_>,
+    outstanding: u32,
+    time: Duration,
+) -> Result<Answered, Failure> {
+    let mut next = (0..statements.texts.len()).cycle().skip(anywhere());
+    let mut submit = || {
+        let place = next.next().expect("statements go round and round");
+        let since = clock().now();
+        (since, statements.is_update(place), connection.submit(&statements.texts[place], &[]))
+    };
+    let began = clock().now();
+    let mut answered = Answered::default();
+    let mut pending = (0..outstanding).map(|_| submit()).collect::<VecDeque<_>>();
+    while let Some((since, is_update, statement)) = pending.pop_front() {
+        finish(statement.wait()?)?;
+        answered.note(is_update, since.elapsed());
+        if began.elapsed() < time {
+            pending.push_back(submit());
+        }
+    }
+    answered.seconds = began.elapsed().as_secs_f64();
+    Ok(answered)
+}
+
+/// The same, as figures.
+pub(super) fn measured(
+    database: &Database,
+    connection: &Connection,
+    statements: &Statements<'_>,
+    outstanding: u32,
+    time: Duration,
+) -> Result<Measured, Failure> {
+    let before = database.statistics();
+    let answered = play(connection, statements, outstanding, time)?;
+    let scans = Scans::between(before, database.statistics());
+    Ok(answered.figures().into_iter().chain(scans.figures()).collect())
+}
+
+impl Answered {
+    pub(super) fn note(&mut self, is_update: bool, latency: Duration) {
+        let latencies = if is_update { &mut self.updates } else { &mut self.queries };
+        latencies.note(latency);
+    }
+
+    #[allow(clippy::cast_precision_loss)] // counts of a few seconds
+    pub(super) fn figures(&self) -> Measured {
+        let (queries, updates) = (self.queries.count() as f64, self.updates.count() as f64);
+        let mut measured = vec![
+            (RATE, (queries + updates) / self.seconds),
+            (P50, self.queries.percentile_ms(0.5)),
+            (P99, self.queries.percentile_ms(0.99)),
+        ];
+        if updates > 0.0 {
+            measured.push((QUERIES, queries / self.seconds));
+            measured.push((UPDATE_P99, self.updates.percentile_ms(0.99)));
+        }
+        measured
+    }
+
+    /// Adds what another process answered at the same time.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.queries.add(&other.queries);
+        self.updates.add(&other.updates);
+        self.seconds = self.seconds.max(other.seconds);
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "queries": self.queries.to_json(),
+            "updates": self.updates.to_json(),
+            "seconds": self.seconds,
+        })
+    }
+
+    pub(super) fn from_json(value: &Value) -> Result<Self, Failure> {
+        let seconds = value["seconds"].as_f64();
+        Ok(Self {
+            queries: Latencies::from_json(&value["queries"])?,
+            updates: Latencies::from_json(&value["updates"])?,
+            seconds: seconds.ok_or_else(|| Failure::message(format!("no seconds in {value}")))?,
+        })
+    }
+}
+
+impl Scans {
+    pub(super) fn between(before: Statistics, after: Statistics) -> Self {
+        Self { before, after }
+    }
+
+    /// Statements of one pass; none where nothing was shared.
+    #[allow(clippy::cast_precision_loss)] // counts of a few seconds
+    pub(super) fn batch(&self) -> Option<f64> {
+        let (before, after) = (&self.before.clock, &self.after.clock);
+        let passes = after.passes - before.passes;
+        let asked = after.questions + after.modifications - before.questions - before.modifications;
+        (passes > 0).then(|| asked as f64 / passes as f64)
+    }
+
+    #[allow(clippy::cast_precision_loss)] // counts of a few seconds
+    pub(super) fn figures(&self) -> Measured {
+        let (before, after) = (&self.before.clock, &self.after.clock);
+        let milliseconds = |time: Duration, count: u64| time.as_secs_f64() * 1e3 / count as f64;
+        let mut measured = Measured::new();
+        if let Some(batch) = self.batch() {
+            let passes = after.passes - before.passes;
+            measured.push((PASS, milliseconds(after.pass_time - before.pass_time, passes)));
+            measured.push((BATCH, batch));
+        }
+        let commits = after.modifying_commits - before.modifying_commits;
+        if commits > 0 {
+            measured.push((MODIFY, milliseconds(after.modify_time - before.modify_time, commits)));
+        }
+        measured
+    }
+}
+
+/// A place among the statements.
+pub(super) fn anywhere() -> usize {
+    usize::try_from(Random::from_system().below(DRAWN as u64)).unwrap_or(0)
+}
+
+/// Reads all rows of an answer.
+pub(super) fn finish(outcome: Outcome) -> Result<(), Failure> {
+    let mut rows = outcome.into_rows();
+    while rows.next_batch()?.is_some() {}
+    Ok(())
+}
