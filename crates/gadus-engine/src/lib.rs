@@ -59,8 +59,8 @@ pub use scan::{
 pub use segment::SEGMENT_ROWS_MAX;
 pub use shared::{
     Answer, Asked, BATCH_QUERIES, BATCH_UPDATES, ClockStatistics, Estimate, Fate,
-    FoundModification, FoundRows, MakeValues, Modification, NewValues, OrderBy, Question,
-    ScansAlone, Wanted,
+    FoundModification, FoundRows, LookedUp, MakeValues, Modification, NewValues, OrderBy, PassWork,
+    Question, ScanLimits, ScansAlone, Wanted,
 };
 pub use snapshot::{Snapshot, Table};
 pub use transaction::{BulkWriter, Isolation, Savepoint, Transaction};

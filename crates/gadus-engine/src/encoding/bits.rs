@@ -3,7 +3,23 @@
 //! - Value `i` of width `w` occupies the bits `i * w .. (i + 1) * w` of a little-endian sequence of
 //!   64-bit words, followed by one spare word, so that each value lies within two words that exist.
 //! - Sixty-four values of one width fill `w` whole words: the unit in which runs are unpacked, with
-//!   the width known to the compiler.
+//!   the width known to the compiler. Narrow ones are unpacked in wide registers where there are some
+//!   ([`wide`]).
+
+#[cfg(target_arch = "x86_64")]
+mod wide;
+
+/// Elsewhere there is nothing that unpacks more than one value at a time.
+#[cfg(not(target_arch = "x86_64"))]
+mod wide {
+    pub(super) fn unpack(_: &[u64], _: u8, _: &mut [u64]) -> usize {
+        0
+    }
+
+    pub(super) fn within(_: &[u64], _: u8, _: (u64, u64), _: &mut [u64]) -> usize {
+        0
+    }
+}
 
 /// Words that `count` values of `width` bits need, with the spare one.
 #[must_use]
@@ -67,6 +83,17 @@ pub(crate) fn unpack(
 
 /// The values from `first` on, as many as there is room for.
 pub(crate) fn unpack_into(words: &[u64], width: u8, first: usize, to: &mut [u64]) {
+    let head = to.len().min(first.next_multiple_of(64) - first);
+    let (head, rest) = to.split_at_mut(head);
+    unpack_plain(words, width, first, head);
+    let first = first + head.len();
+    let from = words.get(first / 64 * usize::from(width)..).unwrap_or(&[]);
+    let done = wide::unpack(from, width, rest);
+    unpack_plain(words, width, first + done, &mut rest[done..]);
+}
+
+/// The same value by value, and by whole blocks.
+fn unpack_plain(words: &[u64], width: u8, first: usize, to: &mut [u64]) {
     let head = to.len().min(first.next_multiple_of(64) - first);
     let (head, rest) = to.split_at_mut(head);
     let mut index = first;
@@ -174,6 +201,8 @@ pub(crate) fn within_span(
     let start = first / 64 * usize::from(width);
     let (blocks, rest) = to.split_at_mut(whole);
     let from = words.get(start..).unwrap_or(&[]);
+    let done = wide::within(from, width, (low, span), blocks);
+    let (blocks, from) = (&mut blocks[done..], &from[done * usize::from(width)..]);
     let zeros = if 0_u64.wrapping_sub(low) <= span { u64::MAX } else { 0 };
     for_width!(width, within_width(from, low, span, blocks), zero: blocks.fill(zeros));
     if let Some(last) = rest.first_mut() {

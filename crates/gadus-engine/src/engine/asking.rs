@@ -2,11 +2,12 @@
 
 use super::Engine;
 use crate::error::Result;
-use crate::shared::{Asked, Modification, Question, ScansAlone};
+use crate::shared::{Asked, LookedUp, Modification, Question, ScanLimits, ScansAlone};
 use crate::types::TableSchema;
 use gadus_base::TableId;
 use gadus_storage::Durability;
 use std::sync::Arc;
+use std::time::Duration;
 
 impl Engine {
     /// Has a question about a table answered in the table's next shared scan, of the newest version
@@ -49,25 +50,22 @@ impl Engine {
         visible.table(table).map_or(0, |table| table.live_rows)
     }
 
-    /// Questions that one shared scan answers at most.
+    /// How many statements shared scans have looked up by which columns.
     #[must_use]
-    pub fn batch_queries(&self) -> usize {
-        self.inner().clock.batch_queries()
+    pub fn looked_up(&self) -> Vec<LookedUp> {
+        self.inner().clock.looked_up()
     }
 
-    /// Changes how many questions one shared scan answers, as of the next.
-    pub fn set_batch_queries(&self, count: usize) {
-        self.inner().clock.set_batch_queries(count);
-    }
-
-    /// Modifications whose rows one shared scan finds at most.
+    /// What shared scans keep to.
     #[must_use]
-    pub fn batch_updates(&self) -> usize {
-        self.inner().clock.batch_updates()
+    pub fn scan_limits(&self) -> &ScanLimits {
+        self.inner().clock.limits()
     }
 
-    /// Changes how many modifications one shared scan takes, as of the next.
-    pub fn set_batch_updates(&self, count: usize) {
-        self.inner().clock.set_batch_updates(count);
+    /// About when a statement about a table would have its answer from a shared scan that is asked now;
+    /// none where no pass of the table was made yet.
+    #[must_use]
+    pub fn expected_latency(&self, table: TableId) -> Option<Duration> {
+        self.inner().clock.expected(table)
     }
 }

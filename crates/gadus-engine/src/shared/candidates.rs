@@ -41,16 +41,25 @@ impl Candidates {
         rows.push(position);
     }
 
-    /// Hands the rising candidates of each question to `each`, which keeps what it likes; then there
-    /// are none.
-    pub(super) fn drain(&mut self, mut each: impl FnMut(QuestionIndex, &mut Vec<u32>)) {
-        for question in self.touched.drain(..) {
+    /// Hands the rising candidates of each question to `keep`, which keeps what it likes.
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(QuestionIndex, &mut Vec<u32>)) {
+        for &question in &self.touched {
             let rows = &mut self.rows[question as usize];
             if !rows.is_sorted_by(|one, next| one < next) {
                 rows.sort_unstable();
                 rows.dedup();
             }
-            each(question, rows);
+            keep(question, rows);
+        }
+    }
+
+    /// Hands those that were retained to `each`; then there are none.
+    pub(super) fn drain(&mut self, mut each: impl FnMut(QuestionIndex, &[u32])) {
+        for question in self.touched.drain(..) {
+            let rows = &mut self.rows[question as usize];
+            if !rows.is_empty() {
+                each(question, rows);
+            }
             rows.clear();
         }
     }

@@ -10,11 +10,14 @@
 //!   committed before it began, hence not the modifications that it found the rows of.
 
 use super::asked::Asked;
+use super::limits::ScanLimits;
 use super::modify::Modification;
+use super::pace::Paces;
+use super::pass::Work;
 use super::question::Question;
-use super::queue::{Bounds, Queues, WaitingModification, WaitingQuestion};
+use super::queue::{Batch, Queues, WaitingModification, WaitingQuestion};
 use super::running::Running;
-use super::statistics::ClockStatistics;
+use super::statistics::{ClockStatistics, LookedUp};
 use super::writer::Writer;
 use crate::blobs::Blobs;
 use crate::coordinator::Coordinator;
@@ -22,20 +25,15 @@ use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::Snapshot;
 use crate::types::TableSchema;
-use gadus_base::{clock, spawn};
+use gadus_base::{TableId, clock, spawn};
 use gadus_storage::Durability;
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// Questions of one pass unless a setting says otherwise.
-pub const BATCH_QUERIES: usize = 2_048;
-
-/// Modifications of one pass unless a setting says otherwise.
-pub const BATCH_UPDATES: usize = 256;
 
 /// The queues of all tables of a database, and the threads that answer.
 #[derive(Debug)]
@@ -46,8 +44,7 @@ pub(crate) struct Clock {
     state: Mutex<State>,
     changed: Condvar,
     writer: Arc<Writer>,
-    batch_queries: AtomicUsize,
-    batch_updates: AtomicUsize,
+    limits: ScanLimits,
     /// Scans beside it.
     alone: AtomicUsize,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -66,8 +63,11 @@ impl Drop for ScansAlone {
 #[derive(Debug, Default)]
 struct State {
     queues: Queues,
+    paces: Paces,
     passes: Vec<Arc<Running>>,
     statistics: ClockStatistics,
+    /// Statements by table and the column that they were looked up by.
+    looked_up: BTreeMap<(TableId, Option<usize>), u64>,
     has_threads: bool,
     stops: bool,
 }
@@ -85,8 +85,7 @@ impl Clock {
             threads_max: threads_max.max(1),
             state: Mutex::default(),
             changed: Condvar::new(),
-            batch_queries: AtomicUsize::new(BATCH_QUERIES),
-            batch_updates: AtomicUsize::new(BATCH_UPDATES),
+            limits: ScanLimits::default(),
             alone: AtomicUsize::new(0),
             threads: Mutex::default(),
         })
@@ -101,6 +100,7 @@ impl Clock {
     ) -> Result<Asked> {
         let (asked, ticket) = Asked::new();
         let mut state = self.with_threads()?;
+        self.refuse_late(&state, schema)?;
         let waiting = WaitingQuestion { schema: schema.clone(), question, ticket };
         if state.queues.push_question(waiting, clock().now())? {
             self.changed.notify_one();
@@ -119,6 +119,7 @@ impl Clock {
         modification.check(schema)?;
         let (asked, ticket) = Asked::new();
         let mut state = self.with_threads()?;
+        self.refuse_late(&state, schema)?;
         let schema = schema.clone();
         let waiting = WaitingModification { schema, modification, durability, engine, ticket };
         if state.queues.push_modification(waiting, clock().now())? {
@@ -151,20 +152,28 @@ impl Clock {
         }
     }
 
-    pub(crate) fn batch_queries(&self) -> usize {
-        self.batch_queries.load(Ordering::Relaxed)
+    /// How many statements were looked up by which columns of the tables that there are.
+    pub(crate) fn looked_up(&self) -> Vec<LookedUp> {
+        let looked_up = self.state.lock().looked_up.clone();
+        let visible = self.coordinator.visible();
+        let named = |((table, column), statements): ((TableId, Option<usize>), u64)| {
+            let schema = &visible.table(table)?.schema;
+            let column =
+                column.map(|column| schema.columns.get(column).map(|one| one.name.clone()));
+            let column = column.map_or(Some(None), |name| name.map(Some))?;
+            Some(LookedUp { table: schema.name.clone(), column, statements })
+        };
+        looked_up.into_iter().filter_map(named).collect()
     }
 
-    pub(crate) fn set_batch_queries(&self, count: usize) {
-        self.batch_queries.store(count.max(1), Ordering::Relaxed);
+    pub(crate) fn limits(&self) -> &ScanLimits {
+        &self.limits
     }
 
-    pub(crate) fn batch_updates(&self) -> usize {
-        self.batch_updates.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn set_batch_updates(&self, count: usize) {
-        self.batch_updates.store(count.max(1), Ordering::Relaxed);
+    /// About when a statement about a table is answered that comes now; none where that is not known.
+    pub(crate) fn expected(&self, table: TableId) -> Option<Duration> {
+        let state = self.state.lock();
+        state.queues.expected(table, &self.limits, &state.paces, clock().now())
     }
 
     /// Ends the threads once what they do is done.
@@ -215,7 +224,7 @@ impl Clock {
                 drop(state);
                 self.work(&running);
                 state = self.state.lock();
-            } else if let Some((table, batch)) = state.queues.begin(self.bounds(), clock().now()) {
+            } else if let Some((table, batch)) = state.begin(&self.limits) {
                 drop(state);
                 // A defect must not keep the table's later questions from being answered.
                 let made = || Running::make(table, batch, self.snapshot());
@@ -235,7 +244,8 @@ impl Clock {
                     }
                     None => {
                         let now = clock().now();
-                        state.queues.end(table, 0, Duration::ZERO, self.bounds(), now);
+                        let bounds = self.limits.bounds(None);
+                        state.queues.end(table, 0, Duration::ZERO, bounds, now);
                     }
                 }
             } else if let Some(at) = state.queues.next_look() {
@@ -246,8 +256,23 @@ impl Clock {
         }
     }
 
-    fn bounds(&self) -> Bounds {
-        Bounds { questions: self.batch_queries(), modifications: self.batch_updates() }
+    /// Refuses a statement that would be answered too late, where that is the rule.
+    fn refuse_late(&self, state: &State, schema: &TableSchema) -> Result<()> {
+        let Some(target) = self.limits.latency_target().filter(|_| self.limits.refuses_late())
+        else {
+            return Ok(());
+        };
+        let now = clock().now();
+        let expected = state.queues.expected(schema.id, &self.limits, &state.paces, now);
+        let Some(expected) = expected.filter(|expected| *expected > target) else { return Ok(()) };
+        let message = format!(
+            "table \"{}\" is asked so much that the answer would take about {} ms, longer than \
+             gadus.latency_target ({} ms): try again later, or SET gadus.late_statements = wait",
+            schema.name,
+            expected.as_millis(),
+            target.as_millis()
+        );
+        Err(Error::new(ErrorKind::Limit, message))
     }
 
     fn snapshot(&self) -> Result<Snapshot> {
@@ -272,35 +297,51 @@ impl Clock {
         let (works, took) = (std::mem::take(&mut progress.works), running.began.elapsed());
         drop(progress);
         state.passes.retain(|other| !Arc::ptr_eq(other, running));
-        state.note(running, took);
+        state.note(running, took, &works);
         // Where there are enough for another pass, it may begin while this one is answered; else those
         // who get their answers now may ask again before it does.
-        let overflows = state.queues.overflows(running.table, self.bounds());
+        let bounds = self.limits.bounds(state.paces.get(&running.table));
+        let overflows = state.queues.overflows(running.table, bounds);
         if overflows {
             self.end(&mut state, running, took);
         }
         drop(state);
+        let began = clock().now();
         let answered = catch_unwind(AssertUnwindSafe(|| running.answer(works)));
+        let answering = began.elapsed();
         if let Some(modifications) = answered.unwrap_or_default() {
             self.writer.take(modifications);
         }
+        let mut state = self.state.lock();
+        state.statistics.work.answer_time += answering;
         if !overflows {
-            self.end(&mut self.state.lock(), running, took);
+            self.end(&mut state, running, took);
         }
     }
 
     fn end(&self, state: &mut State, running: &Running, took: Duration) {
         let answered = running.asked() + running.modifications();
-        state.queues.end(running.table, answered, took, self.bounds(), clock().now());
+        let bounds = self.limits.bounds(state.paces.get(&running.table));
+        state.queues.end(running.table, answered, took, bounds, clock().now());
         self.changed.notify_one();
     }
 }
 
 impl State {
+    fn begin(&mut self, limits: &ScanLimits) -> Option<(TableId, Batch)> {
+        self.queues.begin(limits, &self.paces, clock().now())
+    }
+
     /// Counts a pass whose answers are about to be given.
-    fn note(&mut self, running: &Running, took: Duration) {
+    fn note(&mut self, running: &Running, took: Duration, works: &[Work]) {
         let (asked, modifications) = (running.asked() as u64, running.modifications() as u64);
+        let statements = running.asked() + running.modifications();
+        self.paces.entry(running.table).or_default().note(statements, took);
+        for (&column, count) in running.pass.looked_up() {
+            *self.looked_up.entry((running.table, column)).or_default() += count;
+        }
         let statistics = &mut self.statistics;
+        works.iter().for_each(|work| statistics.work += work.done());
         statistics.passes += 1;
         statistics.questions += asked;
         statistics.shared_answers += asked - running.distinct() as u64;

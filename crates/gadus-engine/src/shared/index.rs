@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::scan::{Comparison, Test};
 use crate::snapshot::Table;
 use crate::types::Datum;
+use std::collections::BTreeMap;
 
 /// A question by its place in the pass.
 pub(super) type QuestionIndex = u32;
@@ -25,6 +26,8 @@ pub(super) struct BatchIndex {
     pub(super) columns: Vec<ColumnIndex>,
     /// Questions that are looked up by nothing.
     pub(super) lone: Vec<QuestionIndex>,
+    /// How many questions are looked up by each column, and by none.
+    pub(super) looked_up: BTreeMap<Option<usize>, u64>,
     /// The predicates of each question that are left once it was looked up, the most selective first.
     pub(super) checks: Vec<Vec<usize>>,
 }
@@ -57,10 +60,12 @@ impl BatchIndex {
         let mut orders = orders.collect::<Result<Vec<_>>>()?;
         choose_pairs(&mut orders);
         merge_columns(&mut orders);
-        let mut index = Self { columns: Vec::new(), lone: Vec::new(), checks: Vec::new() };
+        let (columns, lone, looked_up, checks) = Default::default();
+        let mut index = Self { columns, lone, looked_up, checks };
         for ((place, question), order) in (0..).zip(questions).zip(orders) {
             let predicate = |place: usize| &question.predicates[place];
             let first = order.looked_up_by.map(predicate);
+            *index.looked_up.entry(first.map(|first| first.column)).or_default() += 1;
             match (first, order.together_with.map(predicate)) {
                 (Some(first), Some(second)) => {
                     let column = index.column(first.column, Some(second.column));

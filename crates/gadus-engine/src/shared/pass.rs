@@ -11,11 +11,14 @@ use super::found::Found;
 use super::index::{BatchIndex, ColumnIndex, QuestionIndex};
 use super::probe::probe;
 use super::question::{Answer, Question};
+use super::statistics::PassWork;
 use crate::error::{Error, ErrorKind, Result};
 use crate::scan::{CHUNK_ROWS, Seat, SegmentFilter, may_hold, open_columns};
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use crate::vector::Rows;
+use gadus_base::clock;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -36,6 +39,7 @@ pub(crate) struct Pass {
 pub(crate) struct Work {
     candidates: Candidates,
     found: Vec<Result<Found>>,
+    done: PassWork,
 }
 
 impl Pass {
@@ -59,6 +63,11 @@ impl Pass {
         self.index.lone.len()
     }
 
+    /// How many questions are looked up by each column, and by none.
+    pub(crate) fn looked_up(&self) -> &BTreeMap<Option<usize>, u64> {
+        &self.index.looked_up
+    }
+
     /// Whether every segment is dealt.
     pub(crate) fn is_dealt(&self) -> bool {
         self.dealt.load(Ordering::Relaxed) >= self.segments.len()
@@ -71,6 +80,7 @@ impl Pass {
         let mut work = Work {
             candidates: Candidates::of(self.questions.len()),
             found: std::iter::repeat_with(nothing).take(self.questions.len()).collect(),
+            done: PassWork::default(),
         };
         loop {
             let dealt = self.dealt.fetch_add(1, Ordering::Relaxed);
@@ -80,11 +90,13 @@ impl Pass {
             if work.is_enough(&self.questions) {
                 continue;
             }
+            work.done.rows += u64::from(segment.rows);
             let mut open = OpenSegment::new(&self.table, segment);
             let mut first = FirstChecks::new(&self.questions, &self.index.checks);
             for column in &self.index.columns {
                 self.look_up(column, (&mut open, &mut first), place, &mut work, is_cancelled);
             }
+            let began = clock().now();
             for &question in &self.index.lone {
                 if !is_cancelled(question as usize) {
                     self.add(&mut work, question, |found| {
@@ -92,6 +104,7 @@ impl Pass {
                     });
                 }
             }
+            work.done.lone_time += began.elapsed();
         }
     }
 
@@ -99,7 +112,7 @@ impl Pass {
     pub(crate) fn broken(&self) -> Work {
         let failed = || Err(Error::internal("a shared scan broke off"));
         let found = self.questions.iter().map(|_| failed()).collect();
-        Work { candidates: Candidates::of(0), found }
+        Work { candidates: Candidates::of(0), found, done: PassWork::default() }
     }
 
     /// The answers, of all that the workers have found.
@@ -131,20 +144,31 @@ impl Pass {
         work: &mut Work,
         is_cancelled: &dyn Fn(usize) -> bool,
     ) {
+        let began = clock().now();
         let probed = probe(column, open, first, &mut work.candidates);
+        let probed_at = clock().now();
         let mut candidates = std::mem::replace(&mut work.candidates, Candidates::of(0));
-        candidates.drain(|question, rows| {
-            if probed.is_err() || is_cancelled(question as usize) {
-                return;
+        candidates.retain(|question, rows| {
+            let (asked, checks) = self.asked(question);
+            let is_left_out = probed.is_err() || is_cancelled(question as usize);
+            let kept = if is_left_out { Ok(()) } else { keep(asked, checks, open, rows) };
+            if is_left_out || kept.is_err() {
+                rows.clear();
             }
+            self.add(work, question, |_| kept);
+        });
+        let checked_at = clock().now();
+        candidates.drain(|question, rows| {
+            let (asked, _) = self.asked(question);
             self.add(work, question, |found| {
-                let (asked, checks) = self.asked(question);
-                keep(asked, checks, open, rows)?;
                 let segment = (open.segment, place);
                 found.add(&asked.wanted, &self.table, segment, Rows::Positions(rows))
             });
         });
         work.candidates = candidates;
+        work.done.probe_time += probed_at.since(began);
+        work.done.check_time += checked_at.since(probed_at);
+        work.done.fold_time += checked_at.elapsed();
         if let Err(error) = probed {
             for question in column.questions() {
                 work.found[question as usize] = Err(error.clone());
@@ -206,6 +230,11 @@ impl Pass {
 }
 
 impl Work {
+    /// What it took.
+    pub(crate) fn done(&self) -> PassWork {
+        self.done
+    }
+
     /// Whether no question needs more rows.
     fn is_enough(&self, questions: &[Question]) -> bool {
         let mut found = self.found.iter().zip(questions);

@@ -7,7 +7,9 @@
 //!   still come back. Otherwise two halves of the askers take turns, and each pays for whole passes.
 
 use super::asked::Ticket;
+use super::limits::ScanLimits;
 use super::modify::Modification;
+use super::pace::Paces;
 use super::question::Question;
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
@@ -62,6 +64,8 @@ pub(super) struct Batch {
 pub(super) struct Bounds {
     pub(super) questions: usize,
     pub(super) modifications: usize,
+    /// Whether a pass may wait for more to come.
+    pub(super) may_gather: bool,
 }
 
 /// The queues of all tables that are asked about.
@@ -77,6 +81,8 @@ struct Queue {
     questions: VecDeque<WaitingQuestion>,
     modifications: VecDeque<WaitingModification>,
     has_pass: bool,
+    /// When that is expected to end.
+    ends: Option<Instant>,
     gathering: Option<Gathering>,
 }
 
@@ -127,15 +133,23 @@ impl Queues {
     }
 
     /// What may begin now: it then has a pass.
-    pub(super) fn begin(&mut self, bounds: Bounds, now: Instant) -> Option<(TableId, Batch)> {
+    pub(super) fn begin(
+        &mut self,
+        limits: &ScanLimits,
+        paces: &Paces,
+        now: Instant,
+    ) -> Option<(TableId, Batch)> {
         let place = self.queues.iter_mut().position(|queue| queue.is_ready(now))?;
         let mut queue = self.queues.remove(place)?;
-        (queue.has_pass, queue.gathering) = (true, None);
+        let (table, pace) = (queue.table, paces.get(&queue.table));
+        let bounds = limits.bounds(pace);
         let batch = Batch {
             questions: first(&mut queue.questions, bounds.questions),
             modifications: first(&mut queue.modifications, bounds.modifications),
         };
-        let table = queue.table;
+        let statements = batch.questions.len() + batch.modifications.len();
+        (queue.has_pass, queue.gathering) = (true, None);
+        queue.ends = pace.map(|pace| now.plus(pace.pass_of(statements)));
         self.queues.push_back(queue);
         Some((table, batch))
     }
@@ -147,6 +161,27 @@ impl Queues {
             queue.gathering.as_ref().filter(|_| waits).map(Gathering::next_look)
         };
         self.queues.iter().filter_map(gathering).min()
+    }
+
+    /// About when a statement is answered that comes now: after the pass under way, those that all
+    /// who wait already make, and its own; none where no pass was made yet.
+    pub(super) fn expected(
+        &self,
+        table: TableId,
+        limits: &ScanLimits,
+        paces: &Paces,
+        now: Instant,
+    ) -> Option<Duration> {
+        let pace = paces.get(&table)?;
+        let queue = self.queues.iter().find(|queue| queue.table == table);
+        let ends = queue.and_then(|queue| queue.ends.filter(|_| queue.has_pass));
+        let under_way = ends.map_or(Duration::ZERO, |ends| ends.since(now));
+        let waiting = queue.map_or(0, Queue::waiting);
+        let bounds = limits.bounds(Some(pace));
+        let most = bounds.questions + bounds.modifications;
+        let full = u32::try_from(waiting / most).unwrap_or(u32::MAX);
+        let last = pace.pass_of(waiting % most + 1);
+        Some(under_way + pace.pass_of(most).saturating_mul(full) + last)
     }
 
     /// Whether more wait for a table than its next pass takes.
@@ -169,7 +204,7 @@ impl Queues {
     ) {
         let queue = self.queue(table);
         queue.has_pass = false;
-        if answered >= GATHER_MIN {
+        if answered >= GATHER_MIN && bounds.may_gather {
             let (seen, until) = (queue.waiting(), now.plus(took / GATHER_PART_MAX));
             let expected = (seen + answered).min(bounds.questions + bounds.modifications);
             let looked = now;
@@ -191,8 +226,8 @@ impl Queues {
 
 impl Queue {
     fn of(table: TableId) -> Self {
-        let (questions, modifications) = Default::default();
-        Self { table, questions, modifications, has_pass: false, gathering: None }
+        let (questions, modifications, ends) = Default::default();
+        Self { table, questions, modifications, has_pass: false, ends, gathering: None }
     }
 
     fn waiting(&self) -> usize {

@@ -1,5 +1,6 @@
 //! What shared scans have done.
 
+use std::ops::AddAssign;
 use std::time::Duration;
 
 /// What a clock has done.
@@ -28,10 +29,68 @@ pub struct ClockStatistics {
     pub last_questions: u64,
     /// Time of the last pass.
     pub last_pass_time: Duration,
+    /// What the passes' threads did.
+    pub work: PassWork,
     /// Scans of plans that go round their table together with others.
     pub plan_scans: u64,
     /// Of these, those that began where others were.
     pub joined_plan_scans: u64,
     /// Time that scans of plans took of their threads.
     pub plan_scan_time: Duration,
+}
+
+/// What threads did for passes: rows that they read, and their time by stage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PassWork {
+    /// Rows of the segments that were dealt to them.
+    pub rows: u64,
+    /// Looking up values among the questions.
+    pub probe_time: Duration,
+    /// Holding what was found against the rest of its questions' conjuncts.
+    pub check_time: Duration,
+    /// Noting and folding the rows that answer questions.
+    pub fold_time: Duration,
+    /// Evaluating questions by themselves.
+    pub lone_time: Duration,
+    /// Merging what they have found, and handing the answers out.
+    pub answer_time: Duration,
+}
+
+/// How many questions and modifications were looked up by a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LookedUp {
+    /// The table's name.
+    pub table: String,
+    /// The column's name; none for those that were evaluated by themselves.
+    pub column: Option<String>,
+    /// How many.
+    pub statements: u64,
+}
+
+impl PassWork {
+    /// Time of all stages.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        let finding = self.probe_time + self.check_time + self.fold_time;
+        finding + self.lone_time + self.answer_time
+    }
+
+    /// Rows that a thread reads in a second, whatever is asked of them.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss)] // a rate
+    pub fn rows_per_second(&self) -> f64 {
+        let seconds = self.time().as_secs_f64();
+        if seconds > 0.0 { self.rows as f64 / seconds } else { 0.0 }
+    }
+}
+
+impl AddAssign for PassWork {
+    fn add_assign(&mut self, more: Self) {
+        self.rows += more.rows;
+        self.probe_time += more.probe_time;
+        self.check_time += more.check_time;
+        self.fold_time += more.fold_time;
+        self.lone_time += more.lone_time;
+        self.answer_time += more.answer_time;
+    }
 }

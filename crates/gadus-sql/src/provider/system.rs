@@ -8,14 +8,16 @@ use arrow::array::{
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::error::DataFusionError;
 use gadus_base::date_and_time;
-use gadus_engine::{ClockStatistics, Engine, InstanceDescription, NamedLock, SessionView};
+use gadus_engine::{
+    ClockStatistics, Engine, InstanceDescription, LookedUp, NamedLock, SessionView,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The schema of what the database knows of its users.
 pub(crate) const SYSTEM_SCHEMA: &str = "gadus";
 
-pub(super) const SYSTEM_TABLES: [&str; 3] = ["clock", "locks", "sessions"];
+pub(super) const SYSTEM_TABLES: [&str; 4] = ["clock", "clock_columns", "locks", "sessions"];
 
 /// A table of the schema, as it is now.
 pub(super) fn system_table(
@@ -25,6 +27,7 @@ pub(super) fn system_table(
     let failed = |error| DataFusionError::External(Box::new(error));
     let batch = match name {
         "clock" => clock(&engine.statistics().clock)?,
+        "clock_columns" => clock_columns(&engine.looked_up())?,
         "locks" => locks(&engine.locks().map_err(failed)?)?,
         "sessions" => sessions(&engine.sessions().map_err(failed)?)?,
         _ => return Ok(None),
@@ -35,9 +38,8 @@ pub(super) fn system_table(
 
 /// What shared scans have done in this process.
 fn clock(clock: &ClockStatistics) -> Result<RecordBatch, DataFusionError> {
-    let milliseconds = |time: Duration| -> ArrayRef {
-        Arc::new(Float64Array::from(vec![time.as_secs_f64() * 1e3]))
-    };
+    let rate = |rate: f64| -> ArrayRef { Arc::new(Float64Array::from(vec![rate])) };
+    let milliseconds = |time: Duration| rate(time.as_secs_f64() * 1e3);
     let count = |count: u64| -> ArrayRef { Arc::new(UInt64Array::from(vec![count])) };
     Ok(RecordBatch::try_from_iter([
         ("passes", count(clock.passes)),
@@ -51,9 +53,26 @@ fn clock(clock: &ClockStatistics) -> Result<RecordBatch, DataFusionError> {
         ("pass_ms_total", milliseconds(clock.pass_time)),
         ("last_questions", count(clock.last_questions)),
         ("last_pass_ms", milliseconds(clock.last_pass_time)),
+        ("rows", count(clock.work.rows)),
+        ("rows_per_second_per_thread", rate(clock.work.rows_per_second())),
+        ("probe_ms_total", milliseconds(clock.work.probe_time)),
+        ("check_ms_total", milliseconds(clock.work.check_time)),
+        ("fold_ms_total", milliseconds(clock.work.fold_time)),
+        ("lone_ms_total", milliseconds(clock.work.lone_time)),
+        ("answer_ms_total", milliseconds(clock.work.answer_time)),
         ("plan_scans", count(clock.plan_scans)),
         ("joined_plan_scans", count(clock.joined_plan_scans)),
         ("plan_scan_ms_total", milliseconds(clock.plan_scan_time)),
+    ])?)
+}
+
+/// By which columns shared scans have looked up statements; NULL for those evaluated by themselves.
+fn clock_columns(columns: &[LookedUp]) -> Result<RecordBatch, DataFusionError> {
+    let statements = columns.iter().map(|column| column.statements);
+    Ok(RecordBatch::try_from_iter_with_nullable([
+        ("table_name", texts(columns.iter().map(|column| Some(column.table.clone()))), false),
+        ("column_name", texts(columns.iter().map(|column| column.column.clone())), true),
+        ("statements", Arc::new(statements.collect::<UInt64Array>()) as ArrayRef, false),
     ])?)
 }
 

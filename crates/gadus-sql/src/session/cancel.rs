@@ -1,12 +1,15 @@
-//! Cancelling the statement that runs.
+//! Cancelling the statement that runs, or ending it when its time is over.
 //!
-//! - Each statement has a number; a cancellation names the one that runs at that moment.
+//! - Each statement has a flag of its own; a cancellation is for the one that runs at that moment.
 
+use super::deadlines::Watch;
 use futures::{Stream, StreamExt};
+use gadus_base::{Instant, clock};
 use gadus_engine::{Error, ErrorKind, Result};
 use std::future::Future;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// Lets one thread end what another runs.
@@ -19,13 +22,28 @@ pub(crate) struct Cancel {
 #[derive(Debug, Default)]
 pub(crate) struct Flag {
     set: AtomicBool,
+    is_late: AtomicBool,
     notify: Notify,
+    limit: Option<Limit>,
+    watch: OnceLock<Watch>,
+}
+
+/// How long a statement may take, and when that is over.
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    time: Duration,
+    ends: Instant,
 }
 
 impl Cancel {
-    /// Begins a statement.
-    pub(crate) fn begin(&self) -> Arc<Flag> {
-        let flag = Arc::new(Flag::default());
+    /// What cancels one statement, and none after it.
+    pub(crate) fn of(flag: Arc<Flag>) -> Arc<Self> {
+        Arc::new(Self { current: parking_lot::Mutex::new(flag) })
+    }
+
+    /// Begins a statement that may take so long.
+    pub(crate) fn begin(&self, time: Option<Duration>) -> Arc<Flag> {
+        let flag = Flag::with_time(time);
         *self.current.lock() = flag.clone();
         flag
     }
@@ -33,8 +51,7 @@ impl Cancel {
     /// Cancels the statement that began last.
     pub(crate) fn cancel(&self) {
         let flag = self.current.lock().clone();
-        flag.set.store(true, Ordering::SeqCst);
-        flag.notify.notify_waiters();
+        flag.end();
     }
 
     /// A stream of the current statement that ends with an error when it is cancelled.
@@ -55,7 +72,45 @@ impl Cancel {
 }
 
 impl Flag {
-    /// Whether the statement was cancelled.
+    /// Of a statement that begins now and may take so long.
+    pub(super) fn with_time(time: Option<Duration>) -> Arc<Self> {
+        let limit = time.map(|time| Limit { time, ends: clock().now().plus(time) });
+        Arc::new(Self { limit, ..Self::default() })
+    }
+
+    /// When the statement's time is over.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.limit.map(|limit| limit.ends)
+    }
+
+    pub(super) fn is_watched(&self, watch: Watch) {
+        let _ = self.watch.set(watch);
+    }
+
+    /// Ends the statement, whose time is over.
+    pub(super) fn expire(&self) {
+        self.is_late.store(true, Ordering::SeqCst);
+        self.end();
+    }
+
+    fn end(&self) {
+        self.set.store(true, Ordering::SeqCst);
+        self.notify.notify_waiters();
+    }
+
+    /// Why the statement was ended.
+    pub(super) fn reason(&self) -> Error {
+        let message = match self.limit.filter(|_| self.is_late.load(Ordering::SeqCst)) {
+            Some(limit) => format!(
+                "the statement took longer than statement_timeout allows ({} ms)",
+                limit.time.as_millis()
+            ),
+            None => "the statement was cancelled".to_owned(),
+        };
+        Error::new(ErrorKind::Cancelled, message)
+    }
+
+    /// Whether the statement was cancelled, or its time is over.
     pub(crate) fn is_set(&self) -> bool {
         self.set.load(Ordering::SeqCst)
     }
@@ -66,16 +121,12 @@ impl Flag {
         let mut notified = std::pin::pin!(notified);
         notified.as_mut().enable();
         if self.set.load(Ordering::Relaxed) {
-            return Err(cancelled());
+            return Err(self.reason());
         }
         tokio::select! {
             biased;
-            () = notified => Err(cancelled()),
+            () = notified => Err(self.reason()),
             result = future => result,
         }
     }
-}
-
-pub(super) fn cancelled() -> Error {
-    Error::new(ErrorKind::Cancelled, "the statement was cancelled")
 }

@@ -5,7 +5,7 @@
 //!   its rows keeps its whole transaction over the wait, and goes on with a newer snapshot.
 //! - Waiting blocks the thread, as committing does.
 
-use super::cancel::{Flag, cancelled};
+use super::cancel::Flag;
 use super::{Outcome, Session, State};
 use gadus_base::clock;
 use gadus_engine::{Error, ErrorKind, Isolation, Locker, Result, Savepoint, Transaction};
@@ -117,7 +117,8 @@ impl Session {
 
     /// A statement begins, where the session has not been ended.
     pub(super) fn begin_statement(&self, state: &mut State) -> Result<Arc<Flag>> {
-        let flag = self.cancel.begin();
+        let flag = self.cancel.begin(state.statement_timeout);
+        self.shared.deadlines.watch(&flag)?;
         self.progress.begin();
         // So that others see the session. Who only reads needs no more of it: where there is no room
         // for another, that is said to the first who locks.
@@ -134,16 +135,21 @@ impl Session {
             return Err(error);
         };
         let locker = self.locker()?;
-        let until = state.locking.timeout.map(|timeout| clock().now().plus(timeout));
+        let lock_ends = state.locking.timeout.map(|timeout| clock().now().plus(timeout));
+        let until = [lock_ends, flag.deadline()].into_iter().flatten().min();
         loop {
             // Whoever cancels sets the flag, then looks for the locker.
             if flag.is_set() {
-                return Err(cancelled());
+                return Err(flag.reason());
             }
             match locker.wait_for(blocked, until) {
                 // Meant for the statement before.
                 Err(error) if error.kind() == ErrorKind::Cancelled && !flag.is_set() => {}
-                Err(error) if error.kind() == ErrorKind::Cancelled => return Err(cancelled()),
+                Err(error) if error.kind() == ErrorKind::Cancelled => return Err(flag.reason()),
+                Err(_) if flag.deadline().is_some_and(|ends| ends <= clock().now()) => {
+                    flag.expire();
+                    return Err(flag.reason());
+                }
                 waited => return waited,
             }
         }

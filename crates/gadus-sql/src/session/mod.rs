@@ -8,6 +8,7 @@
 mod cancel;
 mod columns;
 mod copy;
+mod deadlines;
 mod define;
 mod end;
 mod files;
@@ -35,6 +36,7 @@ use crate::rows::RowStream;
 use crate::value::Value;
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::sql::sqlparser::ast::Statement;
+use deadlines::Deadlines;
 use futures::future::BoxFuture;
 use gadus_engine::{
     Durability, Engine, Isolation, Locker, Result, Savepoint, Snapshot, Transaction,
@@ -43,6 +45,7 @@ use locking::Locking;
 use scanning::ScanSharing;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::sync::Mutex;
 
 /// A future that callers need not compile again.
@@ -60,6 +63,7 @@ pub(crate) struct Shared {
     pub(crate) planner: PlannerState,
     pub(crate) compiled: CompiledCache,
     pub(crate) kept: Arc<KeptPlans>,
+    deadlines: Deadlines,
 }
 
 /// One connection's statements, serialised.
@@ -88,6 +92,7 @@ pub(crate) struct State {
     durability: Option<Durability>,
     locking: Locking,
     scan_sharing: ScanSharing,
+    statement_timeout: Option<Duration>,
 }
 
 /// What statements that are submitted need to know of a session.
@@ -96,6 +101,7 @@ pub(crate) struct Outside {
     in_transaction: bool,
     scan_sharing: ScanSharing,
     durability: Option<Durability>,
+    statement_timeout: Option<Duration>,
 }
 
 /// A parsed statement.
@@ -127,8 +133,8 @@ impl Sql {
     #[must_use]
     pub fn new(engine: Engine) -> Self {
         let planner = query::planner_state(&engine);
-        let shared =
-            Shared { engine, planner, compiled: CompiledCache::default(), kept: Arc::default() };
+        let (compiled, kept, deadlines) = Default::default();
+        let shared = Shared { engine, planner, compiled, kept, deadlines };
         Self { shared: Arc::new(shared) }
     }
 
@@ -233,6 +239,7 @@ impl State {
             in_transaction: self.transaction.is_some(),
             scan_sharing: self.scan_sharing,
             durability: self.durability,
+            statement_timeout: self.statement_timeout,
         }
     }
 

@@ -131,6 +131,11 @@ impl Session {
                 break Err(error);
             }
         };
+        // What looks at the flag by itself does not know why it is set.
+        let outcome = outcome.map_err(|error| match error.kind() {
+            ErrorKind::Cancelled if flag.is_set() => flag.reason(),
+            _ => error,
+        });
         self.end_statement(state, outcome)
     }
 

@@ -16,6 +16,7 @@ use gadus_engine::{
     Transaction, Wanted,
 };
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Rows that are scanned alone while a question goes from one thread to another and back.
 const SHARED_ROWS_MIN: u64 = 100_000;
@@ -61,6 +62,21 @@ pub(super) fn modifies_many(
     let table = snapshot.table_by_id(compiled.schema().id);
     let estimate = table.map(|table| table.estimate(&modification.question())).transpose()?;
     Ok(estimate.is_some_and(|estimate| estimate.rows >= SHARED_CHANGES_MAX))
+}
+
+/// What became of a modification. One that has begun when its statement is cancelled is waited for: it
+/// ends soon.
+pub(super) async fn carried_out(asked: &mut Asked, flag: &Flag) -> Result<Arc<Answer>> {
+    match flag.run(&mut *asked).await {
+        Err(error) if flag.is_set() && error.kind() == ErrorKind::Cancelled => {
+            if asked.withdraw() {
+                Err(error)
+            } else {
+                asked.await
+            }
+        }
+        answer => answer,
+    }
 }
 
 /// What a modification has done, which always fits.
@@ -149,13 +165,7 @@ impl Session {
     ) -> Result<Outcome> {
         let mut asked =
             Withdrawn(self.ask_modification(state.durability, compiled, modification)?);
-        let answer = match flag.run(&mut asked.0).await {
-            // Too late to leave it: it ends soon.
-            Err(error) if error.kind() == ErrorKind::Cancelled && !asked.0.withdraw() => {
-                (&mut asked.0).await
-            }
-            answer => answer,
-        };
+        let answer = carried_out(&mut asked.0, flag).await;
         changed(compiled.outcome(answer?, &[], &self.cancel)?)
     }
 
@@ -217,19 +227,44 @@ impl Session {
             estimate.rows.ceil(),
             table.rows()
         ));
-        let clock = self.engine.statistics().clock;
-        lines.push(if self.is_streamed(state, compiled, &question)? {
-            "  so many that they leave as they are found: planned by DataFusion, alone".to_owned()
+        lines.extend(if self.is_streamed(state, compiled, &question)? {
+            vec![
+                "  so many that they leave as they are found: planned by DataFusion, alone"
+                    .to_owned(),
+            ]
         } else if self.is_shared(state, compiled) {
-            format!(
-                "  shared now; the last pass answered {} statements in {:.1} ms",
-                clock.last_questions,
-                clock.last_pass_time.as_secs_f64() * 1e3
-            )
+            self.explain_shared(compiled)
         } else {
-            format!("  alone now, by {} threads", self.engine.options().threads)
+            vec![format!("  alone now, by {} threads", self.engine.options().threads)]
         });
         RowStream::text("plan", &lines.join("\n")).map(Outcome::Rows)
+    }
+
+    /// When the next shared scan would answer.
+    fn explain_shared(&self, compiled: &Compiled) -> Vec<String> {
+        let clock = self.engine.statistics().clock;
+        let mut lines = vec![format!(
+            "  shared now; the last pass answered {} statements in {:.1} ms",
+            clock.last_questions,
+            clock.last_pass_time.as_secs_f64() * 1e3
+        )];
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+        let expected = self.engine.expected_latency(compiled.schema().id);
+        if let Some(expected) = expected {
+            lines.push(format!("  answered in about {:.0} ms", milliseconds(expected).ceil()));
+        }
+        let limits = self.engine.scan_limits();
+        if let Some(target) = limits.latency_target() {
+            let holds = match expected {
+                None => "is not known to hold: no pass was made yet",
+                Some(expected) if expected <= target => "holds",
+                Some(_) if limits.refuses_late() => "does not hold: it would be refused",
+                Some(_) => "does not hold: it would wait",
+            };
+            let target = milliseconds(target);
+            lines.push(format!("  the latency target of {target:.0} ms {holds}"));
+        }
+        lines
     }
 
     fn is_shared(&self, state: &State, compiled: &Compiled) -> bool {

@@ -13,11 +13,14 @@ use gadus_engine::{Durability, Isolation, Result};
 use std::time::Duration;
 
 const KNOWN: &str = "gadus.durability (sync, relaxed or off), \
-                     lock_timeout (a time such as '5s' or a number of milliseconds, 0 for none), \
+                     lock_timeout and statement_timeout (a time such as '5s' or a number of \
+                     milliseconds, 0 for none), \
                      default_transaction_isolation (snapshot or read committed), \
                      gadus.sharing (auto, always or never), \
                      gadus.batch_queries and gadus.batch_updates (numbers of statements, of the \
                      whole database), \
+                     gadus.latency_target (a time, 0 for none, of the whole database), \
+                     gadus.late_statements (wait or refuse, of the whole database), \
                      gadus.snapshot_space_max (a size such as '16GiB', of the whole database)";
 
 impl Session {
@@ -37,8 +40,20 @@ impl Session {
                 }
                 Ok(Outcome::Done("SET"))
             }
-            "lock_timeout" => {
-                state.locking.timeout = lock_timeout(&word(value))?;
+            name @ "lock_timeout" => {
+                state.locking.timeout = time(name, &word(value))?;
+                Ok(Outcome::Done("SET"))
+            }
+            name @ "statement_timeout" => {
+                state.statement_timeout = time(name, &word(value))?;
+                Ok(Outcome::Done("SET"))
+            }
+            name @ "gadus.latency_target" => {
+                self.engine.scan_limits().set_latency_target(time(name, &word(value))?);
+                Ok(Outcome::Done("SET"))
+            }
+            "gadus.late_statements" => {
+                self.engine.scan_limits().set_refuses_late(refuses_late(&word(value))?);
                 Ok(Outcome::Done("SET"))
             }
             "default_transaction_isolation" => {
@@ -50,11 +65,11 @@ impl Session {
                 Ok(Outcome::Done("SET"))
             }
             name @ "gadus.batch_queries" => {
-                self.engine.set_batch_queries(batch_bound(name, &word(value))?);
+                self.engine.scan_limits().set_batch_queries(batch_bound(name, &word(value))?);
                 Ok(Outcome::Done("SET"))
             }
             name @ "gadus.batch_updates" => {
-                self.engine.set_batch_updates(batch_bound(name, &word(value))?);
+                self.engine.scan_limits().set_batch_updates(batch_bound(name, &word(value))?);
                 Ok(Outcome::Done("SET"))
             }
             "gadus.snapshot_space_max" => {
@@ -73,21 +88,32 @@ impl Session {
         let shown;
         let value = match name.to_ascii_lowercase().as_str() {
             "lock_timeout" => {
-                let milliseconds = state.locking.timeout.map_or(0, |timeout| timeout.as_millis());
-                shown = format!("{milliseconds}ms");
+                shown = shown_time(state.locking.timeout);
                 &shown
             }
+            "statement_timeout" => {
+                shown = shown_time(state.statement_timeout);
+                &shown
+            }
+            "gadus.latency_target" => {
+                shown = shown_time(self.engine.scan_limits().latency_target());
+                &shown
+            }
+            "gadus.late_statements" => match self.engine.scan_limits().refuses_late() {
+                true => "refuse",
+                false => "wait",
+            },
             "gadus.sharing" => match state.scan_sharing {
                 ScanSharing::Auto => "auto",
                 ScanSharing::Always => "always",
                 ScanSharing::Never => "never",
             },
             "gadus.batch_queries" => {
-                shown = self.engine.batch_queries().to_string();
+                shown = self.engine.scan_limits().batch_queries().to_string();
                 &shown
             }
             "gadus.batch_updates" => {
-                shown = self.engine.batch_updates().to_string();
+                shown = self.engine.scan_limits().batch_updates().to_string();
                 &shown
             }
             "gadus.snapshot_space_max" => {
@@ -119,7 +145,7 @@ fn word(value: &Expr) -> String {
 }
 
 /// A time as PostgreSQL writes it: milliseconds unless a unit says otherwise, zero for none.
-fn lock_timeout(word: &str) -> Result<Option<Duration>> {
+fn time(name: &str, word: &str) -> Result<Option<Duration>> {
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
     let unit = word[digits.len()..].trim();
     let milliseconds = match unit {
@@ -131,9 +157,22 @@ fn lock_timeout(word: &str) -> Result<Option<Duration>> {
     };
     let total = milliseconds.and_then(|unit| digits.parse::<u64>().ok()?.checked_mul(unit));
     let total = total.ok_or_else(|| {
-        input(format!("lock_timeout is a number of ms, s, min or h, such as '5s', not {word}"))
+        input(format!("{name} is a number of ms, s, min or h, such as '5s', not {word}"))
     })?;
-    Ok((total > 0).then_some(Duration::from_millis(total)))
+    // What is longer than a year is for ever, and no point in time.
+    Ok((1..31_536_000_000).contains(&total).then_some(Duration::from_millis(total)))
+}
+
+fn shown_time(time: Option<Duration>) -> String {
+    format!("{}ms", time.map_or(0, |time| time.as_millis()))
+}
+
+fn refuses_late(word: &str) -> Result<bool> {
+    match word {
+        "wait" => Ok(false),
+        "refuse" => Ok(true),
+        _ => Err(input(format!("gadus.late_statements is wait or refuse, not {word}"))),
+    }
 }
 
 fn batch_bound(name: &str, word: &str) -> Result<usize> {

@@ -1,6 +1,7 @@
 //! Statements that are begun, and answered later: thousands of them from one thread.
 
-use super::scanning::{ScanSharing, is_for_alone, modifies_many};
+use super::cancel::Flag;
+use super::scanning::{ScanSharing, carried_out, is_for_alone, modifies_many};
 use super::{Boxed, Cancel, Outcome, Session};
 use crate::shape::shape_of;
 use crate::value::Value;
@@ -46,7 +47,7 @@ impl Session {
         let snapshot = self.engine.snapshot()?;
         let compiled = self.shared.compiled.get(shape, values.len(), &snapshot);
         let Some(compiled) = compiled.filter(|compiled| compiled.scans()) else { return Ok(None) };
-        let asked = if compiled.modifies() {
+        let mut asked = if compiled.modifies() {
             let Some(modification) = compiled.modification(values)? else { return Ok(None) };
             if modifies_many(&snapshot, &compiled, &modification)? {
                 return Ok(None);
@@ -56,11 +57,17 @@ impl Session {
             let Some(question) = compiled.question(values)? else { return Ok(None) };
             self.engine.ask(compiled.schema(), question)?
         };
+        let flag = Flag::with_time(outside.statement_timeout);
+        self.shared.deadlines.watch(&flag)?;
         let (session, text, parameters) = (self.clone(), text.to_owned(), parameters.to_vec());
         Ok(Some(Box::pin(async move {
             let values = lifted.as_ref().map_or(&parameters, |lifted| &lifted.literals);
-            let outcome = match asked.await {
-                Ok(answer) => compiled.outcome(answer, values, &Arc::<Cancel>::default())?,
+            let answer = match compiled.modifies() {
+                true => carried_out(&mut asked, &flag).await,
+                false => flag.run(asked).await,
+            };
+            let outcome = match answer {
+                Ok(answer) => compiled.outcome(answer, values, &Cancel::of(flag))?,
                 Err(error) if is_for_alone(&error) => None,
                 Err(error) => return Err(error),
             };

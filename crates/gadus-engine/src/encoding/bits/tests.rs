@@ -1,6 +1,6 @@
 //! Packing and unpacking are inverse for every width, start and count.
 
-use super::{mask, pack, unpack, unpack_one, width_of, within_span};
+use super::{mask, pack, unpack, unpack_into, unpack_one, unpack_plain, width_of, within_span};
 use gadus_base::Random;
 
 #[test]
@@ -24,6 +24,24 @@ fn unpacking_returns_what_was_packed_for_every_width() {
 }
 
 #[test]
+fn wide_registers_unpack_as_plain_ones_do() {
+    let mut random = Random::seeded(3);
+    for width in 0..=64_u8 {
+        for count in [0_usize, 7, 8, 9, 16, 63, 64, 100, 1_000] {
+            let values = (0..count).map(|_| random.next_u64() & mask(width)).collect::<Vec<_>>();
+            let words = pack(values.iter().copied(), width);
+            for first in [0, 1, 8, 63, 64, 65].into_iter().filter(|first| *first <= count) {
+                let (mut wide, mut plain) = (vec![0; count - first], vec![0; count - first]);
+                unpack_into(&words, width, first, &mut wide);
+                unpack_plain(&words, width, first, &mut plain);
+                assert_eq!(wide, values[first..], "width {width}, from {first} of {count}");
+                assert_eq!(plain, values[first..], "width {width}, from {first} of {count}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_width_is_the_smallest_that_holds_the_value() {
     assert_eq!(width_of(0), 0);
     assert_eq!(width_of(1), 1);
@@ -38,7 +56,10 @@ fn a_span_finds_the_values_within_it_for_every_width() {
     for width in 0..=64_u8 {
         let values = (0..300).map(|_| random.next_u64() & mask(width)).collect::<Vec<_>>();
         let words = pack(values.iter().copied(), width);
-        for (low, high) in [(0, 0), (0, mask(width)), (mask(width) / 3, mask(width) / 2)] {
+        let third = mask(width) / 3;
+        for (low, high) in
+            [(0, 0), (0, mask(width)), (third, third), (third, mask(width) / 2), (third, u64::MAX)]
+        {
             for (first, count) in [(0, 300_usize), (64, 236), (128, 64), (256, 44), (256, 0)] {
                 let mut found = vec![0; count.div_ceil(64)];
                 within_span(&words, width, first, count, (low, high - low), &mut found);

@@ -1,0 +1,129 @@
+//! What passes keep to: how many statements they take, and how soon these want their answers.
+//!
+//! - A statement that comes waits for the pass under way, and for its own. So that both end within the
+//!   latency target, a pass takes no more statements than are answered in half of it; those behind them
+//!   wait longer, or are refused where they would come too late.
+
+use super::pace::Pace;
+use super::queue::Bounds;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Questions of one pass unless a setting says otherwise.
+pub const BATCH_QUERIES: usize = 2_048;
+
+/// Modifications of one pass unless a setting says otherwise.
+pub const BATCH_UPDATES: usize = 256;
+
+/// Limits of a database's shared scans in this process. They hold as of the next pass.
+#[derive(Debug)]
+pub struct ScanLimits {
+    queries: AtomicUsize,
+    updates: AtomicUsize,
+    /// 0 for none.
+    target_nanoseconds: AtomicU64,
+    refuses_late: AtomicBool,
+}
+
+impl Default for ScanLimits {
+    fn default() -> Self {
+        Self {
+            queries: AtomicUsize::new(BATCH_QUERIES),
+            updates: AtomicUsize::new(BATCH_UPDATES),
+            target_nanoseconds: AtomicU64::new(0),
+            refuses_late: AtomicBool::new(false),
+        }
+    }
+}
+
+impl ScanLimits {
+    /// Questions that one pass answers at most.
+    #[must_use]
+    pub fn batch_queries(&self) -> usize {
+        self.queries.load(Ordering::Relaxed)
+    }
+
+    /// See [`Self::batch_queries`].
+    pub fn set_batch_queries(&self, count: usize) {
+        self.queries.store(count.max(1), Ordering::Relaxed);
+    }
+
+    /// Modifications whose rows one pass finds at most.
+    #[must_use]
+    pub fn batch_updates(&self) -> usize {
+        self.updates.load(Ordering::Relaxed)
+    }
+
+    /// See [`Self::batch_updates`].
+    pub fn set_batch_updates(&self, count: usize) {
+        self.updates.store(count.max(1), Ordering::Relaxed);
+    }
+
+    /// Within what time statements want their answers.
+    #[must_use]
+    pub fn latency_target(&self) -> Option<Duration> {
+        let nanoseconds = self.target_nanoseconds.load(Ordering::Relaxed);
+        (nanoseconds > 0).then_some(Duration::from_nanos(nanoseconds))
+    }
+
+    /// See [`Self::latency_target`].
+    pub fn set_latency_target(&self, target: Option<Duration>) {
+        let nanoseconds = target.map_or(0, |target| target.as_nanos());
+        let nanoseconds = u64::try_from(nanoseconds).unwrap_or(u64::MAX);
+        self.target_nanoseconds.store(nanoseconds, Ordering::Relaxed);
+    }
+
+    /// Whether a statement that is expected to be answered later than the target says is refused.
+    #[must_use]
+    pub fn refuses_late(&self) -> bool {
+        self.refuses_late.load(Ordering::Relaxed)
+    }
+
+    /// See [`Self::refuses_late`].
+    pub fn set_refuses_late(&self, refuses: bool) {
+        self.refuses_late.store(refuses, Ordering::Relaxed);
+    }
+
+    /// What the next pass of a table with this pace takes.
+    pub(super) fn bounds(&self, pace: Option<&Pace>) -> Bounds {
+        let (questions, modifications) = (self.batch_queries(), self.batch_updates());
+        let Some(target) = self.latency_target() else {
+            return Bounds { questions, modifications, may_gather: true };
+        };
+        let within = pace.map_or(usize::MAX, |pace| pace.statements_within(target / 2).max(1));
+        Bounds {
+            questions: questions.min(within),
+            modifications: modifications.min(within.div_ceil(8)),
+            may_gather: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_take_what_is_answered_in_half_the_target() {
+        let (limits, mut pace) = (ScanLimits::default(), Pace::default());
+        for statements in [100, 1_000, 10] {
+            pace.note(statements, Duration::from_micros(20_000 + 100 * statements as u64));
+        }
+        let bounds = |limits: &ScanLimits| {
+            let Bounds { questions, modifications, may_gather } = limits.bounds(Some(&pace));
+            (questions, modifications, may_gather)
+        };
+        assert_eq!(bounds(&limits), (BATCH_QUERIES, BATCH_UPDATES, true));
+        limits.set_latency_target(Some(Duration::from_millis(100)));
+        let (questions, modifications, may_gather) = bounds(&limits);
+        assert!((295..=305).contains(&questions), "{questions}");
+        assert!((37..=39).contains(&modifications), "{modifications}");
+        assert!(!may_gather);
+        // One at a time, where even that comes too late.
+        limits.set_latency_target(Some(Duration::from_millis(10)));
+        assert_eq!(bounds(&limits), (1, 1, false));
+        limits.set_batch_queries(50);
+        limits.set_latency_target(Some(Duration::from_secs(100)));
+        assert_eq!(bounds(&limits), (50, BATCH_UPDATES, false));
+    }
+}
