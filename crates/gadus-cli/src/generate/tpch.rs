@@ -1,6 +1,9 @@
-//! The tables of TPC-H at a scale factor, by the crates tpchgen and tpchgen-arrow.
+//! TPC-H: the tables at a scale factor, by the crates tpchgen and tpchgen-arrow, and the queries.
 //!
 //! - Parents come before children, so that loading in this order can check references.
+
+mod parameters;
+pub(crate) mod queries;
 
 #[cfg(test)]
 mod tests;

@@ -251,6 +251,25 @@ fn scans_and_the_first_lookup_are_timed() {
 }
 
 #[test]
+fn streams_are_measured_with_and_without_sharing() {
+    let folder = Folder::new();
+    let words = ["streams", "--streams", "1,2", "--sf", "0.01", "--queries", "2"];
+    let figures = figures(&folder, &[&words[..], &["--rounds", "1"]].concat());
+    for case in ["1 streams", "2 streams"] {
+        for metric in ["queries", "mean_ms", "p99_ms", "cpu_ms_per_query"] {
+            let found =
+                figures.iter().find(|one| one["case"] == case && one["metric"] == metric).unwrap();
+            assert_eq!(found["peer"], "gadus, sharing never");
+            for key in ["value", "peer_value", "ratio", "ratio_low", "ratio_high"] {
+                assert!(found[key].as_f64().unwrap() > 0.0, "{key}: {found}");
+            }
+        }
+        // Both of the queries that one stream asks may be answered without a plan.
+        assert!(value(&figures, case, "scan_share") >= 0.0);
+    }
+}
+
+#[test]
 fn a_table_for_people_names_its_columns() {
     let folder = Folder::new();
     let words = ["bench", "commit", "--clients", "1", "--time", "10ms", "--dir", "."];

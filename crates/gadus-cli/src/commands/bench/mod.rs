@@ -1,7 +1,8 @@
 //! `gadus bench`: Gadus beside its peers, in one run.
 //!
 //! - Contestants take turns in random order, at least [`ROUNDS_MIN`] rounds after one to warm up,
-//!   so that what the machine does meanwhile meets all alike.
+//!   so that what the machine does meanwhile meets all alike. Fewer only where a turn takes minutes,
+//!   and only when told to.
 //! - A benchmark states figures and never judges them; only wrong answers end it with an error, and
 //!   a database in which `gadus check` finds a problem afterwards.
 //! - The machine's state goes to standard error, figures to standard output: a table, or with
@@ -25,6 +26,7 @@ mod rounds;
 mod scan;
 mod scopes;
 mod soak;
+mod streams;
 mod witness;
 mod worker;
 mod workplace;
@@ -50,6 +52,7 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench scan --rows 10000000 --against duckdb --json
   gadus bench bookings --rows 10000000 --outstanding 1,64,1024,2048 --against duckdb --json
   gadus bench bookings --outstanding 64,2048 --open-loop 50%,70% --copies
+  gadus bench streams --streams 64 --sf 1 --against duckdb
   gadus bench processes --processes 32 --against sqlite,postgres
   gadus bench processes --mix point --processes 1,2,4,8 --against sqlite
   gadus bench scopes
@@ -74,6 +77,8 @@ enum What {
     Scan(scan::Scan),
     /// Many different questions about bookings, on columns that have no index
     Bookings(bookings::Bookings),
+    /// Streams of TPC-H queries at once, with shared scans and without
+    Streams(streams::Streams),
     /// Durable updates of one row, alone or among reads, from many processes on one file
     Processes(processes::Processes),
     /// Readers as threads and as processes, with a cache that they share or one each
@@ -136,6 +141,7 @@ pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
         What::Commit(command) => commit::run(command),
         What::Scan(command) => scan::run(command),
         What::Bookings(command) => bookings::run(command),
+        What::Streams(command) => streams::run(command),
         What::Processes(command) => processes::run(command),
         What::Scopes(command) => scopes::run(command),
         What::Locks(command) => locks::run(command),

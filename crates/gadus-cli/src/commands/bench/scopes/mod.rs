@@ -9,7 +9,7 @@
 mod measure;
 mod reading;
 
-pub(super) use reading::{Reading, hold, notice, read, write};
+pub(super) use reading::{Reading, cpu_seconds, hold, notice, read, write};
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

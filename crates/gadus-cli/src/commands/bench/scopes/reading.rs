@@ -97,7 +97,7 @@ pub(in super::super) fn read(file: &Path, reading: &Reading) -> Result<(), Failu
 
 /// Processor time of this process.
 #[allow(clippy::cast_precision_loss)] // nanoseconds of a second
-fn cpu_seconds() -> f64 {
+pub(in super::super) fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
