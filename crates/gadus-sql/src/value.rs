@@ -100,6 +100,7 @@ impl Value {
                 decimal(*value, *from, scale, column_type)
             }
             (Self::Text(text), ColumnType::Text) => Some(Datum::text(text)),
+            (_, ColumnType::Float64) => self.double().map(Datum::Float),
             (Self::Binary(bytes), ColumnType::Binary) => {
                 Some(Datum::Bytes(bytes.as_slice().into()))
             }
@@ -117,6 +118,27 @@ impl Value {
             ) => self.assign(column_type).ok(),
             _ => None,
         }
+    }
+
+    /// The double that a number is beside a double; none where it is not certain what others make of it:
+    /// zeros have signs for some and not for others, and so has NaN.
+    #[allow(clippy::cast_precision_loss)] // whole numbers of up to 53 bits are doubles
+    fn double(&self) -> Option<f64> {
+        const EXACT: u64 = 1 << 53;
+        /// Powers of ten that are doubles.
+        const SCALE_MAX: i8 = 22;
+        let value = match *self {
+            Self::Float(value) => value,
+            Self::Integer(value) if value.unsigned_abs() <= EXACT => value as f64,
+            Self::Decimal(value, scale)
+                if value.unsigned_abs() <= u128::from(EXACT)
+                    && (0..=SCALE_MAX).contains(&scale) =>
+            {
+                value as f64 / 10_f64.powi(i32::from(scale))
+            }
+            _ => return None,
+        };
+        (value != 0.0 && !value.is_nan()).then_some(value)
     }
 
     /// The datum that an assignment to a column stores.

@@ -1,8 +1,9 @@
 //! Plain aggregates over rows of a table.
 //!
 //! - Each thread folds the rows that it finds; partial results are merged at the end.
-//! - Integer sums are exact in 128 bits; NULLs count only in `CountRows`.
+//! - Integer sums are exact in 128 bits, sums of doubles rounded once; NULLs count only in `CountRows`.
 
+use super::float_sum::FloatSum;
 use crate::error::{Error, ErrorKind, Result};
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
@@ -37,7 +38,7 @@ pub(crate) struct Folding(Vec<Partial>);
 enum Partial {
     Count(i64),
     SumWide(Option<i128>),
-    SumFloat(Option<f64>),
+    SumFloat(Option<Box<FloatSum>>),
     Bound { value: Datum, greatest: bool },
 }
 
@@ -214,7 +215,7 @@ fn fold_vector(vector: &Vector, partial: &mut Partial) -> Result<()> {
         Partial::SumFloat(total) => {
             for row in (0..vector.len()).filter(valid) {
                 if let Datum::Float(value) = vector.datum(row) {
-                    *total = Some(total.unwrap_or(0.0) + value);
+                    total.get_or_insert_default().add(value);
                 }
             }
         }
@@ -294,7 +295,7 @@ fn fold_row(vector: &Vector, row: usize, partial: &mut Partial) -> Result<()> {
         }
         Partial::SumFloat(total) => {
             if let Datum::Float(value) = vector.datum(row) {
-                *total = Some(total.unwrap_or(0.0) + value);
+                total.get_or_insert_default().add(value);
             }
         }
         Partial::Bound { value, greatest } => tighten(value, vector.datum(row), *greatest),
@@ -309,7 +310,7 @@ fn merge(to: &mut Partial, from: Partial) -> Result<()> {
             *to = Some(to.unwrap_or(0).checked_add(from).ok_or_else(overflow)?);
         }
         (Partial::SumFloat(to), Partial::SumFloat(Some(from))) => {
-            *to = Some(to.unwrap_or(0.0) + from);
+            to.get_or_insert_default().merge(&from);
         }
         (Partial::Bound { value, greatest }, Partial::Bound { value: other, .. })
             if !other.is_null() =>
@@ -325,7 +326,7 @@ fn finish(partial: Partial) -> Aggregated {
     match partial {
         Partial::Count(count) => Datum::Integer(count),
         Partial::SumWide(sum) => sum.map_or(Datum::Null, |sum| Datum::Wide(Box::new(sum))),
-        Partial::SumFloat(sum) => sum.map_or(Datum::Null, Datum::Float),
+        Partial::SumFloat(sum) => sum.map_or(Datum::Null, |sum| Datum::Float(sum.finish())),
         Partial::Bound { value, .. } => value,
     }
 }

@@ -9,6 +9,7 @@
 mod aggregate;
 mod coded;
 mod filter;
+mod float_sum;
 mod grouping;
 mod predicate;
 mod tour;

@@ -228,13 +228,15 @@ pub(crate) fn array_from_wides(
     Arc::new(Decimal128Array::new(values.into(), nulls).with_data_type(column_type.arrow()))
 }
 
-/// A `Float` column's array.
+/// A `Float` column's array. Its NaNs are positive ones: what else computes with them takes negative ones
+/// for less than all numbers.
 #[allow(clippy::cast_possible_truncation)] // a single-precision column holds such values only
 pub(crate) fn array_from_floats(
     column_type: ColumnType,
-    values: Vec<f64>,
+    mut values: Vec<f64>,
     nulls: Option<NullBuffer>,
 ) -> ArrayRef {
+    values.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = f64::NAN);
     if column_type == ColumnType::Float32 {
         let values = values.iter().map(|&value| value as f32).collect::<Vec<_>>();
         return Arc::new(PrimitiveArray::<Float32Type>::new(values.into(), nulls));

@@ -3,15 +3,14 @@
 //! - An analyzer rule replaces them by functions that check. It runs behind type coercion, so both
 //!   operands have one type.
 
+use super::rewrite::rewritten;
 use arrow::array::ArrayRef;
 use arrow::compute::kernels::numeric::{add, mul, sub};
 use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
     BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ScalarFunctionArgs,
     ScalarUDF, ScalarUDFImpl, Signature, Volatility,
@@ -63,24 +62,7 @@ impl CheckedArithmetic {
 
 impl AnalyzerRule for CheckedArithmetic {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let rewritten = plan.transform_up_with_subqueries(|plan| {
-            let schema = if let LogicalPlan::TableScan(scan) = &plan {
-                DFSchema::clone(&scan.projected_schema)
-            } else {
-                merge_schema(&plan.inputs())
-            };
-            let names = NamePreserver::new(&plan);
-            let rewritten = plan.map_expressions(|expr| {
-                let name = names.save(&expr);
-                let rewritten = expr.transform_up(|expr| self.rewrite(expr, &schema))?;
-                Ok(rewritten.update_data(|expr| name.restore(expr)))
-            })?;
-            if rewritten.transformed {
-                return rewritten.map_data(LogicalPlan::recompute_schema);
-            }
-            Ok(rewritten)
-        })?;
-        Ok(rewritten.data)
+        rewritten(plan, &|expr, schema| self.rewrite(expr, schema))
     }
 
     fn name(&self) -> &'static str {

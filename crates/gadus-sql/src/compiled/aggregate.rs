@@ -111,7 +111,8 @@ fn sum_type(column_type: ColumnType, average: bool) -> Option<DataType> {
         ColumnType::Decimal { precision, scale } if !average => {
             DataType::Decimal128((precision + 10).min(38), scale)
         }
-        // Sums of doubles depend on their order, averages of decimals on rules of rounding.
+        ColumnType::Float64 => DataType::Float64,
+        // Averages of decimals depend on rules of rounding.
         _ => return None,
     })
 }
@@ -192,16 +193,11 @@ impl AggregateQuery {
             let values = values.map(|values| &values[0]);
             return array_from_datums(self.target.column_type(column), values);
         }
+        if output.data_type == DataType::Float64 {
+            return Ok(Arc::new(values.map(double).collect::<Float64Array>()));
+        }
         let mut wides = values.map(|values| (values[0].as_wide(), values.get(1)));
         Ok(match &output.data_type {
-            DataType::Float64 => {
-                #[allow(clippy::cast_precision_loss)] // an average is the nearest double
-                let average = |(sum, count): (Option<i128>, Option<&Datum>)| {
-                    let count = count.and_then(Datum::as_wide).filter(|count| *count > 0);
-                    sum.zip(count).map(|(sum, count)| sum as f64 / count as f64)
-                };
-                Arc::new(wides.map(average).collect::<Float64Array>())
-            }
             DataType::Int64 => {
                 let value = |(wide, _): (Option<i128>, _)| wide.map(i64::try_from).transpose();
                 let values = wides.map(value).collect::<std::result::Result<Int64Array, _>>();
@@ -240,5 +236,21 @@ impl AggregateQuery {
             self.filter.conjuncts.len(),
             self.order.explained()
         )
+    }
+}
+
+/// A sum as a double, or divided by the count behind it: then the nearest double, too.
+#[allow(clippy::cast_precision_loss)]
+fn double(values: &[Datum]) -> Option<f64> {
+    let sum = match &values[0] {
+        Datum::Float(sum) => *sum,
+        sum => sum.as_wide()? as f64,
+    };
+    match values.get(1) {
+        None => Some(sum),
+        Some(count) => {
+            let count = count.as_wide().filter(|count| *count > 0)?;
+            Some(sum / count as f64)
+        }
     }
 }

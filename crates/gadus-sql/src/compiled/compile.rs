@@ -73,7 +73,7 @@ fn scan(
     Some(Compiled::Scan(ScanQuery::new(target, columns, filter, order)))
 }
 
-/// Whether DataFusion compares the values of a column as the engine does: doubles it does not.
+/// Whether DataFusion orders all values of a column as the engine does: doubles it does not.
 pub(super) fn is_comparable(column: usize, schema: &TableSchema) -> bool {
     schema.columns[column].column_type.storage() != StorageClass::Float
 }
@@ -238,7 +238,9 @@ pub(super) fn key_operands(selection: &Expr, schema: &TableSchema) -> Option<Vec
 }
 
 fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
-    let usable = |column: usize| is_comparable(column, schema);
+    let usable = |column: usize| {
+        is_comparable(column, schema) || schema.columns[column].column_type == ColumnType::Float64
+    };
     let one = |column: usize, condition: Condition| usable(column).then(|| vec![condition]);
     match conjunct {
         Expr::BinaryOp { left, op, right } => {

@@ -2,7 +2,7 @@
 
 use super::{Operand, Target};
 use crate::value::Value;
-use gadus_engine::{Comparison, Datum, Predicate, Result, StorageClass, Test};
+use gadus_engine::{Comparison, Datum, Predicate, Result, Test};
 
 /// A conjunction.
 #[derive(Debug)]
@@ -89,11 +89,7 @@ fn constant(
     operand: &Operand,
     parameters: &[Value],
 ) -> Result<Option<Datum>> {
-    let column_type = target.column_type(column);
-    if column_type.storage() == StorageClass::Float {
-        return Ok(None);
-    }
-    Ok(operand.value(parameters)?.exact(column_type))
+    Ok(operand.value(parameters)?.exact(target.column_type(column)))
 }
 
 /// What a pattern tests, where it is a prefix.

@@ -4,9 +4,7 @@
 
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{BinaryExpr, Expr, Like, Operator};
-use gadus_engine::{
-    ColumnType, Comparison, Datum, Predicate, StorageClass, TableSchema, Test, datum_from_array,
-};
+use gadus_engine::{ColumnType, Comparison, Datum, Predicate, TableSchema, Test, datum_from_array};
 
 /// The engine's form of a filter, where it has one that means the same.
 pub(crate) fn predicate_of(filter: &Expr, schema: &TableSchema) -> Option<Predicate> {
@@ -74,12 +72,14 @@ fn column_index(expr: &Expr, schema: &TableSchema) -> Option<usize> {
 /// A literal of the column's own type; the planner has coerced both sides to one type.
 fn constant(expr: &Expr, schema: &TableSchema, column: usize) -> Option<Datum> {
     let Expr::Literal(scalar, _) = expr else { return None };
-    let column_type = schema.columns[column].column_type;
-    // DataFusion orders floats otherwise than SQL: it tells -0 from 0.
-    if scalar.is_null() || column_type.storage() == StorageClass::Float {
+    if scalar.is_null() {
         return None;
     }
-    scalar_datum(scalar, column_type)
+    scalar_datum(scalar, schema.columns[column].column_type).filter(|datum| match datum {
+        // DataFusion orders floats otherwise than SQL: it tells -0 from 0.
+        Datum::Float(value) => *value != 0.0 && !value.is_nan(),
+        _ => true,
+    })
 }
 
 fn scalar_datum(scalar: &ScalarValue, column_type: ColumnType) -> Option<Datum> {

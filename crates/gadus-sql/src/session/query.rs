@@ -4,7 +4,7 @@ use super::columns::{headings, name_apart};
 use super::files::take_files;
 use super::scanning::ScanSharing;
 use super::{Outcome, Prepared, Session, State};
-use crate::checked::{CheckedArithmetic, checked_sum};
+use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, checked_sum};
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog};
@@ -14,6 +14,7 @@ use datafusion::common::ParamValues;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{SessionState as PlannerState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
+use datafusion::optimizer::{Analyzer, AnalyzerRule};
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -36,9 +37,18 @@ pub(super) fn planner_state(engine: &Engine) -> PlannerState {
         .with_config(config)
         .with_runtime_env(Arc::new(RuntimeEnv::default()))
         .with_default_features()
-        .with_analyzer_rule(Arc::new(CheckedArithmetic::new()));
+        .with_analyzer_rules(analyzer_rules());
     builder.aggregate_functions().get_or_insert_default().push(checked_sum());
     builder.build()
+}
+
+/// What DataFusion does, and our own rules before and behind type coercion.
+fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
+    let mut rules = Analyzer::new().rules;
+    let coercion = rules.iter().position(|rule| rule.name() == "type_coercion");
+    rules.insert(coercion.unwrap_or(0), Arc::new(DoublesBesideDecimals));
+    rules.push(Arc::new(CheckedArithmetic::new()));
+    rules
 }
 
 impl Session {

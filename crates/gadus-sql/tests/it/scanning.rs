@@ -176,6 +176,47 @@ fn more_groups_or_rows_than_are_held_are_left_to_a_plan() {
 }
 
 #[test]
+fn doubles_compare_and_sum_as_in_a_plan() {
+    let shell = Shell::of(1, CacheScope::Process);
+    shell.run("CREATE TABLE doubles (n BIGINT PRIMARY KEY, x DOUBLE)");
+    shell.run(
+        "INSERT INTO doubles SELECT value, CASE value % 11 WHEN 0 THEN NULL \
+         WHEN 1 THEN 'NaN'::DOUBLE WHEN 2 THEN -('NaN'::DOUBLE) WHEN 3 THEN -('0'::DOUBLE) \
+         WHEN 4 THEN '0'::DOUBLE \
+         WHEN 5 THEN '0.1'::DOUBLE ELSE ((value * 37 % 2003 - 1000) / 8.0)::DOUBLE END FROM generate_series(1, 3000)",
+    );
+    let constants = ["0.1", "0", "-0.0", "12.5", "-100", "124.875", "100000", "9007199254740993"];
+    for sharing in ["always", "never"] {
+        shell.run(&format!("SET gadus.sharing = {sharing}"));
+        for constant in constants {
+            let conditions =
+                ["=", "<>", "<", "<=", ">", ">="].map(|one| format!("x {one} {constant}"));
+            let more = [
+                format!("x BETWEEN -50.25 AND {constant}"),
+                format!("x IN ({constant}, 3.5, -7)"),
+                "x IS NULL".to_owned(),
+            ];
+            for condition in conditions.into_iter().chain(more) {
+                let text = format!("SELECT n FROM doubles WHERE {condition} ORDER BY n LIMIT 9000");
+                let planned = shell.run(&text.replace("doubles", "doubles AS d"));
+                assert_eq!(shell.run(&text), planned, "{text}");
+            }
+        }
+        // Of eighths, which a plan sums exactly, too.
+        let sums = "SELECT sum(x), avg(x), count(x), min(x), max(x) FROM doubles \
+            WHERE x >= -124.875 AND x <> 0.1 AND x < 1000";
+        assert_eq!(shell.run(sums), shell.run(&sums.replace("doubles", "doubles AS d")));
+        assert_eq!(shell.run("SELECT sum(x) FROM doubles WHERE n < 3"), "NaN");
+        assert_eq!(
+            shell.run("SELECT sum(x), avg(x) FROM doubles WHERE x = 0.25 AND n < 0"),
+            "NULL|NULL"
+        );
+    }
+    let plan = shell.run("EXPLAIN SELECT sum(x) FROM doubles WHERE x > 2.5");
+    assert!(plan.starts_with("Compiled"), "{plan}");
+}
+
+#[test]
 fn plans_that_scan_one_table_together_miss_nothing() {
     let shell = Shell::of(1, CacheScope::Process);
     shell.run("CREATE TABLE numbers (n BIGINT, m BIGINT)");
