@@ -155,7 +155,7 @@ fn readers_are_measured_in_both_scopes_as_threads_and_as_processes() {
 fn questions_are_measured_beside_the_bare_pass_in_both_loops() {
     let folder = Folder::new();
     let words = ["bookings", "--rows", "20000", "--outstanding", "1,16", "--time", "50ms"];
-    let words = [&words[..], &["--open-loop", "50%,20", "--copies"]].concat();
+    let words = [&words[..], &["--open-loop", "50%,400", "--copies"]].concat();
     let figures = figures(&folder, &words);
     let peer = |case: &str, peer: &str| {
         let mut of_case = figures.iter().filter(|one| one["case"] == case);
@@ -171,7 +171,7 @@ fn questions_are_measured_beside_the_bare_pass_in_both_loops() {
             assert_eq!(peer(&case, "two copies").is_some(), outstanding > 1, "{case}");
             assert!(value(&figures, &case, "memory_beside_mib") >= 0.0, "{case}");
         }
-        for rate in ["50 %", "20 a second"] {
+        for rate in ["50 %", "400 a second"] {
             let case = format!("open loop at {rate}, {mix}");
             // On a busy machine no rate is held; then there are no latencies.
             if value(&figures, &case, "rate_held") > 0.0 {
