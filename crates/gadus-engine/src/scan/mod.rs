@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::segment::{SegmentVersion, column_number};
 use crate::snapshot::Table;
 use crate::types::TableSchema;
-use crate::vector::Rows;
+use crate::vector::{Rows, Vector};
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use filter::Mask;
@@ -171,7 +171,8 @@ impl Scan {
 
     /// The rows at the given positions as a batch.
     fn batch(&self, segment: &SegmentVersion, positions: &[u32]) -> Result<RecordBatch> {
-        let mut columns = arrays_of(&self.table, segment, &self.request.projection, positions)?;
+        let rows = std::iter::once((segment, positions));
+        let mut columns = arrays_of(&self.table, rows, &self.request.projection)?;
         if self.request.with_row_ids {
             let id = |&position: &u32| RowId { segment: segment.id, position }.to_u64();
             columns.push(Arc::new(positions.iter().map(id).collect::<UInt64Array>()));
@@ -190,29 +191,33 @@ pub(crate) fn fields_of(shape: &TableSchema, projection: &[usize]) -> Vec<Field>
     projection.iter().map(field).collect()
 }
 
-/// Some columns of the rows at the given positions as a batch.
-pub(crate) fn batch_of(
+/// Some columns of rows of segments as one batch; positions are not empty, and rise.
+pub(crate) fn batch_of<'a>(
     table: &Table,
-    segment: &SegmentVersion,
+    rows: impl Iterator<Item = (&'a SegmentVersion, &'a [u32])> + Clone,
     schema: &SchemaRef,
     projection: &[usize],
-    positions: &[u32],
 ) -> Result<RecordBatch> {
-    let columns = arrays_of(table, segment, projection, positions)?;
-    let options = RecordBatchOptions::new().with_row_count(Some(positions.len()));
+    let columns = arrays_of(table, rows.clone(), projection)?;
+    let count = rows.map(|(_, positions)| positions.len()).sum();
+    let options = RecordBatchOptions::new().with_row_count(Some(count));
     Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
 }
 
-fn arrays_of(
+fn arrays_of<'a>(
     table: &Table,
-    segment: &SegmentVersion,
+    rows: impl Iterator<Item = (&'a SegmentVersion, &'a [u32])> + Clone,
     projection: &[usize],
-    positions: &[u32],
 ) -> Result<Vec<ArrayRef>> {
-    let (shape, rows) = (table.schema(), contiguous(positions));
+    let shape = table.schema();
     let array = |&column: &usize| {
-        let vector = segment.vector(shape, table.blobs(), column, rows)?;
-        vector.into_array(shape.columns[column].column_type)
+        let column_type = shape.columns[column].column_type;
+        let mut vector = Vector::empty(column_type.storage());
+        for (segment, positions) in rows.clone() {
+            let rows = contiguous(positions);
+            segment.append_to(&mut vector, shape, table.blobs(), column, rows)?;
+        }
+        vector.into_array(column_type)
     };
     projection.iter().map(array).collect()
 }

@@ -17,6 +17,20 @@ impl SegmentVersion {
         rows: Rows<'_>,
     ) -> Result<Vector> {
         let mut vector = Vector::empty(schema.columns[column].column_type.storage());
+        self.append_to(&mut vector, schema, blobs, column, rows)?;
+        Ok(vector)
+    }
+
+    /// The same behind the values that a vector has.
+    pub(crate) fn append_to(
+        &self,
+        vector: &mut Vector,
+        schema: &TableSchema,
+        blobs: &Blobs,
+        column: usize,
+        rows: Rows<'_>,
+    ) -> Result<()> {
+        let before = vector.len();
         let split = self.encoded_rows();
         let (below, above) = divide(rows, split);
         if below.count() > 0
@@ -27,8 +41,8 @@ impl SegmentVersion {
         if let Some(open) = &self.open {
             each_position(above, |position| vector.push(&open.row(position)[column]));
         }
-        self.apply_patches(column, rows, &mut vector);
-        Ok(vector)
+        self.apply_patches(column, rows, vector, before);
+        Ok(())
     }
 
     /// One value, patch applied.
@@ -84,8 +98,8 @@ impl SegmentVersion {
         position < self.rows && !self.overlay.is_deleted(position)
     }
 
-    /// Overwrites patched values; `vector` holds the given rows.
-    fn apply_patches(&self, column: usize, rows: Rows<'_>, vector: &mut Vector) {
+    /// Overwrites patched values; `vector` holds the given rows behind so many others.
+    fn apply_patches(&self, column: usize, rows: Rows<'_>, vector: &mut Vector, before: usize) {
         let column = column_number(column);
         if !self.overlay.has_patches(column) {
             return;
@@ -95,7 +109,7 @@ impl SegmentVersion {
                 let first = position_u32(first);
                 let range = first..first + position_u32(count);
                 for (position, value) in self.overlay.patches_within(column, range) {
-                    vector.set((position - first) as usize, value);
+                    vector.set(before + (position - first) as usize, value);
                 }
             }
             Rows::Positions(positions) => {
@@ -104,7 +118,7 @@ impl SegmentVersion {
                 };
                 for (position, value) in self.overlay.patches_within(column, first..last + 1) {
                     if let Ok(index) = positions.binary_search(&position) {
-                        vector.set(index, value);
+                        vector.set(before + index, value);
                     }
                 }
             }

@@ -8,6 +8,7 @@ use crate::snapshot::Table;
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use gadus_base::{ByteWriter, RowId};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A question about one table.
@@ -67,9 +68,11 @@ pub enum Answer {
 pub struct FoundRows {
     table: Table,
     pieces: Vec<Piece>,
+    /// The pieces of each batch.
+    batches: Vec<Range<usize>>,
 }
 
-/// Rows of one segment that make one batch.
+/// Rows of one segment that belong to one batch.
 #[derive(Debug)]
 struct Piece {
     segment: Arc<SegmentVersion>,
@@ -157,7 +160,18 @@ impl FoundRows {
                 pieces.push(Piece { segment: segment.clone(), positions: positions.to_vec() });
             }
         }
-        Self { table, pieces }
+        let (mut batches, mut rows): (Vec<Range<usize>>, usize) = Default::default();
+        for (place, piece) in pieces.iter().enumerate() {
+            rows += piece.positions.len();
+            match batches.last_mut().filter(|_| rows <= BATCH_ROWS) {
+                Some(batch) => batch.end = place + 1,
+                None => {
+                    rows = piece.positions.len();
+                    batches.push(place..place + 1);
+                }
+            }
+        }
+        Self { table, pieces, batches }
     }
 
     /// How many rows there are.
@@ -176,14 +190,14 @@ impl FoundRows {
     /// How many batches they make.
     #[must_use]
     pub fn batches(&self) -> usize {
-        self.pieces.len()
+        self.batches.len()
     }
 
     /// Reads some of the columns for a batch, which is not empty.
     pub fn batch(&self, index: usize, projection: &[usize]) -> Result<RecordBatch> {
-        let Piece { segment, positions } = &self.pieces[index];
+        let pieces = self.pieces.get(self.batches[index].clone()).unwrap_or_default();
+        let rows = pieces.iter().map(|piece| (&*piece.segment, piece.positions.as_slice()));
         let schema = Arc::new(Schema::new(fields_of(self.table.schema(), projection)));
-        let batch = batch_of(&self.table, segment, &schema, projection, positions);
-        self.table.checked(batch)
+        self.table.checked(batch_of(&self.table, rows, &schema, projection))
     }
 }

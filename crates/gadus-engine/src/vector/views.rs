@@ -6,7 +6,7 @@
 #![allow(unsafe_code)] // arrays are made without checking each view again; see `into_array`
 
 use super::Rows;
-use crate::encoding::{Body, ByteValues, Column, OwnedValues, Values, code_index};
+use crate::encoding::{Body, ByteValues, Column, OwnedValues, Values, code_index, run_of};
 use crate::types::ColumnType;
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, ByteView, StringViewArray, make_view,
@@ -17,12 +17,24 @@ use std::sync::Arc;
 /// Longest byte string that a view holds itself.
 const INLINE_BYTES_MAX: usize = 12;
 
+/// Of fewer rows than this part of a blob's, long byte strings are copied: a few rows should not keep all
+/// the blobs in memory that they come from.
+const COPIED_PART: usize = 16;
+
 /// Views and the buffers they point into.
 #[derive(Debug, Default)]
 pub(super) struct Views {
     views: Vec<u128>,
     buffers: Vec<Buffer>,
+    /// What was copied, until it becomes a buffer; its views point to [`COPIED`].
+    copied: Vec<u8>,
 }
+
+/// The buffer of what was copied, which has no place yet.
+const COPIED: u32 = u32::MAX;
+
+/// Bytes that are copied into one buffer.
+const COPIED_BYTES_MAX: usize = 1 << 30;
 
 impl Views {
     pub(super) fn len(&self) -> usize {
@@ -43,12 +55,39 @@ impl Views {
         if bytes.len() <= INLINE_BYTES_MAX {
             return make_view(bytes, 0, 0);
         }
-        self.buffers.push(Buffer::from(bytes));
-        make_view(bytes, buffer_index(self.buffers.len() - 1), 0)
+        if self.copied.len() + bytes.len() > COPIED_BYTES_MAX {
+            self.place_copied();
+        }
+        let offset = u32::try_from(self.copied.len()).expect("bounded above");
+        self.copied.extend_from_slice(bytes);
+        make_view(bytes, COPIED, offset)
+    }
+
+    /// Gives what was copied a buffer with a place.
+    fn place_copied(&mut self) {
+        if self.copied.is_empty() {
+            return;
+        }
+        let place = buffer_index(self.buffers.len());
+        self.buffers.push(Buffer::from_vec(std::mem::take(&mut self.copied)));
+        for raw in &mut self.views {
+            let mut view = ByteView::from(*raw);
+            if view.length as usize > INLINE_BYTES_MAX && view.buffer_index == COPIED {
+                view.buffer_index = place;
+                *raw = view.as_u128();
+            }
+        }
     }
 
     pub(super) fn get(&self, index: usize) -> &[u8] {
-        view_bytes(&self.views[index], &self.buffers)
+        let raw = &self.views[index];
+        let view = ByteView::from(*raw);
+        let length = view.length as usize;
+        if length > INLINE_BYTES_MAX && view.buffer_index == COPIED {
+            let start = view.offset as usize;
+            return &self.copied[start..start + length];
+        }
+        view_bytes(raw, &self.buffers)
     }
 
     pub(super) fn append_column(&mut self, column: &Column, rows: Rows<'_>) {
@@ -58,6 +97,19 @@ impl Views {
             | Body::Runs { values: Values::Bytes(values), .. } => values,
             _ => unreachable!("asked of a byte column only"),
         };
+        if let Rows::Positions(positions) = rows
+            && positions.len() * COPIED_PART < column.rows
+        {
+            for &position in positions {
+                let index = match &column.body {
+                    Body::Dictionary { codes, .. } => code_index(codes.get(position as usize)),
+                    Body::Runs { ends, .. } => run_of(ends, position as usize),
+                    Body::Plain(_) => position as usize,
+                };
+                self.push(values.get(index));
+            }
+            return;
+        }
         let buffer = buffer_index(self.buffers.len());
         self.buffers.push(values.data().clone());
         let to = &mut self.views;
@@ -90,7 +142,8 @@ impl Views {
         }
     }
 
-    pub(super) fn append(&mut self, other: Self) {
+    pub(super) fn append(&mut self, mut other: Self) {
+        other.place_copied();
         let shift = buffer_index(self.buffers.len());
         self.buffers.extend(other.buffers);
         self.views.extend(other.views.into_iter().map(|raw| {
@@ -106,11 +159,13 @@ impl Views {
     pub(super) fn from_array(array: &dyn Array) -> Self {
         match array.as_string_view_opt() {
             Some(text) => {
-                Self { views: text.views().to_vec(), buffers: text.data_buffers().to_vec() }
+                let (views, buffers) = (text.views().to_vec(), text.data_buffers().to_vec());
+                Self { views, buffers, copied: Vec::new() }
             }
             None => {
                 let binary = array.as_binary_view();
-                Self { views: binary.views().to_vec(), buffers: binary.data_buffers().to_vec() }
+                let (views, buffers) = (binary.views().to_vec(), binary.data_buffers().to_vec());
+                Self { views, buffers, copied: Vec::new() }
             }
         }
     }
@@ -118,16 +173,21 @@ impl Views {
     pub(super) fn into_owned(self, validity: Option<&BooleanBuffer>) -> OwnedValues {
         let mut data = Vec::new();
         let mut ends = Vec::with_capacity(self.views.len());
-        for (row, view) in self.views.iter().enumerate() {
+        for row in 0..self.views.len() {
             if validity.is_none_or(|valid| valid.value(row)) {
-                data.extend_from_slice(view_bytes(view, &self.buffers));
+                data.extend_from_slice(self.get(row));
             }
             ends.push(u32::try_from(data.len()).expect("a segment's column stays below 4 GiB"));
         }
         OwnedValues::Bytes { data, ends }
     }
 
-    pub(super) fn into_array(self, column_type: ColumnType, nulls: Option<NullBuffer>) -> ArrayRef {
+    pub(super) fn into_array(
+        mut self,
+        column_type: ColumnType,
+        nulls: Option<NullBuffer>,
+    ) -> ArrayRef {
+        self.place_copied();
         let views = ScalarBuffer::from(self.views);
         if column_type == ColumnType::Text {
             // SAFETY: every view was made here over a span of its buffer, or came from a valid
