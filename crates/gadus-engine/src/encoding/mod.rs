@@ -25,6 +25,7 @@ mod bits;
 mod choose;
 mod distinct;
 mod packed;
+mod prefetch;
 mod section;
 mod values;
 
@@ -119,6 +120,27 @@ impl Column {
             Body::Plain(values) => values.datum(row),
             Body::Dictionary { values, codes } => values.datum(code_index(codes.get(row))),
             Body::Runs { ends, values } => values.datum(run_of(ends, row)),
+        }
+    }
+
+    /// Has the processor fetch where a row's value, or its offset, is to be read.
+    pub(crate) fn prefetch(&self, row: usize) {
+        match &self.body {
+            Body::Plain(Values::Integer(packed)) | Body::Dictionary { codes: packed, .. } => {
+                packed.prefetch(row);
+            }
+            Body::Plain(Values::Float(values)) => prefetch::prefetch(values, row),
+            Body::Plain(Values::Bytes(values)) => values.prefetch_offset(row),
+            Body::Plain(_) | Body::Runs { .. } => {}
+        }
+    }
+
+    /// Has the processor fetch a row's value, once its offset is there; only byte strings have one.
+    pub(crate) fn prefetch_value(&self, row: usize) {
+        if let Body::Plain(Values::Bytes(values)) = &self.body
+            && row < self.rows
+        {
+            values.prefetch(row);
         }
     }
 

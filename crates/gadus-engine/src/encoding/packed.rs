@@ -6,6 +6,7 @@
 //! Byte table: base i64 | count u32 | width u8 | zero u8 × 3 | words u64 × `words_for(count, width)`.
 
 use super::bits::{pack, unpack, unpack_into, unpack_one, width_of, within_span, words_for};
+use super::prefetch::prefetch;
 use super::section::Sections;
 use arrow::buffer::ScalarBuffer;
 use gadus_base::{ByteWriter, DecodeError};
@@ -84,6 +85,11 @@ impl Packed {
     /// The greatest distance from the base that a slot may hold.
     pub(crate) fn distance_max(&self) -> u64 {
         u64::MAX.checked_shr(64 - u32::from(self.width)).unwrap_or(0)
+    }
+
+    /// Has the processor fetch a value.
+    pub(super) fn prefetch(&self, index: usize) {
+        prefetch(&self.words, index * usize::from(self.width) / 64);
     }
 
     pub(crate) fn get(&self, index: usize) -> i64 {

@@ -10,6 +10,7 @@
 
 use super::packed::Packed;
 use super::partition_point;
+use super::prefetch::prefetch;
 use super::section::Sections;
 use crate::types::{Datum, StorageClass};
 use arrow::buffer::{Buffer, ScalarBuffer};
@@ -160,6 +161,16 @@ impl ByteValues {
     pub(crate) fn span(&self, index: usize) -> (usize, usize) {
         let start = self.offset(index);
         (start, self.offset(index + 1) - start)
+    }
+
+    /// Has the processor fetch where a value lies.
+    pub(super) fn prefetch_offset(&self, index: usize) {
+        self.offsets.prefetch(index);
+    }
+
+    /// Has the processor fetch the beginning of a value.
+    pub(super) fn prefetch(&self, index: usize) {
+        prefetch(self.data.as_slice(), self.span(index).0);
     }
 
     pub(crate) fn get(&self, index: usize) -> &[u8] {

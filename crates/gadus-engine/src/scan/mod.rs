@@ -23,6 +23,7 @@ pub(crate) use predicate::merged;
 pub use predicate::{Comparison, Predicate, Test};
 pub(crate) use tour::{Seat, Tours};
 
+use crate::encoding::Column;
 use crate::error::{Error, Result};
 use crate::segment::{SegmentVersion, column_number};
 use crate::snapshot::Table;
@@ -213,13 +214,29 @@ fn arrays_of<'a>(
     let array = |&column: &usize| {
         let column_type = shape.columns[column].column_type;
         let mut vector = Vector::empty(column_type.storage());
-        for (segment, positions) in rows.clone() {
-            let rows = contiguous(positions);
-            segment.append_to(&mut vector, shape, table.blobs(), column, rows)?;
+        let base = |(segment, _): (&SegmentVersion, _)| segment.base(shape, table.blobs(), column);
+        let bases = rows.clone().map(base).collect::<Result<Vec<_>>>()?;
+        let pieces = || bases.iter().map(Option::as_deref).zip(rows.clone());
+        prefetch(pieces().map(|(base, (_, positions))| (base, contiguous(positions))));
+        for (base, (segment, positions)) in pieces() {
+            segment.append_to(&mut vector, base, column, contiguous(positions));
         }
         vector.into_array(column_type)
     };
     projection.iter().map(array).collect()
+}
+
+/// Has the processor fetch values of scattered rows, all at once instead of one after the other.
+fn prefetch<'a>(pieces: impl Iterator<Item = (Option<&'a Column>, Rows<'a>)> + Clone) {
+    let each = |fetch: fn(&Column, usize)| {
+        for (base, rows) in pieces.clone() {
+            if let (Some(base), Rows::Positions(positions)) = (base, rows) {
+                positions.iter().for_each(|&position| fetch(base, position as usize));
+            }
+        }
+    };
+    each(Column::prefetch);
+    each(Column::prefetch_value);
 }
 
 /// Positions as a range where they are one.
@@ -263,17 +280,15 @@ pub(crate) fn may_hold(
 }
 
 /// The columns that predicates test, opened once for a segment.
-pub(crate) type OpenedColumns = Vec<Option<Arc<crate::encoding::Column>>>;
+pub(crate) type OpenedColumns = Vec<Option<Arc<Column>>>;
 
 pub(crate) fn open_columns(
     table: &Table,
     segment: &SegmentVersion,
     predicates: &[Predicate],
 ) -> Result<OpenedColumns> {
-    let open = |predicate: &Predicate| {
-        let base = segment.encoded.as_ref();
-        base.map(|base| base.column(table.schema(), table.blobs(), predicate.column)).transpose()
-    };
+    let open =
+        |predicate: &Predicate| segment.base(table.schema(), table.blobs(), predicate.column);
     predicates.iter().map(open).collect()
 }
 
@@ -287,7 +302,7 @@ pub(crate) struct SegmentFilter<'a> {
 /// A predicate with what its column makes of it.
 struct PreparedTest<'a> {
     predicate: &'a Predicate,
-    encoded: Option<(&'a crate::encoding::Column, Prepared<'a>)>,
+    encoded: Option<(&'a Column, Prepared<'a>)>,
 }
 
 impl<'a> SegmentFilter<'a> {
@@ -298,7 +313,7 @@ impl<'a> SegmentFilter<'a> {
         columns: &'a OpenedColumns,
     ) -> Self {
         let prepare = |(predicate, column): (&'a Predicate, &'a Option<_>)| {
-            let column: Option<&'a Arc<crate::encoding::Column>> = column.as_ref();
+            let column: Option<&'a Arc<Column>> = column.as_ref();
             let encoded = column.map(|column| (&**column, Prepared::new(column, &predicate.test)));
             PreparedTest { predicate, encoded }
         };
@@ -355,13 +370,7 @@ impl<'a> SegmentFilter<'a> {
 }
 
 /// Lets NULLs pass or fail as the test says.
-fn with_nulls(
-    mut mask: Mask,
-    column: &crate::encoding::Column,
-    test: &Test,
-    first: usize,
-    count: usize,
-) -> Mask {
+fn with_nulls(mut mask: Mask, column: &Column, test: &Test, first: usize, count: usize) -> Mask {
     let Some(validity) = &column.validity else {
         if matches!(test, Test::IsNull) {
             (0..count).for_each(|row| mask.set(row, false));

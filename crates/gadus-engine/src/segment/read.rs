@@ -6,6 +6,7 @@ use crate::encoding::Column;
 use crate::error::Result;
 use crate::types::{Datum, TableSchema};
 use crate::vector::{Rows, Vector};
+use std::sync::Arc;
 
 impl SegmentVersion {
     /// The values of a column in the given rows, patches applied; deleted rows are not left out.
@@ -17,32 +18,42 @@ impl SegmentVersion {
         rows: Rows<'_>,
     ) -> Result<Vector> {
         let mut vector = Vector::empty(schema.columns[column].column_type.storage());
-        self.append_to(&mut vector, schema, blobs, column, rows)?;
+        let (below, _) = divide(rows, self.encoded_rows());
+        let base = if below.count() > 0 { self.base(schema, blobs, column)? } else { None };
+        self.append_to(&mut vector, base.as_deref(), column, rows);
         Ok(vector)
     }
 
-    /// The same behind the values that a vector has.
-    pub(crate) fn append_to(
+    /// A column of the base, where there is a base.
+    pub(crate) fn base(
         &self,
-        vector: &mut Vector,
         schema: &TableSchema,
         blobs: &Blobs,
         column: usize,
+    ) -> Result<Option<Arc<Column>>> {
+        self.encoded.as_ref().map(|base| base.column(schema, blobs, column)).transpose()
+    }
+
+    /// Puts the values of a column behind those that a vector has; `base` is the column's base.
+    pub(crate) fn append_to(
+        &self,
+        vector: &mut Vector,
+        base: Option<&Column>,
+        column: usize,
         rows: Rows<'_>,
-    ) -> Result<()> {
+    ) {
         let before = vector.len();
         let split = self.encoded_rows();
         let (below, above) = divide(rows, split);
         if below.count() > 0
-            && let Some(base) = &self.encoded
+            && let Some(base) = base
         {
-            vector.append_column(&*base.column(schema, blobs, column)?, below);
+            vector.append_column(base, below);
         }
         if let Some(open) = &self.open {
             each_position(above, |position| vector.push(&open.row(position)[column]));
         }
         self.apply_patches(column, rows, vector, before);
-        Ok(())
     }
 
     /// One value, patch applied.

@@ -6,14 +6,14 @@ use crate::scan::{Comparison, Predicate, Test};
 use std::collections::BTreeMap;
 
 /// A candidate row costs about as much as the evaluation of this many in masks.
-const LONE_SHARE_MIN: f64 = 1.0 / 10.0;
+const LONE_SHARE_MIN: f64 = 1.0 / 25.0;
 
 /// A candidate row costs about as much as looking so many values up that nobody asks for.
-const CANDIDATE_COST: f64 = 3.5;
+const CANDIDATE_COST: f64 = 5.0;
 
 /// What looking up two columns at once costs in the same unit, less what it saves where one of them is
-/// then not read for others.
-const PAIR_COST: f64 = 1.0;
+/// then not read for others: columns are unpacked in no time.
+const PAIR_COST: f64 = 0.2;
 
 /// A column is given up where that costs at most half of what it saves: estimates are rough.
 const MERGE_COST_MAX: f64 = 0.5;

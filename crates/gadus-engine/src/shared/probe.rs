@@ -18,8 +18,8 @@ use crate::scan::{CHUNK_ROWS, Prepared, Test};
 use crate::segment::column_number;
 use crate::types::Datum;
 
-/// Ranges that are tested one by one, 64 rows at a time: four of these cost as much as a table.
-const MASKS_MAX: usize = 4;
+/// Ranges that are tested one by one, 64 rows at a time: eight of these cost as much as a table.
+const MASKS_MAX: usize = 8;
 
 /// Bits of packed values that index a table: it then fits the second-level cache.
 const TABLE_BITS_MAX: u8 = 16;
