@@ -31,6 +31,19 @@ impl Clock {
         Instant(std::time::Instant::now())
     }
 
+    /// Processor time that this thread has had; zero where the system does not tell.
+    #[must_use]
+    #[allow(unsafe_code)] // one call that writes what it is given
+    pub fn thread_time(self) -> Duration {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the system writes a time there.
+        if unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) } != 0 {
+            return Duration::ZERO;
+        }
+        let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+        Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
+    }
+
     /// Now, on the wall clock.
     #[must_use]
     pub fn wall_time(self) -> WallTime {

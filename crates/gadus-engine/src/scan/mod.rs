@@ -127,7 +127,7 @@ impl Scan {
         index: usize,
         each: impl FnMut(RecordBatch) -> ControlFlow<()>,
     ) -> Result<()> {
-        let (tours, began) = (self.table.blobs().tours(), clock().now());
+        let (tours, began) = (self.table.blobs().tours(), clock().thread_time());
         let segment = if self.request.together {
             let begin = || {
                 let seat = tours.begin(self.table.id(), &self.segments);
@@ -141,7 +141,7 @@ impl Scan {
         };
         let no_morsel = || Error::internal("a morsel that a scan has not");
         let read = self.read_morsel(segment.ok_or_else(no_morsel)?, each);
-        tours.note_time(began.elapsed());
+        tours.note_time(clock().thread_time().saturating_sub(began));
         self.table.checked(read)
     }
 

@@ -44,7 +44,7 @@ pub(crate) struct TourStatistics {
     pub(crate) scans: u64,
     /// Those that began where others were.
     pub(crate) joined: u64,
-    /// Time of their threads.
+    /// Processor time of their threads.
     pub(crate) time: Duration,
 }
 
@@ -75,7 +75,7 @@ impl Tours {
         self.joined.fetch_add(u64::from(seat.first > 0), Ordering::Relaxed);
     }
 
-    /// Counts time that a plan's scan took of a thread.
+    /// Counts processor time that a plan's scan took of a thread.
     pub(crate) fn note_time(&self, time: Duration) {
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);

@@ -35,7 +35,7 @@ pub struct ClockStatistics {
     pub plan_scans: u64,
     /// Of these, those that began where others were.
     pub joined_plan_scans: u64,
-    /// Time that scans of plans took of their threads.
+    /// Processor time that scans of plans took of their threads.
     pub plan_scan_time: Duration,
 }
 

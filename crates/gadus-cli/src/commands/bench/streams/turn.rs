@@ -1,8 +1,7 @@
 //! One turn: all streams ask all their queries.
 //!
-//! - The share of scans is the time that scans of planned queries took of their threads, over the
-//!   processor time of the process: at most that much is scanning. Where more threads run than there
-//!   are processors, a scan's time includes what it waited for one, and the share may exceed 1.
+//! - The share of scans is the processor time that scans of planned queries took of their threads, over
+//!   that of the process.
 
 use std::fmt;
 use std::sync::Barrier;
