@@ -37,6 +37,7 @@ mod scan;
 mod segment;
 mod shared;
 mod snapshot;
+mod tours;
 mod transaction;
 mod types;
 mod vector;

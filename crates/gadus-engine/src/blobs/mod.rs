@@ -12,7 +12,7 @@ mod shared;
 use crate::encoding::Column;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::KeyPage;
-use crate::scan::Tours;
+use crate::tours::Tours;
 use crate::types::{ColumnType, StorageClass};
 use arrow::buffer::Buffer;
 use gadus_base::{ByteCount, DecodeError};

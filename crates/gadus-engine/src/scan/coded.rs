@@ -77,10 +77,7 @@ impl CodedNames {
             #[allow(clippy::cast_possible_truncation)] // of few bits
             let group = &mut known.groups[code as usize];
             if *group == UNKNOWN {
-                let position = match rows {
-                    Rows::Range { first, .. } => first + row,
-                    Rows::Positions(positions) => positions[row] as usize,
-                };
+                let position = rows.position(row);
                 *group =
                     find(self.columns.iter().map(|(column, _)| column.datum(position)).collect())?;
             }
@@ -98,11 +95,7 @@ impl CodedNames {
             if let Some(validity) = &column.validity {
                 // What the slot of a NULL holds means nothing.
                 for (row, code) in codes.iter_mut().enumerate() {
-                    let position = match rows {
-                        Rows::Range { first, .. } => first + row,
-                        Rows::Positions(positions) => positions[row] as usize,
-                    };
-                    *code = if validity.value(position) { *code << 1 } else { 1 };
+                    *code = if validity.value(rows.position(row)) { *code << 1 } else { 1 };
                 }
             }
             for (all, code) in all.iter_mut().zip(&codes) {

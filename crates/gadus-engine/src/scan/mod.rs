@@ -4,35 +4,37 @@
 //! - Segments that the sketches rule out are not read; of the others only the columns that the
 //!   filter and the projection name.
 //! - A morsel is a segment; any thread may take any morsel. Scans of a table that run at the same time may
-//!   go round it together ([`tour`]).
+//!   go round it together ([`tours`](crate::tours)).
 
 mod aggregate;
 mod coded;
 mod filter;
 mod float_sum;
+mod gather;
 mod grouping;
 mod predicate;
-mod tour;
 
 pub(crate) use aggregate::Folding;
 pub use aggregate::{Aggregate, Aggregated};
 pub(crate) use filter::Prepared;
+use gather::arrays_of;
+pub(crate) use gather::batch_of;
 pub use grouping::Group;
 pub(crate) use grouping::{Grouping, Groups, Room};
 pub(crate) use predicate::merged;
 pub use predicate::{Comparison, Predicate, Test};
-pub(crate) use tour::{Seat, Tours};
 
 use crate::encoding::Column;
 use crate::error::{Error, Result};
 use crate::segment::{SegmentVersion, column_number};
 use crate::snapshot::Table;
+use crate::tours::Seat;
 use crate::types::TableSchema;
-use crate::vector::{Rows, Vector};
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
+use crate::vector::Rows;
+use arrow::array::{RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use filter::Mask;
-use gadus_base::{RowId, clock};
+use gadus_base::{RowId, SegmentId, clock};
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
@@ -130,12 +132,13 @@ impl Scan {
         let (tours, began) = (self.table.blobs().tours(), clock().thread_time());
         let segment = if self.request.together {
             let begin = || {
-                let seat = tours.begin(self.table.id(), &self.segments);
+                let seat = tours.begin(self.table.id(), |id| from_segment(&self.segments, id));
                 tours.note_scan(&seat);
                 seat
             };
-            let step = self.seat.get_or_init(begin).step(index, &self.segments);
-            step.map(|(_, segment)| segment)
+            let seat = self.seat.get_or_init(begin);
+            let segment = seat.step(index, self.segments.len()).map(|place| &self.segments[place]);
+            segment.inspect(|segment| seat.is_at(segment.id))
         } else {
             self.segments.get(index)
         };
@@ -183,6 +186,11 @@ impl Scan {
     }
 }
 
+/// The place of the first segment from an id on, where they rise.
+pub(crate) fn from_segment(segments: &[Arc<SegmentVersion>], id: SegmentId) -> usize {
+    segments.partition_point(|segment| segment.id < id)
+}
+
 /// The fields of some columns.
 pub(crate) fn fields_of(shape: &TableSchema, projection: &[usize]) -> Vec<Field> {
     let field = |&column: &usize| {
@@ -190,63 +198,6 @@ pub(crate) fn fields_of(shape: &TableSchema, projection: &[usize]) -> Vec<Field>
         Field::new(&column.name, column.column_type.arrow(), column.nullable)
     };
     projection.iter().map(field).collect()
-}
-
-/// Some columns of rows of segments as one batch; positions are not empty, and rise.
-pub(crate) fn batch_of<'a>(
-    table: &Table,
-    rows: impl Iterator<Item = (&'a SegmentVersion, &'a [u32])> + Clone,
-    schema: &SchemaRef,
-    projection: &[usize],
-) -> Result<RecordBatch> {
-    let columns = arrays_of(table, rows.clone(), projection)?;
-    let count = rows.map(|(_, positions)| positions.len()).sum();
-    let options = RecordBatchOptions::new().with_row_count(Some(count));
-    Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
-}
-
-fn arrays_of<'a>(
-    table: &Table,
-    rows: impl Iterator<Item = (&'a SegmentVersion, &'a [u32])> + Clone,
-    projection: &[usize],
-) -> Result<Vec<ArrayRef>> {
-    let shape = table.schema();
-    let array = |&column: &usize| {
-        let column_type = shape.columns[column].column_type;
-        let mut vector = Vector::empty(column_type.storage());
-        let base = |(segment, _): (&SegmentVersion, _)| segment.base(shape, table.blobs(), column);
-        let bases = rows.clone().map(base).collect::<Result<Vec<_>>>()?;
-        let pieces = || bases.iter().map(Option::as_deref).zip(rows.clone());
-        prefetch(pieces().map(|(base, (_, positions))| (base, contiguous(positions))));
-        for (base, (segment, positions)) in pieces() {
-            segment.append_to(&mut vector, base, column, contiguous(positions));
-        }
-        vector.into_array(column_type)
-    };
-    projection.iter().map(array).collect()
-}
-
-/// Has the processor fetch values of scattered rows, all at once instead of one after the other.
-fn prefetch<'a>(pieces: impl Iterator<Item = (Option<&'a Column>, Rows<'a>)> + Clone) {
-    let each = |fetch: fn(&Column, usize)| {
-        for (base, rows) in pieces.clone() {
-            if let (Some(base), Rows::Positions(positions)) = (base, rows) {
-                positions.iter().for_each(|&position| fetch(base, position as usize));
-            }
-        }
-    };
-    each(Column::prefetch);
-    each(Column::prefetch_value);
-}
-
-/// Positions as a range where they are one.
-fn contiguous(positions: &[u32]) -> Rows<'_> {
-    match (positions.first(), positions.last()) {
-        (Some(&first), Some(&last)) if (last - first) as usize + 1 == positions.len() => {
-            Rows::Range { first: first as usize, count: positions.len() }
-        }
-        _ => Rows::Positions(positions),
-    }
 }
 
 /// Whether sketches leave it possible that a row passes.

@@ -51,21 +51,14 @@ impl FirstRows {
     ) -> Result<()> {
         let vector = |by: &OrderBy| segment.vector(table.schema(), table.blobs(), by.column, rows);
         let vectors = order.iter().map(vector).collect::<Result<Vec<_>>>()?;
-        let first_position = match rows {
-            Rows::Range { first, .. } => super::probe::position_of(first),
-            Rows::Positions(_) => 0,
-        };
-        for (index, offset) in (0..rows.count()).zip(0_u32..) {
+        for index in 0..rows.count() {
             if self.is_enough(order, count) {
                 return Ok(());
             }
             if self.comes_too_late(order, &vectors, index) {
                 continue;
             }
-            let position = match rows {
-                Rows::Range { .. } => first_position + offset,
-                Rows::Positions(positions) => positions[index],
-            };
+            let position = super::probe::position_of(rows.position(index));
             let key = vectors.iter().map(|vector| vector.datum(index)).collect();
             self.push(Row { key, segment: place, position }, order, count);
         }
@@ -117,7 +110,7 @@ impl FirstRows {
             return;
         }
         self.rows.push(row);
-        if self.rows.len() >= 2 * count + SPARE_ROWS {
+        if self.rows.len() >= count.saturating_mul(2).saturating_add(SPARE_ROWS) {
             self.sort_out(order, count);
         }
     }

@@ -13,9 +13,10 @@ use super::probe::probe;
 use super::question::{Answer, Question};
 use super::statistics::PassWork;
 use crate::error::{Error, ErrorKind, Result};
-use crate::scan::{CHUNK_ROWS, Seat, SegmentFilter, may_hold, open_columns};
+use crate::scan::{CHUNK_ROWS, SegmentFilter, from_segment, may_hold, open_columns};
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
+use crate::tours::Seat;
 use crate::vector::Rows;
 use gadus_base::clock;
 use std::collections::BTreeMap;
@@ -49,7 +50,7 @@ impl Pass {
         let segments = table.version().segments.values();
         let segments = segments.filter(|segment| segment.live_rows() > 0).cloned();
         let segments = segments.collect::<Vec<_>>();
-        let seat = table.blobs().tours().begin(table.id(), &segments);
+        let seat = table.blobs().tours().begin(table.id(), |id| from_segment(&segments, id));
         Ok(Self { table, questions, index, segments, seat, dealt: AtomicUsize::new(0) })
     }
 
@@ -84,9 +85,9 @@ impl Pass {
         };
         loop {
             let dealt = self.dealt.fetch_add(1, Ordering::Relaxed);
-            let Some((place, segment)) = self.seat.step(dealt, &self.segments) else {
-                return work;
-            };
+            let Some(place) = self.seat.step(dealt, self.segments.len()) else { return work };
+            let segment = &self.segments[place];
+            self.seat.is_at(segment.id);
             if work.is_enough(&self.questions) {
                 continue;
             }

@@ -42,6 +42,14 @@ pub(crate) enum Rows<'a> {
 }
 
 impl Rows<'_> {
+    /// The position of one of the rows, which is below their count.
+    pub(crate) fn position(self, index: usize) -> usize {
+        match self {
+            Self::Range { first, .. } => first + index,
+            Self::Positions(positions) => positions[index] as usize,
+        }
+    }
+
     pub(crate) fn count(self) -> usize {
         match self {
             Self::Range { count, .. } => count,

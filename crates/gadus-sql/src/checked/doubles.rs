@@ -30,25 +30,39 @@ impl AnalyzerRule for DoublesBesideDecimals {
 }
 
 fn rewrite(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    let mut values: Vec<&mut Expr> = match &mut expr {
+    let changed = match &mut expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if compares(*op) => {
-            vec![left, right]
+            become_doubles(vec![left, right], schema)?
         }
-        Expr::Between(Between { expr, low, high, .. }) => vec![expr, low, high],
+        Expr::Between(Between { expr, low, high, .. }) => {
+            become_doubles(vec![expr, low, high], schema)?
+        }
         Expr::InList(InList { expr, list, .. }) => {
-            std::iter::once(&mut **expr).chain(list).collect()
+            become_doubles(std::iter::once(&mut **expr).chain(list).collect(), schema)?
         }
-        Expr::Case(Case { when_then_expr, else_expr, .. }) => {
-            let otherwise = else_expr.iter_mut().map(|expr| &mut **expr);
-            when_then_expr.iter_mut().map(|(_, then)| &mut **then).chain(otherwise).collect()
+        Expr::Case(Case { expr, when_then_expr, else_expr }) => {
+            let (mut compared, mut values) = (Vec::new(), Vec::new());
+            for (when, then) in when_then_expr {
+                compared.push(&mut **when);
+                values.push(&mut **then);
+            }
+            compared.extend(expr.iter_mut().map(|expr| &mut **expr));
+            values.extend(else_expr.iter_mut().map(|expr| &mut **expr));
+            become_doubles(compared, schema)? | become_doubles(values, schema)?
         }
-        _ => return Ok(Transformed::no(expr)),
+        _ => false,
     };
+    Ok(if changed { Transformed::yes(expr) } else { Transformed::no(expr) })
+}
+
+/// Makes doubles of decimals where there is a double among values that come to one type; returns whether
+/// it did.
+fn become_doubles(mut values: Vec<&mut Expr>, schema: &DFSchema) -> Result<bool> {
     // What has no type yet is somebody else's business.
     let types = values.iter().map(|value| value.get_type(schema)).collect::<Result<Vec<_>>>();
     let types = types.unwrap_or_default();
     if !types.iter().any(|one| matches!(one, DataType::Float32 | DataType::Float64)) {
-        return Ok(Transformed::no(expr));
+        return Ok(false);
     }
     let mut changed = false;
     for (value, data_type) in values.iter_mut().zip(types) {
@@ -57,7 +71,7 @@ fn rewrite(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             changed = true;
         }
     }
-    Ok(if changed { Transformed::yes(expr) } else { Transformed::no(expr) })
+    Ok(changed)
 }
 
 fn compares(operator: Operator) -> bool {

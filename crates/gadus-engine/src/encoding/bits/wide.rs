@@ -76,26 +76,45 @@ struct Layout {
     mask: __m256i,
 }
 
+/// The bytes that each value of a group lies within, and the bits that stand before it in the first.
+type Places = ([u8; 32], [u8; 32]);
+
+/// Those of each width.
+static PLACES: [Places; WIDTH_MAX as usize + 1] = {
+    let mut all = [([0; 32], [0; 32]); WIDTH_MAX as usize + 1];
+    let mut width = 0;
+    while width < all.len() {
+        all[width] = places(width);
+        width += 1;
+    }
+    all
+};
+
+#[allow(clippy::cast_possible_truncation)] // below sixteen and eight
+const fn places(width: usize) -> Places {
+    let (mut shuffle, mut shifts) = ([0_u8; 32], [0_u8; 32]);
+    let mut byte = 0;
+    while byte < 32 {
+        let value = byte / 4;
+        let half = if value < GROUP / 2 { 0 } else { width / 2 };
+        shuffle[byte] = (value * width / 8 - half + byte % 4) as u8;
+        if byte % 4 == 0 {
+            shifts[byte] = (value * width % 8) as u8;
+        }
+        byte += 1;
+    }
+    (shuffle, shifts)
+}
+
 #[target_feature(enable = "avx2")]
 fn layout(width: u8) -> Layout {
-    let bits = usize::from(width);
-    let upper = bits / 2;
-    let (mut shuffle, mut shifts) = ([0_u8; 32], [0_u8; 32]);
-    for value in 0..GROUP {
-        let half = if value < GROUP / 2 { 0 } else { upper };
-        let (byte, shift) = (value * bits / 8 - half, value * bits % 8);
-        #[allow(clippy::cast_possible_truncation)] // below sixteen and eight
-        for place in 0..4 {
-            shuffle[value * 4 + place] = (byte + place) as u8;
-            shifts[value * 4] = shift as u8;
-        }
-    }
+    let (shuffle, shifts) = &PLACES[usize::from(width)];
     // SAFETY: both have 32 bytes.
     let (shuffle, shifts) = unsafe {
         (_mm256_loadu_si256(shuffle.as_ptr().cast()), _mm256_loadu_si256(shifts.as_ptr().cast()))
     };
     let mask = _mm256_set1_epi32((1 << width) - 1);
-    Layout { upper, shuffle, shifts, mask }
+    Layout { upper: usize::from(width) / 2, shuffle, shifts, mask }
 }
 
 /// The eight values that begin at a byte.

@@ -5,7 +5,6 @@
 //!   larger than the cache then read it as often as one, not as often as there are scans.
 //! - Who is alone begins at the first segment.
 
-use crate::segment::SegmentVersion;
 use gadus_base::{SegmentId, TableId};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -49,8 +48,8 @@ pub(crate) struct TourStatistics {
 }
 
 impl Tours {
-    /// Begins to go round a table with these segments, rising by id.
-    pub(crate) fn begin(&self, table: TableId, segments: &[Arc<SegmentVersion>]) -> Seat {
+    /// Begins to go round a table's segments, which `place_of` finds: the first from an id on.
+    pub(crate) fn begin(&self, table: TableId, place_of: impl FnOnce(SegmentId) -> usize) -> Seat {
         let tour = {
             let mut tables = self.tables.lock();
             tables.retain(|_, tour| tour.strong_count() > 0);
@@ -63,8 +62,7 @@ impl Tours {
         };
         let mut first = 0;
         if tour.seats.fetch_add(1, Ordering::Relaxed) > 0 {
-            let at = SegmentId(tour.at.load(Ordering::Relaxed));
-            first = segments.partition_point(|segment| segment.id < at);
+            first = place_of(SegmentId(tour.at.load(Ordering::Relaxed)));
         }
         Seat { tour, first }
     }
@@ -91,19 +89,14 @@ impl Tours {
 }
 
 impl Seat {
-    /// The segment that comes next after so many, of all that there are.
-    pub(crate) fn step<'s>(
-        &self,
-        done: usize,
-        segments: &'s [Arc<SegmentVersion>],
-    ) -> Option<(usize, &'s Arc<SegmentVersion>)> {
-        if done >= segments.len() {
-            return None;
-        }
-        let place = (self.first + done) % segments.len();
-        let segment = &segments[place];
-        self.tour.at.store(segment.id.0, Ordering::Relaxed);
-        Some((place, segment))
+    /// The place of the segment that comes next after so many, of all that there are.
+    pub(crate) fn step(&self, done: usize, segments: usize) -> Option<usize> {
+        (done < segments).then(|| (self.first + done) % segments)
+    }
+
+    /// A segment is begun.
+    pub(crate) fn is_at(&self, segment: SegmentId) {
+        self.tour.at.store(segment.0, Ordering::Relaxed);
     }
 }
 
@@ -116,40 +109,33 @@ impl Drop for Seat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::segment::Overlay;
-    use gadus_base::CommitNumber;
 
-    fn segments(ids: impl Iterator<Item = u32>) -> Vec<Arc<SegmentVersion>> {
-        let segment = |id| SegmentVersion {
-            id: SegmentId(id),
-            rows: 1,
-            encoded: None,
-            open: None,
-            overlay: Overlay::default(),
-            last_changed: CommitNumber::default(),
-        };
-        ids.map(segment).map(Arc::new).collect()
+    fn begin(tours: &Tours, table: u32, ids: &[u32]) -> Seat {
+        tours.begin(TableId(table), |at| ids.partition_point(|id| *id < at.0))
     }
 
-    fn round(seat: &Seat, segments: &[Arc<SegmentVersion>]) -> Vec<u32> {
-        (0..).map_while(|done| Some(seat.step(done, segments)?.1.id.0)).collect()
+    fn round(seat: &Seat, ids: &[u32]) -> Vec<u32> {
+        let step = |done| {
+            let id = ids[seat.step(done, ids.len())?];
+            seat.is_at(SegmentId(id));
+            Some(id)
+        };
+        (0..).map_while(step).collect()
     }
 
     #[test]
     fn who_comes_later_begins_where_others_are_and_misses_nothing() {
-        let (tours, all) = (Tours::default(), segments(0..10));
-        let first = tours.begin(TableId(1), &all);
-        for done in 0..4 {
-            first.step(done, &all).unwrap();
-        }
+        let (tours, all) = (Tours::default(), (0..10).collect::<Vec<_>>());
+        let first = begin(&tours, 1, &all);
+        first.is_at(SegmentId(3));
         // Sketches ruled out some of his segments.
-        let some = segments([0, 2, 4, 6].into_iter());
-        let second = tours.begin(TableId(1), &some);
+        let some = [0, 2, 4, 6];
+        let second = begin(&tours, 1, &some);
         assert_eq!(round(&second, &some), [4, 6, 0, 2]);
-        assert_eq!(round(&tours.begin(TableId(2), &all), &all), (0..10).collect::<Vec<_>>());
+        assert_eq!(round(&begin(&tours, 2, &all), &all), all);
         // The others are at the last of his segments.
-        assert_eq!(round(&tours.begin(TableId(1), &some), &some), [2, 4, 6, 0]);
+        assert_eq!(round(&begin(&tours, 1, &some), &some), [2, 4, 6, 0]);
         drop((first, second));
-        assert_eq!(round(&tours.begin(TableId(1), &all), &all), (0..10).collect::<Vec<_>>());
+        assert_eq!(round(&begin(&tours, 1, &all), &all), all);
     }
 }
