@@ -92,11 +92,11 @@ impl Values {
         }
     }
 
-    /// The first of sorted values, from an index on, that is not less than another; whether it is that.
-    pub(crate) fn search(&self, from: usize, other: &Datum) -> (usize, bool) {
+    /// The first of sorted values in a range that is not less than another; whether it is that.
+    pub(crate) fn search(&self, range: std::ops::Range<usize>, other: &Datum) -> (usize, bool) {
         let is_less = |index: usize| self.compare(index, other).is_lt();
-        let place = partition_point(from..self.count(), is_less);
-        (place, place < self.count() && self.compare(place, other).is_eq())
+        let (end, place) = (range.end, partition_point(range, is_less));
+        (place, place < end && self.compare(place, other).is_eq())
     }
 
     /// How a value compares with one of the same class.

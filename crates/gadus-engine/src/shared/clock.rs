@@ -224,7 +224,7 @@ impl Clock {
                 drop(state);
                 self.work(&running);
                 state = self.state.lock();
-            } else if let Some((table, batch)) = state.begin(&self.limits) {
+            } else if let Some((table, batch)) = state.begin(&self.limits, self.writer.is_busy()) {
                 drop(state);
                 // A defect must not keep the table's later questions from being answered.
                 let made = || Running::make(table, batch, self.snapshot());
@@ -328,8 +328,8 @@ impl Clock {
 }
 
 impl State {
-    fn begin(&mut self, limits: &ScanLimits) -> Option<(TableId, Batch)> {
-        self.queues.begin(limits, &self.paces, clock().now())
+    fn begin(&mut self, limits: &ScanLimits, writes: bool) -> Option<(TableId, Batch)> {
+        self.queues.begin(limits, &self.paces, writes, clock().now())
     }
 
     /// Counts a pass whose answers are about to be given.

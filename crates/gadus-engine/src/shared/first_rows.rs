@@ -3,6 +3,7 @@
 //! - Among equals a row is before those that lie behind it in its table, so that who asks again is told
 //!   the same. Without an order any rows will do, and the first that come are taken.
 
+use super::places::Places;
 use crate::error::Result;
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
@@ -89,20 +90,15 @@ impl FirstRows {
         order.is_empty() && self.rows.len() >= count
     }
 
-    /// Segments by their place, and rising positions there.
-    pub(super) fn finish(mut self, order: &[OrderBy], count: usize) -> Vec<(usize, Vec<u32>)> {
+    pub(super) fn finish(mut self, order: &[OrderBy], count: usize) -> Places {
         self.sort_out(order, count);
-        let mut places =
-            self.rows.iter().map(|row| (row.segment, row.position)).collect::<Vec<_>>();
-        places.sort_unstable();
-        let mut segments: Vec<(usize, Vec<u32>)> = Vec::new();
-        for (segment, position) in places {
-            match segments.last_mut().filter(|(last, _)| *last == segment) {
-                Some((_, positions)) => positions.push(position),
-                None => segments.push((segment, vec![position])),
-            }
+        let mut rows = self.rows.iter().map(|row| (row.segment, row.position)).collect::<Vec<_>>();
+        rows.sort_unstable();
+        let mut places = Places::default();
+        for (segment, position) in rows {
+            places.add(segment, Rows::Positions(&[position]));
         }
-        segments
+        places
     }
 
     fn push(&mut self, row: Row, order: &[OrderBy], count: usize) {

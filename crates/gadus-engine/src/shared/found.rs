@@ -1,6 +1,7 @@
 //! What is known of the answer to a question while its table is scanned.
 
 use super::first_rows::FirstRows;
+use super::places::Places;
 use super::question::{Answer, FoundRows, Question, Wanted};
 use crate::error::{Error, Result};
 use crate::scan::{Folding, Grouping, Groups, Room};
@@ -13,11 +14,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) enum Found {
     Nothing,
-    /// Segments by their place, and rising positions there.
-    Rows {
-        segments: Vec<(usize, Vec<u32>)>,
-        count: usize,
-    },
+    Rows(Places),
     First(FirstRows),
     Fold(Folding),
     Groups(Grouping),
@@ -41,14 +38,9 @@ impl Found {
             *self = Self::start(wanted, table)?;
         }
         let has_room = match (&mut *self, wanted) {
-            (Self::Rows { segments, count }, Wanted::Rows { rows_max }) => {
-                *count += rows.count();
-                if segments.last().is_none_or(|(last, _)| *last != place) {
-                    segments.push((place, Vec::new()));
-                }
-                let (_, positions) = segments.last_mut().expect("pushed if there was none");
-                extend(positions, rows);
-                *count <= *rows_max
+            (Self::Rows(places), Wanted::Rows { rows_max }) => {
+                places.add(place, rows);
+                places.count() <= *rows_max
             }
             (Self::First(first), Wanted::First { order, count }) => {
                 first.add(table, (segment, place), (order, *count), rows)?;
@@ -84,16 +76,12 @@ impl Found {
         Ok(match (self, other, wanted) {
             (found, Self::Nothing, _) | (Self::Nothing, found, _) => found,
             (Self::TooMany, _, _) | (_, Self::TooMany, _) => Self::TooMany,
-            (
-                Self::Rows { segments: mut all, count },
-                Self::Rows { segments, count: more },
-                Wanted::Rows { rows_max },
-            ) => {
-                if count + more > *rows_max {
+            (Self::Rows(mut all), Self::Rows(more), Wanted::Rows { rows_max }) => {
+                if all.count() + more.count() > *rows_max {
                     return Ok(Self::TooMany);
                 }
-                all.extend(segments);
-                Self::Rows { segments: all, count: count + more }
+                all.append(more);
+                Self::Rows(all)
             }
             (Self::First(mut all), Self::First(more), Wanted::First { order, count }) => {
                 all.merge(more, order, *count);
@@ -124,14 +112,9 @@ impl Found {
             Self::Nothing => Self::start(&question.wanted, table)?,
             found => found,
         };
-        let rows = |mut found: Vec<(usize, Vec<u32>)>| {
-            found.sort_unstable_by_key(|(place, _)| *place);
-            let named =
-                found.into_iter().map(|(place, positions)| (segments[place].clone(), positions));
-            Answer::Rows(FoundRows::new(table.clone(), named.collect()))
-        };
+        let rows = |places| Answer::Rows(FoundRows::new(table.clone(), places, segments));
         Ok(match (found, &question.wanted) {
-            (Self::Rows { segments, .. }, _) => rows(segments),
+            (Self::Rows(places), _) => rows(places),
             (Self::First(first), Wanted::First { order, count }) => {
                 rows(first.finish(order, *count))
             }
@@ -144,20 +127,10 @@ impl Found {
 
     fn start(wanted: &Wanted, table: &Table) -> Result<Self> {
         Ok(match wanted {
-            Wanted::Rows { .. } => Self::Rows { segments: Vec::new(), count: 0 },
+            Wanted::Rows { .. } => Self::Rows(Places::default()),
             Wanted::First { .. } => Self::First(FirstRows::default()),
             Wanted::Fold(aggregates) => Self::Fold(Folding::start(table, aggregates)?),
             Wanted::Groups { aggregates, .. } => Self::Groups(Grouping::start(table, aggregates)?),
         })
-    }
-}
-
-fn extend(positions: &mut Vec<u32>, rows: Rows<'_>) {
-    match rows {
-        Rows::Positions(more) => positions.extend_from_slice(more),
-        Rows::Range { first, count } => {
-            let first = super::probe::position_of(first);
-            positions.extend(first..first + super::probe::position_of(count));
-        }
     }
 }

@@ -1,18 +1,13 @@
 //! What is asked for, as a segment's packed values, and how it is found among them.
 
+use super::flags::Flags;
 use super::index::QuestionIndex;
 use crate::encoding::{Packed, Values, code_index};
 use crate::types::Datum;
-
-/// Bits of the filter in front of values that are not looked up in a table: 8 KiB, a quarter of a
-/// first-level cache.
-const FILTER_BITS: u32 = 16;
+use std::ops::Range;
 
 /// Values that are asked for, sorted.
 pub(super) type Points<'a> = &'a [(Datum, Vec<QuestionIndex>)];
-
-/// Upper bits of wide values by which they are told apart first: 16 KiB, half a first-level cache.
-const BUCKET_BITS: u8 = 14;
 
 /// Packed values from `low` to `high`, as distances from the base, and who asks for them.
 pub(super) struct Hit<'a> {
@@ -28,20 +23,38 @@ pub(super) fn dictionary_hits<'a>(
     points: Points<'a>,
 ) -> Vec<Hit<'a>> {
     let mut hits = Vec::new();
-    let mut low = 0;
-    for (value, questions) in points {
-        // Both are sorted: what lies below the last point is below this one, too.
-        let (place, is_there) = values.search(low, value);
-        low = place;
-        if is_there {
-            let code = i64::try_from(low).expect("a dictionary fits memory");
-            // Codes below the base do not occur.
-            if let Ok(distance) = u64::try_from(code - codes.base()) {
-                hits.push(Hit { low: distance, high: distance, questions });
-            }
+    let all = 0..values.count();
+    meet(values, all, points, &|(value, _)| value, &mut |code, (_, questions)| {
+        let code = i64::try_from(code).expect("a dictionary fits memory");
+        // Codes below the base do not occur.
+        if let Ok(distance) = u64::try_from(code - codes.base()) {
+            hits.push(Hit { low: distance, high: distance, questions });
         }
-    }
+    });
     hits
+}
+
+/// Hands to `each` where sorted values have the value of a point, in order; points are in the order of
+/// their values, too. Both are divided at the middle point again and again: a search goes through what
+/// lies between two points, not through all.
+pub(super) fn meet<'a, T>(
+    values: &Values,
+    range: Range<usize>,
+    points: &'a [T],
+    value_of: &impl Fn(&'a T) -> &'a Datum,
+    each: &mut impl FnMut(usize, &'a T),
+) {
+    if range.is_empty() {
+        return;
+    }
+    let (before, rest) = points.split_at(points.len() / 2);
+    let Some((point, behind)) = rest.split_first() else { return };
+    let (place, is_there) = values.search(range.clone(), value_of(point));
+    meet(values, range.start..place, before, value_of, each);
+    if is_there {
+        each(place, point);
+    }
+    meet(values, place + usize::from(is_there)..range.end, behind, value_of, each);
 }
 
 pub(super) fn integer_hits<'a>(packed: &Packed, points: Points<'a>) -> Vec<Hit<'a>> {
@@ -135,66 +148,27 @@ impl Groups {
         }
     }
 
-    /// Which upper bits values have that somebody asks for.
-    pub(super) fn buckets(&self, width: u8) -> Buckets {
-        let shift = width.saturating_sub(BUCKET_BITS);
-        let mut flags = vec![false; 1 << BUCKET_BITS];
-        for (low, high) in &self.intervals {
-            let bucket = |distance: u64| code_index((distance >> shift).cast_signed());
-            flags[bucket(*low)..=bucket(*high)].fill(true);
-        }
-        Buckets { shift, flags }
+    /// Which values of so many bits somebody asks for, of the widest by their upper bits.
+    pub(super) fn flags(&self, width: u8) -> Flags {
+        let mut flags = Flags::of_upper_bits(width);
+        self.intervals.iter().for_each(|(low, high)| flags.add_range(*low, *high));
+        flags
     }
 }
 
-/// Wide values by their upper bits: nobody asks, or perhaps.
-pub(super) struct Buckets {
-    shift: u8,
-    flags: Vec<bool>,
-}
-
-impl Buckets {
-    pub(super) fn may_hold(&self, distance: u64) -> bool {
-        self.flags[code_index((distance >> self.shift).cast_signed())]
-    }
-}
-
-/// Bits of hashes that were added: no, or perhaps.
-pub(super) struct Filter(Vec<u64>);
-
-impl Filter {
-    pub(super) fn new() -> Self {
-        Self(vec![0; 1 << (FILTER_BITS - 6)])
-    }
-
-    pub(super) fn add(&mut self, hash: u64) {
-        let bit = hash >> (64 - FILTER_BITS);
-        self.0[code_index((bit >> 6).cast_signed())] |= 1 << (bit & 63);
-    }
-
-    pub(super) fn may_hold(&self, hash: u64) -> bool {
-        let bit = hash >> (64 - FILTER_BITS);
-        self.0[code_index((bit >> 6).cast_signed())] & (1 << (bit & 63)) != 0
-    }
-}
-
-/// A multiplication whose upper bits depend on all of the value.
-pub(super) fn hash(value: u64) -> u64 {
-    (value ^ (value >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-/// The first and last eight bytes, and the length: what lies between is compared afterwards.
-pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
-    hash_at(bytes, 0, bytes.len())
+/// The first and last eight bytes, and the length, in one number: what lies between is compared
+/// afterwards.
+pub(super) fn key_of_bytes(bytes: &[u8]) -> u64 {
+    key_at(bytes, 0, bytes.len())
 }
 
 /// The same of a string within others: read without a branch on its length.
-pub(super) fn hash_at(data: &[u8], start: usize, length: usize) -> u64 {
+pub(super) fn key_at(data: &[u8], start: usize, length: usize) -> u64 {
     let bits = u32::try_from(8 * length.min(8)).expect("at most 64");
     let kept = u64::MAX.checked_shr(64 - bits).unwrap_or(0);
     let first = eight_bytes(data, start) & kept;
     let last = eight_bytes(data, start + length.saturating_sub(8)) & kept;
-    hash(first ^ last.rotate_left(29) ^ length as u64)
+    first ^ last.rotate_left(29) ^ length as u64
 }
 
 /// Eight bytes, or zeros where there are no more.

@@ -10,6 +10,7 @@
 
 use super::Question;
 use super::order::{Order, choose_pairs, merge_columns};
+use super::pair_hits::{AskedPairs, PairPoint};
 use super::selectivity::Samples;
 use crate::error::Result;
 use crate::scan::{Comparison, Test};
@@ -50,7 +51,16 @@ pub(super) struct ColumnIndex {
 pub(super) struct Pairs {
     /// The second column.
     pub(super) column: usize,
-    pub(super) points: Vec<([Datum; 2], QuestionIndex)>,
+    pub(super) asked: AskedPairs,
+    /// What they are made of.
+    points: Vec<PairPoint>,
+}
+
+impl Pairs {
+    /// Those with a second column, of nobody yet.
+    fn of(column: usize) -> Self {
+        Self { column, asked: AskedPairs::default(), points: Vec::new() }
+    }
 }
 
 impl BatchIndex {
@@ -85,7 +95,7 @@ impl BatchIndex {
             known.column == column && known.pairs.as_ref().map(|pairs| pairs.column) == second
         };
         let place = self.columns.iter().position(is_it).unwrap_or_else(|| {
-            let pairs = second.map(|column| Pairs { column, points: Vec::new() });
+            let pairs = second.map(Pairs::of);
             self.columns.push(ColumnIndex { column, points: Vec::new(), spans: Vec::new(), pairs });
             self.columns.len() - 1
         });
@@ -139,6 +149,9 @@ impl ColumnIndex {
     }
 
     fn sort(&mut self) {
+        if let Some(pairs) = &mut self.pairs {
+            pairs.asked = AskedPairs::of(&std::mem::take(&mut pairs.points));
+        }
         self.points.sort_by(|(one, _), (other, _)| one.cmp(other));
         self.points.dedup_by(|(value, questions), (kept, all)| {
             let same = value == kept;

@@ -7,9 +7,8 @@
 
 use super::candidates::{Candidates, OpenSegment};
 use super::first_check::FirstChecks;
-use super::hits::{
-    Filter, Groups, Hit, Points, dictionary_hits, hash_at, hash_bytes, integer_hits,
-};
+use super::flags::{Flags, Matches};
+use super::hits::{Groups, Hit, Points, dictionary_hits, integer_hits, key_at, key_of_bytes};
 use super::index::{ColumnIndex, QuestionIndex};
 use super::pair_hits::PairHits;
 use crate::encoding::{Body, ByteValues, Column, Packed, Values, code_index};
@@ -20,6 +19,9 @@ use crate::types::Datum;
 
 /// Ranges that are tested one by one, 64 rows at a time: eight of these cost as much as a table.
 const MASKS_MAX: usize = 8;
+
+/// Places before any were found.
+const NO_MATCHES: Matches = [0; CHUNK_ROWS + 8];
 
 /// Bits of packed values that index a table: it then fits the second-level cache.
 const TABLE_BITS_MAX: u8 = 16;
@@ -96,7 +98,7 @@ impl<'a, 't> BaseProbe<'a, 't> {
     fn run(&mut self, points: Points<'_>, spans: &[&(Test, QuestionIndex)]) -> Result<()> {
         if let Some(pairs) = &self.index.pairs
             && let Some(second) = self.open.column(pairs.column)?
-            && let Some((hits, bits)) = PairHits::of(&pairs.points, self.column, &second)
+            && let Some((hits, bits)) = PairHits::of(&pairs.asked, self.column, &second)
         {
             self.pairs(&hits, bits, &second);
             return Ok(());
@@ -130,7 +132,8 @@ impl<'a, 't> BaseProbe<'a, 't> {
     /// Rows that have two values together.
     fn pairs(&mut self, hits: &PairHits, bits: u8, second: &Column) {
         let (Some(one), Some(other)) = (self.column.packed(), second.packed()) else { return };
-        let (mut ones, mut others, mut found) = ([0; CHUNK_ROWS], [0; CHUNK_ROWS], [0; CHUNK_ROWS]);
+        let (mut ones, mut others) = ([0; CHUNK_ROWS], [0; CHUNK_ROWS]);
+        let mut found = NO_MATCHES;
         for first in (0..one.count()).step_by(CHUNK_ROWS) {
             let count = CHUNK_ROWS.min(one.count() - first);
             one.distances(first, &mut ones[..count]);
@@ -138,7 +141,7 @@ impl<'a, 't> BaseProbe<'a, 't> {
             for (one, other) in ones[..count].iter_mut().zip(&others[..count]) {
                 *one |= other << bits;
             }
-            let matches = matches_among(&ones[..count], &mut found, |key| hits.may_hold(*key));
+            let matches = hits.flags().matches(&ones[..count], &mut found);
             for &row in &found[..matches] {
                 let row = usize::from(row);
                 self.found(hits.of_key(ones[row]), position_of(first + row));
@@ -185,20 +188,15 @@ impl<'a, 't> BaseProbe<'a, 't> {
             return;
         }
         let groups = Groups::of(hits, packed.distance_max());
+        let flags = groups.flags(packed.width());
         if packed.width() <= TABLE_BITS_MAX
             && let Some(heads) = groups.heads(1 << packed.width())
         {
-            let asked = |distance: u64| heads[code_index(distance.cast_signed())] != 0;
-            self.packed_by(packed, asked, |distance| {
+            self.packed_by(packed, &flags, |distance| {
                 groups.of_head(heads[code_index(distance.cast_signed())])
             });
         } else {
-            let buckets = groups.buckets(packed.width());
-            self.packed_by(
-                packed,
-                |distance| buckets.may_hold(distance),
-                |distance| groups.find(distance),
-            );
+            self.packed_by(packed, &flags, |distance| groups.find(distance));
         }
     }
 
@@ -221,18 +219,18 @@ impl<'a, 't> BaseProbe<'a, 't> {
         }
     }
 
-    /// Rows whose packed value `may` be asked for, and who asks for it.
+    /// Rows whose packed value may be asked for, and who asks for it.
     fn packed_by<'g>(
         &mut self,
         packed: &Packed,
-        may: impl Fn(u64) -> bool,
+        flags: &Flags,
         who: impl Fn(u64) -> &'g [QuestionIndex],
     ) {
-        let (mut distances, mut found) = ([0; CHUNK_ROWS], [0; CHUNK_ROWS]);
+        let (mut distances, mut found) = ([0; CHUNK_ROWS], NO_MATCHES);
         for first in (0..packed.count()).step_by(CHUNK_ROWS) {
             let distances = &mut distances[..CHUNK_ROWS.min(packed.count() - first)];
             packed.distances(first, distances);
-            let matches = matches_among(&*distances, &mut found, |distance| may(*distance));
+            let matches = flags.matches(distances, &mut found);
             for &row in &found[..matches] {
                 let row = usize::from(row);
                 self.found(who(distances[row]), position_of(first + row));
@@ -244,24 +242,24 @@ impl<'a, 't> BaseProbe<'a, 't> {
         if points.is_empty() {
             return;
         }
-        let mut filter = Filter::new();
+        let mut flags = Flags::of_hashes();
         for (value, _) in points {
             if let Datum::Bytes(bytes) = value {
-                filter.add(hash_bytes(bytes));
+                flags.add(key_of_bytes(bytes));
             }
         }
         let data = values.data().as_slice();
-        let (mut offsets, mut found) = ([0; CHUNK_ROWS + 1], [0; CHUNK_ROWS]);
+        let (mut offsets, mut keys) = ([0; CHUNK_ROWS + 1], [0; CHUNK_ROWS]);
+        let mut found = NO_MATCHES;
         for first in (0..values.count()).step_by(CHUNK_ROWS) {
             let count = CHUNK_ROWS.min(values.count() - first);
             let offsets = &mut offsets[..=count];
             values.offsets(first, offsets);
-            let spans = offsets.array_windows().map(|&[start, end]| {
+            for (key, &[start, end]) in keys.iter_mut().zip(offsets.array_windows()) {
                 let start = code_index(start.cast_signed());
-                (start, code_index(end.cast_signed()) - start)
-            });
-            let may = |(start, length)| filter.may_hold(hash_at(data, start, length));
-            let matches = matches_among(spans, &mut found, may);
+                *key = key_at(data, start, code_index(end.cast_signed()) - start);
+            }
+            let matches = flags.matches(&keys[..count], &mut found);
             for &row in &found[..matches] {
                 let row = first + usize::from(row);
                 let bytes = values.get(row);
@@ -313,21 +311,6 @@ impl<'a, 't> BaseProbe<'a, 't> {
             }
         }
     }
-}
-
-/// Notes which values of a chunk may be asked for; returns how many.
-fn matches_among<T>(
-    values: impl IntoIterator<Item = T>,
-    found: &mut [u16; CHUNK_ROWS],
-    may: impl Fn(T) -> bool,
-) -> usize {
-    let mut matches = 0;
-    for (row, value) in (0..).zip(values) {
-        // Without a branch: most rows match nobody, and some of every few do.
-        found[matches] = row;
-        matches += usize::from(may(value));
-    }
-    matches
 }
 
 /// A row of a segment as its position.

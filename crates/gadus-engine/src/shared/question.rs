@@ -1,6 +1,7 @@
 //! What is asked of a table in a shared scan, and what comes back.
 
 use super::first_rows::OrderBy;
+use super::places::Places;
 use crate::error::Result;
 use crate::scan::{Aggregate, Aggregated, Group, Predicate, batch_of, fields_of, merged};
 use crate::segment::SegmentVersion;
@@ -68,6 +69,7 @@ pub enum Answer {
 pub struct FoundRows {
     table: Table,
     pieces: Vec<Piece>,
+    positions: Vec<u32>,
     /// The pieces of each batch.
     batches: Vec<Range<usize>>,
 }
@@ -76,8 +78,8 @@ pub struct FoundRows {
 #[derive(Debug)]
 struct Piece {
     segment: Arc<SegmentVersion>,
-    /// Rising.
-    positions: Vec<u32>,
+    /// Of its positions, which rise.
+    range: Range<usize>,
 }
 
 /// Rows of a batch: what Arrow kernels like to get.
@@ -149,42 +151,49 @@ fn encode_all(aggregates: &[Aggregate], to: &mut ByteWriter) {
 }
 
 impl FoundRows {
-    pub(super) fn new(table: Table, segments: Vec<(Arc<SegmentVersion>, Vec<u32>)>) -> Self {
-        let mut pieces = Vec::with_capacity(segments.len());
-        for (segment, positions) in segments {
-            if positions.len() <= BATCH_ROWS {
-                pieces.push(Piece { segment, positions });
-                continue;
-            }
-            for positions in positions.chunks(BATCH_ROWS) {
-                pieces.push(Piece { segment: segment.clone(), positions: positions.to_vec() });
+    /// Rows of segments by their place.
+    pub(super) fn new(table: Table, places: Places, segments: &[Arc<SegmentVersion>]) -> Self {
+        let (ranges, positions) = places.in_order();
+        let mut pieces = Vec::with_capacity(ranges.len());
+        for (place, Range { mut start, end }) in ranges {
+            while start < end {
+                let range = start..end.min(start + BATCH_ROWS);
+                start = range.end;
+                pieces.push(Piece { segment: segments[place].clone(), range });
             }
         }
         let (mut batches, mut rows): (Vec<Range<usize>>, usize) = Default::default();
         for (place, piece) in pieces.iter().enumerate() {
-            rows += piece.positions.len();
+            rows += piece.range.len();
             match batches.last_mut().filter(|_| rows <= BATCH_ROWS) {
                 Some(batch) => batch.end = place + 1,
                 None => {
-                    rows = piece.positions.len();
+                    rows = piece.range.len();
                     batches.push(place..place + 1);
                 }
             }
         }
-        Self { table, pieces, batches }
+        Self { table, pieces, positions, batches }
     }
 
     /// How many rows there are.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.positions.len()).sum()
+        self.positions.len()
     }
 
     /// Which rows they are.
     pub fn ids(&self) -> impl Iterator<Item = RowId> {
-        self.pieces.iter().flat_map(|Piece { segment, positions }| {
+        self.rows_of(&self.pieces).flat_map(|(segment, positions)| {
             positions.iter().map(|&position| RowId { segment: segment.id, position })
         })
+    }
+
+    fn rows_of<'a>(
+        &'a self,
+        pieces: &'a [Piece],
+    ) -> impl Iterator<Item = (&'a SegmentVersion, &'a [u32])> + Clone {
+        pieces.iter().map(|piece| (&*piece.segment, &self.positions[piece.range.clone()]))
     }
 
     /// How many batches they make.
@@ -196,8 +205,7 @@ impl FoundRows {
     /// Reads some of the columns for a batch, which is not empty.
     pub fn batch(&self, index: usize, projection: &[usize]) -> Result<RecordBatch> {
         let pieces = self.pieces.get(self.batches[index].clone()).unwrap_or_default();
-        let rows = pieces.iter().map(|piece| (&*piece.segment, piece.positions.as_slice()));
         let schema = Arc::new(Schema::new(fields_of(self.table.schema(), projection)));
-        self.table.checked(batch_of(&self.table, rows, &schema, projection))
+        self.table.checked(batch_of(&self.table, self.rows_of(pieces), &schema, projection))
     }
 }

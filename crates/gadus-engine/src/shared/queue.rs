@@ -3,8 +3,8 @@
 //! - One pass of a table at a time; it takes what waits in the order of arrival, up to a bound for
 //!   questions and one for modifications.
 //! - A lone statement does not wait. After a pass that has answered many, the next one gathers: as long
-//!   as statements come faster than the last pass answered them, and others that had an answer may
-//!   still come back. Otherwise two halves of the askers take turns, and each pays for whole passes.
+//!   as statements come faster than the last pass answered them, or modifications are still carried out,
+//!   and others that had an answer may still come back. Otherwise two halves of the askers take turns, and each pays for whole passes.
 
 use super::asked::Ticket;
 use super::limits::ScanLimits;
@@ -132,14 +132,16 @@ impl Queues {
         self.queues.iter().any(|queue| queue.has_pass || queue.waiting() > 0)
     }
 
-    /// What may begin now: it then has a pass.
+    /// What may begin now: it then has a pass. `writes` says that some wait for their modifications to
+    /// be carried out.
     pub(super) fn begin(
         &mut self,
         limits: &ScanLimits,
         paces: &Paces,
+        writes: bool,
         now: Instant,
     ) -> Option<(TableId, Batch)> {
-        let place = self.queues.iter_mut().position(|queue| queue.is_ready(now))?;
+        let place = self.queues.iter_mut().position(|queue| queue.is_ready(writes, now))?;
         let mut queue = self.queues.remove(place)?;
         let (table, pace) = (queue.table, paces.get(&queue.table));
         let bounds = limits.bounds(pace);
@@ -245,12 +247,12 @@ impl Queue {
         !self.has_pass && (waiting == 1 || waiting == full)
     }
 
-    fn is_ready(&mut self, now: Instant) -> bool {
+    fn is_ready(&mut self, writes: bool, now: Instant) -> bool {
         let waiting = self.waiting();
         if self.has_pass || waiting == 0 {
             return false;
         }
-        self.gathering.as_mut().is_none_or(|gathering| gathering.is_over(waiting, now))
+        self.gathering.as_mut().is_none_or(|gathering| gathering.is_over(waiting, writes, now))
     }
 }
 
@@ -260,7 +262,7 @@ impl Gathering {
     }
 
     #[allow(clippy::cast_precision_loss)] // small counts
-    fn is_over(&mut self, waiting: usize, now: Instant) -> bool {
+    fn is_over(&mut self, waiting: usize, writes: bool, now: Instant) -> bool {
         if waiting >= self.expected || now >= self.until {
             return true;
         }
@@ -270,7 +272,8 @@ impl Gathering {
         let came = waiting.saturating_sub(self.seen) as f64;
         let waited = now.since(self.looked).as_secs_f64();
         (self.seen, self.looked) = (waiting, now);
-        came * self.took.as_secs_f64() < self.answered as f64 * waited
+        // Who asks in turn, and waits for his modification first, asks on behind it.
+        !writes && came * self.took.as_secs_f64() < self.answered as f64 * waited
     }
 }
 

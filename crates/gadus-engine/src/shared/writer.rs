@@ -17,6 +17,7 @@ use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -45,6 +46,8 @@ pub(super) struct Writer {
     blobs: Arc<Blobs>,
     state: Mutex<State>,
     changed: Condvar,
+    /// Batches that were taken and are not carried out.
+    begun: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -85,7 +88,8 @@ impl FoundBatch {
 
 impl Writer {
     pub(super) fn new(blobs: Arc<Blobs>) -> Arc<Self> {
-        Arc::new(Self { blobs, state: Mutex::default(), changed: Condvar::new() })
+        let (state, changed, begun) = (Mutex::default(), Condvar::new(), AtomicUsize::new(0));
+        Arc::new(Self { blobs, state, changed, begun })
     }
 
     /// Has a batch carried out after those before it.
@@ -104,8 +108,14 @@ impl Writer {
                 }
             }
         }
+        self.begun.fetch_add(1, Ordering::Relaxed);
         state.batches.push_back(batch);
         self.changed.notify_one();
+    }
+
+    /// Whether some who wait for it have no answer yet.
+    pub(super) fn is_busy(&self) -> bool {
+        self.begun.load(Ordering::Relaxed) > 0
     }
 
     pub(super) fn written(&self) -> Written {
@@ -159,5 +169,6 @@ impl Writer {
         for (ticket, outcome) in batch.tickets.iter().zip(outcomes) {
             ticket.answer(outcome.map(|count| Arc::new(Answer::Changed(count))));
         }
+        self.begun.fetch_sub(1, Ordering::Relaxed);
     }
 }

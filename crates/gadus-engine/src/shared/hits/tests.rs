@@ -1,6 +1,7 @@
 //! What is found for a packed value is exactly what hits cover it, in every way of finding it.
 
-use super::{BUCKET_BITS, Filter, Groups, Hit, hash_at, hash_bytes};
+use super::super::flags::FLAG_BITS;
+use super::{Groups, Hit, key_at, key_of_bytes};
 use crate::shared::index::QuestionIndex;
 use gadus_base::Random;
 
@@ -27,7 +28,7 @@ fn groups_are_what_the_hits_cover() {
         let hits = hits.collect::<Vec<_>>();
         let groups = Groups::of(&hits, max);
         let heads = (width <= 16).then(|| groups.heads(1 << width).unwrap());
-        let buckets = groups.buckets(width);
+        let flags = groups.flags(width);
         let ends = hits.iter().flat_map(|hit| [hit.low, hit.high, hit.high + 1]);
         let drawn = (0..50).map(|_| random.below(max + 1)).collect::<Vec<_>>();
         for value in ends.chain(drawn).chain([0, max]).filter(|value| *value <= max) {
@@ -35,7 +36,7 @@ fn groups_are_what_the_hits_cover() {
             let wanted =
                 sorted(&covering.flat_map(|hit| hit.questions).copied().collect::<Vec<_>>());
             assert_eq!(sorted(groups.find(value)), wanted, "round {round}, value {value}");
-            assert!(wanted.is_empty() || buckets.may_hold(value), "round {round}, value {value}");
+            assert!(wanted.is_empty() || flags.may_hold(value), "round {round}, value {value}");
             if let Some(heads) = &heads {
                 let head = heads[usize::try_from(value).unwrap()];
                 assert_eq!(sorted(groups.of_head(head)), wanted, "round {round}, value {value}");
@@ -45,46 +46,32 @@ fn groups_are_what_the_hits_cover() {
 }
 
 #[test]
-fn values_of_one_bit_and_of_all_bits_have_a_bucket() {
+fn values_of_one_bit_and_of_all_bits_have_a_flag() {
     let questions = [7];
-    for width in [0, 1, BUCKET_BITS, BUCKET_BITS + 1, 63, 64] {
+    for width in [0, 1, FLAG_BITS, FLAG_BITS + 1, 63, 64] {
         let max = u64::MAX.checked_shr(64 - u32::from(width)).unwrap_or(0);
         let hits = [Hit { low: max, high: u64::MAX, questions: &questions }];
         let groups = Groups::of(&hits, max);
         assert_eq!(groups.find(max), [7], "{width} bits");
-        assert!(groups.buckets(width).may_hold(max), "{width} bits");
+        assert!(groups.flags(width).may_hold(max), "{width} bits");
     }
 }
 
 #[test]
 fn nothing_asked_is_nothing_found() {
     let groups = Groups::of(&[], 100);
-    assert!(groups.find(5).is_empty() && !groups.buckets(7).may_hold(5));
+    assert!(groups.find(5).is_empty() && !groups.flags(7).may_hold(5));
     let behind = Groups::of(&[Hit { low: 101, high: 200, questions: &[1] }], 100);
     assert!((0..=100).all(|value| behind.find(value).is_empty()));
 }
 
 #[test]
-fn a_filter_holds_all_that_was_added() {
-    let mut filter = Filter::new();
-    let mut random = Random::seeded(5);
-    let mut bytes =
-        |length: u64| (0..length).map(|_| b'a' + u8::try_from(random.below(26)).unwrap()).collect();
-    let added = (0..40).map(&mut bytes).collect::<Vec<Vec<u8>>>();
-    added.iter().for_each(|bytes| filter.add(hash_bytes(bytes)));
-    assert!(added.iter().all(|bytes| filter.may_hold(hash_bytes(bytes))));
-    let others = (0..1000).map(|_| bytes(12)).filter(|other| !added.contains(other));
-    let held = others.filter(|other| filter.may_hold(hash_bytes(other))).count();
-    assert!(held < 20, "{held} of 1000 others pass a filter of 65,536 bits with 40 set");
-}
-
-#[test]
-fn a_string_among_others_has_the_hash_that_it_has_alone() {
+fn a_string_among_others_has_the_key_that_it_has_alone() {
     let data = b"the quick brown fox";
     for start in 0..data.len() {
         for end in start..=data.len() {
-            let alone = hash_bytes(&data[start..end]);
-            assert_eq!(hash_at(data, start, end - start), alone, "{start}..{end}");
+            let alone = key_of_bytes(&data[start..end]);
+            assert_eq!(key_at(data, start, end - start), alone, "{start}..{end}");
         }
     }
 }

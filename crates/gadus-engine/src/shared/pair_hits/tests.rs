@@ -36,18 +36,17 @@ fn a_row_finds_who_asks_for_both_of_its_values() {
             (if one == 0 { [number, text] } else { [text, number] }, question)
         });
         let points = points.collect::<Vec<_>>();
-        let (hits, bits) = PairHits::of(&points, &columns[one], &columns[other]).unwrap();
+        let (hits, bits) =
+            PairHits::of(&AskedPairs::of(&points), &columns[one], &columns[other]).unwrap();
         let packed = [one, other].map(|place| columns[place].packed().unwrap());
         let mut found = 0;
         for (place, row) in rows.iter().enumerate() {
             let key = packed[0].distance(place) | packed[1].distance(place) << bits;
-            let asks = |(wanted, _): &&([Datum; 2], QuestionIndex)| {
-                wanted[0] == row[one] && wanted[1] == row[other]
-            };
+            let asks = |(wanted, _): &&PairPoint| wanted[0] == row[one] && wanted[1] == row[other];
             let expected =
                 points.iter().filter(asks).map(|(_, question)| *question).collect::<Vec<_>>();
             assert_eq!(hits.of_key(key), expected, "{row:?}");
-            assert!(expected.is_empty() || hits.may_hold(key), "{row:?}");
+            assert!(expected.is_empty() || hits.flags().may_hold(key), "{row:?}");
             found += expected.len();
         }
         assert!(found > 100, "few rows are asked for: {found}");

@@ -20,7 +20,7 @@ use super::super::worker;
 use super::super::workplace::Workplace;
 use super::memory::Watch;
 use super::turn::{Answered, play};
-use super::{Bookings, DRAWN, settle};
+use super::{Bookings, DRAWN, clients, settle};
 use crate::failure::Failure;
 use crate::generate::statements::{Sample, Statements};
 
@@ -36,6 +36,9 @@ pub(in super::super) struct Asking {
     /// Statements that are outstanding at most
     #[arg(long)]
     batch: u32,
+    /// Threads that ask and read answers
+    #[arg(long)]
+    clients: u32,
     /// Whether statements share scans
     #[arg(long)]
     sharing: String,
@@ -47,6 +50,7 @@ pub(in super::super) fn ask(file: &Path, asking: &Asking) -> Result<(), Failure>
     let database = Database::open(file, options)?;
     let connection = database.connect();
     settle(&connection, &asking.sharing, asking.batch)?;
+    let clients = clients(&database, asking.clients, &asking.sharing, asking.batch)?;
     let sample = Sample::of(&connection)?;
     warm_up(&connection, &sample)?;
     let mut drawn = HashMap::new();
@@ -61,7 +65,7 @@ pub(in super::super) fn ask(file: &Path, asking: &Asking) -> Result<(), Failure>
         // Looking takes time of its own, which is not to be taken from a rate.
         let watched = task["memory"].as_bool().unwrap_or(false);
         let watch = watched.then(Watch::begin).transpose()?;
-        let answered = play(&connection, statements, outstanding, time)?;
+        let answered = play(&clients, statements, outstanding, time)?;
         let answer = json!({ "answered": answered.to_json(), "memory_bytes": watch.map(Watch::bytes).transpose()? });
         writeln!(io::stdout(), "{answer}")?;
     }
@@ -81,8 +85,14 @@ fn warm_up(connection: &Connection, sample: &Sample) -> Result<(), Failure> {
 struct Asker(Player);
 
 impl Asker {
-    fn start(file: &Path, command: &Bookings, threads: usize) -> Result<Self, Failure> {
+    fn start(
+        file: &Path,
+        command: &Bookings,
+        threads: usize,
+        clients: u32,
+    ) -> Result<Self, Failure> {
         let mut worker = worker::command("ask")?;
+        worker.arg("--clients").arg(clients.to_string());
         worker.arg(file).arg("--threads").arg(threads.to_string());
         worker.arg("--batch").arg(command.batch().to_string());
         worker.arg("--sharing").arg(&command.sharing);
@@ -120,7 +130,7 @@ impl Copies {
     ) -> Result<Self, Failure> {
         let start = |name: &str| {
             let file = copy(place, parquet, name)?;
-            Asker::start(&file, command, 1)
+            Asker::start(&file, command, 1, command.clients().div_ceil(2))
         };
         let mut askers = [start("one.db")?, start("two.db")?];
         askers.iter_mut().try_for_each(|asker| asker.0.wait_ready())?;
@@ -163,7 +173,7 @@ pub(super) fn memory_mib(
     after: u32,
     outstanding: u32,
 ) -> Result<f64, Failure> {
-    let mut asker = Asker::start(file, command, threads())?;
+    let mut asker = Asker::start(file, command, threads(), command.clients())?;
     asker.0.wait_ready()?;
     asker.begin(after, outstanding, command.time, true)?;
     let answer: Value = asker.0.answer()?;

@@ -1,7 +1,7 @@
 //! `gadus bench bookings`: many different questions about bookings, on columns that have no index.
 //!
-//! - Closed loop: so many statements are outstanding all the time; whenever one is answered, and its
-//!   rows are read, the next is submitted. Latencies count from there.
+//! - Closed loop: so many statements are outstanding all the time, divided among clients with a thread
+//!   each; whenever one is answered, and its rows are read, the client submits the next. Latencies count from there.
 //! - Open loop: statements come at a rate, whatever has been answered.
 //! - Beside all stands the bare pass, which the machine's memory and cores alone limit.
 //! - The answers to some statements of each shape are compared before anything is measured.
@@ -30,7 +30,7 @@ use self::open_loop::{HELD, Offered, OpenLoop};
 use self::rivals::{COMPARED, Peers, Rival};
 use self::turn::{RATE, anywhere, measured};
 use super::figures::{self, Metric, median};
-use super::load::{create_table, insert};
+use super::load::{create_table, insert, threads};
 use super::machine::Machine;
 use super::plot;
 use super::rounds::{Entry, GADUS, Series, measure};
@@ -72,6 +72,9 @@ pub(super) struct Bookings {
     /// An update comes after so many queries; 0 for queries alone
     #[arg(long, value_delimiter = ',', default_value = "0,8", value_name = "QUERIES", value_parser = clap::value_parser!(u32).range(0..=1_000))]
     update_after: Vec<u32>,
+    /// Threads that ask and read answers [default: one for each core]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    clients: Option<u32>,
     /// Whether statements share scans: auto, always, or never
     #[arg(long, default_value = "auto")]
     sharing: String,
@@ -102,6 +105,10 @@ impl Bookings {
     fn batch(&self) -> u32 {
         self.outstanding.iter().max().copied().unwrap_or(1)
     }
+
+    fn clients(&self) -> u32 {
+        self.clients.unwrap_or_else(|| u32::try_from(threads()).unwrap_or(1))
+    }
 }
 
 /// Statements, with so many queries between updates; zero for queries alone.
@@ -116,6 +123,7 @@ struct Stage<'a> {
     file: PathBuf,
     database: Database,
     connection: Connection,
+    clients: Vec<Connection>,
     mixes: Vec<Mix<'a>>,
     bare: Bare,
     peers: Peers,
@@ -132,6 +140,7 @@ pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
     connection.execute(&create_table(true), &[])?;
     connection.execute(&insert(&parquet), &[])?;
     settle(&connection, &command.sharing, command.batch())?;
+    let clients = clients(&database, command.clients(), &command.sharing, command.batch())?;
     let sample = Sample::of(&connection)?;
     let draw = |&after: &u32| Mix {
         queries_per_update: after,
@@ -146,7 +155,7 @@ pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
     peers.compare(&connection, &mixes)?;
     let copies = command.copies.then(|| Copies::make(&place, &parquet, command)).transpose()?;
     let copies = copies.map(RefCell::new);
-    let stage = Stage { command, file, database, connection, mixes, bare, peers, copies };
+    let stage = Stage { command, file, database, connection, clients, mixes, bare, peers, copies };
     let mut series = measure(&mut stage.closed_loop()?, command.repeat.rounds, &mut machine)?;
     series.extend(stage.memory()?);
     let mut open_loop = stage.open_loop(&series);
@@ -190,6 +199,21 @@ fn in_order_of_cases(series: &mut [Series]) {
     series.sort_by_key(|one| cases.iter().position(|case| *case == one.case));
 }
 
+/// Connections of clients, each for a thread of its own.
+fn clients(
+    database: &Database,
+    count: u32,
+    sharing: &str,
+    batch: u32,
+) -> Result<Vec<Connection>, Failure> {
+    let connect = |_| {
+        let connection = database.connect();
+        settle(&connection, sharing, batch)?;
+        Ok(connection)
+    };
+    (0..count).map(connect).collect()
+}
+
 /// How sessions share scans, and how many statements a pass takes.
 fn settle(connection: &Connection, sharing: &str, batch: u32) -> Result<(), Failure> {
     connection.execute(&format!("SET gadus.sharing = '{sharing}'"), &[])?;
@@ -214,7 +238,7 @@ impl Stage<'_> {
             for &outstanding in &self.command.outstanding {
                 let case = case(*after, outstanding);
                 entries.push(Entry::new(&case, GADUS, move || {
-                    measured(&self.database, &self.connection, statements, outstanding, time)
+                    measured(&self.database, &self.clients, statements, outstanding, time)
                 }));
                 entries.push(Entry::new(&case, BARE, move || {
                     let rate = self.bare.play(statements, anywhere(), outstanding, time);

@@ -38,8 +38,32 @@ pub(super) struct Scans {
     after: Statistics,
 }
 
-/// One turn: so many statements are outstanding until the time is over.
+/// One turn: so many statements are outstanding until the time is over, divided among the clients.
 pub(super) fn play(
+    clients: &[Connection],
+    statements: &Statements<'_>,
+    outstanding: u32,
+    time: Duration,
+) -> Result<Answered, Failure> {
+    let all = u32::try_from(clients.len()).unwrap_or(u32::MAX).min(outstanding);
+    let (each, more) = (outstanding / all, outstanding % all);
+    let turns = std::thread::scope(|scope| {
+        let begin = |(place, client)| {
+            let part = each + u32::from(place < more);
+            scope.spawn(move || play_one(client, statements, part, time))
+        };
+        let begun = (0..all).zip(clients).map(begin).collect::<Vec<_>>();
+        begun.into_iter().map(|turn| turn.join()).collect::<Vec<_>>()
+    });
+    let mut answered = Answered::default();
+    for turn in turns {
+        answered.add(&turn.map_err(|_| Failure::message("a client broke off"))??);
+    }
+    Ok(answered)
+}
+
+/// The turn of one client.
+fn play_one(
     connection: &Connection,
     statements: &Statements<'_>,
     outstanding: u32,
@@ -68,13 +92,13 @@ pub(super) fn play(
 /// The same, as figures.
 pub(super) fn measured(
     database: &Database,
-    connection: &Connection,
+    clients: &[Connection],
     statements: &Statements<'_>,
     outstanding: u32,
     time: Duration,
 ) -> Result<Measured, Failure> {
     let before = database.statistics();
-    let answered = play(connection, statements, outstanding, time)?;
+    let answered = play(clients, statements, outstanding, time)?;
     let scans = Scans::between(before, database.statistics());
     Ok(answered.figures().into_iter().chain(scans.figures()).collect())
 }
@@ -100,7 +124,7 @@ impl Answered {
         measured
     }
 
-    /// Adds what another process answered at the same time.
+    /// Adds what another client, or process, answered at the same time.
     pub(super) fn add(&mut self, other: &Self) {
         self.queries.add(&other.queries);
         self.updates.add(&other.updates);
