@@ -27,6 +27,7 @@ pub use predicate::{Comparison, Predicate, Test};
 use crate::encoding::Column;
 use crate::error::{Error, Result};
 use crate::segment::{SegmentVersion, column_number};
+use crate::shared::{Question, Wanted};
 use crate::snapshot::Table;
 use crate::tours::Seat;
 use crate::types::TableSchema;
@@ -99,6 +100,26 @@ impl Scan {
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// The table that it reads.
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The columns that it hands out.
+    #[must_use]
+    pub fn projection(&self) -> &[usize] {
+        &self.request.projection
+    }
+
+    /// What it reads as a question, which gives up beyond so many rows; none where rows come with ids.
+    #[must_use]
+    pub fn question(&self, rows_max: usize) -> Option<Question> {
+        let predicates = self.request.predicates.clone();
+        (!self.request.with_row_ids)
+            .then_some(Question { predicates, wanted: Wanted::Rows { rows_max } })
     }
 
     /// How many morsels there are.

@@ -243,6 +243,11 @@ fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
     };
     let one = |column: usize, condition: Condition| usable(column).then(|| vec![condition]);
     match conjunct {
+        Expr::BinaryOp { op: BinaryOperator::Or, .. } => {
+            let mut values = Vec::new();
+            let column = alternatives(conjunct, schema, &mut values)?;
+            one(column, Condition::In { column, operands: values })
+        }
         Expr::BinaryOp { left, op, right } => {
             let comparison = match op {
                 BinaryOperator::Eq => Comparison::Equal,
@@ -288,6 +293,28 @@ fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
         Expr::IsNotNull(expr) => {
             let column = column(expr, schema)?;
             Some(vec![Condition::Null { column, wanted: false }])
+        }
+        _ => None,
+    }
+}
+
+/// The column of which one of several values is asked for: `a = 1 OR a IN (2, 3)`.
+fn alternatives(expr: &Expr, schema: &TableSchema, values: &mut Vec<Operand>) -> Option<usize> {
+    match expr {
+        Expr::Nested(inner) => alternatives(inner, schema, values),
+        Expr::BinaryOp { left, op: BinaryOperator::Or, right } => {
+            let column = alternatives(left, schema, values)?;
+            (alternatives(right, schema, values)? == column).then_some(column)
+        }
+        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
+            let forward = column(left, schema).zip(operand(right));
+            let (column, value) = forward.or_else(|| column(right, schema).zip(operand(left)))?;
+            values.push(value);
+            Some(column)
+        }
+        Expr::InList { expr, list, negated: false } => {
+            values.extend(list.iter().map(operand).collect::<Option<Vec<_>>>()?);
+            column(expr, schema)
         }
         _ => None,
     }

@@ -16,7 +16,7 @@ pub(crate) use binding::Binding;
 
 use crate::provider::Reading;
 use crate::rows::RowStream;
-use crate::session::Cancel;
+use crate::session::{Asking, Cancel};
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::execution::TaskContext;
@@ -141,13 +141,16 @@ impl KeptPlan {
         text: &Arc<str>,
         snapshot: Snapshot,
         values: Vec<ScalarValue>,
-        (cancel, reading): (&Arc<Cancel>, Reading),
+        (cancel, reading, asking): (&Arc<Cancel>, Reading, Option<Asking>),
     ) -> Result<Option<RowStream>> {
         let key = Key::new(text, &values);
         let version = snapshot.schema_version();
         self.binding.bind(snapshot, values, reading);
         // The template keeps no state of a run: each has nodes of its own.
         let Ok(bound) = reset_plan_states(self.plan.clone()) else { return Ok(None) };
+        if let Some(asking) = asking {
+            asking.begin(&*bound)?;
+        }
         let stream =
             execute_stream(bound, self.task.clone()).map_err(crate::error::from_datafusion)?;
         plans.bound.fetch_add(1, Ordering::Relaxed);

@@ -9,6 +9,15 @@ use gadus_engine::{ColumnType, Comparison, Datum, Predicate, TableSchema, Test, 
 /// The engine's form of a filter, where it has one that means the same.
 pub(crate) fn predicate_of(filter: &Expr, schema: &TableSchema) -> Option<Predicate> {
     match filter {
+        // What the planner makes of short lists, too.
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
+            let (one, other) = (values_of(left, schema)?, values_of(right, schema)?);
+            let mut constants = one.1;
+            constants.extend(other.1);
+            constants.sort();
+            constants.dedup();
+            (one.0 == other.0).then_some(Predicate { column: one.0, test: Test::In(constants) })
+        }
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
             let comparison = comparison(*op)?;
             if let Some(column) = column_index(left, schema) {
@@ -39,6 +48,16 @@ pub(crate) fn predicate_of(filter: &Expr, schema: &TableSchema) -> Option<Predic
         Expr::Like(like) => starts_with(like, schema),
         Expr::Column(_) => flag(filter, true, schema),
         Expr::Not(inner) => flag(inner, false, schema),
+        _ => None,
+    }
+}
+
+/// The column of which a filter wants one of some values.
+fn values_of(filter: &Expr, schema: &TableSchema) -> Option<(usize, Vec<Datum>)> {
+    let Predicate { column, test } = predicate_of(filter, schema)?;
+    match test {
+        Test::Compare(Comparison::Equal, value) => Some((column, vec![value])),
+        Test::In(values) => Some((column, values)),
         _ => None,
     }
 }

@@ -12,6 +12,7 @@ mod table;
 
 pub(crate) use catalog::{FILES_SCHEMA, ROWS_SCHEMA, SnapshotCatalog};
 pub(crate) use filter::predicate_of;
+pub(crate) use scan::ScanExec;
 pub(crate) use system::SYSTEM_SCHEMA;
 pub(crate) use table::is_snapshot_table;
 

@@ -1,9 +1,11 @@
 //! The physical plan of a scan: partitions that take morsels from one queue.
 //!
 //! - A partition that is disturbed takes fewer morsels; none waits for another.
+//! - Instead, the rows may be asked of the table's next shared scan: one partition then has all of them.
 
 use crate::error::to_datafusion;
 use crate::progress::Progress;
+use crate::session::is_for_alone;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -17,7 +19,8 @@ use datafusion::physical_plan::{
     SendableRecordBatchStream,
 };
 use futures::stream;
-use gadus_engine::Scan;
+use gadus_engine::{Answer, Asked, Scan, ScansAlone};
+use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -26,7 +29,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A scan of one table.
 #[derive(Debug)]
-pub(super) struct ScanExec {
+pub(crate) struct ScanExec {
     table: String,
     scan: Arc<Scan>,
     /// Rows that each partition needs to give at most.
@@ -34,6 +37,17 @@ pub(super) struct ScanExec {
     next: Arc<AtomicUsize>,
     properties: Arc<PlanProperties>,
     progress: Arc<Progress>,
+    shared: Mutex<Shared>,
+}
+
+/// What a scan has to do with those of others.
+#[derive(Debug, Default)]
+struct Shared {
+    /// Its rows are asked of a shared scan. Until the partition begins that has them.
+    asked: Option<Asked>,
+    is_asked: bool,
+    /// It says that it scans, as long as it does.
+    alone: Option<Arc<ScansAlone>>,
 }
 
 impl ScanExec {
@@ -56,7 +70,35 @@ impl ScanExec {
         properties: Arc<PlanProperties>,
         progress: Arc<Progress>,
     ) -> Self {
-        Self { table, scan: Arc::new(scan), limit, next: Arc::default(), properties, progress }
+        let (next, shared) = Default::default();
+        Self { table, scan: Arc::new(scan), limit, next, properties, progress, shared }
+    }
+
+    /// The scan of a plan that has just one.
+    pub(crate) fn only_of(plan: &dyn ExecutionPlan) -> Option<&Self> {
+        fn add<'a>(plan: &'a dyn ExecutionPlan, scans: &mut Vec<&'a ScanExec>) {
+            scans.extend(plan.downcast_ref::<ScanExec>());
+            plan.children().into_iter().for_each(|child| add(&**child, scans));
+        }
+        let mut scans = Vec::new();
+        add(plan, &mut scans);
+        if let [scan] = scans[..] { Some(scan) } else { None }
+    }
+
+    /// What it reads; none where it reads no more than it must.
+    pub(crate) fn whole(&self) -> Option<&Scan> {
+        self.limit.is_none().then_some(&self.scan)
+    }
+
+    /// Has its rows be those that a shared scan finds, unless these are too many.
+    pub(crate) fn ask(&self, asked: Asked) {
+        let mut shared = self.shared.lock();
+        (shared.asked, shared.is_asked) = (Some(asked), true);
+    }
+
+    /// Has it say that it scans.
+    pub(crate) fn scans_alone(&self, alone: ScansAlone) {
+        self.shared.lock().alone = Some(Arc::new(alone));
     }
 }
 
@@ -125,39 +167,93 @@ impl ExecutionPlan for ScanExec {
     }
 
     fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        let (next, shared) = Default::default();
         Ok(Arc::new(Self {
             table: self.table.clone(),
             scan: self.scan.clone(),
             limit: self.limit,
-            next: Arc::default(),
+            next,
             properties: self.properties.clone(),
             progress: self.progress.clone(),
+            shared,
         }))
     }
 
     fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        if partition == 0 {
-            self.progress.scan_begins(self.scan.morsels());
-        }
-        let reader = Reader {
+        let mut shared = self.shared.lock();
+        let source = match (shared.is_asked, shared.asked.take()) {
+            (true, Some(asked)) => Source::Asked(asked, self.reader(None)),
+            (true, None) => Source::Nothing,
+            (false, _) => {
+                if partition == 0 {
+                    self.progress.scan_begins(self.scan.morsels());
+                }
+                Source::Own(self.reader(shared.alone.clone()))
+            }
+        };
+        let schema: SchemaRef = self.scan.schema().clone();
+        let batches = stream::unfold(source, |source| async move {
+            match source.next_batch().await {
+                Ok((batch, source)) => batch.map(|batch| (Ok(batch), source)),
+                Err(error) => Some((Err(error), Source::Nothing)),
+            }
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+    }
+}
+
+impl ScanExec {
+    fn reader(&self, alone: Option<Arc<ScansAlone>>) -> Reader {
+        Reader {
             progress: self.progress.clone(),
             scan: self.scan.clone(),
             next: self.next.clone(),
             left: self.limit.unwrap_or(usize::MAX),
             waiting: VecDeque::new(),
-        };
-        let schema: SchemaRef = self.scan.schema().clone();
-        let batches = stream::unfold(reader, |mut reader| async move {
-            match reader.next_batch() {
-                Ok(Some(batch)) => Some((Ok(batch), reader)),
-                Ok(None) => None,
-                Err(error) => {
-                    reader.left = 0;
-                    Some((Err(error), reader))
+            _alone: alone,
+        }
+    }
+}
+
+/// Where a partition has its rows from.
+enum Source {
+    Own(Reader),
+    /// Who has asked a shared scan, and reads himself where that has no answer for him.
+    Asked(Asked, Reader),
+    Found {
+        scan: Arc<Scan>,
+        answer: Arc<Answer>,
+        next: usize,
+    },
+    Nothing,
+}
+
+impl Source {
+    /// The next batch, none at the end, and what comes behind it.
+    async fn next_batch(mut self) -> Result<(Option<RecordBatch>, Self)> {
+        if let Self::Asked(asked, reader) = self {
+            self = match asked.await {
+                Ok(answer) if matches!(*answer, Answer::Rows(_)) => {
+                    Self::Found { scan: reader.scan.clone(), answer, next: 0 }
                 }
-            }
-        });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+                // More rows than are held.
+                Ok(_) => Self::Own(reader),
+                Err(error) if is_for_alone(&error) => Self::Own(reader),
+                Err(error) => return Err(to_datafusion(error)),
+            };
+        }
+        let batch = match &mut self {
+            Self::Own(reader) => reader.next_batch()?,
+            Self::Found { scan, answer, next } => match &**answer {
+                Answer::Rows(rows) if *next < rows.batches() => {
+                    *next += 1;
+                    Some(rows.batch(*next - 1, scan.projection()).map_err(to_datafusion)?)
+                }
+                _ => None,
+            },
+            Self::Asked(..) | Self::Nothing => None,
+        };
+        Ok((batch, self))
     }
 }
 
@@ -168,6 +264,7 @@ struct Reader {
     next: Arc<AtomicUsize>,
     left: usize,
     waiting: VecDeque<RecordBatch>,
+    _alone: Option<Arc<ScansAlone>>,
 }
 
 impl Reader {

@@ -5,6 +5,7 @@
 //!   commit changed the rows that it changed.
 //! - Results are streams that hold a snapshot, not the session.
 
+mod asking;
 mod cancel;
 mod columns;
 mod copy;
@@ -23,6 +24,7 @@ mod settings;
 mod submit;
 mod transact;
 
+pub(crate) use asking::Asking;
 pub(crate) use cancel::Cancel;
 pub(crate) use insert::target_columns;
 pub(crate) use modify::{column_index, folded, table_name};
@@ -43,6 +45,7 @@ use gadus_engine::{
 };
 use locking::Locking;
 use scanning::ScanSharing;
+pub(crate) use scanning::is_for_alone;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

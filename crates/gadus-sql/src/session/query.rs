@@ -86,8 +86,8 @@ impl Session {
                 return Ok(None);
             }
         };
-        let rows =
-            plan.run(kept, &prepared.text, snapshot, values, (&self.cancel, self.reading()))?;
+        let told = (&self.cancel, self.reading(), self.asking(state));
+        let rows = plan.run(kept, &prepared.text, snapshot, values, told)?;
         Ok(rows.map(Outcome::Rows))
     }
 
@@ -129,7 +129,11 @@ impl Session {
         refuse_locks(&statement)?;
         let headings = headings(&statement);
         let context = self.planner(snapshot, &mut statement).await?;
-        let stream = self.stream(&context, statement, parameters).await?;
+        let physical = physical_plan(&context, statement, parameters).await?;
+        if let Some(asking) = self.asking(state) {
+            asking.begin(&*physical)?;
+        }
+        let stream = execute_stream(physical, context.task_ctx()).map_err(from_datafusion)?;
         let rows = RowStream::from_datafusion(stream, &self.cancel);
         Ok(Outcome::Rows(rows.with_headings(&headings)))
     }

@@ -242,7 +242,7 @@ impl Session {
             Found::No => Ok(Kept::Not { again: false }),
             Found::Again => Ok(Kept::Not { again: true }),
             Found::Plan(plan) => {
-                let told = (&self.cancel, self.reading());
+                let told = (&self.cancel, self.reading(), self.asking(state));
                 let rows = plan.run(&self.shared.kept, text, snapshot, values, told)?;
                 Ok(rows.map_or(Kept::Not { again: true }, |rows| Kept::Ran(Outcome::Rows(rows))))
             }

@@ -19,10 +19,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Rows that are scanned alone while a question goes from one thread to another and back.
-const SHARED_ROWS_MIN: u64 = 100_000;
+pub(super) const SHARED_ROWS_MIN: u64 = 100_000;
 
 /// Of this many rows the positions alone take 4 MB: they are not found before the first is read.
-const STREAMED_ROWS_MIN: u64 = 1_000_000;
+pub(super) const STREAMED_ROWS_MIN: u64 = 1_000_000;
 
 /// Changes of so many rows at once keep those that are made together with them waiting.
 const SHARED_CHANGES_MAX: f64 = 10_000.0;
@@ -49,7 +49,7 @@ impl Drop for Withdrawn {
 /// Whether a modification that failed in a shared scan is to be carried out alone: its table has
 /// another shape, somebody else has locked or changed one of its rows, or the scan's snapshot was given
 /// up.
-pub(super) fn is_for_alone(error: &Error) -> bool {
+pub(crate) fn is_for_alone(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Locked | ErrorKind::SnapshotTooOld)
 }
 
