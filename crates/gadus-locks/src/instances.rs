@@ -12,6 +12,8 @@
 //!   after its death; until then everything that its user holds in shared memory is held.
 //! - Cleaning up may be interrupted at any point, also by the death of the cleaner: whoever takes
 //!   over does all of it again, so every step of it must bear that.
+//! - Until when an instance is busy is a hint, in milliseconds of the wall clock without its upper bits: it
+//!   ends by itself, also when the instance dies.
 //! - Program and time are for messages only; process ids say which threads are over, and never that an
 //!   instance is dead.
 
@@ -25,6 +27,7 @@ use gadus_base::clock;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// The most instances that share one database at a time.
 pub const INSTANCES_MAX: u32 = 1024;
@@ -44,7 +47,7 @@ shared_struct! {
         started: AtomicU64,
         since_seconds: AtomicU64,
         doorbell: AtomicU32,
-        reserved: AtomicU32,
+        busy_until: AtomicU32,
         program: [AtomicU64; PROGRAM_WORDS],
     }
 }
@@ -199,6 +202,25 @@ impl Instances {
         reaped
     }
 
+    /// Says that this instance keeps processors busy, from now on for about so long.
+    pub fn busy_for(&self, time: Duration) {
+        let until = clock().wall_time().0 + time;
+        self.slots()[self.me.slot as usize].busy_until.store(short(until), Ordering::Relaxed);
+    }
+
+    /// How many other instances have said so, just now.
+    #[must_use]
+    pub fn busy_others(&self) -> usize {
+        let now = short(clock().wall_time().0);
+        let others = (0..INSTANCES_MAX).zip(self.slots()).filter(|(slot, _)| *slot != self.me.slot);
+        let busy = others.filter(|(_, record)| {
+            let until = record.busy_until.load(Ordering::Relaxed);
+            status(record.state.load(Ordering::Relaxed)) == LIVE
+                && until.wrapping_sub(now).cast_signed() > 0
+        });
+        busy.count()
+    }
+
     /// What the instance's watcher sleeps on.
     #[must_use]
     pub fn doorbell(&self) -> &AtomicU32 {
@@ -292,7 +314,9 @@ impl Slot {
         self.pid.store(process.pid.into(), Ordering::Relaxed);
         self.namespace.store(process.namespace, Ordering::Relaxed);
         self.started.store(process.started, Ordering::Relaxed);
-        self.since_seconds.store(clock().wall_time().0.as_secs(), Ordering::Relaxed);
+        let now = clock().wall_time().0;
+        self.since_seconds.store(now.as_secs(), Ordering::Relaxed);
+        self.busy_until.store(short(now), Ordering::Relaxed);
     }
 
     fn process(&self) -> Process {
@@ -318,6 +342,12 @@ impl Slot {
             since_seconds: self.since_seconds.load(Ordering::Relaxed),
         }
     }
+}
+
+/// The lower bits of milliseconds.
+#[allow(clippy::cast_possible_truncation)] // wanted
+fn short(time: Duration) -> u32 {
+    time.as_millis() as u32
 }
 
 fn word(status: u64, generation: u32, cleaner: u32) -> u64 {

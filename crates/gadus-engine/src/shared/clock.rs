@@ -4,12 +4,14 @@
 //!   the newest snapshot. While it runs, others queue for the one after.
 //! - Threads are started with the first question, one for each that the options allow, and sleep while
 //!   nothing waits. Each works at any pass that has segments left, and else begins another.
+//! - Processes that scan one file divide the processors ([`cores`](super::cores)): some of the threads rest.
 //! - Equal questions of a pass are answered once, and share the answer.
 //! - Modifications are questions, too, for the rows that they change; these are then changed behind the
 //!   scan ([`writer`](super::writer)), so that no scan waits for a disk. A pass's questions see what was
 //!   committed before it began, hence not the modifications that it found the rows of.
 
 use super::asked::Asked;
+use super::cores::Cores;
 use super::limits::ScanLimits;
 use super::modify::Modification;
 use super::pace::Paces;
@@ -35,14 +37,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// A thread whose processor is another process's looks again after this time.
+const REST: Duration = Duration::from_millis(10);
+
 /// The queues of all tables of a database, and the threads that answer.
 #[derive(Debug)]
 pub(crate) struct Clock {
     coordinator: Arc<Coordinator>,
     blobs: Arc<Blobs>,
-    threads_max: usize,
+    cores: Cores,
     state: Mutex<State>,
     changed: Condvar,
+    /// Threads sleep here whose processors are others' at the moment.
+    resting: Condvar,
     writer: Arc<Writer>,
     limits: ScanLimits,
     /// Scans beside it.
@@ -81,10 +88,11 @@ impl Clock {
         Arc::new(Self {
             coordinator,
             writer: Writer::new(blobs.clone()),
+            cores: Cores::new(blobs.store().clone(), threads_max),
             blobs,
-            threads_max: threads_max.max(1),
             state: Mutex::default(),
             changed: Condvar::new(),
+            resting: Condvar::new(),
             limits: ScanLimits::default(),
             alone: AtomicUsize::new(0),
             threads: Mutex::default(),
@@ -148,6 +156,7 @@ impl Clock {
             modified_rows: written.rows,
             modifying_commits: written.commits,
             modify_time: written.time,
+            threads: self.cores.share(),
             ..self.state.lock().statistics
         }
     }
@@ -180,6 +189,7 @@ impl Clock {
     pub(crate) fn stop(&self) {
         self.state.lock().stops = true;
         self.changed.notify_all();
+        self.resting.notify_all();
         let mut threads = std::mem::take(&mut *self.threads.lock());
         threads.extend(self.writer.stop());
         // Whoever is woken by an answer may be the last to hold the database, on the thread that wakes.
@@ -204,9 +214,9 @@ impl Clock {
         if state.has_threads {
             return Ok(state);
         }
-        for _ in 0..self.threads_max {
+        for number in 0..self.cores.threads_max() {
             let clock = self.clone();
-            let thread = spawn("gadus-scan", move || clock.run()).map_err(|error| {
+            let thread = spawn("gadus-scan", move || clock.run(number)).map_err(|error| {
                 Error::new(ErrorKind::Limit, "the system has no thread for scans").caused_by(error)
             })?;
             self.threads.lock().push(thread);
@@ -215,9 +225,15 @@ impl Clock {
         Ok(state)
     }
 
-    fn run(&self) {
+    fn run(&self, number: usize) {
         let mut state = self.state.lock();
         while !state.stops {
+            if state.queues.is_busy() && number >= self.cores.share() {
+                // It may have been woken for another, who waits where it no longer does.
+                self.changed.notify_one();
+                self.resting.wait_for(&mut state, REST);
+                continue;
+            }
             let open = state.passes.iter().find(|running| !running.pass.is_dealt()).cloned();
             if let Some(running) = open {
                 running.progress.lock().workers += 1;
@@ -225,7 +241,9 @@ impl Clock {
                 self.work(&running);
                 state = self.state.lock();
             } else if let Some((table, batch)) = state.begin(&self.limits, self.writer.is_busy()) {
+                let expected = state.paces.get(&table).map(|pace| pace.pass_of(batch.statements()));
                 drop(state);
+                self.cores.pass_begins(expected);
                 // A defect must not keep the table's later questions from being answered.
                 let made = || Running::make(table, batch, self.snapshot());
                 let made = catch_unwind(AssertUnwindSafe(made)).unwrap_or_default().map(Arc::new);
@@ -320,6 +338,7 @@ impl Clock {
     }
 
     fn end(&self, state: &mut State, running: &Running, took: Duration) {
+        self.cores.pass_ends();
         let answered = running.asked() + running.modifications();
         let bounds = self.limits.bounds(state.paces.get(&running.table));
         state.queues.end(running.table, answered, took, bounds, clock().now());

@@ -16,6 +16,7 @@ mod asked;
 mod candidates;
 mod check;
 mod clock;
+mod cores;
 mod first_check;
 mod first_rows;
 mod flags;

@@ -99,6 +99,11 @@ struct Gathering {
 }
 
 impl Batch {
+    /// How many it takes.
+    pub(super) fn statements(&self) -> usize {
+        self.questions.len() + self.modifications.len()
+    }
+
     /// Of all that it takes.
     pub(super) fn tickets(&self) -> impl Iterator<Item = &Ticket> {
         let questions = self.questions.iter().map(|waiting| &waiting.ticket);
@@ -149,9 +154,8 @@ impl Queues {
             questions: first(&mut queue.questions, bounds.questions),
             modifications: first(&mut queue.modifications, bounds.modifications),
         };
-        let statements = batch.questions.len() + batch.modifications.len();
         (queue.has_pass, queue.gathering) = (true, None);
-        queue.ends = pace.map(|pace| now.plus(pace.pass_of(statements)));
+        queue.ends = pace.map(|pace| now.plus(pace.pass_of(batch.statements())));
         self.queues.push_back(queue);
         Some((table, batch))
     }

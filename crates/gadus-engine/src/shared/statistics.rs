@@ -29,6 +29,8 @@ pub struct ClockStatistics {
     pub last_questions: u64,
     /// Time of the last pass.
     pub last_pass_time: Duration,
+    /// Threads that passes have now: fewer than the options allow while other processes scan the file.
+    pub threads: usize,
     /// What the passes' threads did.
     pub work: PassWork,
     /// Scans of plans that go round their table together with others.

@@ -7,6 +7,7 @@
 #[allow(dead_code, reason = "each crate's tests use some of it")]
 mod child;
 mod compaction;
+mod cores;
 mod crash;
 mod deaths;
 mod faults;

@@ -73,3 +73,21 @@ fn an_instance_says_who_it_is() {
     assert!(said.program.contains("gadus_locks"), "{}", said.program);
     assert!(said.since_seconds > 1_700_000_000);
 }
+
+#[test]
+fn others_are_told_who_is_busy_until_that_ends() {
+    let memory = Arc::new(Memory::private(1 << 20).unwrap());
+    let alive = Arc::new(Alive::default());
+    let (a, b, c) = (claim(&memory, &alive), claim(&memory, &alive), claim(&memory, &alive));
+    assert_eq!(a.busy_others(), 0);
+    b.busy_for(Duration::from_mins(1));
+    c.busy_for(Duration::from_mins(1));
+    assert_eq!([a.busy_others(), b.busy_others()], [2, 1]);
+    c.busy_for(Duration::ZERO);
+    assert_eq!(a.busy_others(), 1);
+    b.leave(|| ());
+    alive.0.lock().remove(&1);
+    assert_eq!(a.busy_others(), 0);
+    let again = claim(&memory, &alive);
+    assert_eq!((again.me().slot, a.busy_others()), (1, 0), "not what another said");
+}

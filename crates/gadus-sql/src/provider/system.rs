@@ -53,6 +53,7 @@ fn clock(clock: &ClockStatistics) -> Result<RecordBatch, DataFusionError> {
         ("pass_ms_total", milliseconds(clock.pass_time)),
         ("last_questions", count(clock.last_questions)),
         ("last_pass_ms", milliseconds(clock.last_pass_time)),
+        ("threads", count(clock.threads as u64)),
         ("rows", count(clock.work.rows)),
         ("rows_per_second_per_thread", rate(clock.work.rows_per_second())),
         ("probe_ms_total", milliseconds(clock.work.probe_time)),

@@ -14,6 +14,7 @@ use gadus_base::{CommitNumber, LogPosition};
 use gadus_locks::LockTable;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
 
 impl Store {
     /// Whether others may have the database open.
@@ -173,6 +174,17 @@ impl Store {
     #[must_use]
     pub fn busy(&self) -> Vec<(gadus_locks::InstanceDescription, Stage)> {
         self.shared.peers.busy()
+    }
+
+    /// Says that this instance keeps processors busy, from now on for about so long.
+    pub fn busy_for(&self, time: Duration) {
+        self.shared.peers.instances().busy_for(time);
+    }
+
+    /// How many other instances have said so.
+    #[must_use]
+    pub fn busy_others(&self) -> usize {
+        self.shared.peers.instances().busy_others()
     }
 
     /// The instances that have the database open.
