@@ -41,7 +41,7 @@ use std::sync::{Arc, OnceLock};
 
 /// Rows of a chunk: positions (4 bytes each) and the decoded values of two columns (8 bytes each)
 /// then take 40 KiB, about a first-level cache.
-pub(crate) const CHUNK_ROWS: usize = 2_048;
+pub const CHUNK_ROWS: usize = 2_048;
 
 /// Rows of a batch that leaves a scan: what `DataFusion` and Arrow kernels like to get.
 const BATCH_ROWS: usize = 8_192;

@@ -4,6 +4,7 @@
 //! - Where there are too many groups, the statement is left to DataFusion, which spills them.
 
 use super::Target;
+use super::budget::Budget;
 use super::filter::Filter;
 use super::order::Order;
 use crate::rows::RowStream;
@@ -19,9 +20,6 @@ use gadus_engine::{
     array_from_datums,
 };
 use std::sync::Arc;
-
-/// Groups of one query at most; their values take some 10 MB.
-const GROUPS_MAX: usize = 65_536;
 
 /// SELECT columns and aggregates FROM table WHERE conjunction GROUP BY columns ORDER BY outputs.
 #[derive(Debug)]
@@ -119,7 +117,11 @@ fn sum_type(column_type: ColumnType, average: bool) -> Option<DataType> {
 
 impl AggregateQuery {
     /// None where values need DataFusion's rules.
-    pub(super) fn question(&self, parameters: &[Value]) -> Result<Option<Question>> {
+    pub(super) fn question(
+        &self,
+        parameters: &[Value],
+        budget: Budget,
+    ) -> Result<Option<Question>> {
         let Some(predicates) = self.filter.predicates(&self.target, parameters)? else {
             return Ok(None);
         };
@@ -129,7 +131,9 @@ impl AggregateQuery {
         let aggregates = self.aggregates();
         let wanted = match &self.by {
             None => Wanted::Fold(aggregates),
-            Some(by) => Wanted::Groups { by: by.clone(), aggregates, groups_max: GROUPS_MAX },
+            Some(by) => {
+                Wanted::Groups { by: by.clone(), aggregates, groups_max: budget.kept_rows() }
+            }
         };
         Ok(Some(Question { predicates, wanted }))
     }

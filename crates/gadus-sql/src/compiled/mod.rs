@@ -7,6 +7,7 @@
 //!   rules of coercion then hold.
 
 mod aggregate;
+mod budget;
 mod compile;
 mod compile_grouped;
 mod compile_order;
@@ -35,6 +36,7 @@ use scan::ScanQuery;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+pub(crate) use budget::Budget;
 pub(crate) use writes::Writes;
 
 /// Shapes that are kept; the table is emptied when it is full, which costs each shape one parse.
@@ -242,10 +244,14 @@ impl Compiled {
     }
 
     /// What a scan asks of its table; none when its values need DataFusion's rules.
-    pub(crate) fn question(&self, parameters: &[Value]) -> Result<Option<Question>> {
+    pub(crate) fn question(
+        &self,
+        parameters: &[Value],
+        budget: Budget,
+    ) -> Result<Option<Question>> {
         match self {
-            Self::Aggregate(query) => query.question(parameters),
-            Self::Scan(query) => query.question(parameters),
+            Self::Aggregate(query) => query.question(parameters, budget),
+            Self::Scan(query) => query.question(parameters, budget),
             Self::Modify(query) => query.question(parameters),
             _ => Err(Error::internal("a statement that is no scan was run as one")),
         }

@@ -7,9 +7,6 @@ use arrow::compute::{SortColumn, SortOptions, lexsort_to_indices, take_record_ba
 use gadus_engine::Result;
 use std::sync::Arc;
 
-/// Rows that are sorted here at most: more are left to `DataFusion`, which spills them.
-pub(super) const SORTED_ROWS_MAX: usize = 65_536;
-
 /// In what order rows leave, and which of them. None of it where all parts are empty.
 #[derive(Debug, Default)]
 pub(crate) struct Order {

@@ -4,8 +4,9 @@
 //!   sorted first, unless they are so many that this is left to DataFusion.
 
 use super::Target;
+use super::budget::Budget;
 use super::filter::Filter;
-use super::order::{Order, SORTED_ROWS_MAX, SortBy};
+use super::order::{Order, SortBy};
 use crate::rows::RowStream;
 use crate::session::{Cancel, Outcome};
 use crate::value::Value;
@@ -15,9 +16,6 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 use futures::{StreamExt, stream};
 use gadus_engine::{Answer, Error, FoundRows, OrderBy, Question, Result, Wanted};
 use std::sync::Arc;
-
-/// Rows that are found before the first is read; of this many the positions alone take 64 MB.
-const FOUND_ROWS_MAX: usize = 16 << 20;
 
 /// SELECT columns FROM table WHERE conjunction ORDER BY columns LIMIT rows.
 #[derive(Debug)]
@@ -47,14 +45,18 @@ impl ScanQuery {
     }
 
     /// None where values need DataFusion's rules, or too many rows are to be sorted.
-    pub(super) fn question(&self, parameters: &[Value]) -> Result<Option<Question>> {
+    pub(super) fn question(
+        &self,
+        parameters: &[Value],
+        budget: Budget,
+    ) -> Result<Option<Question>> {
         let Some(predicates) = self.filter.predicates(&self.target, parameters)? else {
             return Ok(None);
         };
         let Some(cut) = self.order.cut(parameters)? else { return Ok(None) };
         let wanted = if self.order.is_none() {
-            Wanted::Rows { rows_max: FOUND_ROWS_MAX }
-        } else if let Some(count) = cut.rows().filter(|count| *count <= SORTED_ROWS_MAX) {
+            Wanted::Rows { rows_max: budget.found_rows() }
+        } else if let Some(count) = cut.rows().filter(|count| *count <= budget.kept_rows()) {
             let by = |by: &SortBy| OrderBy {
                 column: by.column,
                 descending: by.options.descending,
@@ -62,7 +64,7 @@ impl ScanQuery {
             };
             Wanted::First { order: self.order.by.iter().map(by).collect(), count }
         } else if cut.count.is_none() {
-            Wanted::Rows { rows_max: SORTED_ROWS_MAX }
+            Wanted::Rows { rows_max: budget.kept_rows() }
         } else {
             return Ok(None);
         };

@@ -7,6 +7,7 @@
 
 use super::scanning::{SHARED_ROWS_MIN, STREAMED_ROWS_MIN, ScanSharing};
 use super::{Session, State};
+use crate::compiled::Budget;
 use crate::provider::ScanExec;
 use datafusion::physical_plan::ExecutionPlan;
 use gadus_engine::{Engine, Result};
@@ -16,13 +17,18 @@ use gadus_engine::{Engine, Result};
 pub(crate) struct Asking {
     engine: Engine,
     sharing: ScanSharing,
+    budget: Budget,
 }
 
 impl Session {
     /// Whether a plan's rows may be those of a newer snapshot than its own, and how they are shared.
     pub(super) fn asking(&self, state: &State) -> Option<Asking> {
         let may = state.transaction.is_none() && state.scan_sharing != ScanSharing::Never;
-        may.then(|| Asking { engine: self.engine.clone(), sharing: state.scan_sharing })
+        may.then(|| Asking {
+            engine: self.engine.clone(),
+            sharing: state.scan_sharing,
+            budget: state.statement_memory,
+        })
     }
 }
 
@@ -44,8 +50,7 @@ impl Asking {
         }
         #[allow(clippy::cast_precision_loss)] // a small constant
         let most = STREAMED_ROWS_MIN as f64;
-        let rows_max = usize::try_from(STREAMED_ROWS_MIN).unwrap_or(usize::MAX);
-        if let Some(question) = scan.question(rows_max) {
+        if let Some(question) = scan.question(self.budget.found_rows()) {
             let estimate = table.estimate(&question)?;
             if estimate.looked_up_by.is_some() && estimate.rows < most {
                 exec.ask(self.engine.ask(table.schema(), question)?);

@@ -31,7 +31,7 @@ pub(crate) use modify::{column_index, folded, table_name};
 use run::Source;
 pub(crate) use run::parse;
 
-use crate::compiled::CompiledCache;
+use crate::compiled::{Budget, CompiledCache};
 use crate::kept::KeptPlans;
 use crate::progress::{Progress, ProgressReading};
 use crate::rows::RowStream;
@@ -96,6 +96,7 @@ pub(crate) struct State {
     locking: Locking,
     scan_sharing: ScanSharing,
     statement_timeout: Option<Duration>,
+    statement_memory: Budget,
 }
 
 /// What statements that are submitted need to know of a session.
@@ -105,6 +106,7 @@ pub(crate) struct Outside {
     scan_sharing: ScanSharing,
     durability: Option<Durability>,
     statement_timeout: Option<Duration>,
+    statement_memory: Budget,
 }
 
 /// A parsed statement.
@@ -243,6 +245,7 @@ impl State {
             scan_sharing: self.scan_sharing,
             durability: self.durability,
             statement_timeout: self.statement_timeout,
+            statement_memory: self.statement_memory,
         }
     }
 

@@ -12,8 +12,8 @@ use crate::compiled::Compiled;
 use crate::rows::RowStream;
 use crate::value::Value;
 use gadus_engine::{
-    Answer, Asked, Durability, Error, ErrorKind, Modification, Question, Result, Snapshot, Table,
-    Transaction, Wanted,
+    Answer, Asked, CHUNK_ROWS, Durability, Error, ErrorKind, Modification, Question, Result,
+    Snapshot, Table, Transaction, Wanted,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,7 +93,9 @@ impl Session {
         parameters: &[Value],
         flag: &Flag,
     ) -> Result<Option<Outcome>> {
-        let Some(question) = compiled.question(parameters)? else { return Ok(None) };
+        let Some(question) = compiled.question(parameters, state.statement_memory)? else {
+            return Ok(None);
+        };
         if self.is_streamed(state, compiled, &question)? {
             return Ok(None);
         }
@@ -209,14 +211,17 @@ impl Session {
         parameters: &[Value],
     ) -> Result<Outcome> {
         let snapshot = state.snapshot(&self.engine)?;
-        let question = compiled.question(parameters).ok().flatten();
+        let question = compiled.question(parameters, state.statement_memory).ok().flatten();
         let table = snapshot.table_by_id(compiled.schema().id);
         let (Some(question), Some(table)) = (question, table) else { return compiled.explain() };
         let estimate = table.estimate(&question)?;
         let mut lines = vec![compiled.explained()];
         lines.push(
             match estimate.looked_up_by.and_then(|column| table.schema().columns.get(column)) {
-                Some(column) => format!("  in a shared scan looked up by {}", column.name),
+                Some(column) => format!(
+                    "  in a shared scan looked up by {}, {CHUNK_ROWS} rows at a time",
+                    column.name
+                ),
                 None => {
                     "  in a shared scan evaluated by itself: no conjunct is selective".to_owned()
                 }

@@ -5,6 +5,7 @@
 
 use super::scanning::ScanSharing;
 use super::{Outcome, Session, State};
+use crate::compiled::Budget;
 use crate::error::{input, unsupported};
 use crate::rows::RowStream;
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Set};
@@ -17,6 +18,8 @@ const KNOWN: &str = "gadus.durability (sync, relaxed or off), \
                      milliseconds, 0 for none), \
                      default_transaction_isolation (snapshot or read committed), \
                      gadus.sharing (auto, always or never), \
+                     gadus.statement_memory (a size such as '64MiB', of what a statement keeps while \
+                     its table is scanned), \
                      gadus.batch_queries and gadus.batch_updates (numbers of statements, of the \
                      whole database), \
                      gadus.latency_target (a time, 0 for none, of the whole database), \
@@ -72,11 +75,12 @@ impl Session {
                 self.engine.scan_limits().set_batch_updates(batch_bound(name, &word(value))?);
                 Ok(Outcome::Done("SET"))
             }
-            "gadus.snapshot_space_max" => {
-                let word = word(value);
-                let limit = word.parse::<ByteCount>();
-                let wrong = |error| input(format!("gadus.snapshot_space_max: {error}, not {word}"));
-                self.engine.set_snapshot_space_max(limit.map_err(wrong)?);
+            name @ "gadus.snapshot_space_max" => {
+                self.engine.set_snapshot_space_max(size(name, &word(value))?);
+                Ok(Outcome::Done("SET"))
+            }
+            name @ "gadus.statement_memory" => {
+                state.statement_memory = Budget(size(name, &word(value))?);
                 Ok(Outcome::Done("SET"))
             }
             name => Err(input(format!("there is no setting {name}; settings are: {KNOWN}"))),
@@ -120,6 +124,10 @@ impl Session {
                 shown = self.engine.snapshot_space_max().exact();
                 &shown
             }
+            "gadus.statement_memory" => {
+                shown = state.statement_memory.0.exact();
+                &shown
+            }
             "default_transaction_isolation" => match state.locking.isolation {
                 Isolation::Snapshot => "snapshot",
                 Isolation::ReadCommitted => "read committed",
@@ -161,6 +169,10 @@ fn time(name: &str, word: &str) -> Result<Option<Duration>> {
     })?;
     // What is longer than a year is for ever, and no point in time.
     Ok((1..31_536_000_000).contains(&total).then_some(Duration::from_millis(total)))
+}
+
+fn size(name: &str, word: &str) -> Result<ByteCount> {
+    word.parse().map_err(|error| input(format!("{name}: {error}, not {word}")))
 }
 
 fn shown_time(time: Option<Duration>) -> String {

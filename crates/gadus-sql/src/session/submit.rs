@@ -54,7 +54,9 @@ impl Session {
             }
             self.ask_modification(outside.durability, &compiled, modification)?
         } else {
-            let Some(question) = compiled.question(values)? else { return Ok(None) };
+            let Some(question) = compiled.question(values, outside.statement_memory)? else {
+                return Ok(None);
+            };
             self.engine.ask(compiled.schema(), question)?
         };
         let flag = Flag::with_time(outside.statement_timeout);

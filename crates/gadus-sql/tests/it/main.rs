@@ -6,6 +6,7 @@
 mod kept;
 mod limits;
 mod modifying;
+mod planned;
 mod scanning;
 mod support;
 
