@@ -15,6 +15,7 @@ use super::section::Sections;
 use crate::types::{Datum, StorageClass};
 use arrow::buffer::{Buffer, ScalarBuffer};
 use gadus_base::{ByteWriter, DecodeError};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Immutable values, used in place.
@@ -93,10 +94,21 @@ impl Values {
     }
 
     /// The first of sorted values in a range that is not less than another; whether it is that.
-    pub(crate) fn search(&self, range: std::ops::Range<usize>, other: &Datum) -> (usize, bool) {
+    pub(crate) fn search(&self, range: Range<usize>, other: &Datum) -> (usize, bool) {
         let is_less = |index: usize| self.compare(index, other).is_lt();
         let (end, place) = (range.end, partition_point(range, is_less));
         (place, place < end && self.compare(place, other).is_eq())
+    }
+
+    /// Which of sorted values in a range are equal to another; where none is, the place that it would have.
+    pub(crate) fn equal_range(&self, range: Range<usize>, other: &Datum) -> Range<usize> {
+        let (start, _) = self.search(range.clone(), other);
+        let mut end = start;
+        // At most one, unless they are doubles: zero has a sign.
+        while end < range.end && self.compare(end, other).is_eq() {
+            end += 1;
+        }
+        start..end
     }
 
     /// How a value compares with one of the same class.

@@ -210,34 +210,29 @@ fn each_value(
 /// The codes of a sorted dictionary that pass, where they are a range; or that fail, where the
 /// second part says so.
 fn code_range(values: &Values, test: &Test) -> Option<(Range<usize>, bool)> {
-    let first = |reached: &dyn Fn(&Datum) -> bool| {
-        partition_point(0..values.count(), |index| !reached(&values.datum(index)))
-    };
+    let count = values.count();
     match test {
         Test::Compare(comparison, constant) => {
-            let lower = first(&|value| value >= constant);
-            let upper = first(&|value| value > constant);
+            let equal = values.equal_range(0..count, constant);
             Some(match comparison {
-                Comparison::Equal => (lower..upper, false),
-                Comparison::NotEqual => (lower..upper, true),
-                Comparison::Less => (0..lower, false),
-                Comparison::LessOrEqual => (0..upper, false),
-                Comparison::Greater => (upper..values.count(), false),
-                Comparison::GreaterOrEqual => (lower..values.count(), false),
+                Comparison::Equal => (equal, false),
+                Comparison::NotEqual => (equal, true),
+                Comparison::Less => (0..equal.start, false),
+                Comparison::LessOrEqual => (0..equal.end, false),
+                Comparison::Greater => (equal.end..count, false),
+                Comparison::GreaterOrEqual => (equal.start..count, false),
             })
         }
         Test::Between(low, high) => {
-            Some((first(&|value| value >= low)..first(&|value| value > high), false))
+            let lower = values.equal_range(0..count, low).start;
+            Some((lower..values.equal_range(lower..count, high).end, false))
         }
         Test::StartsWith(prefix) => {
-            let head = |value: &Datum| match value {
-                Datum::Bytes(bytes) => bytes[..bytes.len().min(prefix.len())].to_vec(),
-                _ => Vec::new(),
-            };
-            Some((
-                first(&|value| head(value) >= *prefix)..first(&|value| head(value) > *prefix),
-                false,
-            ))
+            let Values::Bytes(values) = values else { return None };
+            let lower = partition_point(0..count, |index| values.get(index) < prefix.as_slice());
+            let upper =
+                partition_point(lower..count, |index| values.get(index).starts_with(prefix));
+            Some((lower..upper, false))
         }
         _ => None,
     }

@@ -156,31 +156,5 @@ impl Groups {
     }
 }
 
-/// The first and last eight bytes, and the length, in one number: what lies between is compared
-/// afterwards.
-pub(super) fn key_of_bytes(bytes: &[u8]) -> u64 {
-    key_at(bytes, 0, bytes.len())
-}
-
-/// The same of a string within others: read without a branch on its length.
-pub(super) fn key_at(data: &[u8], start: usize, length: usize) -> u64 {
-    let bits = u32::try_from(8 * length.min(8)).expect("at most 64");
-    let kept = u64::MAX.checked_shr(64 - bits).unwrap_or(0);
-    let first = eight_bytes(data, start) & kept;
-    let last = eight_bytes(data, start + length.saturating_sub(8)) & kept;
-    first ^ last.rotate_left(29) ^ length as u64
-}
-
-/// Eight bytes, or zeros where there are no more.
-fn eight_bytes(data: &[u8], at: usize) -> u64 {
-    if let Some(bytes) = data.get(at..at + 8) {
-        return u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-    }
-    let rest = data.get(at..).unwrap_or_default();
-    let mut padded = [0; 8];
-    padded[..rest.len()].copy_from_slice(rest);
-    u64::from_le_bytes(padded)
-}
-
 #[cfg(test)]
 mod tests;

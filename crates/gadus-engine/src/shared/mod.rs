@@ -13,6 +13,7 @@
 
 mod apply;
 mod asked;
+mod byte_keys;
 mod candidates;
 mod check;
 mod clock;

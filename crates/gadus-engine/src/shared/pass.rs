@@ -35,6 +35,12 @@ pub(crate) struct Pass {
     dealt: AtomicUsize,
 }
 
+/// Who is cancelled is asked before one of so many segments, a few milliseconds apart,
+const CANCELLATIONS_EVERY: usize = 8;
+
+/// and before each where there are fewer questions.
+const FEW: usize = 64;
+
 /// What one worker has found.
 #[derive(Debug)]
 pub(crate) struct Work {
@@ -92,18 +98,19 @@ impl Pass {
                 continue;
             }
             work.done.rows += u64::from(segment.rows);
+            if dealt.is_multiple_of(CANCELLATIONS_EVERY) || self.questions.len() < FEW {
+                work.leave_out(is_cancelled);
+            }
             let mut open = OpenSegment::new(&self.table, segment);
             let mut first = FirstChecks::new(&self.questions, &self.index.checks);
             for column in &self.index.columns {
-                self.look_up(column, (&mut open, &mut first), place, &mut work, is_cancelled);
+                self.look_up(column, (&mut open, &mut first), place, &mut work);
             }
             let began = clock().now();
             for &question in &self.index.lone {
-                if !is_cancelled(question as usize) {
-                    self.add(&mut work, question, |found| {
-                        self.evaluate(question, segment, place, found)
-                    });
-                }
+                self.add(&mut work, question, |found| {
+                    self.evaluate(question, segment, place, found)
+                });
             }
             work.done.lone_time += began.elapsed();
         }
@@ -143,7 +150,6 @@ impl Pass {
         (open, first): (&mut OpenSegment<'t>, &mut FirstChecks<'t>),
         place: usize,
         work: &mut Work,
-        is_cancelled: &dyn Fn(usize) -> bool,
     ) {
         let began = clock().now();
         let probed = probe(column, open, first, &mut work.candidates);
@@ -151,7 +157,7 @@ impl Pass {
         let mut candidates = std::mem::replace(&mut work.candidates, Candidates::of(0));
         candidates.retain(|question, rows| {
             let (asked, checks) = self.asked(question);
-            let is_left_out = probed.is_err() || is_cancelled(question as usize);
+            let is_left_out = probed.is_err() || work.found[question as usize].is_err();
             let kept = if is_left_out { Ok(()) } else { keep(asked, checks, open, rows) };
             if is_left_out || kept.is_err() {
                 rows.clear();
@@ -236,6 +242,15 @@ impl Work {
         self.done
     }
 
+    /// Has what is cancelled fail.
+    fn leave_out(&mut self, is_cancelled: &dyn Fn(usize) -> bool) {
+        for (place, found) in self.found.iter_mut().enumerate() {
+            if is_cancelled(place) {
+                *found = Err(cancelled());
+            }
+        }
+    }
+
     /// Whether no question needs more rows.
     fn is_enough(&self, questions: &[Question]) -> bool {
         let mut found = self.found.iter().zip(questions);
@@ -244,6 +259,10 @@ impl Work {
             Err(_) => true,
         })
     }
+}
+
+fn cancelled() -> Error {
+    Error::new(ErrorKind::Cancelled, "the statement was cancelled")
 }
 
 impl Table {
@@ -266,7 +285,6 @@ impl Table {
             }
             Ok::<_, Error>(works)
         })?;
-        let cancelled = || Error::new(ErrorKind::Cancelled, "the statement was cancelled");
         let answers = pass.finish(works).into_iter().enumerate();
         Ok(answers
             .map(|(place, answer)| if is_cancelled(place) { Err(cancelled()) } else { answer })

@@ -5,10 +5,11 @@
 //! - What is found are candidates: a deleted row may be among them. NULLs and values that were patched
 //!   since are not.
 
+use super::byte_keys::{key_of_bytes, keys_of};
 use super::candidates::{Candidates, OpenSegment};
 use super::first_check::FirstChecks;
 use super::flags::{Flags, Matches};
-use super::hits::{Groups, Hit, Points, dictionary_hits, integer_hits, key_at, key_of_bytes};
+use super::hits::{Groups, Hit, Points, dictionary_hits, integer_hits};
 use super::index::{ColumnIndex, QuestionIndex};
 use super::pair_hits::PairHits;
 use crate::encoding::{Body, ByteValues, Column, Packed, Values, code_index};
@@ -255,10 +256,7 @@ impl<'a, 't> BaseProbe<'a, 't> {
             let count = CHUNK_ROWS.min(values.count() - first);
             let offsets = &mut offsets[..=count];
             values.offsets(first, offsets);
-            for (key, &[start, end]) in keys.iter_mut().zip(offsets.array_windows()) {
-                let start = code_index(start.cast_signed());
-                *key = key_at(data, start, code_index(end.cast_signed()) - start);
-            }
+            keys_of(data, offsets, &mut keys[..count]);
             let matches = flags.matches(&keys[..count], &mut found);
             for &row in &found[..matches] {
                 let row = first + usize::from(row);

@@ -1,7 +1,7 @@
 //! What is found for a packed value is exactly what hits cover it, in every way of finding it.
 
 use super::super::flags::FLAG_BITS;
-use super::{Groups, Hit, key_at, key_of_bytes};
+use super::{Groups, Hit};
 use crate::shared::index::QuestionIndex;
 use gadus_base::Random;
 
@@ -63,15 +63,4 @@ fn nothing_asked_is_nothing_found() {
     assert!(groups.find(5).is_empty() && !groups.flags(7).may_hold(5));
     let behind = Groups::of(&[Hit { low: 101, high: 200, questions: &[1] }], 100);
     assert!((0..=100).all(|value| behind.find(value).is_empty()));
-}
-
-#[test]
-fn a_string_among_others_has_the_key_that_it_has_alone() {
-    let data = b"the quick brown fox";
-    for start in 0..data.len() {
-        for end in start..=data.len() {
-            let alone = key_of_bytes(&data[start..end]);
-            assert_eq!(key_at(data, start, end - start), alone, "{start}..{end}");
-        }
-    }
 }
