@@ -73,17 +73,22 @@ fn passing_of(sample: &Sample, test: &Test) -> usize {
     let below = |bound: &Datum| values.partition_point(|value| value < bound);
     let up_to = |bound: &Datum| values.partition_point(|value| value <= bound);
     let all = values.len();
+    let equal = |value: &Datum| {
+        let rest = &values[below(value)..];
+        // Most values that are asked for are in no sample.
+        if rest.first() == Some(value) { rest.partition_point(|other| other <= value) } else { 0 }
+    };
     match test {
         Test::Compare(comparison, bound) => match comparison {
-            Comparison::Equal => up_to(bound) - below(bound),
-            Comparison::NotEqual => all - (up_to(bound) - below(bound)),
+            Comparison::Equal => equal(bound),
+            Comparison::NotEqual => all - equal(bound),
             Comparison::Less => below(bound),
             Comparison::LessOrEqual => up_to(bound),
             Comparison::Greater => all - up_to(bound),
             Comparison::GreaterOrEqual => all - below(bound),
         },
         Test::Between(low, high) => up_to(high).saturating_sub(below(low)),
-        Test::In(values) => values.iter().map(|value| up_to(value) - below(value)).sum(),
+        Test::In(values) => values.iter().map(equal).sum(),
         Test::StartsWith(prefix) => {
             let prefix = prefix.as_slice();
             let is_below = |value: &Datum| match value {

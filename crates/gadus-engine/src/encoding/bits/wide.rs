@@ -3,9 +3,12 @@
 //! - Eight values fill as many whole bytes as one has bits. Each half of a register takes sixteen bytes
 //!   that begin with the first or the fifth of them; a shuffle brings the four bytes that a value lies
 //!   within to its lane, and a shift of its own brings its lowest bit to the lane's.
-//! - So a value and what lies before it in its first byte fit four bytes: widths of up to 25 bits.
+//! - So a value and what lies before it in its first byte fit four bytes: widths of up to 25 bits. Values of
+//!   up to 57 bits fit eight ([`wider`]).
 
 #![allow(unsafe_code)] // sixteen bytes at a time are read and written by address; see each place
+
+mod wider;
 
 use std::arch::x86_64::{
     __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_castsi256_ps, _mm256_castsi256_si128,
@@ -26,6 +29,9 @@ const HALF_BYTES: usize = 16;
 /// Unpacks values from the start of `words` on, as many groups of eight as `to` has room for and `words`
 /// has bytes for; returns how many values. None where values of this width are not unpacked here.
 pub(super) fn unpack(words: &[u64], width: u8, to: &mut [u64]) -> usize {
+    if width > WIDTH_MAX {
+        return wider::unpack(words, width, to);
+    }
     let (groups, _) = to.as_chunks_mut::<GROUP>();
     let count = groups_of(words, width, groups.len());
     if count > 0 {
