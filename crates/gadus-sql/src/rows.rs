@@ -29,8 +29,13 @@ impl RowStream {
 
     /// One row with one text.
     pub(crate) fn text(name: &str, text: &str) -> Result<Self> {
+        Self::texts(name, vec![text])
+    }
+
+    /// A row for each text.
+    pub(crate) fn texts(name: &str, texts: Vec<&str>) -> Result<Self> {
         let schema = Arc::new(Schema::new(vec![Field::new(name, DataType::Utf8, false)]));
-        let column = Arc::new(StringArray::from(vec![text]));
+        let column = Arc::new(StringArray::from(texts));
         let batch = RecordBatch::try_new(schema.clone(), vec![column])?;
         Ok(Self::ready(schema, vec![batch]))
     }

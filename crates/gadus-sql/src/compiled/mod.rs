@@ -301,7 +301,7 @@ impl Compiled {
 
     /// How the statement runs, as EXPLAIN shows it.
     pub(crate) fn explain(&self) -> Result<Outcome> {
-        RowStream::text("plan", &self.explained()).map(Outcome::Rows)
+        RowStream::texts("plan", self.explained().lines().collect()).map(Outcome::Rows)
     }
 
     /// The same as text.

@@ -242,7 +242,8 @@ impl Session {
         } else {
             vec![format!("  alone now, by {} threads", self.engine.options().threads)]
         });
-        RowStream::text("plan", &lines.join("\n")).map(Outcome::Rows)
+        let lines = lines.iter().flat_map(|line| line.lines()).collect();
+        RowStream::texts("plan", lines).map(Outcome::Rows)
     }
 
     /// When the next shared scan would answer.
