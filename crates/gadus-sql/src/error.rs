@@ -67,3 +67,9 @@ pub(crate) fn input(message: impl Into<String>) -> Error {
 pub(crate) fn unsupported(what: &str) -> Error {
     Error::new(ErrorKind::Unsupported, format!("{what} is not supported"))
 }
+
+/// Whether a statement that failed in a shared scan is to be carried out alone: its table has another
+/// shape, somebody else has locked or changed one of its rows, or the scan's snapshot was given up.
+pub(crate) fn is_for_alone(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Locked | ErrorKind::SnapshotTooOld)
+}

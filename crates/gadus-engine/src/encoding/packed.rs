@@ -87,6 +87,12 @@ impl Packed {
         u64::MAX.checked_shr(64 - u32::from(self.width)).unwrap_or(0)
     }
 
+    /// How far a value is from the base; none where no slot may hold it.
+    pub(crate) fn distance_to(&self, value: i64) -> Option<u64> {
+        let distance = u64::try_from(i128::from(value) - i128::from(self.base)).ok()?;
+        Some(distance).filter(|distance| *distance <= self.distance_max())
+    }
+
     /// Has the processor fetch a value.
     pub(super) fn prefetch(&self, index: usize) {
         prefetch(&self.words, index * usize::from(self.width) / 64);

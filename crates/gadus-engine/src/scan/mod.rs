@@ -27,7 +27,6 @@ pub use predicate::{Comparison, Predicate, Test};
 use crate::encoding::Column;
 use crate::error::{Error, Result};
 use crate::segment::{SegmentVersion, column_number};
-use crate::shared::{Question, Wanted};
 use crate::snapshot::Table;
 use crate::tours::Seat;
 use crate::types::TableSchema;
@@ -108,18 +107,10 @@ impl Scan {
         &self.table
     }
 
-    /// The columns that it hands out.
+    /// What it was asked for; bounds of one column are one predicate.
     #[must_use]
-    pub fn projection(&self) -> &[usize] {
-        &self.request.projection
-    }
-
-    /// What it reads as a question, which gives up beyond so many rows; none where rows come with ids.
-    #[must_use]
-    pub fn question(&self, rows_max: usize) -> Option<Question> {
-        let predicates = self.request.predicates.clone();
-        (!self.request.with_row_ids)
-            .then_some(Question { predicates, wanted: Wanted::Rows { rows_max } })
+    pub fn request(&self) -> &ScanRequest {
+        &self.request
     }
 
     /// How many morsels there are.

@@ -261,6 +261,7 @@ impl Clock {
                         self.changed.notify_all();
                     }
                     None => {
+                        self.cores.pass_ends();
                         let now = clock().now();
                         let bounds = self.limits.bounds(None);
                         state.queues.end(table, 0, Duration::ZERO, bounds, now);
@@ -338,7 +339,9 @@ impl Clock {
     }
 
     fn end(&self, state: &mut State, running: &Running, took: Duration) {
-        self.cores.pass_ends();
+        if state.passes.is_empty() {
+            self.cores.pass_ends();
+        }
         let answered = running.asked() + running.modifications();
         let bounds = self.limits.bounds(state.paces.get(&running.table));
         state.queues.end(running.table, answered, took, bounds, clock().now());

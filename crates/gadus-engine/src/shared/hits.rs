@@ -26,8 +26,7 @@ pub(super) fn dictionary_hits<'a>(
     let all = 0..values.count();
     meet(values, all, points, &|(value, _)| value, &mut |code, (_, questions)| {
         let code = i64::try_from(code).expect("a dictionary fits memory");
-        // Codes below the base do not occur.
-        if let Ok(distance) = u64::try_from(code - codes.base()) {
+        if let Some(distance) = codes.distance_to(code) {
             hits.push(Hit { low: distance, high: distance, questions });
         }
     });
@@ -60,7 +59,7 @@ pub(super) fn meet<'a, T>(
 pub(super) fn integer_hits<'a>(packed: &Packed, points: Points<'a>) -> Vec<Hit<'a>> {
     let hit = |(value, questions): &'a (Datum, Vec<QuestionIndex>)| {
         let Datum::Integer(value) = value else { return None };
-        let distance = u64::try_from(i128::from(*value) - i128::from(packed.base())).ok()?;
+        let distance = packed.distance_to(*value)?;
         Some(Hit { low: distance, high: distance, questions })
     };
     points.iter().filter_map(hit).collect()

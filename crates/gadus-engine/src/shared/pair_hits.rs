@@ -3,7 +3,7 @@
 use super::flags::Flags;
 use super::hits::{Askers, meet};
 use super::index::QuestionIndex;
-use crate::encoding::{Body, Column, Packed, code_index};
+use crate::encoding::{Body, Column, code_index};
 use crate::types::Datum;
 
 /// Two values, and who asks for them together.
@@ -107,7 +107,7 @@ fn distances_of(column: &Column, values: &[Datum]) -> Option<Vec<Option<u64>>> {
     let packed = column.packed()?;
     let Body::Dictionary { values: known, .. } = &column.body else {
         let distance = |value: &Datum| match value {
-            Datum::Integer(value) => distance_of(packed, *value),
+            Datum::Integer(value) => packed.distance_to(*value),
             _ => None,
         };
         return Some(values.iter().map(distance).collect());
@@ -116,14 +116,9 @@ fn distances_of(column: &Column, values: &[Datum]) -> Option<Vec<Option<u64>>> {
     let places = values.iter().enumerate().collect::<Vec<_>>();
     meet(known, 0..known.count(), &places, &|(_, value)| value, &mut |code, (place, _)| {
         let code = i64::try_from(code).expect("a dictionary fits memory");
-        distances[*place] = distance_of(packed, code);
+        distances[*place] = packed.distance_to(code);
     });
     Some(distances)
-}
-
-fn distance_of(packed: &Packed, value: i64) -> Option<u64> {
-    let distance = u64::try_from(i128::from(value) - i128::from(packed.base())).ok()?;
-    Some(distance).filter(|distance| *distance <= packed.distance_max())
 }
 
 #[cfg(test)]

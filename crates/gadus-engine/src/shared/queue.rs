@@ -4,7 +4,8 @@
 //!   questions and one for modifications.
 //! - A lone statement does not wait. After a pass that has answered many, the next one gathers: as long
 //!   as statements come faster than the last pass answered them, or modifications are still carried out,
-//!   and others that had an answer may still come back. Otherwise two halves of the askers take turns, and each pays for whole passes.
+//!   and others that had an answer may still come back. Otherwise two halves of the askers take turns, and
+//!   each pays for whole passes.
 
 use super::asked::Ticket;
 use super::limits::ScanLimits;

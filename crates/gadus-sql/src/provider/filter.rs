@@ -9,15 +9,7 @@ use gadus_engine::{ColumnType, Comparison, Datum, Predicate, TableSchema, Test, 
 /// The engine's form of a filter, where it has one that means the same.
 pub(crate) fn predicate_of(filter: &Expr, schema: &TableSchema) -> Option<Predicate> {
     match filter {
-        // What the planner makes of short lists, too.
-        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
-            let (one, other) = (values_of(left, schema)?, values_of(right, schema)?);
-            let mut constants = one.1;
-            constants.extend(other.1);
-            constants.sort();
-            constants.dedup();
-            (one.0 == other.0).then_some(Predicate { column: one.0, test: Test::In(constants) })
-        }
+        Expr::BinaryExpr(BinaryExpr { op: Operator::Or, .. }) => alternatives(filter, schema),
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
             let comparison = comparison(*op)?;
             if let Some(column) = column_index(left, schema) {
@@ -52,14 +44,27 @@ pub(crate) fn predicate_of(filter: &Expr, schema: &TableSchema) -> Option<Predic
     }
 }
 
-/// The column of which a filter wants one of some values.
-fn values_of(filter: &Expr, schema: &TableSchema) -> Option<(usize, Vec<Datum>)> {
-    let Predicate { column, test } = predicate_of(filter, schema)?;
-    match test {
-        Test::Compare(Comparison::Equal, value) => Some((column, vec![value])),
-        Test::In(values) => Some((column, values)),
-        _ => None,
+/// `a = 1 OR a = 2` as a list, which is also what the planner makes of short lists.
+fn alternatives(filter: &Expr, schema: &TableSchema) -> Option<Predicate> {
+    let (mut parts, mut columns, mut constants) = (vec![filter], Vec::new(), Vec::new());
+    while let Some(part) = parts.pop() {
+        if let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) = part {
+            parts.extend([&**left, &**right]);
+            continue;
+        }
+        let Predicate { column, test } = predicate_of(part, schema)?;
+        columns.push(column);
+        match test {
+            Test::Compare(Comparison::Equal, value) => constants.push(value),
+            Test::In(values) => constants.extend(values),
+            _ => return None,
+        }
     }
+    constants.sort();
+    constants.dedup();
+    let (&column, others) = columns.split_first()?;
+    let is_one = others.iter().all(|other| *other == column);
+    is_one.then_some(Predicate { column, test: Test::In(constants) })
 }
 
 fn comparison(operator: Operator) -> Option<Comparison> {

@@ -115,7 +115,13 @@ impl ExecutionPlan for KeptScanExec {
         }
         let name = self.table.name.clone();
         let (properties, progress) = (self.properties.clone(), self.binding.reading().progress);
-        Ok(Arc::new(ScanExec::with_properties(name, scan, self.limit, properties, progress)))
+        Ok(Arc::new(ScanExec::with_properties(
+            name,
+            Arc::new(scan),
+            self.limit,
+            properties,
+            progress,
+        )))
     }
 
     fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

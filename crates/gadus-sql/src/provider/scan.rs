@@ -3,9 +3,8 @@
 //! - A partition that is disturbed takes fewer morsels; none waits for another.
 //! - Instead, the rows may be asked of the table's next shared scan: one partition then has all of them.
 
-use crate::error::to_datafusion;
+use crate::error::{is_for_alone, to_datafusion};
 use crate::progress::Progress;
-use crate::session::is_for_alone;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -13,6 +12,7 @@ use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PhysicalExpr, PlanProperties,
@@ -37,17 +37,16 @@ pub(crate) struct ScanExec {
     next: Arc<AtomicUsize>,
     properties: Arc<PlanProperties>,
     progress: Arc<Progress>,
-    shared: Mutex<Shared>,
+    rows: Mutex<Rows>,
 }
 
-/// What a scan has to do with those of others.
-#[derive(Debug, Default)]
-struct Shared {
-    /// Its rows are asked of a shared scan. Until the partition begins that has them.
-    asked: Option<Asked>,
-    is_asked: bool,
-    /// It says that it scans, as long as it does.
-    alone: Option<Arc<ScansAlone>>,
+/// Where a scan's rows come from.
+#[derive(Debug)]
+enum Rows {
+    /// It reads them; it may say that it scans, as long as it does.
+    Read(Option<Arc<ScansAlone>>),
+    /// A shared scan finds them: until the partition begins that has them.
+    Asked(Option<Asked>),
 }
 
 impl ScanExec {
@@ -59,46 +58,48 @@ impl ScanExec {
         progress: Arc<Progress>,
     ) -> Self {
         let properties = properties(scan.schema().clone(), partitions(threads, &scan));
-        Self::with_properties(table, scan, limit, properties, progress)
+        Self::with_properties(table, Arc::new(scan), limit, properties, progress)
     }
 
     /// A scan in the place of one with these properties.
     pub(super) fn with_properties(
         table: String,
-        scan: Scan,
+        scan: Arc<Scan>,
         limit: Option<usize>,
         properties: Arc<PlanProperties>,
         progress: Arc<Progress>,
     ) -> Self {
-        let (next, shared) = Default::default();
-        Self { table, scan: Arc::new(scan), limit, next, properties, progress, shared }
+        let (next, rows) = (Arc::default(), Mutex::new(Rows::Read(None)));
+        Self { table, scan, limit, next, properties, progress, rows }
     }
 
-    /// The scan of a plan that has just one.
+    /// The scan of a plan that has just one, and runs it once.
     pub(crate) fn only_of(plan: &dyn ExecutionPlan) -> Option<&Self> {
-        fn add<'a>(plan: &'a dyn ExecutionPlan, scans: &mut Vec<&'a ScanExec>) {
+        /// Returns whether all of the plan runs once.
+        fn add<'a>(plan: &'a dyn ExecutionPlan, scans: &mut Vec<&'a ScanExec>) -> bool {
             scans.extend(plan.downcast_ref::<ScanExec>());
-            plan.children().into_iter().for_each(|child| add(&**child, scans));
+            let once = plan.downcast_ref::<RecursiveQueryExec>().is_none();
+            once && plan.children().into_iter().all(|child| add(&**child, scans))
         }
         let mut scans = Vec::new();
-        add(plan, &mut scans);
-        if let [scan] = scans[..] { Some(scan) } else { None }
+        let once = add(plan, &mut scans);
+        if let [scan] = scans[..] { Some(scan).filter(|_| once) } else { None }
     }
 
-    /// What it reads; none where it reads no more than it must.
+    /// What it reads; none where it stops as soon as it has enough rows, or these come with ids.
     pub(crate) fn whole(&self) -> Option<&Scan> {
-        self.limit.is_none().then_some(&self.scan)
+        let is_whole = self.limit.is_none() && !self.scan.request().with_row_ids;
+        is_whole.then_some(&self.scan)
     }
 
     /// Has its rows be those that a shared scan finds, unless these are too many.
     pub(crate) fn ask(&self, asked: Asked) {
-        let mut shared = self.shared.lock();
-        (shared.asked, shared.is_asked) = (Some(asked), true);
+        *self.rows.lock() = Rows::Asked(Some(asked));
     }
 
     /// Has it say that it scans.
     pub(crate) fn scans_alone(&self, alone: ScansAlone) {
-        self.shared.lock().alone = Some(Arc::new(alone));
+        *self.rows.lock() = Rows::Read(Some(Arc::new(alone)));
     }
 }
 
@@ -167,28 +168,22 @@ impl ExecutionPlan for ScanExec {
     }
 
     fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
-        let (next, shared) = Default::default();
-        Ok(Arc::new(Self {
-            table: self.table.clone(),
-            scan: self.scan.clone(),
-            limit: self.limit,
-            next,
-            properties: self.properties.clone(),
-            progress: self.progress.clone(),
-            shared,
-        }))
+        let (table, scan) = (self.table.clone(), self.scan.clone());
+        let (properties, progress) = (self.properties.clone(), self.progress.clone());
+        Ok(Arc::new(Self::with_properties(table, scan, self.limit, properties, progress)))
     }
 
     fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let mut shared = self.shared.lock();
-        let source = match (shared.is_asked, shared.asked.take()) {
-            (true, Some(asked)) => Source::Asked(asked, self.reader(None)),
-            (true, None) => Source::Nothing,
-            (false, _) => {
+        let source = match &mut *self.rows.lock() {
+            Rows::Asked(asked) => match asked.take() {
+                Some(asked) => Source::Asked(asked, self.reader(None)),
+                None => Source::Nothing,
+            },
+            Rows::Read(alone) => {
                 if partition == 0 {
                     self.progress.scan_begins(self.scan.morsels());
                 }
-                Source::Own(self.reader(shared.alone.clone()))
+                Source::Own(self.reader(alone.clone()))
             }
         };
         let schema: SchemaRef = self.scan.schema().clone();
@@ -247,7 +242,7 @@ impl Source {
             Self::Found { scan, answer, next } => match &**answer {
                 Answer::Rows(rows) if *next < rows.batches() => {
                     *next += 1;
-                    Some(rows.batch(*next - 1, scan.projection()).map_err(to_datafusion)?)
+                    Some(rows.batch(*next - 1, &scan.request().projection).map_err(to_datafusion)?)
                 }
                 _ => None,
             },

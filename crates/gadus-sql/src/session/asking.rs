@@ -10,7 +10,7 @@ use super::{Session, State};
 use crate::compiled::Budget;
 use crate::provider::ScanExec;
 use datafusion::physical_plan::ExecutionPlan;
-use gadus_engine::{Engine, Result};
+use gadus_engine::{Engine, Question, Result, Wanted};
 
 /// Who may ask.
 #[derive(Debug, Clone)]
@@ -50,11 +50,11 @@ impl Asking {
         }
         #[allow(clippy::cast_precision_loss)] // a small constant
         let most = STREAMED_ROWS_MIN as f64;
-        if let Some(question) = scan.question(self.budget.found_rows()) {
-            let estimate = table.estimate(&question)?;
-            if estimate.looked_up_by.is_some() && estimate.rows < most {
-                exec.ask(self.engine.ask(table.schema(), question)?);
-            }
+        let wanted = Wanted::Rows { rows_max: self.budget.found_rows() };
+        let question = Question { predicates: scan.request().predicates.clone(), wanted };
+        let estimate = table.estimate(&question)?;
+        if estimate.looked_up_by.is_some() && estimate.rows < most {
+            exec.ask(self.engine.ask(table.schema(), question)?);
         }
         Ok(())
     }

@@ -28,8 +28,8 @@ pub(crate) use asking::Asking;
 pub(crate) use cancel::Cancel;
 pub(crate) use insert::target_columns;
 pub(crate) use modify::{column_index, folded, table_name};
-use run::Source;
 pub(crate) use run::parse;
+use run::Source;
 
 use crate::compiled::{Budget, CompiledCache};
 use crate::kept::KeptPlans;
@@ -45,7 +45,6 @@ use gadus_engine::{
 };
 use locking::Locking;
 use scanning::ScanSharing;
-pub(crate) use scanning::is_for_alone;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

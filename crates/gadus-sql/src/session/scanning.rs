@@ -9,6 +9,7 @@ use super::cancel::Flag;
 use super::locking::Part;
 use super::{Outcome, Session, State};
 use crate::compiled::Compiled;
+use crate::error::is_for_alone;
 use crate::rows::RowStream;
 use crate::value::Value;
 use gadus_engine::{
@@ -44,13 +45,6 @@ impl Drop for Withdrawn {
     fn drop(&mut self) {
         let _ = self.0.withdraw();
     }
-}
-
-/// Whether a modification that failed in a shared scan is to be carried out alone: its table has
-/// another shape, somebody else has locked or changed one of its rows, or the scan's snapshot was given
-/// up.
-pub(crate) fn is_for_alone(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Locked | ErrorKind::SnapshotTooOld)
 }
 
 /// Whether others should not wait until so many rows are changed.

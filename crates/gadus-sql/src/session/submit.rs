@@ -1,8 +1,9 @@
 //! Statements that are begun, and answered later: thousands of them from one thread.
 
 use super::cancel::Flag;
-use super::scanning::{ScanSharing, carried_out, is_for_alone, modifies_many};
+use super::scanning::{ScanSharing, carried_out, modifies_many};
 use super::{Boxed, Cancel, Outcome, Session};
+use crate::error::is_for_alone;
 use crate::shape::shape_of;
 use crate::value::Value;
 use gadus_engine::Result;

@@ -1,6 +1,6 @@
 //! Statements that are planned, and what of them is shared.
 
-use crate::scanning::{ROWS, filled, rows_of, set, statement};
+use crate::scanning::{ROWS, compare, filled, rows_of, set, sorted, statement};
 use crate::support::Shell;
 use gadus_base::Random;
 use gadus_engine::{CacheScope, ErrorKind};
@@ -42,15 +42,7 @@ fn plans_of_one_scan_are_answered_in_shared_scans() {
                 let mut random = Random::seeded(11).child(round);
                 let texts = sessions.iter().map(|_| planned_statement(&mut random));
                 let texts = texts.collect::<Vec<_>>();
-                for session in &sessions {
-                    set(session, "always").await;
-                }
-                let all = sessions.iter().zip(&texts).map(|(session, text)| rows_of(session, text));
-                let shared = futures::future::join_all(all).await;
-                for ((session, text), shared) in sessions.iter().zip(&texts).zip(shared) {
-                    set(session, "never").await;
-                    assert_eq!(shared, rows_of(session, text).await, "{text}");
-                }
+                compare(&sessions, &texts).await;
             }
         });
         let after = shell.engine().statistics().clock;
@@ -75,6 +67,13 @@ fn a_plan_of_many_rows_or_of_a_transaction_scans_by_itself() {
     assert_eq!(shell.engine().statistics().clock.questions, before);
     assert_ne!(shell.run(mine), "MINE");
     assert_eq!(shell.engine().statistics().clock.questions, before + 1);
+    // What runs its scan again and again has one snapshot for all of them.
+    let recursive = "WITH RECURSIVE steps AS (SELECT 1 AS step UNION ALL \
+        SELECT step + 1 FROM steps, bookings WHERE passenger = 39595 AND step < 4) \
+        SELECT count(*) FROM steps";
+    let asked = shell.engine().statistics().clock.questions;
+    assert_eq!(shell.run(recursive), "4");
+    assert_eq!(shell.engine().statistics().clock.questions, asked);
     // Once kept, it is bound anew each time.
     for _ in 0..3 {
         shell.run("UPDATE bookings SET note = note || 'x' WHERE id = 5");
@@ -93,11 +92,6 @@ fn a_statement_that_may_keep_little_is_answered_all_the_same() {
         shell.run("SET gadus.statement_memory = '2KiB'");
         let little = shell.run(&text);
         shell.run("SET gadus.statement_memory = '64MiB'");
-        let sorted = |rows: &str| {
-            let mut rows = rows.lines().map(str::to_owned).collect::<Vec<_>>();
-            rows.sort();
-            rows
-        };
         assert_eq!(sorted(&little), sorted(&shell.run(&text)), "{text}");
     }
     assert_eq!(shell.run("SHOW gadus.statement_memory"), "64 MiB");
@@ -132,4 +126,28 @@ fn plans_that_scan_one_table_together_miss_nothing() {
     let after = shell.engine().statistics().clock;
     assert_eq!(after.plan_scans - before.plan_scans, 40);
     assert!(after.plan_scan_time > before.plan_scan_time);
+}
+
+#[test]
+fn alternatives_of_one_column_are_a_list_however_many() {
+    let shell = filled(1);
+    let chain = |count: u64, column: &str| {
+        let parts = (1..=count).map(|id| format!("{column} = {id}")).collect::<Vec<_>>();
+        parts.join(" OR ")
+    };
+    for (count, more) in
+        [(3, ""), (3, " AND fare * 1 >= 0"), (900, ""), (900, " AND fare * 1 >= 0")]
+    {
+        let text = format!("SELECT count(*) FROM bookings WHERE ({}){more}", chain(count, "id"));
+        assert_eq!(shell.run(&text), count.to_string());
+    }
+    let nested = "SELECT count(*) FROM bookings WHERE id = 1 OR (2 = id OR id IN (3, 4, 1))";
+    assert_eq!(shell.run(nested), "4");
+    assert!(shell.run(&format!("EXPLAIN {nested}")).starts_with("Compiled"));
+    for other in
+        ["id = 1 OR passenger = 15838", "id = 1 OR id = NULL OR id = 2", "id < 2 OR id = 2"]
+    {
+        let text = format!("SELECT count(*) FROM bookings WHERE {other}");
+        assert_eq!(shell.run(&text), "2", "{other}");
+    }
 }

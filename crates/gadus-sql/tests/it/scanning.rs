@@ -87,6 +87,26 @@ pub(crate) async fn set(session: &Session, sharing: &str) {
     session.execute(&format!("SET gadus.sharing = {sharing}"), &[]).await.unwrap();
 }
 
+/// Each session asks a question, all at once; then each asks alone.
+pub(crate) async fn compare(sessions: &[Session], texts: &[String]) {
+    for session in sessions {
+        set(session, "always").await;
+    }
+    let asked = sessions.iter().zip(texts).map(|(session, text)| rows_of(session, text));
+    let shared = futures::future::join_all(asked).await;
+    for ((session, text), shared) in sessions.iter().zip(texts).zip(shared) {
+        set(session, "never").await;
+        assert_eq!(shared, rows_of(session, text).await, "{text}");
+    }
+}
+
+/// The lines of an answer, sorted.
+pub(crate) fn sorted(rows: &str) -> Vec<&str> {
+    let mut rows = rows.lines().collect::<Vec<_>>();
+    rows.sort_unstable();
+    rows
+}
+
 /// Many sessions ask at once, some of them the same; then each is asked alone.
 fn compare_many(shell: &Shell, seed: u64) {
     shell.runtime.block_on(async {
@@ -96,15 +116,7 @@ fn compare_many(shell: &Shell, seed: u64) {
             let mut random = Random::seeded(seed).child(round);
             let mut texts = (0..20).map(|_| statement(&mut random)).collect::<Vec<_>>();
             texts.extend(vec![texts[19].clone(); 4]);
-            for session in &sessions {
-                set(session, "always").await;
-            }
-            let asked = sessions.iter().zip(&texts).map(|(session, text)| rows_of(session, text));
-            let shared = futures::future::join_all(asked).await;
-            for ((session, text), shared) in sessions.iter().zip(&texts).zip(shared) {
-                set(session, "never").await;
-                assert_eq!(shared, rows_of(session, text).await, "{text}");
-            }
+            compare(&sessions, &texts).await;
         }
     });
 }
@@ -142,11 +154,6 @@ fn groups_and_orders_are_those_of_a_plan() {
         if text.contains("ORDER BY") {
             assert_eq!(compiled, planned, "{text}");
         } else {
-            let sorted = |rows: &str| {
-                let mut rows = rows.lines().map(str::to_owned).collect::<Vec<_>>();
-                rows.sort();
-                rows
-            };
             assert_eq!(sorted(&compiled), sorted(&planned), "{text}");
         }
         let plan = shell.run(&format!("EXPLAIN {text}"));

@@ -1,7 +1,8 @@
 //! `gadus bench bookings`: many different questions about bookings, on columns that have no index.
 //!
 //! - Closed loop: so many statements are outstanding all the time, divided among clients with a thread
-//!   each; whenever one is answered, and its rows are read, the client submits the next. Latencies count from there.
+//!   each; whenever one is answered, and its rows are read, the client submits the next. Latencies count
+//!   from there.
 //! - Open loop: statements come at a rate, whatever has been answered.
 //! - Beside all stands the bare pass, which the machine's memory and cores alone limit.
 //! - The answers to some statements of each shape are compared before anything is measured.
