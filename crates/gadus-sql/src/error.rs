@@ -49,7 +49,7 @@ pub(crate) fn from_parser(error: &ParserError) -> Error {
     let message = match error {
         ParserError::TokenizerError(message) | ParserError::ParserError(message) => message.clone(),
         ParserError::RecursionLimitExceeded => {
-            return Error::new(ErrorKind::Limit, "the statement is nested too deeply");
+            return limit("the statement is nested too deeply");
         }
     };
     Error::new(ErrorKind::Input, format!("syntax error: {message}"))
@@ -62,6 +62,10 @@ pub(crate) fn to_datafusion(error: Error) -> DataFusionError {
 
 pub(crate) fn input(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Input, message)
+}
+
+pub(crate) fn limit(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Limit, message)
 }
 
 pub(crate) fn unsupported(what: &str) -> Error {

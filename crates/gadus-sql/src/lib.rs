@@ -30,6 +30,7 @@ mod error;
 mod kept;
 mod progress;
 mod provider;
+mod room;
 mod rows;
 mod session;
 mod shape;

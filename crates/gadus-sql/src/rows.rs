@@ -4,6 +4,7 @@
 //!   statement is cancelled.
 
 use crate::error::from_datafusion;
+use crate::room::Roomy;
 use crate::session::Cancel;
 use arrow::array::{RecordBatch, RecordBatchOptions, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -61,6 +62,11 @@ impl RowStream {
             Some((batch, (batches, what)))
         });
         Self { schema, batches: held.boxed() }
+    }
+
+    /// The same rows, of a deep plan.
+    pub(crate) fn with_room(self) -> Self {
+        Self { schema: self.schema, batches: Roomy(self.batches).boxed() }
     }
 
     /// The same rows under other headings; columns without one keep theirs.

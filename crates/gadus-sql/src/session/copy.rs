@@ -112,7 +112,7 @@ impl Session {
             }
             CopySource::Query(query) => query.to_string(),
         };
-        let mut statement = Statement::clone(&super::run::parse(&text)?.statement);
+        let mut statement = Statement::clone(&super::parse(&text)?.statement);
         let snapshot = state.snapshot(&self.engine)?;
         let context = self.planner(snapshot, &mut statement).await?;
         let plan = super::query::plan(&context, statement, parameters).await?;

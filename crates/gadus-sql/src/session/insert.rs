@@ -100,7 +100,7 @@ impl Session {
 
     /// The value of an expression without columns.
     pub(super) async fn evaluate(&self, expression: &str) -> Result<ArrayRef> {
-        let prepared = super::run::parse(&format!("SELECT {expression}"))?;
+        let prepared = super::parse(&format!("SELECT {expression}"))?;
         let mut statement = Statement::clone(&prepared.statement);
         let context = self.planner(self.engine.snapshot()?, &mut statement).await?;
         let stream = self.stream(&context, statement, &[]).await?;

@@ -7,6 +7,7 @@
 
 mod asking;
 mod cancel;
+mod chains;
 mod columns;
 mod copy;
 mod deadlines;
@@ -17,6 +18,7 @@ mod for_update;
 mod insert;
 mod locking;
 mod modify;
+mod parse;
 mod query;
 mod run;
 mod scanning;
@@ -28,7 +30,7 @@ pub(crate) use asking::Asking;
 pub(crate) use cancel::Cancel;
 pub(crate) use insert::target_columns;
 pub(crate) use modify::{column_index, folded, table_name};
-pub(crate) use run::parse;
+pub(crate) use parse::parse;
 use run::Source;
 
 use crate::compiled::{Budget, CompiledCache};
@@ -114,6 +116,8 @@ pub struct Prepared {
     text: Arc<str>,
     statement: Arc<Statement>,
     parameters: usize,
+    /// Whether it is carried out with room on the stack.
+    is_deep: bool,
 }
 
 /// What a statement gave.
@@ -167,7 +171,7 @@ impl Sql {
 impl Session {
     /// Parses a statement for running it several times.
     pub fn prepare(&self, text: &str) -> Result<Prepared> {
-        run::parse(text)
+        parse::parse(text)
     }
 
     /// Runs one statement.

@@ -62,7 +62,7 @@ impl Session {
             Statement::Truncate(truncate) => {
                 for target in &truncate.table_names {
                     let text = format!("DELETE FROM {}", target.name);
-                    let delete = super::run::parse(&text)?;
+                    let delete = super::parse(&text)?;
                     if let Statement::Delete(delete) = &*delete.statement {
                         self.delete(transaction, delete, &[]).await?;
                     }

@@ -2,20 +2,17 @@
 
 use super::cancel::Flag;
 use super::for_update::refuse_nested_locks;
+use super::parse::parse;
 use super::transact::transact;
 use super::{Outcome, Prepared, Session, State};
 use crate::compiled::{Compiled, Writes};
-use crate::error::{from_parser, input, unsupported};
+use crate::error::{input, unsupported};
 use crate::kept::{Found, scalars};
+use crate::room::Roomy;
 use crate::shape::shape_of;
 use crate::value::Value;
-use datafusion::sql::sqlparser::ast::{
-    Expr, Statement, Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
-};
-use datafusion::sql::sqlparser::dialect::GenericDialect;
-use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::ast::Statement;
 use gadus_engine::{Autocommit, ErrorKind, Result, Transaction};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// What became of a statement that might have a kept plan.
@@ -55,57 +52,6 @@ const CONFLICT_RETRIES_MAX: usize = 100;
 
 /// Texts longer than this are not remembered: many of them would fill the memory.
 const KEPT_TEXT_BYTES_MAX: usize = 16 << 10;
-
-/// Nesting that the parser follows. Each level costs the stack of several calls; this many fit the
-/// smallest thread stack that runs statements.
-const NESTING_MAX: usize = 128;
-
-/// Parses one statement.
-pub(crate) fn parse(text: &str) -> Result<Prepared> {
-    let dialect = GenericDialect {};
-    let mut statements = Parser::new(&dialect)
-        .with_recursion_limit(NESTING_MAX)
-        .try_with_sql(text)
-        .and_then(|mut parser| parser.parse_statements())
-        .map_err(|error| from_parser(&error))?;
-    if statements.len() > 1 {
-        return Err(input("one statement at a time: split the script at its semicolons"));
-    }
-    let mut statement = statements.pop().ok_or_else(|| input("there is no statement"))?;
-    let parameters = number_parameters(&mut statement)?;
-    Ok(Prepared { text: Arc::from(text), statement: Arc::new(statement), parameters })
-}
-
-/// Gives `?` parameters their numbers; returns how many parameters there are.
-fn number_parameters(statement: &mut Statement) -> Result<usize> {
-    struct Numbering {
-        anonymous: usize,
-        greatest: usize,
-        wrong: Option<String>,
-    }
-    impl VisitorMut for Numbering {
-        type Break = ();
-        fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-            if let Expr::Value(ValueWithSpan { value: SqlValue::Placeholder(name), .. }) = expr {
-                if name == "?" {
-                    self.anonymous += 1;
-                    *name = format!("${}", self.anonymous);
-                }
-                match name.strip_prefix('$').and_then(|digits| digits.parse().ok()) {
-                    Some(number @ 1..=65_535) => self.greatest = self.greatest.max(number),
-                    _ => self.wrong = Some(name.clone()),
-                }
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    let mut numbering = Numbering { anonymous: 0, greatest: 0, wrong: None };
-    let _ = statement.visit(&mut numbering);
-    match numbering.wrong {
-        Some(name) => Err(input(format!("parameters are ? or $1 to $65535, not {name}"))),
-        None => Ok(numbering.greatest),
-    }
-}
 
 impl Session {
     /// Runs a statement, again where it had to wait for others or where they were first.
@@ -176,7 +122,17 @@ impl Session {
         refreshed?;
         // Kept apart: what DataFusion needs is large, and the future of every statement would be moved
         // with room for it.
-        flag.run(Box::pin(self.dispatch(state, prepared, parameters, again))).await
+        // A kept plan would run without room.
+        let again = again && !prepared.is_deep;
+        let dispatched = Box::pin(self.dispatch(state, prepared, parameters, again));
+        if !prepared.is_deep {
+            return flag.run(dispatched).await;
+        }
+        let outcome = flag.run(Roomy(dispatched)).await?;
+        Ok(match outcome {
+            Outcome::Rows(rows) => Outcome::Rows(rows.with_room()),
+            other => other,
+        })
     }
 
     /// Runs a statement whose shape has been, or now can be, compiled.
