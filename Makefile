@@ -26,8 +26,10 @@ build: prepare ## build the gadus program, optimised
 demo: build ## build, then show what Gadus does
 	@"$(TARGET)/release/gadus" demo
 
-test: prepare ## run every test
+test: ## run every test
+	@sh scripts/prepare.sh python
 	cargo test --workspace --locked
+	cargo xtask python
 
 check: prepare ## what a change must pass: fmt, tidy, clippy, tests, docs, licences
 	cargo xtask check

@@ -4,7 +4,8 @@
 # - Installs Debian packages when it may (as root, or by sudo without a password); otherwise prints
 #   the one command that is needed and stops.
 # - Never installs a Rust toolchain: which one, and how, is its owner's choice.
-# - `prepare.sh bench` also asks for what the benchmarks' peers need: python3 with venv.
+# - `prepare.sh python` also asks for what the Python package's tests and the benchmarks' peers need:
+#   python3 with venv.
 set -eu
 
 PATH="${HOME:-/root}/.cargo/bin:$PATH"
@@ -17,7 +18,7 @@ have() {
 # The standard library is linked by cc; ring compiles C and assembler; zstd and lz4 compile C.
 have cc && have ld && have ar || need="$need build-essential"
 
-if [ "${1:-}" = bench ]; then
+if [ "${1:-}" = python ]; then
     have python3 && python3 -c 'import ensurepip' >/dev/null 2>&1 || need="$need python3 python3-venv"
 fi
 

@@ -3,6 +3,7 @@
 //! - The standard library only, so that the first run costs two seconds.
 
 mod check;
+mod python;
 mod tidy;
 
 use std::io::{self, Write};
@@ -11,6 +12,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 cargo xtask check [PACKAGE...]  fmt, clippy, tidy, tests, docs, licences; all packages by default
+cargo xtask python [ARGUMENT...] the Python package as a wheel, and its tests; arguments are pytest's
 cargo xtask tidy                the house rules that no compiler checks
 cargo xtask tidy --write        the same, and records the present long functions
 ";
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
     let mut output = io::stdout().lock();
     let outcome = match words.as_slice() {
         ["check", packages @ ..] => check::run(&root(), packages, &mut output),
+        ["python", arguments @ ..] => python::run(&root(), arguments, &mut output),
         ["tidy"] => tidy::run(&root(), tidy::LongFunctions::Compare, &mut output),
         ["tidy", "--write"] => tidy::run(&root(), tidy::LongFunctions::Record, &mut output),
         _ => output.write_all(USAGE.as_bytes()).map(|()| words == ["help"]),

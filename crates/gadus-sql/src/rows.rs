@@ -16,7 +16,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// The rows of a query.
+/// The rows of a query; at their end it says so again and again.
 pub struct RowStream {
     schema: SchemaRef,
     batches: BoxStream<'static, Result<RecordBatch>>,
@@ -46,7 +46,7 @@ impl RowStream {
         batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
         cancel: &Arc<Cancel>,
     ) -> Self {
-        Self { schema, batches: Cancel::guard(cancel, batches).boxed() }
+        Self { schema, batches: Cancel::guard(cancel, batches).fuse().boxed() }
     }
 
     pub(crate) fn from_datafusion(stream: SendableRecordBatchStream, cancel: &Arc<Cancel>) -> Self {
@@ -61,7 +61,7 @@ impl RowStream {
             let batch = batches.next().await?;
             Some((batch, (batches, what)))
         });
-        Self { schema, batches: held.boxed() }
+        Self { schema, batches: held.fuse().boxed() }
     }
 
     /// The same rows, of a deep plan.

@@ -9,6 +9,8 @@ use crate::pending::Pending;
 use crate::rows::{BatchStream, Rows};
 use crate::runtime;
 use crate::statement::Statement;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use futures::future::BoxFuture;
 use gadus_engine::{Error, Result};
 use gadus_sql::{ProgressReading, Session, Sql, Value, split_statements};
@@ -140,6 +142,28 @@ impl Connection {
             return Ok(Appender::joining(self.session.clone(), table));
         }
         Appender::alone(Arc::new(self.sql.session()), table)
+    }
+
+    /// Lets statements of this connection read Arrow data as a table, without a copy. Tables of the
+    /// database have precedence; data that has the name already is replaced.
+    ///
+    /// # Errors
+    /// `Input` where a batch has another schema.
+    pub fn register(&self, name: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<()> {
+        self.session.register(name, schema, batches)
+    }
+
+    /// Takes back a name given to Arrow data; says whether there was such data.
+    pub fn unregister(&self, name: &str) -> bool {
+        self.session.unregister(name)
+    }
+
+    /// The names that a statement has in the place of tables, and that mean nothing at the moment.
+    ///
+    /// # Errors
+    /// `Input` when the text is no statement.
+    pub fn unknown_tables(&self, sql: &str) -> Result<Vec<String>> {
+        self.session.unknown_tables(sql)
     }
 
     /// Whether a transaction is open; while a statement runs, whether one was before it.

@@ -29,6 +29,22 @@ impl Pending {
     }
 }
 
+impl Pending {
+    /// Has somebody told what the statement gave, on a thread of the database, as soon as it is answered;
+    /// does not wait. He may block that thread.
+    ///
+    /// # Errors
+    /// When the system has no thread to give; then he is not told.
+    pub fn tell(self, somebody: impl FnOnce(Result<Outcome>) + Send + 'static) -> Result<()> {
+        let runtime = runtime::runtime()?;
+        runtime.spawn(async move {
+            let outcome = self.await;
+            runtime.spawn_blocking(move || somebody(outcome));
+        });
+        Ok(())
+    }
+}
+
 impl Future for Pending {
     type Output = Result<Outcome>;
 

@@ -7,7 +7,8 @@ use gadus_engine::Result;
 use gadus_sql::{Prepared, Session, Value};
 use std::sync::Arc;
 
-/// A statement that has been parsed, with places for parameters: `?` in order, or `$1`, `$2` …
+/// A statement that has been parsed, with places for parameters: `?` in order, `$1`, `$2` …,
+/// or `:name`
 #[derive(Debug, Clone)]
 pub struct Statement {
     session: Arc<Session>,
@@ -41,6 +42,12 @@ impl Statement {
     /// Those of the statement; what goes wrong later comes with the rows.
     pub fn query(&self, params: &[Value]) -> Result<Rows> {
         Ok(self.run(params)?.into_rows())
+    }
+
+    /// The names of its parameters, in the order of their values; empty where they have numbers.
+    #[must_use]
+    pub fn parameter_names(&self) -> &[String] {
+        self.prepared.parameter_names()
     }
 
     /// How many parameters it has.

@@ -1,6 +1,6 @@
 //! The catalog of one statement.
 //!
-//! - Schema `main` holds the tables, `public` is another name for it.
+//! - Schema `main` holds the tables and data of the program, `public` is another name for it.
 //! - Schema `gadus_rows` holds them with their row ids, for UPDATE and DELETE.
 //! - Schema `gadus_files` holds the files that this statement reads.
 //! - Schema `gadus` says who uses the database; no plan with it is kept.
@@ -9,6 +9,7 @@ use super::Reading;
 use super::system::{SYSTEM_SCHEMA, SYSTEM_TABLES, system_table};
 use super::table::SnapshotTable;
 use crate::kept::Binding;
+use crate::session::Frames;
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::error::DataFusionError;
@@ -33,6 +34,8 @@ pub(crate) type Files = HashMap<String, Arc<dyn TableProvider>>;
 pub(crate) struct SnapshotCatalog {
     snapshot: Snapshot,
     files: Arc<Files>,
+    /// What the program has given names.
+    frames: Arc<Frames>,
     /// None where a plan is to be kept.
     engine: Option<Engine>,
     threads: usize,
@@ -41,16 +44,22 @@ pub(crate) struct SnapshotCatalog {
 }
 
 impl SnapshotCatalog {
-    pub(crate) fn new(snapshot: Snapshot, files: Files, engine: &Engine, reading: Reading) -> Self {
+    /// Of a snapshot, files, and data of the program.
+    pub(crate) fn new(
+        snapshot: Snapshot,
+        (files, frames): (Files, Arc<Frames>),
+        engine: &Engine,
+        reading: Reading,
+    ) -> Self {
         let threads = engine.options().threads;
         let (files, engine) = (Arc::new(files), Some(engine.clone()));
-        Self { snapshot, files, engine, threads, binding: None, reading }
+        Self { snapshot, files, frames, engine, threads, binding: None, reading }
     }
 
     /// A catalog for a plan that is to be kept: its tables are those of the binding.
     pub(crate) fn for_keeping(snapshot: Snapshot, threads: usize, binding: Arc<Binding>) -> Self {
-        let (files, reading) = (Arc::default(), binding.reading());
-        Self { snapshot, files, engine: None, threads, binding: Some(binding), reading }
+        let (files, frames, reading) = (Arc::default(), Arc::default(), binding.reading());
+        Self { snapshot, files, frames, engine: None, threads, binding: Some(binding), reading }
     }
 }
 
@@ -111,7 +120,8 @@ impl SchemaProvider for SnapshotSchema {
             Kind::System => SYSTEM_TABLES.map(str::to_owned).to_vec(),
             _ => {
                 let tables = self.catalog.snapshot.tables();
-                tables.iter().map(|table| table.schema().name.clone()).collect()
+                let tables = tables.iter().map(|table| table.schema().name.clone());
+                tables.chain(self.catalog.frames.keys().cloned()).collect()
             }
         }
     }
@@ -127,20 +137,25 @@ impl SchemaProvider for SnapshotSchema {
             };
         }
         let with_row_ids = self.kind == Kind::Rows;
-        let threads = self.catalog.threads;
-        Ok(self.catalog.snapshot.find_table(name).map(|table| {
-            let binding = self.catalog.binding.clone();
-            let reading = self.catalog.reading.clone();
-            let table = SnapshotTable::new(table, with_row_ids, threads, binding, reading);
-            Arc::new(table) as Arc<dyn TableProvider>
-        }))
+        let catalog = &self.catalog;
+        let Some(table) = catalog.snapshot.find_table(name) else {
+            let frame = catalog.frames.get(&name.to_lowercase());
+            return Ok(frame.filter(|_| !with_row_ids).cloned());
+        };
+        let (binding, reading) = (catalog.binding.clone(), catalog.reading.clone());
+        let table = SnapshotTable::new(table, with_row_ids, catalog.threads, binding, reading);
+        Ok(Some(Arc::new(table)))
     }
 
     fn table_exist(&self, name: &str) -> bool {
         match self.kind {
             Kind::Files => self.catalog.files.contains_key(name),
             Kind::System => SYSTEM_TABLES.contains(&name),
-            _ => self.catalog.snapshot.find_table(name).is_some(),
+            Kind::Rows => self.catalog.snapshot.find_table(name).is_some(),
+            Kind::Main => {
+                let is_frame = || self.catalog.frames.contains_key(&name.to_lowercase());
+                self.catalog.snapshot.find_table(name).is_some() || is_frame()
+            }
         }
     }
 }

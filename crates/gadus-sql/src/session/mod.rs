@@ -15,6 +15,7 @@ mod define;
 mod end;
 mod files;
 mod for_update;
+mod frames;
 mod insert;
 mod locking;
 mod modify;
@@ -28,6 +29,7 @@ mod transact;
 
 pub(crate) use asking::Asking;
 pub(crate) use cancel::Cancel;
+pub(crate) use frames::Frames;
 pub(crate) use insert::target_columns;
 pub(crate) use modify::{column_index, folded, table_name};
 pub(crate) use parse::parse;
@@ -84,6 +86,7 @@ pub struct Session {
     cancel: Arc<Cancel>,
     ended: Arc<AtomicBool>,
     progress: Arc<Progress>,
+    frames: parking_lot::Mutex<Arc<Frames>>,
 }
 
 /// What a session remembers between statements.
@@ -116,6 +119,8 @@ pub struct Prepared {
     text: Arc<str>,
     statement: Arc<Statement>,
     parameters: usize,
+    /// Their names, in order, where they have names.
+    names: Arc<[String]>,
     /// Whether it is carried out with room on the stack.
     is_deep: bool,
 }
@@ -162,9 +167,10 @@ impl Sql {
     #[must_use]
     pub fn session(&self) -> Session {
         let shared = self.shared.clone();
-        let (state, outside, locker, cancel, ended, progress) = Default::default();
+        let (state, outside, locker, cancel, ended) = Default::default();
+        let (progress, frames) = Default::default();
         let engine = shared.engine.for_connection();
-        Session { shared, engine, state, outside, locker, cancel, ended, progress }
+        Session { shared, engine, state, outside, locker, cancel, ended, progress, frames }
     }
 }
 
@@ -228,6 +234,13 @@ impl Prepared {
     #[must_use]
     pub fn parameters(&self) -> usize {
         self.parameters
+    }
+
+    /// The names of the parameters, `:name` or `$name`, in the order of the values that are given for
+    /// them; empty where they have numbers.
+    #[must_use]
+    pub fn parameter_names(&self) -> &[String] {
+        &self.names
     }
 
     pub(crate) fn statement(&self) -> &Statement {

@@ -39,33 +39,63 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
         if let ControlFlow::Break(error) = statement.visit(&mut reading) {
             return Err(error);
         }
-        let (text, parameters) = (Arc::from(text), reading.greatest_parameter);
         let is_deep = is_deep || reading.levels.is_deep();
-        Ok(Prepared { text, statement: Arc::new(statement), parameters, is_deep })
+        let (text, statement) = (Arc::from(text), Arc::new(statement));
+        let (parameters, names) = (reading.parameters.count, Arc::from(reading.parameters.names));
+        Ok(Prepared { text, statement, parameters, names, is_deep })
     })
 }
 
-/// Goes through a statement: gives `?` parameters their numbers, and bounds its levels.
+/// Goes through a statement: gives its parameters their numbers, and bounds its levels.
 #[derive(Default)]
 struct Reading {
     levels: Levels,
-    anonymous_parameters: usize,
-    greatest_parameter: usize,
+    parameters: Parameters,
 }
 
-impl Reading {
-    fn number(&mut self, name: &mut String) -> Result<()> {
-        if name == "?" {
-            self.anonymous_parameters += 1;
-            *name = format!("${}", self.anonymous_parameters);
-        }
-        match name.strip_prefix('$').and_then(|digits| digits.parse().ok()) {
-            Some(number @ 1..=65_535) => {
-                self.greatest_parameter = self.greatest_parameter.max(number);
-                Ok(())
+/// The parameters of a statement: `?` in order, `$2` or `:2` by number, `:name` or `$name` by name.
+#[derive(Default)]
+struct Parameters {
+    /// The greatest number.
+    count: usize,
+    anonymous: usize,
+    /// The names, in the order in which they first came.
+    names: Vec<String>,
+    by_number: bool,
+}
+
+impl Parameters {
+    const COUNT_MAX: usize = 65_535;
+
+    /// Writes a parameter's number in the place of its text.
+    fn number(&mut self, text: &mut String) -> Result<()> {
+        let name = text.strip_prefix(['$', ':']).filter(|name| !name.is_empty());
+        let is_name = |name: &&str| !name.starts_with(|first: char| first.is_ascii_digit());
+        let number = if let Some(name) = name.filter(is_name) {
+            let known = self.names.iter().position(|known| known == name);
+            known.unwrap_or_else(|| {
+                self.names.push(name.to_owned());
+                self.names.len() - 1
+            }) + 1
+        } else {
+            self.by_number = true;
+            if text == "?" {
+                self.anonymous += 1;
+                self.anonymous
+            } else {
+                name.and_then(|digits| digits.parse().ok()).unwrap_or(0)
             }
-            _ => Err(input(format!("parameters are ? or $1 to $65535, not {name}"))),
+        };
+        if !(1..=Self::COUNT_MAX).contains(&number) {
+            let forms = "parameters are ?, $1 to $65535, or :name";
+            return Err(input(format!("{forms}, not {text}")));
         }
+        if self.by_number && !self.names.is_empty() {
+            return Err(input("parameters of one statement have either names or numbers"));
+        }
+        self.count = self.count.max(number);
+        *text = format!("${number}");
+        Ok(())
     }
 }
 
@@ -79,7 +109,7 @@ impl VisitorMut for Reading {
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
         or_break(match expr {
             Expr::Value(ValueWithSpan { value: SqlValue::Placeholder(name), .. }) => {
-                self.number(name)
+                self.parameters.number(name)
             }
             _ => Ok(()),
         })?;

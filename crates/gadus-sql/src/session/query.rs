@@ -61,7 +61,8 @@ impl Session {
     ) -> Result<SessionContext> {
         name_apart(statement);
         let files = take_files(statement, &self.shared.planner).await?;
-        let catalog = SnapshotCatalog::new(snapshot, files, &self.engine, self.reading());
+        let named = (files, self.frames());
+        let catalog = SnapshotCatalog::new(snapshot, named, &self.engine, self.reading());
         let mut state = self.shared.planner.clone();
         state.register_catalog_list(Arc::new(catalog));
         Ok(SessionContext::new_with_state(state))
@@ -97,6 +98,9 @@ impl Session {
         statement: &Statement,
         parameters: &[Value],
     ) -> Result<Option<KeptPlan>> {
+        if self.names_frame(statement) {
+            return Ok(None);
+        }
         let mut rest = statement.clone();
         name_apart(&mut rest);
         let files = take_files(&mut rest, &self.shared.planner).await?;

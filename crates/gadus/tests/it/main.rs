@@ -11,6 +11,7 @@ mod checks;
 mod clock;
 mod files;
 mod fork;
+mod frames;
 mod history;
 mod idle;
 mod locks;

@@ -67,6 +67,19 @@ fn a_value_is_given_only_as_a_type_that_holds_it() {
 }
 
 #[test]
+fn rows_that_have_ended_stay_so() {
+    let connection = connection();
+    // A plan that is made, one that is kept, a compiled statement.
+    connection.execute("CREATE TABLE t (n BIGINT)", &[]).unwrap();
+    for text in ["SELECT 1", "SELECT 1", "SELECT 1", "SELECT n FROM t WHERE n = 1"] {
+        let mut rows = connection.query(text, &[]).unwrap();
+        while rows.next_batch().unwrap().is_some() {}
+        assert!(rows.next_batch().unwrap().is_none());
+        assert!(rows.next().is_none());
+    }
+}
+
+#[test]
 fn batches_continue_where_single_rows_ended() {
     let connection = connection();
     connection.execute("CREATE TABLE t (n BIGINT)", &[]).unwrap();

@@ -1,0 +1,105 @@
+//! Python objects as the values of parameters.
+
+use crate::errors::{misuse, no_value};
+use crate::objects::{Classes, MICROSECONDS_A_DAY};
+use gadus::Value;
+use pyo3::PyTypeInfo;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyMemoryView, PyString};
+
+/// The value that an object is.
+pub(crate) fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if object.is_none() {
+        return Ok(Value::Null);
+    }
+    // A boolean is an integer, too.
+    if let Ok(value) = object.cast::<PyBool>() {
+        return Ok(Value::Boolean(value.is_true()));
+    }
+    if let Ok(value) = object.cast::<PyInt>() {
+        return integer(value);
+    }
+    if let Ok(value) = object.cast::<PyFloat>() {
+        return Ok(Value::Float(value.extract()?));
+    }
+    if let Ok(value) = object.cast::<PyString>() {
+        return Ok(Value::Text(value.extract()?));
+    }
+    if let Ok(value) = object.cast::<PyBytes>() {
+        return Ok(Value::Binary(value.as_bytes().to_vec()));
+    }
+    if object.is_instance_of::<PyByteArray>() || object.is_instance_of::<PyMemoryView>() {
+        let bytes = PyBytes::type_object(object.py()).call1((object,))?;
+        return Ok(Value::Binary(bytes.extract()?));
+    }
+    let classes = Classes::of(object.py())?;
+    if let Some(value) = time_or_number(object, classes)? {
+        return Ok(value);
+    }
+    // Scalars of numpy know the Python object that they are.
+    if object.hasattr("dtype")? && object.hasattr("item")? {
+        let item = object.call_method0("item")?;
+        if !item.get_type().is(object.get_type()) && !item.hasattr("dtype")? {
+            return value(&item);
+        }
+    }
+    let name = object.get_type().name()?;
+    Err(misuse(format!("a parameter cannot be a {name}")))
+}
+
+fn integer(value: &Bound<'_, PyInt>) -> PyResult<Value> {
+    if let Ok(value) = value.extract::<i64>() {
+        return Ok(Value::Integer(value));
+    }
+    match value.extract::<i128>() {
+        Ok(wide) if wide.unsigned_abs() < 10_u128.pow(38) => Ok(Value::Decimal(wide, 0)),
+        _ => Err(no_value("an integer of more than 38 digits")),
+    }
+}
+
+/// Dates, times, decimals and UUIDs.
+fn time_or_number(object: &Bound<'_, PyAny>, classes: &Classes) -> PyResult<Option<Value>> {
+    let py = object.py();
+    let is = |class: &Py<PyAny>| object.is_instance(class.bind(py));
+    Ok(Some(if is(&classes.datetime)? {
+        let aware = !object.getattr("tzinfo")?.is_none();
+        let epoch = if aware { &classes.epoch_utc } else { &classes.epoch };
+        let microseconds = microseconds(&object.sub(epoch.bind(py))?)?;
+        if aware { Value::TimestampUtc(microseconds) } else { Value::Timestamp(microseconds) }
+    } else if is(&classes.date)? {
+        let ordinal: i32 = object.call_method0("toordinal")?.extract()?;
+        Value::Date(ordinal - crate::objects::EPOCH_ORDINAL)
+    } else if is(&classes.time)? {
+        if !object.getattr("tzinfo")?.is_none() {
+            return Err(misuse("a time of day with a zone is no value; give a datetime"));
+        }
+        let part = |name: &str| object.getattr(name)?.extract::<i64>();
+        let minutes = part("hour")? * 60 + part("minute")?;
+        Value::Time((minutes * 60 + part("second")?) * 1_000_000 + part("microsecond")?)
+    } else if is(&classes.decimal)? {
+        decimal(object)?
+    } else if is(&classes.uuid)? {
+        Value::Text(object.str()?.extract()?)
+    } else {
+        return Ok(None);
+    }))
+}
+
+/// A timedelta in microseconds.
+fn microseconds(delta: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let part = |name: &str| delta.getattr(name)?.extract::<i64>();
+    let seconds = part("seconds")? * 1_000_000 + part("microseconds")?;
+    Ok(part("days")? * MICROSECONDS_A_DAY + seconds)
+}
+
+/// A `decimal.Decimal`, exactly.
+fn decimal(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let text: String = object.call_method1("__format__", ("f",))?.extract()?;
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let digits = format!("{whole}{fraction}");
+    let few = digits.trim_start_matches('-').trim_start_matches('0').len() <= 38;
+    match (digits.parse(), i8::try_from(fraction.len())) {
+        (Ok(unscaled), Ok(scale @ ..=38)) if few => Ok(Value::Decimal(unscaled, scale)),
+        _ => Err(no_value(format!("{text} is no decimal of up to 38 digits"))),
+    }
+}

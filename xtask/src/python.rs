@@ -1,0 +1,94 @@
+//! `cargo xtask python`: builds the Python package as a wheel, and tests the wheel.
+//!
+//! - Everything lies under the target folder: the wheels, and a virtual environment with the tools and the
+//!   packages that the tests meet Gadus with.
+
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the environment holds beside the wheel.
+const REQUIREMENTS: &str = "python/requirements-test.txt";
+
+/// Builds and tests; true when all passed.
+pub(crate) fn run(root: &Path, arguments: &[&str], output: &mut impl Write) -> io::Result<bool> {
+    let place = target(root).join("python");
+    let (venv, wheels) = (place.join("venv"), place.join("wheels"));
+    let program = |name: &str| venv.join("bin").join(name);
+    if !prepare(root, &venv, output)? {
+        return Ok(false);
+    }
+    writeln!(output, "== the wheel")?;
+    output.flush()?;
+    // One wheel: the one that is tested.
+    if wheels.exists() {
+        fs::remove_dir_all(&wheels)?;
+    }
+    let build =
+        ["build", "--quiet", "--locked", "--profile", "dev", "--interpreter", "python3", "--out"];
+    let built = succeeds(root, Command::new(program("maturin")).args(build).arg(&wheels))?;
+    let Some(wheel) = built.then(|| only_file(&wheels)).transpose()?.flatten() else {
+        return Ok(false);
+    };
+    let install = ["install", "--quiet", "--force-reinstall", "--no-deps"];
+    if !succeeds(root, Command::new(program("pip")).args(install).arg(wheel))? {
+        return Ok(false);
+    }
+    writeln!(output, "== its tests")?;
+    output.flush()?;
+    // The examples of the package and of its page, too.
+    let modules = ["--doctest-modules", "--pyargs", "gadus"];
+    let pages = ["README.md", "docs/guide/python.md"].map(|page| root.join(page));
+    // They write files.
+    let desk = place.join("desk");
+    if desk.exists() {
+        fs::remove_dir_all(&desk)?;
+    }
+    fs::create_dir_all(&desk)?;
+    let pytest = || {
+        let mut command = Command::new(program("python"));
+        command.args(["-m", "pytest", "--quiet"]);
+        command
+    };
+    let tested = succeeds(root, pytest().arg("python/tests").args(arguments))?
+        && succeeds(root, pytest().args(modules))?
+        && succeeds(&desk, pytest().arg("--doctest-glob=*.md").args(pages))?
+        && succeeds(root, Command::new(program("mypy")).args(["--strict", "--package", "gadus"]))?;
+    Ok(tested)
+}
+
+/// The environment, as the requirements say.
+fn prepare(root: &Path, venv: &Path, output: &mut impl Write) -> io::Result<bool> {
+    let wanted = fs::read_to_string(root.join(REQUIREMENTS))?;
+    let noted = venv.join("requirements.txt");
+    if fs::read_to_string(&noted).is_ok_and(|present| present == wanted) {
+        return Ok(true);
+    }
+    writeln!(output, "== the environment")?;
+    output.flush()?;
+    let make = ["-m", "venv", "--clear"];
+    let install =
+        ["install", "--quiet", "--disable-pip-version-check", "--requirement", REQUIREMENTS];
+    let made = succeeds(root, Command::new("python3").args(make).arg(venv))?
+        && succeeds(root, Command::new(venv.join("bin/pip")).args(install))?;
+    if made {
+        fs::write(noted, wanted)?;
+    }
+    Ok(made)
+}
+
+fn succeeds(folder: &Path, command: &mut Command) -> io::Result<bool> {
+    Ok(command.current_dir(folder).status()?.success())
+}
+
+fn only_file(folder: &Path) -> io::Result<Option<PathBuf>> {
+    let mut files = fs::read_dir(folder)?;
+    files.next().transpose().map(|file| file.map(|file| file.path()))
+}
+
+/// The folder of everything that is built.
+fn target(root: &Path) -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
