@@ -9,7 +9,7 @@ mod prompt;
 mod script;
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gadus::{Connection, Database, Options, Outcome, Rows};
@@ -21,10 +21,13 @@ use crate::output::{BatchWriter, Format, Limits, Plan};
 use crate::progress::Watch;
 use crate::terminal;
 
+/// What other databases' shells call a database in memory.
+const IN_MEMORY: &str = ":memory:";
+
 /// What the shell is started with.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The database; created when it does not exist, in memory when not given
+    /// The database; created when it does not exist, in memory when not given or ":memory:"
     file: Option<PathBuf>,
     /// Run these statements and exit; may be given several times
     #[arg(short = 'c', long = "command", value_name = "SQL", conflicts_with = "script")]
@@ -67,7 +70,8 @@ pub(crate) enum Next {
 /// Runs the shell that the arguments ask for.
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let options = Options::new().read_only(arguments.read_only);
-    let database = match &arguments.file {
+    let file = arguments.file.filter(|path| path != Path::new(IN_MEMORY));
+    let database = match &file {
         Some(path) => Database::open(path, options)?,
         None => Database::open_in_memory(options)?,
     };
@@ -90,7 +94,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         return script::run_file(&mut shell, &path).map(|_| ());
     }
     if prompt {
-        return prompt::run(&mut shell, arguments.file.as_deref());
+        return prompt::run(&mut shell, file.as_deref());
     }
     if arguments.statements.is_empty() {
         return script::run_input(&mut shell, io::stdin().lock(), None).map(|_| ());

@@ -44,6 +44,18 @@ fn a_file_keeps_what_was_committed() {
 }
 
 #[test]
+fn a_database_in_memory_leaves_no_file() {
+    let folder = Folder::new();
+    for file in [&[][..], &[":memory:"]] {
+        let run =
+            [file, &["--format", "csv", "-c", "CREATE TABLE t AS SELECT 1 AS n; SELECT * FROM t"]]
+                .concat();
+        assert_eq!(folder.printed(&run), "n\n1\n");
+    }
+    assert!(!folder.path(":memory:").exists());
+}
+
+#[test]
 fn a_file_with_a_commands_name_is_given_with_its_folder() {
     let folder = Folder::new();
     folder.printed(&["./demo", "-c", "CREATE TABLE t (n BIGINT)"]);

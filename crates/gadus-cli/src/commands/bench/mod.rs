@@ -22,6 +22,7 @@ mod peers;
 mod player;
 mod plot;
 mod processes;
+mod python;
 mod rounds;
 mod scan;
 mod scopes;
@@ -55,6 +56,7 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench streams --streams 64 --sf 1 --against duckdb
   gadus bench processes --processes 32 --against sqlite,postgres
   gadus bench processes --mix point --processes 1,2,4,8 --against sqlite
+  gadus bench python --package . --against duckdb
   gadus bench scopes
   gadus bench locks
   gadus bench kill --kills 1000
@@ -81,6 +83,8 @@ enum What {
     Streams(streams::Streams),
     /// Durable updates of one row, alone or among reads, from many processes on one file
     Processes(processes::Processes),
+    /// The Python package: loops of small statements, Arrow data, batches
+    Python(python::PackageBench),
     /// Readers as threads and as processes, with a cache that they share or one each
     Scopes(scopes::Scopes),
     /// A lock of the lock table, beside mutexes of one process and locks of a file
@@ -143,6 +147,7 @@ pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
         What::Bookings(command) => bookings::run(command),
         What::Streams(command) => streams::run(command),
         What::Processes(command) => processes::run(command),
+        What::Python(command) => python::run(command),
         What::Scopes(command) => scopes::run(command),
         What::Locks(command) => locks::run(command),
         What::Soak(command) => soak::run(command),

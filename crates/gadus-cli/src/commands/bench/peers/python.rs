@@ -12,6 +12,7 @@ const SERVE: &str = include_str!("serve.py");
 const DUCKDB: &str = include_str!("duckdb.py");
 const SQLITE: &str = include_str!("sqlite.py");
 const DATAFUSION: &str = include_str!("datafusion.py");
+const PACKAGE: &str = include_str!("package.py");
 
 /// A running peer: asked by one line, answers by one line.
 #[derive(Debug)]
@@ -32,6 +33,25 @@ impl Python {
     /// DataFusion, from a wheel as well.
     pub(in super::super) fn datafusion(kept: &Path) -> Result<Self, Failure> {
         Self::start("datafusion", &with_wheel(kept, "datafusion")?, DATAFUSION)
+    }
+
+    /// Gadus' own package, from a wheel or a folder to build one from, in an environment of its own.
+    pub(in super::super) fn gadus(kept: &Path, package: &Path) -> Result<Self, Failure> {
+        let environment = kept.join("venv-gadus");
+        make_environment(&environment)?;
+        let interpreter = environment.join("bin/python");
+        let package = package.to_string_lossy();
+        // The one that is there may be older.
+        pip_install(&interpreter, &["--force-reinstall", "--no-deps", &package])?;
+        pip_install(&interpreter, &["pyarrow"])?;
+        Self::start("gadus", &interpreter, PACKAGE)
+    }
+
+    /// DuckDB's package, for the same.
+    pub(in super::super) fn duckdb_package(kept: &Path) -> Result<Self, Failure> {
+        let interpreter = with_wheel(kept, "duckdb")?;
+        pip_install(&interpreter, &["pyarrow"])?;
+        Self::start("duckdb", &interpreter, PACKAGE)
     }
 
     /// The SQLite that Python brings along.
@@ -109,19 +129,27 @@ fn with_wheel(kept: &Path, wheel: &str) -> Result<PathBuf, Failure> {
     if has_wheel(&interpreter) {
         return Ok(interpreter);
     }
-    let run = |program: &Path, words: &[&str]| {
-        let output = Command::new(program).args(words).output();
-        let output = output.map_err(|error| missing(program, &error.to_string()))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let told = String::from_utf8_lossy(&output.stderr);
-        Err(missing(program, told.trim().lines().last().unwrap_or("it said nothing")))
-    };
-    let place = environment.to_string_lossy();
-    run(Path::new("python3"), &["-m", "venv", &place])?;
-    run(&interpreter, &["-m", "pip", "install", "--quiet", wheel])?;
+    make_environment(&environment)?;
+    pip_install(&interpreter, &[wheel])?;
     Ok(interpreter)
+}
+
+fn make_environment(environment: &Path) -> Result<(), Failure> {
+    run(Path::new("python3"), &["-m", "venv", &environment.to_string_lossy()])
+}
+
+fn pip_install(interpreter: &Path, words: &[&str]) -> Result<(), Failure> {
+    run(interpreter, &[&["-m", "pip", "install", "--quiet"], words].concat())
+}
+
+fn run(program: &Path, words: &[&str]) -> Result<(), Failure> {
+    let output = Command::new(program).args(words).output();
+    let output = output.map_err(|error| missing(program, &error.to_string()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let told = String::from_utf8_lossy(&output.stderr);
+    Err(missing(program, told.trim().lines().last().unwrap_or("it said nothing")))
 }
 
 fn missing(program: &Path, why: &str) -> Failure {
