@@ -30,6 +30,18 @@ def test_ctrl_c_ends_a_statement(connection):
     assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
+def test_ctrl_c_ends_no_later_statement(connection):
+    for _ in range(20):
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                # Before, in or behind a statement.
+                threading.Thread(target=lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+                connection.execute("SELECT count(*) FROM generate_series(1, 1000)").fetchall()
+                time.sleep(1)  # until the signal comes, where it comes behind the statement
+        for _ in range(20):
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
 def test_another_thread_ends_a_statement(connection):
     failed = []
 

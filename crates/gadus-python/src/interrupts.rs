@@ -14,13 +14,18 @@ use gadus_base::ProcessMark;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use std::io::{PipeReader, PipeWriter, Read, pipe};
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::mem::take;
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The number of Ctrl-C's signal.
 const INTERRUPT: u8 = 2;
+/// What no signal has as its number.
+const MARK: u8 = 0;
+/// A thread that reads a pipe has had its turn by then.
+const SETTLING_MAX: Duration = Duration::from_secs(1);
 
 /// The statements of a connection, as they are watched.
 #[derive(Clone)]
@@ -46,9 +51,9 @@ pub(crate) fn interruptible<T: Send>(
         work()
     });
     if let Some(watching) = watching {
-        watching.end(py)?;
+        let watcher = watching.end(py)?;
         // The handlers of signals that came meanwhile: Ctrl-C's raises KeyboardInterrupt.
-        py.check_signals()?;
+        py.check_signals().inspect_err(|_| py.detach(|| watcher.settle()))?;
     }
     Ok(result)
 }
@@ -64,12 +69,16 @@ struct Running {
     statement: Option<CancelHandle>,
     /// The signals that came since it began.
     signals: Vec<u8>,
+    /// How many marks were read.
+    marks: u64,
 }
 
 /// The pipe and its thread; one a process, since threads are not forked.
 struct Watcher {
     writer: PipeWriter,
     running: Arc<Mutex<Running>>,
+    /// A mark was read.
+    marked: Arc<Condvar>,
 }
 
 /// A statement that runs, until it ended.
@@ -84,21 +93,22 @@ impl Watching {
         let watcher = watcher(py)?;
         let Ok(before) = set_wakeup(py, watcher.writer.as_raw_fd()) else { return Ok(None) };
         let mut running = watcher.running.lock().unwrap_or_else(PoisonError::into_inner);
-        *running = Running { statement: Some(statement), signals: Vec::new() };
+        (running.statement, running.signals) = (Some(statement), Vec::new());
         Ok(Some(Self { watcher, before }))
     }
 
-    fn end(self, py: Python<'_>) -> PyResult<()> {
+    fn end(self, py: Python<'_>) -> PyResult<&'static Watcher> {
         set_wakeup(py, self.before)?;
         let mut running = self.watcher.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let signals = take(&mut *running).signals;
+        running.statement = None;
+        let signals = take(&mut running.signals);
         drop(running);
         if self.before >= 0 && !signals.is_empty() {
             // As much as a handler would have: a full pipe wakes its reader anyway.
             let written = py.import("os")?.call_method1("write", (self.before, &signals[..]));
             drop(written);
         }
-        Ok(())
+        Ok(self.watcher)
     }
 }
 
@@ -133,20 +143,36 @@ impl Watcher {
         let flags = fcntl_getfl(&writer).map_err(|error| failed("fcntl", &error))?;
         fcntl_setfl(&writer, flags | OFlags::NONBLOCK).map_err(|error| failed("fcntl", &error))?;
         let running = Arc::<Mutex<Running>>::default();
-        let watched = running.clone();
-        gadus_base::spawn("gadus-interrupts", move || watch(reader, &watched))
+        let marked = Arc::<Condvar>::default();
+        let watched = (running.clone(), marked.clone());
+        gadus_base::spawn("gadus-interrupts", move || watch(reader, &watched.0, &watched.1))
             .map_err(|error| failed("thread", &error))?;
-        Ok(Self { writer, running })
+        Ok(Self { writer, running, marked })
+    }
+
+    /// Waits until the signals that came are read, so that none of them ends the next statement.
+    fn settle(&self) {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let marks = running.marks;
+        if (&self.writer).write_all(&[MARK]).is_ok() {
+            let missing = |running: &mut Running| running.marks == marks;
+            let waited = self.marked.wait_timeout_while(running, SETTLING_MAX, missing);
+            drop(waited);
+        }
     }
 }
 
 /// Cancels what runs when Ctrl-C comes, until the process ends.
-fn watch(mut reader: PipeReader, running: &Mutex<Running>) {
+fn watch(mut reader: PipeReader, running: &Mutex<Running>, marked: &Condvar) {
     let mut signals = [0; 16];
     while let Ok(count @ 1..) = reader.read(&mut signals) {
         let signals = signals.get(..count).unwrap_or_default();
         let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.signals.extend(signals);
+        if signals.contains(&MARK) {
+            running.marks += 1;
+            marked.notify_all();
+        }
+        running.signals.extend(signals.iter().filter(|signal| **signal != MARK));
         if signals.contains(&INTERRUPT)
             && let Some(statement) = &running.statement
         {
