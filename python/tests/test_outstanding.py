@@ -51,6 +51,24 @@ def test_submitted_statements_are_futures(connection):
     assert isinstance(failed.exception(60), gadus.ProgrammingError)
 
 
+def test_what_is_submitted_without_autocommit_can_be_taken_back(path):
+    connection = gadus.connect(path, autocommit=False)
+    filled(connection)
+    connection.commit()
+    change = "UPDATE t SET name = 'x' WHERE kind = 7"
+    for begin in [
+        lambda: connection.submit(change).result(60),
+        lambda: connection.execute_batch(["SET statement_timeout = 0", change]),
+    ]:
+        begin()
+        assert connection.in_transaction
+        connection.rollback()
+        count = "SELECT count(*) FROM t WHERE name = 'x'"
+        assert connection.execute(count).fetchone() == (0,)
+        connection.rollback()
+    connection.close()
+
+
 def test_coroutines_run_statements(path):
     async def run() -> list:
         async with await gadus.aio.connect(path) as connection:

@@ -23,7 +23,7 @@ pub(crate) fn execute_batch<'py>(
         let values = connection.get().values(&open, py, &sql, params.as_ref())?;
         texts.push((sql, values));
     }
-    if let Some((sql, _)) = texts.first() {
+    for (sql, _) in &texts {
         connection.get().begin_where_asked(py, &open, sql)?;
     }
     let outcomes = interruptible(py, &connection.get().watched(&open), || {
@@ -52,6 +52,8 @@ pub(crate) fn submit<'py>(
     let py = connection.py();
     let open = connection.get().open(py)?.connection;
     let values = connection.get().values(&open, py, sql, params)?;
+    // In a transaction it is carried out there, not in a shared scan, which would commit it.
+    connection.get().begin_where_asked(py, &open, sql)?;
     let future = FUTURE.import(py, "concurrent.futures", "Future")?.call0()?;
     let (told, owner) = (future.clone().unbind(), connection.clone().unbind());
     let begun = py.detach(|| {

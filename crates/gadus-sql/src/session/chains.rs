@@ -26,7 +26,7 @@ const SHALLOW_WORDS: usize = 64;
 
 /// Whether a text may have a deep tree; refuses one of which the tree would have too many levels.
 pub(super) fn check_words(tokens: &[TokenWithSpan]) -> Result<bool> {
-    let (mut relations, mut words, mut is_deep) = (0, vec![0], false);
+    let (mut relations, mut unions, mut words, mut is_deep) = (0, 0, vec![0], false);
     for TokenWithSpan { token, span } in tokens {
         match token {
             Token::LParen | Token::LBracket | Token::LBrace => words.push(0),
@@ -41,11 +41,9 @@ pub(super) fn check_words(tokens: &[TokenWithSpan]) -> Result<bool> {
             Token::Comma | Token::SemiColon => *words = 0,
             Token::Word(word) => match word.keyword {
                 Keyword::NoKeyword => {}
-                Keyword::SELECT
-                | Keyword::JOIN
-                | Keyword::UNION
-                | Keyword::EXCEPT
-                | Keyword::INTERSECT => relations += 1,
+                Keyword::SELECT | Keyword::JOIN => relations += 1,
+                // Beside the queries that they stand between, which may be without SELECT.
+                Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => unions += 1,
                 _ => *words += 1,
             },
             // Names and values are what the words that are counted stand between.
@@ -60,6 +58,7 @@ pub(super) fn check_words(tokens: &[TokenWithSpan]) -> Result<bool> {
             let words = format!("more than {WORDS_MAX} operators and keywords without a comma");
             return Err(limit(format!("{words}{}: IN takes long lists", span.start)));
         }
+        let relations = relations.max(unions);
         check_relations(relations, Some(span.start))?;
         is_deep |= *words > SHALLOW_WORDS || relations > SHALLOW || nesting > SHALLOW;
     }
