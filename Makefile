@@ -27,9 +27,10 @@ demo: build ## build, then show what Gadus does
 	@"$(TARGET)/release/gadus" demo
 
 test: ## run every test
-	@sh scripts/prepare.sh python
+	@sh scripts/prepare.sh python wire
 	cargo test --workspace --locked
 	cargo xtask python
+	cargo xtask wire
 
 check: prepare ## what a change must pass: fmt, tidy, clippy, tests, docs, licences
 	cargo xtask check

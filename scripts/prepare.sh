@@ -5,7 +5,8 @@
 #   the one command that is needed and stops.
 # - Never installs a Rust toolchain: which one, and how, is its owner's choice.
 # - `prepare.sh python` also asks for what the Python package's tests and the benchmarks' peers need:
-#   python3 with venv.
+#   python3 with venv; `prepare.sh wire` for the clients of PostgreSQL that test the server. Both may be
+#   named.
 set -eu
 
 PATH="${HOME:-/root}/.cargo/bin:$PATH"
@@ -18,9 +19,18 @@ have() {
 # The standard library is linked by cc; ring compiles C and assembler; zstd and lz4 compile C.
 have cc && have ld && have ar || need="$need build-essential"
 
-if [ "${1:-}" = python ]; then
-    have python3 && python3 -c 'import ensurepip' >/dev/null 2>&1 || need="$need python3 python3-venv"
-fi
+for part in "$@"; do
+    case "$part" in
+    python)
+        have python3 && python3 -c 'import ensurepip' >/dev/null 2>&1 ||
+            need="$need python3 python3-venv"
+        ;;
+    wire)
+        have psql && { have pgbench || ls /usr/lib/postgresql/*/bin/pgbench >/dev/null 2>&1; } ||
+            need="$need postgresql-15"
+        ;;
+    esac
+done
 
 if [ -n "$need" ]; then
     install="apt-get update -qq && apt-get install -y -qq --no-install-recommends$need"

@@ -3,8 +3,10 @@
 //! - The standard library only, so that the first run costs two seconds.
 
 mod check;
+mod environment;
 mod python;
 mod tidy;
+mod wire;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ cargo xtask check [PACKAGE...]  fmt, clippy, tidy, tests, docs, licences; all pa
 cargo xtask python [ARGUMENT...] the Python package as a wheel, and its tests; arguments are pytest's
 cargo xtask tidy                the house rules that no compiler checks
 cargo xtask tidy --write        the same, and records the present long functions
+cargo xtask wire [ARGUMENT...]   the server with PostgreSQL's clients; arguments are pytest's
 ";
 
 fn main() -> ExitCode {
@@ -24,6 +27,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["check", packages @ ..] => check::run(&root(), packages, &mut output),
         ["python", arguments @ ..] => python::run(&root(), arguments, &mut output),
+        ["wire", arguments @ ..] => wire::run(&root(), arguments, &mut output),
         ["tidy"] => tidy::run(&root(), tidy::LongFunctions::Compare, &mut output),
         ["tidy", "--write"] => tidy::run(&root(), tidy::LongFunctions::Record, &mut output),
         _ => output.write_all(USAGE.as_bytes()).map(|()| words == ["help"]),

@@ -3,7 +3,7 @@
 //! - Everything lies under the target folder: the wheels, and a virtual environment with the tools and the
 //!   packages that the tests meet Gadus with.
 
-use std::env;
+use crate::environment::{announce, prepare, succeeds, target};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -17,11 +17,10 @@ pub(crate) fn run(root: &Path, arguments: &[&str], output: &mut impl Write) -> i
     let place = target(root).join("python");
     let (venv, wheels) = (place.join("venv"), place.join("wheels"));
     let program = |name: &str| venv.join("bin").join(name);
-    if !prepare(root, &venv, output)? {
+    if !prepare(root, &venv, REQUIREMENTS, output)? {
         return Ok(false);
     }
-    writeln!(output, "== the wheel")?;
-    output.flush()?;
+    announce(output, "the wheel")?;
     // One wheel: the one that is tested.
     if wheels.exists() {
         fs::remove_dir_all(&wheels)?;
@@ -36,8 +35,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str], output: &mut impl Write) -> i
     if !succeeds(root, Command::new(program("pip")).args(install).arg(wheel))? {
         return Ok(false);
     }
-    writeln!(output, "== its tests")?;
-    output.flush()?;
+    announce(output, "its tests")?;
     // The examples of the package and of its page, too.
     let modules = ["--doctest-modules", "--pyargs", "gadus"];
     let pages = ["README.md", "docs/guide/python.md"].map(|page| root.join(page));
@@ -59,36 +57,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str], output: &mut impl Write) -> i
     Ok(tested)
 }
 
-/// The environment, as the requirements say.
-fn prepare(root: &Path, venv: &Path, output: &mut impl Write) -> io::Result<bool> {
-    let wanted = fs::read_to_string(root.join(REQUIREMENTS))?;
-    let noted = venv.join("requirements.txt");
-    if fs::read_to_string(&noted).is_ok_and(|present| present == wanted) {
-        return Ok(true);
-    }
-    writeln!(output, "== the environment")?;
-    output.flush()?;
-    let make = ["-m", "venv", "--clear"];
-    let install =
-        ["install", "--quiet", "--disable-pip-version-check", "--requirement", REQUIREMENTS];
-    let made = succeeds(root, Command::new("python3").args(make).arg(venv))?
-        && succeeds(root, Command::new(venv.join("bin/pip")).args(install))?;
-    if made {
-        fs::write(noted, wanted)?;
-    }
-    Ok(made)
-}
-
-fn succeeds(folder: &Path, command: &mut Command) -> io::Result<bool> {
-    Ok(command.current_dir(folder).status()?.success())
-}
-
 fn only_file(folder: &Path) -> io::Result<Option<PathBuf>> {
     let mut files = fs::read_dir(folder)?;
     files.next().transpose().map(|file| file.map(|file| file.path()))
-}
-
-/// The folder of everything that is built.
-fn target(root: &Path) -> PathBuf {
-    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }

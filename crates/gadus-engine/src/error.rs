@@ -14,6 +14,37 @@ pub struct Error {
     message: String,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
     blocked: Option<Blocked>,
+    reason: Option<Reason>,
+}
+
+/// What exactly was wrong, where the kind leaves it open and protocols have codes for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The text is no statement.
+    Syntax,
+    /// There is no such table.
+    UnknownTable,
+    /// There is no such column.
+    UnknownColumn,
+    /// Several columns have the name.
+    AmbiguousColumn,
+    /// There is no such function.
+    UnknownFunction,
+    /// There is no such savepoint.
+    UnknownSavepoint,
+    /// There is no such setting.
+    UnknownSetting,
+    /// There is no such user.
+    UnknownUser,
+    /// A text that is no value of the type.
+    InvalidText,
+    /// A division by zero.
+    DivisionByZero,
+    /// It needs a transaction, and none is open.
+    NoTransaction,
+    /// A transaction is open, and it needs that there is none.
+    OpenTransaction,
 }
 
 /// What the caller must do about an error.
@@ -75,7 +106,7 @@ impl Error {
     /// An error of the given kind.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None, blocked: None }
+        Self { kind, message: message.into(), source: None, blocked: None, reason: None }
     }
 
     /// Adds the error that caused this one.
@@ -83,6 +114,19 @@ impl Error {
     pub fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.source = Some(Arc::new(source));
         self
+    }
+
+    /// Says what exactly was wrong.
+    #[must_use]
+    pub fn because(mut self, reason: Reason) -> Self {
+        self.reason = Some(reason);
+        self
+    }
+
+    /// What exactly was wrong, where that is known.
+    #[must_use]
+    pub fn reason(&self) -> Option<Reason> {
+        self.reason
     }
 
     /// Says what lock it is about.
@@ -167,13 +211,19 @@ impl Error {
     pub fn from_arrow(error: &arrow::error::ArrowError) -> Self {
         use arrow::error::ArrowError;
         let text = error.to_string();
-        let kind = match error {
-            ArrowError::DivideByZero | ArrowError::ArithmeticOverflow(_) => ErrorKind::OutOfRange,
-            // Casts say only in their text that a value does not fit.
-            ArrowError::CastError(_) if text.contains("Can't cast value") => ErrorKind::OutOfRange,
-            _ => ErrorKind::Input,
+        let (kind, reason) = match error {
+            ArrowError::DivideByZero => (ErrorKind::OutOfRange, Some(Reason::DivisionByZero)),
+            ArrowError::ArithmeticOverflow(_) => (ErrorKind::OutOfRange, None),
+            // Casts say only in their text that a value does not fit, or is none.
+            ArrowError::CastError(_) if text.contains("Can't cast value") => {
+                (ErrorKind::OutOfRange, None)
+            }
+            ArrowError::CastError(_) | ArrowError::ParseError(_) => {
+                (ErrorKind::Input, Some(Reason::InvalidText))
+            }
+            _ => (ErrorKind::Input, None),
         };
-        Self::new(kind, text)
+        Self { reason, ..Self::new(kind, text) }
     }
 }
 

@@ -47,7 +47,7 @@ pub use engine::{
     Autocommit, CacheScope, Engine, NamedLock, Options, Problem, RowChange, SessionView,
     Statistics, Verification, VerifiedTable,
 };
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Reason, Result};
 pub use gadus_locks::{
     Ending, InstanceDescription, LockHolder, LockStatistics, LockView, Mode, Owner as InstanceId,
     Resource,

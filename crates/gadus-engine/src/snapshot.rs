@@ -5,7 +5,7 @@
 
 use crate::blobs::Blobs;
 use crate::coordinator::Pin;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::scan::{Scan, ScanRequest};
 use crate::types::{Datum, TableSchema};
 use crate::version::{DatabaseVersion, TableVersion};
@@ -56,6 +56,7 @@ impl Snapshot {
     pub fn table(&self, name: &str) -> Result<Table> {
         self.find_table(name).ok_or_else(|| {
             Error::new(ErrorKind::NotFound, format!("table \"{name}\" does not exist"))
+                .because(Reason::UnknownTable)
         })
     }
 

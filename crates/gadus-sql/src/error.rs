@@ -1,8 +1,9 @@
 //! Errors of planning and running, in the engine's kinds.
 
+use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
-use gadus_engine::{Error, ErrorKind};
+use gadus_engine::{Error, ErrorKind, Reason};
 
 /// The error of a statement that DataFusion planned or ran.
 pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
@@ -29,7 +30,32 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         DataFusionError::ParquetError(_) | DataFusionError::ObjectStore(_) => ErrorKind::Io,
         _ => ErrorKind::Input,
     };
-    Error::new(kind, plain_text(root))
+    let error = Error::new(kind, plain_text(root));
+    match reason(root) {
+        Some(reason) => error.because(reason),
+        None => error,
+    }
+}
+
+/// What exactly a planner found wrong. It says some of it only in its text.
+fn reason(root: &DataFusionError) -> Option<Reason> {
+    match root {
+        DataFusionError::SQL(..) => Some(Reason::Syntax),
+        DataFusionError::SchemaError(error, _) => match **error {
+            SchemaError::FieldNotFound { .. } => Some(Reason::UnknownColumn),
+            SchemaError::AmbiguousReference { .. } => Some(Reason::AmbiguousColumn),
+            _ => None,
+        },
+        DataFusionError::Plan(text) if text.starts_with("Invalid function") => {
+            Some(Reason::UnknownFunction)
+        }
+        DataFusionError::Plan(text)
+            if text.starts_with("table '") && text.ends_with("not found") =>
+        {
+            Some(Reason::UnknownTable)
+        }
+        _ => None,
+    }
 }
 
 /// The message without the planner's own words: its stages and the one catalog's name.
@@ -52,7 +78,7 @@ pub(crate) fn from_parser(error: &ParserError) -> Error {
             return limit("the statement is nested too deeply");
         }
     };
-    Error::new(ErrorKind::Input, format!("syntax error: {message}"))
+    Error::new(ErrorKind::Input, format!("syntax error: {message}")).because(Reason::Syntax)
 }
 
 /// An engine error on its way through DataFusion.

@@ -40,6 +40,9 @@ mod value;
 
 pub use progress::ProgressReading;
 pub use rows::RowStream;
-pub use session::{Boxed, Outcome, Prepared, Session, Sql};
+pub use session::{
+    Boxed, CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Outcome,
+    POSTGRES_VERSION, Prepared, Reported, Session, SessionOptions, Sql, StatementKind, is_hidden,
+};
 pub use split::{Script, split_statements};
 pub use value::Value;

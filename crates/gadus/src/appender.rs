@@ -16,13 +16,15 @@ use std::sync::Arc;
 const SEGMENTS_TOGETHER: usize = 4;
 const ROWS_TOGETHER: usize = SEGMENTS_TOGETHER * SEGMENT_ROWS_MAX as usize;
 
-/// Takes batches whose columns are the table's, by position; values are cast as by INSERT.
+/// Takes batches whose columns are the table's, by position, or those that were named; values are cast as
+/// by INSERT.
 ///
 /// An appender that is dropped before [`Appender::finish`] rolls back what it has not flushed.
 #[derive(Debug)]
 pub struct Appender {
     session: Arc<Session>,
     table: String,
+    columns: Vec<String>,
     /// Whether the session, and so the transaction, is the appender's own.
     alone: bool,
     waiting: Vec<RecordBatch>,
@@ -32,15 +34,19 @@ pub struct Appender {
 
 impl Appender {
     /// In a transaction of its own.
-    pub(crate) fn alone(session: Arc<Session>, table: &str) -> Result<Self> {
+    pub(crate) fn alone(
+        session: Arc<Session>,
+        table: String,
+        columns: Vec<String>,
+    ) -> Result<Self> {
         runtime::wait(session.execute("BEGIN", &[]))?;
-        Ok(Self { alone: true, ..Self::joining(session, table) })
+        Ok(Self { alone: true, ..Self::joining(session, table, columns) })
     }
 
     /// In the open transaction of a session.
-    pub(crate) fn joining(session: Arc<Session>, table: &str) -> Self {
-        let table = table.to_owned();
-        Self { session, table, alone: false, waiting: Vec::new(), waiting_rows: 0, rows: 0 }
+    pub(crate) fn joining(session: Arc<Session>, table: String, columns: Vec<String>) -> Self {
+        let (waiting, waiting_rows, rows) = Default::default();
+        Self { session, table, columns, alone: false, waiting, waiting_rows, rows }
     }
 
     /// Appends rows.
@@ -93,7 +99,7 @@ impl Appender {
         let batches = std::mem::take(&mut self.waiting);
         self.waiting_rows = 0;
         if !batches.is_empty() {
-            self.rows += runtime::wait(self.session.append(&self.table, batches))?;
+            self.rows += runtime::wait(self.session.append(&self.table, &self.columns, batches))?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use futures::future::BoxFuture;
 use gadus_engine::{Error, Result};
-use gadus_sql::{ProgressReading, Session, Sql, Value, split_statements};
+use gadus_sql::{ProgressReading, Reported, Session, SessionOptions, Sql, Value, split_statements};
 use std::sync::{Arc, Weak};
 
 /// One line of statements to a database.
@@ -46,8 +46,8 @@ pub enum Outcome {
 }
 
 impl Connection {
-    pub(crate) fn new(sql: Sql) -> Self {
-        let session = Arc::new(sql.session());
+    pub(crate) fn new(sql: Sql, options: SessionOptions) -> Self {
+        let session = Arc::new(sql.session_with(options));
         Self { sql, session }
     }
 
@@ -138,10 +138,25 @@ impl Connection {
     /// # Errors
     /// When the appender cannot begin a transaction.
     pub fn appender(&self, table: &str) -> Result<Appender> {
+        self.appender_of(table, &[])
+    }
+
+    /// The same for batches that have only these columns; the others take their DEFAULT.
+    ///
+    /// # Errors
+    /// When the appender cannot begin a transaction.
+    pub fn appender_of(&self, table: &str, columns: &[String]) -> Result<Appender> {
+        let (table, columns) = (table.to_owned(), columns.to_vec());
         if self.session.in_transaction() {
-            return Ok(Appender::joining(self.session.clone(), table));
+            return Ok(Appender::joining(self.session.clone(), table, columns));
         }
-        Appender::alone(Arc::new(self.sql.session()), table)
+        Appender::alone(Arc::new(self.sql.session()), table, columns)
+    }
+
+    /// What clients of PostgreSQL's protocol are told, where the count of changes is not `seen`. Waits for
+    /// the statement that runs.
+    pub async fn reported_variables(&self, seen: u64) -> Option<Reported> {
+        self.session.reported(seen).await
     }
 
     /// Lets statements of this connection read Arrow data as a table, without a copy. Tables of the
@@ -164,6 +179,23 @@ impl Connection {
     /// `Input` when the text is no statement.
     pub fn unknown_tables(&self, sql: &str) -> Result<Vec<String>> {
         self.session.unknown_tables(sql)
+    }
+
+    /// What is stored of a user's password, for servers that let users in by it; none where there is no
+    /// such user, or he has none.
+    ///
+    /// # Errors
+    /// When what other processes have committed cannot be read.
+    pub fn verifier(&self, user: &str) -> Result<Option<String>> {
+        self.session.verifier(user)
+    }
+
+    /// Whether there is a user of this name.
+    ///
+    /// # Errors
+    /// As [`Connection::verifier`].
+    pub fn is_user(&self, user: &str) -> Result<bool> {
+        self.session.is_user(user)
     }
 
     /// Whether a transaction is open; while a statement runs, whether one was before it.

@@ -6,7 +6,7 @@ use crate::connection::Connection;
 use crate::options::Options;
 use gadus_block::{FileFolder, Folder};
 use gadus_engine::{Engine, Error, ErrorKind, Result, Statistics};
-use gadus_sql::Sql;
+use gadus_sql::{SessionOptions, Sql};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,7 +54,13 @@ impl Database {
     /// A new connection.
     #[must_use]
     pub fn connect(&self) -> Connection {
-        Connection::new(self.sql.clone())
+        self.connect_with(SessionOptions::default())
+    }
+
+    /// A new connection that begins so.
+    #[must_use]
+    pub fn connect_with(&self, options: SessionOptions) -> Connection {
+        Connection::new(self.sql.clone(), options)
     }
 
     /// Why other processes cannot share the database, where that is not what was asked for.

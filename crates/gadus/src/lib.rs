@@ -45,9 +45,13 @@ pub use connection::{CancelHandle, Connection, Outcome};
 pub use database::Database;
 pub use gadus_base::ByteCount;
 pub use gadus_engine::{
-    CacheScope, Durability, Error, ErrorKind, LockStatistics, Result, Stage, Statistics, Takeovers,
+    CacheScope, Durability, Error, ErrorKind, Isolation, LockStatistics, Reason, Result, Stage,
+    Statistics, Takeovers,
 };
-pub use gadus_sql::{ProgressReading, Script, Value, split_statements};
+pub use gadus_sql::{
+    CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, POSTGRES_VERSION,
+    ProgressReading, Reported, Script, SessionOptions, StatementKind, Value, split_statements,
+};
 pub use locks::{Lock, Session};
 pub use options::Options;
 pub use pending::Pending;

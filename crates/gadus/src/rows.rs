@@ -52,16 +52,35 @@ impl Rows {
     /// # Errors
     /// `Cancelled`, or what went wrong while the rows were made.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        let rest = self.current.num_rows() - self.next_row;
-        if rest > 0 {
-            let batch = self.current.slice(self.next_row, rest);
-            self.next_row = self.current.num_rows();
-            return Ok(Some(batch));
+        if let Some(rest) = self.rest_of_batch() {
+            return Ok(Some(rest));
         }
         match &mut self.stream {
             Some(stream) => runtime::wait(stream.next_batch()),
             None => Ok(None),
         }
+    }
+
+    /// The same without blocking, on a runtime of tokio with several threads.
+    ///
+    /// # Errors
+    /// As [`Rows::next_batch`].
+    pub async fn next_batch_async(&mut self) -> Result<Option<RecordBatch>> {
+        if let Some(rest) = self.rest_of_batch() {
+            return Ok(Some(rest));
+        }
+        match &mut self.stream {
+            Some(stream) => stream.next_batch().await,
+            None => Ok(None),
+        }
+    }
+
+    /// The rows of the current batch that were not handed out.
+    fn rest_of_batch(&mut self) -> Option<RecordBatch> {
+        let rest = self.current.num_rows() - self.next_row;
+        let batch = (rest > 0).then(|| self.current.slice(self.next_row, rest));
+        self.next_row = self.current.num_rows();
+        batch
     }
 
     /// All batches that are left.

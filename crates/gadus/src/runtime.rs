@@ -11,6 +11,10 @@ use std::future::Future;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 
+/// Statements that may wait at once, each on a thread that is made when it is needed: who waits for a lock
+/// must not keep its holder from the thread that he commits on.
+const WAITING_MAX: usize = 32_768;
+
 /// Runs a future on this thread until it ends.
 pub(crate) fn wait<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = runtime()?;
@@ -59,7 +63,9 @@ pub(crate) fn runtime() -> Result<&'static Runtime> {
     if let Some(runtime) = runtime.get() {
         return Ok(runtime);
     }
-    let made = Builder::new_multi_thread().thread_name("gadus").enable_all().build();
+    let mut builder = Builder::new_multi_thread();
+    builder.thread_name("gadus").max_blocking_threads(WAITING_MAX).enable_all();
+    let made = builder.build();
     let made = made.map_err(|error| {
         Error::new(ErrorKind::Limit, format!("cannot start threads for statements: {error}"))
     })?;

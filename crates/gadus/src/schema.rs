@@ -14,6 +14,7 @@ impl Database {
     pub fn tables(&self) -> Result<Vec<String>> {
         let tables = self.engine().snapshot()?.tables();
         let mut names = tables.iter().map(|table| table.schema().name.clone()).collect::<Vec<_>>();
+        names.retain(|name| !gadus_sql::is_hidden(name));
         names.sort_unstable();
         Ok(names)
     }

@@ -3,8 +3,9 @@
 use crate::connection::Outcome;
 use crate::rows::Rows;
 use crate::runtime;
+use futures::future::BoxFuture;
 use gadus_engine::Result;
-use gadus_sql::{Prepared, Session, Value};
+use gadus_sql::{CopyRequest, Description, Prepared, Session, StatementKind, Value};
 use std::sync::Arc;
 
 /// A statement that has been parsed, with places for parameters: `?` in order, `$1`, `$2` …,
@@ -42,6 +43,59 @@ impl Statement {
     /// Those of the statement; what goes wrong later comes with the rows.
     pub fn query(&self, params: &[Value]) -> Result<Rows> {
         Ok(self.run(params)?.into_rows())
+    }
+
+    /// The same without blocking: a query is carried out by whoever awaits it, on a runtime of tokio with
+    /// several threads; anything else on a thread of the database that may block.
+    ///
+    /// A future that is dropped ends a query; any other statement goes on to its end.
+    pub fn run_async(&self, params: Vec<Value>) -> BoxFuture<'static, Result<Outcome>> {
+        let Self { session, prepared } = self.clone();
+        let reads = self.kind() == StatementKind::Query;
+        let run =
+            async move { session.execute_prepared(&prepared, &params).await.map(Outcome::from) };
+        if reads { Box::pin(run) } else { Box::pin(runtime::detach(run)) }
+    }
+
+    /// What it takes and gives, without running it; on a runtime of tokio with several threads.
+    ///
+    /// # Errors
+    /// Those of its planning, where it is a query.
+    pub fn describe(&self) -> BoxFuture<'static, Result<Arc<Description>>> {
+        let Self { session, prepared } = self.clone();
+        Box::pin(async move { session.describe(&prepared).await })
+    }
+
+    /// What kind of statement it is.
+    #[must_use]
+    pub fn kind(&self) -> StatementKind {
+        self.prepared.kind()
+    }
+
+    /// Whether it gives rows, as far as its text says.
+    #[must_use]
+    pub fn gives_rows(&self) -> bool {
+        self.prepared.gives_rows()
+    }
+
+    /// Whether it reads or writes a file, or runs a program, where the database's process is.
+    #[must_use]
+    pub fn copies_file(&self) -> bool {
+        self.prepared.copies_file()
+    }
+
+    /// The name of the statement that a DEALLOCATE is about; none for all.
+    #[must_use]
+    pub fn deallocated(&self) -> Option<String> {
+        self.prepared.deallocated()
+    }
+
+    /// What a COPY FROM STDIN or TO STDOUT asks for; none for every other statement.
+    ///
+    /// # Errors
+    /// `Input` or `Unsupported` for options that contradict each other or are not known.
+    pub fn copy_request(&self) -> Result<Option<CopyRequest>> {
+        self.prepared.copy_request()
     }
 
     /// The names of its parameters, in the order of their values; empty where they have numbers.

@@ -18,7 +18,7 @@ pub use refresh::Isolation;
 use crate::blobs::Blobs;
 use crate::coordinator::Pin;
 use crate::engine::{Entered, Inner, RowChange, check_keys, check_row, check_value};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::keys::KeyRun;
 use crate::locks::{Locker, What};
 use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, column_number};
@@ -165,10 +165,8 @@ impl Transaction {
     /// Drops a table with its rows.
     pub fn drop_table(&mut self, name: &str) -> Result<()> {
         let Some(&id) = self.state.view.names.get(name) else {
-            return Err(Error::new(
-                ErrorKind::NotFound,
-                format!("table \"{name}\" does not exist"),
-            ));
+            let message = format!("table \"{name}\" does not exist");
+            return Err(Error::new(ErrorKind::NotFound, message).because(Reason::UnknownTable));
         };
         self.lock(What::Shape(id))?;
         self.apply(&Change::DropTable(id))?;

@@ -9,7 +9,7 @@ use super::Reading;
 use super::system::{SYSTEM_SCHEMA, SYSTEM_TABLES, system_table};
 use super::table::SnapshotTable;
 use crate::kept::Binding;
-use crate::session::Frames;
+use crate::session::{Frames, is_hidden};
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::error::DataFusionError;
@@ -121,6 +121,7 @@ impl SchemaProvider for SnapshotSchema {
             _ => {
                 let tables = self.catalog.snapshot.tables();
                 let tables = tables.iter().map(|table| table.schema().name.clone());
+                let tables = tables.filter(|name| !is_hidden(name));
                 tables.chain(self.catalog.frames.keys().cloned()).collect()
             }
         }
@@ -138,7 +139,8 @@ impl SchemaProvider for SnapshotSchema {
         }
         let with_row_ids = self.kind == Kind::Rows;
         let catalog = &self.catalog;
-        let Some(table) = catalog.snapshot.find_table(name) else {
+        let found = catalog.snapshot.find_table(name);
+        let Some(table) = found.filter(|_| !is_hidden(name)) else {
             let frame = catalog.frames.get(&name.to_lowercase());
             return Ok(frame.filter(|_| !with_row_ids).cloned());
         };

@@ -5,6 +5,7 @@
 
 mod catalog;
 mod filter;
+mod functions;
 mod kept_scan;
 mod scan;
 mod system;
@@ -12,6 +13,7 @@ mod table;
 
 pub(crate) use catalog::{FILES_SCHEMA, ROWS_SCHEMA, SnapshotCatalog};
 pub(crate) use filter::predicate_of;
+pub(crate) use functions::place_functions;
 pub(crate) use scan::ScanExec;
 pub(crate) use system::SYSTEM_SCHEMA;
 pub(crate) use table::is_snapshot_table;

@@ -38,6 +38,7 @@ impl Session {
         let CopyTarget::File { filename } = target else {
             return Err(unsupported("COPY with anything but a file"));
         };
+        self.files.check()?;
         let form = form_of(filename, options, legacy_options)?;
         if *to {
             return self.copy_to(state, source, filename, &form, parameters).await;

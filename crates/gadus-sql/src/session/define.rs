@@ -1,12 +1,14 @@
-//! CREATE TABLE, CREATE TABLE AS and DROP TABLE.
+//! CREATE TABLE, CREATE TABLE AS, ALTER TABLE and DROP TABLE.
 
-use super::modify::{folded, table_name};
+use super::modify::{folded, table_name, target};
+use super::users::drop_users;
 use super::{Outcome, Session};
 use crate::error::{input, unsupported};
 use crate::types::column_type;
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
-    ColumnDef, ColumnOption, CreateTable, Expr, ObjectType, Statement, TableConstraint,
+    AlterTable, AlterTableOperation, ColumnDef, ColumnOption, CreateTable, Expr, Ident, ObjectType,
+    PrimaryKeyConstraint, Statement, TableConstraint,
 };
 use gadus_engine::{
     ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, Result, TableSchema, Transaction,
@@ -23,6 +25,10 @@ impl Session {
             Statement::CreateTable(create) => {
                 self.create_table(transaction, create, parameters).await
             }
+            Statement::AlterTable(alter) => {
+                self.alter_table(transaction, alter).await?;
+                Ok(Outcome::Done("ALTER TABLE"))
+            }
             Statement::Drop { object_type: ObjectType::Table, if_exists, names, .. } => {
                 for name in names {
                     match transaction.drop_table(&table_name(name)?) {
@@ -31,6 +37,9 @@ impl Session {
                     }
                 }
                 Ok(Outcome::Done("DROP TABLE"))
+            }
+            Statement::Drop { object_type: ObjectType::Role, if_exists, names, .. } => {
+                drop_users(transaction, names, *if_exists)
             }
             Statement::Drop { object_type, .. } => Err(unsupported(&format!("DROP {object_type}"))),
             other => Err(Error::internal(format!("{other} defines nothing"))),
@@ -87,6 +96,48 @@ impl Session {
         Ok(Outcome::Changed { verb: "CREATE TABLE AS", rows })
     }
 
+    async fn alter_table(&self, transaction: &mut Transaction, alter: &AlterTable) -> Result<()> {
+        for operation in &alter.operations {
+            let AlterTableOperation::AddConstraint {
+                constraint: TableConstraint::PrimaryKey(primary),
+                ..
+            } = operation
+            else {
+                return Err(unsupported(&format!("ALTER TABLE … {operation}")));
+            };
+            let schema = match target(&transaction.snapshot(), &alter.name) {
+                Err(error) if alter.if_exists && error.kind() == ErrorKind::NotFound => continue,
+                found => found?,
+            };
+            if !schema.key.is_empty() {
+                let name = &schema.name;
+                return Err(input(format!("table \"{name}\" has a primary key already")));
+            }
+            let key = key_columns(primary, &schema.columns)?;
+            self.add_primary_key(transaction, &schema, key).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes a table anew, with a key.
+    async fn add_primary_key(
+        &self,
+        transaction: &mut Transaction,
+        schema: &TableSchema,
+        key: Vec<usize>,
+    ) -> Result<()> {
+        let name = Ident::with_quote('"', &schema.name);
+        let rows = super::parse(&format!("SELECT * FROM {name}"))?;
+        let mut rows = Statement::clone(&rows.statement);
+        let context = self.planner(transaction.snapshot(), &mut rows).await?;
+        let stream = self.stream_to_write(&context, rows, &[]).await?;
+        transaction.drop_table(&schema.name)?;
+        let keyed = TableSchema::new(&schema.name, schema.columns.clone(), key)?;
+        let keyed = transaction.create_table(&keyed)?;
+        let columns = (0..keyed.columns.len()).collect::<Vec<_>>();
+        self.insert_stream(transaction, &keyed, &columns, stream).await.map(|_| ())
+    }
+
     async fn definitions(
         &self,
         create: &CreateTable,
@@ -139,18 +190,23 @@ fn key_of(create: &CreateTable, columns: &[ColumnDefinition]) -> Result<Vec<usiz
         let TableConstraint::PrimaryKey(primary) = constraint else {
             return Err(unsupported(&format!("the table constraint {constraint}")));
         };
-        let mut key = Vec::new();
-        for column in &primary.columns {
-            let Expr::Identifier(name) = &column.column.expr else {
-                return Err(unsupported("a primary key over an expression"));
-            };
-            let index = columns.iter().position(|column| column.name == folded(name));
-            key.push(index.ok_or_else(|| input(format!("the key's column {name} is not there")))?);
-        }
-        keys.push(key);
+        keys.push(key_columns(primary, columns)?);
     }
     match keys.len() {
         0 | 1 => Ok(keys.pop().unwrap_or_default()),
         _ => Err(input("a table has one primary key")),
     }
+}
+
+/// Indexes of the columns that a key names.
+fn key_columns(primary: &PrimaryKeyConstraint, columns: &[ColumnDefinition]) -> Result<Vec<usize>> {
+    let mut key = Vec::new();
+    for column in &primary.columns {
+        let Expr::Identifier(name) = &column.column.expr else {
+            return Err(unsupported("a primary key over an expression"));
+        };
+        let index = columns.iter().position(|column| column.name == folded(name));
+        key.push(index.ok_or_else(|| input(format!("the key's column {name} is not there")))?);
+    }
+    Ok(key)
 }

@@ -149,15 +149,41 @@ impl FileSource {
     }
 }
 
+/// Which files the statements of a session may read and write, beside the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FileAccess {
+    /// Those that the process may.
+    #[default]
+    All,
+    /// None.
+    None,
+}
+
+impl FileAccess {
+    /// Refuses a statement that names a file, before it is looked for.
+    pub(super) fn check(self) -> Result<()> {
+        let message = "files of the database's machine are out of reach of this connection: send the \
+                       data with COPY … FROM STDIN";
+        match self {
+            Self::All => Ok(()),
+            Self::None => Err(Error::new(ErrorKind::PermissionDenied, message)),
+        }
+    }
+}
+
 /// Replaces files in a statement by names in `gadus_files`, and opens them.
 pub(super) async fn take_files(
     statement: &mut Statement,
     planner: &PlannerState,
+    access: FileAccess,
 ) -> Result<HashMap<String, Arc<dyn TableProvider>>> {
     let mut finder = Finder::default();
     let _ = statement.visit(&mut finder);
     if let Some(error) = finder.error {
         return Err(error);
+    }
+    if !finder.sources.is_empty() {
+        access.check()?;
     }
     let mut files = HashMap::new();
     let context = SessionContext::new_with_state(planner.clone());

@@ -3,15 +3,16 @@
 //! - Values are cast as assignments, which fail rather than change a value beyond rounding.
 //! - Columns that are not named take their DEFAULT, evaluated once a statement.
 
-use super::Session;
+use super::locking::Part;
 use super::modify::{column_index, is_default, refuse_extras, target};
+use super::{Session, State};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::value::{Value, assign_array};
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::common::ScalarValue;
 use datafusion::physical_plan::SendableRecordBatchStream;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Insert, ObjectName, Query, SetExpr, Statement, TableObject,
+    Expr, Ident, Insert, ObjectName, Query, SetExpr, Statement, TableObject,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -114,6 +115,7 @@ impl Session {
     pub(super) async fn append_batches(
         &self,
         table: &str,
+        columns: &[String],
         batches: Vec<RecordBatch>,
     ) -> Result<u64> {
         // Before anything is waited for: in a forked child nobody is there to end it.
@@ -121,35 +123,8 @@ impl Session {
         let state = &mut *self.state.lock().await;
         super::run::refuse_read_only(state)?;
         let flag = self.begin_statement(state)?;
-        let append = |transaction: &mut Transaction| -> Result<u64> {
-            let schema = transaction.snapshot().table(table)?.schema().clone();
-            let columns = (0..schema.columns.len()).collect::<Vec<_>>();
-            let mut bulk = transaction.bulk(&schema)?;
-            for batch in &batches {
-                if batch.num_columns() != columns.len() {
-                    return Err(input(format!(
-                        "{} values for {} columns of table \"{table}\"",
-                        batch.num_columns(),
-                        columns.len()
-                    )));
-                }
-                bulk.push(&whole_batch(&schema, &columns, &[], batch)?)?;
-            }
-            transaction.finish_bulk(bulk)
-        };
         let rows = loop {
-            let appended = match &mut state.transaction {
-                Some(transaction) => {
-                    transaction.refresh()?;
-                    let savepoint = transaction.savepoint();
-                    append(transaction).inspect_err(|_| transaction.restore(savepoint))
-                }
-                None => {
-                    let mut transaction = self.begin(state, Isolation::ReadCommitted)?;
-                    append(&mut transaction).and_then(|rows| transaction.commit().map(|_| rows))
-                }
-            };
-            match appended {
+            match self.append_once(state, (table, columns), &batches).await {
                 Ok(rows) => break Ok(rows),
                 Err(error) => {
                     if let Err(error) = self.wait_for_lock(state, &flag, error) {
@@ -160,6 +135,53 @@ impl Session {
         };
         self.end_statement(state, rows)
     }
+
+    async fn append_once(
+        &self,
+        state: &mut State,
+        target: (&str, &[String]),
+        batches: &[RecordBatch],
+    ) -> Result<u64> {
+        if let Some(transaction) = &mut state.transaction {
+            transaction.refresh()?;
+            let part = Part::of(transaction);
+            let rows = self.append_in(part.transaction, target, batches).await?;
+            part.keep();
+            return Ok(rows);
+        }
+        let mut transaction = self.begin(state, Isolation::ReadCommitted)?;
+        let rows = self.append_in(&mut transaction, target, batches).await?;
+        transaction.commit().map(|_| rows)
+    }
+
+    async fn append_in(
+        &self,
+        transaction: &mut Transaction,
+        (table, columns): (&str, &[String]),
+        batches: &[RecordBatch],
+    ) -> Result<u64> {
+        let schema = transaction.snapshot().table(table)?.schema().clone();
+        let columns = named_columns(&schema, columns)?;
+        let defaults = self.defaults(&schema, &columns).await?;
+        let mut bulk = transaction.bulk(&schema)?;
+        for batch in batches {
+            if batch.num_columns() != columns.len() {
+                return Err(input(format!(
+                    "{} values for {} columns of table \"{table}\"",
+                    batch.num_columns(),
+                    columns.len()
+                )));
+            }
+            bulk.push(&whole_batch(&schema, &columns, &defaults, batch)?)?;
+        }
+        transaction.finish_bulk(bulk)
+    }
+}
+
+/// The columns of these exact names, or all.
+fn named_columns(schema: &TableSchema, names: &[String]) -> Result<Vec<usize>> {
+    let names = names.iter().map(|name| vec![Ident::with_quote('"', name)].into());
+    target_columns(schema, &names.collect::<Vec<_>>())
 }
 
 /// The columns that an INSERT names, or all.

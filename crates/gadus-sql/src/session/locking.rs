@@ -11,6 +11,7 @@ use gadus_base::clock;
 use gadus_engine::{Error, ErrorKind, Isolation, Locker, Result, Savepoint, Transaction};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// How long a statement waits for a lock unless the session says something else: longer than
 /// transactions of programs take, and short enough that a program that waits for itself says so.
@@ -72,6 +73,14 @@ impl OwnTransaction {
                 Err(error)
             }
         }
+    }
+}
+
+/// Waits, and lets the thread's other tasks go on elsewhere where it has any.
+fn blocking<T>(wait: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|current| current.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(wait),
+        _ => wait(),
     }
 }
 
@@ -142,7 +151,7 @@ impl Session {
             if flag.is_set() {
                 return Err(flag.reason());
             }
-            match locker.wait_for(blocked, until) {
+            match blocking(|| locker.wait_for(blocked, until)) {
                 // Meant for the statement before.
                 Err(error) if error.kind() == ErrorKind::Cancelled && !flag.is_set() => {}
                 Err(error) if error.kind() == ErrorKind::Cancelled => return Err(flag.reason()),

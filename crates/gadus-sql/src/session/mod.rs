@@ -12,11 +12,13 @@ mod columns;
 mod copy;
 mod deadlines;
 mod define;
+mod describe;
 mod end;
 mod files;
 mod for_update;
 mod frames;
 mod insert;
+mod kind;
 mod locking;
 mod modify;
 mod parse;
@@ -24,16 +26,24 @@ mod query;
 mod run;
 mod scanning;
 mod settings;
+mod spelling;
 mod submit;
 mod transact;
+mod users;
+mod variables;
 
 pub(crate) use asking::Asking;
 pub(crate) use cancel::Cancel;
+pub use describe::Description;
+pub use files::FileAccess;
 pub(crate) use frames::Frames;
 pub(crate) use insert::target_columns;
+pub use kind::{CopyForm, CopyFormat, CopyRequest, CopyWhat, StatementKind};
 pub(crate) use modify::{column_index, folded, table_name};
 pub(crate) use parse::parse;
 use run::Source;
+pub use users::is_hidden;
+pub use variables::{POSTGRES_VERSION, Reported};
 
 use crate::compiled::{Budget, CompiledCache};
 use crate::kept::KeptPlans;
@@ -43,6 +53,7 @@ use crate::value::Value;
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::sql::sqlparser::ast::Statement;
 use deadlines::Deadlines;
+use describe::Descriptions;
 use futures::future::BoxFuture;
 use gadus_engine::{
     Durability, Engine, Isolation, Locker, Result, Savepoint, Snapshot, Transaction,
@@ -53,6 +64,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::Mutex;
+use variables::Variables;
 
 /// A future that callers need not compile again.
 pub type Boxed<'a, T> = BoxFuture<'a, Result<T>>;
@@ -70,6 +82,7 @@ pub(crate) struct Shared {
     pub(crate) compiled: CompiledCache,
     pub(crate) kept: Arc<KeptPlans>,
     deadlines: Deadlines,
+    descriptions: Descriptions,
 }
 
 /// One connection's statements, serialised.
@@ -87,6 +100,16 @@ pub struct Session {
     ended: Arc<AtomicBool>,
     progress: Arc<Progress>,
     frames: parking_lot::Mutex<Arc<Frames>>,
+    files: FileAccess,
+}
+
+/// How a session begins.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SessionOptions {
+    /// How its transactions are isolated unless they, or it, say something else.
+    pub isolation: Isolation,
+    /// Which files its statements may read and write, beside the database.
+    pub files: FileAccess,
 }
 
 /// What a session remembers between statements.
@@ -101,6 +124,9 @@ pub(crate) struct State {
     scan_sharing: ScanSharing,
     statement_timeout: Option<Duration>,
     statement_memory: Budget,
+    variables: Variables,
+    /// What BEGIN begins before the session says something else.
+    first_isolation: Isolation,
 }
 
 /// What statements that are submitted need to know of a session.
@@ -146,8 +172,8 @@ impl Sql {
     #[must_use]
     pub fn new(engine: Engine) -> Self {
         let planner = query::planner_state(&engine);
-        let (compiled, kept, deadlines) = Default::default();
-        let shared = Shared { engine, planner, compiled, kept, deadlines };
+        let (compiled, kept, deadlines, descriptions) = Default::default();
+        let shared = Shared { engine, planner, compiled, kept, deadlines, descriptions };
         Self { shared: Arc::new(shared) }
     }
 
@@ -166,11 +192,19 @@ impl Sql {
     /// A new session.
     #[must_use]
     pub fn session(&self) -> Session {
+        self.session_with(SessionOptions::default())
+    }
+
+    /// A new session that begins so.
+    #[must_use]
+    pub fn session_with(&self, options: SessionOptions) -> Session {
+        let SessionOptions { isolation, files } = options;
         let shared = self.shared.clone();
-        let (state, outside, locker, cancel, ended) = Default::default();
+        let state = Arc::new(Mutex::new(State::of(isolation)));
+        let (outside, locker, cancel, ended) = Default::default();
         let (progress, frames) = Default::default();
         let engine = shared.engine.for_connection();
-        Session { shared, engine, state, outside, locker, cancel, ended, progress, frames }
+        Session { shared, engine, state, outside, locker, cancel, ended, progress, frames, files }
     }
 }
 
@@ -219,13 +253,24 @@ impl Session {
 
     /// Appends Arrow batches to a table, as one statement; returns rows.
     ///
-    /// Columns are matched by position and cast as assignments.
+    /// Their columns are the table's by position, or those of these exact names, and are cast as
+    /// assignments; columns that are not named take their DEFAULT.
     pub fn append<'a>(
         &'a self,
         table: &'a str,
+        columns: &'a [String],
         batches: Vec<arrow::array::RecordBatch>,
     ) -> Boxed<'a, u64> {
-        Box::pin(self.append_batches(table, batches))
+        Box::pin(self.append_batches(table, columns, batches))
+    }
+
+    /// What clients of PostgreSQL's protocol are told, where the count of changes is not `seen`. Waits for
+    /// the statement that runs.
+    pub fn reported(&self, seen: u64) -> BoxFuture<'_, Option<Reported>> {
+        Box::pin(async move {
+            let state = self.state.lock().await;
+            (state.variables.changes() != seen).then(|| state.variables.reported())
+        })
     }
 }
 
@@ -255,6 +300,13 @@ impl Prepared {
 }
 
 impl State {
+    /// Of a session whose transactions are isolated so at first.
+    fn of(isolation: Isolation) -> Self {
+        let mut state = Self { first_isolation: isolation, ..Self::default() };
+        state.locking.isolation = isolation;
+        state
+    }
+
     fn outside(&self) -> Outside {
         Outside {
             in_transaction: self.transaction.is_some(),

@@ -5,6 +5,7 @@
 //! - All rows are read before any is changed.
 
 use super::locking::Part;
+use super::users::{is_hidden, manage};
 use super::{Outcome, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::provider::ROWS_SCHEMA;
@@ -20,7 +21,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use futures::TryStreamExt;
 use gadus_base::RowId;
 use gadus_engine::{
-    ErrorKind, ROW_ID_COLUMN, Result, Snapshot, TableSchema, Transaction, datum_from_array,
+    ErrorKind, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema, Transaction, datum_from_array,
 };
 use std::sync::Arc;
 
@@ -69,7 +70,10 @@ impl Session {
                 }
                 return Ok(Outcome::Done("TRUNCATE TABLE"));
             }
-            _ => return self.define(transaction, statement, parameters).await,
+            _ => match manage(transaction, statement)? {
+                Some(outcome) => return Ok(outcome),
+                None => return self.define(transaction, statement, parameters).await,
+            },
         };
         Ok(Outcome::Changed { verb, rows })
     }
@@ -200,12 +204,16 @@ pub(super) fn target(snapshot: &Snapshot, name: &ObjectName) -> Result<Arc<Table
 /// The exact name of a table: unquoted names are folded to lower case, as everywhere.
 pub(crate) fn table_name(name: &ObjectName) -> Result<String> {
     let parts = name.0.iter().map(|part| part.as_ident()).collect::<Option<Vec<_>>>();
-    match parts.as_deref() {
-        Some([table]) => Ok(folded(table)),
+    let table = match parts.as_deref() {
+        Some([table]) => folded(table),
         Some([schema, table]) if matches!(folded(schema).as_str(), "main" | "public") => {
-            Ok(folded(table))
+            folded(table)
         }
-        _ => Err(input(format!("{name} names no table: there is one schema, main"))),
+        _ => return Err(input(format!("{name} names no table: there is one schema, main"))),
+    };
+    match is_hidden(&table) {
+        true => Err(input(format!("{name} is a name that the database keeps for itself"))),
+        false => Ok(table),
     }
 }
 
@@ -244,6 +252,7 @@ pub(crate) fn column_index(schema: &TableSchema, name: &ObjectName) -> Result<us
             ErrorKind::NotFound,
             format!("table \"{}\" has no column {name}", schema.name),
         )
+        .because(Reason::UnknownColumn)
     })
 }
 

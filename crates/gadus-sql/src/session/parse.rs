@@ -2,12 +2,13 @@
 
 use super::Prepared;
 use super::chains::{Levels, check_words};
+use super::spelling::{is_of_users, respell};
 use crate::error::{from_parser, input};
 use crate::room::with_room;
 use datafusion::sql::sqlparser::ast::{
-    Expr, TableFactor, Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
+    Expr, ObjectName, TableFactor, Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
 };
-use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, PostgreSqlDialect};
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Tokenizer;
 use gadus_engine::{Error, Result};
@@ -20,13 +21,16 @@ const NESTING_MAX: usize = 128;
 /// Parses one statement.
 pub(crate) fn parse(text: &str) -> Result<Prepared> {
     let dialect = GenericDialect {};
-    let tokens = Tokenizer::new(&dialect, text)
+    let mut tokens = Tokenizer::new(&dialect, text)
         .tokenize_with_location()
         .map_err(|error| from_parser(&error.into()))?;
+    respell(&mut tokens);
     let is_deep = check_words(&tokens)?;
     // With what is dropped where it fails.
     with_room(is_deep, || {
-        let mut statements = Parser::new(&dialect)
+        let dialect: &dyn Dialect =
+            if is_of_users(&tokens) { &PostgreSqlDialect {} } else { &dialect };
+        let mut statements = Parser::new(dialect)
             .with_recursion_limit(NESTING_MAX)
             .with_tokens_with_locations(tokens)
             .parse_statements()
@@ -111,6 +115,10 @@ impl VisitorMut for Reading {
             Expr::Value(ValueWithSpan { value: SqlValue::Placeholder(name), .. }) => {
                 self.parameters.number(name)
             }
+            Expr::Function(function) => {
+                without_catalog_schema(&mut function.name);
+                Ok(())
+            }
             _ => Ok(()),
         })?;
         or_break(self.levels.enter(expr))
@@ -119,6 +127,15 @@ impl VisitorMut for Reading {
     fn post_visit_expr(&mut self, _expr: &mut Expr) -> ControlFlow<Error> {
         self.levels.leave();
         ControlFlow::Continue(())
+    }
+}
+
+/// PostgreSQL's clients name the schema of its functions; here they have none.
+fn without_catalog_schema(name: &mut ObjectName) {
+    let schema = name.0.first().and_then(|part| part.as_ident());
+    let is_catalog = schema.is_some_and(|schema| schema.value.eq_ignore_ascii_case("pg_catalog"));
+    if is_catalog && name.0.len() == 2 {
+        name.0.remove(0);
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, checked_sum};
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
-use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog};
+use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, place_functions};
 use crate::rows::RowStream;
 use crate::value::Value;
 use datafusion::common::ParamValues;
@@ -39,6 +39,7 @@ pub(super) fn planner_state(engine: &Engine) -> PlannerState {
         .with_default_features()
         .with_analyzer_rules(analyzer_rules());
     builder.aggregate_functions().get_or_insert_default().push(checked_sum());
+    builder.scalar_functions().get_or_insert_default().extend(place_functions());
     builder.build()
 }
 
@@ -60,7 +61,7 @@ impl Session {
         statement: &mut Statement,
     ) -> Result<SessionContext> {
         name_apart(statement);
-        let files = take_files(statement, &self.shared.planner).await?;
+        let files = take_files(statement, &self.shared.planner, self.files).await?;
         let named = (files, self.frames());
         let catalog = SnapshotCatalog::new(snapshot, named, &self.engine, self.reading());
         let mut state = self.shared.planner.clone();
@@ -103,7 +104,7 @@ impl Session {
         }
         let mut rest = statement.clone();
         name_apart(&mut rest);
-        let files = take_files(&mut rest, &self.shared.planner).await?;
+        let files = take_files(&mut rest, &self.shared.planner, self.files).await?;
         if !files.is_empty() || names_system(&rest) {
             return Ok(None);
         }
@@ -202,12 +203,17 @@ pub(super) async fn plan(
 
 /// Whether a statement reads who uses the database, which is different each time.
 fn names_system(statement: &Statement) -> bool {
-    let of_system = |name: &ObjectName| {
+    names_schema(statement, SYSTEM_SCHEMA)
+}
+
+/// Whether a statement names a table of a schema.
+pub(super) fn names_schema(statement: &Statement, schema: &str) -> bool {
+    let is_of_schema = |name: &ObjectName| {
         // The schema stands before the table; the catalog, which may be named, too, before the schema.
-        let schema = name.0.iter().rev().nth(1).and_then(|part| part.as_ident());
-        schema.is_some_and(|part| part.value.eq_ignore_ascii_case(SYSTEM_SCHEMA))
+        let named = name.0.iter().rev().nth(1).and_then(|part| part.as_ident());
+        named.is_some_and(|part| part.value.eq_ignore_ascii_case(schema))
     };
-    visit_relations(statement, |name| match of_system(name) {
+    visit_relations(statement, |name| match is_of_schema(name) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     })
@@ -225,7 +231,7 @@ fn refuse_locks(statement: &Statement) -> Result<()> {
 }
 
 /// SHOW TABLES and DESCRIBE as queries.
-fn describe(statement: &Statement) -> Result<Option<Statement>> {
+pub(super) fn describe(statement: &Statement) -> Result<Option<Statement>> {
     let text = match statement {
         Statement::ShowTables { .. } => "SELECT table_name AS name FROM information_schema.tables \
              WHERE table_schema = 'main' ORDER BY table_name"

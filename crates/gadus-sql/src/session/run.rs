@@ -2,6 +2,7 @@
 
 use super::cancel::Flag;
 use super::for_update::refuse_nested_locks;
+use super::modify::target;
 use super::parse::parse;
 use super::transact::transact;
 use super::{Outcome, Prepared, Session, State};
@@ -11,7 +12,9 @@ use crate::kept::{Found, scalars};
 use crate::room::Roomy;
 use crate::shape::shape_of;
 use crate::value::Value;
-use datafusion::sql::sqlparser::ast::Statement;
+use datafusion::sql::sqlparser::ast::{
+    Analyze, DiscardObject, ObjectName, Statement, VacuumStatement,
+};
 use gadus_engine::{Autocommit, ErrorKind, Result, Transaction};
 use std::sync::Arc;
 
@@ -231,10 +234,10 @@ impl Session {
         }
         let statement = &*prepared.statement;
         refuse_nested_locks(statement)?;
+        if let Some(outcome) = self.command(state, statement)? {
+            return Ok(outcome);
+        }
         match statement {
-            Statement::Kill { modifier, id } => self.kill(modifier.as_ref(), *id),
-            Statement::Set(set) => self.set(state, set),
-            Statement::ShowVariable { variable } => self.show(state, variable),
             Statement::Copy { to, .. } => {
                 if !to {
                     refuse_read_only(state)?;
@@ -246,6 +249,9 @@ impl Session {
             | Statement::Delete(_)
             | Statement::Truncate(_)
             | Statement::CreateTable(_)
+            | Statement::AlterTable(_)
+            | Statement::CreateRole(_)
+            | Statement::AlterRole { .. }
             | Statement::Drop { .. } => {
                 refuse_read_only(state)?;
                 self.write(state, statement, parameters).await
@@ -280,6 +286,42 @@ impl Session {
                 Err(unsupported(&verb))
             }
         }
+    }
+}
+
+impl Session {
+    /// Refuses the name of a table that is not there.
+    fn refuse_unknown(&self, state: &State, table: Option<&ObjectName>) -> Result<()> {
+        let Some(table) = table else { return Ok(()) };
+        target(&state.snapshot(&self.engine)?, table).map(|_| ())
+    }
+}
+
+impl Session {
+    /// Carries out what reads and changes no table; none where it is another statement.
+    fn command(&self, state: &mut State, statement: &Statement) -> Result<Option<Outcome>> {
+        let done = match statement {
+            Statement::Kill { modifier, id } => self.kill(modifier.as_ref(), *id),
+            Statement::Set(set) => self.set(state, set),
+            Statement::Reset(reset) => self.reset(state, &reset.reset),
+            Statement::Discard { object_type: DiscardObject::ALL } => {
+                super::transact::refuse_in_transaction(state, "DISCARD ALL")?;
+                state.reset_all();
+                Ok(Outcome::Done("DISCARD ALL"))
+            }
+            // Space is given back, and statistics are gathered, as rows come and go.
+            Statement::Vacuum(VacuumStatement { table_name, .. }) => {
+                self.refuse_unknown(state, table_name.as_ref())?;
+                Ok(Outcome::Done("VACUUM"))
+            }
+            Statement::Analyze(Analyze { table_name, .. }) => {
+                self.refuse_unknown(state, table_name.as_ref())?;
+                Ok(Outcome::Done("ANALYZE"))
+            }
+            Statement::ShowVariable { variable } => self.show(state, variable),
+            _ => return Ok(None),
+        };
+        done.map(Some)
     }
 }
 

@@ -1,19 +1,24 @@
-//! SET and SHOW.
+//! SET, RESET and SHOW.
 //!
 //! - Every setting has a name, its values and a place where it acts; an unknown one is an error that
 //!   names those there are.
 
+use super::modify::is_default;
 use super::scanning::ScanSharing;
+use super::transact::{Modes, modes_of};
+use super::variables::{name_of, unknown};
 use super::{Outcome, Session, State};
 use crate::compiled::Budget;
 use crate::error::{input, unsupported};
 use crate::rows::RowStream;
-use datafusion::sql::sqlparser::ast::{Expr, Ident, Set};
+use datafusion::sql::sqlparser::ast::{
+    ContextModifier, Expr, Ident, Reset, Set, TransactionMode, Value as SqlValue,
+};
 use gadus_base::ByteCount;
-use gadus_engine::{Durability, Isolation, Result};
+use gadus_engine::{Durability, Isolation, Reason, Result, Transaction};
 use std::time::Duration;
 
-const KNOWN: &str = "gadus.durability (sync, relaxed or off), \
+pub(super) const KNOWN: &str = "gadus.durability (sync, relaxed or off), \
                      lock_timeout and statement_timeout (a time such as '5s' or a number of \
                      milliseconds, 0 for none), \
                      default_transaction_isolation (snapshot or read committed), \
@@ -24,132 +29,221 @@ const KNOWN: &str = "gadus.durability (sync, relaxed or off), \
                      whole database), \
                      gadus.latency_target (a time, 0 for none, of the whole database), \
                      gadus.late_statements (wait or refuse, of the whole database), \
-                     gadus.snapshot_space_max (a size such as '16GiB', of the whole database)";
+                     gadus.snapshot_space_max (a size such as '16GiB', of the whole database), \
+                     and those of PostgreSQL's that its clients set, such as application_name";
+
+/// What is set, to what.
+struct Assignment {
+    /// In lower case.
+    name: String,
+    /// As it is written, without quotes; none for the default.
+    value: Option<String>,
+    is_local: bool,
+}
 
 impl Session {
     pub(super) fn set(&self, state: &mut State, set: &Set) -> Result<Outcome> {
-        let Set::SingleAssignment { variable, values, .. } = set else {
-            return Err(unsupported(&set.to_string()));
-        };
-        let [value] = values.as_slice() else {
-            return Err(input("a setting takes one value"));
-        };
-        match variable.to_string().to_ascii_lowercase().as_str() {
+        if let Set::SetTransaction { modes, session, .. } = set {
+            return set_transaction(state, modes, *session);
+        }
+        let Some(assignment) = assignment(set)? else { return Err(unsupported(&set.to_string())) };
+        self.assign(state, &assignment)?;
+        Ok(Outcome::Done("SET"))
+    }
+
+    /// RESET of one setting, or of all.
+    pub(super) fn reset(&self, state: &mut State, reset: &Reset) -> Result<Outcome> {
+        match reset {
+            Reset::ALL => state.reset_all(),
+            Reset::ConfigurationParameter(name) => {
+                let name = name.to_string().to_ascii_lowercase();
+                self.assign(state, &Assignment { name, value: None, is_local: false })?;
+            }
+        }
+        Ok(Outcome::Done("RESET"))
+    }
+
+    fn assign(&self, state: &mut State, assignment: &Assignment) -> Result<()> {
+        let Assignment { name, value, is_local } = assignment;
+        let (name, limits) = (name.as_str(), self.engine.scan_limits());
+        let word = value.as_ref().map(|value| value.to_ascii_lowercase());
+        let Some(word) = word else { return state.reset(name) };
+        match name {
             "gadus.durability" => {
-                let durability = durability(&word(value))?;
+                let durability = durability(&word)?;
                 state.durability = Some(durability);
                 if let Some(transaction) = &mut state.transaction {
                     transaction.set_durability(durability);
                 }
-                Ok(Outcome::Done("SET"))
             }
-            name @ "lock_timeout" => {
-                state.locking.timeout = time(name, &word(value))?;
-                Ok(Outcome::Done("SET"))
+            "lock_timeout" => state.locking.timeout = time(name, &word)?,
+            "statement_timeout" => state.statement_timeout = time(name, &word)?,
+            "gadus.latency_target" => limits.set_latency_target(time(name, &word)?),
+            "gadus.late_statements" => limits.set_refuses_late(refuses_late(&word)?),
+            "default_transaction_isolation" => state.locking.isolation = isolation(&word)?,
+            "transaction_isolation" => state.isolate(isolation(&word)?)?,
+            "gadus.sharing" => state.scan_sharing = scan_sharing(&word)?,
+            "gadus.batch_queries" => limits.set_batch_queries(batch_bound(name, &word)?),
+            "gadus.batch_updates" => limits.set_batch_updates(batch_bound(name, &word)?),
+            "gadus.snapshot_space_max" => self.engine.set_snapshot_space_max(size(name, &word)?),
+            "gadus.statement_memory" => state.statement_memory = Budget(size(name, &word)?),
+            name => {
+                // Without a transaction it would end with the statement.
+                if *is_local && state.transaction.is_none() {
+                    return Ok(());
+                }
+                state.variables.set(name, value.as_deref(), *is_local)?;
             }
-            name @ "statement_timeout" => {
-                state.statement_timeout = time(name, &word(value))?;
-                Ok(Outcome::Done("SET"))
-            }
-            name @ "gadus.latency_target" => {
-                self.engine.scan_limits().set_latency_target(time(name, &word(value))?);
-                Ok(Outcome::Done("SET"))
-            }
-            "gadus.late_statements" => {
-                self.engine.scan_limits().set_refuses_late(refuses_late(&word(value))?);
-                Ok(Outcome::Done("SET"))
-            }
-            "default_transaction_isolation" => {
-                state.locking.isolation = isolation(&word(value))?;
-                Ok(Outcome::Done("SET"))
-            }
-            "gadus.sharing" => {
-                state.scan_sharing = scan_sharing(&word(value))?;
-                Ok(Outcome::Done("SET"))
-            }
-            name @ "gadus.batch_queries" => {
-                self.engine.scan_limits().set_batch_queries(batch_bound(name, &word(value))?);
-                Ok(Outcome::Done("SET"))
-            }
-            name @ "gadus.batch_updates" => {
-                self.engine.scan_limits().set_batch_updates(batch_bound(name, &word(value))?);
-                Ok(Outcome::Done("SET"))
-            }
-            name @ "gadus.snapshot_space_max" => {
-                self.engine.set_snapshot_space_max(size(name, &word(value))?);
-                Ok(Outcome::Done("SET"))
-            }
-            name @ "gadus.statement_memory" => {
-                state.statement_memory = Budget(size(name, &word(value))?);
-                Ok(Outcome::Done("SET"))
-            }
-            name => Err(input(format!("there is no setting {name}; settings are: {KNOWN}"))),
         }
+        Ok(())
     }
 
     pub(super) fn show(&self, state: &State, variable: &[Ident]) -> Result<Outcome> {
-        let name = variable.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
-        let shown;
-        let value = match name.to_ascii_lowercase().as_str() {
-            "lock_timeout" => {
-                shown = shown_time(state.locking.timeout);
-                &shown
-            }
-            "statement_timeout" => {
-                shown = shown_time(state.statement_timeout);
-                &shown
-            }
-            "gadus.latency_target" => {
-                shown = shown_time(self.engine.scan_limits().latency_target());
-                &shown
-            }
-            "gadus.late_statements" => match self.engine.scan_limits().refuses_late() {
-                true => "refuse",
-                false => "wait",
+        let name = name_of(variable);
+        let value = self.setting(state, &name).ok_or_else(|| unknown(&name))?;
+        RowStream::text(&name, &value).map(Outcome::Rows)
+    }
+
+    /// The value of a setting; none where there is no such setting.
+    fn setting(&self, state: &State, name: &str) -> Option<String> {
+        let limits = self.engine.scan_limits();
+        let durability = || state.durability.unwrap_or(self.engine.options().durability);
+        Some(match name {
+            "lock_timeout" => shown_time(state.locking.timeout),
+            "statement_timeout" => shown_time(state.statement_timeout),
+            "gadus.latency_target" => shown_time(limits.latency_target()),
+            "gadus.late_statements" => match limits.refuses_late() {
+                true => "refuse".to_owned(),
+                false => "wait".to_owned(),
             },
             "gadus.sharing" => match state.scan_sharing {
-                ScanSharing::Auto => "auto",
-                ScanSharing::Always => "always",
-                ScanSharing::Never => "never",
+                ScanSharing::Auto => "auto".to_owned(),
+                ScanSharing::Always => "always".to_owned(),
+                ScanSharing::Never => "never".to_owned(),
             },
-            "gadus.batch_queries" => {
-                shown = self.engine.scan_limits().batch_queries().to_string();
-                &shown
-            }
-            "gadus.batch_updates" => {
-                shown = self.engine.scan_limits().batch_updates().to_string();
-                &shown
-            }
-            "gadus.snapshot_space_max" => {
-                shown = self.engine.snapshot_space_max().exact();
-                &shown
-            }
-            "gadus.statement_memory" => {
-                shown = state.statement_memory.0.exact();
-                &shown
-            }
+            "gadus.batch_queries" => limits.batch_queries().to_string(),
+            "gadus.batch_updates" => limits.batch_updates().to_string(),
+            "gadus.snapshot_space_max" => self.engine.snapshot_space_max().exact(),
+            "gadus.statement_memory" => state.statement_memory.0.exact(),
             "default_transaction_isolation" => match state.locking.isolation {
-                Isolation::Snapshot => "snapshot",
-                Isolation::ReadCommitted => "read committed",
+                Isolation::Snapshot => "snapshot".to_owned(),
+                Isolation::ReadCommitted => "read committed".to_owned(),
             },
-            "gadus.durability" => {
-                match state.durability.unwrap_or(self.engine.options().durability) {
-                    Durability::Sync => "sync",
-                    Durability::Relaxed => "relaxed",
-                    Durability::Off => "off",
+            "transaction_isolation" => {
+                let open = state.transaction.as_ref().map(Transaction::isolation);
+                match open.unwrap_or(state.locking.isolation) {
+                    // As standard SQL calls what is at least that.
+                    Isolation::Snapshot => "repeatable read".to_owned(),
+                    Isolation::ReadCommitted => "read committed".to_owned(),
                 }
             }
-            name => {
-                return Err(input(format!("there is no setting {name}; settings are: {KNOWN}")));
+            "transaction_read_only" => {
+                let is_read_only = state.transaction.is_some() && state.read_only;
+                if is_read_only { "on".to_owned() } else { "off".to_owned() }
             }
-        };
-        RowStream::text(&name, value).map(Outcome::Rows)
+            "gadus.durability" => match durability() {
+                Durability::Sync => "sync".to_owned(),
+                Durability::Relaxed => "relaxed".to_owned(),
+                Durability::Off => "off".to_owned(),
+            },
+            name => state.variables.get(name)?.to_owned(),
+        })
     }
 }
 
-/// The value of a setting, quoted or not.
-fn word(value: &Expr) -> String {
-    value.to_string().trim_matches('\'').to_ascii_lowercase()
+impl State {
+    /// A setting of the session back to what it was at first.
+    fn reset(&mut self, name: &str) -> Result<()> {
+        let fresh = Self::of(self.first_isolation);
+        match name {
+            "gadus.durability" => self.durability = fresh.durability,
+            "lock_timeout" => self.locking.timeout = fresh.locking.timeout,
+            "statement_timeout" => self.statement_timeout = fresh.statement_timeout,
+            "default_transaction_isolation" => self.locking.isolation = fresh.locking.isolation,
+            "gadus.sharing" => self.scan_sharing = fresh.scan_sharing,
+            "gadus.statement_memory" => self.statement_memory = fresh.statement_memory,
+            name => self.variables.set(name, None, false)?,
+        }
+        Ok(())
+    }
+
+    /// All settings of the session back to what they were at first.
+    pub(super) fn reset_all(&mut self) {
+        let fresh = Self::of(self.first_isolation);
+        self.durability = fresh.durability;
+        self.locking.timeout = fresh.locking.timeout;
+        self.locking.isolation = fresh.locking.isolation;
+        self.scan_sharing = fresh.scan_sharing;
+        self.statement_timeout = fresh.statement_timeout;
+        self.statement_memory = fresh.statement_memory;
+        self.variables.reset_all();
+    }
+
+    /// Isolates the open transaction otherwise.
+    fn isolate(&mut self, isolation: Isolation) -> Result<()> {
+        let transaction = self.transaction.as_mut();
+        let message = "there is no transaction: BEGIN starts one; default_transaction_isolation is \
+                       for those to come";
+        let transaction =
+            transaction.ok_or_else(|| input(message).because(Reason::NoTransaction))?;
+        transaction.set_isolation(isolation);
+        Ok(())
+    }
+}
+
+/// SET TRANSACTION, and SET SESSION CHARACTERISTICS AS TRANSACTION.
+fn set_transaction(state: &mut State, modes: &[TransactionMode], session: bool) -> Result<Outcome> {
+    let Modes { isolation, read_only } = modes_of(modes)?;
+    match (session, read_only) {
+        (true, Some(true)) => {
+            return Err(unsupported("READ ONLY for all transactions of a session"));
+        }
+        (true, _) => state.locking.isolation = isolation.unwrap_or(state.locking.isolation),
+        (false, read_only) => {
+            if let Some(isolation) = isolation {
+                state.isolate(isolation)?;
+            }
+            state.read_only = read_only.unwrap_or(state.read_only);
+        }
+    }
+    Ok(Outcome::Done("SET"))
+}
+
+/// What a SET of one setting sets; none where it is another kind of SET.
+fn assignment(set: &Set) -> Result<Option<Assignment>> {
+    let one =
+        |name: &str, value, is_local| Some(Assignment { name: name.to_owned(), value, is_local });
+    Ok(match set {
+        Set::SingleAssignment { scope, variable, values, .. } => {
+            let name = variable.to_string().to_ascii_lowercase();
+            let values = values.iter().map(value_of).collect::<Vec<_>>();
+            // A list, as of a search path, is one text.
+            let value = match values.as_slice() {
+                [] => return Err(input(format!("SET {name} takes a value"))),
+                [one] => one.clone(),
+                many => Some(many.iter().flatten().cloned().collect::<Vec<_>>().join(", ")),
+            };
+            one(&name, value, *scope == Some(ContextModifier::Local))
+        }
+        Set::SetTimeZone { local, value } => one("timezone", value_of(value), *local),
+        Set::SetNames { charset_name, .. } => {
+            one("client_encoding", Some(charset_name.value.clone()), false)
+        }
+        _ => None,
+    })
+}
+
+/// The value of a setting, quoted or not; none for DEFAULT.
+fn value_of(value: &Expr) -> Option<String> {
+    match value {
+        Expr::Value(value) => match &value.value {
+            SqlValue::SingleQuotedString(text) => Some(text.clone()),
+            value => Some(value.to_string()),
+        },
+        Expr::Identifier(word) if is_default(word) => None,
+        Expr::Identifier(word) => Some(word.value.clone()),
+        value => Some(value.to_string()),
+    }
 }
 
 /// A time as PostgreSQL writes it: milliseconds unless a unit says otherwise, zero for none.

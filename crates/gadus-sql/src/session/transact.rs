@@ -5,7 +5,7 @@ use crate::error::{input, unsupported};
 use datafusion::sql::sqlparser::ast::{
     Statement, TransactionAccessMode as Access, TransactionIsolationLevel as Level, TransactionMode,
 };
-use gadus_engine::{ErrorKind, Isolation, Result, Transaction};
+use gadus_engine::{ErrorKind, Isolation, Reason, Result, Transaction};
 
 /// Runs a statement that begins, ends or marks a transaction; none where it is another.
 pub(super) fn transact(
@@ -19,6 +19,7 @@ pub(super) fn transact(
         Statement::Rollback { savepoint: None, .. } => {
             state.savepoints.clear();
             state.transaction = None;
+            state.variables.end_transaction();
             Outcome::Done("ROLLBACK")
         }
         Statement::Rollback { savepoint: Some(name), .. } => roll_back_to(state, &name.value)?,
@@ -39,20 +40,36 @@ pub(super) fn transact(
 
 fn begin(session: &Session, state: &mut State, modes: &[TransactionMode]) -> Result<Outcome> {
     if state.transaction.is_some() {
-        return Err(input("a transaction is open already: COMMIT or ROLLBACK it first"));
+        let message = "a transaction is open already: COMMIT or ROLLBACK it first";
+        return Err(input(message).because(Reason::OpenTransaction));
     }
-    let mut read_only = false;
-    let mut isolation = state.locking.isolation;
+    let Modes { isolation, read_only } = modes_of(modes)?;
+    let isolation = isolation.unwrap_or(state.locking.isolation);
+    state.transaction = Some(session.begin(state, isolation)?);
+    state.savepoints.clear();
+    state.read_only = read_only.unwrap_or(false);
+    Ok(Outcome::Done("BEGIN"))
+}
+
+/// What BEGIN and SET TRANSACTION say of a transaction, where they say it.
+#[derive(Default)]
+pub(super) struct Modes {
+    pub(super) isolation: Option<Isolation>,
+    pub(super) read_only: Option<bool>,
+}
+
+pub(super) fn modes_of(modes: &[TransactionMode]) -> Result<Modes> {
+    let mut said = Modes::default();
     for mode in modes {
         match mode {
             TransactionMode::IsolationLevel(Level::Snapshot | Level::RepeatableRead) => {
-                isolation = Isolation::Snapshot;
+                said.isolation = Some(Isolation::Snapshot);
             }
             // As everywhere: nobody sees what is not committed.
             TransactionMode::IsolationLevel(Level::ReadCommitted | Level::ReadUncommitted) => {
-                isolation = Isolation::ReadCommitted;
+                said.isolation = Some(Isolation::ReadCommitted);
             }
-            TransactionMode::AccessMode(mode) => read_only = *mode == Access::ReadOnly,
+            TransactionMode::AccessMode(mode) => said.read_only = Some(*mode == Access::ReadOnly),
             TransactionMode::IsolationLevel(level @ Level::Serializable) => {
                 return Err(unsupported(&format!(
                     "ISOLATION LEVEL {level}: there are READ COMMITTED and SNAPSHOT; it"
@@ -60,20 +77,32 @@ fn begin(session: &Session, state: &mut State, modes: &[TransactionMode]) -> Res
             }
         }
     }
-    state.transaction = Some(session.begin(state, isolation)?);
-    state.savepoints.clear();
-    state.read_only = read_only;
-    Ok(Outcome::Done("BEGIN"))
+    Ok(said)
 }
 
 fn commit(state: &mut State) -> Result<Outcome> {
     state.savepoints.clear();
+    state.variables.end_transaction();
     match state.transaction.take() {
         Some(transaction) => {
             transaction.commit()?;
             Ok(Outcome::Done("COMMIT"))
         }
-        None => Err(input("there is no transaction to commit: BEGIN starts one")),
+        None => {
+            let message = "there is no transaction to commit: BEGIN starts one";
+            Err(input(message).because(Reason::NoTransaction))
+        }
+    }
+}
+
+/// Refuses what has no place in a transaction.
+pub(super) fn refuse_in_transaction(state: &State, what: &str) -> Result<()> {
+    match state.transaction {
+        Some(_) => {
+            let message = format!("{what} is not possible in a transaction");
+            Err(input(message).because(Reason::OpenTransaction))
+        }
+        None => Ok(()),
     }
 }
 
@@ -90,7 +119,9 @@ fn roll_back_to(state: &mut State, name: &str) -> Result<Outcome> {
 }
 
 fn in_transaction(state: &mut State) -> Result<&mut Transaction> {
-    state.transaction.as_mut().ok_or_else(|| input("there is no transaction: BEGIN starts one"))
+    let message = "there is no transaction: BEGIN starts one";
+    let transaction = state.transaction.as_mut();
+    transaction.ok_or_else(|| input(message).because(Reason::NoTransaction))
 }
 
 fn savepoint_index(state: &State, name: &str) -> Result<usize> {
@@ -99,5 +130,6 @@ fn savepoint_index(state: &State, name: &str) -> Result<usize> {
             ErrorKind::NotFound,
             format!("savepoint \"{name}\" does not exist"),
         )
+        .because(Reason::UnknownSavepoint)
     })
 }

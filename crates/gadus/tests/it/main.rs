@@ -8,6 +8,7 @@
 mod anomalies;
 mod asynchronous;
 mod checks;
+mod clients;
 mod clock;
 mod files;
 mod fork;

@@ -28,6 +28,7 @@ mod scan;
 mod scopes;
 mod soak;
 mod streams;
+mod wire;
 mod witness;
 mod worker;
 mod workplace;
@@ -57,6 +58,7 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench processes --processes 32 --against sqlite,postgres
   gadus bench processes --mix point --processes 1,2,4,8 --against sqlite
   gadus bench python --package . --against duckdb
+  gadus bench wire --against postgres
   gadus bench scopes
   gadus bench locks
   gadus bench kill --kills 1000
@@ -85,6 +87,8 @@ enum What {
     Processes(processes::Processes),
     /// The Python package: loops of small statements, Arrow data, batches
     Python(python::PackageBench),
+    /// The server: look-ups by many clients, rows for a driver, what it adds to a statement
+    Wire(wire::Wire),
     /// Readers as threads and as processes, with a cache that they share or one each
     Scopes(scopes::Scopes),
     /// A lock of the lock table, beside mutexes of one process and locks of a file
@@ -148,6 +152,7 @@ pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
         What::Streams(command) => streams::run(command),
         What::Processes(command) => processes::run(command),
         What::Python(command) => python::run(command),
+        What::Wire(command) => wire::run(command),
         What::Scopes(command) => scopes::run(command),
         What::Locks(command) => locks::run(command),
         What::Soak(command) => soak::run(command),

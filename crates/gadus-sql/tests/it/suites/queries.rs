@@ -173,7 +173,8 @@ fn wrong_statements_say_what_is_wrong() {
         ("CREATE TABLE people (id INT)", ErrorKind::AlreadyExists, "people"),
         ("CREATE TABLE x (a INT, a INT)", ErrorKind::Input, "twice"),
         ("DROP TABLE nobody", ErrorKind::NotFound, "nobody"),
-        ("VACUUM", ErrorKind::Unsupported, "VACUUM"),
+        ("VACUUM ANALYZE nobody", ErrorKind::NotFound, "nobody"),
+        ("CREATE VIEW v AS SELECT 1", ErrorKind::Unsupported, "CREATE VIEW"),
         ("COMMIT", ErrorKind::Input, "BEGIN"),
     ] {
         let (found, message) = shell.fails(text);

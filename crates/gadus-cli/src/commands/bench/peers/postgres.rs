@@ -14,6 +14,7 @@ use std::time::Duration;
 use gadus_base::clock;
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::endpoint::Endpoint;
 use crate::failure::Failure;
 
 /// Starting takes a second where a disk is slow.
@@ -192,11 +193,20 @@ impl Postgres {
         Ok(all.into_iter())
     }
 
+    /// Where it is.
+    pub(in super::super) fn endpoint(&self) -> Endpoint {
+        Endpoint {
+            programs: self.programs.clone(),
+            host: self.socket.clone(),
+            port: 5432,
+            user: "gadus".to_owned(),
+            database: "postgres".to_owned(),
+        }
+    }
+
     /// A program that talks to the server.
     fn client(&self, name: &str) -> Command {
-        let mut command = Command::new(self.programs.join(name));
-        command.env("PGHOST", &self.socket).env("PGUSER", "gadus").env("PGDATABASE", "postgres");
-        command
+        self.endpoint().client(name)
     }
 
     fn wait_ready(&mut self) -> Result<(), Failure> {
@@ -276,7 +286,7 @@ impl Account {
 }
 
 /// Where PostgreSQL's programs are: Debian keeps those of the server out of the path.
-fn programs() -> Result<PathBuf, Failure> {
+pub(super) fn programs() -> Result<PathBuf, Failure> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut places: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
     places.sort();

@@ -13,6 +13,7 @@ const DUCKDB: &str = include_str!("duckdb.py");
 const SQLITE: &str = include_str!("sqlite.py");
 const DATAFUSION: &str = include_str!("datafusion.py");
 const PACKAGE: &str = include_str!("package.py");
+const PSYCOPG: &str = include_str!("psycopg.py");
 
 /// A running peer: asked by one line, answers by one line.
 #[derive(Debug)]
@@ -52,6 +53,13 @@ impl Python {
         let interpreter = with_wheel(kept, "duckdb")?;
         pip_install(&interpreter, &["pyarrow"])?;
         Self::start("duckdb", &interpreter, PACKAGE)
+    }
+
+    /// A driver of PostgreSQL.
+    pub(in super::super) fn psycopg(kept: &Path) -> Result<Self, Failure> {
+        let interpreter = with_wheel(kept, "duckdb")?;
+        pip_install(&interpreter, &["psycopg[binary]"])?;
+        Self::start("psycopg", &interpreter, PSYCOPG)
     }
 
     /// The SQLite that Python brings along.

@@ -1,0 +1,203 @@
+//! COPY … FROM STDIN: lines of text or CSV become batches of Arrow data.
+//!
+//! - Rows are taken in parts and are in one transaction; whatever fails takes all of them back.
+//! - Values are read as assignments read text; where a line is wrong its number is said.
+
+mod lines;
+
+use super::Client;
+use crate::error::{Failure, SqlState};
+use crate::protocol::Message;
+use crate::values::hex;
+use arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringArray, StringBuilder};
+use arrow::datatypes::{DataType, Field, Schema};
+use bytes::Bytes;
+use gadus::{Appender, CopyForm, CopyFormat, CopyRequest, CopyWhat};
+use lines::Lines;
+use std::sync::Arc;
+
+/// Rows, and bytes of their text, that are handed on together.
+const ROWS_TOGETHER: usize = 16_384;
+const BYTES_TOGETHER: usize = 8 << 20;
+
+/// The columns of rows that are read, until they are handed on.
+struct Columns {
+    names: Vec<String>,
+    types: Vec<DataType>,
+    builders: Vec<StringBuilder>,
+    rows: usize,
+    bytes: usize,
+}
+
+impl Client {
+    /// Carries out a COPY whose data travels beside it.
+    pub(super) async fn copy(&mut self, request: CopyRequest) -> Result<(), Failure> {
+        let CopyRequest { what, form } = request;
+        match what {
+            CopyWhat::Query(query) => self.copy_out(&query, &form).await,
+            CopyWhat::Into { table, columns, probe } => {
+                if form.format == CopyFormat::Binary {
+                    let text = "COPY … FROM STDIN in BINARY format";
+                    return Err(Failure::new(SqlState::FEATURE_NOT_SUPPORTED, text)
+                        .hint("send text or CSV"));
+                }
+                self.copy_in(&table, &columns, &probe, &form).await
+            }
+        }
+    }
+
+    async fn copy_in(
+        &mut self,
+        table: &str,
+        names: &[String],
+        probe: &str,
+        form: &CopyForm,
+    ) -> Result<(), Failure> {
+        let probe = self.connection.prepare(probe)?;
+        let description = self.watched(probe.describe()).await?;
+        let schema = description.columns.clone().unwrap_or_else(|| Arc::new(Schema::empty()));
+        let mut columns = Columns::new(&schema);
+        let mut appender = self.connection.appender_of(table, names)?;
+        self.channel.output.copy_response(b'G', false, columns.types.len());
+        self.channel.flush().await?;
+        let mut lines = Lines::new(form.clone(), self.shared.options.limits.message_bytes);
+        let wrong = loop {
+            let Some(data) = self.copy_data().await? else { break None };
+            lines.push(&data);
+            if let Err(failure) = columns.take(&mut lines, false) {
+                break Some(failure);
+            }
+            if columns.are_many() {
+                appender = append(appender, columns.batch()?).await?;
+            }
+        };
+        if let Some(failure) = wrong {
+            return Err(failure);
+        }
+        columns.take(&mut lines, true)?;
+        let appender = append(appender, columns.batch()?).await?;
+        let rows = blocking(move || appender.finish()).await?;
+        self.channel.output.complete(&format!("COPY {rows}"));
+        Ok(())
+    }
+
+    /// The next part of the data; none at its end.
+    async fn copy_data(&mut self) -> Result<Option<Bytes>, Failure> {
+        loop {
+            let Some(frame) = self.channel.frame().await? else {
+                let text = "the client left in the middle of COPY";
+                return Err(Failure::fatal(SqlState::CONNECTION_FAILURE, text));
+            };
+            match Message::read(frame.kind, frame.body)? {
+                Message::CopyData(data) => return Ok(Some(data)),
+                Message::CopyDone => return Ok(None),
+                Message::CopyFail(reason) => {
+                    let text = format!("COPY from stdin failed: {reason}");
+                    return Err(Failure::new(SqlState::QUERY_CANCELED, text));
+                }
+                // Clients that send these behind each message may go on doing so.
+                Message::Flush | Message::Sync => {}
+                _ => {
+                    let text = "a message that is no data came in the middle of COPY";
+                    return Err(Failure::fatal(SqlState::PROTOCOL_VIOLATION, text));
+                }
+            }
+        }
+    }
+}
+
+/// Appends where it may wait.
+async fn append(mut appender: Appender, batch: RecordBatch) -> Result<Appender, Failure> {
+    if batch.num_rows() == 0 {
+        return Ok(appender);
+    }
+    blocking(move || appender.append(batch).map(|()| appender)).await
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> gadus::Result<T> + Send + 'static,
+) -> Result<T, Failure> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => Ok(done?),
+        Err(error) => Err(Failure::new(SqlState::INTERNAL, format!("COPY broke off: {error}"))),
+    }
+}
+
+impl Columns {
+    fn new(schema: &Schema) -> Self {
+        let names = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let types = schema.fields().iter().map(|field| field.data_type().clone());
+        let types = types.collect::<Vec<_>>();
+        let builders = types.iter().map(|_| StringBuilder::new()).collect();
+        Self { names, types, builders, rows: 0, bytes: 0 }
+    }
+
+    fn are_many(&self) -> bool {
+        self.rows >= ROWS_TOGETHER || self.bytes >= BYTES_TOGETHER
+    }
+
+    /// Takes the rows that have come whole; at the end the last one, too, which may have no end of line.
+    fn take(&mut self, lines: &mut Lines, is_end: bool) -> Result<(), Failure> {
+        while lines.read(is_end)? {
+            let line = lines.line();
+            let (wanted, given) = (self.builders.len(), line.len());
+            if given != wanted {
+                let text = match given < wanted {
+                    true => format!("missing data for column \"{}\"", self.names[given]),
+                    false => "extra data after last expected column".to_owned(),
+                };
+                return Err(lines.wrong(SqlState::BAD_COPY, &text));
+            }
+            for (builder, value) in self.builders.iter_mut().zip(line.values()) {
+                let Some(bytes) = value else {
+                    builder.append_null();
+                    continue;
+                };
+                self.bytes += bytes.len();
+                match std::str::from_utf8(bytes) {
+                    Ok(text) if !text.contains('\0') => builder.append_value(text),
+                    _ => {
+                        let text = "a value is not UTF-8, or holds the character 0";
+                        return Err(lines.wrong(SqlState::NOT_IN_REPERTOIRE, text));
+                    }
+                }
+            }
+            self.rows += 1;
+        }
+        Ok(())
+    }
+
+    /// What has gathered, as a batch of texts, and of bytes where the column has them.
+    fn batch(&mut self) -> Result<RecordBatch, Failure> {
+        let columns = self.builders.iter_mut().zip(&self.types).map(|(builder, data_type)| {
+            let texts = builder.finish();
+            match data_type {
+                DataType::Binary | DataType::BinaryView | DataType::LargeBinary => bytes_of(&texts),
+                _ => Ok(Arc::new(texts) as ArrayRef),
+            }
+        });
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        (self.rows, self.bytes) = (0, 0);
+        let field = |(name, column): (&String, &ArrayRef)| {
+            Field::new(name, column.data_type().clone(), true)
+        };
+        let fields = self.names.iter().zip(&columns).map(field).collect::<Vec<_>>();
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns);
+        Ok(batch.map_err(gadus::Error::from)?)
+    }
+}
+
+fn bytes_of(texts: &StringArray) -> Result<ArrayRef, Failure> {
+    let mut builder = BinaryBuilder::new();
+    for text in texts {
+        match text.map(|text| text.strip_prefix("\\x").map_or(Some(text.into()), hex)) {
+            None => builder.append_null(),
+            Some(Some(bytes)) => builder.append_value(bytes),
+            Some(None) => {
+                let text = "invalid hexadecimal digits in a value of type bytea";
+                return Err(Failure::new(SqlState::INVALID_TEXT, text));
+            }
+        }
+    }
+    Ok(Arc::new(builder.finish()))
+}

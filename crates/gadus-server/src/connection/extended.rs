@@ -1,0 +1,250 @@
+//! The extended protocol: statements are parsed, bound to values, described and executed by messages of
+//! their own.
+
+use super::Client;
+use super::portal::{Portal, State};
+use crate::error::{Failure, SqlState};
+use crate::protocol::{Bind, Target};
+use crate::values::{Type, checked_format, fields, oid_of, parameter};
+use gadus::{Statement, StatementKind, Value, split_statements};
+use std::sync::Arc;
+
+/// A statement as a client has it prepared.
+pub(super) struct Parsed {
+    /// None for an empty text.
+    pub(super) statement: Option<Statement>,
+    /// The types of its parameters.
+    types: Vec<u32>,
+}
+
+/// Whether a statement begins or ends the client's own transaction.
+pub(super) fn ends_block(kind: StatementKind) -> bool {
+    matches!(kind, StatementKind::Begin | StatementKind::Commit | StatementKind::Rollback)
+}
+
+impl Client {
+    pub(super) async fn parse(
+        &mut self,
+        name: String,
+        text: String,
+        types: Vec<u32>,
+    ) -> Result<(), Failure> {
+        if !name.is_empty() && self.statements.contains_key(&name) {
+            let text = format!("prepared statement \"{name}\" already exists");
+            return Err(Failure::new(SqlState::DUPLICATE_STATEMENT, text));
+        }
+        let script = split_statements(&text);
+        let mut texts = script.statements;
+        texts.extend(Some(script.rest).filter(|rest| !rest.is_empty()));
+        let statement = match texts.as_slice() {
+            [] => None,
+            [one] => {
+                let prepared = self.connection.prepare(one);
+                Some(prepared.map_err(|error| Failure::of(&error, Some(&text)))?)
+            }
+            _ => {
+                let text = "cannot insert multiple commands into a prepared statement";
+                return Err(Failure::new(SqlState::SYNTAX_ERROR, text));
+            }
+        };
+        let types = match &statement {
+            Some(statement) => {
+                self.check_block(statement.kind())?;
+                self.types_of(statement, types).await?
+            }
+            None => types,
+        };
+        self.statements.insert(name, Arc::new(Parsed { statement, types }));
+        self.channel.output.parse_complete();
+        Ok(())
+    }
+
+    /// The types of a statement's parameters: those that the client gives, then those that the statement
+    /// decides, and text.
+    async fn types_of(
+        &mut self,
+        statement: &Statement,
+        mut given: Vec<u32>,
+    ) -> Result<Vec<u32>, Failure> {
+        let count = statement.parameters().max(given.len());
+        given.resize(count, 0);
+        if given.contains(&0) {
+            let description = self.watched(statement.describe()).await?;
+            for (oid, decided) in given.iter_mut().zip(&description.parameters) {
+                if let Some(decided) = decided.as_ref().filter(|_| *oid == 0) {
+                    *oid = oid_of(decided);
+                }
+            }
+        }
+        let or_text = |oid: u32| if oid == 0 { Type::Text.oid() } else { oid };
+        Ok(given.into_iter().map(or_text).collect())
+    }
+
+    pub(super) async fn bind(&mut self, bind: Bind) -> Result<(), Failure> {
+        let parsed = self.prepared(&bind.statement)?;
+        if let Some(statement) = &parsed.statement {
+            self.check_block(statement.kind())?;
+        }
+        let values = values_of(&bind, &parsed.types)?;
+        for format in &bind.result_formats {
+            checked_format(*format)?;
+        }
+        if !bind.portal.is_empty() && self.portals.contains_key(&bind.portal) {
+            let text = format!("portal \"{}\" already exists", bind.portal);
+            return Err(Failure::new(SqlState::DUPLICATE_CURSOR, text));
+        }
+        self.portals.insert(bind.portal, Portal::bound(parsed, values, bind.result_formats));
+        self.channel.output.bind_complete();
+        Ok(())
+    }
+
+    pub(super) async fn describe(&mut self, target: Target, name: &str) -> Result<(), Failure> {
+        let columns = match target {
+            Target::Statement => {
+                let parsed = self.prepared(name)?;
+                self.channel.output.parameter_description(&parsed.types);
+                self.columns_of(&parsed, &[]).await?
+            }
+            Target::Portal => {
+                let mut portal = self.take_portal(name)?;
+                let columns = self.columns_of_portal(&mut portal).await?;
+                self.portals.insert(name.to_owned(), portal);
+                columns
+            }
+        };
+        match columns {
+            Some(columns) => self.channel.output.row_description(&columns),
+            None => self.channel.output.no_data(),
+        }
+        Ok(())
+    }
+
+    async fn columns_of(
+        &mut self,
+        parsed: &Parsed,
+        formats: &[i16],
+    ) -> Result<Option<Vec<crate::protocol::Field>>, Failure> {
+        let Some(statement) = parsed.statement.as_ref().filter(|known| known.gives_rows()) else {
+            return Ok(None);
+        };
+        self.check_block(statement.kind())?;
+        let description = self.watched(statement.describe()).await?;
+        description.columns.as_ref().map(|columns| fields(columns, formats)).transpose()
+    }
+
+    /// The columns of a portal. A query begins to run: that tells them, and does no more than it would.
+    async fn columns_of_portal(
+        &mut self,
+        portal: &mut Portal,
+    ) -> Result<Option<Vec<crate::protocol::Field>>, Failure> {
+        let Some(parsed) = portal.parsed.clone() else { return Ok(None) };
+        if matches!(portal.state, State::Bound)
+            && let Some(statement) = &parsed.statement
+            && statement.kind() == StatementKind::Query
+        {
+            self.start(portal, statement).await?;
+        }
+        match portal.state {
+            State::Bound => self.columns_of(&parsed, &portal.formats).await,
+            _ => portal.fields(),
+        }
+    }
+
+    pub(super) async fn execute(&mut self, name: &str, max_rows: usize) -> Result<(), Failure> {
+        let mut portal = self.take_portal(name)?;
+        let Some(parsed) = portal.parsed.clone() else { return Ok(()) };
+        let Some(statement) = &parsed.statement else {
+            self.channel.output.empty_query();
+            self.portals.insert(name.to_owned(), portal);
+            return Ok(());
+        };
+        if matches!(portal.state, State::Bound) {
+            let kind = statement.kind();
+            self.check_block(kind)?;
+            // Alone it needs no transaction around it; one query does not, whatever follows.
+            let is_alone = self.channel.next_kind() == Some(b'S');
+            if !is_alone && kind != StatementKind::Query && !ends_block(kind) {
+                self.begin_implicit().await?;
+            }
+            if let Some(request) = statement.copy_request()? {
+                return self.copy(request).await;
+            }
+            self.start(&mut portal, statement).await?;
+        }
+        let sent = self.send_rows(&mut portal, max_rows).await;
+        self.portals.insert(name.to_owned(), portal);
+        sent
+    }
+
+    async fn start(&mut self, portal: &mut Portal, statement: &Statement) -> Result<(), Failure> {
+        let values = std::mem::take(&mut portal.values);
+        portal.state = State::of(self.run_in_block(statement, values).await?);
+        Ok(())
+    }
+
+    pub(super) async fn sync(&mut self) -> Result<(), Failure> {
+        self.skips = false;
+        if let Err(failure) = self.end_implicit().await {
+            if failure.is_fatal {
+                return Err(failure);
+            }
+            self.channel.output.error(&failure);
+        }
+        self.drop_portals();
+        self.ready().await
+    }
+
+    /// Portals do not outlive their transaction.
+    pub(super) fn drop_portals(&mut self) {
+        if !self.block.is_open(&self.connection) {
+            self.portals.clear();
+        }
+    }
+
+    pub(super) fn close(&mut self, target: Target, name: &str) {
+        match target {
+            Target::Statement => drop(self.statements.remove(name)),
+            Target::Portal => drop(self.portals.remove(name)),
+        }
+        self.channel.output.close_complete();
+    }
+
+    fn prepared(&self, name: &str) -> Result<Arc<Parsed>, Failure> {
+        self.statements.get(name).cloned().ok_or_else(|| {
+            let text = match name {
+                "" => "the prepared statement without a name does not exist".to_owned(),
+                name => format!("prepared statement \"{name}\" does not exist"),
+            };
+            Failure::new(SqlState::UNDEFINED_STATEMENT, text)
+        })
+    }
+
+    fn take_portal(&mut self, name: &str) -> Result<Portal, Failure> {
+        self.portals.remove(name).ok_or_else(|| {
+            let text = format!("portal \"{name}\" does not exist");
+            Failure::new(SqlState::UNDEFINED_CURSOR, text)
+        })
+    }
+}
+
+/// The values that a Bind gives to parameters of these types.
+fn values_of(bind: &Bind, types: &[u32]) -> Result<Vec<Value>, Failure> {
+    let Bind { parameters, parameter_formats: formats, .. } = bind;
+    let violation = |text: String| Err(Failure::new(SqlState::PROTOCOL_VIOLATION, text));
+    if parameters.len() != types.len() {
+        let (given, needed) = (parameters.len(), types.len());
+        return violation(format!(
+            "bind message supplies {given} parameters, but the prepared statement requires {needed}"
+        ));
+    }
+    if !(formats.len() < 2 || formats.len() == parameters.len()) {
+        let (formats, parameters) = (formats.len(), parameters.len());
+        return violation(format!("{formats} formats for {parameters} parameters"));
+    }
+    let values = parameters.iter().zip(types).enumerate().map(|(index, (bytes, oid))| {
+        let format = formats.get(index).or(formats.first().filter(|_| formats.len() == 1));
+        let format = checked_format(format.copied().unwrap_or(0))?;
+        bytes.as_ref().map_or(Ok(Value::Null), |bytes| parameter(*oid, format, bytes))
+    });
+    values.collect()
+}

@@ -1,0 +1,337 @@
+//! One client, from its first byte to its last.
+//!
+//! - A message is answered before the next is read; answers gather until the client waits for them.
+//! - An error in the extended protocol skips what comes until Sync, as the protocol has it.
+
+mod copy_in;
+mod copy_out;
+mod extended;
+mod portal;
+mod simple;
+mod transaction;
+
+use crate::authenticate::authenticate;
+use crate::error::{Failure, SqlState};
+use crate::listen::Peer;
+use crate::protocol::{Channel, Frame, Message, Opening, Socket, Startup};
+use crate::registry::Registered;
+use crate::server::Shared;
+use extended::Parsed;
+use gadus::{Connection, FileAccess, Isolation, POSTGRES_VERSION, SessionOptions, Value};
+use portal::Portal;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::timeout;
+use transaction::Block;
+
+/// As PostgreSQL's clients expect it, and without the files of the server's machine.
+const SESSION: SessionOptions =
+    SessionOptions { isolation: Isolation::ReadCommitted, files: FileAccess::None };
+
+/// What the server's parameters say beside the session's variables.
+const VERSION_PARAMETER: &str = "server_version";
+
+/// A client that was let in.
+pub(crate) struct Client {
+    channel: Channel,
+    shared: Arc<Shared>,
+    connection: Connection,
+    statements: HashMap<String, Arc<Parsed>>,
+    portals: HashMap<String, Portal>,
+    block: Block,
+    /// After an error, until Sync.
+    skips: bool,
+    /// The client is gone; nobody is to be told anything.
+    is_gone: bool,
+    /// Changes of variables that the client was told of.
+    told: u64,
+}
+
+/// A message, or its type and what is wrong with it.
+type Received = Result<Message, (u8, Failure)>;
+
+/// Serves a client to its end.
+pub(crate) async fn serve(
+    socket: Box<dyn Socket>,
+    peer: Peer,
+    shared: Arc<Shared>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let limits = shared.options.limits;
+    let mut channel = Channel::new(socket, limits.message_bytes);
+    let place = shared.registry.place(limits.connections);
+    let letting_in = let_in(&mut channel, &peer, &shared, place.is_some());
+    let let_in = match timeout(limits.authentication_time, letting_in).await {
+        Ok(let_in) => let_in,
+        Err(_) => {
+            let text = "the client took too long to be let in";
+            Err(Failure::fatal(SqlState::PROTOCOL_VIOLATION, text))
+        }
+    };
+    match let_in {
+        Ok(Some((connection, _registered))) => {
+            let mut client = Client::new(channel, shared, connection);
+            if let Err(failure) = client.run(&mut stop).await {
+                client.end(&failure).await;
+            }
+        }
+        Ok(None) => {}
+        Err(failure) => {
+            if !failure.is_lost() {
+                tracing::info!(?peer, code = failure.code.text(), "refused: {}", failure.message);
+                channel.output.error(&failure);
+            }
+            channel.close().await;
+        }
+    }
+}
+
+/// Answers first messages until a client is let in; none where it wanted something else.
+async fn let_in(
+    channel: &mut Channel,
+    peer: &Peer,
+    shared: &Shared,
+    has_place: bool,
+) -> Result<Option<(Connection, Registered)>, Failure> {
+    let mut refused_encryption = [false; 2];
+    let startup = loop {
+        let refused = match channel.opening().await? {
+            None => return Ok(None),
+            Some(Opening::Cancel { process, secret }) => {
+                shared.registry.cancel(process, secret);
+                return Ok(None);
+            }
+            Some(Opening::Encrypt) => &mut refused_encryption[0],
+            Some(Opening::EncryptByGss) => &mut refused_encryption[1],
+            Some(Opening::Start(startup)) => break startup,
+        };
+        if std::mem::replace(refused, true) {
+            let text = "encryption was asked for twice";
+            return Err(Failure::fatal(SqlState::PROTOCOL_VIOLATION, text));
+        }
+        channel.send_byte(b'N').await?;
+    };
+    let Some(user) = startup.get("user").filter(|user| !user.is_empty()) else {
+        let text = "a first message names no user";
+        return Err(Failure::fatal(SqlState::INVALID_AUTHORIZATION, text));
+    };
+    if !has_place {
+        let text = "there are as many connections as the server's limit allows";
+        return Err(Failure::fatal(SqlState::TOO_MANY_CONNECTIONS, text));
+    }
+    if startup.minor_version > 0 || !startup.protocol_options.is_empty() {
+        channel.output.negotiate_version(0, &startup.protocol_options);
+    }
+    let connection = shared.database.connect_with(SESSION);
+    authenticate(channel, peer, user, &connection, shared).await?;
+    settle(&connection, &startup, shared).await?;
+    let registered = shared.registry.register(connection.cancel_handle())?;
+    channel.output.authentication_ok();
+    channel.output.parameter_status(VERSION_PARAMETER, POSTGRES_VERSION);
+    channel.output.parameter_status("server_encoding", "UTF8");
+    channel.output.parameter_status("is_superuser", "on");
+    channel.output.parameter_status("session_authorization", user);
+    channel.output.backend_key(registered.process, registered.secret);
+    Ok(Some((connection, registered)))
+}
+
+/// Gives a connection the settings that its first message asks for.
+async fn settle(
+    connection: &Connection,
+    startup: &Startup,
+    shared: &Shared,
+) -> Result<(), Failure> {
+    let mut settings = Vec::new();
+    if let Some(time) = shared.options.limits.statement_time {
+        settings.push(("statement_timeout".to_owned(), format!("{}ms", time.as_millis())));
+    }
+    for (name, value) in &startup.parameters {
+        match name.as_str() {
+            // One database, by whatever name.
+            "user" | "database" | "replication" => {}
+            "options" => settings.extend(options_of(value)),
+            _ => settings.push((name.clone(), value.clone())),
+        }
+    }
+    for (name, value) in settings {
+        let text = format!("SET {name} = '{}'", value.replace('\'', "''"));
+        let set = match connection.prepare(&text) {
+            Ok(statement) => statement.run_async(Vec::new()).await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        set.map_err(|error| Failure::from(error).made_fatal())?;
+    }
+    Ok(())
+}
+
+/// Settings as they stand on the command line of a server: `-c name=value --name=value`.
+fn options_of(options: &str) -> Vec<(String, String)> {
+    let words = options.split_whitespace().filter(|word| *word != "-c");
+    let setting = |word: &str| {
+        let word = word.strip_prefix("--").or_else(|| word.strip_prefix("-c")).unwrap_or(word);
+        let (name, value) = word.split_once('=')?;
+        Some((name.replace('-', "_"), value.to_owned()))
+    };
+    words.filter_map(setting).collect()
+}
+
+impl Client {
+    fn new(channel: Channel, shared: Arc<Shared>, connection: Connection) -> Self {
+        let (statements, portals, block) = Default::default();
+        Self {
+            channel,
+            shared,
+            connection,
+            statements,
+            portals,
+            block,
+            skips: false,
+            is_gone: false,
+            told: u64::MAX,
+        }
+    }
+
+    /// Answers messages until the client leaves.
+    async fn run(&mut self, stop: &mut watch::Receiver<bool>) -> Result<(), Failure> {
+        self.ready().await?;
+        loop {
+            let message = tokio::select! {
+                biased;
+                message = self.next() => message?,
+                _ = stop.wait_for(|stopped| *stopped) => {
+                    let text = "the server is shutting down";
+                    return Err(Failure::fatal(SqlState::ADMIN_SHUTDOWN, text));
+                }
+            };
+            let Some(message) = message else { return Ok(()) };
+            if matches!(message, Ok(Message::Terminate)) {
+                return Ok(());
+            }
+            // Kept apart: what an idle client keeps is to be small.
+            Box::pin(self.answer(message)).await?;
+            if self.is_gone {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The next message, with what is wrong with it where the connection can go on; none at the end.
+    async fn next(&mut self) -> Result<Option<Received>, Failure> {
+        let limit = match self.block.is_open(&self.connection) {
+            false => self.shared.options.limits.idle_time,
+            true => None,
+        };
+        let frame = match limit {
+            None => self.channel.frame().await?,
+            Some(limit) => match timeout(limit, self.channel.frame()).await {
+                Ok(frame) => frame?,
+                Err(_) => {
+                    let text = format!("the connection was idle for {}", shown(limit));
+                    return Err(Failure::fatal(SqlState::IDLE_SESSION, text));
+                }
+            },
+        };
+        let read = |frame: Frame| {
+            Message::read(frame.kind, frame.body).map_err(|failure| (frame.kind, failure))
+        };
+        Ok(frame.map(read))
+    }
+
+    /// Answers one message.
+    ///
+    /// # Errors
+    /// What ends the connection; everything else the client is told.
+    async fn answer(&mut self, message: Received) -> Result<(), Failure> {
+        let message = match message {
+            Ok(message) => message,
+            Err((b'Q', failure)) => return self.fail_simple(failure).await,
+            Err((_, failure)) => return self.fail(failure).await,
+        };
+        if self.skips && message != Message::Sync {
+            return Ok(());
+        }
+        let answered = match message {
+            Message::Query(text) => return self.simple(&text).await,
+            Message::Sync => return self.sync().await,
+            Message::Flush => return Ok(self.channel.flush().await?),
+            Message::Parse { name, text, types } => self.parse(name, text, types).await,
+            Message::Bind(bind) => self.bind(bind).await,
+            Message::Describe(target, name) => self.describe(target, &name).await,
+            Message::Execute { portal, max_rows } => self.execute(&portal, max_rows).await,
+            Message::Close(target, name) => {
+                self.close(target, &name);
+                Ok(())
+            }
+            // Left over from a COPY that has failed.
+            Message::CopyData(_) | Message::CopyDone | Message::CopyFail(_) => Ok(()),
+            Message::Terminate => Ok(()),
+        };
+        match answered {
+            Ok(()) => Ok(self.channel.flush_much().await?),
+            Err(failure) => self.fail(failure).await,
+        }
+    }
+
+    /// Tells the client that a message of the extended protocol has failed, and skips what follows.
+    async fn fail(&mut self, failure: Failure) -> Result<(), Failure> {
+        if failure.is_fatal {
+            return Err(failure);
+        }
+        self.channel.output.error(&failure);
+        self.skips = true;
+        self.fail_block().await
+    }
+
+    /// Says that the client may go on, after what it is to be told of its settings.
+    async fn ready(&mut self) -> Result<(), Failure> {
+        if let Some(reported) = self.connection.reported_variables(self.told).await {
+            self.told = reported.changes;
+            for (name, value) in reported.variables {
+                self.channel.output.parameter_status(name, &value);
+            }
+        }
+        self.channel.output.ready(self.block.status(&self.connection));
+        Ok(self.channel.flush().await?)
+    }
+
+    /// Awaits what a statement does, and cancels it when the client goes away meanwhile.
+    async fn watched<T>(
+        &mut self,
+        work: impl Future<Output = gadus::Result<T>>,
+    ) -> gadus::Result<T> {
+        let mut work = std::pin::pin!(work);
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = self.channel.gone() => {}
+        }
+        self.is_gone = true;
+        self.connection.cancel_handle().cancel();
+        work.await
+    }
+
+    /// Runs a prepared statement.
+    async fn run_statement(
+        &mut self,
+        statement: &gadus::Statement,
+        values: Vec<Value>,
+    ) -> Result<gadus::Outcome, Failure> {
+        let run = statement.run_async(values);
+        Ok(self.watched(run).await?)
+    }
+
+    /// Tells the client why the connection ends, where it is still there.
+    async fn end(&mut self, failure: &Failure) {
+        if !failure.is_lost() {
+            tracing::info!(code = failure.code.text(), "ended: {}", failure.message);
+            self.channel.output.error(failure);
+        }
+        self.channel.close().await;
+    }
+}
+
+fn shown(time: Duration) -> String {
+    format!("{} s", time.as_secs_f64())
+}

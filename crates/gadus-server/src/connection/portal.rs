@@ -1,0 +1,160 @@
+//! Statements with their values, and how far their rows have been sent.
+
+use super::Client;
+use super::extended::Parsed;
+use crate::error::{Failure, SqlState};
+use crate::protocol::Field;
+use crate::values;
+use arrow::array::RecordBatch;
+use gadus::{Outcome, Rows, Statement, StatementKind, Value};
+use std::sync::Arc;
+
+/// Rows that are written between looks at how much has gathered.
+const ROWS_TOGETHER: usize = 128;
+
+/// A statement that was bound to values, or is being answered.
+pub(super) struct Portal {
+    /// None for one that was answered as it was parsed.
+    pub(super) parsed: Option<Arc<Parsed>>,
+    pub(super) values: Vec<Value>,
+    pub(super) formats: Vec<i16>,
+    pub(super) state: State,
+    /// What CommandComplete says before the number of rows.
+    verb: &'static str,
+    sent: u64,
+}
+
+/// How far a portal has come.
+pub(super) enum State {
+    Bound,
+    Rows {
+        rows: Box<Rows>,
+        current: Option<(RecordBatch, usize)>,
+    },
+    /// Done, without rows: what CommandComplete says.
+    Done(String),
+    /// All of it has been told.
+    Told,
+}
+
+impl Portal {
+    pub(super) fn bound(parsed: Arc<Parsed>, values: Vec<Value>, formats: Vec<i16>) -> Self {
+        let verb = parsed.statement.as_ref().map_or("", verb_of);
+        Self { parsed: Some(parsed), values, formats, state: State::Bound, verb, sent: 0 }
+    }
+
+    /// Of a statement that has run.
+    pub(super) fn of_outcome(statement: &Statement, outcome: Outcome) -> Self {
+        let (values, formats) = Default::default();
+        let state = State::of(outcome);
+        Self { parsed: None, values, formats, state, verb: verb_of(statement), sent: 0 }
+    }
+
+    /// The columns of its rows; none where it gives none.
+    pub(super) fn fields(&self) -> Result<Option<Vec<Field>>, Failure> {
+        match &self.state {
+            State::Rows { rows, .. } => values::fields(rows.schema(), &self.formats).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl State {
+    pub(super) fn of(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Rows(rows) => Self::Rows { rows: Box::new(rows), current: None },
+            Outcome::Changed { verb: "INSERT", rows } => Self::Done(format!("INSERT 0 {rows}")),
+            Outcome::Changed { verb: "CREATE TABLE AS", rows } => {
+                Self::Done(format!("SELECT {rows}"))
+            }
+            Outcome::Changed { verb, rows } => Self::Done(format!("{verb} {rows}")),
+            Outcome::Done(verb) => Self::Done(verb.to_owned()),
+        }
+    }
+}
+
+/// What rows are completed with.
+fn verb_of(statement: &Statement) -> &'static str {
+    match statement.kind() {
+        StatementKind::Explain => "EXPLAIN",
+        StatementKind::Show => "SHOW",
+        _ => "SELECT",
+    }
+}
+
+impl Client {
+    /// Sends the rows of a portal, at most so many unless that is 0, and what stands behind them.
+    pub(super) async fn send_rows(
+        &mut self,
+        portal: &mut Portal,
+        max_rows: usize,
+    ) -> Result<(), Failure> {
+        let fields = portal.fields()?;
+        let State::Rows { rows, current } = &mut portal.state else {
+            return self.send_tag(portal);
+        };
+        let fields = fields.unwrap_or_default();
+        let mut left = if max_rows == 0 { usize::MAX } else { max_rows };
+        while left > 0 {
+            let (batch, start) = match current.take() {
+                Some(current) => current,
+                None => match self.watched(rows.next_batch_async()).await? {
+                    Some(batch) => (batch, 0),
+                    None => {
+                        // With the rows goes what they hold of the database.
+                        portal.state = State::Told;
+                        let tag = match portal.verb {
+                            "SELECT" => format!("SELECT {}", portal.sent),
+                            verb => verb.to_owned(),
+                        };
+                        self.channel.output.complete(&tag);
+                        return Ok(());
+                    }
+                },
+            };
+            let end = batch.num_rows().min(start.saturating_add(left));
+            self.send_batch(&batch, start..end, &fields).await?;
+            left -= end - start;
+            portal.sent += (end - start) as u64;
+            if end < batch.num_rows() {
+                *current = Some((batch, end));
+            }
+        }
+        self.channel.output.portal_suspended();
+        Ok(())
+    }
+
+    async fn send_batch(
+        &mut self,
+        batch: &RecordBatch,
+        range: std::ops::Range<usize>,
+        fields: &[Field],
+    ) -> Result<(), Failure> {
+        let rows = values::Rows::new(batch, fields.iter().map(|field| field.format))?;
+        for row in range {
+            self.channel.output.message(b'D', |body| rows.put(row, body));
+            if row % ROWS_TOGETHER == 0 {
+                self.channel.flush_much().await?;
+            }
+        }
+        Ok(self.channel.flush_much().await?)
+    }
+
+    /// Says what a portal without rows has done.
+    fn send_tag(&mut self, portal: &mut Portal) -> Result<(), Failure> {
+        match std::mem::replace(&mut portal.state, State::Told) {
+            State::Done(tag) => {
+                self.channel.output.complete(&tag);
+                Ok(())
+            }
+            _ if portal.verb == "SELECT" => {
+                self.channel.output.complete("SELECT 0");
+                Ok(())
+            }
+            _ => {
+                let text = "a portal that has come to its end cannot be run again";
+                Err(Failure::new(SqlState::OBJECT_NOT_IN_STATE, text))
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The simple protocol: a text of statements, answered one after another.
+
+use super::Client;
+use super::portal::Portal;
+use crate::error::Failure;
+use gadus::split_statements;
+
+impl Client {
+    /// Answers a Query.
+    pub(super) async fn simple(&mut self, text: &str) -> Result<(), Failure> {
+        // The portal without a name does not outlive the next Query.
+        self.portals.remove("");
+        match self.answer_all(text).await {
+            Ok(()) => {
+                self.drop_portals();
+                self.ready().await
+            }
+            Err(failure) => self.fail_simple(failure).await,
+        }
+    }
+
+    /// Tells the client that its Query has failed; the rest of it is not carried out.
+    pub(super) async fn fail_simple(&mut self, failure: Failure) -> Result<(), Failure> {
+        if failure.is_fatal {
+            return Err(failure);
+        }
+        self.channel.output.error(&failure);
+        self.fail_block().await?;
+        self.ready().await
+    }
+
+    async fn answer_all(&mut self, text: &str) -> Result<(), Failure> {
+        let script = split_statements(text);
+        let last = Some(script.rest).filter(|rest| !rest.is_empty());
+        let statements = script.statements.into_iter().chain(last).collect::<Vec<_>>();
+        if statements.is_empty() {
+            self.channel.output.empty_query();
+        }
+        let are_many = statements.len() > 1;
+        for statement in &statements {
+            self.answer_one(statement, are_many).await?;
+        }
+        self.end_implicit().await
+    }
+
+    async fn answer_one(&mut self, text: &str, is_one_of_many: bool) -> Result<(), Failure> {
+        let prepared = self.connection.prepare(text);
+        let statement = prepared.map_err(|error| Failure::of(&error, Some(text)))?;
+        self.check_block(statement.kind())?;
+        if is_one_of_many && !super::extended::ends_block(statement.kind()) {
+            self.begin_implicit().await?;
+        }
+        if let Some(request) = statement.copy_request()? {
+            return self.copy(request).await;
+        }
+        let outcome = self.run_in_block(&statement, Vec::new()).await?;
+        let mut portal = Portal::of_outcome(&statement, outcome);
+        if let Some(fields) = portal.fields()? {
+            self.channel.output.row_description(&fields);
+        }
+        self.send_rows(&mut portal, 0).await
+    }
+}

@@ -1,0 +1,35 @@
+//! Gadus for programs that speak PostgreSQL's protocol: psql, drivers, tools.
+//!
+//! - The server is one more user of the file, with no rights that an embedded process lacks; its clients
+//!   are connections like any others, isolated by READ COMMITTED unless they say something else.
+//! - A client costs a task and no thread; statements that wait for locks or the disk have a thread while
+//!   they do.
+//! - Packets are not trusted: what a client sends is bounded before it is kept, and checked before it is
+//!   read. Files of the server's machine are out of reach of its clients.
+//!
+//! ```no_run
+//! use gadus_server::{Options, Server};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let database = gadus::Database::open("shop.gadus", gadus::Options::new())?;
+//! let server = Server::bind(database, Options::new().listen("127.0.0.1:5433".parse()?))?;
+//! println!("listening on {}", server.addresses()[0]);
+//! server.run()?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod authenticate;
+mod connection;
+mod error;
+mod listen;
+mod options;
+mod protocol;
+mod registry;
+mod scram;
+mod server;
+mod values;
+
+pub use listen::Listen;
+pub use options::{Authentication, Limits, Options};
+pub use server::{Server, Stop};

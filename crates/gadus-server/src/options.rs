@@ -1,0 +1,90 @@
+//! What a server is told before it starts.
+
+use crate::listen::Listen;
+use std::time::Duration;
+
+/// Where a server listens, whom it lets in, and what it allows.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub(crate) listen: Vec<Listen>,
+    pub(crate) authentication: Authentication,
+    pub(crate) limits: Limits,
+}
+
+/// Whom a server lets in over TCP. On a Unix socket the system says who calls: users are let in under
+/// their own name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Authentication {
+    /// Users of the database, by SCRAM-SHA-256.
+    #[default]
+    Scram,
+    /// Everybody who reaches it, under any name.
+    Trust,
+}
+
+/// What a server allows its clients.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Connections at once.
+    pub connections: usize,
+    /// Bytes of one message.
+    pub message_bytes: usize,
+    /// For a client to be let in.
+    pub authentication_time: Duration,
+    /// Between statements outside transactions; none for ever.
+    pub idle_time: Option<Duration>,
+    /// For one statement; none for ever. A client may set another.
+    pub statement_time: Option<Duration>,
+    /// For statements that run when the server is told to stop.
+    pub stop_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 16_384,
+            message_bytes: 64 << 20,
+            authentication_time: Duration::from_secs(30),
+            idle_time: None,
+            statement_time: None,
+            stop_time: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let (authentication, limits) = Default::default();
+        Self { listen: Vec::new(), authentication, limits }
+    }
+}
+
+impl Options {
+    /// Nowhere yet, users by SCRAM, the usual limits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a place to listen at.
+    #[must_use]
+    pub fn listen(mut self, listen: Listen) -> Self {
+        self.listen.push(listen);
+        self
+    }
+
+    /// Says whom to let in over TCP.
+    #[must_use]
+    pub fn authentication(mut self, authentication: Authentication) -> Self {
+        self.authentication = authentication;
+        self
+    }
+
+    /// Sets the limits.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+}

@@ -1,0 +1,154 @@
+//! The server: listens, lets clients in, stops.
+
+use crate::connection::serve;
+use crate::listen::{Listen, Listener};
+use crate::options::Options;
+use crate::registry::Registry;
+use gadus::Database;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+/// After a failure to accept, such as too many open files, before the next try.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What the connections of a server share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) database: Database,
+    pub(crate) options: Options,
+    pub(crate) registry: Arc<Registry>,
+}
+
+/// A database that listens for clients of PostgreSQL's protocol.
+#[derive(Debug)]
+pub struct Server {
+    runtime: Runtime,
+    shared: Arc<Shared>,
+    listeners: Vec<Listener>,
+    places: Vec<Listen>,
+    stop: Stop,
+}
+
+/// Stops a server, from any thread.
+#[derive(Debug, Clone)]
+pub struct Stop {
+    sender: Arc<watch::Sender<bool>>,
+}
+
+impl Stop {
+    /// Lets statements that run come to their end, for a while, and closes all connections.
+    pub fn stop(&self) {
+        self.sender.send_replace(true);
+    }
+}
+
+impl Server {
+    /// Begins to listen; clients are let in once it runs.
+    ///
+    /// # Errors
+    /// When a place cannot be listened at, or everybody would be let in from other machines.
+    pub fn bind(database: Database, options: Options) -> io::Result<Self> {
+        let refused = |text: String| Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        if options.listen.is_empty() {
+            return refused("a server needs a place to listen at".to_owned());
+        }
+        if let Some(open) = options.listen.iter().find(|listen| !listen.is_local()) {
+            return refused(format!(
+                "{open} is reached by other machines, and there is no encryption yet: listen on \
+                 loopback or on a Unix socket, and let ssh or a proxy with TLS forward to it"
+            ));
+        }
+        let runtime =
+            Builder::new_multi_thread().thread_name("gadus-server").enable_all().build()?;
+        let listeners = {
+            let _entered = runtime.enter();
+            let bind = |listen: &Listen| {
+                Listener::bind(listen).map_err(|error| {
+                    io::Error::new(error.kind(), format!("cannot listen at {listen}: {error}"))
+                })
+            };
+            options.listen.iter().map(bind).collect::<io::Result<Vec<_>>>()?
+        };
+        let places = listeners.iter().map(Listener::place).collect::<io::Result<Vec<_>>>()?;
+        let shared = Shared { database, options, registry: Arc::default() };
+        let stop = Stop { sender: Arc::new(watch::channel(false).0) };
+        Ok(Self { runtime, shared: Arc::new(shared), listeners, places, stop })
+    }
+
+    /// Where it listens, with the ports that it was given.
+    #[must_use]
+    pub fn addresses(&self) -> &[Listen] {
+        &self.places
+    }
+
+    /// What stops it.
+    #[must_use]
+    pub fn stop_handle(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    /// Serves clients until it is stopped.
+    ///
+    /// # Errors
+    /// None so far; a client's failure is the client's.
+    pub fn run(self) -> io::Result<()> {
+        let Self { runtime, shared, listeners, stop, .. } = self;
+        let stop_time = shared.options.limits.stop_time;
+        runtime.block_on(async {
+            let mut accepting = JoinSet::new();
+            let (ended, mut all_ended) = tokio::sync::mpsc::channel::<()>(1);
+            for listener in listeners {
+                let (shared, stop) = (shared.clone(), stop.sender.subscribe());
+                accepting.spawn(accept(listener, shared, stop, ended.clone()));
+            }
+            drop(ended);
+            let mut stopped = stop.sender.subscribe();
+            // Its sender is this server's.
+            let _ = stopped.wait_for(|stopped| *stopped).await;
+            accepting.join_all().await;
+            tracing::info!(connections = shared.registry.connections(), "stopping");
+            if tokio::time::timeout(stop_time, all_ended.recv()).await.is_err() {
+                shared.registry.cancel_all();
+                let _ = tokio::time::timeout(stop_time, all_ended.recv()).await;
+            }
+        });
+        // Who still waits for a lock is not waited for.
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        tracing::info!("stopped");
+        Ok(())
+    }
+}
+
+/// Lets in whoever calls, until the server is stopped. What is dropped by the last connection says that
+/// all have ended.
+async fn accept(
+    listener: Listener,
+    shared: Arc<Shared>,
+    mut stop: watch::Receiver<bool>,
+    ended: tokio::sync::mpsc::Sender<()>,
+) {
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            _ = stop.wait_for(|stopped| *stopped) => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((socket, peer)) => {
+                let (shared, stop, ended) = (shared.clone(), stop.clone(), ended.clone());
+                tokio::spawn(async move {
+                    serve(socket, peer, shared, stop).await;
+                    drop(ended);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a client could not be accepted");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}

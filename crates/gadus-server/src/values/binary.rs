@@ -1,0 +1,129 @@
+//! Values in PostgreSQL's binary forms.
+
+use super::types::{oid_of, plain};
+use super::{Writer, is_null, known, numeric, put_behind_length, text_writer};
+use crate::error::Failure;
+use arrow::array::{Array, ArrayRef, AsArray, ListArray};
+use arrow::compute::cast;
+use arrow::datatypes::{
+    DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
+    Int64Type, IntervalMonthDayNanoType, IntervalUnit, Time64MicrosecondType,
+    TimestampMicrosecondType,
+};
+use bytes::{BufMut, BytesMut};
+
+/// Days from 1970-01-01 to 2000-01-01, where PostgreSQL's time begins.
+pub(super) const EPOCH_DAYS: i32 = 10_957;
+/// The same in microseconds.
+pub(super) const EPOCH_MICROSECONDS: i64 = EPOCH_DAYS as i64 * 86_400_000_000;
+
+/// What writes values of a column in binary.
+///
+/// # Errors
+/// `0A000` for a type that has neither a binary form nor a text.
+pub(crate) fn binary_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
+    if let Some(plain) = plain(column.data_type()) {
+        let column = cast(column, &plain).map_err(gadus::Error::from)?;
+        return owned(column);
+    }
+    Ok(match column.data_type() {
+        DataType::Boolean => {
+            let values = known(column.as_boolean_opt())?;
+            Box::new(|row, body| body.put_u8(values.value(row).into()))
+        }
+        DataType::Int16 => {
+            let values = known(column.as_primitive_opt::<Int16Type>())?;
+            Box::new(|row, body| body.put_i16(values.value(row)))
+        }
+        DataType::Int32 => {
+            let values = known(column.as_primitive_opt::<Int32Type>())?;
+            Box::new(|row, body| body.put_i32(values.value(row)))
+        }
+        DataType::Int64 => {
+            let values = known(column.as_primitive_opt::<Int64Type>())?;
+            Box::new(|row, body| body.put_i64(values.value(row)))
+        }
+        DataType::Float32 => {
+            let values = known(column.as_primitive_opt::<Float32Type>())?;
+            Box::new(|row, body| body.put_f32(values.value(row)))
+        }
+        DataType::Float64 => {
+            let values = known(column.as_primitive_opt::<Float64Type>())?;
+            Box::new(|row, body| body.put_f64(values.value(row)))
+        }
+        DataType::Decimal128(_, scale) => {
+            let values = known(column.as_primitive_opt::<Decimal128Type>())?;
+            Box::new(|row, body| numeric::put_binary(body, values.value(row), *scale))
+        }
+        DataType::BinaryView => {
+            let values = known(column.as_binary_view_opt())?;
+            Box::new(|row, body| body.put_slice(values.value(row)))
+        }
+        DataType::Date32 => {
+            let values = known(column.as_primitive_opt::<Date32Type>())?;
+            Box::new(|row, body| body.put_i32(values.value(row).saturating_sub(EPOCH_DAYS)))
+        }
+        DataType::Time64(_) => {
+            let values = known(column.as_primitive_opt::<Time64MicrosecondType>())?;
+            Box::new(|row, body| body.put_i64(values.value(row)))
+        }
+        DataType::Timestamp(..) => {
+            let values = known(column.as_primitive_opt::<TimestampMicrosecondType>())?;
+            Box::new(|row, body| {
+                body.put_i64(values.value(row).saturating_sub(EPOCH_MICROSECONDS));
+            })
+        }
+        DataType::Interval(_) | DataType::Duration(_) => {
+            let plain = DataType::Interval(IntervalUnit::MonthDayNano);
+            if *column.data_type() != plain {
+                return owned(cast(column, &plain).map_err(gadus::Error::from)?);
+            }
+            let values = known(column.as_primitive_opt::<IntervalMonthDayNanoType>())?;
+            Box::new(|row, body| {
+                let value = values.value(row);
+                body.put_i64(value.nanoseconds / 1_000);
+                body.put_i32(value.days);
+                body.put_i32(value.months);
+            })
+        }
+        DataType::List(_) => list_writer(known(column.as_list_opt::<i32>())?)?,
+        // Text is the same in both.
+        _ => text_writer(column)?,
+    })
+}
+
+/// A writer that keeps its column.
+fn owned(column: ArrayRef) -> Result<Writer<'static>, Failure> {
+    super::kept(column, binary_writer)
+}
+
+/// One dimension, where NULLs may be, the elements' type, their number, and the first one's index.
+fn list_writer(lists: &ListArray) -> Result<Writer<'_>, Failure> {
+    let values = lists.values();
+    let write = binary_writer(&**values)?;
+    let element = oid_of(values.data_type());
+    Ok(Box::new(move |row, body| {
+        let offsets = lists.value_offsets();
+        let bound = |at: usize| usize::try_from(offsets[at]).unwrap_or(0);
+        let (start, end) = (bound(row), bound(row + 1));
+        let has_nulls = (start..end).any(|index| is_null(&**values, index));
+        body.put_i32(if start == end { 0 } else { 1 });
+        body.put_i32(has_nulls.into());
+        body.put_u32(element);
+        if start == end {
+            return;
+        }
+        body.put_i32(i32::try_from(end - start).unwrap_or(i32::MAX));
+        body.put_i32(1);
+        for index in start..end {
+            match is_null(&**values, index) {
+                true => body.put_i32(-1),
+                false => put_element(body, index, &write),
+            }
+        }
+    }))
+}
+
+fn put_element(body: &mut BytesMut, index: usize, write: &Writer<'_>) {
+    put_behind_length(body, |body| write(index, body));
+}

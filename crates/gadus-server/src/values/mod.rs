@@ -1,0 +1,137 @@
+//! Values between Arrow and PostgreSQL's text and binary forms.
+//!
+//! - A type that PostgreSQL has not is sent as the next that holds all its values; one that has no such
+//!   type is sent as text.
+
+mod binary;
+mod numeric;
+mod parameter;
+mod text;
+mod types;
+
+pub(crate) use binary::binary_writer;
+pub(crate) use parameter::{hex, parameter};
+pub(crate) use text::text_writer;
+pub(crate) use types::{Type, modifier, oid_of};
+
+use crate::error::{Failure, SqlState};
+use crate::protocol::Field;
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::datatypes::Schema;
+use bytes::{BufMut, BytesMut};
+
+/// Writes the value of one row of a column, which is not NULL.
+pub(crate) type Writer<'a> = Box<dyn Fn(usize, &mut BytesMut) + Send + Sync + 'a>;
+
+/// The columns of a result as clients are told of them.
+///
+/// `formats` is empty for text everywhere, or has one format for all columns or one for each.
+///
+/// # Errors
+/// `08P01` where it has another number of formats, or one that is neither text nor binary.
+pub(crate) fn fields(schema: &Schema, formats: &[i16]) -> Result<Vec<Field>, Failure> {
+    let columns = schema.fields();
+    if !(formats.len() < 2 || formats.len() == columns.len()) {
+        let text = format!("{} formats for {} columns", formats.len(), columns.len());
+        return Err(Failure::new(SqlState::PROTOCOL_VIOLATION, text));
+    }
+    let fields = columns.iter().enumerate().map(|(index, column)| {
+        let oid = oid_of(column.data_type());
+        let format = formats.get(index).or(formats.first().filter(|_| formats.len() == 1));
+        Ok(Field {
+            name: column.name().clone(),
+            oid,
+            size: Type::of(oid).map_or(-1, Type::size),
+            modifier: modifier(column.data_type()),
+            format: checked_format(format.copied().unwrap_or(0))?,
+        })
+    });
+    fields.collect()
+}
+
+/// A format that there is: 0 for text, 1 for binary.
+pub(crate) fn checked_format(format: i16) -> Result<i16, Failure> {
+    match format {
+        0 | 1 => Ok(format),
+        other => {
+            let text = format!("there is no format {other}: 0 is text, 1 binary");
+            Err(Failure::new(SqlState::PROTOCOL_VIOLATION, text))
+        }
+    }
+}
+
+/// The rows of a batch, to be written one by one.
+pub(crate) struct Rows<'a> {
+    batch: &'a RecordBatch,
+    writers: Vec<Writer<'a>>,
+}
+
+impl<'a> Rows<'a> {
+    /// With each column in its format.
+    ///
+    /// # Errors
+    /// `0A000` for a type that has no form.
+    pub(crate) fn new(
+        batch: &'a RecordBatch,
+        formats: impl Iterator<Item = i16>,
+    ) -> Result<Self, Failure> {
+        let writers = batch.columns().iter().zip(formats).map(|(column, format)| match format {
+            0 => text_writer(&**column),
+            _ => binary_writer(&**column),
+        });
+        Ok(Self { batch, writers: writers.collect::<Result<_, _>>()? })
+    }
+
+    /// The values of a row, each behind its length, -1 for NULL.
+    pub(crate) fn put(&self, row: usize, body: &mut BytesMut) {
+        body.put_u16(u16::try_from(self.writers.len()).unwrap_or(u16::MAX));
+        for (column, write) in self.batch.columns().iter().zip(&self.writers) {
+            if is_null(&**column, row) {
+                body.put_i32(-1);
+            } else {
+                put_behind_length(body, |body| write(row, body));
+            }
+        }
+    }
+}
+
+/// Whether a value is NULL, also in a column that is nothing else.
+pub(crate) fn is_null(column: &dyn Array, row: usize) -> bool {
+    column.is_null(row) || column.data_type().is_null()
+}
+
+/// Writes what `write` writes behind its length.
+pub(crate) fn put_behind_length(body: &mut BytesMut, write: impl FnOnce(&mut BytesMut)) {
+    let start = body.len();
+    body.put_i32(0);
+    write(body);
+    let length = i32::try_from(body.len() - start - 4).unwrap_or(i32::MAX);
+    body[start..start + 4].copy_from_slice(&length.to_be_bytes());
+}
+
+/// What writes the values of a column that is made for it: they are written once, and given out then.
+fn kept(
+    column: ArrayRef,
+    writer: impl for<'a> Fn(&'a dyn Array) -> Result<Writer<'a>, Failure>,
+) -> Result<Writer<'static>, Failure> {
+    let (mut values, mut ends) = (BytesMut::new(), Vec::with_capacity(column.len()));
+    let write = writer(&*column)?;
+    for row in 0..column.len() {
+        if !is_null(&*column, row) {
+            write(row, &mut values);
+        }
+        ends.push(values.len());
+    }
+    Ok(Box::new(move |row, body| {
+        let start = row.checked_sub(1).map_or(0, |before| ends[before]);
+        body.put_slice(&values[start..ends[row]]);
+    }))
+}
+
+/// The column as the array that its type says it is.
+fn known<T>(column: Option<T>) -> Result<T, Failure> {
+    column.ok_or_else(|| Failure::new(SqlState::INTERNAL, "a column is not of its type"))
+}
+
+#[cfg(test)]
+mod tests;

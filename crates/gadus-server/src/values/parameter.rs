@@ -1,0 +1,191 @@
+//! Parameters that clients send, as values of statements.
+
+use super::binary::{EPOCH_DAYS, EPOCH_MICROSECONDS};
+use super::{Type, numeric};
+use crate::error::{Failure, SqlState};
+use arrow::array::timezone::Tz;
+use arrow::array::types::{Date32Type, Time64MicrosecondType};
+use arrow::compute::kernels::cast_utils::{Parser, string_to_datetime};
+use bytes::Buf;
+use gadus::Value;
+
+/// A value of a type, from its text or binary form.
+///
+/// # Errors
+/// `22P02` and `22003` for text that is no such value, `22P03` for wrong binary forms, `22021` for text
+/// that is not UTF-8, `0A000` for types that are not known.
+pub(crate) fn parameter(oid: u32, format: i16, bytes: &[u8]) -> Result<Value, Failure> {
+    // Not determined is text, as everywhere.
+    let Some(known) = Type::of(if oid == 0 { Type::Text.oid() } else { oid }) else {
+        let text = format!("parameters of the type with the number {oid}");
+        return Err(Failure::new(SqlState::FEATURE_NOT_SUPPORTED, text)
+            .hint("send it as text and cast it in the statement"));
+    };
+    match format {
+        0 => from_text(known, text_of(bytes)?),
+        _ => from_binary(known, bytes),
+    }
+}
+
+/// Text that can be a value: UTF-8 without NUL.
+fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
+    let text = std::str::from_utf8(bytes).map_err(|error| Failure::encoding(&error))?;
+    match text.contains('\0') {
+        true => Err(Failure::new(SqlState::NOT_IN_REPERTOIRE, "a text holds the character 0")),
+        false => Ok(text),
+    }
+}
+
+fn from_text(known: Type, text: &str) -> Result<Value, Failure> {
+    let trimmed = text.trim();
+    let invalid = || {
+        let shown = text.chars().take(60).collect::<String>();
+        let message = format!("invalid input syntax for type {}: \"{shown}\"", known.name());
+        Failure::new(SqlState::INVALID_TEXT, message)
+    };
+    Ok(match known {
+        Type::Bool => Value::Boolean(boolean(trimmed).ok_or_else(invalid)?),
+        Type::Int2 | Type::Int4 | Type::Int8 | Type::Oid => whole(known, trimmed, invalid)?,
+        Type::Float4 | Type::Float8 => Value::Float(trimmed.parse().map_err(|_| invalid())?),
+        Type::Numeric => {
+            let (value, scale) = numeric::read_text(text)?;
+            Value::Decimal(value, scale)
+        }
+        Type::Bytea => Value::Binary(bytes_of(text).ok_or_else(invalid)?),
+        Type::Date => Value::Date(Date32Type::parse(trimmed).ok_or_else(invalid)?),
+        Type::Time => Value::Time(Time64MicrosecondType::parse(trimmed).ok_or_else(invalid)?),
+        Type::Timestamp => Value::Timestamp(point_in_time(trimmed).ok_or_else(invalid)?),
+        Type::Timestamptz => Value::TimestampUtc(point_in_time(trimmed).ok_or_else(invalid)?),
+        Type::Interval => {
+            let text = "parameters of type interval";
+            return Err(Failure::new(SqlState::FEATURE_NOT_SUPPORTED, text)
+                .hint("send it as text and cast it in the statement"));
+        }
+        Type::Name
+        | Type::Text
+        | Type::Json
+        | Type::Unknown
+        | Type::Bpchar
+        | Type::Varchar
+        | Type::Uuid => Value::Text(text.to_owned()),
+    })
+}
+
+fn boolean(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "t" | "true" | "y" | "yes" | "on" | "1" => Some(true),
+        "f" | "false" | "n" | "no" | "off" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+fn whole(known: Type, text: &str, invalid: impl Fn() -> Failure) -> Result<Value, Failure> {
+    let value = text.parse::<i128>().map_err(|_| invalid())?;
+    let fits = match known {
+        Type::Int2 => i16::try_from(value).is_ok(),
+        Type::Int4 => i32::try_from(value).is_ok(),
+        Type::Oid => u32::try_from(value).is_ok(),
+        _ => true,
+    };
+    let value = i64::try_from(value).ok().filter(|_| fits).ok_or_else(|| {
+        let message = format!("value \"{text}\" is out of range for type {}", known.name());
+        Failure::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, message)
+    })?;
+    Ok(Value::Integer(value))
+}
+
+/// Microseconds since 1970-01-01 UTC; without an offset the text is meant in UTC.
+fn point_in_time(text: &str) -> Option<i64> {
+    let utc = "+00:00".parse::<Tz>().ok()?;
+    let time = string_to_datetime(&utc, text).ok()?;
+    Some(time.timestamp_micros())
+}
+
+/// Bytes as `\x` and hexadecimal digits, or with octal escapes.
+fn bytes_of(text: &str) -> Option<Vec<u8>> {
+    if let Some(digits) = text.strip_prefix("\\x") {
+        return hex(digits);
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, behind)) = rest.split_first() {
+        rest = behind;
+        if *byte != b'\\' {
+            bytes.push(*byte);
+        } else if let Some(behind) = rest.strip_prefix(b"\\") {
+            bytes.push(b'\\');
+            rest = behind;
+        } else {
+            let (digits, behind) = rest.split_at_checked(3)?;
+            let digits = std::str::from_utf8(digits).ok()?;
+            bytes.push(u8::from_str_radix(digits, 8).ok()?);
+            rest = behind;
+        }
+    }
+    Some(bytes)
+}
+
+/// The bytes of hexadecimal digits, between which white space may stand.
+pub(crate) fn hex(digits: &str) -> Option<Vec<u8>> {
+    let digits = digits.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let digits = digits.map(|byte| char::from(byte).to_digit(16)).collect::<Option<Vec<_>>>()?;
+    let pairs = digits.chunks(2).map(|pair| match pair {
+        [high, low] => u8::try_from(high * 16 + low).ok(),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+fn from_binary(known: Type, bytes: &[u8]) -> Result<Value, Failure> {
+    let size = usize::try_from(known.size()).ok().filter(|_| known != Type::Name);
+    if size.is_some_and(|size| size != bytes.len()) {
+        let message = format!("a value of type {} has {} bytes", known.name(), bytes.len());
+        return Err(Failure::new(SqlState::INVALID_BINARY, message));
+    }
+    let mut rest = bytes;
+    let out_of_range = || {
+        let message = format!("a value is out of range for type {}", known.name());
+        Failure::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, message)
+    };
+    Ok(match known {
+        Type::Bool => Value::Boolean(rest.get_u8() != 0),
+        Type::Int2 => Value::Integer(rest.get_i16().into()),
+        Type::Int4 => Value::Integer(rest.get_i32().into()),
+        Type::Int8 => Value::Integer(rest.get_i64()),
+        Type::Oid => Value::Integer(rest.get_u32().into()),
+        Type::Float4 => Value::Float(rest.get_f32().into()),
+        Type::Float8 => Value::Float(rest.get_f64()),
+        Type::Numeric => {
+            let (value, scale) = numeric::read_binary(rest)?;
+            Value::Decimal(value, scale)
+        }
+        Type::Bytea => Value::Binary(bytes.to_vec()),
+        Type::Date => Value::Date(rest.get_i32().checked_add(EPOCH_DAYS).ok_or_else(out_of_range)?),
+        Type::Time => Value::Time(rest.get_i64()),
+        Type::Timestamp | Type::Timestamptz => {
+            let time = rest.get_i64().checked_add(EPOCH_MICROSECONDS);
+            let time = time.ok_or_else(out_of_range)?;
+            if known == Type::Timestamp {
+                Value::Timestamp(time)
+            } else {
+                Value::TimestampUtc(time)
+            }
+        }
+        Type::Uuid => Value::Text(uuid_text(bytes)),
+        Type::Interval => return from_text(known, ""),
+        Type::Name | Type::Text | Type::Json | Type::Unknown | Type::Bpchar | Type::Varchar => {
+            Value::Text(text_of(bytes)?.to_owned())
+        }
+    })
+}
+
+fn uuid_text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(36);
+    for (place, byte) in bytes.iter().enumerate() {
+        if matches!(place, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}

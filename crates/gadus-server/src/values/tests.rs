@@ -1,0 +1,162 @@
+//! Values there and back, against what PostgreSQL writes.
+
+use super::{Rows, fields, parameter};
+use arrow::array::{
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array,
+    Int8Array, Int64Array, ListArray, RecordBatch, StringArray, TimestampMicrosecondArray,
+    UInt64Array,
+};
+use arrow::datatypes::Int32Type;
+use bytes::BytesMut;
+use gadus::Value;
+use std::sync::Arc;
+
+/// The values of a column in a format, as they are sent.
+fn sent(column: ArrayRef, format: i16) -> Vec<Option<Vec<u8>>> {
+    let batch = RecordBatch::try_from_iter_with_nullable([("c", column, true)]).expect("a batch");
+    let rows = Rows::new(&batch, std::iter::once(format)).expect("writers");
+    let one = |row| {
+        let mut body = BytesMut::new();
+        rows.put(row, &mut body);
+        let length = i32::from_be_bytes(body[2..6].try_into().expect("a length"));
+        (length >= 0).then(|| body[6..].to_vec())
+    };
+    (0..batch.num_rows()).map(one).collect()
+}
+
+fn texts(column: impl arrow::array::Array + 'static) -> Vec<String> {
+    let text = |value: Option<Vec<u8>>| {
+        value.map_or("NULL".to_owned(), |bytes| String::from_utf8(bytes).expect("text"))
+    };
+    sent(Arc::new(column), 0).into_iter().map(text).collect()
+}
+
+#[test]
+fn text_is_as_postgresql_writes_it() {
+    assert_eq!(texts(BooleanArray::from(vec![Some(true), Some(false), None])), ["t", "f", "NULL"]);
+    let floats = [0.0, -0.0, 1.0, 1e14, 1e15, 1e-4, 1e-5, 0.1, 1.5e300, f64::NAN, f64::INFINITY];
+    assert_eq!(
+        texts(Float64Array::from(floats.to_vec())),
+        [
+            "0",
+            "-0",
+            "1",
+            "100000000000000",
+            "1e+15",
+            "0.0001",
+            "1e-05",
+            "0.1",
+            "1.5e+300",
+            "NaN",
+            "Infinity"
+        ]
+    );
+    assert_eq!(texts(Float32Array::from(vec![123_456.0, 1e6, 0.1])), ["123456", "1e+06", "0.1"]);
+    let dates = Date32Array::from(vec![0, 19_783, -719_528, -719_162]);
+    assert_eq!(texts(dates), ["1970-01-01", "2024-03-01", "0001-01-01 BC", "0001-01-01"]);
+    let times = TimestampMicrosecondArray::from(vec![0, 1, 1_700_000_000_120_000, -1]);
+    assert_eq!(
+        texts(times.clone().with_timezone("UTC"))[2..],
+        ["2023-11-14 22:13:20.12+00", "1969-12-31 23:59:59.999999+00"]
+    );
+    assert_eq!(texts(times)[..2], ["1970-01-01 00:00:00", "1970-01-01 00:00:00.000001"]);
+    assert_eq!(texts(BinaryArray::from(vec![&b"\x00\xffa"[..], b""])), ["\\x00ff61", "\\x"]);
+    let decimals = Decimal128Array::from(vec![0, 5, -12_345]);
+    let decimals = decimals.with_precision_and_scale(10, 3).expect("fits");
+    assert_eq!(texts(decimals), ["0.000", "0.005", "-12.345"]);
+    assert_eq!(texts(UInt64Array::from(vec![u64::MAX])), ["18446744073709551615"]);
+    assert_eq!(texts(Int8Array::from(vec![Some(-7), None])), ["-7", "NULL"]);
+    let lists = vec![Some(vec![Some(1), None]), Some(vec![]), None];
+    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(lists);
+    assert_eq!(texts(lists), ["{1,NULL}", "{}", "NULL"]);
+}
+
+/// Sent and received again, in both forms, values are the same.
+#[test]
+fn values_come_back() {
+    let decimal = |values: &[i128], scale| {
+        let array = Decimal128Array::from(values.to_vec());
+        Arc::new(array.with_precision_and_scale(38, scale).expect("fits")) as ArrayRef
+    };
+    let big = 10_i128.pow(38) - 1;
+    let numbers = [0, 1, -1, 9_999, 10_000, 10_001, 123_456_789, -40_000_000, big, -big];
+    let mut columns: Vec<(ArrayRef, Vec<Value>)> = vec![
+        (
+            Arc::new(Int64Array::from(vec![i64::MIN, 0, i64::MAX])),
+            vec![Value::Integer(i64::MIN), Value::Integer(0), Value::Integer(i64::MAX)],
+        ),
+        (
+            Arc::new(StringArray::from(vec!["", "é\n'\\"])),
+            vec![Value::Text(String::new()), Value::Text("é\n'\\".into())],
+        ),
+        (Arc::new(BinaryArray::from(vec![&b"\0\\x"[..]])), vec![Value::Binary(b"\0\\x".to_vec())]),
+        (Arc::new(Date32Array::from(vec![-1, 20_000])), vec![Value::Date(-1), Value::Date(20_000)]),
+        (
+            Arc::new(TimestampMicrosecondArray::from(vec![-1, 1_700_000_000_000_001])),
+            vec![Value::Timestamp(-1), Value::Timestamp(1_700_000_000_000_001)],
+        ),
+    ];
+    for scale in [0, 1, 2, 3, 4, 5, 8, 37, 38] {
+        let values = numbers.iter().map(|number| Value::Decimal(*number, scale)).collect();
+        columns.push((decimal(&numbers, scale), values));
+    }
+    for (column, values) in columns {
+        let schema = arrow::datatypes::Schema::new(vec![arrow::datatypes::Field::new(
+            "c",
+            column.data_type().clone(),
+            true,
+        )]);
+        for format in [0, 1] {
+            let oid = fields(&schema, &[format]).expect("fields")[0].oid;
+            for (bytes, value) in sent(column.clone(), format).into_iter().zip(&values) {
+                let bytes = bytes.expect("no NULL");
+                let received = parameter(oid, format, &bytes).expect("a value");
+                assert_eq!(received, *value, "format {format}, {bytes:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn numerics_have_the_bytes_that_postgresql_sends() {
+    let column = |value, scale| {
+        let array = Decimal128Array::from(vec![value]);
+        sent(Arc::new(array.with_precision_and_scale(38, scale).expect("fits")), 1)
+    };
+    let words = |words: &[u16]| words.iter().flat_map(|word| word.to_be_bytes()).collect();
+    let expected: Vec<u8> = words(&[2, 0, 0x4000, 3, 12, 3450]);
+    assert_eq!(column(-12_345, 3), [Some(expected)]);
+    let expected: Vec<u8> = words(&[1, 0xfffe, 0, 8, 5]);
+    assert_eq!(column(5, 8), [Some(expected)]);
+    let expected: Vec<u8> = words(&[1, 1, 0, 0, 7]);
+    assert_eq!(column(70_000, 0), [Some(expected)]);
+    let expected: Vec<u8> = words(&[0, 0, 0, 2]);
+    assert_eq!(column(0, 2), [Some(expected)]);
+}
+
+#[test]
+fn what_is_no_value_is_refused() {
+    for (oid, format, bytes, code) in [
+        (23, 0, &b"abc"[..], "22P02"),
+        (23, 0, b"3000000000", "22003"),
+        (21, 0, b"40000", "22003"),
+        (23, 1, b"\0\0", "22P03"),
+        (25, 0, b"a\0b", "22021"),
+        (25, 1, b"\xff", "22021"),
+        (1700, 0, b"1e100000", "22003"),
+        (1700, 0, b"NaN", "22003"),
+        (1700, 0, b"1..2", "22P02"),
+        (1700, 1, b"\0\x01\0\0", "22P03"),
+        (1082, 0, b"2024-13-01", "22P02"),
+        (17, 0, b"\\xzz", "22P02"),
+        (17, 0, b"\\1", "22P02"),
+        (16, 0, b"maybe", "22P02"),
+        (600, 0, b"(1,2)", "0A000"),
+    ] {
+        let failure = parameter(oid, format, bytes).expect_err("refused");
+        assert_eq!(failure.code.text(), code, "{oid} {bytes:?}");
+    }
+    let digits = "9".repeat(1_000_000);
+    let failure = parameter(1700, 0, digits.as_bytes()).expect_err("refused");
+    assert_eq!(failure.code.text(), "22003");
+}

@@ -1,0 +1,242 @@
+//! Values as text, as PostgreSQL writes them.
+
+use super::types::plain;
+use super::{Writer, is_null, known, numeric};
+use crate::error::{Failure, SqlState};
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, StringArray};
+use arrow::compute::cast;
+use arrow::datatypes::{
+    DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
+    Int64Type, Time64MicrosecondType, TimestampMicrosecondType,
+};
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use bytes::{BufMut, BytesMut};
+use std::fmt::Write;
+use std::sync::Arc;
+
+const SECOND: i64 = 1_000_000;
+const DAY: i64 = 86_400 * SECOND;
+
+/// What writes values of a column as text.
+///
+/// # Errors
+/// `0A000` for a type that has no text.
+pub(crate) fn text_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
+    if let Some(plain) = plain(column.data_type()) {
+        let column = cast(column, &plain).map_err(gadus::Error::from)?;
+        return owned(column);
+    }
+    Ok(match column.data_type() {
+        DataType::Boolean => {
+            let values = known(column.as_boolean_opt())?;
+            Box::new(|row, body| body.put_u8(if values.value(row) { b't' } else { b'f' }))
+        }
+        DataType::Int16 => {
+            let values = known(column.as_primitive_opt::<Int16Type>())?;
+            Box::new(|row, body| shown(body, values.value(row)))
+        }
+        DataType::Int32 => {
+            let values = known(column.as_primitive_opt::<Int32Type>())?;
+            Box::new(|row, body| shown(body, values.value(row)))
+        }
+        DataType::Int64 => {
+            let values = known(column.as_primitive_opt::<Int64Type>())?;
+            Box::new(|row, body| shown(body, values.value(row)))
+        }
+        DataType::Float32 => {
+            let values = known(column.as_primitive_opt::<Float32Type>())?;
+            Box::new(|row, body| {
+                let value = values.value(row);
+                put_float(body, &format!("{value:e}"), value.into(), 6);
+            })
+        }
+        DataType::Float64 => {
+            let values = known(column.as_primitive_opt::<Float64Type>())?;
+            Box::new(|row, body| {
+                let value = values.value(row);
+                put_float(body, &format!("{value:e}"), value, 15);
+            })
+        }
+        DataType::Decimal128(_, scale) => {
+            let values = known(column.as_primitive_opt::<Decimal128Type>())?;
+            Box::new(|row, body| numeric::put_text(body, values.value(row), *scale))
+        }
+        DataType::Utf8View => {
+            let values = known(column.as_string_view_opt())?;
+            Box::new(|row, body| body.put_slice(values.value(row).as_bytes()))
+        }
+        DataType::BinaryView => {
+            let values = known(column.as_binary_view_opt())?;
+            Box::new(|row, body| put_hex(body, values.value(row)))
+        }
+        DataType::Date32 => {
+            let values = known(column.as_primitive_opt::<Date32Type>())?;
+            Box::new(|row, body| put_date(body, values.value(row).into(), ""))
+        }
+        DataType::Time64(_) => {
+            let values = known(column.as_primitive_opt::<Time64MicrosecondType>())?;
+            Box::new(|row, body| put_time(body, values.value(row)))
+        }
+        DataType::Timestamp(_, zone) => {
+            let values = known(column.as_primitive_opt::<TimestampMicrosecondType>())?;
+            let offset = if zone.is_some() { "+00" } else { "" };
+            Box::new(move |row, body| put_timestamp(body, values.value(row), offset))
+        }
+        DataType::List(_) => {
+            let lists = known(column.as_list_opt::<i32>())?;
+            list_writer(lists)?
+        }
+        DataType::Null => Box::new(|_, _| {}),
+        _ => return owned(Arc::new(shown_by_arrow(column)?)),
+    })
+}
+
+/// A writer that keeps its column.
+fn owned(column: ArrayRef) -> Result<Writer<'static>, Failure> {
+    super::kept(column, text_writer)
+}
+
+/// The values of a column that has no form of PostgreSQL's.
+fn shown_by_arrow(column: &dyn Array) -> Result<StringArray, Failure> {
+    let options = FormatOptions::default();
+    let formatter = ArrayFormatter::try_new(column, &options);
+    let formatter = formatter
+        .map_err(|error| Failure::new(SqlState::FEATURE_NOT_SUPPORTED, error.to_string()))?;
+    let text = |row| (!is_null(column, row)).then(|| formatter.value(row).to_string());
+    Ok((0..column.len()).map(text).collect())
+}
+
+fn shown(body: &mut BytesMut, value: impl std::fmt::Display) {
+    // A buffer takes what it is given.
+    let _ = write!(body, "{value}");
+}
+
+/// A double: its shortest digits, with an exponent where `%g` of so many digits has one.
+fn put_float(body: &mut BytesMut, scientific: &str, value: f64, digits_max: i32) {
+    if !value.is_finite() {
+        let name = match (value.is_nan(), value > 0.0) {
+            (true, _) => "NaN",
+            (false, true) => "Infinity",
+            (false, false) => "-Infinity",
+        };
+        return body.put_slice(name.as_bytes());
+    }
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
+    let exponent = exponent.parse::<i32>().unwrap_or(0);
+    if exponent < -4 || exponent >= digits_max {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return shown(body, format_args!("{digits}e{sign}{:02}", exponent.unsigned_abs()));
+    }
+    let (sign, digits) = match digits.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", digits),
+    };
+    let digits = digits.replace('.', "");
+    body.put_slice(sign.as_bytes());
+    match usize::try_from(exponent) {
+        Ok(exponent) if digits.len() <= exponent + 1 => {
+            body.put_slice(digits.as_bytes());
+            body.put_bytes(b'0', exponent + 1 - digits.len());
+        }
+        Ok(exponent) => {
+            let (whole, fraction) = digits.split_at(exponent + 1);
+            shown(body, format_args!("{whole}.{fraction}"));
+        }
+        Err(_) => {
+            let zeros = usize::try_from(-exponent - 1).unwrap_or(0);
+            shown(body, format_args!("0.{}{digits}", "0".repeat(zeros)));
+        }
+    }
+}
+
+fn put_hex(body: &mut BytesMut, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    body.put_slice(b"\\x");
+    for byte in bytes {
+        body.put_u8(DIGITS[usize::from(byte >> 4)]);
+        body.put_u8(DIGITS[usize::from(byte & 15)]);
+    }
+}
+
+/// A date, `rest` behind it, and then whether it is before our era.
+fn put_date(body: &mut BytesMut, days: i64, rest: &str) {
+    let (year, month, day) = civil(days);
+    let (year, era) = if year > 0 { (year, "") } else { (1 - year, " BC") };
+    shown(body, format_args!("{year:04}-{month:02}-{day:02}{rest}{era}"));
+}
+
+fn put_time(body: &mut BytesMut, microseconds: i64) {
+    body.put_slice(clock_text(microseconds).as_bytes());
+}
+
+fn clock_text(microseconds: i64) -> String {
+    let (seconds, rest) = (microseconds / SECOND, microseconds % SECOND);
+    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    let clock = format!("{hour:02}:{minute:02}:{second:02}");
+    match rest {
+        0 => clock,
+        rest => format!("{clock}.{rest:06}").trim_end_matches('0').to_owned(),
+    }
+}
+
+fn put_timestamp(body: &mut BytesMut, microseconds: i64, offset: &str) {
+    let (days, rest) = (microseconds.div_euclid(DAY), microseconds.rem_euclid(DAY));
+    put_date(body, days, &format!(" {}{offset}", clock_text(rest)));
+}
+
+/// Year, month and day of days since 1970-01-01, by the Gregorian calendar; the year 0 is 1 BC.
+fn civil(days: i64) -> (i64, i64, i64) {
+    // Eras of 400 years, each of which begins on a first of March.
+    let shifted = days + 719_468;
+    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let march_month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    (year + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// `{a,"b c",NULL}`
+fn list_writer(lists: &ListArray) -> Result<Writer<'_>, Failure> {
+    let values = lists.values();
+    let write = text_writer(&**values)?;
+    let is_nested = matches!(values.data_type(), DataType::List(_));
+    Ok(Box::new(move |row, body| {
+        let offsets = lists.value_offsets();
+        let bound = |at: usize| usize::try_from(offsets[at]).unwrap_or(0);
+        body.put_u8(b'{');
+        for (place, index) in (bound(row)..bound(row + 1)).enumerate() {
+            if place > 0 {
+                body.put_u8(b',');
+            }
+            if is_null(&**values, index) {
+                body.put_slice(b"NULL");
+                continue;
+            }
+            let mut element = BytesMut::new();
+            write(index, &mut element);
+            match is_nested || is_plain_element(&element) {
+                true => body.put_slice(&element),
+                false => put_quoted_element(body, &element),
+            }
+        }
+        body.put_u8(b'}');
+    }))
+}
+
+fn is_plain_element(element: &[u8]) -> bool {
+    let is_special = |byte: &u8| byte.is_ascii_whitespace() || b"{},\"\\".contains(byte);
+    !(element.is_empty() || element.eq_ignore_ascii_case(b"null") || element.iter().any(is_special))
+}
+
+fn put_quoted_element(body: &mut BytesMut, element: &[u8]) {
+    body.put_u8(b'"');
+    for byte in element {
+        if matches!(byte, b'"' | b'\\') {
+            body.put_u8(b'\\');
+        }
+        body.put_u8(*byte);
+    }
+    body.put_u8(b'"');
+}

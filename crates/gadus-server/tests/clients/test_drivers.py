@@ -1,0 +1,145 @@
+"""Drivers of Python: psycopg, asyncpg."""
+
+import asyncio
+import datetime as dt
+import decimal
+import threading
+
+import asyncpg
+import psycopg
+import pytest
+from conftest import PASSWORD, Server
+
+VALUES = {
+    "BOOLEAN": True,
+    "SMALLINT": -7,
+    "INT": 2**31 - 1,
+    "BIGINT": -(2**63),
+    "REAL": 0.5,
+    "DOUBLE": 1e300,
+    "DECIMAL(12,3)": decimal.Decimal("-12345.678"),
+    "TEXT": "gr\u00fcn\n'\\",
+    "BYTEA": b"\x00\xff\\",
+    "DATE": dt.date(2024, 2, 29),
+    "TIME": dt.time(23, 59, 59, 999999),
+    "TIMESTAMP": dt.datetime(1969, 12, 31, 23, 59, 59, 1),
+    "TIMESTAMPTZ": dt.datetime(2024, 1, 2, 3, 4, 5, tzinfo=dt.timezone.utc),
+}
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_psycopg_values(server: Server, binary: bool):
+    with psycopg.connect(server.url) as connection:
+        columns = [f"c{place} {name}" for place, name in enumerate(VALUES)]
+        connection.execute(f"CREATE TABLE t (id INT PRIMARY KEY, {', '.join(columns)})")
+        places = ", ".join(["%b" if binary else "%t"] * (len(VALUES) + 1))
+        for key, values in enumerate([VALUES.values(), [None] * len(VALUES)]):
+            connection.execute(f"INSERT INTO t VALUES ({places})", [key, *values])
+        rows = connection.execute("SELECT * FROM t ORDER BY id", binary=binary).fetchall()
+        assert rows[0][1:] == tuple(VALUES.values())
+        assert set(rows[1][1:]) == {None}
+    with psycopg.connect(server.url) as connection:
+        assert connection.execute("SELECT count(*) FROM t").fetchone() == (2,)
+
+
+def test_psycopg_transactions(server: Server):
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, n INT)")
+        with pytest.raises(ZeroDivisionError), connection.transaction():
+            connection.execute("INSERT INTO t VALUES (1, 1)")
+            raise ZeroDivisionError
+        with connection.transaction():
+            connection.execute("INSERT INTO t VALUES (1, 1)")
+            with pytest.raises(psycopg.errors.UniqueViolation), connection.transaction():
+                connection.execute("INSERT INTO t VALUES (1, 2)")
+        assert connection.execute("SELECT n FROM t").fetchall() == [(1,)]
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            connection.execute("SELECT * FROM nowhere")
+        assert connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+
+def test_psycopg_pipelines(server: Server):
+    """What is sent between two Syncs is one transaction."""
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY)")
+        with pytest.raises(psycopg.errors.UniqueViolation), connection.pipeline():
+            connection.execute("INSERT INTO t VALUES (1)")
+            connection.execute("INSERT INTO t VALUES (1)")
+            connection.execute("INSERT INTO t VALUES (2)")
+        assert connection.execute("SELECT count(*) FROM t").fetchone() == (0,)
+        with connection.pipeline():
+            cursors = [connection.execute("SELECT %s::INT", [number]) for number in range(50)]
+        assert [cursor.fetchone() for cursor in cursors] == [(number,) for number in range(50)]
+
+
+def test_psycopg_copy(server: Server):
+    with psycopg.connect(server.url) as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, name TEXT)")
+        cursor = connection.cursor()
+        with cursor.copy("COPY t (id, name) FROM STDIN") as copy:
+            for number in range(20_000):
+                copy.write_row((number, None if number % 7 == 0 else f"n\t{number}"))
+        assert cursor.rowcount == 20_000
+        with cursor.copy("COPY (SELECT * FROM t ORDER BY id) TO STDOUT") as copy:
+            rows = list(copy.rows())
+        assert rows[7:9] == [("7", None), ("8", "n\t8")]
+        with cursor.copy("COPY (SELECT * FROM t ORDER BY id) TO STDOUT (FORMAT binary)") as copy:
+            copy.set_types(["int4", "text"])
+            assert list(copy.rows())[8] == (8, "n\t8")
+        with pytest.raises(ZeroDivisionError):
+            with cursor.copy("COPY t FROM STDIN") as copy:
+                copy.write_row((-1, "x"))
+                raise ZeroDivisionError
+        connection.rollback()
+
+
+def test_cancelling(server: Server):
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        timer = threading.Timer(0.5, connection.cancel)
+        timer.start()
+        endless = "SELECT count(*) FROM generate_series(1, 100000000) AS a (n), generate_series(1, 1000) AS b (m) WHERE n % 7 = m % 5"
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            connection.execute(endless)
+        connection.execute("SET statement_timeout = '200ms'")
+        with pytest.raises(psycopg.errors.QueryCanceled, match="statement_timeout"):
+            connection.execute(endless)
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_locks_and_isolation(server: Server):
+    """READ COMMITTED unless something else is said, and nobody is kept from going on."""
+    with psycopg.connect(server.url) as one, psycopg.connect(server.url) as other:
+        one.execute("CREATE TABLE t (id INT PRIMARY KEY, n INT)")
+        one.execute("INSERT INTO t VALUES (1, 0)")
+        one.commit()
+        assert other.execute("SHOW transaction_isolation").fetchone() == ("read committed",)
+        one.execute("UPDATE t SET n = 1 WHERE id = 1")
+        assert other.execute("SELECT n FROM t").fetchone() == (0,)
+        waiting = threading.Thread(target=other.execute, args=("UPDATE t SET n = n + 10 WHERE id = 1",))
+        waiting.start()
+        one.commit()
+        waiting.join(30)
+        other.commit()
+        assert one.execute("SELECT n FROM t").fetchone() == (11,)
+
+
+def test_asyncpg(server: Server):
+    async def go() -> None:
+        settings = dict(host="127.0.0.1", port=server.port, user="ada", password=PASSWORD)
+        connection = await asyncpg.connect(database="shop", **settings)
+        await connection.execute("CREATE TABLE t (id INT PRIMARY KEY, name TEXT, at TIMESTAMPTZ)")
+        now = dt.datetime(2024, 1, 2, 3, 4, 5, 6, tzinfo=dt.timezone.utc)
+        rows = [(number, f"n{number}", now) for number in range(1000)]
+        await connection.executemany("INSERT INTO t VALUES ($1, $2, $3)", rows)
+        found = await connection.fetch("SELECT * FROM t WHERE id >= $1 ORDER BY id", 990)
+        assert [tuple(row) for row in found] == rows[990:]
+        async with connection.transaction():
+            cursor = [row["id"] async for row in connection.cursor("SELECT id FROM t ORDER BY id", prefetch=7)]
+        assert cursor == list(range(1000))
+        with pytest.raises(asyncpg.UniqueViolationError):
+            await connection.execute("INSERT INTO t VALUES (1, 'x', NULL)")
+        statement = await connection.prepare("SELECT name FROM t WHERE id = $1")
+        assert await statement.fetchval(5) == "n5"
+        await connection.close()
+
+    asyncio.run(go())

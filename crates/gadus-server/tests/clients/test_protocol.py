@@ -1,0 +1,243 @@
+"""What no driver sends: malformed messages, and the protocol's corners."""
+
+import resource
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Server, gadus, start
+from wire import Wire, code
+
+
+@pytest.fixture
+def open_server(tmp_path: Path) -> Iterator[Server]:
+    """One that asks for no password."""
+    server = start(tmp_path, "--trust")
+    yield server
+    assert server.stop() == 0
+
+
+def resident_bytes(server: Server) -> int:
+    for line in Path(f"/proc/{server.process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError("no VmRSS")
+
+
+@pytest.mark.parametrize("length", [0, 3, 7, 10_001, 2**31 - 1, -1, -(2**31)])
+def test_startup_lengths(open_server: Server, length: int):
+    wire = Wire(open_server.port)
+    before = resident_bytes(open_server)
+    wire.raw(struct.pack("!ii", length, 196608) + b"user\0")
+    wire.socket.shutdown(socket.SHUT_WR)
+    assert wire.is_closed()
+    assert resident_bytes(open_server) - before < 16 << 20
+    assert Wire(open_server.port).startup().query("SELECT 1")[1][0] == "D"
+
+
+def test_encryption_is_asked_for_twice(open_server: Server):
+    wire = Wire(open_server.port)
+    request = struct.pack("!ii", 8, 80877103)
+    wire.raw(request)
+    assert wire.socket.recv(1) == b"N"
+    wire.raw(request)
+    assert code(wire.read()) == "08P01"
+    assert wire.is_closed()
+
+
+def test_wrong_cancel_keys_are_ignored(open_server: Server):
+    wire = Wire(open_server.port).startup()
+    for key in range(100):
+        other = Wire(open_server.port)
+        other.raw(struct.pack("!iiii", 16, 80877102, key, key))
+        assert other.is_closed()
+    assert wire.query("SELECT 1")[1][0] == "D"
+
+
+def parse(text: str, name: str = "") -> bytes:
+    return f"{name}\0{text}\0".encode() + b"\0\0"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "expected"),
+    [
+        ("B", b"\0\0\0\0\0\0\0\0", "08P01"),
+        ("B", b"\0\0\0\0\0\x01\xff\xff\xff\xfe\0\0", "08P01"),
+        ("B", b"\0\0\0\0\0\x01\x00\x00\x00\x7f\0\0", "08P01"),
+        ("B", b"\0\0\0\x01\0\x09\0\x01\0\0\0\x011\0\0", "08P01"),
+        ("B", b"\0\0\0\0\0\x01\0\0\0\x01x\0\0", "22P02"),
+        ("B", b"\0nothing\0\0\0\0\0\0\0", "26000"),
+        ("B", b"", "08P01"),
+        ("E", b"nothing\0\0\0\0\0", "34000"),
+        ("E", b"\0", "08P01"),
+        ("D", b"Pnothing\0", "34000"),
+        ("D", b"Q\0", "08P01"),
+        ("P", b"\0SELECT 1", "08P01"),
+        ("P", b"\0SELECT '\xff'\0\0\0", "22021"),
+        ("P", b"\0SELECT 1; SELECT 2\0\0\0", "42601"),
+        ("P", b"\0SELEC\0\0\0", "42601"),
+        ("F", b"", "0A000"),
+        ("?", b"", "08P01"),
+    ],
+)
+def test_wrong_messages(open_server: Server, kind: str, body: bytes, expected: str):
+    """An error, what follows is skipped until Sync, and the session goes on."""
+    wire = Wire(open_server.port).startup()
+    wire.send("P", parse("SELECT $1::INT"))
+    wire.send(kind, body)
+    wire.send("P", parse("SELECT 2", "skipped"))
+    wire.send("S")
+    messages = wire.until("Z")
+    assert [message[0] for message in messages] == ["1", "E", "Z"]
+    assert code(messages[1]) == expected
+    assert messages[-1][1] == b"I"
+    assert wire.query("SELECT 1")[1][0] == "D"
+
+
+def test_wrong_queries(open_server: Server):
+    wire = Wire(open_server.port).startup()
+    for body, expected in [(b"SELECT 1", "08P01"), (b"SELECT '\xff'\0", "22021"), (b"a\0b\0", "08P01")]:
+        wire.send("Q", body)
+        messages = wire.until("Z")
+        assert code(messages[0]) == expected
+    deep = [("(" * 1_000_000 + "1", "54001"), (" AND ".join(["SELECT 1=1"] + ["1=1"] * 100_000), "54001")]
+    for text, expected in deep:
+        began = time.monotonic()
+        messages = wire.query(text)
+        assert code(messages[0]) == expected
+        assert time.monotonic() - began < 30
+    assert wire.query("SELECT 1")[1][0] == "D"
+
+
+@pytest.mark.parametrize("length", [0, 3, -1, 2**31 - 1, (64 << 20) + 1])
+def test_message_lengths(open_server: Server, length: int):
+    wire = Wire(open_server.port).startup()
+    before = resident_bytes(open_server)
+    wire.raw(b"Q" + struct.pack("!i", length) + b"SELECT")
+    assert code(wire.read()) in ("08P01", "54000")
+    assert wire.is_closed()
+    assert resident_bytes(open_server) - before < 16 << 20
+
+
+def test_portals_in_parts(open_server: Server):
+    wire = Wire(open_server.port).startup()
+    wire.query("BEGIN")
+    wire.send("P", parse("SELECT * FROM generate_series(1, 10)"))
+    wire.send("B", b"cursor\0\0\0\0\0\0\0\0")
+    for _ in range(4):
+        wire.send("E", b"cursor\0" + struct.pack("!i", 4))
+    wire.send("S")
+    kinds = "".join(message[0] for message in wire.until("Z"))
+    assert kinds == "12" + "DDDDs" * 2 + "DDC" + "C" + "Z"
+    wire.query("COMMIT")
+    wire.send("E", b"cursor\0" + struct.pack("!i", 0))
+    wire.send("S")
+    assert code(wire.until("Z")[0]) == "34000"
+
+
+def test_describing(open_server: Server):
+    wire = Wire(open_server.port).startup()
+    wire.query("CREATE TABLE t (id INT PRIMARY KEY, name TEXT, at TIMESTAMPTZ)")
+    for text, types, columns in [
+        ("SELECT name, at FROM t WHERE id = $1 AND name LIKE $2", [23, 25], 2),
+        ("INSERT INTO t VALUES ($1, $2, $3)", [23, 25, 1184], None),
+        ("UPDATE t SET name = $1 WHERE id = $2", [25, 23], None),
+        ("DELETE FROM t WHERE at < $1", [1184], None),
+        ("SELECT count(*) AS n FROM t", [], 1),
+        ("SHOW server_version", [], 1),
+        ("BEGIN", [], None),
+        ("", [], None),
+    ]:
+        wire.send("P", parse(text))
+        wire.send("D", b"S\0")
+        wire.send("S")
+        messages = dict(wire.until("Z"))
+        count = struct.unpack("!h", messages["t"][:2])[0]
+        assert list(struct.unpack(f"!{count}i", messages["t"][2:])) == types, text
+        if columns is None:
+            assert "n" in messages, text
+        else:
+            assert struct.unpack("!h", messages["T"][:2])[0] == columns, text
+
+
+def test_clients_that_vanish(open_server: Server):
+    """What they began is rolled back, and their places are free."""
+    wire = Wire(open_server.port).startup()
+    wire.query("CREATE TABLE t (id INT PRIMARY KEY)")
+    for text in ["COPY t FROM STDIN", "BEGIN; INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (1); SELECT * FROM generate_series(1, 100000000)"]:
+        other = Wire(open_server.port).startup()
+        other.send("Q", text.encode() + b"\0")
+        other.read()
+        if text.startswith("COPY"):
+            other.send("d", b"1\n2\n")
+        linger = struct.pack("ii", 1, 0)
+        other.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        other.socket.close()
+    # Waits for the locks of whoever is not yet gone.
+    assert wire.query("INSERT INTO t VALUES (1)")[0] == ("C", b"INSERT 0 1\0")
+    rows = wire.query("SELECT count(*) FROM t")
+    assert rows[1][1].endswith(b"1")
+
+
+def test_limits_of_connections(tmp_path: Path):
+    server = start(tmp_path, "--trust", "--max-connections", "3", "--idle-timeout", "1s")
+    wires = [Wire(server.port).startup() for _ in range(3)]
+    late = Wire(server.port)
+    late.raw(struct.pack("!ii", 16, 196608) + b"user\0a\0\0")
+    assert code(late.read()) == "53300"
+    for wire in wires:
+        message = wire.read()
+        assert code(message) == "57P05"
+        assert wire.is_closed()
+    assert Wire(server.port).startup().query("SELECT 1")[1][0] == "D"
+    assert server.stop() == 0
+
+
+def test_shutting_down(tmp_path: Path):
+    """A statement that runs comes to its end; who is idle is told; the file is clean."""
+    server = start(tmp_path, "--trust")
+    idle, busy = Wire(server.port).startup(), Wire(server.port).startup()
+    busy.query("CREATE TABLE t (id INT PRIMARY KEY)")
+    busy.query("BEGIN")
+    busy.query("INSERT INTO t VALUES (1)")
+    other = Wire(server.port).startup()
+    other.send("Q", b"INSERT INTO t VALUES (1)\0")
+    stopping = threading.Timer(0.3, server.process.send_signal, (signal.SIGTERM,))
+    stopping.start()
+    assert code(idle.read()) == "57P01"
+    assert code(busy.read()) == "57P01"
+    # The lock of the one is free, so the other goes on to its end.
+    assert other.read() == ("C", b"INSERT 0 1\0")
+    assert server.process.wait(30) == 0
+    assert gadus(str(server.file), "--format", "csv", "-c", "SELECT count(*) AS n FROM t") == "n\n1\n"
+    gadus("check", str(server.file))
+
+
+def test_other_processes_use_the_file_too(open_server: Server):
+    wire = Wire(open_server.port).startup()
+    gadus(str(open_server.file), "-c", "CREATE TABLE t (id INT PRIMARY KEY)")
+    wire.query("INSERT INTO t VALUES (1)")
+    gadus(str(open_server.file), "-c", "INSERT INTO t VALUES (2)")
+    assert wire.query("SELECT count(*) FROM t")[1][1].endswith(b"2")
+
+
+def test_many_idle_connections(open_server: Server):
+    """Ten thousand are under 300 MB."""
+    count = 10_000
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert hard > count + 1000, "the limit of open files is too low for this test"
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    subprocess.run(["prlimit", "--pid", str(open_server.process.pid), f"--nofile={hard}"], check=True)
+    before = resident_bytes(open_server)
+    wires = [Wire(open_server.port).startup() for _ in range(count)]
+    assert wires[-1].query("SELECT 1")[1][0] == "D"
+    used = resident_bytes(open_server) - before
+    print(f"{used / count / 1024:.1f} KiB for each of {count} idle connections")
+    assert used < 300_000_000
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

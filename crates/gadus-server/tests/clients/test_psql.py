@@ -1,0 +1,140 @@
+"""psql and pgbench, as they come with PostgreSQL."""
+
+import getpass
+
+import pytest
+from conftest import PASSWORD, Server, gadus, run
+
+
+def psql(server: Server, *commands: str, fails: bool = False) -> str:
+    arguments = [part for command in commands for part in ("-c", command)]
+    return run("psql", *server.arguments, "-X", "-At", *arguments, "shop", fails=fails)
+
+
+def test_statements_and_their_tags(server: Server):
+    printed = psql(
+        server,
+        "CREATE TABLE t (id INT PRIMARY KEY, name TEXT, price DECIMAL(8,2), at TIMESTAMP)",
+        "INSERT INTO t VALUES (1, 'a', 1.5, '2024-01-02 03:04:05'), (2, NULL, NULL, NULL)",
+        "SELECT * FROM t ORDER BY id",
+        "UPDATE t SET name = 'b' WHERE id = 2",
+        "DELETE FROM t WHERE id = 1",
+        "CREATE TABLE u AS SELECT * FROM t",
+        "DROP TABLE u",
+        "SELECT 1; SELECT 2",
+        "",
+    )
+    assert printed.splitlines() == [
+        "CREATE TABLE",
+        "INSERT 0 2",
+        "1|a|1.50|2024-01-02 03:04:05",
+        "2|||",
+        "UPDATE 1",
+        "DELETE 1",
+        "SELECT 1",
+        "DROP TABLE",
+        "1",
+        "2",
+    ]
+
+
+def test_transactions_fail_whole(server: Server):
+    psql(server, "CREATE TABLE t (id INT PRIMARY KEY)")
+    # Of one text, all or nothing.
+    psql(server, "INSERT INTO t VALUES (1); INSERT INTO t VALUES (1)", fails=True)
+    assert psql(server, "SELECT count(*) FROM t") == "0\n"
+    script = """
+        BEGIN;
+        INSERT INTO t VALUES (1);
+        SAVEPOINT a;
+        INSERT INTO t VALUES (1);
+        SELECT 1;
+        ROLLBACK TO a;
+        INSERT INTO t VALUES (2);
+        COMMIT;
+        BEGIN;
+        SELECT 1/0;
+        COMMIT;
+        COMMIT;
+    """
+    printed = run("psql", *server.arguments, "-X", "-At", "shop", text=script)
+    assert "ERROR:  current transaction is aborted" in printed
+    assert "WARNING:  there is no transaction in progress" in printed
+    assert printed.split().count("ROLLBACK") == 2
+    assert psql(server, "SELECT id FROM t ORDER BY id") == "1\n2\n"
+
+
+def test_errors_have_codes_and_places(server: Server):
+    settings = ["-X", "-v", "VERBOSITY=verbose"]
+    for statement, code in [
+        ("SELECT * FROM nowhere", "42P01"),
+        ("SELECT nothing FROM (SELECT 1 AS a) AS t", "42703"),
+        ("SELECT nofunction(1)", "42883"),
+        ("SELEC 1", "42601"),
+        ("SELECT 1/0", "22012"),
+        ("SELECT CAST('x' AS INT)", "22P02"),
+        ("SELECT * FROM read_csv('/etc/passwd')", "42501"),
+        ("COPY (SELECT 1) TO '/tmp/x.csv'", "42501"),
+        ("SET nothing = 1", "42704"),
+        ('SELECT * FROM "gadus.users"', "42P01"),
+        ('DELETE FROM "gadus.users"', "42000"),
+    ]:
+        printed = run("psql", *server.arguments, *settings, "-c", statement, "shop", fails=True)
+        assert f"ERROR:  {code}:" in printed, printed
+    printed = psql(server, "SELECT 1 FORM x y", fails=True)
+    assert "LINE 1: SELECT 1 FORM x y\n                      ^" in printed, printed
+
+
+def test_copy_there_and_back(server: Server, tmp_path):
+    psql(server, "CREATE TABLE t (id INT PRIMARY KEY, name TEXT, data BYTEA, ok BOOLEAN DEFAULT true)")
+    psql(server, "INSERT INTO t SELECT id, name, data, ok FROM (VALUES "
+         "(1, 'a' || chr(9) || 'b' || chr(92) || 'c' || chr(10), decode('00ff', 'hex'), false), "
+         "(2, NULL, NULL, NULL), (3, '', decode('', 'hex'), true)) AS v (id, name, data, ok)")
+    whole = psql(server, "SELECT id, name IS NULL, encode(data, 'hex'), ok FROM t ORDER BY id")
+    for form in ["", "(FORMAT csv, HEADER)", "(FORMAT csv, DELIMITER ';', NULL 'nil', QUOTE '''')"]:
+        path = tmp_path / "t.txt"
+        copied = psql(server, f"\\copy (SELECT * FROM t ORDER BY id) TO '{path}' {form}")
+        assert copied == "COPY 3\n"
+        psql(server, "CREATE TABLE u AS SELECT * FROM t WHERE false")
+        assert psql(server, f"\\copy u FROM '{path}' {form}") == "COPY 3\n"
+        assert psql(server, "SELECT id, name IS NULL, encode(data, 'hex'), ok FROM u ORDER BY id") == whole
+        assert psql(server, "SELECT count(*) FROM t JOIN u ON t.name = u.name") == "2\n"
+        psql(server, "DROP TABLE u")
+    wrong = tmp_path / "wrong.txt"
+    wrong.write_text("7\n8\n9\tx\n")
+    printed = psql(server, f"\\copy t (id) FROM '{wrong}'", fails=True)
+    assert "extra data after last expected column, in line 3" in printed
+    assert psql(server, "SELECT count(*) FROM t WHERE id > 3") == "0\n"
+    wrong.write_text("7\n8\n")
+    assert psql(server, f"\\copy t (id) FROM '{wrong}'") == "COPY 2\n"
+    assert psql(server, "SELECT ok FROM t WHERE id = 7") == "t\n"
+
+
+def test_passwords(server: Server, monkeypatch):
+    over_tcp = ["-h", "127.0.0.1", "-p", str(server.port), "-X", "-At", "-c", "SELECT 1", "shop"]
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    assert run("psql", "-U", "ada", *over_tcp) == "1\n"
+    monkeypatch.setenv("PGPASSWORD", "wrong")
+    ada = run("psql", "-U", "ada", *over_tcp, fails=True)
+    nobody = run("psql", "-U", "nobody", *over_tcp, fails=True)
+    assert 'password authentication failed for user "ada"' in ada
+    assert nobody == ada.replace("ada", "nobody")
+    gadus(str(server.file), "-c", "ALTER USER ada PASSWORD 'wrong'")
+    assert run("psql", "-U", "ada", *over_tcp) == "1\n"
+    gadus(str(server.file), "-c", "DROP USER ada")
+    assert "failed" in run("psql", "-U", "ada", *over_tcp, fails=True)
+    # On the Unix socket nobody is somebody else.
+    other = ["-h", str(server.folder), "-U", f"not{getpass.getuser()}", "-c", "SELECT 1", "shop"]
+    assert "cannot be the user" in run("psql", *other, fails=True)
+
+
+@pytest.mark.parametrize("mode", ["simple", "extended", "prepared"])
+def test_pgbench(server: Server, mode: str):
+    run("pgbench", *server.arguments, "-i", "-s", "1", "shop")
+    printed = run("pgbench", *server.arguments, "-M", mode, "-c", "8", "-j", "2", "-t", "50", "shop")
+    assert "number of transactions actually processed: 400/400" in printed
+    assert "number of failed transactions: 0 " in printed
+    sums = "SELECT (SELECT sum(abalance) FROM pgbench_accounts) = (SELECT sum(delta) FROM pgbench_history)"
+    assert psql(server, sums) == "t\n"
+    printed = run("pgbench", *server.arguments, "-S", "-M", mode, "-c", "8", "-t", "200", "shop")
+    assert "number of failed transactions: 0 " in printed

@@ -1,0 +1,195 @@
+//! What a statement will take and give, before it runs: types of its parameters, names and types of its
+//! columns.
+//!
+//! - Found by planning it without values, and remembered by text for one shape of the schema: drivers
+//!   ask for every statement.
+//! - A parameter whose type nothing around it decides has none; a statement that cannot be planned has
+//!   none at all, and says why when it runs.
+
+use super::columns::headings;
+use super::query::{describe, names_schema};
+use super::{Boxed, Prepared, Session};
+use crate::error::from_datafusion;
+use crate::provider::FILES_SCHEMA;
+use crate::room::{Roomy, with_room};
+use crate::types::column_type;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::sql::parser::Statement as PlannerStatement;
+use datafusion::sql::sqlparser::ast::{
+    Expr, Statement, Value as SqlValue, ValueWithSpan, visit_expressions,
+};
+use gadus_engine::Result;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Texts that are remembered; all are forgotten when there are more.
+const TEXTS_MAX: usize = 1_024;
+
+/// What a statement takes and gives.
+#[derive(Debug, Clone, Default)]
+pub struct Description {
+    /// The type of each parameter, where something decides it.
+    pub parameters: Vec<Option<DataType>>,
+    /// The columns of its rows; none where it gives no rows.
+    pub columns: Option<SchemaRef>,
+}
+
+/// The descriptions of a database's statements.
+#[derive(Debug, Default)]
+pub(crate) struct Descriptions {
+    texts: Mutex<HashMap<Arc<str>, Entry>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    schema_version: u64,
+    description: Arc<Description>,
+}
+
+impl Descriptions {
+    fn get(&self, text: &str, version: u64) -> Option<Arc<Description>> {
+        let texts = self.texts.lock();
+        let entry = texts.get(text).filter(|entry| entry.schema_version == version)?;
+        Some(entry.description.clone())
+    }
+
+    fn keep(&self, text: Arc<str>, schema_version: u64, description: Arc<Description>) {
+        let mut texts = self.texts.lock();
+        if texts.len() >= TEXTS_MAX {
+            texts.clear();
+        }
+        texts.insert(text, Entry { schema_version, description });
+    }
+}
+
+impl Session {
+    /// What a statement takes and gives, for the tables as they are now.
+    ///
+    /// # Errors
+    /// Those that its planning gives, where it is a query; what it reads need not exist for others.
+    pub fn describe<'a>(&'a self, prepared: &'a Prepared) -> Boxed<'a, Arc<Description>> {
+        Box::pin(async move {
+            let snapshot = {
+                let state = self.state.lock().await;
+                state.snapshot(&self.engine)?
+            };
+            let version = snapshot.schema_version();
+            let statement = prepared.statement();
+            let remembers = !self.names_frame(statement);
+            let known = remembers.then(|| self.shared.descriptions.get(prepared.text(), version));
+            if let Some(known) = known.flatten() {
+                return Ok(known);
+            }
+            let planned = match statement {
+                Statement::ShowVariable { variable } => return Ok(Arc::new(shown(variable))),
+                Statement::Query(_)
+                | Statement::Insert(_)
+                | Statement::Update(_)
+                | Statement::Delete(_)
+                | Statement::Explain { .. }
+                | Statement::ShowTables { .. }
+                | Statement::ShowColumns { .. }
+                | Statement::ExplainTable { .. } => {
+                    let planning = self.plan_undecided(snapshot, statement);
+                    match prepared.is_deep {
+                        true => Roomy(Box::pin(planning)).await,
+                        false => planning.await,
+                    }
+                }
+                _ => return Ok(Arc::new(Description::undecided(prepared, None))),
+            };
+            let (description, remembers) = match planned {
+                Ok((plan, reads_files)) => {
+                    // The plan is dropped with room, too.
+                    let describe = move || Description::of_plan(prepared, &plan);
+                    (with_room(prepared.is_deep, describe), remembers && !reads_files)
+                }
+                Err(error) if prepared.gives_rows() => return Err(error),
+                Err(_) => (Description::undecided(prepared, None), false),
+            };
+            let description = Arc::new(description);
+            if remembers {
+                let text = Arc::from(prepared.text());
+                self.shared.descriptions.keep(text, version, description.clone());
+            }
+            Ok(description)
+        })
+    }
+
+    /// The plan of a statement whose parameters have no values, and whether it reads files.
+    async fn plan_undecided(
+        &self,
+        snapshot: gadus_engine::Snapshot,
+        statement: &Statement,
+    ) -> Result<(LogicalPlan, bool)> {
+        let mut statement = describe(statement)?.unwrap_or_else(|| statement.clone());
+        if let Statement::Query(query) = &mut statement {
+            query.locks.clear();
+        }
+        let context = self.planner(snapshot, &mut statement).await?;
+        let reads_files = names_schema(&statement, FILES_SCHEMA);
+        let statement = PlannerStatement::Statement(Box::new(statement));
+        let plan = context.state().statement_to_plan(statement).await.map_err(from_datafusion)?;
+        Ok((plan, reads_files))
+    }
+}
+
+impl Description {
+    /// Of a statement about which nothing is known but how many parameters it has.
+    fn undecided(prepared: &Prepared, columns: Option<SchemaRef>) -> Self {
+        Self { parameters: vec![None; prepared.parameters()], columns }
+    }
+
+    fn of_plan(prepared: &Prepared, plan: &LogicalPlan) -> Self {
+        let columns = prepared.gives_rows().then(|| columns_of(prepared.statement(), plan));
+        let mut described = Self::undecided(prepared, columns);
+        for (name, data_type) in plan.get_parameter_types().unwrap_or_default() {
+            described.decide(&name, data_type);
+        }
+        // What a client casts is of that type, whatever stands around it.
+        let _ = visit_expressions(prepared.statement(), |expr| {
+            if let Expr::Cast { expr, data_type, .. } = expr
+                && let Expr::Value(ValueWithSpan { value: SqlValue::Placeholder(name), .. }) =
+                    &**expr
+            {
+                let cast = column_type(data_type).ok().map(|column| column.arrow());
+                described.decide(name, cast);
+            }
+            ControlFlow::<()>::Continue(())
+        });
+        described
+    }
+
+    /// Gives a parameter a type, where there is one to give.
+    fn decide(&mut self, name: &str, data_type: Option<DataType>) {
+        let number = name.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
+        let index = number.and_then(|number| number.checked_sub(1));
+        if let Some(place) = index.and_then(|index| self.parameters.get_mut(index)) {
+            *place = data_type.or_else(|| place.take());
+        }
+    }
+}
+
+/// The columns of a plan under their headings.
+fn columns_of(statement: &Statement, plan: &LogicalPlan) -> SchemaRef {
+    let schema = plan.schema();
+    let headings = headings(statement);
+    let fields = schema.fields().iter().enumerate().map(|(index, field)| {
+        let heading = headings.get(index).filter(|_| headings.len() == schema.fields().len());
+        match heading.and_then(Option::as_ref) {
+            Some(heading) => Arc::new(field.as_ref().clone().with_name(heading)),
+            None => field.clone(),
+        }
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// What SHOW gives: one text under the setting's name.
+fn shown(variable: &[datafusion::sql::sqlparser::ast::Ident]) -> Description {
+    let name = super::variables::name_of(variable);
+    let columns = Schema::new(vec![Field::new(name, DataType::Utf8, false)]);
+    Description { parameters: Vec::new(), columns: Some(Arc::new(columns)) }
+}

@@ -1,0 +1,196 @@
+//! PostgreSQL's variables that clients set and read when they connect.
+//!
+//! - Each has a default and the values that mean what the database does; another value is an error
+//!   rather than a promise that is not kept. Some take any value, because nothing here depends on it.
+//! - SET LOCAL lasts until the transaction ends.
+
+use crate::error::{input, unsupported};
+use datafusion::sql::sqlparser::ast::Ident;
+use gadus_engine::{Error, Reason, Result};
+
+/// The PostgreSQL version whose behaviour clients may expect.
+pub const POSTGRES_VERSION: &str = "15.0";
+
+/// A variable.
+struct Variable {
+    name: &'static str,
+    default: &'static str,
+    takes: Takes,
+    /// Clients are told when it changes.
+    is_reported: bool,
+}
+
+/// What a variable can be set to.
+enum Takes {
+    /// Any text.
+    Any,
+    /// On or off.
+    Boolean,
+    /// One of these, in any case and with anything between letters and digits; all mean the default.
+    Default(&'static [&'static str]),
+    /// Nothing: it can be read.
+    Nothing,
+}
+
+const fn variable(name: &'static str, default: &'static str, takes: Takes) -> Variable {
+    Variable { name, default, takes, is_reported: false }
+}
+
+const fn reported(name: &'static str, default: &'static str, takes: Takes) -> Variable {
+    Variable { name, default, takes, is_reported: true }
+}
+
+const VARIABLES: &[Variable] = &[
+    reported("application_name", "", Takes::Any),
+    variable("bytea_output", "hex", Takes::Default(&["hex"])),
+    reported("client_encoding", "UTF8", Takes::Default(&["utf8", "unicode"])),
+    variable("client_min_messages", "notice", Takes::Any),
+    reported("DateStyle", "ISO, MDY", Takes::Default(&["iso", "isomdy"])),
+    variable("default_transaction_read_only", "off", Takes::Default(&["off", "false", "no", "0"])),
+    variable("extra_float_digits", "1", Takes::Any),
+    variable("idle_in_transaction_session_timeout", "0", Takes::Any),
+    variable("in_hot_standby", "off", Takes::Nothing),
+    reported("integer_datetimes", "on", Takes::Nothing),
+    reported("IntervalStyle", "postgres", Takes::Default(&["postgres"])),
+    variable("is_superuser", "on", Takes::Nothing),
+    variable("jit", "off", Takes::Boolean),
+    variable("max_identifier_length", "63", Takes::Nothing),
+    variable("row_security", "on", Takes::Boolean),
+    variable("search_path", "\"$user\", public", Takes::Any),
+    variable("server_encoding", "UTF8", Takes::Nothing),
+    variable("server_version", POSTGRES_VERSION, Takes::Nothing),
+    variable("server_version_num", "150000", Takes::Nothing),
+    reported("standard_conforming_strings", "on", Takes::Default(&["on", "true", "yes", "1"])),
+    variable("synchronize_seqscans", "on", Takes::Boolean),
+    // Points in time are shown in UTC, with their offset.
+    reported("TimeZone", "UTC", Takes::Any),
+    variable("work_mem", "4MB", Takes::Any),
+    variable("xmloption", "content", Takes::Any),
+];
+
+/// What clients of PostgreSQL's protocol are told of a session.
+#[derive(Debug, Clone)]
+pub struct Reported {
+    /// Counts changes: who tells clients looks again when it is another.
+    pub changes: u64,
+    /// Names and values.
+    pub variables: Vec<(&'static str, String)>,
+}
+
+/// A value before a change: the variable, and what it had been set to.
+type Before = (&'static str, Option<String>);
+
+/// What a session has set.
+#[derive(Debug, Default)]
+pub(crate) struct Variables {
+    set: Vec<(&'static str, String)>,
+    /// What SET LOCAL has changed in the open transaction, in order.
+    local: Vec<Before>,
+    changes: u64,
+}
+
+impl Variables {
+    /// A variable's value; none where there is no such variable.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let variable = find(name)?;
+        let set = self.set.iter().find(|(name, _)| *name == variable.name);
+        Some(set.map_or(variable.default, |(_, value)| value))
+    }
+
+    /// Sets a variable, or sets it back.
+    pub(super) fn set(&mut self, name: &str, value: Option<&str>, is_local: bool) -> Result<()> {
+        let variable = find(name).ok_or_else(|| unknown(name))?;
+        let value = value.map(|value| variable.accept(value)).transpose()?;
+        if value.is_none() && matches!(variable.takes, Takes::Nothing) {
+            return Err(read_only(variable));
+        }
+        let before = self.put(variable.name, value);
+        if is_local {
+            self.local.push((variable.name, before));
+        }
+        Ok(())
+    }
+
+    pub(super) fn reset_all(&mut self) {
+        self.set.clear();
+        self.changes += 1;
+    }
+
+    /// A transaction has ended.
+    pub(super) fn end_transaction(&mut self) {
+        while let Some((name, before)) = self.local.pop() {
+            self.put(name, before);
+        }
+    }
+
+    fn put(&mut self, name: &'static str, value: Option<String>) -> Option<String> {
+        self.changes += 1;
+        let place = self.set.iter().position(|(known, _)| *known == name);
+        let before = place.map(|place| self.set.swap_remove(place).1);
+        self.set.extend(value.map(|value| (name, value)));
+        before
+    }
+
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The variables that clients are told of, with their values.
+    pub(crate) fn reported(&self) -> Reported {
+        let reported = VARIABLES.iter().filter(|variable| variable.is_reported);
+        let variables = reported.map(|variable| {
+            (variable.name, self.get(variable.name).unwrap_or(variable.default).to_owned())
+        });
+        Reported { changes: self.changes, variables: variables.collect() }
+    }
+}
+
+impl Variable {
+    /// The value as it is kept.
+    fn accept(&self, value: &str) -> Result<String> {
+        match &self.takes {
+            Takes::Any => Ok(value.to_owned()),
+            Takes::Boolean => match value.to_ascii_lowercase().as_str() {
+                "on" | "true" | "yes" | "1" => Ok("on".to_owned()),
+                "off" | "false" | "no" | "0" => Ok("off".to_owned()),
+                _ => Err(input(format!("{} is on or off, not {value}", self.name))),
+            },
+            Takes::Default(words) => {
+                // As PostgreSQL compares names of encodings, and lists of words with spaces or without.
+                let word = value.chars().filter(char::is_ascii_alphanumeric);
+                let word = word.collect::<String>().to_ascii_lowercase();
+                let is_default = words.contains(&word.as_str());
+                let refused = || format!("{} other than {}", self.name, self.default);
+                let accepted = is_default.then(|| self.default.to_owned());
+                accepted.ok_or_else(|| unsupported(&refused()))
+            }
+            Takes::Nothing => Err(read_only(self)),
+        }
+    }
+}
+
+fn read_only(variable: &Variable) -> Error {
+    input(format!("{} says what the database does, and cannot be set", variable.name))
+}
+
+/// The error for a variable that is not there.
+pub(super) fn unknown(name: &str) -> Error {
+    let message = format!("there is no setting {name}; settings are: {}", super::settings::KNOWN);
+    input(message).because(Reason::UnknownSetting)
+}
+
+fn find(name: &str) -> Option<&'static Variable> {
+    VARIABLES.iter().find(|variable| variable.name.eq_ignore_ascii_case(name))
+}
+
+/// The name of a setting as SHOW names it: `TIME ZONE` and `TRANSACTION ISOLATION LEVEL` are names, too.
+pub(super) fn name_of(words: &[Ident]) -> String {
+    let words = words.iter().map(|part| part.value.as_str()).collect::<Vec<_>>();
+    let name = words.join(".").to_ascii_lowercase();
+    match name.as_str() {
+        "time.zone" => "timezone".to_owned(),
+        "transaction.isolation.level" => "transaction_isolation".to_owned(),
+        "session.authorization" => "session_authorization".to_owned(),
+        _ => name,
+    }
+}
