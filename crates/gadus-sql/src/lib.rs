@@ -28,6 +28,7 @@ mod checked;
 mod compiled;
 mod error;
 mod kept;
+mod postgres;
 mod progress;
 mod provider;
 mod room;

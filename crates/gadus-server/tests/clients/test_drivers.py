@@ -1,4 +1,4 @@
-"""Drivers of Python: psycopg, asyncpg."""
+"""Drivers of Python: psycopg, asyncpg, SQLAlchemy."""
 
 import asyncio
 import datetime as dt
@@ -8,6 +8,7 @@ import threading
 import asyncpg
 import psycopg
 import pytest
+import sqlalchemy
 from conftest import PASSWORD, Server
 
 VALUES = {
@@ -143,3 +144,22 @@ def test_asyncpg(server: Server):
         await connection.close()
 
     asyncio.run(go())
+
+
+def test_sqlalchemy(server: Server):
+    url = server.url.replace("postgresql://", "postgresql+psycopg://")
+    engine = sqlalchemy.create_engine(url)
+    metadata = sqlalchemy.MetaData()
+    table = sqlalchemy.Table(
+        "people",
+        metadata,
+        sqlalchemy.Column("id", sqlalchemy.Integer, primary_key=True, autoincrement=False),
+        sqlalchemy.Column("name", sqlalchemy.String),
+    )
+    with engine.begin() as connection:
+        connection.execute(sqlalchemy.schema.CreateTable(table))
+        connection.execute(table.insert(), [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bob"}])
+    with engine.connect() as connection:
+        query = sqlalchemy.select(table.c.name).where(table.c.id > 0).order_by(table.c.name.desc())
+        assert connection.execute(query).scalars().all() == ["Bob", "Ada"]
+    engine.dispose()

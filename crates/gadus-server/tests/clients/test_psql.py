@@ -138,3 +138,31 @@ def test_pgbench(server: Server, mode: str):
     assert psql(server, sums) == "t\n"
     printed = run("pgbench", *server.arguments, "-S", "-M", mode, "-c", "8", "-t", "200", "shop")
     assert "number of failed transactions: 0 " in printed
+
+
+def test_describing(server: Server):
+    """The commands that show the schema, which ask the catalog."""
+    psql(
+        server,
+        "CREATE TABLE people (id INT PRIMARY KEY, name TEXT NOT NULL DEFAULT 'x', price DECIMAL(8, 2))",
+        "CREATE TABLE notes (text TEXT)",
+    )
+    listed = run("psql", *server.arguments, "-X", "-At", "-c", "\\dt", "shop")
+    assert listed.splitlines() == ["main|notes|table|gadus", "main|people|table|gadus"]
+    described = run("psql", *server.arguments, "-X", "-c", "\\d people", "shop")
+    for line in [
+        'Table "main.people"',
+        " id     | integer      |           | not null |",
+        " name   | text         |           | not null | 'x'",
+        " price  | numeric(8,2) |           |          |",
+        '    "people_pkey" PRIMARY KEY, btree (id)',
+    ]:
+        assert line in described, described
+    nobody = run("psql", *server.arguments, "-X", "-c", "\\d nobody", "shop", fails=True)
+    assert 'Did not find any relation named "nobody"' in nobody
+    commands = """d d+ d+_people di di+ dn dn+ du df l l+ dv ds dT dT+ dx dp dt+ db dC dD des dm dO dy dRp dg
+        do dc dE dF dL ddp dA dP dX"""
+    for command in commands.split():
+        words = command.replace("_", " ")
+        printed = run("psql", *server.arguments, "-X", "-c", f"\\{words}", "shop")
+        assert "ERROR" not in printed, f"{words}: {printed}"

@@ -3,15 +3,19 @@
 //! - Schema `main` holds the tables and data of the program, `public` is another name for it.
 //! - Schema `gadus_rows` holds them with their row ids, for UPDATE and DELETE.
 //! - Schema `gadus_files` holds the files that this statement reads.
-//! - Schema `gadus` says who uses the database; no plan with it is kept.
+//! - Schema `gadus` says who uses the database, `pg_catalog` what there is; no plan with them is kept.
 
 use super::Reading;
 use super::system::{SYSTEM_SCHEMA, SYSTEM_TABLES, system_table};
 use super::table::SnapshotTable;
+use crate::error::to_datafusion;
 use crate::kept::Binding;
+use crate::postgres;
 use crate::session::{Frames, is_hidden};
 use async_trait::async_trait;
-use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
+use datafusion::catalog::{
+    CatalogProvider, CatalogProviderList, MemTable, SchemaProvider, TableProvider,
+};
 use datafusion::error::DataFusionError;
 use gadus_engine::{Engine, Snapshot};
 use std::collections::HashMap;
@@ -92,6 +96,7 @@ impl CatalogProvider for SnapshotCatalog {
             ROWS_SCHEMA => Kind::Rows,
             FILES_SCHEMA => Kind::Files,
             SYSTEM_SCHEMA => Kind::System,
+            postgres::SCHEMA => Kind::Postgres,
             _ => return None,
         };
         Some(Arc::new(SnapshotSchema { catalog: self.clone(), kind }))
@@ -104,6 +109,7 @@ enum Kind {
     Rows,
     Files,
     System,
+    Postgres,
 }
 
 #[derive(Debug)]
@@ -118,6 +124,7 @@ impl SchemaProvider for SnapshotSchema {
         match self.kind {
             Kind::Files => self.catalog.files.keys().cloned().collect(),
             Kind::System => SYSTEM_TABLES.map(str::to_owned).to_vec(),
+            Kind::Postgres => postgres::names().map(str::to_owned).collect(),
             _ => {
                 let tables = self.catalog.snapshot.tables();
                 let tables = tables.iter().map(|table| table.schema().name.clone());
@@ -137,12 +144,19 @@ impl SchemaProvider for SnapshotSchema {
                 None => Ok(None),
             };
         }
+        if self.kind == Kind::Postgres {
+            return self.postgres_table(name);
+        }
         let with_row_ids = self.kind == Kind::Rows;
         let catalog = &self.catalog;
         let found = catalog.snapshot.find_table(name);
         let Some(table) = found.filter(|_| !is_hidden(name)) else {
-            let frame = catalog.frames.get(&name.to_lowercase());
-            return Ok(frame.filter(|_| !with_row_ids).cloned());
+            let frame = catalog.frames.get(&name.to_lowercase()).filter(|_| !with_row_ids);
+            return match frame {
+                // As everybody calls them without their schema.
+                None if self.kind == Kind::Main => self.postgres_table(name),
+                frame => Ok(frame.cloned()),
+            };
         };
         let (binding, reading) = (catalog.binding.clone(), catalog.reading.clone());
         let table = SnapshotTable::new(table, with_row_ids, catalog.threads, binding, reading);
@@ -153,11 +167,26 @@ impl SchemaProvider for SnapshotSchema {
         match self.kind {
             Kind::Files => self.catalog.files.contains_key(name),
             Kind::System => SYSTEM_TABLES.contains(&name),
+            Kind::Postgres => postgres::is_relation(name),
             Kind::Rows => self.catalog.snapshot.find_table(name).is_some(),
             Kind::Main => {
                 let is_frame = || self.catalog.frames.contains_key(&name.to_lowercase());
-                self.catalog.snapshot.find_table(name).is_some() || is_frame()
+                let is_table = self.catalog.snapshot.find_table(name).is_some();
+                is_table || is_frame() || postgres::is_relation(name)
             }
         }
+    }
+}
+
+impl SnapshotSchema {
+    /// A table of PostgreSQL's catalog, as of the snapshot.
+    fn postgres_table(
+        &self,
+        name: &str,
+    ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        let batch = postgres::relation(name, &self.catalog.snapshot).map_err(to_datafusion)?;
+        let Some(batch) = batch else { return Ok(None) };
+        let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
+        Ok(Some(Arc::new(table)))
     }
 }

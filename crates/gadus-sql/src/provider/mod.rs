@@ -11,7 +11,7 @@ mod scan;
 mod system;
 mod table;
 
-pub(crate) use catalog::{FILES_SCHEMA, ROWS_SCHEMA, SnapshotCatalog};
+pub(crate) use catalog::{CATALOG, FILES_SCHEMA, MAIN_SCHEMA, ROWS_SCHEMA, SnapshotCatalog};
 pub(crate) use filter::predicate_of;
 pub(crate) use functions::place_functions;
 pub(crate) use scan::ScanExec;

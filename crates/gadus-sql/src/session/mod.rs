@@ -43,6 +43,7 @@ pub(crate) use modify::{column_index, folded, table_name};
 pub(crate) use parse::parse;
 use run::Source;
 pub use users::is_hidden;
+pub(crate) use users::names as user_names;
 pub use variables::{POSTGRES_VERSION, Reported};
 
 use crate::compiled::{Budget, CompiledCache};

@@ -7,10 +7,12 @@ use super::{Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, checked_sum};
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
+use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, place_functions};
 use crate::rows::RowStream;
 use crate::value::Value;
 use datafusion::common::ParamValues;
+use datafusion::execution::FunctionRegistry;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{SessionState as PlannerState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
@@ -63,8 +65,13 @@ impl Session {
         name_apart(statement);
         let files = take_files(statement, &self.shared.planner, self.files).await?;
         let named = (files, self.frames());
-        let catalog = SnapshotCatalog::new(snapshot, named, &self.engine, self.reading());
         let mut state = self.shared.planner.clone();
+        if self.rewrite_for_catalog(&snapshot, statement) {
+            for function in postgres::functions(&snapshot) {
+                state.register_udf(function).map_err(from_datafusion)?;
+            }
+        }
+        let catalog = SnapshotCatalog::new(snapshot, named, &self.engine, self.reading());
         state.register_catalog_list(Arc::new(catalog));
         Ok(SessionContext::new_with_state(state))
     }
@@ -93,6 +100,15 @@ impl Session {
         Ok(rows.map(Outcome::Rows))
     }
 
+    /// Rewrites a statement about PostgreSQL's catalog; says whether it is one.
+    fn rewrite_for_catalog(&self, snapshot: &Snapshot, statement: &mut Statement) -> bool {
+        let frames = self.frames();
+        let is_taken = |name: &str| {
+            snapshot.find_table(name).is_some() || frames.contains_key(&name.to_lowercase())
+        };
+        postgres::rewrite(statement, &is_taken)
+    }
+
     async fn plan_to_keep(
         &self,
         snapshot: &Snapshot,
@@ -105,7 +121,8 @@ impl Session {
         let mut rest = statement.clone();
         name_apart(&mut rest);
         let files = take_files(&mut rest, &self.shared.planner, self.files).await?;
-        if !files.is_empty() || names_system(&rest) {
+        if !files.is_empty() || names_system(&rest) || self.rewrite_for_catalog(snapshot, &mut rest)
+        {
             return Ok(None);
         }
         let binding = Binding::new(snapshot.clone(), parameters, self.reading());

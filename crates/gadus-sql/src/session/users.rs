@@ -8,6 +8,7 @@
 use super::modify::folded;
 use super::{Outcome, Session};
 use crate::error::{input, unsupported};
+use arrow::array::AsArray;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use datafusion::sql::sqlparser::ast::{
@@ -15,12 +16,13 @@ use datafusion::sql::sqlparser::ast::{
     Value as SqlValue,
 };
 use gadus_engine::{
-    ColumnDefinition, ColumnType, Datum, Error, ErrorKind, Reason, Result, RowChange, Snapshot,
-    TableSchema, Transaction,
+    ColumnDefinition, ColumnType, Datum, Error, ErrorKind, Reason, Result, RowChange, ScanRequest,
+    Snapshot, TableSchema, Transaction,
 };
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::{digest, hmac, pbkdf2};
 use std::num::NonZeroU32;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// What the tables are called that no statement names.
@@ -64,6 +66,23 @@ fn find(snapshot: &Snapshot, user: &str) -> Result<Option<Option<String>>> {
         Some(Datum::Bytes(bytes)) => Some(String::from_utf8_lossy(bytes).into_owned()),
         _ => None,
     }))
+}
+
+/// The names of all users.
+pub(crate) fn names(snapshot: &Snapshot) -> Result<Vec<String>> {
+    let Some(table) = snapshot.find_table(TABLE) else { return Ok(Vec::new()) };
+    let request = ScanRequest { projection: vec![NAME], ..ScanRequest::default() };
+    let scan = table.scan(request)?;
+    let mut names = Vec::new();
+    for morsel in 0..scan.morsels() {
+        scan.morsel(morsel, |batch| {
+            let column = batch.column(0).as_string_view();
+            names.extend(column.iter().flatten().map(str::to_owned));
+            ControlFlow::Continue(())
+        })?;
+    }
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// Runs CREATE, ALTER or DROP of users; none where it is another statement.

@@ -213,3 +213,43 @@ fn some_of_the_columns_are_appended() {
     assert_eq!(appender.finish().unwrap(), 2);
     assert_eq!(text(&connection, "SELECT name FROM t WHERE id = 2"), "x");
 }
+
+#[test]
+fn the_catalog_tells_what_there_is() {
+    let database = database();
+    let connection = database.connect();
+    let run = |sql: &str| connection.execute(sql, &[]).unwrap();
+    run("CREATE TABLE \"Odd one\" (id BIGINT PRIMARY KEY, price DECIMAL(8, 2) DEFAULT 1)");
+    run("CREATE USER ada PASSWORD 'x'");
+    for (sql, expected) in [
+        ("SELECT relname FROM pg_class ORDER BY oid", "Odd one\nOdd one_pkey"),
+        ("SELECT '\"Odd one\"'::regclass::oid::regclass::text", "\"Odd one\""),
+        ("SELECT CAST(to_regclass('nobody') IS NULL AS TEXT)", "true"),
+        ("SELECT format_type(23, NULL) || format_type(1700, 524294)", "integernumeric(8,2)"),
+        ("SELECT oid::regtype::text FROM pg_type WHERE typname = 'int8'", "bigint"),
+        (
+            "SELECT pg_catalog.format_type(a.atttypid, a.atttypmod) FROM pg_catalog.pg_attribute a \
+             WHERE a.attrelid = '\"Odd one\"'::regclass AND a.attnum = 2",
+            "numeric(8,2)",
+        ),
+        (
+            "SELECT (SELECT pg_get_expr(d.adbin, d.adrelid) FROM pg_attrdef d \
+             WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum) FROM pg_attribute a \
+             WHERE a.attname = 'price'",
+            "1",
+        ),
+        ("SELECT pg_get_constraintdef(oid) FROM pg_constraint", "PRIMARY KEY (id)"),
+        ("SELECT usename FROM pg_user", "ada"),
+        ("SELECT nspname FROM pg_namespace WHERE nspname = ANY(current_schemas(false))", "main"),
+        ("SELECT tablename FROM pg_tables", "Odd one"),
+        ("SELECT pg_catalog.array_to_string(ARRAY(SELECT polname FROM pg_policy), ',')", ""),
+        ("SELECT CAST(count(*) AS TEXT) FROM pg_policy", "0"),
+        ("SELECT COALESCE((SELECT extname FROM pg_extension), 'none')", "none"),
+    ] {
+        assert_eq!(text(&connection, sql), expected, "{sql}");
+    }
+    // A table of the user's goes before one of the catalog's.
+    run("CREATE TABLE pg_policy (polname TEXT)");
+    run("INSERT INTO pg_policy VALUES ('mine')");
+    assert_eq!(text(&connection, "SELECT polname FROM main.pg_policy"), "mine");
+}

@@ -1,0 +1,326 @@
+//! Functions of the catalog, for the statements of one snapshot.
+
+use super::{oids, types};
+use crate::provider::{CATALOG, MAIN_SCHEMA};
+use arrow::datatypes::DataType;
+use datafusion::common::{Result, ScalarValue};
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
+    Volatility,
+};
+use gadus_engine::{Snapshot, Table};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// What the functions know of the tables.
+#[derive(Debug)]
+struct Known {
+    relations: Vec<KnownRelation>,
+}
+
+#[derive(Debug)]
+struct KnownRelation {
+    oid: i64,
+    name: String,
+    key_oid: i64,
+    key_name: String,
+    key_columns: Vec<String>,
+    index_definition: String,
+}
+
+/// What a function gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Gives {
+    Text,
+    Number,
+    Boolean,
+    Texts,
+    /// The number of a name, and the name of a number.
+    Either,
+}
+
+type Evaluate = fn(&Known, &[ScalarValue]) -> ScalarValue;
+
+#[derive(Debug)]
+struct CatalogFunction {
+    name: &'static str,
+    gives: Gives,
+    evaluate: Evaluate,
+    known: Arc<Known>,
+    signature: Signature,
+}
+
+#[rustfmt::skip]
+const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
+    ("format_type", Gives::Text, |_, values| text(Some(types::title(number(values, 0).unwrap_or(0), number(values, 1))))),
+    ("pg_get_expr", Gives::Text, |_, values| text(string(values, 0))),
+    ("pg_get_userbyid", Gives::Text, |_, _| text(Some(CATALOG.to_owned()))),
+    ("pg_get_indexdef", Gives::Text, index_definition_of),
+    ("pg_get_constraintdef", Gives::Text, constraint_definition_of),
+    ("pg_encoding_to_char", Gives::Text, |_, _| text(Some("UTF8".to_owned()))),
+    ("getdatabaseencoding", Gives::Text, |_, _| text(Some("UTF8".to_owned()))),
+    ("obj_description", Gives::Text, |_, _| text(None)),
+    ("col_description", Gives::Text, |_, _| text(None)),
+    ("shobj_description", Gives::Text, |_, _| text(None)),
+    ("pg_get_viewdef", Gives::Text, |_, _| text(None)),
+    ("pg_get_serial_sequence", Gives::Text, |_, _| text(None)),
+    // Sizes are those of the file: what a table takes of it is not known.
+    ("pg_table_size", Gives::Number, |_, _| numbered(None)),
+    ("pg_relation_size", Gives::Number, |_, _| numbered(None)),
+    ("pg_total_relation_size", Gives::Number, |_, _| numbered(None)),
+    ("pg_indexes_size", Gives::Number, |_, _| numbered(None)),
+    ("pg_database_size", Gives::Number, |_, _| numbered(None)),
+    ("pg_tablespace_size", Gives::Number, |_, _| numbered(None)),
+    ("pg_size_pretty", Gives::Text, |_, values| text(number(values, 0).map(|bytes| format!("{bytes} bytes")))),
+    ("pg_char_to_encoding", Gives::Number, |_, _| numbered(Some(6))),
+    ("quote_ident", Gives::Text, |_, values| text(string(values, 0).map(|name| quoted(&name)))),
+    ("pg_table_is_visible", Gives::Boolean, |_, _| yes()),
+    ("pg_type_is_visible", Gives::Boolean, |_, _| yes()),
+    ("pg_function_is_visible", Gives::Boolean, |_, _| yes()),
+    ("pg_collation_is_visible", Gives::Boolean, |_, _| yes()),
+    ("pg_conversion_is_visible", Gives::Boolean, |_, _| yes()),
+    ("pg_operator_is_visible", Gives::Boolean, |_, _| yes()),
+    ("pg_opclass_is_visible", Gives::Boolean, |_, _| yes()),
+    ("pg_opfamily_is_visible", Gives::Boolean, |_, _| yes()),
+    ("pg_statistics_obj_is_visible", Gives::Boolean, |_, _| yes()),
+    ("pg_ts_config_is_visible", Gives::Boolean, |_, _| yes()),
+    ("pg_ts_dict_is_visible", Gives::Boolean, |_, _| yes()),
+    ("pg_ts_parser_is_visible", Gives::Boolean, |_, _| yes()),
+    ("pg_ts_template_is_visible", Gives::Boolean, |_, _| yes()),
+    ("has_schema_privilege", Gives::Boolean, |_, _| yes()),
+    ("has_table_privilege", Gives::Boolean, |_, _| yes()),
+    ("has_database_privilege", Gives::Boolean, |_, _| yes()),
+    ("has_column_privilege", Gives::Boolean, |_, _| yes()),
+    ("pg_is_in_recovery", Gives::Boolean, |_, _| ScalarValue::Boolean(Some(false))),
+    ("to_regclass", Gives::Number, |known, values| numbered(string(values, 0).and_then(|name| known.number_of(&name)))),
+    ("to_regtype", Gives::Number, |_, values| numbered(string(values, 0).and_then(|name| types::named(&name)).map(|known| known.oid))),
+    ("current_schemas", Gives::Texts, |_, values| schemas(values)),
+    ("gadus_regclass", Gives::Either, |known, values| either(values, |name| known.number_of(name), |oid| known.name_of(oid))),
+    ("gadus_regtype", Gives::Either, |_, values| either(values, |name| types::named(name).map(|known| known.oid), |oid| Some(types::title(oid, None)))),
+    ("gadus_regnamespace", Gives::Either, |_, values| either(values, schema_number, schema_name)),
+    ("gadus_regrole", Gives::Either, |_, values| either(values, |_| Some(oids::OWNER), |_| Some(CATALOG.to_owned()))),
+    ("gadus_regproc", Gives::Either, |_, values| either(values, |_| None, |_| Some("-".to_owned()))),
+];
+
+/// Whether there is such a function.
+pub(super) fn is_function(name: &str) -> bool {
+    FUNCTIONS.iter().any(|(known, ..)| known.eq_ignore_ascii_case(name))
+}
+
+/// The functions, over the tables of a snapshot.
+pub(crate) fn functions(snapshot: &Snapshot) -> impl Iterator<Item = Arc<ScalarUDF>> {
+    let relations = oids::tables(snapshot).iter().map(KnownRelation::of).collect();
+    let known = Arc::new(Known { relations });
+    FUNCTIONS.iter().map(move |(name, gives, evaluate)| {
+        let signatures = vec![TypeSignature::VariadicAny, TypeSignature::Nullary];
+        let signature = Signature::one_of(signatures, Volatility::Stable);
+        let (gives, evaluate, known) = (*gives, *evaluate, known.clone());
+        Arc::new(ScalarUDF::from(CatalogFunction { name, gives, evaluate, known, signature }))
+    })
+}
+
+/// The statement that would make the index of a table's key.
+pub(super) fn index_definition(table: &Table) -> String {
+    let (schema, columns) = (table.schema(), key_columns(table).join(", "));
+    let (key, name) = (quoted(&oids::key_name(table)), quoted(&schema.name));
+    format!("CREATE UNIQUE INDEX {key} ON {MAIN_SCHEMA}.{name} USING btree ({columns})")
+}
+
+fn key_columns(table: &Table) -> Vec<String> {
+    let schema = table.schema();
+    schema.key.iter().map(|column| quoted(&schema.columns[*column].name)).collect()
+}
+
+/// A name as it is written in statements.
+fn quoted(name: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let starts = !name.starts_with(|first: char| first.is_ascii_digit());
+    match starts && !name.is_empty() && name.bytes().all(is_plain) {
+        true => name.to_owned(),
+        false => format!("\"{}\"", name.replace('"', "\"\"")),
+    }
+}
+
+impl KnownRelation {
+    fn of(table: &Table) -> Self {
+        Self {
+            oid: oids::of_table(table.id()),
+            name: table.schema().name.clone(),
+            key_oid: oids::of_key(table.id()),
+            key_name: oids::key_name(table),
+            key_columns: key_columns(table),
+            index_definition: index_definition(table),
+        }
+    }
+}
+
+impl Known {
+    fn by_key(&self, oid: Option<i64>) -> Option<&KnownRelation> {
+        self.relations.iter().find(|known| Some(known.key_oid) == oid)
+    }
+
+    /// The name of a table or a key.
+    fn name_of(&self, oid: i64) -> Option<String> {
+        let table = self.relations.iter().find(|known| known.oid == oid);
+        let name = table.map(|known| &known.name);
+        let name = name.or_else(|| self.by_key(Some(oid)).map(|known| &known.key_name));
+        Some(name.map_or_else(|| oid.to_string(), |name| quoted(name)))
+    }
+
+    /// The number of a name, as it is written in statements; a number is its own.
+    fn number_of(&self, name: &str) -> Option<i64> {
+        if let Ok(oid) = name.parse() {
+            return Some(oid);
+        }
+        let name = ["main.", "public."]
+            .iter()
+            .find_map(|schema| name.strip_prefix(schema))
+            .unwrap_or(name);
+        let name = match name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
+            Some(quoted) => quoted.replace("\"\"", "\""),
+            None => name.to_lowercase(),
+        };
+        let table = self.relations.iter().find(|known| known.name == name).map(|known| known.oid);
+        let key = || self.relations.iter().find(|known| known.key_name == name);
+        table.or_else(|| key().map(|known| known.key_oid))
+    }
+}
+
+fn index_definition_of(known: &Known, values: &[ScalarValue]) -> ScalarValue {
+    let relation = known.by_key(number(values, 0));
+    // A column by its number, or the whole.
+    let column = number(values, 1).and_then(|column| usize::try_from(column - 1).ok());
+    text(relation.and_then(|relation| match column {
+        Some(column) => relation.key_columns.get(column).cloned(),
+        None => Some(relation.index_definition.clone()),
+    }))
+}
+
+fn constraint_definition_of(known: &Known, values: &[ScalarValue]) -> ScalarValue {
+    let relation = known.by_key(number(values, 0));
+    text(relation.map(|relation| format!("PRIMARY KEY ({})", relation.key_columns.join(", "))))
+}
+
+fn schemas(values: &[ScalarValue]) -> ScalarValue {
+    let with_catalog = matches!(values.first(), Some(ScalarValue::Boolean(Some(true))));
+    let names = [super::SCHEMA, MAIN_SCHEMA];
+    let names = names.iter().skip(usize::from(!with_catalog));
+    let names = names.map(|name| ScalarValue::from(*name)).collect::<Vec<_>>();
+    ScalarValue::List(ScalarValue::new_list_nullable(&names, &DataType::Utf8))
+}
+
+fn schema_number(name: &str) -> Option<i64> {
+    match name {
+        "pg_catalog" => Some(oids::CATALOG_SCHEMA),
+        "main" | "public" => Some(oids::MAIN_SCHEMA),
+        "information_schema" => Some(oids::INFORMATION_SCHEMA),
+        _ => None,
+    }
+}
+
+fn schema_name(oid: i64) -> Option<String> {
+    let names = [super::SCHEMA, MAIN_SCHEMA, "information_schema"];
+    names.into_iter().find(|name| schema_number(name) == Some(oid)).map(str::to_owned)
+}
+
+/// The number of a name, or the name of a number.
+fn either(
+    values: &[ScalarValue],
+    number_of: impl Fn(&str) -> Option<i64>,
+    name_of: impl Fn(i64) -> Option<String>,
+) -> ScalarValue {
+    match values.first().filter(|value| is_text(&value.data_type())) {
+        Some(_) => numbered(string(values, 0).and_then(|name| number_of(&name))),
+        None => text(number(values, 0).and_then(name_of)),
+    }
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+fn number(values: &[ScalarValue], index: usize) -> Option<i64> {
+    match values.get(index)?.cast_to(&DataType::Int64) {
+        Ok(ScalarValue::Int64(value)) => value,
+        _ => None,
+    }
+}
+
+fn string(values: &[ScalarValue], index: usize) -> Option<String> {
+    match values.get(index)?.cast_to(&DataType::Utf8) {
+        Ok(ScalarValue::Utf8(value)) => value,
+        _ => None,
+    }
+}
+
+fn text(value: Option<String>) -> ScalarValue {
+    ScalarValue::Utf8(value)
+}
+
+fn numbered(value: Option<i64>) -> ScalarValue {
+    ScalarValue::Int64(value)
+}
+
+fn yes() -> ScalarValue {
+    ScalarValue::Boolean(Some(true))
+}
+
+impl PartialEq for CatalogFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && Arc::ptr_eq(&self.known, &other.known)
+    }
+}
+
+impl Eq for CatalogFunction {}
+
+impl Hash for CatalogFunction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl ScalarUDFImpl for CatalogFunction {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
+        Ok(match self.gives {
+            Gives::Text => DataType::Utf8,
+            Gives::Number => DataType::Int64,
+            Gives::Boolean => DataType::Boolean,
+            Gives::Texts => DataType::new_list(DataType::Utf8, true),
+            Gives::Either if arguments.first().is_some_and(is_text) => DataType::Int64,
+            Gives::Either => DataType::Utf8,
+        })
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let scalar = |value: &ColumnarValue, row| match value {
+            ColumnarValue::Scalar(value) => Ok(value.clone()),
+            ColumnarValue::Array(array) => ScalarValue::try_from_array(array, row),
+        };
+        let are_scalars = args.args.iter().all(|value| matches!(value, ColumnarValue::Scalar(_)));
+        let rows = if are_scalars { 1 } else { args.number_rows };
+        let mut results = Vec::with_capacity(rows);
+        for row in 0..rows {
+            let values = args.args.iter().map(|value| scalar(value, row));
+            results.push((self.evaluate)(&self.known, &values.collect::<Result<Vec<_>>>()?));
+        }
+        match results.pop() {
+            Some(result) if are_scalars => Ok(ColumnarValue::Scalar(result)),
+            Some(last) => {
+                let results = results.into_iter().chain([last]);
+                Ok(ColumnarValue::Array(ScalarValue::iter_to_array(results)?))
+            }
+            None => {
+                let empty = arrow::array::new_empty_array(args.return_field.data_type());
+                Ok(ColumnarValue::Array(empty))
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! PostgreSQL's catalog, as tables that its clients ask about the schema.
+//!
+//! - Made from a snapshot when a statement names them; what Gadus has nothing of is an empty table.
+//! - Statements that name them are written by tools in PostgreSQL's own words: casts to `regclass`,
+//!   operators with a schema, subqueries in the place of values. They are put into words that the planner
+//!   knows, by their shape and never by whose statement it is.
+
+mod build;
+mod functions;
+mod oids;
+mod relations;
+mod rewrite;
+mod rows;
+mod types;
+
+pub(crate) use functions::functions;
+pub(crate) use relations::{is_relation, names, relation};
+pub(crate) use rewrite::rewrite;
+
+/// The schema of the catalog.
+pub(crate) const SCHEMA: &str = "pg_catalog";

@@ -1,0 +1,156 @@
+//! The tables of the catalog.
+
+use super::build::{Rows, table};
+use super::{rows, types};
+use arrow::array::RecordBatch;
+use gadus_engine::{Result, Snapshot};
+
+/// A table of the catalog: its columns, and what makes its rows; none where there is nothing of it ever.
+struct Relation {
+    name: &'static str,
+    columns: &'static [&'static str],
+    rows: Option<MakeRows>,
+}
+
+type MakeRows = fn(&Snapshot) -> Result<Rows>;
+
+const fn filled(name: &'static str, columns: &'static [&'static str], rows: MakeRows) -> Relation {
+    Relation { name, columns, rows: Some(rows) }
+}
+
+const fn empty(name: &'static str, columns: &'static [&'static str]) -> Relation {
+    Relation { name, columns, rows: None }
+}
+
+#[rustfmt::skip]
+const RELATIONS: &[Relation] = &[
+    filled("pg_am", &["#oid", "amname", "amhandler", "amtype"], |_| Ok(rows::access_methods())),
+    filled("pg_attrdef", &["#oid", "#adrelid", "#adnum", "adbin"], |snapshot| Ok(rows::defaults(snapshot))),
+    filled("pg_attribute", &[
+        "#attrelid", "attname", "#atttypid", "#attlen", "#attnum", "#attcacheoff", "#atttypmod",
+        "#attndims", "?attbyval", "attalign", "attstorage", "attcompression", "?attnotnull",
+        "?atthasdef", "?atthasmissing", "attidentity", "attgenerated", "?attisdropped",
+        "?attislocal", "#attinhcount", "#attstattarget", "#attcollation", "{attacl", "{attoptions",
+        "{attfdwoptions", "attmissingval",
+    ], |snapshot| Ok(rows::attributes(snapshot))),
+    filled("pg_class", &[
+        "#oid", "relname", "#relnamespace", "#reltype", "#reloftype", "#relowner", "#relam",
+        "#relfilenode", "#reltablespace", "#relpages", "#reltuples", "#relallvisible",
+        "#reltoastrelid", "?relhasindex", "?relisshared", "relpersistence", "relkind", "#relnatts",
+        "#relchecks", "?relhasrules", "?relhastriggers", "?relhassubclass", "?relrowsecurity",
+        "?relforcerowsecurity", "?relispopulated", "relreplident", "?relispartition", "#relrewrite",
+        "#relfrozenxid", "#relminmxid", "{relacl", "{reloptions", "relpartbound",
+    ], |snapshot| Ok(rows::classes(snapshot))),
+    filled("pg_collation", &[
+        "#oid", "collname", "#collnamespace", "#collowner", "collprovider", "?collisdeterministic",
+        "#collencoding", "collcollate", "collctype", "colliculocale", "collversion",
+    ], |_| Ok(rows::collations())),
+    filled("pg_constraint", &[
+        "#oid", "conname", "#connamespace", "contype", "?condeferrable", "?condeferred",
+        "?convalidated", "#conrelid", "#contypid", "#conindid", "#conparentid", "#confrelid",
+        "confupdtype", "confdeltype", "confmatchtype", "?conislocal", "#coninhcount",
+        "?connoinherit", "[conkey", "[confkey", "[conpfeqop", "[conppeqop", "[conffeqop",
+        "[confdelsetcols", "[conexclop", "conbin",
+    ], |snapshot| Ok(rows::constraints(snapshot))),
+    filled("pg_database", &[
+        "#oid", "datname", "#datdba", "#encoding", "datlocprovider", "?datistemplate",
+        "?datallowconn", "#datconnlimit", "#datfrozenxid", "#datminmxid", "#dattablespace",
+        "datcollate", "datctype", "daticulocale", "datcollversion", "{datacl",
+    ], |_| Ok(rows::databases())),
+    filled("pg_index", &[
+        "#indexrelid", "#indrelid", "#indnatts", "#indnkeyatts", "?indisunique",
+        "?indnullsnotdistinct", "?indisprimary", "?indisexclusion", "?indimmediate",
+        "?indisclustered", "?indisvalid", "?indcheckxmin", "?indisready", "?indislive",
+        "?indisreplident", "[indkey", "[indcollation", "[indclass", "[indoption", "indexprs",
+        "indpred",
+    ], |snapshot| Ok(rows::indexes(snapshot))),
+    filled("pg_namespace", &["#oid", "nspname", "#nspowner", "{nspacl"], |_| Ok(rows::namespaces())),
+    filled("pg_tables", &[
+        "schemaname", "tablename", "tableowner", "tablespace", "?hasindexes", "?hasrules",
+        "?hastriggers", "?rowsecurity",
+    ], |snapshot| Ok(rows::shown_tables(snapshot))),
+    filled("pg_indexes", &["schemaname", "tablename", "indexname", "tablespace", "indexdef"], |snapshot| Ok(rows::shown_indexes(snapshot))),
+    filled("pg_type", &[
+        "#oid", "typname", "#typnamespace", "#typowner", "#typlen", "?typbyval", "typtype",
+        "typcategory", "?typispreferred", "?typisdefined", "typdelim", "#typrelid", "typsubscript",
+        "#typelem", "#typarray", "typinput", "typoutput", "typreceive", "typsend", "typmodin",
+        "typmodout", "typanalyze", "typalign", "typstorage", "?typnotnull", "#typbasetype",
+        "#typtypmod", "#typndims", "#typcollation", "typdefaultbin", "typdefault", "{typacl",
+    ], |_| Ok(types::rows())),
+    filled("pg_roles", &[
+        "#oid", "rolname", "?rolsuper", "?rolinherit", "?rolcreaterole", "?rolcreatedb",
+        "?rolcanlogin", "?rolreplication", "#rolconnlimit", "rolpassword", "rolvaliduntil",
+        "?rolbypassrls", "[rolconfig",
+    ], rows::roles),
+    filled("pg_user", &[
+        "usename", "#usesysid", "?usecreatedb", "?usesuper", "?userepl", "?usebypassrls", "passwd",
+        "valuntil", "useconfig",
+    ], rows::users),
+    empty("pg_auth_members", &["#roleid", "#member", "#grantor", "?admin_option"]),
+    empty("pg_aggregate", &["#aggfnoid", "aggkind"]),
+    empty("pg_cast", &["#oid", "#castsource", "#casttarget", "#castfunc", "castcontext", "castmethod"]),
+    empty("pg_conversion", &["#oid", "conname", "#connamespace", "#conowner", "#conforencoding", "#contoencoding", "conproc", "?condefault"]),
+    empty("pg_default_acl", &["#oid", "#defaclrole", "#defaclnamespace", "defaclobjtype", "{defaclacl"]),
+    empty("pg_depend", &["#classid", "#objid", "#objsubid", "#refclassid", "#refobjid", "#refobjsubid", "deptype"]),
+    empty("pg_description", &["#objoid", "#classoid", "#objsubid", "description"]),
+    empty("pg_enum", &["#oid", "#enumtypid", "#enumsortorder", "enumlabel"]),
+    empty("pg_event_trigger", &["#oid", "evtname", "evtevent", "#evtowner", "#evtfoid", "evtenabled"]),
+    empty("pg_extension", &["#oid", "extname", "#extowner", "#extnamespace", "?extrelocatable", "extversion"]),
+    empty("pg_foreign_data_wrapper", &["#oid", "fdwname", "#fdwowner", "#fdwhandler", "#fdwvalidator", "{fdwacl", "{fdwoptions"]),
+    empty("pg_foreign_server", &["#oid", "srvname", "#srvowner", "#srvfdw", "srvtype", "srvversion", "{srvacl", "{srvoptions"]),
+    empty("pg_foreign_table", &["#ftrelid", "#ftserver", "{ftoptions"]),
+    empty("pg_inherits", &["#inhrelid", "#inhparent", "#inhseqno", "?inhdetachpending"]),
+    empty("pg_language", &["#oid", "lanname", "#lanowner", "?lanispl", "?lanpltrusted"]),
+    empty("pg_matviews", &["schemaname", "matviewname", "matviewowner", "tablespace", "?hasindexes", "?ispopulated", "definition"]),
+    empty("pg_operator", &["#oid", "oprname", "#oprnamespace", "#oprleft", "#oprright", "#oprresult"]),
+    empty("pg_partitioned_table", &["#partrelid", "partstrat", "#partnatts", "#partdefid", "[partattrs", "[partclass", "[partcollation", "partexprs"]),
+    empty("pg_policy", &["#oid", "polname", "#polrelid", "polcmd", "?polpermissive", "[polroles", "polqual", "polwithcheck"]),
+    empty("pg_proc", &["#oid", "proname", "#pronamespace", "#proowner", "#prolang", "prokind", "?prosecdef", "?proisstrict", "?proretset", "provolatile", "proparallel", "#pronargs", "#prorettype", "[proargtypes", "prosrc", "{proacl"]),
+    empty("pg_publication", &["#oid", "pubname", "#pubowner", "?puballtables", "?pubinsert", "?pubupdate", "?pubdelete", "?pubtruncate", "?pubviaroot"]),
+    empty("pg_publication_namespace", &["#oid", "#pnpubid", "#pnnspid"]),
+    empty("pg_publication_rel", &["#oid", "#prpubid", "#prrelid", "prqual", "[prattrs"]),
+    empty("pg_range", &["#rngtypid", "#rngsubtype", "#rngmultitypid", "#rngcollation", "#rngsubopc"]),
+    empty("pg_rewrite", &["#oid", "rulename", "#ev_class", "ev_type", "ev_enabled", "?is_instead"]),
+    empty("pg_sequence", &["#seqrelid", "#seqtypid", "#seqstart", "#seqincrement", "#seqmax", "#seqmin", "#seqcache", "?seqcycle"]),
+    empty("pg_sequences", &["schemaname", "sequencename", "sequenceowner"]),
+    empty("pg_shdescription", &["#objoid", "#classoid", "description"]),
+    empty("pg_statistic_ext", &["#oid", "#stxrelid", "stxname", "#stxnamespace", "#stxowner", "#stxstattarget", "[stxkeys", "stxkind"]),
+    empty("pg_subscription", &["#oid", "#subdbid", "subname", "#subowner", "?subenabled"]),
+    empty("pg_tablespace", &["#oid", "spcname", "#spcowner", "{spcacl", "{spcoptions"]),
+    empty("pg_trigger", &["#oid", "#tgrelid", "#tgparentid", "tgname", "#tgfoid", "#tgtype", "tgenabled", "?tgisinternal", "#tgconstrrelid", "#tgconstrindid", "#tgconstraint", "?tgdeferrable", "?tginitdeferred"]),
+    empty("pg_ts_config", &["#oid", "cfgname", "#cfgnamespace", "#cfgowner", "#cfgparser"]),
+    empty("pg_ts_dict", &["#oid", "dictname", "#dictnamespace", "#dictowner"]),
+    empty("pg_views", &["schemaname", "viewname", "viewowner", "definition"]),
+];
+
+fn find(name: &str) -> Option<&'static Relation> {
+    RELATIONS.iter().find(|relation| relation.name == name)
+}
+
+/// The names of all.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    RELATIONS.iter().map(|relation| relation.name)
+}
+
+/// Whether there is a table of this name.
+pub(crate) fn is_relation(name: &str) -> bool {
+    find(name).is_some()
+}
+
+/// Whether a table never has rows, because Gadus has nothing that it would tell of.
+pub(super) fn is_always_empty(name: &str) -> bool {
+    find(name).is_some_and(|relation| relation.rows.is_none())
+}
+
+/// Whether a column of this name is NULL in all rows of all tables: a list of texts, which nothing has.
+pub(super) fn is_always_null(column: &str) -> bool {
+    let is_column = |known: &&str| known.strip_prefix('{') == Some(column);
+    RELATIONS.iter().any(|relation| relation.columns.iter().any(is_column))
+}
+
+/// A table of the catalog; none where there is none of this name.
+pub(crate) fn relation(name: &str, snapshot: &Snapshot) -> Result<Option<RecordBatch>> {
+    let Some(relation) = find(name) else { return Ok(None) };
+    let rows = relation.rows.map_or_else(|| Ok(Rows::new()), |rows| rows(snapshot))?;
+    table(relation.columns, &rows).map(Some)
+}

@@ -1,0 +1,310 @@
+//! Statements about the catalog, in words that the planner knows.
+
+mod empty;
+
+use crate::session::folded;
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, Query,
+    Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, Value, Visit, VisitMut,
+    Visitor, VisitorMut,
+};
+use empty::{has_aggregate, is_empty, make_empty};
+use std::ops::ControlFlow;
+
+/// Rewrites a statement that concerns the catalog; says whether it does. A name without a schema means what
+/// `is_taken` says it does, before it means a table of the catalog.
+pub(crate) fn rewrite(statement: &mut Statement, is_taken: &dyn Fn(&str) -> bool) -> bool {
+    let mut queries = Queries { names: Names { is_taken, given: Vec::new() }, subqueries: 0 };
+    let _ = Visit::visit(statement, &mut queries.names);
+    if Visit::visit(statement, &mut Concern(&queries.names)).is_continue() {
+        return false;
+    }
+    let _ = VisitMut::visit(statement, &mut Expressions(&queries.names));
+    let _ = VisitMut::visit(statement, &mut queries);
+    true
+}
+
+/// What the names of tables mean.
+struct Names<'a> {
+    is_taken: &'a dyn Fn(&str) -> bool,
+    /// Those that the statement gives to queries of its own.
+    given: Vec<String>,
+}
+
+impl Names<'_> {
+    /// The name of a table of the catalog; none where another is meant.
+    fn of_catalog(&self, name: &ObjectName) -> Option<String> {
+        let parts = name.0.iter().map(|part| part.as_ident()).collect::<Option<Vec<_>>>()?;
+        let (schema, last) = match parts.as_slice() {
+            [last] => (None, folded(last)),
+            [schema, last] => (Some(folded(schema)), folded(last)),
+            _ => return None,
+        };
+        let is_meant = match schema {
+            None => !(self.is_taken)(&last) && !self.given.contains(&last),
+            Some(schema) => schema == super::SCHEMA,
+        };
+        is_meant.then_some(last)
+    }
+}
+
+impl Visitor for Names<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        let named = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.given.extend(named.map(|named| folded(&named.alias.name)));
+        ControlFlow::Continue(())
+    }
+}
+
+/// Finds what is about the catalog.
+struct Concern<'a>(&'a Names<'a>);
+
+impl Visitor for Concern<'_> {
+    type Break = ();
+
+    fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<()> {
+        match self.0.of_catalog(relation).is_some_and(|name| super::is_relation(&name)) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        let concerns = match expr {
+            Expr::Cast { data_type, .. } => catalog_type(data_type).is_some(),
+            Expr::Function(function) => {
+                let last = function.name.0.last().and_then(|part| part.as_ident());
+                last.is_some_and(|name| super::functions::is_function(&name.value))
+            }
+            _ => false,
+        };
+        if concerns { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// What a cast to one of the catalog's types becomes.
+enum CatalogType {
+    /// Another type.
+    Is(DataType),
+    /// A call of this function.
+    By(&'static str),
+    /// The value as it is.
+    Any,
+}
+
+fn catalog_type(data_type: &DataType) -> Option<CatalogType> {
+    let name = match data_type {
+        DataType::Regclass => "regclass".to_owned(),
+        DataType::Custom(name, _) => {
+            let name = name.to_string().to_ascii_lowercase();
+            name.strip_prefix("pg_catalog.").unwrap_or(&name).trim_matches('"').to_owned()
+        }
+        // Of lists of the catalog's own.
+        DataType::Array(_) if data_type.to_string().contains("pg_catalog.") => {
+            return Some(CatalogType::Any);
+        }
+        _ => return None,
+    };
+    Some(match name.as_str() {
+        "text" | "name" | "char" | "varchar" | "bpchar" => CatalogType::Is(DataType::Text),
+        "oid" | "int8" | "xid" => CatalogType::Is(DataType::BigInt(None)),
+        "int4" => CatalogType::Is(DataType::Integer(None)),
+        "int2" => CatalogType::Is(DataType::SmallInt(None)),
+        "bool" => CatalogType::Is(DataType::Boolean),
+        "float8" => CatalogType::Is(DataType::DoublePrecision),
+        "regclass" => CatalogType::By("gadus_regclass"),
+        "regtype" => CatalogType::By("gadus_regtype"),
+        "regnamespace" => CatalogType::By("gadus_regnamespace"),
+        "regrole" => CatalogType::By("gadus_regrole"),
+        "regproc" | "regprocedure" => CatalogType::By("gadus_regproc"),
+        "int2vector" | "oidvector" | "_text" => CatalogType::Any,
+        _ => return None,
+    })
+}
+
+/// Rewrites expressions wherever they stand.
+struct Expressions<'a>(&'a Names<'a>);
+
+impl VisitorMut for Expressions<'_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Cast { data_type, expr: inner, .. } => match catalog_type(data_type) {
+                Some(CatalogType::Is(other)) => *data_type = other,
+                Some(CatalogType::By(function)) => {
+                    let inner = std::mem::replace(&mut **inner, null());
+                    *expr = call(function, Some(inner));
+                }
+                Some(CatalogType::Any) => *expr = std::mem::replace(&mut **inner, null()),
+                None => {}
+            },
+            Expr::Collate { expr: inner, .. } => *expr = std::mem::replace(&mut **inner, null()),
+            Expr::BinaryOp { op, .. } => {
+                if let BinaryOperator::PGCustomBinaryOperator(words) = op
+                    && let Some(known) = words.last().and_then(|word| operator(word))
+                {
+                    *op = known;
+                }
+            }
+            // ARRAY(SELECT …)
+            Expr::Function(Function { name, args: FunctionArguments::Subquery(query), .. })
+                if name.to_string().eq_ignore_ascii_case("array") =>
+            {
+                let mut query = query.clone();
+                query.order_by = None;
+                if let SetExpr::Select(select) = &mut *query.body
+                    && let [item] = select.projection.as_slice()
+                    && let Some(value) = expression_of(item)
+                {
+                    *expr = match is_empty(select, self.0) {
+                        true => call("make_array", None),
+                        false => {
+                            let gathered = call("array_agg", Some(value));
+                            select.projection = vec![SelectItem::UnnamedExpr(gathered)];
+                            Expr::Subquery(query)
+                        }
+                    };
+                }
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn operator(word: &str) -> Option<BinaryOperator> {
+    Some(match word {
+        "~" => BinaryOperator::PGRegexMatch,
+        "~*" => BinaryOperator::PGRegexIMatch,
+        "!~" => BinaryOperator::PGRegexNotMatch,
+        "!~*" => BinaryOperator::PGRegexNotIMatch,
+        "=" => BinaryOperator::Eq,
+        "<>" => BinaryOperator::NotEq,
+        "||" => BinaryOperator::StringConcat,
+        _ => return None,
+    })
+}
+
+/// Rewrites queries: those over what is always empty, and subqueries in the place of values.
+struct Queries<'a> {
+    names: Names<'a>,
+    subqueries: usize,
+}
+
+impl VisitorMut for Queries<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        if let SetExpr::Select(select) = &*query.body
+            && is_empty(select, &self.names)
+        {
+            query.order_by = None;
+        }
+        self.in_body(&mut query.body);
+        ControlFlow::Continue(())
+    }
+}
+
+impl Queries<'_> {
+    fn in_body(&mut self, body: &mut SetExpr) {
+        match body {
+            SetExpr::Select(select) if is_empty(select, &self.names) => make_empty(select),
+            SetExpr::Select(select) => self.join_subqueries(select),
+            SetExpr::SetOperation { left, right, .. } => {
+                self.in_body(left);
+                self.in_body(right);
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts subqueries in the place of values beside the tables: the planner takes those that refer to
+    /// them only there.
+    fn join_subqueries(&mut self, select: &mut Select) {
+        let is_grouped =
+            !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
+        if is_grouped || select.from.is_empty() || select.projection.iter().any(has_aggregate) {
+            return;
+        }
+        let mut taken = Taken { queries: Vec::new(), before: self.subqueries };
+        for item in &mut select.projection {
+            if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+                let _ = VisitMut::visit(expr, &mut taken);
+            }
+        }
+        if let Some(condition) = &mut select.selection {
+            let _ = VisitMut::visit(condition, &mut taken);
+        }
+        self.subqueries += taken.queries.len();
+        let Some(last) = select.from.last_mut() else { return };
+        for (name, subquery) in taken.queries {
+            let alias = TableAlias { explicit: true, name, columns: Vec::new(), at: None };
+            let relation =
+                TableFactor::Derived { lateral: true, subquery, alias: Some(alias), sample: None };
+            let on = JoinConstraint::On(Expr::Value(Value::Boolean(true).into()));
+            let join_operator = JoinOperator::LeftOuter(on);
+            last.joins.push(Join { relation, global: false, join_operator });
+        }
+    }
+}
+
+/// The subqueries of an expression, replaced by names.
+struct Taken {
+    queries: Vec<(Ident, Box<Query>)>,
+    before: usize,
+}
+
+const VALUE: &str = "value";
+
+impl VisitorMut for Taken {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        let Expr::Subquery(query) = expr else { return ControlFlow::Continue(()) };
+        let SetExpr::Select(select) = &mut *query.body else { return ControlFlow::Continue(()) };
+        let [item] = select.projection.as_mut_slice() else { return ControlFlow::Continue(()) };
+        let Some(value) = expression_of(item) else { return ControlFlow::Continue(()) };
+        *item = SelectItem::ExprWithAlias { expr: value, alias: Ident::new(VALUE) };
+        let name = Ident::new(format!("subquery_{}", self.before + self.queries.len() + 1));
+        let place = Expr::CompoundIdentifier(vec![name.clone(), Ident::new(VALUE)]);
+        if let Expr::Subquery(query) = std::mem::replace(expr, place) {
+            self.queries.push((name, query));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn expression_of(item: &SelectItem) -> Option<Expr> {
+    match item {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
+            Some(expr.clone())
+        }
+        _ => None,
+    }
+}
+
+fn null() -> Expr {
+    Expr::Value(Value::Null.into())
+}
+
+fn call(function: &str, argument: Option<Expr>) -> Expr {
+    let argument = argument.map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)));
+    Expr::Function(Function {
+        name: ObjectName::from(vec![Ident::new(function)]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList {
+            duplicate_treatment: None,
+            args: argument.into_iter().collect(),
+            clauses: Vec::new(),
+        }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    })
+}

@@ -1,0 +1,334 @@
+//! The rows of the catalog's tables, as of a snapshot.
+
+use super::build::{Cell, Rows};
+use super::{oids, types};
+use crate::provider::{CATALOG, MAIN_SCHEMA};
+use gadus_engine::{Result, Snapshot, Table};
+
+pub(super) fn access_methods() -> Rows {
+    let row = |oid: i64, name: &str, kind: &str| {
+        vec![("oid", oid.into()), ("amname", name.into()), ("amtype", kind.into())]
+    };
+    vec![row(oids::HEAP, "heap", "t"), row(oids::BTREE, "btree", "i")]
+}
+
+pub(super) fn namespaces() -> Rows {
+    let row = |oid: i64, name: &str| {
+        vec![("oid", oid.into()), ("nspname", name.into()), ("nspowner", oids::OWNER.into())]
+    };
+    vec![
+        row(oids::CATALOG_SCHEMA, super::SCHEMA),
+        row(oids::MAIN_SCHEMA, MAIN_SCHEMA),
+        row(oids::INFORMATION_SCHEMA, "information_schema"),
+    ]
+}
+
+pub(super) fn collations() -> Rows {
+    let row = |oid: i64, name: &str| {
+        vec![
+            ("oid", oid.into()),
+            ("collname", name.into()),
+            ("collnamespace", oids::CATALOG_SCHEMA.into()),
+            ("collprovider", "c".into()),
+            ("collisdeterministic", true.into()),
+            ("collencoding", (-1).into()),
+        ]
+    };
+    vec![row(100, "default"), row(950, "C")]
+}
+
+pub(super) fn databases() -> Rows {
+    vec![vec![
+        ("oid", oids::DATABASE.into()),
+        ("datname", CATALOG.into()),
+        ("datdba", oids::OWNER.into()),
+        ("encoding", 6.into()),
+        ("datlocprovider", "c".into()),
+        ("datistemplate", false.into()),
+        ("datallowconn", true.into()),
+        ("datconnlimit", (-1).into()),
+        ("datcollate", "C".into()),
+        ("datctype", "C".into()),
+    ]]
+}
+
+/// The owner of everything, and the users of the database, with their numbers.
+fn owners(snapshot: &Snapshot) -> Result<Vec<(i64, String)>> {
+    let users = crate::session::user_names(snapshot)?;
+    let first = (oids::OWNER, CATALOG.to_owned());
+    Ok(std::iter::once(first).chain((oids::FIRST_USER..).zip(users)).collect())
+}
+
+pub(super) fn roles(snapshot: &Snapshot) -> Result<Rows> {
+    let row = |(oid, name): (i64, String)| {
+        let mut row = vec![
+            ("oid", oid.into()),
+            ("rolcanlogin", (oid != oids::OWNER).into()),
+            ("rolname", name.into()),
+            ("rolconnlimit", (-1).into()),
+            ("rolpassword", "********".into()),
+            ("rolreplication", false.into()),
+        ];
+        let yes = ["rolsuper", "rolinherit", "rolcreaterole", "rolcreatedb", "rolbypassrls"];
+        row.extend(yes.map(|name| (name, true.into())));
+        row
+    };
+    Ok(owners(snapshot)?.into_iter().map(row).collect())
+}
+
+pub(super) fn users(snapshot: &Snapshot) -> Result<Rows> {
+    let row = |(oid, name): (i64, String)| {
+        vec![
+            ("usename", name.into()),
+            ("usesysid", oid.into()),
+            ("usecreatedb", true.into()),
+            ("usesuper", true.into()),
+            ("userepl", false.into()),
+            ("usebypassrls", true.into()),
+            ("passwd", "********".into()),
+        ]
+    };
+    Ok(owners(snapshot)?.into_iter().skip(1).map(row).collect())
+}
+
+pub(super) fn classes(snapshot: &Snapshot) -> Rows {
+    let mut rows = Vec::new();
+    for table in oids::tables(snapshot) {
+        let schema = table.schema();
+        let has_key = !schema.key.is_empty();
+        let count = i64::try_from(table.rows()).unwrap_or(i64::MAX);
+        rows.push(class(
+            oids::of_table(table.id()),
+            &schema.name,
+            "r",
+            has_key,
+            schema.columns.len(),
+            count,
+        ));
+        if has_key {
+            let (oid, name) = (oids::of_key(table.id()), oids::key_name(&table));
+            rows.push(class(oid, &name, "i", false, schema.key.len(), count));
+        }
+    }
+    rows
+}
+
+fn class(
+    oid: i64,
+    name: &str,
+    kind: &str,
+    has_index: bool,
+    columns: usize,
+    count: i64,
+) -> Vec<(&'static str, Cell)> {
+    let columns = i64::try_from(columns).unwrap_or(i64::MAX);
+    let method = if kind == "r" { oids::HEAP } else { oids::BTREE };
+    let mut row = vec![
+        ("oid", oid.into()),
+        ("relname", name.into()),
+        ("relnamespace", oids::MAIN_SCHEMA.into()),
+        ("relowner", oids::OWNER.into()),
+        ("relam", method.into()),
+        ("relfilenode", oid.into()),
+        ("reltuples", count.into()),
+        ("relhasindex", has_index.into()),
+        ("relpersistence", "p".into()),
+        ("relkind", kind.into()),
+        ("relnatts", columns.into()),
+        ("relispopulated", true.into()),
+        ("relreplident", (if kind == "r" { "d" } else { "n" }).into()),
+    ];
+    let zeros = [
+        "reltype",
+        "reloftype",
+        "reltablespace",
+        "relpages",
+        "relallvisible",
+        "reltoastrelid",
+        "relchecks",
+        "relrewrite",
+        "relfrozenxid",
+        "relminmxid",
+    ];
+    row.extend(zeros.map(|name| (name, 0.into())));
+    let no = [
+        "relisshared",
+        "relhasrules",
+        "relhastriggers",
+        "relhassubclass",
+        "relrowsecurity",
+        "relforcerowsecurity",
+        "relispartition",
+    ];
+    row.extend(no.map(|name| (name, false.into())));
+    row
+}
+
+pub(super) fn attributes(snapshot: &Snapshot) -> Rows {
+    let mut rows = Vec::new();
+    for table in oids::tables(snapshot) {
+        let schema = table.schema();
+        let all = (0..schema.columns.len()).collect::<Vec<_>>();
+        for (relation, columns) in
+            [(oids::of_table(table.id()), &all), (oids::of_key(table.id()), &schema.key)]
+        {
+            for (number, column) in (1_i64..).zip(columns) {
+                let is_own = relation == oids::of_table(table.id());
+                rows.push(attribute(relation, number, &schema.columns[*column], is_own));
+            }
+        }
+    }
+    rows
+}
+
+fn attribute(
+    relation: i64,
+    number: i64,
+    column: &gadus_engine::ColumnDefinition,
+    is_of_table: bool,
+) -> Vec<(&'static str, Cell)> {
+    let (known, modifier) = types::of_column(column.column_type);
+    let collation = if known.name == "text" { 100 } else { 0 };
+    vec![
+        ("attrelid", relation.into()),
+        ("attname", column.name.as_str().into()),
+        ("atttypid", known.oid.into()),
+        ("attlen", known.size.into()),
+        ("attnum", number.into()),
+        ("attcacheoff", (-1).into()),
+        ("atttypmod", modifier.into()),
+        ("attndims", 0.into()),
+        ("attbyval", (known.size > 0).into()),
+        ("attstorage", (if known.size > 0 { "p" } else { "x" }).into()),
+        ("attcompression", "".into()),
+        ("attnotnull", (is_of_table && !column.nullable).into()),
+        ("atthasdef", (is_of_table && column.default.is_some()).into()),
+        ("atthasmissing", false.into()),
+        ("attidentity", "".into()),
+        ("attgenerated", "".into()),
+        ("attisdropped", false.into()),
+        ("attislocal", true.into()),
+        ("attinhcount", 0.into()),
+        ("attstattarget", (-1).into()),
+        ("attcollation", collation.into()),
+    ]
+}
+
+pub(super) fn defaults(snapshot: &Snapshot) -> Rows {
+    let mut rows = Vec::new();
+    for table in oids::tables(snapshot) {
+        let relation = oids::of_table(table.id());
+        for (number, column) in (1_i64..).zip(&table.schema().columns) {
+            if let Some(default) = &column.default {
+                rows.push(vec![
+                    ("oid", (relation * 2_000 + number).into()),
+                    ("adrelid", relation.into()),
+                    ("adnum", number.into()),
+                    ("adbin", default.0.as_str().into()),
+                ]);
+            }
+        }
+    }
+    rows
+}
+
+/// Tables that have a key, with the numbers of its columns.
+fn keyed(snapshot: &Snapshot) -> impl Iterator<Item = (Table, Vec<i64>)> {
+    let tables = oids::tables(snapshot).into_iter();
+    let tables = tables.filter(|table| !table.schema().key.is_empty());
+    tables.map(|table| {
+        let number = |column: &usize| i64::try_from(column + 1).unwrap_or(i64::MAX);
+        let key = table.schema().key.iter().map(number).collect();
+        (table, key)
+    })
+}
+
+pub(super) fn indexes(snapshot: &Snapshot) -> Rows {
+    let row = |(table, key): (Table, Vec<i64>)| {
+        let count = i64::try_from(key.len()).unwrap_or(i64::MAX);
+        let zeros = || Cell::Numbers(vec![0; key.len()]);
+        let mut row = vec![
+            ("indexrelid", oids::of_key(table.id()).into()),
+            ("indrelid", oids::of_table(table.id()).into()),
+            ("indnatts", count.into()),
+            ("indnkeyatts", count.into()),
+            ("indcollation", zeros()),
+            ("indclass", zeros()),
+            ("indoption", zeros()),
+        ];
+        let yes = [
+            "indisunique",
+            "indisprimary",
+            "indimmediate",
+            "indisvalid",
+            "indisready",
+            "indislive",
+        ];
+        row.extend(yes.map(|name| (name, true.into())));
+        let no = [
+            "indnullsnotdistinct",
+            "indisexclusion",
+            "indisclustered",
+            "indcheckxmin",
+            "indisreplident",
+        ];
+        row.extend(no.map(|name| (name, false.into())));
+        row.push(("indkey", Cell::Numbers(key)));
+        row
+    };
+    keyed(snapshot).map(row).collect()
+}
+
+pub(super) fn constraints(snapshot: &Snapshot) -> Rows {
+    let row = |(table, key): (Table, Vec<i64>)| {
+        vec![
+            ("oid", oids::of_key(table.id()).into()),
+            ("conname", oids::key_name(&table).into()),
+            ("connamespace", oids::MAIN_SCHEMA.into()),
+            ("contype", "p".into()),
+            ("condeferrable", false.into()),
+            ("condeferred", false.into()),
+            ("convalidated", true.into()),
+            ("conrelid", oids::of_table(table.id()).into()),
+            ("contypid", 0.into()),
+            ("conindid", oids::of_key(table.id()).into()),
+            ("conparentid", 0.into()),
+            ("confrelid", 0.into()),
+            ("confupdtype", " ".into()),
+            ("confdeltype", " ".into()),
+            ("confmatchtype", " ".into()),
+            ("conislocal", true.into()),
+            ("coninhcount", 0.into()),
+            ("connoinherit", true.into()),
+            ("conkey", Cell::Numbers(key)),
+        ]
+    };
+    keyed(snapshot).map(row).collect()
+}
+
+pub(super) fn shown_tables(snapshot: &Snapshot) -> Rows {
+    let row = |table: Table| {
+        vec![
+            ("schemaname", MAIN_SCHEMA.into()),
+            ("tablename", table.schema().name.as_str().into()),
+            ("tableowner", CATALOG.into()),
+            ("hasindexes", (!table.schema().key.is_empty()).into()),
+            ("hasrules", false.into()),
+            ("hastriggers", false.into()),
+            ("rowsecurity", false.into()),
+        ]
+    };
+    oids::tables(snapshot).into_iter().map(row).collect()
+}
+
+pub(super) fn shown_indexes(snapshot: &Snapshot) -> Rows {
+    let row = |(table, _): (Table, Vec<i64>)| {
+        vec![
+            ("schemaname", MAIN_SCHEMA.into()),
+            ("tablename", table.schema().name.as_str().into()),
+            ("indexname", oids::key_name(&table).into()),
+            ("indexdef", super::functions::index_definition(&table).into()),
+        ]
+    };
+    keyed(snapshot).map(row).collect()
+}

@@ -1,0 +1,158 @@
+//! Types as the catalog has them, and the types of columns among them.
+
+use super::build::{Cell, Rows};
+use super::oids;
+use gadus_engine::ColumnType;
+
+/// A type: number, name, bytes or -1, category, number of its array, what SQL calls it.
+pub(super) struct Type {
+    pub(super) oid: i64,
+    pub(super) name: &'static str,
+    pub(super) size: i64,
+    category: &'static str,
+    array: i64,
+    pub(super) title: &'static str,
+}
+
+const fn of(
+    oid: i64,
+    name: &'static str,
+    size: i64,
+    category: &'static str,
+    array: i64,
+    title: &'static str,
+) -> Type {
+    Type { oid, name, size, category, array, title }
+}
+
+/// Types of columns and of the catalog itself.
+pub(super) const TYPES: &[Type] = &[
+    of(16, "bool", 1, "B", 1000, "boolean"),
+    of(17, "bytea", -1, "U", 1001, "bytea"),
+    of(18, "char", 1, "Z", 1002, "\"char\""),
+    of(19, "name", 64, "S", 1003, "name"),
+    of(20, "int8", 8, "N", 1016, "bigint"),
+    of(21, "int2", 2, "N", 1005, "smallint"),
+    of(23, "int4", 4, "N", 1007, "integer"),
+    of(25, "text", -1, "S", 1009, "text"),
+    of(26, "oid", 4, "N", 1028, "oid"),
+    of(114, "json", -1, "U", 199, "json"),
+    of(700, "float4", 4, "N", 1021, "real"),
+    of(701, "float8", 8, "N", 1022, "double precision"),
+    of(705, "unknown", -2, "X", 0, "unknown"),
+    of(1042, "bpchar", -1, "S", 1014, "character"),
+    of(1043, "varchar", -1, "S", 1015, "character varying"),
+    of(1082, "date", 4, "D", 1182, "date"),
+    of(1083, "time", 8, "D", 1183, "time without time zone"),
+    of(1114, "timestamp", 8, "D", 1115, "timestamp without time zone"),
+    of(1184, "timestamptz", 8, "D", 1185, "timestamp with time zone"),
+    of(1186, "interval", 16, "T", 1187, "interval"),
+    of(1700, "numeric", -1, "N", 1231, "numeric"),
+    of(2205, "regclass", 4, "N", 2210, "regclass"),
+    of(2206, "regtype", 4, "N", 2211, "regtype"),
+    of(2950, "uuid", 16, "U", 2951, "uuid"),
+];
+
+/// The type that values of a column are sent as, and its precision and scale as they are packed.
+pub(super) fn of_column(column: ColumnType) -> (&'static Type, i64) {
+    let (name, modifier) = match column {
+        ColumnType::Boolean => ("bool", -1),
+        ColumnType::Int8 | ColumnType::Int16 | ColumnType::UInt8 => ("int2", -1),
+        ColumnType::Int32 | ColumnType::UInt16 => ("int4", -1),
+        ColumnType::Int64 | ColumnType::UInt32 => ("int8", -1),
+        ColumnType::UInt64 => ("numeric", packed(20, 0)),
+        ColumnType::Float32 => ("float4", -1),
+        ColumnType::Float64 => ("float8", -1),
+        ColumnType::Decimal { precision, scale } => ("numeric", packed(precision, scale)),
+        ColumnType::Text => ("text", -1),
+        ColumnType::Binary => ("bytea", -1),
+        ColumnType::Date => ("date", -1),
+        ColumnType::Time => ("time", -1),
+        ColumnType::Timestamp => ("timestamp", -1),
+        ColumnType::TimestampUtc => ("timestamptz", -1),
+    };
+    (named(name).unwrap_or(&TYPES[0]), modifier)
+}
+
+fn packed(precision: u8, scale: i8) -> i64 {
+    (i64::from(precision) << 16) + i64::from(scale) + 4
+}
+
+/// The type of a name, as SQL or the catalog has it.
+pub(super) fn named(name: &str) -> Option<&'static Type> {
+    let name = name.trim().to_ascii_lowercase();
+    let name = name.strip_prefix("pg_catalog.").unwrap_or(&name);
+    let name = match name {
+        "int" => "int4",
+        "decimal" => "numeric",
+        "timestamp with time zone" => "timestamptz",
+        other => other,
+    };
+    TYPES.iter().find(|known| known.name == name || known.title == name)
+}
+
+/// What SQL calls a type with its precision and scale.
+pub(super) fn title(oid: i64, modifier: Option<i64>) -> String {
+    if let Some(element) = TYPES.iter().find(|known| known.array == oid && oid != 0) {
+        return format!("{}[]", element.title);
+    }
+    let Some(known) = TYPES.iter().find(|known| known.oid == oid) else {
+        return if oid == 0 { "-".to_owned() } else { "???".to_owned() };
+    };
+    match modifier.filter(|modifier| *modifier >= 4) {
+        Some(modifier) if known.name == "numeric" => {
+            let modifier = modifier - 4;
+            format!("numeric({},{})", modifier >> 16, modifier & 0x7ff)
+        }
+        _ => known.title.to_owned(),
+    }
+}
+
+/// The rows of `pg_type`.
+pub(super) fn rows() -> Rows {
+    let mut rows = Vec::new();
+    for known in TYPES {
+        rows.push(row(known.oid, known.name, known.size, "b", known.category, 0, known.array));
+        if known.array > 0 && known.name != "unknown" {
+            let name = format!("_{}", known.name);
+            rows.push(row(known.array, &name, -1, "b", "A", known.oid, 0));
+        }
+    }
+    rows
+}
+
+fn row(
+    oid: i64,
+    name: &str,
+    size: i64,
+    kind: &str,
+    category: &str,
+    element: i64,
+    array: i64,
+) -> Vec<(&'static str, Cell)> {
+    vec![
+        ("oid", oid.into()),
+        ("typname", name.into()),
+        ("typnamespace", oids::CATALOG_SCHEMA.into()),
+        ("typowner", oids::OWNER.into()),
+        ("typlen", size.into()),
+        ("typbyval", (1..=8).contains(&size).into()),
+        ("typtype", kind.into()),
+        ("typcategory", category.into()),
+        ("typispreferred", false.into()),
+        ("typisdefined", true.into()),
+        ("typdelim", ",".into()),
+        ("typrelid", 0.into()),
+        ("typelem", element.into()),
+        ("typarray", array.into()),
+        ("typinput", format!("{name}in").into()),
+        ("typoutput", format!("{name}out").into()),
+        ("typreceive", format!("{name}recv").into()),
+        ("typsend", format!("{name}send").into()),
+        ("typnotnull", false.into()),
+        ("typbasetype", 0.into()),
+        ("typtypmod", (-1).into()),
+        ("typndims", 0.into()),
+        ("typcollation", (if category == "S" { 100 } else { 0 }).into()),
+    ]
+}
