@@ -23,6 +23,8 @@ const START_MAX: Duration = Duration::from_secs(60);
 const START_LOOK: Duration = Duration::from_millis(20);
 /// Scripts that pgbench takes at once.
 const SCRIPTS_MAX: usize = 120;
+/// Bytes of a folder's path in which a socket's own fits.
+const SOCKET_FOLDER_MAX: usize = 80;
 /// Connections beside the clients'.
 const OTHER_CONNECTIONS: u32 = 10;
 
@@ -33,6 +35,8 @@ pub(in super::super) struct Postgres {
     folder: PathBuf,
     /// Its place among Unix sockets: abstract, because paths of sockets must be short.
     socket: String,
+    /// How drivers reach it.
+    host: String,
     server: Child,
 }
 
@@ -51,7 +55,11 @@ impl Postgres {
         serve.arg("-D").arg(folder.join("data"));
         serve.args(["-c", "listen_addresses="]);
         serve.args(["-c", &format!("max_connections={}", clients + OTHER_CONNECTIONS)]);
-        serve.args(["-c", &format!("unix_socket_directories={socket}")]);
+        // In its folder, too, where the path is short enough: not every driver knows abstract sockets.
+        let folder_name = folder.to_string_lossy().into_owned();
+        let in_folder = folder_name.len() <= SOCKET_FOLDER_MAX && !folder_name.contains(',');
+        let places = if in_folder { format!("{socket},{folder_name}") } else { socket.clone() };
+        serve.args(["-c", &format!("unix_socket_directories={places}")]);
         let log = std::fs::File::create(folder.join("log"))?;
         let server = user
             .applied(&mut serve)
@@ -61,7 +69,8 @@ impl Postgres {
             .stderr(log)
             .spawn()
             .map_err(|error| Failure::message(format!("postgres: {error}")))?;
-        let mut started = Self { programs, folder, socket, server };
+        let host = if in_folder { folder_name } else { socket.clone() };
+        let mut started = Self { programs, folder, socket, host, server };
         started.wait_ready()?;
         Ok(started)
     }
@@ -197,7 +206,7 @@ impl Postgres {
     pub(in super::super) fn endpoint(&self) -> Endpoint {
         Endpoint {
             programs: self.programs.clone(),
-            host: self.socket.clone(),
+            host: self.host.clone(),
             port: 5432,
             user: "gadus".to_owned(),
             database: "postgres".to_owned(),
@@ -206,7 +215,9 @@ impl Postgres {
 
     /// A program that talks to the server.
     fn client(&self, name: &str) -> Command {
-        self.endpoint().client(name)
+        let mut command = self.endpoint().client(name);
+        command.env("PGHOST", &self.socket);
+        command
     }
 
     fn wait_ready(&mut self) -> Result<(), Failure> {
