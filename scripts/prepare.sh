@@ -28,6 +28,8 @@ for part in "$@"; do
     wire)
         have psql && { have pgbench || ls /usr/lib/postgresql/*/bin/pgbench >/dev/null 2>&1; } ||
             need="$need postgresql-15"
+        have javac || need="$need default-jdk-headless"
+        have npm || need="$need nodejs npm"
         ;;
     esac
 done

@@ -1,6 +1,7 @@
 //! `cargo xtask wire`: tests the server with clients that nobody here wrote.
 //!
-//! - PostgreSQL's own programs come from the system, drivers into a virtual environment.
+//! - PostgreSQL's own programs, Java and Node come from the system; drivers are fetched into the target
+//!   folder.
 
 use crate::environment::{announce, prepare, succeeds, target};
 use std::io::{self, Write};
@@ -11,7 +12,8 @@ const TESTS: &str = "crates/gadus-server/tests/clients";
 
 /// Builds the program and tests its server; true when all passed.
 pub(crate) fn run(root: &Path, arguments: &[&str], output: &mut impl Write) -> io::Result<bool> {
-    let venv = target(root).join("wire").join("venv");
+    let kept = target(root).join("wire");
+    let venv = kept.join("venv");
     if !prepare(root, &venv, &format!("{TESTS}/requirements.txt"), output)? {
         return Ok(false);
     }
@@ -23,6 +25,6 @@ pub(crate) fn run(root: &Path, arguments: &[&str], output: &mut impl Write) -> i
     announce(output, "its server's clients")?;
     let mut pytest = Command::new(venv.join("bin/python"));
     pytest.args(["-m", "pytest", "--quiet", TESTS]).args(arguments);
-    pytest.env("GADUS", target(root).join("debug").join("gadus"));
+    pytest.env("GADUS", target(root).join("debug").join("gadus")).env("GADUS_KEPT", kept);
     succeeds(root, &mut pytest)
 }

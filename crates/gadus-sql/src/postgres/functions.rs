@@ -2,7 +2,9 @@
 
 use super::{oids, types};
 use crate::provider::{CATALOG, MAIN_SCHEMA};
-use arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, ListArray, StructArray};
+use arrow::buffer::OffsetBuffer;
+use arrow::datatypes::{DataType, Field, Fields, Int64Type};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
@@ -35,6 +37,8 @@ enum Gives {
     Number,
     Boolean,
     Texts,
+    /// Each element of a list with its place, `x` and `n`.
+    Placed,
     /// The number of a name, and the name of a number.
     Either,
 }
@@ -95,6 +99,9 @@ const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
     ("to_regclass", Gives::Number, |known, values| numbered(string(values, 0).and_then(|name| known.number_of(&name)))),
     ("to_regtype", Gives::Number, |_, values| numbered(string(values, 0).and_then(|name| types::named(&name)).map(|known| known.oid))),
     ("current_schemas", Gives::Texts, |_, values| schemas(values)),
+    ("array_upper", Gives::Number, |_, values| numbered(length(values))),
+    ("array_lower", Gives::Number, |_, values| numbered(length(values).map(|_| 1))),
+    ("gadus_placed", Gives::Placed, |_, values| placed(values)),
     ("gadus_regclass", Gives::Either, |known, values| either(values, |name| known.number_of(name), |oid| known.name_of(oid))),
     ("gadus_regtype", Gives::Either, |_, values| either(values, |name| types::named(name).map(|known| known.oid), |oid| Some(types::title(oid, None)))),
     ("gadus_regnamespace", Gives::Either, |_, values| either(values, schema_number, schema_name)),
@@ -209,6 +216,36 @@ fn schemas(values: &[ScalarValue]) -> ScalarValue {
     ScalarValue::List(ScalarValue::new_list_nullable(&names, &DataType::Utf8))
 }
 
+/// Elements of a list that has any.
+fn length(values: &[ScalarValue]) -> Option<i64> {
+    match values.first() {
+        Some(ScalarValue::List(list)) if !list.is_null(0) => {
+            Some(i64::from(list.value_length(0))).filter(|length| *length > 0)
+        }
+        _ => None,
+    }
+}
+
+fn placed_fields() -> Fields {
+    ["x", "n"].map(|name| Field::new(name, DataType::Int64, true)).to_vec().into()
+}
+
+fn placed(values: &[ScalarValue]) -> ScalarValue {
+    let list = match values.first() {
+        Some(ScalarValue::List(list)) if !list.is_null(0) => Some(list.value(0)),
+        _ => None,
+    };
+    let elements = list.as_ref().and_then(|list| list.as_primitive_opt::<Int64Type>());
+    let elements = elements.map(|elements| elements.iter().collect::<Vec<_>>()).unwrap_or_default();
+    let places = (1_i64..).zip(&elements).map(|(place, _)| place).collect::<Int64Array>();
+    let length = elements.len();
+    let columns: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(elements)), Arc::new(places)];
+    let pairs = StructArray::new(placed_fields(), columns, None);
+    let field = Arc::new(Field::new_list_field(pairs.data_type().clone(), true));
+    let offsets = OffsetBuffer::from_lengths([length]);
+    ScalarValue::List(Arc::new(ListArray::new(field, offsets, Arc::new(pairs), None)))
+}
+
 fn schema_number(name: &str) -> Option<i64> {
     match name {
         "pg_catalog" => Some(oids::CATALOG_SCHEMA),
@@ -294,6 +331,7 @@ impl ScalarUDFImpl for CatalogFunction {
             Gives::Number => DataType::Int64,
             Gives::Boolean => DataType::Boolean,
             Gives::Texts => DataType::new_list(DataType::Utf8, true),
+            Gives::Placed => DataType::new_list(DataType::Struct(placed_fields()), true),
             Gives::Either if arguments.first().is_some_and(is_text) => DataType::Int64,
             Gives::Either => DataType::Utf8,
         })

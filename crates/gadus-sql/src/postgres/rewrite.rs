@@ -4,10 +4,10 @@ mod empty;
 
 use crate::session::folded;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, Query,
-    Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, Value, Visit, VisitMut,
-    Visitor, VisitorMut,
+    AccessExpr, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, Join, JoinConstraint,
+    JoinOperator, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias,
+    TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
 };
 use empty::{has_aggregate, is_empty, make_empty};
 use std::ops::ControlFlow;
@@ -85,6 +85,9 @@ impl Visitor for Concern<'_> {
     }
 }
 
+/// PostgreSQL's function that gives each element of a list with its place.
+const EXPAND: &str = "information_schema._pg_expandarray";
+
 /// What a cast to one of the catalog's types becomes.
 enum CatalogType {
     /// Another type.
@@ -137,7 +140,7 @@ impl VisitorMut for Expressions<'_> {
                 Some(CatalogType::Is(other)) => *data_type = other,
                 Some(CatalogType::By(function)) => {
                     let inner = std::mem::replace(&mut **inner, null());
-                    *expr = call(function, Some(inner));
+                    *expr = call(function, vec![inner]);
                 }
                 Some(CatalogType::Any) => *expr = std::mem::replace(&mut **inner, null()),
                 None => {}
@@ -148,6 +151,22 @@ impl VisitorMut for Expressions<'_> {
                     && let Some(known) = words.last().and_then(|word| operator(word))
                 {
                     *op = known;
+                }
+            }
+            // (a).b
+            Expr::CompoundFieldAccess { root, access_chain } => {
+                if let [AccessExpr::Dot(Expr::Identifier(field))] = access_chain.as_slice() {
+                    let field = Value::SingleQuotedString(folded(field));
+                    let root = std::mem::replace(&mut **root, null());
+                    *expr = call("get_field", vec![root, Expr::Value(field.into())]);
+                }
+            }
+            // The elements of a list as rows.
+            Expr::Function(Function { name, args: FunctionArguments::List(list), .. })
+                if name.to_string().eq_ignore_ascii_case(EXPAND) =>
+            {
+                if let [FunctionArg::Unnamed(FunctionArgExpr::Expr(list))] = list.args.as_slice() {
+                    *expr = call("unnest", vec![call("gadus_placed", vec![list.clone()])]);
                 }
             }
             // ARRAY(SELECT …)
@@ -161,9 +180,9 @@ impl VisitorMut for Expressions<'_> {
                     && let Some(value) = expression_of(item)
                 {
                     *expr = match is_empty(select, self.0) {
-                        true => call("make_array", None),
+                        true => call("make_array", Vec::new()),
                         false => {
-                            let gathered = call("array_agg", Some(value));
+                            let gathered = call("array_agg", vec![value]);
                             select.projection = vec![SelectItem::UnnamedExpr(gathered)];
                             Expr::Subquery(query)
                         }
@@ -291,15 +310,15 @@ fn null() -> Expr {
     Expr::Value(Value::Null.into())
 }
 
-fn call(function: &str, argument: Option<Expr>) -> Expr {
-    let argument = argument.map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)));
+fn call(function: &str, arguments: Vec<Expr>) -> Expr {
+    let unnamed = |argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument));
     Expr::Function(Function {
         name: ObjectName::from(vec![Ident::new(function)]),
         uses_odbc_syntax: false,
         parameters: FunctionArguments::None,
         args: FunctionArguments::List(FunctionArgumentList {
             duplicate_treatment: None,
-            args: argument.into_iter().collect(),
+            args: arguments.into_iter().map(unnamed).collect(),
             clauses: Vec::new(),
         }),
         filter: None,
