@@ -98,6 +98,12 @@ pub(super) fn run(command: &Wire) -> Result<(), Failure> {
         let embedded = &embedded;
         entries.push(Entry::new(case, GADUS, move || overhead(server, embedded, seconds)));
     }
+    for (who, server) in servers.iter().skip(1) {
+        // What any server costs on this machine: two threads that wake each other.
+        entries.push(Entry::new("one client, Unix", who, move || {
+            Ok(vec![(LATENCY, server.select_only(1, seconds)?.latency_ms * 1e3)])
+        }));
+    }
     let series = measure(&mut entries, command.repeat.rounds, &mut machine)?;
     drop(entries);
     let quiet = machine.was_quiet()?;
