@@ -13,10 +13,14 @@ use crate::server::Shared;
 use bytes::{Buf, Bytes};
 use gadus::Connection;
 use std::ffi::CStr;
+use std::time::Duration;
 
 /// Steps of SASL as the protocol numbers them.
 const CONTINUE: i32 = 11;
 const FINAL: i32 = 12;
+
+/// Before a wrong password is refused: who tries many is to be slow.
+const REFUSAL_TIME: Duration = Duration::from_millis(250);
 
 /// Lets a user in, or says why not.
 pub(crate) async fn authenticate(
@@ -87,8 +91,11 @@ async fn scram(channel: &mut Channel, user: &str, connection: &Connection) -> Re
     let exchange = Exchange::begin(&first_message(channel).await?, verifier)?;
     channel.output.authentication_step(CONTINUE, exchange.challenge());
     channel.flush().await?;
-    let answer = exchange.finish(&password_message(channel).await?)?;
-    channel.output.authentication_step(FINAL, &answer.ok_or_else(refused)?);
+    let Some(answer) = exchange.finish(&password_message(channel).await?)? else {
+        tokio::time::sleep(REFUSAL_TIME).await;
+        return Err(refused());
+    };
+    channel.output.authentication_step(FINAL, &answer);
     Ok(())
 }
 

@@ -78,6 +78,12 @@ impl Statement {
         self.prepared.gives_rows()
     }
 
+    /// What PostgreSQL calls the columns of its rows; empty where the text alone does not tell.
+    #[must_use]
+    pub fn postgres_names(&self) -> Vec<String> {
+        self.prepared.postgres_names()
+    }
+
     /// Whether it reads or writes a file, or runs a program, where the database's process is.
     #[must_use]
     pub fn copies_file(&self) -> bool {

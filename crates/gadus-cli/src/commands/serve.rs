@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use gadus::{Database, Options};
 use gadus_server::{Authentication, Limits, Listen, Server};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -44,6 +45,7 @@ pub(crate) struct Serve {
 }
 
 pub(crate) fn run(command: &Serve) -> Result<(), Failure> {
+    allow_connections();
     let database = Database::open(&command.file, Options::new())?;
     if let Some(warning) = database.warning() {
         writeln!(io::stderr(), "warning: {warning}")?;
@@ -69,4 +71,11 @@ pub(crate) fn run(command: &Serve) -> Result<(), Failure> {
         }
     })?;
     Ok(server.run()?)
+}
+
+/// Each connection is an open file: takes as many as the system lets this process have.
+fn allow_connections() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where it cannot be raised, fewer connections are let in, and that is said then.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }

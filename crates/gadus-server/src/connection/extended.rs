@@ -15,6 +15,8 @@ pub(super) struct Parsed {
     pub(super) statement: Option<Statement>,
     /// The types of its parameters.
     types: Vec<u32>,
+    /// The names of its columns, where its text tells them.
+    pub(super) names: Arc<[String]>,
 }
 
 /// Whether a statement begins or ends the client's own transaction.
@@ -54,7 +56,8 @@ impl Client {
             }
             None => types,
         };
-        self.statements.insert(name, Arc::new(Parsed { statement, types }));
+        let names = statement.as_ref().map(Statement::postgres_names).unwrap_or_default().into();
+        self.statements.insert(name, Arc::new(Parsed { statement, types, names }));
         self.channel.output.parse_complete();
         Ok(())
     }
@@ -129,7 +132,8 @@ impl Client {
         };
         self.check_block(statement.kind())?;
         let description = self.watched(statement.describe()).await?;
-        description.columns.as_ref().map(|columns| fields(columns, formats)).transpose()
+        let columns = description.columns.as_ref();
+        columns.map(|columns| fields(columns, &parsed.names, formats)).transpose()
     }
 
     /// The columns of a portal. A query begins to run: that tells them, and does no more than it would.

@@ -18,6 +18,8 @@ pub(super) struct Portal {
     pub(super) parsed: Option<Arc<Parsed>>,
     pub(super) values: Vec<Value>,
     pub(super) formats: Vec<i16>,
+    /// Of its columns, where its text tells them.
+    names: Arc<[String]>,
     pub(super) state: State,
     /// What CommandComplete says before the number of rows.
     verb: &'static str,
@@ -40,20 +42,24 @@ pub(super) enum State {
 impl Portal {
     pub(super) fn bound(parsed: Arc<Parsed>, values: Vec<Value>, formats: Vec<i16>) -> Self {
         let verb = parsed.statement.as_ref().map_or("", verb_of);
-        Self { parsed: Some(parsed), values, formats, state: State::Bound, verb, sent: 0 }
+        let (names, state) = (parsed.names.clone(), State::Bound);
+        Self { parsed: Some(parsed), values, formats, names, state, verb, sent: 0 }
     }
 
     /// Of a statement that has run.
     pub(super) fn of_outcome(statement: &Statement, outcome: Outcome) -> Self {
         let (values, formats) = Default::default();
-        let state = State::of(outcome);
-        Self { parsed: None, values, formats, state, verb: verb_of(statement), sent: 0 }
+        let (state, names) = (State::of(outcome), statement.postgres_names().into());
+        let verb = verb_of(statement);
+        Self { parsed: None, values, formats, names, state, verb, sent: 0 }
     }
 
     /// The columns of its rows; none where it gives none.
     pub(super) fn fields(&self) -> Result<Option<Vec<Field>>, Failure> {
         match &self.state {
-            State::Rows { rows, .. } => values::fields(rows.schema(), &self.formats).map(Some),
+            State::Rows { rows, .. } => {
+                values::fields(rows.schema(), &self.names, &self.formats).map(Some)
+            }
             _ => Ok(None),
         }
     }

@@ -25,11 +25,15 @@ pub(crate) type Writer<'a> = Box<dyn Fn(usize, &mut BytesMut) + Send + Sync + 'a
 
 /// The columns of a result as clients are told of them.
 ///
-/// `formats` is empty for text everywhere, or has one format for all columns or one for each.
+/// `names` are those of the columns where it has as many; `formats` is empty for text everywhere, or has one format for all columns or one for each.
 ///
 /// # Errors
 /// `08P01` where it has another number of formats, or one that is neither text nor binary.
-pub(crate) fn fields(schema: &Schema, formats: &[i16]) -> Result<Vec<Field>, Failure> {
+pub(crate) fn fields(
+    schema: &Schema,
+    names: &[String],
+    formats: &[i16],
+) -> Result<Vec<Field>, Failure> {
     let columns = schema.fields();
     if !(formats.len() < 2 || formats.len() == columns.len()) {
         let text = format!("{} formats for {} columns", formats.len(), columns.len());
@@ -38,8 +42,9 @@ pub(crate) fn fields(schema: &Schema, formats: &[i16]) -> Result<Vec<Field>, Fai
     let fields = columns.iter().enumerate().map(|(index, column)| {
         let oid = oid_of(column.data_type());
         let format = formats.get(index).or(formats.first().filter(|_| formats.len() == 1));
+        let name = names.get(index).filter(|_| names.len() == columns.len());
         Ok(Field {
-            name: column.name().clone(),
+            name: name.unwrap_or(column.name()).clone(),
             oid,
             size: Type::of(oid).map_or(-1, Type::size),
             modifier: modifier(column.data_type()),

@@ -107,7 +107,7 @@ fn values_come_back() {
             true,
         )]);
         for format in [0, 1] {
-            let oid = fields(&schema, &[format]).expect("fields")[0].oid;
+            let oid = fields(&schema, &[], &[format]).expect("fields")[0].oid;
             for (bytes, value) in sent(column.clone(), format).into_iter().zip(&values) {
                 let bytes = bytes.expect("no NULL");
                 let received = parameter(oid, format, &bytes).expect("a value");

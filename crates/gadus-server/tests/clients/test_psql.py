@@ -166,3 +166,11 @@ def test_describing(server: Server):
         words = command.replace("_", " ")
         printed = run("psql", *server.arguments, "-X", "-c", f"\\{words}", "shop")
         assert "ERROR" not in printed, f"{words}: {printed}"
+
+
+def test_names_of_columns(server: Server):
+    query = """SELECT count(*), max(a) AS most, 1, a + 1, a::TEXT, 1::BIGINT, 'x', coalesce(a, 2), (SELECT min(b) FROM (SELECT 3 AS b) AS u),
+        CASE WHEN a = 1 THEN 2 END, "A b" FROM (SELECT 1 AS a, 2 AS "A b") AS t GROUP BY a, "A b" """
+    printed = run("psql", *server.arguments, "-X", "--csv", "-c", query, "shop")
+    names = "count,most,?column?,?column?,a,int8,?column?,coalesce,min,case,A b"
+    assert printed.splitlines()[0] == names

@@ -19,3 +19,8 @@ pub(crate) use rewrite::rewrite;
 
 /// The schema of the catalog.
 pub(crate) const SCHEMA: &str = "pg_catalog";
+
+/// What the catalog calls the type of a column.
+pub(crate) fn type_name(column: gadus_engine::ColumnType) -> &'static str {
+    types::of_column(column).0.name
+}

@@ -4,7 +4,8 @@
 //!   given names of their own, behind `*` also without need, and the headings that they had.
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, VisitMut, VisitorMut,
+    DataType, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, Value as SqlValue,
+    ValueWithSpan, VisitMut, VisitorMut,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -31,6 +32,65 @@ pub(super) fn headings(statement: &Statement) -> Vec<Option<String>> {
         }
     };
     select.projection.iter().map(heading).collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// What PostgreSQL calls a query's columns: a function's by its name, most others `?column?`. Empty where the
+/// columns are not one for each item.
+pub(super) fn postgres_names(statement: &Statement) -> Vec<String> {
+    let Statement::Query(query) = statement else { return Vec::new() };
+    let Some(select) = first_select(&query.body) else { return Vec::new() };
+    let name = |item: &SelectItem| match item {
+        SelectItem::ExprWithAlias { alias, .. } => Some(key(alias)),
+        SelectItem::UnnamedExpr(expr) => Some(postgres_name(expr)),
+        _ => None,
+    };
+    select.projection.iter().map(name).collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+const UNNAMED: &str = "?column?";
+
+fn postgres_name(expr: &Expr) -> String {
+    match expr {
+        Expr::Identifier(name) => key(name),
+        Expr::CompoundIdentifier(names) => names.last().map(key).unwrap_or_default(),
+        Expr::Function(function) => {
+            let last = function.name.0.last().and_then(|part| part.as_ident());
+            last.map_or_else(|| UNNAMED.to_owned(), key)
+        }
+        Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => postgres_name(inner),
+        Expr::Cast { expr: inner, data_type, .. } => match postgres_name(inner) {
+            name if name == UNNAMED => cast_name(data_type),
+            name => name,
+        },
+        Expr::Case { else_result, .. } => {
+            let name = else_result.as_ref().map(|result| postgres_name(result));
+            name.filter(|name| name != UNNAMED).unwrap_or_else(|| "case".to_owned())
+        }
+        Expr::Exists { .. } => "exists".to_owned(),
+        Expr::Extract { .. } => "extract".to_owned(),
+        Expr::Substring { .. } => "substring".to_owned(),
+        Expr::Trim { .. } => "btrim".to_owned(),
+        Expr::Position { .. } => "position".to_owned(),
+        Expr::Array(_) => "array".to_owned(),
+        Expr::Value(ValueWithSpan { value: SqlValue::Boolean(_), .. }) => "bool".to_owned(),
+        Expr::Subquery(query) => match first_select(&query.body).map(|select| &select.projection) {
+            Some(items) => match items.as_slice() {
+                [SelectItem::UnnamedExpr(expr)] => postgres_name(expr),
+                [SelectItem::ExprWithAlias { alias, .. }] => key(alias),
+                _ => UNNAMED.to_owned(),
+            },
+            None => UNNAMED.to_owned(),
+        },
+        _ => UNNAMED.to_owned(),
+    }
+}
+
+/// A type as PostgreSQL's catalog calls it.
+fn cast_name(data_type: &DataType) -> String {
+    match crate::types::column_type(data_type) {
+        Ok(column) => crate::postgres::type_name(column).to_owned(),
+        Err(_) => data_type.to_string().to_lowercase(),
+    }
 }
 
 /// The query whose columns name those of a whole.
@@ -94,11 +154,13 @@ impl Names {
     fn takes(&mut self, item: &SelectItem) -> Option<String> {
         let (name, is_column) = match item {
             SelectItem::ExprWithAlias { alias, .. } => (key(alias), false),
-            SelectItem::UnnamedExpr(Expr::Identifier(name)) => (key(name), true),
-            SelectItem::UnnamedExpr(Expr::CompoundIdentifier(names)) => {
-                (names.iter().map(key).collect::<Vec<_>>().join("."), true)
-            }
-            SelectItem::UnnamedExpr(expr) => (expr.to_string(), false),
+            SelectItem::UnnamedExpr(expr) => match without_casts(expr) {
+                Expr::Identifier(name) => (key(name), true),
+                Expr::CompoundIdentifier(names) => {
+                    (names.iter().map(key).collect::<Vec<_>>().join("."), true)
+                }
+                expr => (expr.to_string(), false),
+            },
             _ => {
                 self.behind_all = true;
                 return None;
@@ -121,6 +183,14 @@ impl Names {
         // Not what a column is called: it would be hidden from ORDER BY.
         let mut apart = (1..).map(|number| format!("{base}:{number}"));
         apart.find(|name| self.taken.insert(name.clone()))
+    }
+}
+
+/// What a value is called: the planner calls a cast as what it casts.
+fn without_casts(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Cast { expr, .. } | Expr::Nested(expr) => without_casts(expr),
+        expr => expr,
     }
 }
 

@@ -289,6 +289,12 @@ impl Prepared {
         &self.names
     }
 
+    /// What PostgreSQL calls the columns of its rows; empty where the text alone does not tell.
+    #[must_use]
+    pub fn postgres_names(&self) -> Vec<String> {
+        columns::postgres_names(&self.statement)
+    }
+
     pub(crate) fn statement(&self) -> &Statement {
         &self.statement
     }

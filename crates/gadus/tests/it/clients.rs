@@ -253,3 +253,22 @@ fn the_catalog_tells_what_there_is() {
     run("INSERT INTO pg_policy VALUES ('mine')");
     assert_eq!(text(&connection, "SELECT polname FROM main.pg_policy"), "mine");
 }
+
+/// A cast is called as what it casts, which may be there already.
+#[test]
+fn columns_and_their_casts_stand_side_by_side() {
+    let database = database();
+    let connection = database.connect();
+    connection.execute("CREATE TABLE t (a INT)", &[]).unwrap();
+    connection.execute("INSERT INTO t VALUES (1)", &[]).unwrap();
+    for (sql, columns) in [
+        ("SELECT 1, 1::BIGINT, CAST(1 AS TEXT)", 3),
+        ("SELECT a, a::TEXT, t.a::BIGINT, (a) FROM t", 4),
+        ("SELECT a::TEXT, a FROM t ORDER BY a", 2),
+        ("SELECT *, a::TEXT FROM t", 2),
+    ] {
+        let rows = connection.query(sql, &[]).unwrap();
+        assert_eq!(rows.schema().fields().len(), columns, "{sql}");
+        assert_eq!(rows.count(), 1, "{sql}");
+    }
+}
