@@ -83,6 +83,7 @@ def start(folder: Path, *options: str) -> Server:
     process = subprocess.Popen(
         [program(), "serve", str(file), *places, *options], stderr=subprocess.PIPE, text=True
     )
+    STARTED.append(process)
     server = Server(process, file, 0, sockets)
     # It says where it listens, in order; then the socket is there.
     for _ in places[::2]:
@@ -95,6 +96,20 @@ def start(folder: Path, *options: str) -> Server:
     reader = threading.Thread(target=server.lines.extend, args=(process.stderr,), daemon=True)
     reader.start()
     return server
+
+
+STARTED: list[subprocess.Popen] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    """No server outlives a test that fails."""
+    yield
+    while STARTED:
+        process = STARTED.pop()
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
 @pytest.fixture
