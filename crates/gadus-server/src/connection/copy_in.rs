@@ -57,6 +57,8 @@ impl Client {
         let description = self.watched(probe.describe()).await?;
         let schema = description.columns.clone().unwrap_or_else(|| Arc::new(Schema::empty()));
         let mut columns = Columns::new(&schema);
+        // So that it is cancelled, and commits, as the client's other statements.
+        self.begin_implicit().await?;
         let mut appender = self.connection.appender_of(table, names)?;
         self.channel.output.copy_response(b'G', false, columns.types.len());
         self.channel.flush().await?;

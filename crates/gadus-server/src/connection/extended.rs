@@ -200,7 +200,7 @@ impl Client {
 
     /// Portals do not outlive their transaction.
     pub(super) fn drop_portals(&mut self) {
-        if !self.block.is_open(&self.connection) {
+        if !self.block.is_open() {
             self.portals.clear();
         }
     }

@@ -156,6 +156,12 @@ async fn settle(
         }
     }
     for (name, value) in settings {
+        // It becomes part of a statement.
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+        if name.is_empty() || !name.bytes().all(is_name) {
+            let text = format!("a first message sets \"{name}\", which is no setting");
+            return Err(Failure::fatal(SqlState::PROTOCOL_VIOLATION, text));
+        }
         let text = format!("SET {name} = '{}'", value.replace('\'', "''"));
         let set = match connection.prepare(&text) {
             Ok(statement) => statement.run_async(Vec::new()).await.map(|_| ()),
@@ -219,7 +225,7 @@ impl Client {
 
     /// The next message, with what is wrong with it where the connection can go on; none at the end.
     async fn next(&mut self) -> Result<Option<Received>, Failure> {
-        let limit = match self.block.is_open(&self.connection) {
+        let limit = match self.block.is_open() {
             false => self.shared.options.limits.idle_time,
             true => None,
         };
@@ -292,7 +298,7 @@ impl Client {
                 self.channel.output.parameter_status(name, &value);
             }
         }
-        self.channel.output.ready(self.block.status(&self.connection));
+        self.channel.output.ready(self.block.status());
         Ok(self.channel.flush().await?)
     }
 

@@ -8,29 +8,41 @@
 use super::Client;
 use crate::error::{Failure, SqlState};
 use crate::protocol::Notice;
-use gadus::{Connection, Outcome, Statement, StatementKind, Value};
+use gadus::{Outcome, Statement, StatementKind, Value};
 
-/// The transaction of a client, beyond what its connection knows.
+/// The transaction of a client.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// It ends with the Query, or at Sync.
-    is_implicit: bool,
-    has_failed: bool,
+    stage: Stage,
+    /// Of a transaction that the client has begun.
     has_savepoints: bool,
+}
+
+/// How far it has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Stage {
+    #[default]
+    None,
+    /// It ends with the Query, or at Sync.
+    Implicit,
+    /// The client has begun it.
+    Begun,
+    /// The client has begun it, a statement has failed, and the client has not yet ended it.
+    Failed,
 }
 
 impl Block {
     /// Whether the client has begun a transaction that it must end.
-    pub(super) fn is_open(&self, connection: &Connection) -> bool {
-        self.has_failed || (connection.in_transaction() && !self.is_implicit)
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.stage, Stage::Begun | Stage::Failed)
     }
 
     /// As ReadyForQuery tells it.
-    pub(super) fn status(&self, connection: &Connection) -> u8 {
-        match (self.has_failed, self.is_open(connection)) {
-            (true, _) => b'E',
-            (false, true) => b'T',
-            (false, false) => b'I',
+    pub(super) fn status(&self) -> u8 {
+        match self.stage {
+            Stage::None | Stage::Implicit => b'I',
+            Stage::Begun => b'T',
+            Stage::Failed => b'E',
         }
     }
 }
@@ -44,12 +56,12 @@ impl Client {
     ) -> Result<Outcome, Failure> {
         let kind = statement.kind();
         self.check_block(kind)?;
-        let is_within = self.connection.in_transaction();
         match kind {
-            StatementKind::Begin if is_within => {
-                if !std::mem::take(&mut self.block.is_implicit) {
+            StatementKind::Begin if self.block.stage != Stage::None => {
+                if self.block.stage == Stage::Begun {
                     self.warn("25001", "there is already a transaction in progress");
                 }
+                self.block.stage = Stage::Begun;
                 return Ok(Outcome::Done("BEGIN"));
             }
             StatementKind::Commit | StatementKind::Rollback => {
@@ -59,7 +71,9 @@ impl Client {
                 self.deallocate(statement);
                 return Ok(Outcome::Done("DEALLOCATE"));
             }
-            StatementKind::RollbackToSavepoint if !is_within && self.block.has_failed => {
+            StatementKind::RollbackToSavepoint
+                if self.block.stage == Stage::Failed && !self.block.has_savepoints =>
+            {
                 let text = "the transaction has no savepoint to go back to";
                 return Err(Failure::new(SqlState::INVALID_SAVEPOINT, text));
             }
@@ -67,7 +81,9 @@ impl Client {
         }
         let outcome = self.run_statement(statement, values).await?;
         match kind {
-            StatementKind::RollbackToSavepoint => self.block.has_failed = false,
+            StatementKind::Begin | StatementKind::RollbackToSavepoint => {
+                self.block.stage = Stage::Begun;
+            }
             StatementKind::Savepoint => self.block.has_savepoints = true,
             _ => {}
         }
@@ -80,7 +96,7 @@ impl Client {
             kind,
             StatementKind::Commit | StatementKind::Rollback | StatementKind::RollbackToSavepoint
         );
-        if !self.block.has_failed || ends {
+        if self.block.stage != Stage::Failed || ends {
             return Ok(());
         }
         let text =
@@ -94,34 +110,37 @@ impl Client {
         kind: StatementKind,
         statement: &Statement,
     ) -> Result<Outcome, Failure> {
-        let Block { has_failed, .. } = std::mem::take(&mut self.block);
-        let is_within = self.connection.in_transaction();
-        if has_failed {
-            if is_within {
-                self.roll_back().await?;
+        let Block { stage, has_savepoints } = std::mem::take(&mut self.block);
+        match stage {
+            Stage::Failed => {
+                if has_savepoints {
+                    self.roll_back().await?;
+                }
+                return Ok(Outcome::Done("ROLLBACK"));
             }
-            return Ok(Outcome::Done("ROLLBACK"));
-        }
-        if !is_within {
-            self.warn("25P01", "there is no transaction in progress");
-            let commits = kind == StatementKind::Commit;
-            return Ok(Outcome::Done(if commits { "COMMIT" } else { "ROLLBACK" }));
+            Stage::None => {
+                self.warn("25P01", "there is no transaction in progress");
+                let commits = kind == StatementKind::Commit;
+                return Ok(Outcome::Done(if commits { "COMMIT" } else { "ROLLBACK" }));
+            }
+            Stage::Implicit | Stage::Begun => {}
         }
         self.run_statement(statement, Vec::new()).await
     }
 
     /// Begins a transaction that ends with the Query or at Sync, unless one is open.
     pub(super) async fn begin_implicit(&mut self) -> Result<(), Failure> {
-        if !self.block.has_failed && !self.connection.in_transaction() {
+        if self.block.stage == Stage::None {
             self.command("BEGIN").await?;
-            self.block.is_implicit = true;
+            self.block.stage = Stage::Implicit;
         }
         Ok(())
     }
 
     /// Commits such a transaction.
     pub(super) async fn end_implicit(&mut self) -> Result<(), Failure> {
-        if std::mem::take(&mut self.block.is_implicit) {
+        if self.block.stage == Stage::Implicit {
+            self.block = Block::default();
             self.command("COMMIT").await?;
         }
         Ok(())
@@ -129,17 +148,16 @@ impl Client {
 
     /// A statement has failed, and with it the transaction.
     pub(super) async fn fail_block(&mut self) -> Result<(), Failure> {
-        if !self.connection.in_transaction() {
-            return Ok(());
+        match (self.block.stage, self.block.has_savepoints) {
+            (Stage::None | Stage::Failed, _) => return Ok(()),
+            (Stage::Implicit, _) => self.block = Block::default(),
+            (Stage::Begun, true) => {
+                self.block.stage = Stage::Failed;
+                return Ok(());
+            }
+            (Stage::Begun, false) => self.block.stage = Stage::Failed,
         }
-        if std::mem::take(&mut self.block.is_implicit) {
-            return self.roll_back().await;
-        }
-        self.block.has_failed = true;
-        match self.block.has_savepoints {
-            true => Ok(()),
-            false => self.roll_back().await,
-        }
+        self.roll_back().await
     }
 
     async fn roll_back(&mut self) -> Result<(), Failure> {

@@ -59,6 +59,18 @@ def test_wrong_cancel_keys_are_ignored(open_server: Server):
     assert wire.query("SELECT 1")[1][0] == "D"
 
 
+def test_settings_of_a_first_message(open_server: Server):
+    wire = Wire(open_server.port).startup(application_name="it's", options="-c lock_timeout=5s")
+    assert wire.query("SHOW application_name")[1][1].endswith(b"it's")
+    assert wire.query("SHOW lock_timeout")[1][1].endswith(b"5000ms")
+    for name, expected in [("nothing", "42704"), ("lock_timeout = 1; DROP TABLE t --", "08P01")]:
+        other = Wire(open_server.port)
+        body = f"user\0ada\0{name}\0001\0\0".encode()
+        other.raw(struct.pack("!ii", len(body) + 8, 196608) + body)
+        assert code(other.read()) == expected
+        assert other.is_closed()
+
+
 def parse(text: str, name: str = "") -> bytes:
     return f"{name}\0{text}\0".encode() + b"\0\0"
 

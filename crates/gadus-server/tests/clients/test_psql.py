@@ -1,9 +1,10 @@
 """psql and pgbench, as they come with PostgreSQL."""
 
 import getpass
+import subprocess
 
 import pytest
-from conftest import PASSWORD, Server, gadus, run
+from conftest import PASSWORD, Server, gadus, run, tool
 
 
 def psql(server: Server, *commands: str, fails: bool = False) -> str:
@@ -74,7 +75,7 @@ def test_errors_have_codes_and_places(server: Server):
         ("SELECT 1/0", "22012"),
         ("SELECT CAST('x' AS INT)", "22P02"),
         ("SELECT * FROM read_csv('/etc/passwd')", "42501"),
-        ("COPY (SELECT 1) TO '/tmp/x.csv'", "42501"),
+        ("COPY (SELECT 1) TO 'x.csv'", "42501"),
         ("SET nothing = 1", "42704"),
         ('SELECT * FROM "gadus.users"', "42P01"),
         ('DELETE FROM "gadus.users"', "42000"),
@@ -166,6 +167,35 @@ def test_describing(server: Server):
         words = command.replace("_", " ")
         printed = run("psql", *server.arguments, "-X", "-c", f"\\{words}", "shop")
         assert "ERROR" not in printed, f"{words}: {printed}"
+
+
+def test_savepoints_of_one_transaction_are_not_of_the_next(server: Server):
+    """What a transaction that has failed has locked is free at once."""
+    psql(server, "CREATE TABLE t (id INT PRIMARY KEY)")
+    script = """
+        BEGIN; SAVEPOINT a; COMMIT;
+        BEGIN;
+        INSERT INTO t VALUES (1);
+        SELECT 1/0;
+        \\! psql -X -h {folder} -U {user} -c "INSERT INTO t VALUES (1)" shop
+        ROLLBACK TO a;
+        ROLLBACK;
+    """.format(folder=server.folder, user=getpass.getuser())
+    printed = run("psql", *server.arguments, "-X", "-At", "shop", text=script)
+    assert "INSERT 0 1\nINSERT 0 1\n" in printed and "no savepoint" in printed, printed
+    assert psql(server, "SELECT count(*) FROM t") == "1\n"
+
+
+def test_passwords_are_changed_by_psql(server: Server, monkeypatch):
+    """It asks at the terminal; where there is none, it reads its input."""
+    done = subprocess.run(
+        [tool("psql"), *server.arguments, "-X", "-c", "\\password ada", "shop"],
+        input="new\nnew\n", capture_output=True, text=True, timeout=60, start_new_session=True,
+    )
+    assert done.returncode == 0, done.stderr
+    monkeypatch.setenv("PGPASSWORD", "new")
+    address = ["-h", "127.0.0.1", "-p", str(server.port), "-U", "ada", "-X", "-At"]
+    assert run("psql", *address, "-c", "SELECT 1", "shop") == "1\n"
 
 
 def test_names_of_columns(server: Server):

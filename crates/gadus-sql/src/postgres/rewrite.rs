@@ -49,6 +49,24 @@ impl Names<'_> {
     }
 }
 
+impl Names<'_> {
+    /// Whether a query reads tables of the catalog and no others: only there a subquery is known to have one
+    /// row for each, and no order that matters.
+    fn are_of_catalog(&self, select: &Select) -> bool {
+        let is_known = |relation: &TableFactor| match relation {
+            TableFactor::Table { name, args: None, .. } => {
+                self.of_catalog(name).is_some_and(|name| super::is_relation(&name))
+            }
+            _ => false,
+        };
+        let mut from = select.from.iter();
+        from.len() > 0
+            && from.all(|from| {
+                is_known(&from.relation) && from.joins.iter().all(|join| is_known(&join.relation))
+            })
+    }
+}
+
 impl Visitor for Names<'_> {
     type Break = ();
 
@@ -87,6 +105,12 @@ impl Visitor for Concern<'_> {
 
 /// PostgreSQL's function that gives each element of a list with its place.
 const EXPAND: &str = "information_schema._pg_expandarray";
+
+/// Whether a collation is how text is compared here.
+fn is_by_bytes(collation: &ObjectName) -> bool {
+    let name = collation.0.last().and_then(|part| part.as_ident());
+    name.is_some_and(|name| matches!(name.value.as_str(), "default" | "C" | "POSIX"))
+}
 
 /// What a cast to one of the catalog's types becomes.
 enum CatalogType {
@@ -145,7 +169,9 @@ impl VisitorMut for Expressions<'_> {
                 Some(CatalogType::Any) => *expr = std::mem::replace(&mut **inner, null()),
                 None => {}
             },
-            Expr::Collate { expr: inner, .. } => *expr = std::mem::replace(&mut **inner, null()),
+            Expr::Collate { expr: inner, collation } if is_by_bytes(collation) => {
+                *expr = std::mem::replace(&mut **inner, null())
+            }
             Expr::BinaryOp { op, .. } => {
                 if let BinaryOperator::PGCustomBinaryOperator(words) = op
                     && let Some(known) = words.last().and_then(|word| operator(word))
@@ -181,6 +207,9 @@ impl VisitorMut for Expressions<'_> {
                 {
                     *expr = match is_empty(select, self.0) {
                         true => call("make_array", Vec::new()),
+                        false if !self.0.are_of_catalog(select) => {
+                            return ControlFlow::Continue(());
+                        }
                         false => {
                             let gathered = call("array_agg", vec![value]);
                             select.projection = vec![SelectItem::UnnamedExpr(gathered)];
@@ -249,7 +278,7 @@ impl Queries<'_> {
         if is_grouped || select.from.is_empty() || select.projection.iter().any(has_aggregate) {
             return;
         }
-        let mut taken = Taken { queries: Vec::new(), before: self.subqueries };
+        let mut taken = Taken { names: &self.names, queries: Vec::new(), before: self.subqueries };
         for item in &mut select.projection {
             if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
                 let _ = VisitMut::visit(expr, &mut taken);
@@ -272,19 +301,23 @@ impl Queries<'_> {
 }
 
 /// The subqueries of an expression, replaced by names.
-struct Taken {
+struct Taken<'a> {
+    names: &'a Names<'a>,
     queries: Vec<(Ident, Box<Query>)>,
     before: usize,
 }
 
 const VALUE: &str = "value";
 
-impl VisitorMut for Taken {
+impl VisitorMut for Taken<'_> {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         let Expr::Subquery(query) = expr else { return ControlFlow::Continue(()) };
         let SetExpr::Select(select) = &mut *query.body else { return ControlFlow::Continue(()) };
+        if !self.names.are_of_catalog(select) {
+            return ControlFlow::Continue(());
+        }
         let [item] = select.projection.as_mut_slice() else { return ControlFlow::Continue(()) };
         let Some(value) = expression_of(item) else { return ControlFlow::Continue(()) };
         *item = SelectItem::ExprWithAlias { expr: value, alias: Ident::new(VALUE) };

@@ -55,6 +55,7 @@ const VARIABLES: &[Variable] = &[
     variable("is_superuser", "on", Takes::Nothing),
     variable("jit", "off", Takes::Boolean),
     variable("max_identifier_length", "63", Takes::Nothing),
+    variable("password_encryption", "scram-sha-256", Takes::Default(&["scramsha256", "on"])),
     variable("row_security", "on", Takes::Boolean),
     variable("search_path", "\"$user\", public", Takes::Any),
     variable("server_encoding", "UTF8", Takes::Nothing),
