@@ -8,8 +8,9 @@ use crate::error::{Failure, SqlState};
 use crate::listen::Peer;
 use crate::options::Authentication;
 use crate::protocol::Channel;
-use crate::scram::{Exchange, MECHANISM, Verifier, malformed};
+use crate::scram::{Binding, Exchange, MECHANISM, MECHANISM_BOUND, Verifier, malformed};
 use crate::server::Shared;
+use crate::tls::Encrypted;
 use bytes::{Buf, Bytes};
 use gadus::Connection;
 use std::ffi::CStr;
@@ -26,6 +27,7 @@ const REFUSAL_TIME: Duration = Duration::from_millis(250);
 pub(crate) async fn authenticate(
     channel: &mut Channel,
     peer: &Peer,
+    encrypted: Option<&Encrypted>,
     user: &str,
     connection: &Connection,
     shared: &Shared,
@@ -33,7 +35,10 @@ pub(crate) async fn authenticate(
     match (peer, shared.options.authentication) {
         (Peer::Unix(uid), _) => let_in_peer(*uid, user, connection),
         (Peer::Tcp(_), Authentication::Trust) => Ok(()),
-        (Peer::Tcp(_), Authentication::Scram) => scram(channel, user, connection).await,
+        (Peer::Tcp(_), Authentication::Scram) => {
+            let binding = encrypted.and_then(|encrypted| encrypted.binding.as_deref());
+            scram(channel, binding, user, connection).await
+        }
     }
 }
 
@@ -77,7 +82,12 @@ fn name_of(uid: u32) -> Option<String> {
 }
 
 /// RFC 5802, as PostgreSQL's manual describes it in its chapter on SASL.
-async fn scram(channel: &mut Channel, user: &str, connection: &Connection) -> Result<(), Failure> {
+async fn scram(
+    channel: &mut Channel,
+    binding: Option<&[u8]>,
+    user: &str,
+    connection: &Connection,
+) -> Result<(), Failure> {
     let refused = || {
         let text = format!("password authentication failed for user \"{user}\"");
         Failure::fatal(SqlState::INVALID_PASSWORD, text)
@@ -86,9 +96,19 @@ async fn scram(channel: &mut Channel, user: &str, connection: &Connection) -> Re
         Some(stored) => Verifier::read(stored).ok_or_else(refused)?,
         None => Verifier::made_up(user)?,
     };
-    channel.output.authentication_sasl(&[MECHANISM]);
+    match binding {
+        Some(_) => channel.output.authentication_sasl(&[MECHANISM_BOUND, MECHANISM]),
+        None => channel.output.authentication_sasl(&[MECHANISM]),
+    }
     channel.flush().await?;
-    let exchange = Exchange::begin(&first_message(channel).await?, verifier)?;
+    let (mechanism, first) = first_message(channel).await?;
+    let binding = match (binding, &mechanism[..]) {
+        (None, name) if name == MECHANISM.as_bytes() => Binding::None,
+        (Some(_), name) if name == MECHANISM.as_bytes() => Binding::Offered,
+        (Some(digest), name) if name == MECHANISM_BOUND.as_bytes() => Binding::Chosen(digest),
+        _ => return Err(malformed()),
+    };
+    let exchange = Exchange::begin(&first, verifier, binding)?;
     channel.output.authentication_step(CONTINUE, exchange.challenge());
     channel.flush().await?;
     let Some(answer) = exchange.finish(&password_message(channel).await?)? else {
@@ -100,17 +120,17 @@ async fn scram(channel: &mut Channel, user: &str, connection: &Connection) -> Re
 }
 
 /// The client's choice of mechanism, and its first message in it.
-async fn first_message(channel: &mut Channel) -> Result<Bytes, Failure> {
+async fn first_message(channel: &mut Channel) -> Result<(Bytes, Bytes), Failure> {
     let mut message = password_message(channel).await?;
     let end = message.iter().position(|byte| *byte == 0).ok_or_else(malformed)?;
     let mechanism = message.split_to(end);
     message.advance(1);
-    if mechanism != MECHANISM || message.len() < 4 {
+    if message.len() < 4 {
         return Err(malformed());
     }
     let length = message.get_i32();
     match usize::try_from(length) {
-        Ok(length) if length == message.len() => Ok(message),
+        Ok(length) if length == message.len() => Ok((mechanism, message)),
         _ => Err(malformed()),
     }
 }

@@ -4,6 +4,7 @@
 //!   are connections like any others, isolated by READ COMMITTED unless they say something else.
 //! - A client costs a task and no thread; statements that wait for locks or the disk have a thread while
 //!   they do.
+//! - Over TCP clients of other machines come encrypted, always, and prove who they are.
 //! - Packets are not trusted: what a client sends is bounded before it is kept, and checked before it is
 //!   read. Files of the server's machine are out of reach of its clients.
 //!
@@ -28,8 +29,10 @@ mod protocol;
 mod registry;
 mod scram;
 mod server;
+mod tls;
 mod values;
 
 pub use listen::Listen;
 pub use options::{Authentication, Limits, Options};
-pub use server::{Server, Stop};
+pub use server::{Control, Server};
+pub use tls::{Certificate, Tls};

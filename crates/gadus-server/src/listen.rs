@@ -4,7 +4,7 @@ use crate::protocol::Socket;
 use std::fmt;
 use std::fs;
 use std::io;
-use std::net::{SocketAddr, TcpListener as StdTcpListener, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpListener as StdTcpListener, ToSocketAddrs};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
 use std::path::{Path, PathBuf};
@@ -31,6 +31,15 @@ impl Listen {
         match self {
             Self::Tcp(address) => address.ip().is_loopback(),
             Self::Unix(_) => true,
+        }
+    }
+}
+
+impl Listen {
+    pub(crate) fn ip(&self) -> Option<IpAddr> {
+        match self {
+            Self::Tcp(address) => Some(address.ip()),
+            Self::Unix(_) => None,
         }
     }
 }
@@ -86,6 +95,16 @@ pub(crate) enum Peer {
     Tcp(SocketAddr),
     /// The number of the system's user.
     Unix(u32),
+}
+
+impl Peer {
+    /// Whether what it sends leaves the machine.
+    pub(crate) fn is_remote(&self) -> bool {
+        match self {
+            Self::Tcp(address) => !address.ip().to_canonical().is_loopback(),
+            Self::Unix(_) => false,
+        }
+    }
 }
 
 impl Listener {

@@ -1,6 +1,7 @@
 //! What a server is told before it starts.
 
 use crate::listen::Listen;
+use crate::tls::{Certificate, Tls};
 use std::time::Duration;
 
 /// Where a server listens, whom it lets in, and what it allows.
@@ -9,6 +10,8 @@ pub struct Options {
     pub(crate) listen: Vec<Listen>,
     pub(crate) authentication: Authentication,
     pub(crate) limits: Limits,
+    pub(crate) tls: Tls,
+    pub(crate) certificate: Option<Certificate>,
 }
 
 /// Whom a server lets in over TCP. On a Unix socket the system says who calls: users are let in under
@@ -55,8 +58,8 @@ impl Default for Limits {
 
 impl Default for Options {
     fn default() -> Self {
-        let (authentication, limits) = Default::default();
-        Self { listen: Vec::new(), authentication, limits }
+        let (listen, authentication, limits, tls, certificate) = Default::default();
+        Self { listen, authentication, limits, tls, certificate }
     }
 }
 
@@ -86,5 +89,26 @@ impl Options {
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
+    }
+
+    /// Says who comes encrypted.
+    #[must_use]
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.tls = tls;
+        self
+    }
+
+    /// Says what the server proves with who it is; needed where anybody comes encrypted.
+    #[must_use]
+    pub fn certificate(mut self, certificate: Certificate) -> Self {
+        self.certificate = Some(certificate);
+        self
+    }
+
+    /// Whether a client of TCP may come encrypted.
+    pub(crate) fn encrypts(&self) -> bool {
+        let is_reached = self.listen.iter().any(|listen| !listen.is_local());
+        let is_given = self.certificate.as_ref().is_some_and(Certificate::is_given);
+        is_reached || is_given || self.tls != Tls::Remote
     }
 }

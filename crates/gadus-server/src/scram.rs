@@ -1,7 +1,8 @@
 //! SCRAM-SHA-256, the server's side: RFC 5802 and RFC 7677, on the primitives of `ring`.
 //!
 //! - The password is never here: the client proves that it knows what the stored verifier was made from.
-//! - Channel binding is neither offered nor taken; a client that insists on it is refused.
+//! - On an encrypted connection the exchange may be bound to the server's certificate, so that nobody in
+//!   between can pass it on: `SCRAM-SHA-256-PLUS`, RFC 5802, section 6.
 
 use crate::error::{Failure, SqlState};
 use base64::Engine as _;
@@ -11,13 +12,27 @@ use ring::{digest, hmac};
 use std::sync::OnceLock;
 
 pub(crate) const MECHANISM: &str = "SCRAM-SHA-256";
+pub(crate) const MECHANISM_BOUND: &str = "SCRAM-SHA-256-PLUS";
 /// Of PostgreSQL's verifiers, so that one that is made up looks like one.
 const ITERATIONS: u32 = 4_096;
 const SALT_BYTES: usize = 16;
 const NONCE_BYTES: usize = 18;
 const KEY_BYTES: usize = digest::SHA256_OUTPUT_LEN;
-/// No channel binding: the header `n,,` in base64, and `y,,`.
-const BINDINGS: [(&str, &str); 2] = [("n,,", "biws"), ("y,,", "eSws")];
+/// Of clients that do not bind: they cannot, or think that the server cannot.
+const CANNOT: &str = "n,,";
+const SERVER_CANNOT: &str = "y,,";
+const BOUND: &str = "p=tls-server-end-point,,";
+
+/// What an exchange may be bound to, and whether the client chose that.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Binding<'a> {
+    /// There is nothing.
+    None,
+    /// The client chose the mechanism without.
+    Offered,
+    /// The digest of the server's certificate.
+    Chosen(&'a [u8]),
+}
 
 /// What is stored of a password.
 #[derive(Debug, Clone)]
@@ -35,7 +50,7 @@ pub(crate) struct Exchange {
     /// The client's first message without its header.
     first: String,
     /// The binding that its last message repeats.
-    binding: &'static str,
+    binding: String,
     nonce: String,
     challenge: String,
 }
@@ -83,21 +98,47 @@ impl Verifier {
     }
 }
 
+impl Binding<'_> {
+    /// A first message without its header, and what the last message repeats of it.
+    fn agreed<'m>(&self, message: &'m str) -> Result<(&'m str, String), Failure> {
+        let (header, digest) = match self {
+            Self::Chosen(digest) => (BOUND, *digest),
+            Self::None if message.starts_with(SERVER_CANNOT) => (SERVER_CANNOT, &[][..]),
+            Self::Offered if message.starts_with(SERVER_CANNOT) => {
+                let text = "the client believes that the server cannot bind the exchange to its \
+                            certificate, which it has offered: somebody may be in between";
+                return Err(Failure::fatal(SqlState::PROTOCOL_VIOLATION, text));
+            }
+            Self::None | Self::Offered => (CANNOT, &[][..]),
+        };
+        let first = message.strip_prefix(header).ok_or_else(malformed)?;
+        Ok((first, STANDARD.encode([header.as_bytes(), digest].concat())))
+    }
+}
+
 impl Exchange {
     /// Answers the client's first message.
     ///
     /// # Errors
-    /// `08P01` for what is none, or insists on channel binding.
-    pub(crate) fn begin(message: &[u8], verifier: Verifier) -> Result<Self, Failure> {
-        Self::with_nonce(message, verifier, &STANDARD.encode(random::<NONCE_BYTES>()?))
+    /// `08P01` for what is none, or where somebody in between has made the client believe that there is
+    /// nothing to bind to.
+    pub(crate) fn begin(
+        message: &[u8],
+        verifier: Verifier,
+        binding: Binding<'_>,
+    ) -> Result<Self, Failure> {
+        let nonce = STANDARD.encode(random::<NONCE_BYTES>()?);
+        Self::with_nonce(message, verifier, binding, &nonce)
     }
 
-    fn with_nonce(message: &[u8], verifier: Verifier, own_nonce: &str) -> Result<Self, Failure> {
+    fn with_nonce(
+        message: &[u8],
+        verifier: Verifier,
+        binding: Binding<'_>,
+        own_nonce: &str,
+    ) -> Result<Self, Failure> {
         let message = std::str::from_utf8(message).map_err(|_| malformed())?;
-        let binding = BINDINGS.iter().find_map(|(header, encoded)| {
-            message.strip_prefix(header).map(|first| (first, *encoded))
-        });
-        let (first, binding) = binding.ok_or_else(malformed)?;
+        let (first, binding) = binding.agreed(message)?;
         // `n=user,r=nonce`, and extensions, of which none is known. The name is that of the startup.
         let mut attributes = first.split(',');
         let user = attributes.next().and_then(|user| user.strip_prefix("n="));

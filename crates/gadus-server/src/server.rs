@@ -2,9 +2,11 @@
 
 use crate::connection::serve;
 use crate::listen::{Listen, Listener};
-use crate::options::Options;
+use crate::options::{Authentication, Options};
 use crate::registry::Registry;
+use crate::tls::Identity;
 use gadus::Database;
+use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +23,8 @@ pub(crate) struct Shared {
     pub(crate) database: Database,
     pub(crate) options: Options,
     pub(crate) registry: Arc<Registry>,
+    /// None where nobody comes encrypted.
+    pub(crate) identity: Option<Identity>,
 }
 
 /// A database that listens for clients of PostgreSQL's protocol.
@@ -30,19 +34,28 @@ pub struct Server {
     shared: Arc<Shared>,
     listeners: Vec<Listener>,
     places: Vec<Listen>,
-    stop: Stop,
+    stop: Arc<watch::Sender<bool>>,
 }
 
-/// Stops a server, from any thread.
+/// What may be told to a server that runs, from any thread.
 #[derive(Debug, Clone)]
-pub struct Stop {
-    sender: Arc<watch::Sender<bool>>,
+pub struct Control {
+    stop: Arc<watch::Sender<bool>>,
+    shared: Arc<Shared>,
 }
 
-impl Stop {
+impl Control {
     /// Lets statements that run come to their end, for a while, and closes all connections.
     pub fn stop(&self) {
-        self.sender.send_replace(true);
+        self.stop.send_replace(true);
+    }
+
+    /// Reads the certificate and its key anew, for connections from now on.
+    ///
+    /// # Errors
+    /// When they cannot be read; those before stay in use.
+    pub fn reload(&self) -> io::Result<()> {
+        self.shared.identity.as_ref().map_or(Ok(()), Identity::reload)
     }
 }
 
@@ -56,12 +69,13 @@ impl Server {
         if options.listen.is_empty() {
             return refused("a server needs a place to listen at".to_owned());
         }
-        if let Some(open) = options.listen.iter().find(|listen| !listen.is_local()) {
+        let open = options.listen.iter().find(|listen| !listen.is_local());
+        if let (Some(open), Authentication::Trust) = (open, options.authentication) {
             return refused(format!(
-                "{open} is reached by other machines, and there is no encryption yet: listen on \
-                 loopback or on a Unix socket, and let ssh or a proxy with TLS forward to it"
+                "{open} is reached by other machines: who comes from there is asked for a password"
             ));
         }
+        let identity = identity(&options)?;
         let runtime =
             Builder::new_multi_thread().thread_name("gadus-server").enable_all().build()?;
         let listeners = {
@@ -74,8 +88,8 @@ impl Server {
             options.listen.iter().map(bind).collect::<io::Result<Vec<_>>>()?
         };
         let places = listeners.iter().map(Listener::place).collect::<io::Result<Vec<_>>>()?;
-        let shared = Shared { database, options, registry: Arc::default() };
-        let stop = Stop { sender: Arc::new(watch::channel(false).0) };
+        let shared = Shared { database, options, registry: Arc::default(), identity };
+        let stop = Arc::new(watch::channel(false).0);
         Ok(Self { runtime, shared: Arc::new(shared), listeners, places, stop })
     }
 
@@ -85,10 +99,16 @@ impl Server {
         &self.places
     }
 
+    /// The SHA-256 of the certificate that clients see; none where nobody comes encrypted.
+    #[must_use]
+    pub fn fingerprint(&self) -> Option<String> {
+        self.shared.identity.as_ref().map(Identity::fingerprint)
+    }
+
     /// What stops it.
     #[must_use]
-    pub fn stop_handle(&self) -> Stop {
-        self.stop.clone()
+    pub fn control(&self) -> Control {
+        Control { stop: self.stop.clone(), shared: self.shared.clone() }
     }
 
     /// Serves clients until it is stopped.
@@ -102,11 +122,11 @@ impl Server {
             let mut accepting = JoinSet::new();
             let (ended, mut all_ended) = tokio::sync::mpsc::channel::<()>(1);
             for listener in listeners {
-                let (shared, stop) = (shared.clone(), stop.sender.subscribe());
+                let (shared, stop) = (shared.clone(), stop.subscribe());
                 accepting.spawn(accept(listener, shared, stop, ended.clone()));
             }
             drop(ended);
-            let mut stopped = stop.sender.subscribe();
+            let mut stopped = stop.subscribe();
             // Its sender is this server's.
             let _ = stopped.wait_for(|stopped| *stopped).await;
             accepting.join_all().await;
@@ -121,6 +141,27 @@ impl Server {
         tracing::info!("stopped");
         Ok(())
     }
+}
+
+/// What the server proves with who it is, where anybody comes encrypted.
+fn identity(options: &Options) -> io::Result<Option<Identity>> {
+    if !options.encrypts() {
+        return Ok(None);
+    }
+    let Some(certificate) = &options.certificate else {
+        let text = "clients are to come encrypted, which needs a certificate";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    };
+    // By which clients may know this machine.
+    let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
+    let addresses = options.listen.iter().filter_map(Listen::ip);
+    names.extend(addresses.filter(|ip| !ip.is_unspecified()).map(|ip| ip.to_string()));
+    if let Ok(host) = std::fs::read_to_string("/proc/sys/kernel/hostname") {
+        names.insert(0, host.trim().to_owned());
+    }
+    let mut known = HashSet::new();
+    names.retain(|name| !name.is_empty() && known.insert(name.clone()));
+    Identity::new(certificate.clone(), &names).map(Some)
 }
 
 /// Lets in whoever calls, until the server is stopped. What is dropped by the last connection says that

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use gadus::{Database, Options};
-use gadus_server::{Authentication, Limits, Listen, Server};
+use gadus_server::{Authentication, Certificate, Control, Limits, Listen, Server, Tls};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
@@ -19,10 +19,13 @@ use crate::failure::Failure;
   gadus serve shop.gadus --listen unix:/run/gadus          psql -h /run/gadus
   gadus shop.gadus -c \"CREATE USER ada PASSWORD '...'\"     a user for TCP
   gadus serve shop.gadus --trust                           for tries on this machine
+  gadus serve shop.gadus --listen 0.0.0.0:5433             for other machines, encrypted
 
 Over TCP a client is asked for a user and a password of the database. Over a Unix socket the system says
 who calls: users are let in under their own name, and whoever runs the server is always.
-SIGTERM and Ctrl-C let statements that run come to their end, for up to 10 seconds.
+From other machines everybody comes encrypted. Without --tls-certificate a certificate is made at the first
+start and kept in FILE-tls.pem, with its key; psql's channel_binding=require then proves the server's identity.
+SIGHUP reads the certificate anew. SIGTERM and Ctrl-C let statements that run come to their end, for up to 10 seconds.
 Other processes go on using the file meanwhile.")]
 pub(crate) struct Serve {
     /// The database; made where there is none
@@ -30,6 +33,15 @@ pub(crate) struct Serve {
     /// Where to listen: ADDRESS:PORT, or unix:PATH of a socket or a folder for it
     #[arg(long, value_name = "PLACE", default_value = "127.0.0.1:5433")]
     listen: Vec<Listen>,
+    /// Who on this machine comes encrypted; others always do
+    #[arg(long, value_name = "WHO", value_enum)]
+    tls: Option<LocalTls>,
+    /// The server's certificate in PEM, with those up to its authority's
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// The key of the certificate, which nobody else may read
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
     /// Let everybody on this machine in, under any name, without a password
     #[arg(long)]
     trust: bool,
@@ -42,6 +54,37 @@ pub(crate) struct Serve {
     /// End statements that take longer, such as 30s, unless the client says something else
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     statement_timeout: Option<Duration>,
+}
+
+/// Who on this machine comes encrypted.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LocalTls {
+    /// Who asks
+    Offered,
+    /// Everybody who comes over TCP
+    Required,
+}
+
+impl Serve {
+    /// The certificate that is given, or one beside the database.
+    fn certificate(&self) -> Certificate {
+        match (&self.tls_certificate, &self.tls_key) {
+            (Some(certificate), Some(key)) => Certificate::given(certificate, key),
+            _ => {
+                let mut path = self.file.clone().into_os_string();
+                path.push("-tls.pem");
+                Certificate::made_at(path)
+            }
+        }
+    }
+
+    fn tls(&self) -> Tls {
+        match self.tls {
+            None => Tls::Remote,
+            Some(LocalTls::Offered) => Tls::Offered,
+            Some(LocalTls::Required) => Tls::Required,
+        }
+    }
 }
 
 pub(crate) fn run(command: &Serve) -> Result<(), Failure> {
@@ -58,19 +101,37 @@ pub(crate) fn run(command: &Serve) -> Result<(), Failure> {
     };
     let authentication = if command.trust { Authentication::Trust } else { Authentication::Scram };
     let options = gadus_server::Options::new().limits(limits).authentication(authentication);
+    let options = options.tls(command.tls()).certificate(command.certificate());
     let options = command.listen.iter().cloned().fold(options, gadus_server::Options::listen);
     let server = Server::bind(database, options)?;
     for place in server.addresses() {
         writeln!(io::stderr(), "{} listens at {place}", command.file.display())?;
     }
-    let stop = server.stop_handle();
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    if let Some(fingerprint) = server.fingerprint() {
+        writeln!(io::stderr(), "its certificate has the SHA-256 {fingerprint}")?;
+    }
+    obey_signals(server.control())?;
+    Ok(server.run()?)
+}
+
+/// Stops the server as SIGTERM and Ctrl-C ask, and reads its certificate anew as SIGHUP does.
+fn obey_signals(control: Control) -> io::Result<()> {
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     gadus_base::spawn("signals", move || {
-        for _ in &mut signals {
-            stop.stop();
+        for signal in &mut signals {
+            if signal != SIGHUP {
+                control.stop();
+                continue;
+            }
+            let told = match control.reload() {
+                Ok(()) => writeln!(io::stderr(), "the certificate was read anew"),
+                Err(error) => writeln!(io::stderr(), "the certificate stays: {error}"),
+            };
+            // Nobody reads what the server says.
+            let _ = told;
         }
     })?;
-    Ok(server.run()?)
+    Ok(())
 }
 
 /// Each connection is an open file: takes as many as the system lets this process have.

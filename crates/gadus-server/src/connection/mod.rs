@@ -6,6 +6,7 @@
 mod copy_in;
 mod copy_out;
 mod extended;
+mod opening;
 mod portal;
 mod simple;
 mod transaction;
@@ -13,11 +14,12 @@ mod transaction;
 use crate::authenticate::authenticate;
 use crate::error::{Failure, SqlState};
 use crate::listen::Peer;
-use crate::protocol::{Channel, Frame, Message, Opening, Socket, Startup};
+use crate::protocol::{Channel, Frame, Message, Socket, Startup};
 use crate::registry::Registered;
 use crate::server::Shared;
 use extended::Parsed;
 use gadus::{Connection, FileAccess, Isolation, POSTGRES_VERSION, SessionOptions, Value};
+use opening::{Opened, opened};
 use portal::Portal;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -95,23 +97,9 @@ async fn let_in(
     shared: &Shared,
     has_place: bool,
 ) -> Result<Option<(Connection, Registered)>, Failure> {
-    let mut refused_encryption = [false; 2];
-    let startup = loop {
-        let refused = match channel.opening().await? {
-            None => return Ok(None),
-            Some(Opening::Cancel { process, secret }) => {
-                shared.registry.cancel(process, secret);
-                return Ok(None);
-            }
-            Some(Opening::Encrypt) => &mut refused_encryption[0],
-            Some(Opening::EncryptByGss) => &mut refused_encryption[1],
-            Some(Opening::Start(startup)) => break startup,
-        };
-        if std::mem::replace(refused, true) {
-            let text = "encryption was asked for twice";
-            return Err(Failure::fatal(SqlState::PROTOCOL_VIOLATION, text));
-        }
-        channel.send_byte(b'N').await?;
+    let (startup, encrypted) = match opened(channel, peer, shared).await? {
+        Opened::Start(startup, encrypted) => (startup, encrypted),
+        Opened::Done => return Ok(None),
     };
     let Some(user) = startup.get("user").filter(|user| !user.is_empty()) else {
         let text = "a first message names no user";
@@ -125,7 +113,7 @@ async fn let_in(
         channel.output.negotiate_version(0, &startup.protocol_options);
     }
     let connection = shared.database.connect_with(SESSION);
-    authenticate(channel, peer, user, &connection, shared).await?;
+    authenticate(channel, peer, encrypted.as_ref(), user, &connection, shared).await?;
     settle(&connection, &startup, shared).await?;
     let registered = shared.registry.register(connection.cancel_handle())?;
     channel.output.authentication_ok();

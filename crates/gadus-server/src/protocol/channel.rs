@@ -10,9 +10,10 @@ use crate::error::{Failure, SqlState};
 use bytes::{Buf, Bytes, BytesMut};
 use std::future::poll_fn;
 use std::io;
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 use std::pin::Pin;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio_rustls::TlsAcceptor;
 
 /// Bytes that one read takes at most.
 const READ_BYTES: usize = 16 << 10;
@@ -20,6 +21,8 @@ const READ_BYTES: usize = 16 << 10;
 const WRITE_BYTES: usize = 64 << 10;
 /// Bytes that a client may send ahead while a statement runs.
 const AHEAD_BYTES_MAX: usize = 1 << 20;
+/// The first byte of TLS: a record of its handshake. No length of a first message begins with it.
+const HANDSHAKE: u8 = 0x16;
 
 /// What connects to a client.
 pub(crate) trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -85,6 +88,9 @@ impl Channel {
     /// The first message, or the one after encryption was agreed; none at the end.
     pub(crate) async fn opening(&mut self) -> Result<Option<Opening>, Failure> {
         loop {
+            if self.input.first() == Some(&HANDSHAKE) {
+                return Ok(Some(Opening::Handshake));
+            }
             if let Some(length) = self.input.first_chunk() {
                 let length = self.checked_length(i32::from_be_bytes(*length), OPENING_BYTES_MAX)?;
                 if self.input.len() >= length {
@@ -150,6 +156,35 @@ impl Channel {
     /// Sends what has gathered, when it is much.
     pub(crate) async fn flush_much(&mut self) -> io::Result<()> {
         if self.output.len() >= WRITE_BYTES { self.flush().await } else { Ok(()) }
+    }
+
+    /// Agrees on encryption, as the server; gives what the client says that it speaks. What has come is the
+    /// beginning of the handshake.
+    ///
+    /// # Errors
+    /// The client is lost where it gives up, or nothing can be agreed on.
+    pub(crate) async fn encrypt(
+        &mut self,
+        acceptor: &TlsAcceptor,
+    ) -> Result<Option<Vec<u8>>, Failure> {
+        let mut plain = mem::replace(&mut self.socket, Box::new(tokio::io::empty()));
+        let begun = mem::take(&mut self.input);
+        if !begun.is_empty() {
+            let (reader, writer) = tokio::io::split(plain);
+            let reader = AsyncReadExt::chain(io::Cursor::new(begun.freeze()), reader);
+            plain = Box::new(tokio::io::join(reader, writer));
+        }
+        let encrypted = acceptor.accept(plain).await.inspect_err(|error| {
+            tracing::info!(%error, "no encryption was agreed on");
+        })?;
+        let spoken = encrypted.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
+        self.socket = Box::new(encrypted);
+        Ok(spoken)
+    }
+
+    /// Whether bytes have come that nobody has read.
+    pub(crate) fn has_input(&self) -> bool {
+        !self.input.is_empty()
     }
 
     /// One byte that is no message: the answer to a request for encryption.

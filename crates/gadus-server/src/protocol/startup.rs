@@ -15,8 +15,13 @@ const CANCEL: i32 = 80_877_102;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
     Encrypt,
+    /// Encryption begins without being asked for.
+    Handshake,
     EncryptByGss,
-    Cancel { process: u32, secret: u32 },
+    Cancel {
+        process: u32,
+        secret: u32,
+    },
     Start(Startup),
 }
 

@@ -1,6 +1,7 @@
 //! The exchange of the standard, and what is none.
 
-use super::{Exchange, Verifier};
+use super::{Binding, Exchange, Verifier};
+use base64::Engine as _;
 
 /// Of the password `pencil`, with the salt of RFC 7677, section 3.
 const STORED: &str = "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==\
@@ -12,7 +13,7 @@ const LAST: &str = "c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,
 
 fn exchange() -> Exchange {
     let verifier = Verifier::read(STORED).expect("a verifier");
-    Exchange::with_nonce(FIRST, verifier, NONCE).expect("a first message")
+    Exchange::with_nonce(FIRST, verifier, Binding::None, NONCE).expect("a first message")
 }
 
 /// The exchange of RFC 7677, section 3.
@@ -40,8 +41,44 @@ fn everything_else_is_not() {
     }
     for first in [&b""[..], b"p=tls-unique,,n=,r=a", b"n,,r=a", b"n,,n=,r=", b"n,,n=,r=a,x=b"] {
         let verifier = Verifier::made_up("ada").expect("made up");
-        assert!(Exchange::begin(first, verifier).is_err(), "{first:?}");
+        assert!(Exchange::begin(first, verifier, Binding::None).is_err(), "{first:?}");
     }
+}
+
+/// RFC 5802, section 6: what may be said of channel binding where it is not there, offered, and chosen.
+#[test]
+fn an_exchange_is_bound_as_both_sides_say() {
+    let begins = |header: &str, binding| {
+        let verifier = Verifier::made_up("ada").expect("made up");
+        Exchange::begin(format!("{header}n=,r=a").as_bytes(), verifier, binding)
+    };
+    let digest = Binding::Chosen(b"digest");
+    let bound = "p=tls-server-end-point,,";
+    for (header, binding) in
+        [("n,,", Binding::None), ("y,,", Binding::None), ("n,,", Binding::Offered), (bound, digest)]
+    {
+        assert!(begins(header, binding).is_ok(), "{header} {binding:?}");
+    }
+    for (header, binding) in [
+        (bound, Binding::None),
+        ("y,,", Binding::Offered),
+        (bound, Binding::Offered),
+        ("n,,", digest),
+        ("y,,", digest),
+        ("p=tls-unique,,", digest),
+    ] {
+        assert!(begins(header, binding).is_err(), "{header} {binding:?}");
+    }
+    let exchange = begins(bound, digest).expect("bound");
+    let nonce = exchange.nonce.clone();
+    let last = |text: &str| {
+        let encoded = super::STANDARD.encode(text);
+        format!("c={encoded},r={nonce},p={}", super::STANDARD.encode([0; 32]))
+    };
+    // A wrong password is told apart from what belongs to another certificate.
+    let own = last("p=tls-server-end-point,,digest");
+    assert_eq!(exchange.finish(own.as_bytes()).expect("well formed"), None);
+    assert!(exchange.finish(last("p=tls-server-end-point,,others").as_bytes()).is_err());
 }
 
 #[test]

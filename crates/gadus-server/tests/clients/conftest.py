@@ -28,6 +28,7 @@ class Server:
     port: int
     folder: Path
     lines: list[str] = field(default_factory=list)
+    said: threading.Condition = field(default_factory=threading.Condition)
 
     @property
     def url(self) -> str:
@@ -37,6 +38,19 @@ class Server:
     def arguments(self) -> list[str]:
         """Of programs such as psql, over the Unix socket, as who runs the tests."""
         return ["-h", str(self.folder), "-U", getpass.getuser()]
+
+    def listen_to(self) -> None:
+        """Keeps what it says; nobody else reads it."""
+        for line in self.process.stderr:
+            with self.said:
+                self.lines.append(line)
+                self.said.notify_all()
+
+    def wait_for(self, pattern: str) -> None:
+        """Waits until it has said so."""
+        with self.said:
+            found = self.said.wait_for(lambda: re.search(pattern, "".join(self.lines)), timeout=60)
+            assert found, self.lines
 
     def stop(self, with_signal: int = signal.SIGTERM) -> int:
         if self.process.poll() is None:
@@ -64,10 +78,13 @@ def tool(name: str) -> str:
     return found
 
 
-def run(name: str, *arguments: str, text: str | None = None, fails: bool = False) -> str:
+def run(
+    name: str, *arguments: str, text: str | None = None, fails: bool = False, **environment: str
+) -> str:
     """Runs one of PostgreSQL's programs to its end; returns all that it prints."""
     done = subprocess.run(
-        [tool(name), *arguments], input=text, capture_output=True, text=True, timeout=300
+        [tool(name), *arguments], input=text, capture_output=True, text=True, timeout=300,
+        env={**os.environ, **environment},
     )
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -92,9 +109,7 @@ def start(folder: Path, *options: str) -> Server:
         if found := re.search(r"listens at 127\.0\.0\.1:(\d+)", line):
             server.port = int(found[1])
     assert server.port, server.lines
-    # Nobody else reads what it says.
-    reader = threading.Thread(target=server.lines.extend, args=(process.stderr,), daemon=True)
-    reader.start()
+    threading.Thread(target=server.listen_to, daemon=True).start()
     return server
 
 
