@@ -28,6 +28,7 @@ mod checked;
 mod compiled;
 mod error;
 mod kept;
+mod lists;
 mod postgres;
 mod progress;
 mod provider;
@@ -39,6 +40,7 @@ mod split;
 mod types;
 mod value;
 
+pub use lists::list_elements;
 pub use progress::ProgressReading;
 pub use rows::RowStream;
 pub use session::{

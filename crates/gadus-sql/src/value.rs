@@ -3,10 +3,12 @@
 //! - A value becomes a datum of a column only when the column can hold it exactly, or by an
 //!   assignment cast that fails rather than change it beyond rounding.
 
-use arrow::array::{Array, ArrayRef};
+use arrow::array::{Array, ArrayRef, new_empty_array};
 use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::DataType;
 use arrow::util::display::FormatOptions;
 use datafusion::common::ScalarValue;
+use datafusion::common::utils::SingleRowListArrayBuilder;
 use gadus_engine::{ColumnType, Datum, Error, ErrorKind, Result, datum_from_array};
 
 /// A parameter or literal of a statement.
@@ -34,6 +36,8 @@ pub enum Value {
     Timestamp(i64),
     /// Microseconds since 1970-01-01 00:00 UTC.
     TimestampUtc(i64),
+    /// The elements of a list, of one type.
+    List(ArrayRef),
 }
 
 macro_rules! value_from {
@@ -56,6 +60,20 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 }
 
 impl Value {
+    /// A list of values, each as this type.
+    ///
+    /// # Errors
+    /// When a value is none of the type.
+    pub fn list(of: &DataType, values: impl IntoIterator<Item = Self>) -> Result<Self> {
+        let cast = |value: Self| value.to_scalar().cast_to(of);
+        let scalars = values.into_iter().map(cast).collect::<datafusion::common::Result<Vec<_>>>();
+        let scalars = scalars.map_err(crate::error::from_datafusion)?;
+        if scalars.is_empty() {
+            return Ok(Self::List(new_empty_array(of)));
+        }
+        ScalarValue::iter_to_array(scalars).map(Self::List).map_err(crate::error::from_datafusion)
+    }
+
     /// The value as DataFusion wants it.
     pub(crate) fn to_scalar(&self) -> ScalarValue {
         match self {
@@ -71,6 +89,9 @@ impl Value {
             Self::Timestamp(value) => ScalarValue::TimestampMicrosecond(Some(*value), None),
             Self::TimestampUtc(value) => {
                 ScalarValue::TimestampMicrosecond(Some(*value), Some("UTC".into()))
+            }
+            Self::List(values) => {
+                SingleRowListArrayBuilder::new(values.clone()).build_list_scalar()
             }
         }
     }

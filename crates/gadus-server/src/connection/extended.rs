@@ -5,7 +5,7 @@ use super::Client;
 use super::portal::{Portal, State};
 use crate::error::{Failure, SqlState};
 use crate::protocol::{Bind, Target};
-use crate::values::{Type, checked_format, fields, oid_of, parameter};
+use crate::values::{Type, checked_format, fields, parameter, parameter_oid_of};
 use gadus::{Statement, StatementKind, Value, split_statements};
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ impl Client {
             let description = self.watched(statement.describe()).await?;
             for (oid, decided) in given.iter_mut().zip(&description.parameters) {
                 if let Some(decided) = decided.as_ref().filter(|_| *oid == 0) {
-                    *oid = oid_of(decided);
+                    *oid = parameter_oid_of(decided);
                 }
             }
         }

@@ -275,6 +275,8 @@ impl Client {
         }
         self.channel.output.error(&failure);
         self.skips = true;
+        // Who asked for what there is waits for it, and its Flush is skipped.
+        self.channel.flush().await?;
         self.fail_block().await
     }
 

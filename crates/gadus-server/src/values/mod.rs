@@ -4,6 +4,7 @@
 //!   type is sent as text.
 
 mod binary;
+mod list;
 mod numeric;
 mod parameter;
 mod text;
@@ -12,7 +13,7 @@ mod types;
 pub(crate) use binary::binary_writer;
 pub(crate) use parameter::{hex, parameter};
 pub(crate) use text::text_writer;
-pub(crate) use types::{Type, modifier, oid_of};
+pub(crate) use types::{Type, modifier, oid_of, parameter_oid_of};
 
 use crate::error::{Failure, SqlState};
 use crate::protocol::Field;

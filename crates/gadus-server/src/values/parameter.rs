@@ -1,6 +1,7 @@
 //! Parameters that clients send, as values of statements.
 
 use super::binary::{EPOCH_DAYS, EPOCH_MICROSECONDS};
+use super::list::list;
 use super::{Type, numeric};
 use crate::error::{Failure, SqlState};
 use arrow::array::timezone::Tz;
@@ -15,6 +16,9 @@ use gadus::Value;
 /// `22P02` and `22003` for text that is no such value, `22P03` for wrong binary forms, `22021` for text
 /// that is not UTF-8, `0A000` for types that are not known.
 pub(crate) fn parameter(oid: u32, format: i16, bytes: &[u8]) -> Result<Value, Failure> {
+    if let Some(element) = Type::of_elements(oid) {
+        return list(element, format, bytes);
+    }
     // Not determined is text, as everywhere.
     let Some(known) = Type::of(if oid == 0 { Type::Text.oid() } else { oid }) else {
         let text = format!("parameters of the type with the number {oid}");
@@ -28,7 +32,7 @@ pub(crate) fn parameter(oid: u32, format: i16, bytes: &[u8]) -> Result<Value, Fa
 }
 
 /// Text that can be a value: UTF-8 without NUL.
-fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
+pub(super) fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
     let text = std::str::from_utf8(bytes).map_err(|error| Failure::encoding(&error))?;
     match text.contains('\0') {
         true => Err(Failure::new(SqlState::NOT_IN_REPERTOIRE, "a text holds the character 0")),

@@ -6,7 +6,7 @@ use arrow::array::{
     Int8Array, Int64Array, ListArray, RecordBatch, StringArray, TimestampMicrosecondArray,
     UInt64Array,
 };
-use arrow::datatypes::Int32Type;
+use arrow::datatypes::{DataType, Int32Type};
 use bytes::BytesMut;
 use gadus::Value;
 use std::sync::Arc;
@@ -29,6 +29,50 @@ fn texts(column: impl arrow::array::Array + 'static) -> Vec<String> {
         value.map_or("NULL".to_owned(), |bytes| String::from_utf8(bytes).expect("text"))
     };
     sent(Arc::new(column), 0).into_iter().map(text).collect()
+}
+
+#[test]
+fn lists_are_read_in_both_forms() {
+    let list = |oid, format, bytes: &[u8]| parameter(oid, format, bytes);
+    let expected = Value::list(&DataType::Int32, [Value::Integer(1), Value::Null]).expect("a list");
+    assert_eq!(list(1007, 0, b"{1,NULL}").expect("text"), expected);
+    let mut bytes = [1, 1, 23, 2, 1, 4, 1].map(i32::to_be_bytes).concat();
+    bytes.extend((-1_i32).to_be_bytes());
+    assert_eq!(list(1007, 1, &bytes).expect("binary"), expected);
+    let none = [0, 0, 23].map(i32::to_be_bytes).concat();
+    assert_eq!(
+        list(1007, 1, &none).expect("binary"),
+        Value::list(&DataType::Int32, []).expect("empty")
+    );
+    let decimals = [Value::Decimal(15, 1), Value::Decimal(225, 2)];
+    let expected = Value::list(&DataType::Decimal128(38, 2), decimals).expect("a list");
+    assert_eq!(list(1231, 0, b"{1.5, 2.25}").expect("text"), expected);
+    for end in 0..bytes.len() {
+        let failure = list(1007, 1, &bytes[..end]).expect_err("too short");
+        assert_eq!(failure.code.text(), "22P03", "{end}");
+    }
+    for (numbers, code) in [
+        (vec![1, 0, 23, i32::MAX, 1], "22P03"),
+        (vec![1, 0, 23, -1, 1], "22P03"),
+        (vec![1, 0, 23, 1, 1, i32::MAX], "22P03"),
+        (vec![1, 0, 20, 0, 1], "22P03"),
+        (vec![0, 0, 23, 7], "22P03"),
+        (vec![2, 0, 23, 1, 1, 1, 1], "0A000"),
+        (vec![i32::MAX, 0, 23], "0A000"),
+    ] {
+        let bytes = numbers.iter().flat_map(|number| number.to_be_bytes()).collect::<Vec<_>>();
+        let failure = list(1007, 1, &bytes).expect_err("no list");
+        assert_eq!(failure.code.text(), code, "{numbers:?}");
+    }
+    for (text, code) in
+        [("1", "22P02"), ("{x}", "22P02"), ("{{1}}", "22P02"), ("{99999999999}", "22003")]
+    {
+        assert_eq!(
+            list(1007, 0, text.as_bytes()).expect_err("no list").code.text(),
+            code,
+            "{text}"
+        );
+    }
 }
 
 #[test]

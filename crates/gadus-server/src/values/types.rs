@@ -1,6 +1,6 @@
 //! PostgreSQL's types that values are sent and received as, and their numbers in its catalog.
 
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
 
 /// A type of PostgreSQL's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +59,11 @@ impl Type {
         TYPES.iter().find(|known| known.1 == oid).map(|known| known.0)
     }
 
+    /// The type of the elements of a list with this number; none where it is no list known here.
+    pub(crate) fn of_elements(oid: u32) -> Option<Self> {
+        TYPES.iter().find(|known| known.4 == oid).map(|known| known.0)
+    }
+
     fn row(self) -> &'static (Self, u32, i16, &'static str, u32) {
         TYPES.iter().find(|known| known.0 == self).unwrap_or(&TYPES[0])
     }
@@ -74,6 +79,26 @@ impl Type {
 
     pub(crate) fn name(self) -> &'static str {
         self.row().3
+    }
+
+    /// The Arrow type of lists of such values; decimals have as many digits behind the point as needed.
+    pub(super) fn arrow(self, scale: i8) -> DataType {
+        match self {
+            Self::Bool => DataType::Boolean,
+            Self::Int2 => DataType::Int16,
+            Self::Int4 => DataType::Int32,
+            Self::Int8 | Self::Oid => DataType::Int64,
+            Self::Float4 => DataType::Float32,
+            Self::Float8 => DataType::Float64,
+            Self::Numeric => DataType::Decimal128(38, scale),
+            Self::Bytea => DataType::Binary,
+            Self::Date => DataType::Date32,
+            Self::Time => DataType::Time64(TimeUnit::Microsecond),
+            Self::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+            Self::Timestamptz => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+            Self::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
+            _ => DataType::Utf8,
+        }
     }
 
     /// The type that values of an Arrow type are sent as; none for lists.
@@ -116,6 +141,16 @@ pub(crate) fn oid_of(data_type: &DataType) -> u32 {
             element.row().4
         }
         other => Type::of_arrow(other).unwrap_or(Type::Text).oid(),
+    }
+}
+
+/// The number of the type that parameters of an Arrow type are sent as. PostgreSQL's one type of numbers
+/// without a sign is its `oid`.
+pub(crate) fn parameter_oid_of(data_type: &DataType) -> u32 {
+    match data_type {
+        DataType::UInt32 => Type::Oid.oid(),
+        DataType::List(of) if *of.data_type() == DataType::UInt32 => Type::Oid.row().4,
+        other => oid_of(other),
     }
 }
 

@@ -77,6 +77,14 @@ public final class Jdbc {
                 }
             }
         }
+        try (PreparedStatement query = connection.prepareStatement("SELECT count(*) FROM t WHERE id = ANY (?)")) {
+            query.setArray(1, connection.createArrayOf("int4", new Object[] {1, 2, 500, null}));
+            for (int time = 0; time < 10; time++) {
+                try (ResultSet row = query.executeQuery()) {
+                    check(row.next() && row.getInt(1) == 2, "ANY");
+                }
+            }
+        }
         fails(connection, "INSERT INTO t (id) VALUES (1)", "23505");
         fails(connection, "SELECT * FROM nowhere", "42P01");
     }

@@ -22,6 +22,10 @@ async function main(connectionString) {
     const named = { name: "by id", text: "SELECT id FROM t WHERE id = $1", values: [id] };
     assert.deepStrictEqual((await client.query(named)).rows, [{ id }]);
   }
+  for (const [column, list] of [["id", [1, 2, 9, null]], ["coalesce(name, '')", ["grün\n", '"', ""]]]) {
+    const found = await client.query(`SELECT id FROM t WHERE ${column} = ANY($1) ORDER BY id`, [list]);
+    assert.deepStrictEqual(found.rows, [{ id: 1 }, { id: 2 }]);
+  }
   await assert.rejects(client.query("INSERT INTO t (id) VALUES (1)"), { code: "23505" });
   await assert.rejects(client.query("SELECT * FROM nowhere"), { code: "42P01" });
   await client.query("BEGIN");

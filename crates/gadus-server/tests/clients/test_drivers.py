@@ -43,6 +43,26 @@ def test_psycopg_values(server: Server, binary: bool):
         assert connection.execute("SELECT count(*) FROM t").fetchone() == (2,)
 
 
+@pytest.mark.parametrize("binary", [False, True])
+def test_psycopg_lists(server: Server, binary: bool):
+    with psycopg.connect(server.url) as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, s TEXT, d DECIMAL(8, 2), at DATE)")
+        connection.execute("INSERT INTO t SELECT n, 's' || n, n / 4.0, DATE '2024-01-01' FROM range(100) r(n)")
+        place = "%b" if binary else "%t"
+        for column, values, expected in [
+            ("id", [1, 2, 500], 2),
+            ("id", [], 0),
+            ("id", [2**40], 0),
+            ("s", ["s1", "s2", 'a"b,{}', None], 2),
+            ("d", [decimal.Decimal("0.25"), decimal.Decimal("1.5")], 2),
+            ("at", [dt.date(2024, 1, 1)], 100),
+        ]:
+            found = connection.execute(f"SELECT count(*) FROM t WHERE {column} = ANY({place})", [values])
+            assert found.fetchone() == (expected,), (column, values)
+        found = connection.execute(f"SELECT {place}::text[]", [["a", None, 'b",\\']], binary=binary)
+        assert found.fetchone() == (["a", None, 'b",\\'],)
+
+
 def test_psycopg_transactions(server: Server):
     with psycopg.connect(server.url, autocommit=True) as connection:
         connection.execute("CREATE TABLE t (id INT PRIMARY KEY, n INT)")
@@ -141,6 +161,9 @@ def test_asyncpg(server: Server):
             await connection.execute("INSERT INTO t VALUES (1, 'x', NULL)")
         statement = await connection.prepare("SELECT name FROM t WHERE id = $1")
         assert await statement.fetchval(5) == "n5"
+        for column, values in [("id", [5, 7, -1]), ("name", ["n5", "n7", None]), ("id", [])]:
+            found = await connection.fetch(f"SELECT id FROM t WHERE {column} = ANY($1) ORDER BY id", values)
+            assert [row["id"] for row in found] == [5, 7][: len(values)]
         await connection.close()
 
     asyncio.run(go())

@@ -50,6 +50,17 @@ def test_encryption_is_asked_for_twice(open_server: Server):
     assert wire.is_closed()
 
 
+def test_an_error_does_not_wait_for_sync(open_server: Server):
+    """Who sends Flush waits for what comes, and sends Sync afterwards."""
+    wire = Wire(open_server.port).startup()
+    wire.send("P", b"\0SELECT * FROM nowhere\0\0\0")
+    wire.send("D", b"S\0")
+    wire.send("H")
+    assert code(wire.until("E")[-1]) == "42P01"
+    wire.send("S")
+    assert wire.until("Z")[-1][1] == b"I"
+
+
 def test_wrong_cancel_keys_are_ignored(open_server: Server):
     wire = Wire(open_server.port).startup()
     for key in range(100):

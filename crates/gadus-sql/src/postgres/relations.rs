@@ -142,6 +142,12 @@ pub(super) fn is_always_empty(name: &str) -> bool {
     find(name).is_some_and(|relation| relation.rows.is_none())
 }
 
+/// Whether a column never has a value that it has in PostgreSQL's own catalog.
+pub(super) fn never_has(column: &str, value: &str) -> bool {
+    // There are no domains, enumerations, ranges and types of rows.
+    column == "typtype" && !matches!(value, "b" | "p")
+}
+
 /// Whether a column of this name is NULL in all rows of all tables: a list of texts, which nothing has.
 pub(super) fn is_always_null(column: &str) -> bool {
     let is_column = |known: &&str| known.strip_prefix('{') == Some(column);

@@ -4,12 +4,12 @@ mod empty;
 
 use crate::session::folded;
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, Join, JoinConstraint,
-    JoinOperator, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias,
-    TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
+    AccessExpr, ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg,
+    FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, Join,
+    JoinConstraint, JoinOperator, ObjectName, Query, Select, SelectItem, SetExpr, Statement,
+    TableAlias, TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
 };
-use empty::{has_aggregate, is_empty, make_empty};
+use empty::{has_aggregate, is_empty, is_never, make_empty};
 use std::ops::ControlFlow;
 
 /// Rewrites a statement that concerns the catalog; says whether it does. A name without a schema means what
@@ -129,6 +129,15 @@ fn catalog_type(data_type: &DataType) -> Option<CatalogType> {
             let name = name.to_string().to_ascii_lowercase();
             name.strip_prefix("pg_catalog.").unwrap_or(&name).trim_matches('"').to_owned()
         }
+        DataType::Array(ArrayElemTypeDef::SquareBracket(of, None)) => {
+            return match catalog_type(of)? {
+                CatalogType::Is(of) => {
+                    let of = ArrayElemTypeDef::SquareBracket(Box::new(of), None);
+                    Some(CatalogType::Is(DataType::Array(of)))
+                }
+                _ => Some(CatalogType::Any),
+            };
+        }
         // Of lists of the catalog's own.
         DataType::Array(_) if data_type.to_string().contains("pg_catalog.") => {
             return Some(CatalogType::Any);
@@ -187,6 +196,7 @@ impl VisitorMut for Expressions<'_> {
                     *expr = call("get_field", vec![root, Expr::Value(field.into())]);
                 }
             }
+            Expr::Case { .. } => drop_impossible(expr),
             // The elements of a list as rows.
             Expr::Function(Function { name, args: FunctionArguments::List(list), .. })
                 if name.to_string().eq_ignore_ascii_case(EXPAND) =>
@@ -221,6 +231,16 @@ impl VisitorMut for Expressions<'_> {
             _ => {}
         }
         ControlFlow::Continue(())
+    }
+}
+
+/// Leaves out the cases that never are.
+fn drop_impossible(expr: &mut Expr) {
+    let Expr::Case { operand: None, conditions, else_result, .. } = expr else { return };
+    conditions.retain(|case| !is_never(&case.condition));
+    if conditions.is_empty() {
+        let otherwise = else_result.take();
+        *expr = otherwise.map_or_else(null, |otherwise| *otherwise);
     }
 }
 

@@ -10,14 +10,19 @@ use super::columns::headings;
 use super::query::{describe, names_schema};
 use super::{Boxed, Prepared, Session};
 use crate::error::from_datafusion;
+use crate::lists::Quantified;
 use crate::provider::FILES_SCHEMA;
 use crate::room::{Roomy, with_room};
 use crate::types::column_type;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::common::DFSchema;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{Expr as PlannedExpr, ExprSchemable, LogicalPlan};
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Statement, Value as SqlValue, ValueWithSpan, visit_expressions,
+    ArrayElemTypeDef, DataType as SqlType, Expr, Statement, Value as SqlValue, ValueWithSpan,
+    visit_expressions,
 };
 use gadus_engine::Result;
 use parking_lot::Mutex;
@@ -72,13 +77,14 @@ impl Session {
     /// Those that its planning gives, where it is a query; what it reads need not exist for others.
     pub fn describe<'a>(&'a self, prepared: &'a Prepared) -> Boxed<'a, Arc<Description>> {
         Box::pin(async move {
-            let snapshot = {
-                let state = self.state.lock().await;
-                state.snapshot(&self.engine)?
+            let (snapshot, with_settings) = {
+                let state = &mut *self.state.lock().await;
+                (state.snapshot(&self.engine)?, self.with_settings(state, prepared, None)?)
             };
+            let prepared = with_settings.as_ref().unwrap_or(prepared);
             let version = snapshot.schema_version();
             let statement = prepared.statement();
-            let remembers = !self.names_frame(statement);
+            let remembers = !self.names_frame(statement) && !prepared.calls_settings;
             let known = remembers.then(|| self.shared.descriptions.get(prepared.text(), version));
             if let Some(known) = known.flatten() {
                 return Ok(known);
@@ -149,18 +155,54 @@ impl Description {
         for (name, data_type) in plan.get_parameter_types().unwrap_or_default() {
             described.decide(&name, data_type);
         }
+        described.decide_lists(plan);
         // What a client casts is of that type, whatever stands around it.
         let _ = visit_expressions(prepared.statement(), |expr| {
             if let Expr::Cast { expr, data_type, .. } = expr
                 && let Expr::Value(ValueWithSpan { value: SqlValue::Placeholder(name), .. }) =
                     &**expr
             {
-                let cast = column_type(data_type).ok().map(|column| column.arrow());
-                described.decide(name, cast);
+                described.decide(name, type_named(data_type));
             }
             ControlFlow::<()>::Continue(())
         });
         described
+    }
+
+    /// Gives types to lists that values are compared with, and to values beside lists.
+    fn decide_lists(&mut self, plan: &LogicalPlan) {
+        let visited = plan.apply_with_subqueries(|node| {
+            let schema = merge_schema(&node.inputs());
+            node.apply_expressions(|expr| {
+                expr.apply(|expr| {
+                    if let PlannedExpr::ScalarFunction(call) = expr
+                        && Quantified::is(&call.func)
+                    {
+                        self.decide_list(&call.args, &schema);
+                    }
+                    Ok(TreeNodeRecursion::Continue)
+                })
+            })
+        });
+        // What has no type here fails where the statement runs.
+        let _ = visited;
+    }
+
+    fn decide_list(&mut self, compared: &[PlannedExpr], schema: &DFSchema) {
+        let type_of = |expr: &PlannedExpr| expr.get_type(schema).ok();
+        match compared {
+            [value, PlannedExpr::Placeholder(list)] => {
+                let element = type_of(value).filter(|known| !known.is_null());
+                let list_of = |of| DataType::List(Arc::new(Field::new_list_field(of, true)));
+                self.decide(&list.id, element.map(list_of));
+            }
+            [PlannedExpr::Placeholder(value), list] => {
+                if let Some(DataType::List(of)) = type_of(list) {
+                    self.decide(&value.id, Some(of.data_type().clone()));
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Gives a parameter a type, where there is one to give.
@@ -170,6 +212,23 @@ impl Description {
         if let Some(place) = index.and_then(|index| self.parameters.get_mut(index)) {
             *place = data_type.or_else(|| place.take());
         }
+    }
+}
+
+/// The type that a cast names; none where there is no such type.
+fn type_named(data_type: &SqlType) -> Option<DataType> {
+    match data_type {
+        SqlType::Array(
+            ArrayElemTypeDef::SquareBracket(of, None) | ArrayElemTypeDef::AngleBracket(of),
+        ) => {
+            let element = Field::new_list_field(type_named(of)?, true);
+            Some(DataType::List(Arc::new(element)))
+        }
+        // Of PostgreSQL's catalog: numbers of 32 bits without a sign.
+        SqlType::Custom(name, _) if name.to_string().eq_ignore_ascii_case("oid") => {
+            Some(DataType::UInt32)
+        }
+        other => column_type(other).ok().map(|column| column.arrow()),
     }
 }
 

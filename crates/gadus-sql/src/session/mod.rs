@@ -25,6 +25,7 @@ mod parse;
 mod query;
 mod run;
 mod scanning;
+mod setting_calls;
 mod settings;
 mod spelling;
 mod submit;
@@ -150,6 +151,8 @@ pub struct Prepared {
     names: Arc<[String]>,
     /// Whether it is carried out with room on the stack.
     is_deep: bool,
+    /// Whether it calls `current_setting` or `set_config`.
+    calls_settings: bool,
 }
 
 /// What a statement gave.

@@ -2,6 +2,7 @@
 
 use super::Prepared;
 use super::chains::{Levels, check_words};
+use super::setting_calls::is_call;
 use super::spelling::{is_of_users, respell};
 use crate::error::{from_parser, input};
 use crate::room::with_room;
@@ -46,7 +47,8 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
         let is_deep = is_deep || reading.levels.is_deep();
         let (text, statement) = (Arc::from(text), Arc::new(statement));
         let (parameters, names) = (reading.parameters.count, Arc::from(reading.parameters.names));
-        Ok(Prepared { text, statement, parameters, names, is_deep })
+        let calls_settings = reading.calls_settings;
+        Ok(Prepared { text, statement, parameters, names, is_deep, calls_settings })
     })
 }
 
@@ -55,6 +57,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
 struct Reading {
     levels: Levels,
     parameters: Parameters,
+    calls_settings: bool,
 }
 
 /// The parameters of a statement: `?` in order, `$2` or `:2` by number, `:name` or `$name` by name.
@@ -117,6 +120,7 @@ impl VisitorMut for Reading {
             }
             Expr::Function(function) => {
                 without_catalog_schema(&mut function.name);
+                self.calls_settings |= is_call(function);
                 Ok(())
             }
             _ => Ok(()),

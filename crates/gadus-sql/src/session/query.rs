@@ -7,6 +7,7 @@ use super::{Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, checked_sum};
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
+use crate::lists::{self, quantified_functions};
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, place_functions};
 use crate::rows::RowStream;
@@ -41,7 +42,9 @@ pub(super) fn planner_state(engine: &Engine) -> PlannerState {
         .with_default_features()
         .with_analyzer_rules(analyzer_rules());
     builder.aggregate_functions().get_or_insert_default().push(checked_sum());
-    builder.scalar_functions().get_or_insert_default().extend(place_functions());
+    let functions = builder.scalar_functions().get_or_insert_default();
+    functions.extend(place_functions());
+    functions.extend(quantified_functions());
     builder.build()
 }
 
@@ -63,6 +66,7 @@ impl Session {
         statement: &mut Statement,
     ) -> Result<SessionContext> {
         name_apart(statement);
+        lists::respell(statement);
         let files = take_files(statement, &self.shared.planner, self.files).await?;
         let named = (files, self.frames());
         let mut state = self.shared.planner.clone();
@@ -120,6 +124,7 @@ impl Session {
         }
         let mut rest = statement.clone();
         name_apart(&mut rest);
+        lists::respell(&mut rest);
         let files = take_files(&mut rest, &self.shared.planner, self.files).await?;
         if !files.is_empty() || names_system(&rest) || self.rewrite_for_catalog(snapshot, &mut rest)
         {

@@ -123,10 +123,12 @@ impl Session {
             return Ok(outcome);
         }
         refreshed?;
+        let with_settings = self.with_settings(state, prepared, Some(parameters))?;
+        let prepared = with_settings.as_ref().unwrap_or(prepared);
         // Kept apart: what DataFusion needs is large, and the future of every statement would be moved
         // with room for it.
         // A kept plan would run without room.
-        let again = again && !prepared.is_deep;
+        let again = again && !prepared.is_deep && !prepared.calls_settings;
         let dispatched = Box::pin(self.dispatch(state, prepared, parameters, again));
         if !prepared.is_deep {
             return flag.run(dispatched).await;

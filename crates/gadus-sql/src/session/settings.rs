@@ -33,12 +33,12 @@ pub(super) const KNOWN: &str = "gadus.durability (sync, relaxed or off), \
                      and those of PostgreSQL's that its clients set, such as application_name";
 
 /// What is set, to what.
-struct Assignment {
+pub(super) struct Assignment {
     /// In lower case.
-    name: String,
+    pub(super) name: String,
     /// As it is written, without quotes; none for the default.
-    value: Option<String>,
-    is_local: bool,
+    pub(super) value: Option<String>,
+    pub(super) is_local: bool,
 }
 
 impl Session {
@@ -63,7 +63,7 @@ impl Session {
         Ok(Outcome::Done("RESET"))
     }
 
-    fn assign(&self, state: &mut State, assignment: &Assignment) -> Result<()> {
+    pub(super) fn assign(&self, state: &mut State, assignment: &Assignment) -> Result<()> {
         let Assignment { name, value, is_local } = assignment;
         let (name, limits) = (name.as_str(), self.engine.scan_limits());
         let word = value.as_ref().map(|value| value.to_ascii_lowercase());
@@ -105,7 +105,7 @@ impl Session {
     }
 
     /// The value of a setting; none where there is no such setting.
-    fn setting(&self, state: &State, name: &str) -> Option<String> {
+    pub(super) fn setting(&self, state: &State, name: &str) -> Option<String> {
         let limits = self.engine.scan_limits();
         let durability = || state.durability.unwrap_or(self.engine.options().durability);
         Some(match name {

@@ -3,7 +3,7 @@
 use gadus::arrow::datatypes::DataType;
 use gadus::{
     Connection, Database, ErrorKind, FileAccess, Isolation, Options, Outcome, Reason,
-    SessionOptions, StatementKind,
+    SessionOptions, StatementKind, Value,
 };
 
 fn database() -> Database {
@@ -18,6 +18,42 @@ fn runtime() -> tokio::runtime::Runtime {
 fn text(connection: &Connection, sql: &str) -> String {
     let rows = connection.query(sql, &[]).unwrap();
     rows.map(|row| row.unwrap().get::<String>(0).unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn settings_are_read_and_set_within_statements() {
+    let connection = database().connect();
+    let one = |sql: &str| text(&connection, sql);
+    assert_eq!(one("SELECT current_setting('jit')"), "off");
+    assert_eq!(one("SELECT upper(pg_catalog.current_setting('GADUS.durability'))"), "SYNC");
+    assert_eq!(one("SELECT coalesce(current_setting('nope', true), 'none')"), "none");
+    let error = connection.query("SELECT current_setting('nope')", &[]).map(Iterator::count);
+    assert_eq!(error.unwrap_err().reason(), Some(Reason::UnknownSetting));
+    for (statement, given) in [
+        ("SELECT set_config('application_name', 'a ''b', false)", "a 'b"),
+        ("SELECT set_config('lock_timeout', '5s', false)", "5000ms"),
+    ] {
+        assert_eq!(one(statement), given);
+    }
+    assert_eq!(one("SHOW application_name"), "a 'b");
+    let set = "SELECT set_config('application_name', $1, false) AS name";
+    assert_eq!(connection.query(set, &[Value::from("given")]).unwrap().count(), 1);
+    assert_eq!(one("SHOW application_name"), "given");
+    // Each time anew, whatever is kept of the statement.
+    for value in ["x", "y", "z"] {
+        connection.execute(&format!("SET application_name = '{value}'"), &[]).unwrap();
+        assert_eq!(one("SELECT current_setting('application_name')"), value);
+    }
+    // What is only described sets nothing.
+    let described = connection.prepare(set).unwrap();
+    let described = runtime().block_on(described.describe()).unwrap();
+    assert_eq!(described.columns.as_ref().unwrap().field(0).name(), "name");
+    assert_eq!(one("SHOW application_name"), "z");
+    connection.execute("BEGIN", &[]).unwrap();
+    one("SELECT set_config('application_name', 'local', true)");
+    assert_eq!(one("SHOW application_name"), "local");
+    connection.execute("COMMIT", &[]).unwrap();
+    assert_eq!(one("SHOW application_name"), "z");
 }
 
 #[test]

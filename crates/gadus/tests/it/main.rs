@@ -15,6 +15,7 @@ mod fork;
 mod frames;
 mod history;
 mod idle;
+mod lists;
 mod locks;
 mod many;
 mod rows;

@@ -2,10 +2,11 @@
 //! written, whatever they would make of those rows.
 
 use super::{Names, VALUE, null};
-use crate::postgres::relations::{is_always_empty, is_always_null};
+use crate::postgres::relations::{is_always_empty, is_always_null, never_has};
 use datafusion::sql::sqlparser::ast::{
-    CastKind, DataType, Expr, FunctionArg, FunctionArgExpr, GroupByExpr, Ident, Join, JoinOperator,
-    Query, Select, SelectItem, TableFactor, TableWithJoins, Value, Visit, Visitor,
+    BinaryOperator, CastKind, DataType, Expr, FunctionArg, FunctionArgExpr, GroupByExpr, Ident,
+    Join, JoinOperator, Query, Select, SelectItem, TableFactor, TableWithJoins, Value, Visit,
+    Visitor,
 };
 use std::ops::ControlFlow;
 
@@ -56,6 +57,23 @@ fn is_of_null(argument: &FunctionArg) -> bool {
         _ => None,
     };
     name.is_some_and(|name| is_always_null(&name.value.to_lowercase()))
+}
+
+/// Whether a condition holds for no row, because a column of the catalog never has that value.
+pub(super) fn is_never(condition: &Expr) -> bool {
+    let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = condition else { return false };
+    let column = match &**left {
+        Expr::Identifier(name) => Some(name),
+        Expr::CompoundIdentifier(names) => names.last(),
+        _ => None,
+    };
+    match (column, &**right) {
+        (Some(column), Expr::Value(value)) => match &value.value {
+            Value::SingleQuotedString(value) => never_has(&column.value.to_lowercase(), value),
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// Leaves the names of the columns, and no rows.

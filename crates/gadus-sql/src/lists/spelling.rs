@@ -1,0 +1,106 @@
+//! Statements about lists, in words that mean here what they mean in SQL.
+
+use super::list_elements;
+use super::quantified::{Quantifier, function_name};
+use datafusion::sql::sqlparser::ast::{
+    Array, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, Statement, Value as SqlValue,
+    VisitMut, VisitorMut,
+};
+use std::ops::ControlFlow;
+
+/// Replaces comparisons with ANY and ALL, and casts of texts to lists.
+pub(crate) fn respell(statement: &mut Statement) {
+    let _ = statement.visit(&mut Spelling);
+}
+
+struct Spelling;
+
+impl VisitorMut for Spelling {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        let replaced = match expr {
+            Expr::AnyOp { left, compare_op, right, .. } => {
+                quantified(Quantifier::Any, left, compare_op, right)
+            }
+            Expr::AllOp { left, compare_op, right } => {
+                quantified(Quantifier::All, left, compare_op, right)
+            }
+            Expr::Cast { expr, data_type: DataType::Array(_), .. } => {
+                if let Some(list) = list_of(expr) {
+                    **expr = list;
+                }
+                None
+            }
+            _ => None,
+        };
+        if let Some(replaced) = replaced {
+            *expr = replaced;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// A comparison with the elements of a list, or the rows of a query; none where DataFusion's is right, or
+/// there is none.
+fn quantified(
+    quantifier: Quantifier,
+    left: &mut Expr,
+    operator: &BinaryOperator,
+    right: &mut Expr,
+) -> Option<Expr> {
+    let negated = match (quantifier, operator) {
+        (Quantifier::Any, BinaryOperator::Eq) => Some(false),
+        (Quantifier::All, BinaryOperator::NotEq) => Some(true),
+        _ => None,
+    };
+    if matches!(right, Expr::Subquery(_)) {
+        let negated = negated?;
+        let (expr, Expr::Subquery(subquery)) = (taken(left), *taken(right)) else { return None };
+        return Some(Expr::InSubquery { expr, subquery, negated });
+    }
+    if let (Some(negated), Expr::Array(Array { elem, .. })) = (negated, &mut *right)
+        && !elem.is_empty()
+    {
+        let list = std::mem::take(elem);
+        return Some(Expr::InList { expr: taken(left), list, negated });
+    }
+    let name = function_name(quantifier, operator)?;
+    let list = list_of(right).unwrap_or_else(|| *taken(right));
+    Some(call(name, vec![*taken(left), list]))
+}
+
+/// A text literal that is a list, with texts as its elements.
+fn list_of(expr: &Expr) -> Option<Expr> {
+    let Expr::Value(literal) = expr else { return None };
+    let SqlValue::SingleQuotedString(text) = &literal.value else { return None };
+    let element = |element: Option<String>| {
+        let value = element.map_or(SqlValue::Null, SqlValue::SingleQuotedString);
+        Expr::Value(value.into())
+    };
+    let elem = list_elements(text)?.into_iter().map(element).collect();
+    Some(Expr::Array(Array { elem, named: true }))
+}
+
+fn taken(expr: &mut Expr) -> Box<Expr> {
+    Box::new(std::mem::replace(expr, Expr::Value(SqlValue::Null.into())))
+}
+
+fn call(name: String, arguments: Vec<Expr>) -> Expr {
+    let arguments = arguments.into_iter().map(FunctionArgExpr::Expr).map(FunctionArg::Unnamed);
+    Expr::Function(Function {
+        name: ObjectName::from(vec![Ident::new(name)]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList {
+            duplicate_treatment: None,
+            args: arguments.collect(),
+            clauses: Vec::new(),
+        }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    })
+}
