@@ -1,8 +1,9 @@
-//! COPY … FROM STDIN: lines of text or CSV become batches of Arrow data.
+//! COPY … FROM STDIN: lines of text or CSV, or PostgreSQL's binary format, become batches of Arrow data.
 //!
 //! - Rows are taken in parts and are in one transaction; whatever fails takes all of them back.
 //! - Values are read as assignments read text; where a line is wrong its number is said.
 
+mod binary;
 mod lines;
 
 use super::Client;
@@ -11,6 +12,7 @@ use crate::protocol::Message;
 use crate::values::hex;
 use arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringArray, StringBuilder};
 use arrow::datatypes::{DataType, Field, Schema};
+use binary::BinaryRows;
 use bytes::Bytes;
 use gadus::{Appender, CopyForm, CopyFormat, CopyRequest, CopyWhat};
 use lines::Lines;
@@ -20,8 +22,24 @@ use std::sync::Arc;
 const ROWS_TOGETHER: usize = 16_384;
 const BYTES_TOGETHER: usize = 8 << 20;
 
-/// The columns of rows that are read, until they are handed on.
-struct Columns {
+/// What reads rows from the data of a COPY, until they are handed on.
+trait Intake: Send {
+    /// Takes data as it comes.
+    fn push(&mut self, data: &[u8]);
+
+    /// Takes the rows that have come whole; at the end everything.
+    fn take(&mut self, is_end: bool) -> Result<(), Failure>;
+
+    /// Rows that wait, and their bytes.
+    fn size(&self) -> (usize, usize);
+
+    /// The rows that wait.
+    fn batch(&mut self) -> Result<RecordBatch, Failure>;
+}
+
+/// Rows as lines of text or CSV.
+struct TextRows {
+    lines: Lines,
     names: Vec<String>,
     types: Vec<DataType>,
     builders: Vec<StringBuilder>,
@@ -36,11 +54,6 @@ impl Client {
         match what {
             CopyWhat::Query(query) => self.copy_out(&query, &form).await,
             CopyWhat::Into { table, columns, probe } => {
-                if form.format == CopyFormat::Binary {
-                    let text = "COPY … FROM STDIN in BINARY format";
-                    return Err(Failure::new(SqlState::FEATURE_NOT_SUPPORTED, text)
-                        .hint("send text or CSV"));
-                }
                 self.copy_in(&table, &columns, &probe, &form).await
             }
         }
@@ -56,28 +69,27 @@ impl Client {
         let probe = self.connection.prepare(probe)?;
         let description = self.watched(probe.describe()).await?;
         let schema = description.columns.clone().unwrap_or_else(|| Arc::new(Schema::empty()));
-        let mut columns = Columns::new(&schema);
+        let row_bytes_max = self.shared.options.limits.message_bytes;
+        let is_binary = form.format == CopyFormat::Binary;
+        let mut intake: Box<dyn Intake> = match is_binary {
+            true => Box::new(BinaryRows::new(&schema, row_bytes_max)),
+            false => Box::new(TextRows::new(&schema, Lines::new(form.clone(), row_bytes_max))),
+        };
         // So that it is cancelled, and commits, as the client's other statements.
         self.begin_implicit().await?;
         let mut appender = self.connection.appender_of(table, names)?;
-        self.channel.output.copy_response(b'G', false, columns.types.len());
+        self.channel.output.copy_response(b'G', is_binary, schema.fields().len());
         self.channel.flush().await?;
-        let mut lines = Lines::new(form.clone(), self.shared.options.limits.message_bytes);
-        let wrong = loop {
-            let Some(data) = self.copy_data().await? else { break None };
-            lines.push(&data);
-            if let Err(failure) = columns.take(&mut lines, false) {
-                break Some(failure);
+        while let Some(data) = self.copy_data().await? {
+            intake.push(&data);
+            intake.take(false)?;
+            let (rows, bytes) = intake.size();
+            if rows >= ROWS_TOGETHER || bytes >= BYTES_TOGETHER {
+                appender = append(appender, intake.batch()?).await?;
             }
-            if columns.are_many() {
-                appender = append(appender, columns.batch()?).await?;
-            }
-        };
-        if let Some(failure) = wrong {
-            return Err(failure);
         }
-        columns.take(&mut lines, true)?;
-        let appender = append(appender, columns.batch()?).await?;
+        intake.take(true)?;
+        let appender = append(appender, intake.batch()?).await?;
         let rows = blocking(move || appender.finish()).await?;
         self.channel.output.complete(&format!("COPY {rows}"));
         Ok(())
@@ -125,21 +137,28 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-impl Columns {
-    fn new(schema: &Schema) -> Self {
+impl TextRows {
+    fn new(schema: &Schema, lines: Lines) -> Self {
         let names = schema.fields().iter().map(|field| field.name().clone()).collect();
         let types = schema.fields().iter().map(|field| field.data_type().clone());
         let types = types.collect::<Vec<_>>();
         let builders = types.iter().map(|_| StringBuilder::new()).collect();
-        Self { names, types, builders, rows: 0, bytes: 0 }
+        Self { lines, names, types, builders, rows: 0, bytes: 0 }
+    }
+}
+
+impl Intake for TextRows {
+    fn push(&mut self, data: &[u8]) {
+        self.lines.push(data);
     }
 
-    fn are_many(&self) -> bool {
-        self.rows >= ROWS_TOGETHER || self.bytes >= BYTES_TOGETHER
+    fn size(&self) -> (usize, usize) {
+        (self.rows, self.bytes)
     }
 
-    /// Takes the rows that have come whole; at the end the last one, too, which may have no end of line.
-    fn take(&mut self, lines: &mut Lines, is_end: bool) -> Result<(), Failure> {
+    /// The last line may have no end.
+    fn take(&mut self, is_end: bool) -> Result<(), Failure> {
+        let lines = &mut self.lines;
         while lines.read(is_end)? {
             let line = lines.line();
             let (wanted, given) = (self.builders.len(), line.len());
@@ -169,7 +188,7 @@ impl Columns {
         Ok(())
     }
 
-    /// What has gathered, as a batch of texts, and of bytes where the column has them.
+    /// A batch of texts, and of bytes where the column has them.
     fn batch(&mut self) -> Result<RecordBatch, Failure> {
         let columns = self.builders.iter_mut().zip(&self.types).map(|(builder, data_type)| {
             let texts = builder.finish();
@@ -180,13 +199,16 @@ impl Columns {
         });
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
         (self.rows, self.bytes) = (0, 0);
-        let field = |(name, column): (&String, &ArrayRef)| {
-            Field::new(name, column.data_type().clone(), true)
-        };
-        let fields = self.names.iter().zip(&columns).map(field).collect::<Vec<_>>();
-        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns);
-        Ok(batch.map_err(gadus::Error::from)?)
+        batch_of(&self.names, columns)
     }
+}
+
+fn batch_of(names: &[String], columns: Vec<ArrayRef>) -> Result<RecordBatch, Failure> {
+    let field =
+        |(name, column): (&String, &ArrayRef)| Field::new(name, column.data_type().clone(), true);
+    let fields = names.iter().zip(&columns).map(field).collect::<Vec<_>>();
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns);
+    Ok(batch.map_err(gadus::Error::from)?)
 }
 
 fn bytes_of(texts: &StringArray) -> Result<ArrayRef, Failure> {

@@ -6,7 +6,7 @@ use bytes::Buf;
 use gadus::{Value, list_elements};
 
 const TEXT: i16 = 0;
-const BINARY: i16 = 1;
+pub(crate) const BINARY: i16 = 1;
 /// Of a length that is none: NULL.
 const NULL: i32 = -1;
 
@@ -14,11 +14,15 @@ const NULL: i32 = -1;
 ///
 /// # Errors
 /// Those of its elements; `22P02` and `22P03` for what is no list; `0A000` for lists in lists.
-pub(super) fn list(of: Type, format: i16, bytes: &[u8]) -> Result<Value, Failure> {
-    let values = match format {
-        TEXT => from_text(of, bytes)?,
-        _ => from_binary(of, bytes)?,
-    };
+pub(super) fn list_parameter(of: Type, format: i16, bytes: &[u8]) -> Result<Value, Failure> {
+    match format {
+        TEXT => list(of, from_text(of, bytes)?),
+        _ => list(of, from_binary(of, bytes)?),
+    }
+}
+
+/// Values of a type as a list.
+pub(crate) fn list(of: Type, values: Vec<Value>) -> Result<Value, Failure> {
     let scale = |value: &Value| match value {
         Value::Decimal(_, scale) => *scale,
         _ => 0,

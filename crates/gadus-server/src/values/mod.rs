@@ -11,6 +11,7 @@ mod text;
 mod types;
 
 pub(crate) use binary::binary_writer;
+pub(crate) use list::{BINARY, list};
 pub(crate) use parameter::{hex, parameter};
 pub(crate) use text::text_writer;
 pub(crate) use types::{Type, modifier, oid_of, parameter_oid_of};

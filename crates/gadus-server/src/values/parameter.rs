@@ -1,7 +1,7 @@
 //! Parameters that clients send, as values of statements.
 
 use super::binary::{EPOCH_DAYS, EPOCH_MICROSECONDS};
-use super::list::list;
+use super::list::list_parameter;
 use super::{Type, numeric};
 use crate::error::{Failure, SqlState};
 use arrow::array::timezone::Tz;
@@ -17,7 +17,7 @@ use gadus::Value;
 /// that is not UTF-8, `0A000` for types that are not known.
 pub(crate) fn parameter(oid: u32, format: i16, bytes: &[u8]) -> Result<Value, Failure> {
     if let Some(element) = Type::of_elements(oid) {
-        return list(element, format, bytes);
+        return list_parameter(element, format, bytes);
     }
     // Not determined is text, as everywhere.
     let Some(known) = Type::of(if oid == 0 { Type::Text.oid() } else { oid }) else {

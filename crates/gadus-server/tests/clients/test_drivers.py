@@ -114,6 +114,32 @@ def test_psycopg_copy(server: Server):
         connection.rollback()
 
 
+def test_binary_copy(server: Server):
+    types = {"INT": "int4", "DOUBLE": "float8", "DECIMAL(12,3)": "numeric", "REAL": "float4", "SMALLINT": "int2"}
+    with psycopg.connect(server.url) as connection:
+        columns = [f"c{place} {name}" for place, name in enumerate(VALUES)]
+        connection.execute(f"CREATE TABLE t (id INT PRIMARY KEY, {', '.join(columns)})")
+        names = [types.get(name, {"BIGINT": "int8", "BOOLEAN": "bool"}.get(name, name.lower())) for name in VALUES]
+        rows = [(number, *(VALUES.values() if number % 2 else [None] * len(VALUES))) for number in range(20_001)]
+        cursor = connection.cursor()
+        with cursor.copy("COPY t FROM STDIN (FORMAT binary)") as copy:
+            copy.set_types(["int4", *names])
+            for row in rows:
+                copy.write_row(row)
+        assert cursor.rowcount == len(rows)
+        assert cursor.execute("SELECT * FROM t ORDER BY id").fetchall() == rows
+        # What cannot be is refused with its place, and nothing of it stays.
+        connection.commit()
+        with pytest.raises(psycopg.errors.InvalidBinaryRepresentation, match='row 2, column "id"'):
+            with cursor.copy("COPY t (id) FROM STDIN (FORMAT binary)") as copy:
+                copy.set_types(["int4"])
+                copy.write_row((-1,))
+                copy.set_types(["int8"])
+                copy.write_row((-2,))
+        connection.rollback()
+        assert cursor.execute("SELECT count(*) FROM t").fetchone() == (len(rows),)
+
+
 def test_cancelling(server: Server):
     with psycopg.connect(server.url, autocommit=True) as connection:
         timer = threading.Timer(0.5, connection.cancel)
@@ -154,6 +180,9 @@ def test_asyncpg(server: Server):
         await connection.executemany("INSERT INTO t VALUES ($1, $2, $3)", rows)
         found = await connection.fetch("SELECT * FROM t WHERE id >= $1 ORDER BY id", 990)
         assert [tuple(row) for row in found] == rows[990:]
+        await connection.copy_records_to_table("t", records=[(-5, "copied", now), (-4, None, None)])
+        assert await connection.execute("DELETE FROM t WHERE id < 0") == "DELETE 2"
+        assert (await connection.fetchval("SELECT count(*) FROM t")) == 1000
         async with connection.transaction():
             cursor = [row["id"] async for row in connection.cursor("SELECT id FROM t ORDER BY id", prefetch=7)]
         assert cursor == list(range(1000))

@@ -24,7 +24,7 @@ STATEMENTS = [
     "INSERT INTO t VALUES ($1, $2)", "INSERT INTO t VALUES (1, 'a')", "UPDATE t SET name = $1 WHERE id < $2",
     "DELETE FROM t WHERE id = 1", "BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT a", "ROLLBACK TO a", "RELEASE a",
     "COPY t FROM STDIN", "COPY t TO STDOUT", "COPY t FROM STDIN (FORMAT csv, HEADER)",
-    "COPY (SELECT 1) TO STDOUT (FORMAT binary)", "SHOW ALL", "SHOW server_version", "SET application_name = 'x'",
+    "COPY (SELECT 1) TO STDOUT (FORMAT binary)", "COPY t FROM STDIN (FORMAT binary)", "SHOW ALL", "SHOW server_version", "SET application_name = 'x'",
     "RESET ALL", "DISCARD ALL", "DEALLOCATE ALL", "EXPLAIN SELECT * FROM t", "VACUUM", "", ";", ";;", "-- nothing",
     "SELECT * FROM generate_series(1, 1000)", "SELECT 1; SELECT 2", "SELECT 1/0", "SELEC", "SELECT 'x", "/*",
     "SELECT * FROM pg_class", "SELECT $65535", "SELECT $0", "SELECT repeat('x', 100000)", "KILL 0",
