@@ -14,6 +14,7 @@ use crate::queue::Queue;
 use std::fmt::Debug;
 use std::io::IoSlice;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A device that holds bytes at offsets from 0 up to its length.
@@ -24,6 +25,12 @@ pub trait Device: Send + Sync + Debug {
     /// Which device it is: the same for all who have it open, and for nothing else that is open on
     /// this machine, whatever name it has by now.
     fn identity(&self) -> Identity;
+
+    /// The path under which other processes can ask which device it is ([`FileFolder::identity_at`]),
+    /// whatever folder they work in; none when it is in no file system.
+    ///
+    /// [`FileFolder::identity_at`]: crate::FileFolder::identity_at
+    fn location(&self) -> Option<PathBuf>;
 
     /// Bytes that the device holds.
     ///

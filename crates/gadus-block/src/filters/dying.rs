@@ -10,6 +10,7 @@ use crate::queue::{Queue, WorkerQueue};
 use rustix::process::{Signal, getpid, kill_process};
 use std::io::IoSlice;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -95,6 +96,10 @@ impl Device for DyingDevice {
 
     fn identity(&self) -> Identity {
         self.inner.identity()
+    }
+
+    fn location(&self) -> Option<PathBuf> {
+        self.inner.location()
     }
 
     fn length(&self) -> Result<u64, BlockError> {

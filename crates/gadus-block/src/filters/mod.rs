@@ -24,6 +24,9 @@ macro_rules! pass_on {
         fn identity(&self) -> crate::device::Identity {
             self.inner.identity()
         }
+        fn location(&self) -> Option<std::path::PathBuf> {
+            self.inner.location()
+        }
         fn length(&self) -> Result<u64, BlockError> {
             self.inner.length()
         }

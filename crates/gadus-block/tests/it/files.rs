@@ -1,6 +1,6 @@
 //! What only files of the file system can get wrong.
 
-use gadus_block::{Device, ErrorKind, FileFolder, Folder, OpenMode};
+use gadus_block::{Device, ErrorKind, FileFolder, Folder, MemoryFolder, OpenMode};
 use rustix::fs::{FileType, Mode};
 use std::io::IoSlice;
 use std::process::Command;
@@ -91,4 +91,23 @@ fn unrelated_code_that_opens_and_closes_the_file_frees_nothing() {
     std::fs::read(root.path().join("x")).unwrap();
     let other = folder.open("x", OpenMode::ReadWrite).unwrap();
     assert!(!other.try_own().unwrap());
+}
+
+#[test]
+fn a_location_leads_to_the_device_until_another_is_there() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = FileFolder::new(root.path());
+    let device = folder.open("x", OpenMode::Create).unwrap();
+    let location = device.location().unwrap();
+    assert!(location.is_absolute());
+    assert_eq!(FileFolder::identity_at(&location).unwrap(), Some(device.identity()));
+    std::fs::rename(&location, root.path().join("kept")).unwrap();
+    assert_eq!(FileFolder::identity_at(&location).unwrap(), None);
+    assert_eq!(FileFolder::identity_at(&location.join("y")).unwrap(), None);
+    std::fs::write(&location, b"").unwrap();
+    let there = FileFolder::identity_at(&location).unwrap();
+    assert!(there.is_some_and(|there| there != device.identity()));
+    // A file where the folder was.
+    assert_eq!(FileFolder::identity_at(&location.join("y")).unwrap(), None);
+    assert!(MemoryFolder::new().open("x", OpenMode::Create).unwrap().location().is_none());
 }

@@ -5,6 +5,8 @@
 //!   reference into it stays good.
 //! - Pages are allocated before they are mapped, so a full file system is an error and no signal.
 //! - A forked child has a copy: nothing that it does reaches the others.
+//! - A file is locked by whoever uses it, from before its first byte is there; so a file that all its
+//!   users were killed of is known for one that nobody uses ([`Memory::remove_unused`]).
 //! - Every value in it is [`Shared`]: atomic, valid whatever its bytes are, zero at first.
 //! - The module is the only one of the crate that names addresses.
 
@@ -13,6 +15,7 @@
 mod futex;
 mod mapped;
 mod shared;
+mod usage;
 
 pub(crate) use futex::lower_half;
 pub use futex::{wait_on, wake};
@@ -285,6 +288,7 @@ impl MemoryFile {
         let facts =
             fs::fstat(&descriptor).map_err(|errno| failed("cannot look at", path, errno))?;
         let identity = FileIdentity { device: facts.st_dev, inode: facts.st_ino };
+        usage::mark(descriptor.as_fd(), path)?;
         Ok(Self { descriptor, path: path.to_owned(), identity })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 fn word(memory: &Memory, bytes: usize) -> &AtomicU64 {
     memory.at(Offset::new(bytes)).unwrap()
@@ -67,4 +67,115 @@ fn offsets_that_cannot_be_are_errors() {
     assert!(whole.iter().all(|word| word.load(Ordering::Relaxed) == 0));
     assert!(memory.slice(Offset::<AtomicU64>::new(8), EXTENT_BYTES / 8).is_err());
     assert!(memory.slice(Offset::<AtomicU64>::new(8), usize::MAX / 4).is_err());
+}
+
+#[test]
+fn a_file_goes_when_it_is_dead_and_nobody_uses_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory");
+    let one = Memory::create(&path, EXTENT_BYTES, 0o600).unwrap();
+    let other = Memory::open(&path, EXTENT_BYTES, one.file().unwrap().1).unwrap();
+    word(&one, 0).store(7, Ordering::Relaxed);
+    let is_dead = |bytes: &[u8; 8]| *bytes == 7_u64.to_ne_bytes();
+    assert!(!Memory::remove_unused(&path, is_dead));
+    drop(one);
+    assert!(!Memory::remove_unused(&path, is_dead), "the other one uses it");
+    drop(other);
+    assert!(!Memory::remove_unused(&path, |_: &[u8; 8]| false));
+    std::fs::hard_link(&path, folder.path().join("link")).unwrap();
+    assert!(!Memory::remove_unused(&path, is_dead), "it has another name");
+    std::fs::remove_file(folder.path().join("link")).unwrap();
+    assert!(Memory::remove_unused(&path, is_dead));
+    assert!(!path.exists());
+    assert!(!Memory::remove_unused(&path, is_dead));
+}
+
+#[test]
+fn what_is_no_file_stays_and_what_is_empty_for_a_while() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("empty"), b"").unwrap();
+    std::fs::write(path("target"), [0; 8]).unwrap();
+    assert!(!Memory::remove_unused(&path("target"), |_: &[u8; 9]| true), "so much is not there");
+    std::os::unix::fs::symlink(path("target"), path("link")).unwrap();
+    std::fs::create_dir(path("folder")).unwrap();
+    let kind = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, path("pipe"), kind, 0o600.into(), 0).unwrap();
+    for name in ["empty", "link", "folder", "pipe"] {
+        assert!(!Memory::remove_unused(&path(name), |_: &[u8; 0]| true), "{name}");
+        assert!(path(name).exists(), "{name}");
+    }
+    assert!(Memory::remove_unused(&path("target"), |_: &[u8; 8]| true));
+    let long_ago = std::time::SystemTime::UNIX_EPOCH;
+    let empty = std::fs::OpenOptions::new().write(true).open(path("empty")).unwrap();
+    empty.set_modified(long_ago).unwrap();
+    empty.lock_shared().unwrap();
+    assert!(!Memory::remove_unused(&path("empty"), |_: &[u8; 8]| false), "somebody fills it");
+    empty.unlock().unwrap();
+    assert!(Memory::remove_unused(&path("empty"), |_: &[u8; 8]| false));
+}
+
+#[test]
+fn nobody_begins_to_use_a_file_while_it_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory");
+    let identity = Memory::create(&path, EXTENT_BYTES, 0o600).unwrap().file().unwrap().1;
+    let looks = std::cell::Cell::new(0);
+    let removed = Memory::remove_unused(&path, |_: &[u8; 8]| {
+        looks.set(looks.get() + 1);
+        let joined = Memory::open(&path, EXTENT_BYTES, identity).map(drop);
+        // At first it is only looked at, and may be used.
+        assert_eq!(joined.is_ok(), looks.get() == 1);
+        true
+    });
+    assert!(removed);
+    assert_eq!(looks.get(), 2);
+    let gone = Memory::open(&path, EXTENT_BYTES, identity).unwrap_err();
+    assert_eq!(gone.kind, MemoryErrorKind::Unreachable);
+}
+
+#[test]
+fn what_is_made_or_joined_beside_those_who_remove_stays_until_its_last_user_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let is_over = AtomicBool::new(false);
+    let joined = std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Acquire) {
+                    for entry in std::fs::read_dir(folder.path()).unwrap().flatten() {
+                        Memory::remove_unused(&entry.path(), |_: &[u8; 8]| true);
+                    }
+                }
+            });
+        }
+        let rounds = scope.spawn(|| (0..300).filter(|round| joins(folder.path(), *round)).count());
+        let joined = rounds.join();
+        is_over.store(true, Ordering::Release);
+        joined.unwrap()
+    });
+    assert!(joined >= 150);
+}
+
+/// Makes a memory that another joins, every other time while its maker is there still; gives whether the
+/// other could.
+fn joins(folder: &Path, round: u32) -> bool {
+    let path = folder.join(round.to_string());
+    let one = Memory::create(&path, EXTENT_BYTES, 0o600).unwrap();
+    assert!(path.exists());
+    let identity = one.file().unwrap().1;
+    let stays = round.is_multiple_of(2).then_some(one);
+    match Memory::open(&path, EXTENT_BYTES, identity) {
+        Ok(other) => {
+            drop(stays);
+            std::thread::yield_now();
+            assert!(path.exists());
+            drop(other);
+            true
+        }
+        Err(error) => {
+            assert!(stays.is_none());
+            assert_eq!(error.kind, MemoryErrorKind::Unreachable, "{error}");
+            false
+        }
+    }
 }

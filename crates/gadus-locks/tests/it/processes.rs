@@ -3,7 +3,8 @@
 use crate::machine::{Machine, Process, until};
 use gadus_base::{Random, RowId, SegmentId, TableId, clock};
 use gadus_locks::{
-    Liveness, LockErrorKind, LockOwner, LockTable, Mode, Owner, Resource, VALUE_BYTES, Value, Wait,
+    Liveness, LockErrorKind, LockOwner, LockTable, Memory, Mode, Owner, Resource, VALUE_BYTES,
+    Value, Wait,
 };
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -264,4 +265,21 @@ fn processes_let_the_table_grow_side_by_side() {
     assert!(growers.iter_mut().all(Process::ends_well));
     table.check().unwrap();
     assert_eq!(table.statistics().slots_used, 0);
+}
+
+#[test]
+fn the_memory_of_a_killed_process_is_used_by_nobody_and_that_of_a_stopped_one_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = Machine::create(folder.path());
+    let mut holder = machine.spawn("holder");
+    until("the child has the lock", || machine.word(READY).load(Ordering::SeqCst) == 1);
+    drop(machine);
+    let path = folder.path().join("memory");
+    let removed = || Memory::remove_unused(&path, |_: &[u8; 8]| true);
+    assert!(!removed());
+    holder.stop();
+    assert!(!removed());
+    holder.kill();
+    assert!(removed());
+    assert!(!path.exists());
 }

@@ -3,9 +3,11 @@
 //! - An instance that excludes others shares its state with nobody, through the same code.
 //! - Reaping takes back what the dead had: pins and reserved space here, and their locks.
 
+mod abandoned;
 mod stages;
 mod state;
 
+pub(crate) use abandoned::{Abandoned, memory_name, tell_location};
 pub(crate) use stages::StageState;
 pub use stages::{Stage, Takeovers};
 use state::Revoked;

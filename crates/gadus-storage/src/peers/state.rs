@@ -8,17 +8,35 @@
 //! | then, at a multiple of an extent | the lock table |
 //!
 //! - Nothing here is needed to recover: it is rebuilt from the files by whoever opens alone.
+//! - It lies in a file until the last user leaves; where all were killed, until the database is opened
+//!   again, or is gone and another one is opened ([`super::abandoned`]).
 //! - All zeros is a valid state; it is filled in before the front's magic makes it known.
+//!
+//! The front, in words of the machine:
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 0..8 | `GadusMem`, once the rest of the front is there |
+//! | 8..16 | version of the layout |
+//! | 16..32 | the database |
+//! | 32..40 | length of [`State`] |
+//! | 40..72 | the data file and the log: device and inode of each |
+//! | 72..80 | length of the data file's path; 0 where there is none to tell |
+//! | 80..3920 | the path, from the root of the file system on |
+//!
+//! What says which data file it is has its place in all versions from 5 on: memory that nobody uses is
+//! judged by whatever version finds it.
 
 use super::stages::StageState;
 use crate::group_commit::GroupState;
 use crate::log::state::LogState;
 use crate::space::SpaceState;
 use gadus_locks::{EXTENT_BYTES, INSTANCES_MAX, InstanceTable, Latch, Offset, shared_struct};
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Changes with every change of a layout in the memory, this crate's or the lock table's.
-pub(crate) const LAYOUT_VERSION: u64 = 4;
+pub(crate) const LAYOUT_VERSION: u64 = 5;
 
 /// Spells `GadusMem`.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"GadusMem");
@@ -34,8 +52,17 @@ shared_struct! {
         pub(crate) state_bytes: AtomicU64,
         /// The data file and the log that those who share the memory have open.
         pub(crate) files: [[AtomicU64; 2]; 2],
+        /// Length of the data file's path.
+        pub(crate) path_bytes: AtomicU64,
+        pub(crate) path: [AtomicU64; PATH_WORDS],
     }
 }
+
+/// Words for the path of the data file. A longer one is not told.
+const PATH_WORDS: usize = 480;
+
+/// Most bytes of a path that is told.
+pub(crate) const PATH_BYTES_MAX: usize = PATH_WORDS * 8;
 
 shared_struct! {
     /// What an instance keeps from being recycled. Zeros, as in a slot just claimed, keep all.
@@ -95,5 +122,7 @@ pub(crate) const STATE: Offset<State> = Offset::new(STATE_START);
 pub(crate) const LOCKS_START: usize =
     (STATE_START + size_of::<State>()).next_multiple_of(EXTENT_BYTES);
 
-const PAGE_BYTES: usize = 4096;
+pub(crate) const PAGE_BYTES: usize = 4096;
 const _: () = assert!(size_of::<Front>() <= PAGE_BYTES);
+const _: () = assert!(offset_of!(Front, magic) == 0 && offset_of!(Front, files) == 40);
+const _: () = assert!(offset_of!(Front, path_bytes) == 72 && offset_of!(Front, path) == 80);

@@ -16,8 +16,8 @@ use crate::holder::{OpenersTurn, Recorded, SharedPlace};
 use crate::log::state::LogEnd;
 use crate::options::Options;
 use crate::peers::{
-    FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, MEMORY_BYTES_MAX, OpenFiles, Peers, State, TABLE,
-    memory_failed,
+    Abandoned, FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, MEMORY_BYTES_MAX, OpenFiles, Peers,
+    State, TABLE, memory_failed, memory_name, tell_location,
 };
 use crate::space::Space;
 use gadus_base::{DatabaseId, Random};
@@ -74,8 +74,10 @@ impl Store {
         turn.record(&opening)?;
         opening.remove_memory();
         let database = files.choose_header()?.header.database;
-        let unique = Random::from_system().next_u64();
-        let path = folder.join(format!("gadus-{database}-{unique:016x}"));
+        let mut random = Random::from_system();
+        // Before memory is asked for: they may have all that there is.
+        Abandoned::in_folder(folder, &mut random).remove();
+        let path = folder.join(memory_name(database, random.next_u64()));
         // Before it is made: else nobody would know of it who could remove it after this one's death.
         turn.record(&Recorded::Making(path.clone()))?;
         let (memory, instances) = make_memory(&files, database, &path)
@@ -151,6 +153,7 @@ fn make_memory(
     for (words, Identity(identity)) in front.files.iter().zip(files.identities()) {
         words.iter().zip(identity).for_each(|(word, part)| word.store(part, Ordering::Relaxed));
     }
+    tell_location(front, &*files.data);
     front.version.store(LAYOUT_VERSION, Ordering::Relaxed);
     front.state_bytes.store(size_of::<State>() as u64, Ordering::Relaxed);
     front.magic.store(MAGIC, Ordering::Release);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may fail this way, its helpers too
 
+mod abandoned;
 mod child;
 mod copies;
 mod crash;

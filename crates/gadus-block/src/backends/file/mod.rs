@@ -73,6 +73,21 @@ impl FileFolder {
             .map_err(|errno| self.failed(errno, Operation::Open, &self.path))
     }
 
+    /// The identity of the file that a path leads to, which is not opened; none when it leads to none.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, or a failure: the file may be there or not.
+    pub fn identity_at(path: &Path) -> Result<Option<Identity>, BlockError> {
+        match fs::stat(path) {
+            Ok(facts) => Ok(identity_of(&facts)),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(errno) => {
+                let named = path.display().to_string();
+                Err(BlockError::from_io(errno.into(), Operation::Open, named))
+            }
+        }
+    }
+
     /// A name is one step: anything else would leave the folder.
     fn path_of(&self, name: &str, operation: Operation) -> Result<PathBuf, BlockError> {
         let one_step = !name.is_empty() && name != "." && name != "..";
@@ -104,14 +119,9 @@ impl Folder for FileFolder {
         let failed = |errno| self.failed(errno, operation, &path);
         let descriptor = fs::open(&path, flags, Mode::from_raw_mode(0o644)).map_err(failed)?;
         let facts = fs::fstat(&descriptor).map_err(failed)?;
-        let identity = match FileType::from_raw_mode(facts.st_mode) {
-            FileType::RegularFile => Identity([facts.st_dev, facts.st_ino]),
-            // Of which there may be several nodes.
-            FileType::BlockDevice => Identity([facts.st_rdev, 0]),
-            _ => {
-                let named = path.display().to_string();
-                return Err(BlockError::new(ErrorKind::NotAFile, operation, named));
-            }
+        let Some(identity) = identity_of(&facts) else {
+            let named = path.display().to_string();
+            return Err(BlockError::new(ErrorKind::NotAFile, operation, named));
         };
         Ok(Arc::new(FileDevice {
             _own: OwnDescriptor::register(descriptor.as_fd()),
@@ -152,6 +162,16 @@ impl Folder for FileFolder {
 
     fn describe(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
+    }
+}
+
+/// None of what is neither a file nor a block device.
+fn identity_of(facts: &fs::Stat) -> Option<Identity> {
+    match FileType::from_raw_mode(facts.st_mode) {
+        FileType::RegularFile => Some(Identity([facts.st_dev, facts.st_ino])),
+        // Of which there may be several nodes.
+        FileType::BlockDevice => Some(Identity([facts.st_rdev, 0])),
+        _ => None,
     }
 }
 
@@ -196,6 +216,10 @@ impl Device for FileDevice {
 
     fn identity(&self) -> Identity {
         self.identity
+    }
+
+    fn location(&self) -> Option<PathBuf> {
+        std::path::absolute(&self.path).ok()
     }
 
     fn length(&self) -> Result<u64, BlockError> {

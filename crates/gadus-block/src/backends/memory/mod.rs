@@ -14,6 +14,7 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::io::IoSlice;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A folder that lives as long as its handles; clones are the same folder.
@@ -174,6 +175,10 @@ impl Device for MemoryDevice {
 
     fn identity(&self) -> Identity {
         Identity([0, Arc::as_ptr(&self.contents).addr() as u64])
+    }
+
+    fn location(&self) -> Option<PathBuf> {
+        None
     }
 
     fn length(&self) -> Result<u64, BlockError> {
