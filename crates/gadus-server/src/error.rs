@@ -36,6 +36,11 @@ impl SqlState {
     pub(crate) fn text(self) -> &'static str {
         self.0
     }
+
+    /// Whether it says that somebody is not who he says he is.
+    pub(crate) fn is_of_authentication(self) -> bool {
+        self.0.starts_with("28")
+    }
 }
 
 /// What a client is told when something fails.

@@ -5,6 +5,7 @@
 //! - A client costs a task and no thread; statements that wait for locks or the disk have a thread while
 //!   they do.
 //! - Over TCP clients of other machines come encrypted, always, and prove who they are.
+//! - Who watches it reads metrics over HTTP, which tell no names and no data.
 //! - Packets are not trusted: what a client sends is bounded before it is kept, and checked before it is
 //!   read. Files of the server's machine are out of reach of its clients.
 //!
@@ -23,7 +24,9 @@
 mod authenticate;
 mod connection;
 mod error;
+mod http;
 mod listen;
+mod metrics;
 mod options;
 mod protocol;
 mod registry;

@@ -111,11 +111,7 @@ impl Listener {
     /// Begins to listen; on a runtime of tokio.
     pub(crate) fn bind(listen: &Listen) -> io::Result<Self> {
         match listen {
-            Listen::Tcp(address) => {
-                let listener = StdTcpListener::bind(address)?;
-                listener.set_nonblocking(true)?;
-                TcpListener::from_std(listener).map(Self::Tcp)
-            }
+            Listen::Tcp(address) => bind_tcp(*address).map(Self::Tcp),
             Listen::Unix(path) => {
                 let path = match path.is_dir() {
                     true => path.join(format!(".s.PGSQL.{PORT}")),
@@ -156,6 +152,13 @@ impl Listener {
             }
         }
     }
+}
+
+/// Begins to listen at an address; on a runtime of tokio.
+pub(crate) fn bind_tcp(address: SocketAddr) -> io::Result<TcpListener> {
+    let listener = StdTcpListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    TcpListener::from_std(listener)
 }
 
 /// Removes the socket of a server that is gone; refuses where one listens, or where the file is another.

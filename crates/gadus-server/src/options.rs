@@ -2,6 +2,7 @@
 
 use crate::listen::Listen;
 use crate::tls::{Certificate, Tls};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 /// Where a server listens, whom it lets in, and what it allows.
@@ -12,6 +13,8 @@ pub struct Options {
     pub(crate) limits: Limits,
     pub(crate) tls: Tls,
     pub(crate) certificate: Option<Certificate>,
+    pub(crate) http: Option<SocketAddr>,
+    pub(crate) http_is_for_all: bool,
 }
 
 /// Whom a server lets in over TCP. On a Unix socket the system says who calls: users are let in under
@@ -59,7 +62,8 @@ impl Default for Limits {
 impl Default for Options {
     fn default() -> Self {
         let (listen, authentication, limits, tls, certificate) = Default::default();
-        Self { listen, authentication, limits, tls, certificate }
+        let (http, http_is_for_all) = Default::default();
+        Self { listen, authentication, limits, tls, certificate, http, http_is_for_all }
     }
 }
 
@@ -102,6 +106,20 @@ impl Options {
     #[must_use]
     pub fn certificate(mut self, certificate: Certificate) -> Self {
         self.certificate = Some(certificate);
+        self
+    }
+
+    /// Answers `/metrics` and `/health` over HTTP there, to whoever asks; nowhere unless told.
+    #[must_use]
+    pub fn http(mut self, address: SocketAddr) -> Self {
+        self.http = Some(address);
+        self
+    }
+
+    /// Lets the HTTP port be one that other machines reach.
+    #[must_use]
+    pub fn http_for_all(mut self, is_for_all: bool) -> Self {
+        self.http_is_for_all = is_for_all;
         self
     }
 

@@ -61,15 +61,13 @@ impl Registry {
         Ok(Registered { registry: self.clone(), process, secret })
     }
 
-    /// Cancels what a client runs, for who knows its secret; says nothing to who does not.
-    pub(crate) fn cancel(&self, process: u32, secret: u32) {
+    /// Cancels what a client runs, for who knows its secret; true where he does.
+    pub(crate) fn cancel(&self, process: u32, secret: u32) -> bool {
         let clients = self.by_process.lock().unwrap_or_else(PoisonError::into_inner);
         let client = clients.get(&process).filter(|(known, _)| *known == secret);
         let cancel = client.map(|(_, cancel)| cancel.clone());
         drop(clients);
-        if let Some(cancel) = cancel {
-            cancel.cancel();
-        }
+        cancel.inspect(CancelHandle::cancel).is_some()
     }
 
     /// Cancels what all clients run.

@@ -1,15 +1,20 @@
 //! The server: listens, lets clients in, stops.
 
 use crate::connection::serve;
-use crate::listen::{Listen, Listener};
+use crate::http;
+use crate::listen::{Listen, Listener, bind_tcp};
+use crate::metrics::{Counted, Metrics};
 use crate::options::{Authentication, Options};
 use crate::registry::Registry;
 use crate::tls::Identity;
 use gadus::Database;
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -25,6 +30,7 @@ pub(crate) struct Shared {
     pub(crate) registry: Arc<Registry>,
     /// None where nobody comes encrypted.
     pub(crate) identity: Option<Identity>,
+    pub(crate) metrics: Metrics,
 }
 
 /// A database that listens for clients of PostgreSQL's protocol.
@@ -34,6 +40,7 @@ pub struct Server {
     shared: Arc<Shared>,
     listeners: Vec<Listener>,
     places: Vec<Listen>,
+    http: Option<TcpListener>,
     stop: Arc<watch::Sender<bool>>,
 }
 
@@ -75,28 +82,36 @@ impl Server {
                 "{open} is reached by other machines: who comes from there is asked for a password"
             ));
         }
+        check_http(&options)?;
         let identity = identity(&options)?;
         let runtime =
             Builder::new_multi_thread().thread_name("gadus-server").enable_all().build()?;
-        let listeners = {
-            let _entered = runtime.enter();
-            let bind = |listen: &Listen| {
-                Listener::bind(listen).map_err(|error| {
-                    io::Error::new(error.kind(), format!("cannot listen at {listen}: {error}"))
-                })
-            };
-            options.listen.iter().map(bind).collect::<io::Result<Vec<_>>>()?
+        let entered = runtime.enter();
+        let failed = |place: &dyn Display, error: io::Error| {
+            io::Error::new(error.kind(), format!("cannot listen at {place}: {error}"))
         };
+        let bind = |listen| Listener::bind(listen).map_err(|error| failed(listen, error));
+        let listeners = options.listen.iter().map(bind).collect::<io::Result<Vec<_>>>()?;
+        let bind = |address| bind_tcp(address).map_err(|error| failed(&address, error));
+        let http = options.http.map(bind).transpose()?;
+        drop(entered);
         let places = listeners.iter().map(Listener::place).collect::<io::Result<Vec<_>>>()?;
-        let shared = Shared { database, options, registry: Arc::default(), identity };
+        let (registry, metrics) = Default::default();
+        let shared = Shared { database, options, registry, identity, metrics };
         let stop = Arc::new(watch::channel(false).0);
-        Ok(Self { runtime, shared: Arc::new(shared), listeners, places, stop })
+        Ok(Self { runtime, shared: Arc::new(shared), listeners, places, http, stop })
     }
 
     /// Where it listens, with the ports that it was given.
     #[must_use]
     pub fn addresses(&self) -> &[Listen] {
         &self.places
+    }
+
+    /// Where it answers over HTTP, with the port that it was given.
+    #[must_use]
+    pub fn http_address(&self) -> Option<SocketAddr> {
+        self.http.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
     /// The SHA-256 of the certificate that clients see; none where nobody comes encrypted.
@@ -116,9 +131,12 @@ impl Server {
     /// # Errors
     /// None so far; a client's failure is the client's.
     pub fn run(self) -> io::Result<()> {
-        let Self { runtime, shared, listeners, stop, .. } = self;
+        let Self { runtime, shared, listeners, http, stop, .. } = self;
         let stop_time = shared.options.limits.stop_time;
         runtime.block_on(async {
+            // It goes with the runtime: until then it says that the server is stopping.
+            let answering = |http| http::serve(http, shared.clone(), stop.subscribe());
+            drop(http.map(|http| tokio::spawn(answering(http))));
             let mut accepting = JoinSet::new();
             let (ended, mut all_ended) = tokio::sync::mpsc::channel::<()>(1);
             for listener in listeners {
@@ -140,6 +158,21 @@ impl Server {
         runtime.shutdown_timeout(Duration::from_secs(1));
         tracing::info!("stopped");
         Ok(())
+    }
+}
+
+/// Refuses to tell other machines without having been told to.
+fn check_http(options: &Options) -> io::Result<()> {
+    let is_open = |address: &SocketAddr| !address.ip().to_canonical().is_loopback();
+    match options.http.filter(is_open) {
+        Some(address) if !options.http_is_for_all => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!(
+                "{address} is reached by other machines, and HTTP asks nobody for a password: take an address \
+                 such as 127.0.0.1:9187, or say that all may ask, as gadus serve --http-for-all does"
+            ),
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -181,6 +214,8 @@ async fn accept(
         match accepted {
             Ok((socket, peer)) => {
                 let (shared, stop, ended) = (shared.clone(), stop.clone(), ended.clone());
+                shared.metrics.connections.add_one();
+                let socket = Box::new(Counted::new(socket, shared.clone()));
                 tokio::spawn(async move {
                     serve(socket, peer, shared, stop).await;
                     drop(ended);

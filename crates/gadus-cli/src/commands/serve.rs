@@ -1,6 +1,7 @@
 //! `gadus serve`: a database for clients of PostgreSQL's protocol.
 
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use crate::failure::Failure;
   gadus shop.gadus -c \"CREATE USER ada PASSWORD '...'\"     a user for TCP
   gadus serve shop.gadus --trust                           for tries on this machine
   gadus serve shop.gadus --listen 0.0.0.0:5433             for other machines, encrypted
+  gadus serve shop.gadus --http 127.0.0.1:9187             with metrics for Prometheus
 
 Over TCP a client is asked for a user and a password of the database. Over a Unix socket the system says
 who calls: users are let in under their own name, and whoever runs the server is always.
@@ -54,6 +56,12 @@ pub(crate) struct Serve {
     /// End statements that take longer, such as 30s, unless the client says something else
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     statement_timeout: Option<Duration>,
+    /// Answer /metrics and /health over HTTP there, such as 127.0.0.1:9187
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    http: Option<SocketAddr>,
+    /// Let other machines reach the HTTP port, which asks nobody for a password
+    #[arg(long, requires = "http")]
+    http_for_all: bool,
 }
 
 /// Who on this machine comes encrypted.
@@ -103,9 +111,14 @@ pub(crate) fn run(command: &Serve) -> Result<(), Failure> {
     let options = gadus_server::Options::new().limits(limits).authentication(authentication);
     let options = options.tls(command.tls()).certificate(command.certificate());
     let options = command.listen.iter().cloned().fold(options, gadus_server::Options::listen);
+    let options = options.http_for_all(command.http_for_all);
+    let options = command.http.into_iter().fold(options, gadus_server::Options::http);
     let server = Server::bind(database, options)?;
     for place in server.addresses() {
         writeln!(io::stderr(), "{} listens at {place}", command.file.display())?;
+    }
+    if let Some(address) = server.http_address() {
+        writeln!(io::stderr(), "metrics and health are at http://{address}")?;
     }
     if let Some(fingerprint) = server.fingerprint() {
         writeln!(io::stderr(), "its certificate has the SHA-256 {fingerprint}")?;

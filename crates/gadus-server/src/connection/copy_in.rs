@@ -91,6 +91,7 @@ impl Client {
         intake.take(true)?;
         let appender = append(appender, intake.batch()?).await?;
         let rows = blocking(move || appender.finish()).await?;
+        self.shared.metrics.copy_rows_received.add(rows);
         self.channel.output.complete(&format!("COPY {rows}"));
         Ok(())
     }

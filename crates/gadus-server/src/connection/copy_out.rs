@@ -47,6 +47,7 @@ impl Client {
                 body.put_i16(-1);
             });
         }
+        self.shared.metrics.copy_rows_sent.add(count as u64);
         self.channel.output.copy_done();
         self.channel.output.complete(&format!("COPY {count}"));
         Ok(())

@@ -7,6 +7,7 @@ use crate::error::{Failure, SqlState};
 use crate::protocol::{Bind, Target};
 use crate::values::{Type, checked_format, fields, parameter, parameter_oid_of};
 use gadus::{Statement, StatementKind, Value, split_statements};
+use gadus_base::clock;
 use std::sync::Arc;
 
 /// A statement as a client has it prepared.
@@ -146,7 +147,9 @@ impl Client {
             && let Some(statement) = &parsed.statement
             && statement.kind() == StatementKind::Query
         {
+            let started = clock().now();
             self.start(portal, statement).await?;
+            portal.time = Some(started.elapsed());
         }
         match portal.state {
             State::Bound => self.columns_of(&parsed, &portal.formats).await,
@@ -162,6 +165,7 @@ impl Client {
             self.portals.insert(name.to_owned(), portal);
             return Ok(());
         };
+        let started = clock().now();
         if matches!(portal.state, State::Bound) {
             let kind = statement.kind();
             self.check_block(kind)?;
@@ -171,11 +175,17 @@ impl Client {
                 self.begin_implicit().await?;
             }
             if let Some(request) = statement.copy_request()? {
-                return self.copy(request).await;
+                self.copy(request).await?;
+                self.finished(started.elapsed(), None);
+                return Ok(());
             }
             self.start(&mut portal, statement).await?;
         }
         let sent = self.send_rows(&mut portal, max_rows).await;
+        // Rows that are fetched later are the client's time.
+        if let (Ok(()), Some(before)) = (&sent, portal.time.take()) {
+            self.finished(before + started.elapsed(), None);
+        }
         self.portals.insert(name.to_owned(), portal);
         sent
     }
@@ -188,7 +198,7 @@ impl Client {
 
     pub(super) async fn sync(&mut self) -> Result<(), Failure> {
         self.skips = false;
-        if let Err(failure) = self.end_implicit().await {
+        if let Err(failure) = self.commit_implicit().await {
             if failure.is_fatal {
                 return Err(failure);
             }

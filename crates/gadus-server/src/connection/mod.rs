@@ -6,6 +6,7 @@
 mod copy_in;
 mod copy_out;
 mod extended;
+mod measured;
 mod opening;
 mod portal;
 mod simple;
@@ -14,11 +15,13 @@ mod transaction;
 use crate::authenticate::authenticate;
 use crate::error::{Failure, SqlState};
 use crate::listen::Peer;
+use crate::metrics::Metrics;
 use crate::protocol::{Channel, Frame, Message, Socket, Startup};
 use crate::registry::Registered;
 use crate::server::Shared;
 use extended::Parsed;
 use gadus::{Connection, FileAccess, Isolation, POSTGRES_VERSION, SessionOptions, Value};
+use gadus_base::clock;
 use opening::{Opened, opened};
 use portal::Portal;
 use std::collections::HashMap;
@@ -78,10 +81,12 @@ pub(crate) async fn serve(
             if let Err(failure) = client.run(&mut stop).await {
                 client.end(&failure).await;
             }
+            client.leave_block();
         }
         Ok(None) => {}
         Err(failure) => {
             if !failure.is_lost() {
+                count_refused(&shared.metrics, failure.code);
                 tracing::info!(?peer, code = failure.code.text(), "refused: {}", failure.message);
                 channel.output.error(&failure);
             }
@@ -246,6 +251,8 @@ impl Client {
         if self.skips && message != Message::Sync {
             return Ok(());
         }
+        let started = clock().now();
+        let is_of_statement = message.is_of_statement();
         let answered = match message {
             Message::Query(text) => return self.simple(&text).await,
             Message::Sync => return self.sync().await,
@@ -264,7 +271,12 @@ impl Client {
         };
         match answered {
             Ok(()) => Ok(self.channel.flush_much().await?),
-            Err(failure) => self.fail(failure).await,
+            Err(failure) => {
+                if is_of_statement {
+                    self.finished(started.elapsed(), Some(&failure));
+                }
+                self.fail(failure).await
+            }
         }
     }
 
@@ -325,6 +337,13 @@ impl Client {
             self.channel.output.error(failure);
         }
         self.channel.close().await;
+    }
+}
+
+fn count_refused(metrics: &Metrics, code: SqlState) {
+    metrics.refused.add_one();
+    if code.is_of_authentication() {
+        metrics.authentication_failures.add_one();
     }
 }
 

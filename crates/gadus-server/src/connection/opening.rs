@@ -39,7 +39,9 @@ pub(super) async fn opened(
         match (opening, identity) {
             (None, _) => return Ok(Opened::Done),
             (Some(Opening::Cancel { process, secret }), _) => {
-                shared.registry.cancel(process, secret);
+                if shared.registry.cancel(process, secret) {
+                    shared.metrics.cancels.add_one();
+                }
                 return Ok(Opened::Done);
             }
             (Some(Opening::Start(startup)), _) => {

@@ -8,6 +8,7 @@ use crate::values;
 use arrow::array::RecordBatch;
 use gadus::{Outcome, Rows, Statement, StatementKind, Value};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Rows that are written between looks at how much has gathered.
 const ROWS_TOGETHER: usize = 128;
@@ -24,6 +25,8 @@ pub(super) struct Portal {
     /// What CommandComplete says before the number of rows.
     verb: &'static str,
     sent: u64,
+    /// That it has run before it was executed; none once it is counted.
+    pub(super) time: Option<Duration>,
 }
 
 /// How far a portal has come.
@@ -43,7 +46,8 @@ impl Portal {
     pub(super) fn bound(parsed: Arc<Parsed>, values: Vec<Value>, formats: Vec<i16>) -> Self {
         let verb = parsed.statement.as_ref().map_or("", verb_of);
         let (names, state) = (parsed.names.clone(), State::Bound);
-        Self { parsed: Some(parsed), values, formats, names, state, verb, sent: 0 }
+        let time = Some(Duration::ZERO);
+        Self { parsed: Some(parsed), values, formats, names, state, verb, sent: 0, time }
     }
 
     /// Of a statement that has run.
@@ -51,7 +55,7 @@ impl Portal {
         let (values, formats) = Default::default();
         let (state, names) = (State::of(outcome), statement.postgres_names().into());
         let verb = verb_of(statement);
-        Self { parsed: None, values, formats, names, state, verb, sent: 0 }
+        Self { parsed: None, values, formats, names, state, verb, sent: 0, time: None }
     }
 
     /// The columns of its rows; none where it gives none.
@@ -122,6 +126,7 @@ impl Client {
             self.send_batch(&batch, start..end, &fields).await?;
             left -= end - start;
             portal.sent += (end - start) as u64;
+            self.shared.metrics.rows_sent.add((end - start) as u64);
             if end < batch.num_rows() {
                 *current = Some((batch, end));
             }

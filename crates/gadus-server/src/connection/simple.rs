@@ -4,6 +4,7 @@ use super::Client;
 use super::portal::Portal;
 use crate::error::Failure;
 use gadus::split_statements;
+use gadus_base::clock;
 
 impl Client {
     /// Answers a Query.
@@ -38,9 +39,12 @@ impl Client {
         }
         let are_many = statements.len() > 1;
         for statement in &statements {
-            self.answer_one(statement, are_many).await?;
+            let started = clock().now();
+            let answered = self.answer_one(statement, are_many).await;
+            self.finished(started.elapsed(), answered.as_ref().err());
+            answered?;
         }
-        self.end_implicit().await
+        self.commit_implicit().await
     }
 
     async fn answer_one(&mut self, text: &str, is_one_of_many: bool) -> Result<(), Failure> {

@@ -79,7 +79,12 @@ impl Client {
             }
             _ => {}
         }
-        let outcome = self.run_statement(statement, values).await?;
+        let is_transaction = self.block.stage == Stage::None && is_transaction(kind);
+        let outcome = self.run_statement(statement, values).await;
+        if is_transaction {
+            self.count_transaction(outcome.is_ok());
+        }
+        let outcome = outcome?;
         match kind {
             StatementKind::Begin | StatementKind::RollbackToSavepoint => {
                 self.block.stage = Stage::Begun;
@@ -125,7 +130,9 @@ impl Client {
             }
             Stage::Implicit | Stage::Begun => {}
         }
-        self.run_statement(statement, Vec::new()).await
+        let ended = self.run_statement(statement, Vec::new()).await;
+        self.count_transaction(ended.is_ok() && kind == StatementKind::Commit);
+        ended
     }
 
     /// Begins a transaction that ends with the Query or at Sync, unless one is open.
@@ -141,7 +148,9 @@ impl Client {
     pub(super) async fn end_implicit(&mut self) -> Result<(), Failure> {
         if self.block.stage == Stage::Implicit {
             self.block = Block::default();
-            self.command("COMMIT").await?;
+            let ended = self.command("COMMIT").await;
+            self.count_transaction(ended.is_ok());
+            ended?;
         }
         Ok(())
     }
@@ -162,7 +171,23 @@ impl Client {
 
     async fn roll_back(&mut self) -> Result<(), Failure> {
         self.portals.clear();
+        self.count_transaction(false);
         self.command("ROLLBACK").await
+    }
+
+    /// The client goes, and with it the transaction that it has not ended.
+    pub(super) fn leave_block(&mut self) {
+        let Block { stage, has_savepoints } = std::mem::take(&mut self.block);
+        if matches!(stage, Stage::Implicit | Stage::Begun)
+            || (stage == Stage::Failed && has_savepoints)
+        {
+            self.count_transaction(false);
+        }
+    }
+
+    fn count_transaction(&self, is_committed: bool) {
+        let metrics = &self.shared.metrics;
+        if is_committed { metrics.commits.add_one() } else { metrics.rollbacks.add_one() }
     }
 
     /// Runs a statement of the server's own.
@@ -182,4 +207,9 @@ impl Client {
     fn warn(&mut self, code: &'static str, message: &str) {
         self.channel.output.notice(&Notice { code, message: message.to_owned() });
     }
+}
+
+/// Whether a statement is a transaction by itself, where it is in no other.
+fn is_transaction(kind: StatementKind) -> bool {
+    matches!(kind, StatementKind::Query | StatementKind::Explain | StatementKind::Other)
 }

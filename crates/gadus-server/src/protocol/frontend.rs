@@ -20,6 +20,16 @@ pub(crate) enum Message {
     Terminate,
 }
 
+impl Message {
+    /// Whether what goes wrong with it is the statement's.
+    pub(crate) fn is_of_statement(&self) -> bool {
+        matches!(
+            self,
+            Self::Parse { .. } | Self::Bind(_) | Self::Describe(..) | Self::Execute { .. }
+        )
+    }
+}
+
 /// What a Bind says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bind {

@@ -46,11 +46,12 @@ class Server:
                 self.lines.append(line)
                 self.said.notify_all()
 
-    def wait_for(self, pattern: str) -> None:
+    def wait_for(self, pattern: str) -> re.Match:
         """Waits until it has said so."""
         with self.said:
             found = self.said.wait_for(lambda: re.search(pattern, "".join(self.lines)), timeout=60)
             assert found, self.lines
+            return found
 
     def stop(self, with_signal: int = signal.SIGTERM) -> int:
         if self.process.poll() is None:
