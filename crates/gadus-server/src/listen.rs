@@ -97,6 +97,15 @@ pub(crate) enum Peer {
     Unix(u32),
 }
 
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => write!(f, "{address}"),
+            Self::Unix(user) => write!(f, "unix:{user}"),
+        }
+    }
+}
+
 impl Peer {
     /// Whether what it sends leaves the machine.
     pub(crate) fn is_remote(&self) -> bool {

@@ -18,6 +18,8 @@ pub(super) struct Parsed {
     types: Vec<u32>,
     /// The names of its columns, where its text tells them.
     pub(super) names: Arc<[String]>,
+    /// As the log shows it.
+    text: Option<Arc<str>>,
 }
 
 /// Whether a statement begins or ends the client's own transaction.
@@ -32,6 +34,7 @@ impl Client {
         text: String,
         types: Vec<u32>,
     ) -> Result<(), Failure> {
+        self.current = self.kept_text(&text);
         if !name.is_empty() && self.statements.contains_key(&name) {
             let text = format!("prepared statement \"{name}\" already exists");
             return Err(Failure::new(SqlState::DUPLICATE_STATEMENT, text));
@@ -58,7 +61,8 @@ impl Client {
             None => types,
         };
         let names = statement.as_ref().map(Statement::postgres_names).unwrap_or_default().into();
-        self.statements.insert(name, Arc::new(Parsed { statement, types, names }));
+        let text = self.current.clone();
+        self.statements.insert(name, Arc::new(Parsed { statement, types, names, text }));
         self.channel.output.parse_complete();
         Ok(())
     }
@@ -86,6 +90,7 @@ impl Client {
 
     pub(super) async fn bind(&mut self, bind: Bind) -> Result<(), Failure> {
         let parsed = self.prepared(&bind.statement)?;
+        self.current = parsed.text.clone();
         if let Some(statement) = &parsed.statement {
             self.check_block(statement.kind())?;
         }
@@ -106,6 +111,7 @@ impl Client {
         let columns = match target {
             Target::Statement => {
                 let parsed = self.prepared(name)?;
+                self.current = parsed.text.clone();
                 self.channel.output.parameter_description(&parsed.types);
                 self.columns_of(&parsed, &[]).await?
             }
@@ -143,6 +149,7 @@ impl Client {
         portal: &mut Portal,
     ) -> Result<Option<Vec<crate::protocol::Field>>, Failure> {
         let Some(parsed) = portal.parsed.clone() else { return Ok(None) };
+        self.current = parsed.text.clone();
         if matches!(portal.state, State::Bound)
             && let Some(statement) = &parsed.statement
             && statement.kind() == StatementKind::Query
@@ -160,6 +167,7 @@ impl Client {
     pub(super) async fn execute(&mut self, name: &str, max_rows: usize) -> Result<(), Failure> {
         let mut portal = self.take_portal(name)?;
         let Some(parsed) = portal.parsed.clone() else { return Ok(()) };
+        self.current = parsed.text.clone();
         let Some(statement) = &parsed.statement else {
             self.channel.output.empty_query();
             self.portals.insert(name.to_owned(), portal);
@@ -176,7 +184,7 @@ impl Client {
             }
             if let Some(request) = statement.copy_request()? {
                 self.copy(request).await?;
-                self.finished(started.elapsed(), None);
+                self.finished(self.current_text(), started.elapsed(), None);
                 return Ok(());
             }
             self.start(&mut portal, statement).await?;
@@ -184,7 +192,7 @@ impl Client {
         let sent = self.send_rows(&mut portal, max_rows).await;
         // Rows that are fetched later are the client's time.
         if let (Ok(()), Some(before)) = (&sent, portal.time.take()) {
-            self.finished(before + started.elapsed(), None);
+            self.finished(self.current_text(), before + started.elapsed(), None);
         }
         self.portals.insert(name.to_owned(), portal);
         sent

@@ -9,8 +9,10 @@ mod extended;
 mod measured;
 mod opening;
 mod portal;
+mod shown;
 mod simple;
 mod transaction;
+mod who;
 
 use crate::authenticate::authenticate;
 use crate::error::{Failure, SqlState};
@@ -30,6 +32,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use transaction::Block;
+use who::Who;
 
 /// As PostgreSQL's clients expect it, and without the files of the server's machine.
 const SESSION: SessionOptions =
@@ -43,8 +46,11 @@ pub(crate) struct Client {
     channel: Channel,
     shared: Arc<Shared>,
     connection: Connection,
+    who: Box<Who>,
     statements: HashMap<String, Arc<Parsed>>,
     portals: HashMap<String, Portal>,
+    /// What the log shows of the statement that a message is about.
+    current: Option<Arc<str>>,
     block: Block,
     /// After an error, until Sync.
     skips: bool,
@@ -67,7 +73,8 @@ pub(crate) async fn serve(
     let limits = shared.options.limits;
     let mut channel = Channel::new(socket, limits.message_bytes);
     let place = shared.registry.place(limits.connections);
-    let letting_in = let_in(&mut channel, &peer, &shared, place.is_some());
+    let mut who = Box::new(Who::stranger(peer));
+    let letting_in = let_in(&mut channel, &mut who, &shared, place.is_some());
     let let_in = match timeout(limits.authentication_time, letting_in).await {
         Ok(let_in) => let_in,
         Err(_) => {
@@ -77,17 +84,19 @@ pub(crate) async fn serve(
     };
     match let_in {
         Ok(Some((connection, _registered))) => {
-            let mut client = Client::new(channel, shared, connection);
+            who.opened();
+            let mut client = Client::new(channel, shared, connection, who);
             if let Err(failure) = client.run(&mut stop).await {
                 client.end(&failure).await;
             }
             client.leave_block();
+            client.who.closed();
         }
         Ok(None) => {}
         Err(failure) => {
             if !failure.is_lost() {
                 count_refused(&shared.metrics, failure.code);
-                tracing::info!(?peer, code = failure.code.text(), "refused: {}", failure.message);
+                who.refused(&failure);
                 channel.output.error(&failure);
             }
             channel.close().await;
@@ -98,11 +107,11 @@ pub(crate) async fn serve(
 /// Answers first messages until a client is let in; none where it wanted something else.
 async fn let_in(
     channel: &mut Channel,
-    peer: &Peer,
+    who: &mut Who,
     shared: &Shared,
     has_place: bool,
 ) -> Result<Option<(Connection, Registered)>, Failure> {
-    let (startup, encrypted) = match opened(channel, peer, shared).await? {
+    let (startup, encrypted) = match opened(channel, &who.peer, shared).await? {
         Opened::Start(startup, encrypted) => (startup, encrypted),
         Opened::Done => return Ok(None),
     };
@@ -110,6 +119,9 @@ async fn let_in(
         let text = "a first message names no user";
         return Err(Failure::fatal(SqlState::INVALID_AUTHORIZATION, text));
     };
+    user.clone_into(&mut who.user);
+    startup.get("database").unwrap_or(user).clone_into(&mut who.database);
+    who.is_encrypted = encrypted.is_some();
     if !has_place {
         let text = "there are as many connections as the server's limit allows";
         return Err(Failure::fatal(SqlState::TOO_MANY_CONNECTIONS, text));
@@ -118,7 +130,7 @@ async fn let_in(
         channel.output.negotiate_version(0, &startup.protocol_options);
     }
     let connection = shared.database.connect_with(SESSION);
-    authenticate(channel, peer, encrypted.as_ref(), user, &connection, shared).await?;
+    authenticate(channel, &who.peer, encrypted.as_ref(), user, &connection, shared).await?;
     settle(&connection, &startup, shared).await?;
     let registered = shared.registry.register(connection.cancel_handle())?;
     channel.output.authentication_ok();
@@ -177,14 +189,16 @@ fn options_of(options: &str) -> Vec<(String, String)> {
 }
 
 impl Client {
-    fn new(channel: Channel, shared: Arc<Shared>, connection: Connection) -> Self {
-        let (statements, portals, block) = Default::default();
+    fn new(channel: Channel, shared: Arc<Shared>, connection: Connection, who: Box<Who>) -> Self {
+        let (statements, portals, current, block) = Default::default();
         Self {
             channel,
             shared,
             connection,
+            who,
             statements,
             portals,
+            current,
             block,
             skips: false,
             is_gone: false,
@@ -251,6 +265,7 @@ impl Client {
         if self.skips && message != Message::Sync {
             return Ok(());
         }
+        self.current = None;
         let started = clock().now();
         let is_of_statement = message.is_of_statement();
         let answered = match message {
@@ -273,7 +288,7 @@ impl Client {
             Ok(()) => Ok(self.channel.flush_much().await?),
             Err(failure) => {
                 if is_of_statement {
-                    self.finished(started.elapsed(), Some(&failure));
+                    self.finished(self.current_text(), started.elapsed(), Some(&failure));
                 }
                 self.fail(failure).await
             }
@@ -333,7 +348,7 @@ impl Client {
     /// Tells the client why the connection ends, where it is still there.
     async fn end(&mut self, failure: &Failure) {
         if !failure.is_lost() {
-            tracing::info!(code = failure.code.text(), "ended: {}", failure.message);
+            self.who.ended(failure);
             self.channel.output.error(failure);
         }
         self.channel.close().await;

@@ -41,7 +41,7 @@ impl Client {
         for statement in &statements {
             let started = clock().now();
             let answered = self.answer_one(statement, are_many).await;
-            self.finished(started.elapsed(), answered.as_ref().err());
+            self.finished(statement, started.elapsed(), answered.as_ref().err());
             answered?;
         }
         self.commit_implicit().await

@@ -29,6 +29,7 @@ class Server:
     folder: Path
     lines: list[str] = field(default_factory=list)
     said: threading.Condition = field(default_factory=threading.Condition)
+    reader: threading.Thread | None = None
 
     @property
     def url(self) -> str:
@@ -110,7 +111,8 @@ def start(folder: Path, *options: str) -> Server:
         if found := re.search(r"listens at 127\.0\.0\.1:(\d+)", line):
             server.port = int(found[1])
     assert server.port, server.lines
-    threading.Thread(target=server.listen_to, daemon=True).start()
+    server.reader = threading.Thread(target=server.listen_to, daemon=True)
+    server.reader.start()
     return server
 
 

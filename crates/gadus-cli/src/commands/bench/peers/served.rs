@@ -23,7 +23,8 @@ impl Served {
     pub(in super::super) fn start(file: &Path, folder: &Path) -> Result<Self, Failure> {
         std::fs::create_dir_all(folder)?;
         let mut server = Command::new(std::env::current_exe()?);
-        server.arg("serve").arg(file).args(["--trust", "--listen", "127.0.0.1:0", "--listen"]);
+        server.arg("serve").arg(file).args(["--trust", "--log-level", "info"]);
+        server.args(["--listen", "127.0.0.1:0", "--listen"]);
         server.arg(format!("unix:{}", folder.display()));
         let mut server = server.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let told = server.stderr.take();

@@ -1,6 +1,8 @@
 //! `gadus serve`: a database for clients of PostgreSQL's protocol.
 
-use std::io::{self, Write};
+mod log;
+
+use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -62,6 +64,8 @@ pub(crate) struct Serve {
     /// Let other machines reach the HTTP port, which asks nobody for a password
     #[arg(long, requires = "http")]
     http_for_all: bool,
+    #[command(flatten)]
+    log: log::LogArguments,
 }
 
 /// Who on this machine comes encrypted.
@@ -96,10 +100,15 @@ impl Serve {
 }
 
 pub(crate) fn run(command: &Serve) -> Result<(), Failure> {
+    let _written = log::begin(&command.log)?;
+    serve(command).map_err(|failure| command.log.tell(failure))
+}
+
+fn serve(command: &Serve) -> Result<(), Failure> {
     allow_connections();
     let database = Database::open(&command.file, Options::new())?;
     if let Some(warning) = database.warning() {
-        writeln!(io::stderr(), "warning: {warning}")?;
+        tracing::warn!("{warning}");
     }
     let limits = Limits {
         connections: command.max_connections,
@@ -115,14 +124,15 @@ pub(crate) fn run(command: &Serve) -> Result<(), Failure> {
     let options = command.http.into_iter().fold(options, gadus_server::Options::http);
     let server = Server::bind(database, options)?;
     for place in server.addresses() {
-        writeln!(io::stderr(), "{} listens at {place}", command.file.display())?;
+        tracing::info!("{} listens at {place}", command.file.display());
     }
     if let Some(address) = server.http_address() {
-        writeln!(io::stderr(), "metrics and health are at http://{address}")?;
+        tracing::info!("metrics and health are at http://{address}");
     }
     if let Some(fingerprint) = server.fingerprint() {
-        writeln!(io::stderr(), "its certificate has the SHA-256 {fingerprint}")?;
+        tracing::info!("the certificate has the SHA-256 {fingerprint}");
     }
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), pid = std::process::id(), "started");
     obey_signals(server.control())?;
     Ok(server.run()?)
 }
@@ -136,12 +146,10 @@ fn obey_signals(control: Control) -> io::Result<()> {
                 control.stop();
                 continue;
             }
-            let told = match control.reload() {
-                Ok(()) => writeln!(io::stderr(), "the certificate was read anew"),
-                Err(error) => writeln!(io::stderr(), "the certificate stays: {error}"),
-            };
-            // Nobody reads what the server says.
-            let _ = told;
+            match control.reload() {
+                Ok(()) => tracing::info!("the certificate was read anew"),
+                Err(error) => tracing::error!("the certificate stays: {error}"),
+            }
         }
     })?;
     Ok(())
