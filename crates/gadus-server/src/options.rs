@@ -15,6 +15,7 @@ pub struct Options {
     pub(crate) certificate: Option<Certificate>,
     pub(crate) http: Option<SocketAddr>,
     pub(crate) http_is_for_all: bool,
+    pub(crate) slow_statement: Option<Duration>,
 }
 
 /// Whom a server lets in over TCP. On a Unix socket the system says who calls: users are let in under
@@ -62,8 +63,17 @@ impl Default for Limits {
 impl Default for Options {
     fn default() -> Self {
         let (listen, authentication, limits, tls, certificate) = Default::default();
-        let (http, http_is_for_all) = Default::default();
-        Self { listen, authentication, limits, tls, certificate, http, http_is_for_all }
+        let (http, http_is_for_all, slow_statement) = Default::default();
+        Self {
+            listen,
+            authentication,
+            limits,
+            tls,
+            certificate,
+            http,
+            http_is_for_all,
+            slow_statement,
+        }
     }
 }
 
@@ -120,6 +130,13 @@ impl Options {
     #[must_use]
     pub fn http_for_all(mut self, is_for_all: bool) -> Self {
         self.http_is_for_all = is_for_all;
+        self
+    }
+
+    /// Tells the log of statements that take so long, or longer.
+    #[must_use]
+    pub fn slow_statement(mut self, time: Duration) -> Self {
+        self.slow_statement = Some(time);
         self
     }
 

@@ -48,8 +48,8 @@ struct TextRows {
 }
 
 impl Client {
-    /// Carries out a COPY whose data travels beside it.
-    pub(super) async fn copy(&mut self, request: CopyRequest) -> Result<(), Failure> {
+    /// Carries out a COPY whose data travels beside it; returns its rows.
+    pub(super) async fn copy(&mut self, request: CopyRequest) -> Result<u64, Failure> {
         let CopyRequest { what, form } = request;
         match what {
             CopyWhat::Query(query) => self.copy_out(&query, &form).await,
@@ -65,7 +65,7 @@ impl Client {
         names: &[String],
         probe: &str,
         form: &CopyForm,
-    ) -> Result<(), Failure> {
+    ) -> Result<u64, Failure> {
         let probe = self.connection.prepare(probe)?;
         let description = self.watched(probe.describe()).await?;
         let schema = description.columns.clone().unwrap_or_else(|| Arc::new(Schema::empty()));
@@ -93,7 +93,7 @@ impl Client {
         let rows = blocking(move || appender.finish()).await?;
         self.shared.metrics.copy_rows_received.add(rows);
         self.channel.output.complete(&format!("COPY {rows}"));
-        Ok(())
+        Ok(rows)
     }
 
     /// The next part of the data; none at its end.

@@ -13,8 +13,8 @@ const BINARY_HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 const ROWS_TOGETHER: usize = 128;
 
 impl Client {
-    /// Sends the rows of a query.
-    pub(super) async fn copy_out(&mut self, query: &str, form: &CopyForm) -> Result<(), Failure> {
+    /// Sends the rows of a query; returns how many.
+    pub(super) async fn copy_out(&mut self, query: &str, form: &CopyForm) -> Result<u64, Failure> {
         let statement = self.connection.prepare(query)?;
         let Outcome::Rows(mut rows) = self.run_in_block(&statement, Vec::new()).await? else {
             return Err(Failure::new(SqlState::INTERNAL, "a query gave no rows"));
@@ -33,9 +33,9 @@ impl Client {
         let forced = forced.collect::<Vec<_>>();
         // It travels with what comes first: drivers expect it there.
         let mut header = BINARY_HEADER.as_slice();
-        let mut count = 0;
+        let mut count = 0_u64;
         while let Some(batch) = self.watched(rows.next_batch_async()).await? {
-            count += batch.num_rows();
+            count += batch.num_rows() as u64;
             match is_binary {
                 true => self.send_binary(&batch, &mut header).await?,
                 false => self.send_lines(&batch, form, &forced).await?,
@@ -47,10 +47,10 @@ impl Client {
                 body.put_i16(-1);
             });
         }
-        self.shared.metrics.copy_rows_sent.add(count as u64);
+        self.shared.metrics.copy_rows_sent.add(count);
         self.channel.output.copy_done();
         self.channel.output.complete(&format!("COPY {count}"));
-        Ok(())
+        Ok(count)
     }
 
     /// Sends rows, the first behind a header that was not yet sent.

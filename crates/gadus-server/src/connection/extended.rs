@@ -183,8 +183,8 @@ impl Client {
                 self.begin_implicit().await?;
             }
             if let Some(request) = statement.copy_request()? {
-                self.copy(request).await?;
-                self.finished(self.current_text(), started.elapsed(), None);
+                let rows = self.copy(request).await?;
+                self.finished(self.current_text(), started.elapsed(), Ok(rows));
                 return Ok(());
             }
             self.start(&mut portal, statement).await?;
@@ -192,7 +192,7 @@ impl Client {
         let sent = self.send_rows(&mut portal, max_rows).await;
         // Rows that are fetched later are the client's time.
         if let (Ok(()), Some(before)) = (&sent, portal.time.take()) {
-            self.finished(self.current_text(), before + started.elapsed(), None);
+            self.finished(self.current_text(), before + started.elapsed(), Ok(portal.rows));
         }
         self.portals.insert(name.to_owned(), portal);
         sent
@@ -200,7 +200,7 @@ impl Client {
 
     async fn start(&mut self, portal: &mut Portal, statement: &Statement) -> Result<(), Failure> {
         let values = std::mem::take(&mut portal.values);
-        portal.state = State::of(self.run_in_block(statement, values).await?);
+        portal.take(self.run_in_block(statement, values).await?);
         Ok(())
     }
 

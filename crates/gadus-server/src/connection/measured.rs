@@ -9,14 +9,20 @@ use std::time::Duration;
 use tracing::Level;
 
 impl Client {
-    /// A statement has come to its end, or what was tried of it; its text may be one that is shown already.
-    pub(super) fn finished(&self, text: &str, time: Duration, failure: Option<&Failure>) {
-        let code = failure.map(|failure| failure.code.text());
+    /// A statement has come to its end, or what was tried of it: rows that it has sent or changed, or why it
+    /// has failed. Its text may be one that is shown already.
+    pub(super) fn finished(&self, text: &str, time: Duration, outcome: Result<u64, &Failure>) {
+        let code = outcome.err().map(|failure| failure.code.text());
         self.shared.metrics.count_statement(time, code);
-        if let Some(failure) = failure
+        if let Err(failure) = outcome
             && tracing::enabled!(Level::DEBUG)
         {
             self.tell_failure(text, time, failure);
+        }
+        if self.shared.options.slow_statement.is_some_and(|slow| time >= slow) {
+            let (user, peer, rows) = (&self.who.user, &self.who.peer, outcome.ok());
+            let (seconds, statement) = (time.as_secs_f64(), shown(text));
+            tracing::warn!(user, %peer, seconds, rows, code, statement, "slow statement");
         }
     }
 
@@ -30,7 +36,9 @@ impl Client {
 
     /// A statement's text as the log shows it, for one that is prepared; none where nobody would see it.
     pub(super) fn kept_text(&self, text: &str) -> Option<Arc<str>> {
-        tracing::enabled!(Level::DEBUG).then(|| shown(text).into())
+        let is_kept =
+            self.shared.options.slow_statement.is_some() || tracing::enabled!(Level::DEBUG);
+        is_kept.then(|| shown(text).into())
     }
 
     /// The text of the statement that the message is about which is being answered.
@@ -43,7 +51,7 @@ impl Client {
         let started = clock().now();
         let ended = self.end_implicit().await;
         if let Err(failure) = &ended {
-            self.finished("COMMIT", started.elapsed(), Some(failure));
+            self.finished("COMMIT", started.elapsed(), Err(failure));
         }
         ended
     }

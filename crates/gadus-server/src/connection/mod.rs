@@ -288,7 +288,7 @@ impl Client {
             Ok(()) => Ok(self.channel.flush_much().await?),
             Err(failure) => {
                 if is_of_statement {
-                    self.finished(self.current_text(), started.elapsed(), Some(&failure));
+                    self.finished(self.current_text(), started.elapsed(), Err(&failure));
                 }
                 self.fail(failure).await
             }

@@ -24,7 +24,8 @@ pub(super) struct Portal {
     pub(super) state: State,
     /// What CommandComplete says before the number of rows.
     verb: &'static str,
-    sent: u64,
+    /// Sent so far, or changed.
+    pub(super) rows: u64,
     /// That it has run before it was executed; none once it is counted.
     pub(super) time: Option<Duration>,
 }
@@ -47,15 +48,26 @@ impl Portal {
         let verb = parsed.statement.as_ref().map_or("", verb_of);
         let (names, state) = (parsed.names.clone(), State::Bound);
         let time = Some(Duration::ZERO);
-        Self { parsed: Some(parsed), values, formats, names, state, verb, sent: 0, time }
+        Self { parsed: Some(parsed), values, formats, names, state, verb, rows: 0, time }
     }
 
     /// Of a statement that has run.
     pub(super) fn of_outcome(statement: &Statement, outcome: Outcome) -> Self {
         let (values, formats) = Default::default();
-        let (state, names) = (State::of(outcome), statement.postgres_names().into());
+        let (state, names) = (State::Told, statement.postgres_names().into());
         let verb = verb_of(statement);
-        Self { parsed: None, values, formats, names, state, verb, sent: 0, time: None }
+        let (parsed, time) = Default::default();
+        let mut portal = Self { parsed, values, formats, names, state, verb, rows: 0, time };
+        portal.take(outcome);
+        portal
+    }
+
+    /// Takes what its statement has given.
+    pub(super) fn take(&mut self, outcome: Outcome) {
+        if let Outcome::Changed { rows, .. } = &outcome {
+            self.rows = *rows;
+        }
+        self.state = State::of(outcome);
     }
 
     /// The columns of its rows; none where it gives none.
@@ -70,7 +82,7 @@ impl Portal {
 }
 
 impl State {
-    pub(super) fn of(outcome: Outcome) -> Self {
+    fn of(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Rows(rows) => Self::Rows { rows: Box::new(rows), current: None },
             Outcome::Changed { verb: "INSERT", rows } => Self::Done(format!("INSERT 0 {rows}")),
@@ -114,7 +126,7 @@ impl Client {
                         // With the rows goes what they hold of the database.
                         portal.state = State::Told;
                         let tag = match portal.verb {
-                            "SELECT" => format!("SELECT {}", portal.sent),
+                            "SELECT" => format!("SELECT {}", portal.rows),
                             verb => verb.to_owned(),
                         };
                         self.channel.output.complete(&tag);
@@ -125,7 +137,7 @@ impl Client {
             let end = batch.num_rows().min(start.saturating_add(left));
             self.send_batch(&batch, start..end, &fields).await?;
             left -= end - start;
-            portal.sent += (end - start) as u64;
+            portal.rows += (end - start) as u64;
             self.shared.metrics.rows_sent.add((end - start) as u64);
             if end < batch.num_rows() {
                 *current = Some((batch, end));

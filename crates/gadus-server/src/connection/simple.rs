@@ -41,13 +41,14 @@ impl Client {
         for statement in &statements {
             let started = clock().now();
             let answered = self.answer_one(statement, are_many).await;
-            self.finished(statement, started.elapsed(), answered.as_ref().err());
+            self.finished(statement, started.elapsed(), answered.as_ref().copied());
             answered?;
         }
         self.commit_implicit().await
     }
 
-    async fn answer_one(&mut self, text: &str, is_one_of_many: bool) -> Result<(), Failure> {
+    /// Returns the rows that were sent, or changed.
+    async fn answer_one(&mut self, text: &str, is_one_of_many: bool) -> Result<u64, Failure> {
         let prepared = self.connection.prepare(text);
         let statement = prepared.map_err(|error| Failure::of(&error, Some(text)))?;
         self.check_block(statement.kind())?;
@@ -62,6 +63,7 @@ impl Client {
         if let Some(fields) = portal.fields()? {
             self.channel.output.row_description(&fields);
         }
-        self.send_rows(&mut portal, 0).await
+        self.send_rows(&mut portal, 0).await?;
+        Ok(portal.rows)
     }
 }

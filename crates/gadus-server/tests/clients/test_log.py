@@ -11,6 +11,8 @@ import pytest
 from conftest import PASSWORD, Server, program, start
 from wire import Wire
 
+ENDLESS = "SELECT count(*) FROM generate_series(1, 100000000) AS a (n), generate_series(1, 1000) AS b (m) WHERE n % 7 = m % 5"
+
 
 def events(server: Server) -> list[dict]:
     """All that it has said, once it is gone."""
@@ -106,6 +108,50 @@ def test_passwords_are_not_said(tmp_path: Path):
     said = "".join(server.lines)
     for number in (1, 2, 4):
         assert f"hidden{number}" not in said
+
+
+def test_slow_statements(tmp_path: Path):
+    server = start(tmp_path, "--log-format", "json", "--slow-statement", "0s")
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, name TEXT)")
+        connection.execute("INSERT INTO t VALUES (%s, %s), (2, 'shown')", [1, "unshown"])
+        connection.execute("SELECT * FROM t")
+        connection.execute("SELECT * FROM t; SELECT * FROM t WHERE id = 1")
+        with connection.cursor().copy("COPY t FROM STDIN") as copy:
+            copy.write("3\tunshown\n")
+        connection.execute("ALTER USER ada PASSWORD 'unshown'")
+        with pytest.raises(psycopg.errors.UndefinedColumn):
+            connection.execute("SELECT unknown FROM t WHERE id = %s", [1])
+        connection.execute(f"SELECT 1 -- {'ü' * 1000}")
+    assert server.stop() == 0
+    slow = saying(server, "slow statement")
+    assert [(event["statement"], event.get("rows"), event.get("code")) for event in slow] == [
+        ("CREATE TABLE t (id INT PRIMARY KEY, name TEXT)", 0, None),
+        ("INSERT INTO t VALUES ($1, $2), (2, 'shown')", 2, None),
+        ("SELECT * FROM t", 2, None),
+        ("SELECT * FROM t", 2, None),
+        ("SELECT * FROM t WHERE id = 1", 1, None),
+        ("COPY t FROM STDIN", 1, None),
+        ("ALTER USER ada PASSWORD '…'", 0, None),
+        ("SELECT unknown FROM t WHERE id = $1", None, "42703"),
+        (f"SELECT 1 -- {'ü' * 988}…", 1, None),
+    ]
+    for event in slow:
+        assert event["level"] == "WARN" and event["user"] == "ada" and event["peer"].startswith("127.0.0.1:")
+        assert 0 < event["seconds"] < 60
+    assert "unshown" not in "".join(server.lines)
+
+
+def test_fast_statements_are_not_slow(tmp_path: Path):
+    server = start(tmp_path, "--log-format", "json", "--slow-statement", "50ms", "--statement-timeout", "200ms")
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("SELECT 1")
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            connection.execute(ENDLESS)
+    assert server.stop() == 0
+    slow = [event for event in saying(server, "slow statement") if event["statement"] != "SELECT 1"]
+    assert [(event["statement"], event["code"]) for event in slow] == [(ENDLESS, "57014")]
+    assert slow[0]["seconds"] >= 0.05
 
 
 def test_who_does_not_read_keeps_nobody_from_going_on(tmp_path: Path):

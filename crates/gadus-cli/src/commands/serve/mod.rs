@@ -64,6 +64,9 @@ pub(crate) struct Serve {
     /// Let other machines reach the HTTP port, which asks nobody for a password
     #[arg(long, requires = "http")]
     http_for_all: bool,
+    /// Tell the log of statements that take so long, such as 1s
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    slow_statement: Option<Duration>,
     #[command(flatten)]
     log: log::LogArguments,
 }
@@ -122,6 +125,8 @@ fn serve(command: &Serve) -> Result<(), Failure> {
     let options = command.listen.iter().cloned().fold(options, gadus_server::Options::listen);
     let options = options.http_for_all(command.http_for_all);
     let options = command.http.into_iter().fold(options, gadus_server::Options::http);
+    let slow = command.slow_statement.into_iter();
+    let options = slow.fold(options, gadus_server::Options::slow_statement);
     let server = Server::bind(database, options)?;
     for place in server.addresses() {
         tracing::info!("{} listens at {place}", command.file.display());
