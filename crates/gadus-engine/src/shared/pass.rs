@@ -38,7 +38,7 @@ pub(crate) struct Pass {
 /// Who is cancelled is asked before one of so many segments, a few milliseconds apart,
 const CANCELLATIONS_EVERY: usize = 8;
 
-/// and before each where there are fewer questions.
+/// and before each where there are fewer questions; whether a segment can answer any is asked, too.
 const FEW: usize = 64;
 
 /// What one worker has found.
@@ -100,6 +100,9 @@ impl Pass {
             work.done.rows += u64::from(segment.rows);
             if dealt.is_multiple_of(CANCELLATIONS_EVERY) || self.questions.len() < FEW {
                 work.leave_out(is_cancelled);
+            }
+            if self.questions.len() < FEW && !self.may_answer(segment) {
+                continue;
             }
             let mut open = OpenSegment::new(&self.table, segment);
             let mut first = FirstChecks::new(&self.questions, &self.index.checks);
@@ -181,6 +184,13 @@ impl Pass {
                 work.found[question as usize] = Err(error.clone());
             }
         }
+    }
+
+    /// Whether a segment may answer any question, by the bounds of all columns that are asked about.
+    fn may_answer(&self, segment: &SegmentVersion) -> bool {
+        // What cannot be told fails its question where it is read.
+        let may = |question: &Question| may_hold(&self.table, segment, &question.predicates);
+        self.questions.iter().any(|question| may(question).unwrap_or(true))
     }
 
     fn asked(&self, question: QuestionIndex) -> (&Question, &[usize]) {
