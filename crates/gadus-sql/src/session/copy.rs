@@ -10,7 +10,6 @@ use crate::value::Value;
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::config::CsvOptions;
 use datafusion::dataframe::DataFrameWriteOptions;
-use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{DataFrame, SessionContext};
 use datafusion::sql::sqlparser::ast::{
     CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident, ObjectName, Statement,
@@ -86,10 +85,7 @@ impl Session {
         let rows = async {
             let table = source.open(&context).await?;
             let frame = context.read_table(table).map_err(from_datafusion)?;
-            let task = Arc::new(frame.task_ctx());
-            let plan = frame.create_physical_plan().await.map_err(from_datafusion)?;
-            self.expect_rows(&*plan);
-            let stream = execute_stream(plan, task).map_err(from_datafusion)?;
+            let stream = self.stream_plan_to_write(&context, frame.logical_plan()).await?;
             self.insert_stream(transaction, &schema, &columns, stream).await
         };
         rows.await.map_err(|error| source.unreadable(&error))

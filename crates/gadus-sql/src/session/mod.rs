@@ -17,6 +17,7 @@ mod end;
 mod files;
 mod for_update;
 mod frames;
+mod in_order;
 mod insert;
 mod kind;
 mod locking;

@@ -2,6 +2,7 @@
 
 use super::columns::{headings, name_apart};
 use super::files::take_files;
+use super::in_order::{plan_to_write, stream_to_write};
 use super::scanning::ScanSharing;
 use super::{Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, checked_sum};
@@ -193,9 +194,19 @@ impl Session {
         statement: Statement,
         parameters: &[Value],
     ) -> Result<SendableRecordBatchStream> {
-        let physical = physical_plan(context, statement, parameters).await?;
+        let plan = plan(context, statement, parameters).await?;
+        self.stream_plan_to_write(context, &plan).await
+    }
+
+    /// The same for what is planned.
+    pub(super) async fn stream_plan_to_write(
+        &self,
+        context: &SessionContext,
+        plan: &LogicalPlan,
+    ) -> Result<SendableRecordBatchStream> {
+        let physical = plan_to_write(context.state(), plan).await?;
         self.expect_rows(&*physical);
-        execute_stream(physical, context.task_ctx()).map_err(from_datafusion)
+        stream_to_write(physical, context.task_ctx(), self.engine.options().threads)
     }
 }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::duplicate_mod)] // the same suites in several ways
 
 mod chains;
+mod in_order;
 mod kept;
 mod limits;
 mod modifying;
