@@ -163,6 +163,9 @@ const UPDATES: [Shape; 5] = [
     },
 ];
 
+/// Shapes of queries; they take turns.
+pub(crate) const QUERY_SHAPES: usize = QUERIES.len();
+
 /// Shapes of queries, and behind them those of updates.
 pub(crate) const SHAPES: usize = QUERIES.len() + UPDATES.len();
 
@@ -224,6 +227,24 @@ impl<'a> Statements<'a> {
         let drawn = (0..count).map(|number| (shape(number), place())).collect::<Vec<_>>();
         let texts = drawn.iter().map(|&(shape, place)| filled(shape_of(shape).alone, &rows[place]));
         Self { texts: texts.collect(), drawn, sample }
+    }
+
+    /// What a shape asks for, a question mark for each value.
+    pub(crate) fn condition(shape: usize) -> String {
+        let (_, condition) = shape_of(shape).alone.split_once("WHERE ").expect("all have one");
+        let mut marked = String::with_capacity(condition.len());
+        for word in condition.split_inclusive([' ', '(', ')']) {
+            match word.find('{') {
+                None if matches!(word.trim_end(), "DATE" | "TIMESTAMP") => {}
+                None => marked.push_str(word),
+                Some(_) => {
+                    marked.push_str(if word.contains('%') { "?%" } else { "?" });
+                    let behind = word.rfind(['}', '\'']).map_or("", |last| &word[last + 1..]);
+                    marked.push_str(behind.trim_start_matches(|behind: char| behind.is_numeric()));
+                }
+            }
+        }
+        marked
     }
 
     /// Whether the statement at a place is an update.

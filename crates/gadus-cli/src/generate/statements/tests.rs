@@ -38,3 +38,12 @@ fn an_update_comes_after_so_many_queries() {
         "{joins:?}"
     );
 }
+
+#[test]
+fn a_shape_is_told_by_its_condition() {
+    assert_eq!(Statements::condition(0), "passenger_id = ?");
+    assert_eq!(Statements::condition(4), "birth_date = ? AND last_name LIKE ?%");
+    assert_eq!(Statements::condition(10), "booked_at BETWEEN ? AND ? AND origin = ?");
+    let several = "passenger_id IN (?, ?, ?) AND departure_date >= ?";
+    assert_eq!(Statements::condition(11), several);
+}

@@ -5,6 +5,7 @@
 //!   from there.
 //! - Open loop: statements come at a rate, whatever has been answered.
 //! - Beside all stands the bare pass, which the machine's memory and cores alone limit.
+//! - One client alone also asks each shape of queries by itself: none may be much slower than a peer's.
 //! - The answers to some statements of each shape are compared before anything is measured.
 
 mod asking;
@@ -13,6 +14,7 @@ mod charts;
 mod memory;
 mod open_loop;
 mod rivals;
+mod shapes;
 mod turn;
 
 pub(super) use asking::{Asking, ask};
@@ -157,7 +159,8 @@ pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
     let copies = command.copies.then(|| Copies::make(&place, &parquet, command)).transpose()?;
     let copies = copies.map(RefCell::new);
     let stage = Stage { command, file, database, connection, clients, mixes, bare, peers, copies };
-    let mut series = measure(&mut stage.closed_loop()?, command.repeat.rounds, &mut machine)?;
+    let mut series = stage.shapes(&sample, &mut machine)?;
+    series.extend(measure(&mut stage.closed_loop()?, command.repeat.rounds, &mut machine)?);
     series.extend(stage.memory()?);
     let mut open_loop = stage.open_loop(&series);
     series.extend(measure(&mut open_loop, command.repeat.rounds, &mut machine)?);

@@ -84,6 +84,11 @@ impl Rival {
         self != Self::Datafusion
     }
 
+    /// Whether it is asked each shape by itself.
+    pub(super) fn is_timed_alone(self) -> bool {
+        self == self.peer() && !self.is_slow()
+    }
+
     /// Whether statements take it so long that few of them are compared.
     fn is_slow(self) -> bool {
         !matches!(self, Self::Duckdb | Self::DuckdbBatched)
@@ -170,6 +175,22 @@ impl Peers {
         Ok(())
     }
 
+    /// What each of some queries takes a rival, in milliseconds.
+    pub(super) fn times(&self, rival: Rival, texts: &[&str]) -> Result<Vec<f64>, Failure> {
+        let Peer::Python(peer) = self.peer(rival) else {
+            return Err(Failure::message(format!("{} is not timed alone", rival.name())));
+        };
+        let request = json!({ "do": "time_statements", "statements": texts });
+        let answer = peer.borrow_mut().ask(&request)?;
+        serde_json::from_value(answer["milliseconds"].clone())
+            .map_err(|error| Failure::message(format!("{answer}: {error}")))
+    }
+
+    fn peer(&self, rival: Rival) -> &Peer {
+        let found = self.0.iter().find(|(peer, _)| *peer == rival.peer());
+        &found.expect("it was opened").1
+    }
+
     /// One turn of a rival; gives statements a second.
     pub(super) fn play(
         &self,
@@ -178,8 +199,7 @@ impl Peers {
         outstanding: u32,
         time: Duration,
     ) -> Result<f64, Failure> {
-        let found = self.0.iter().find(|(peer, _)| *peer == rival.peer());
-        let (_, peer) = found.expect("it was opened");
+        let peer = self.peer(rival);
         let first = anywhere();
         let some = statements.texts.iter().cycle().skip(first).take(GIVEN);
         let some = some.map(String::as_str).collect::<Vec<_>>();

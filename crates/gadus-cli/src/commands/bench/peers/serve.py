@@ -82,7 +82,19 @@ def statement_actions(run):
             if taken > seconds:
                 return {"rate": count * together / taken}
 
-    return {"query": query, "play_statements": play_statements}
+    def time_statements(statements):
+        took = []
+        for sql in statements:
+            started = time.perf_counter()
+            run(sql)
+            took.append((time.perf_counter() - started) * 1e3)
+        return {"milliseconds": took}
+
+    return {
+        "query": query,
+        "play_statements": play_statements,
+        "time_statements": time_statements,
+    }
 
 
 def serve(actions):
