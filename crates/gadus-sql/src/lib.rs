@@ -45,7 +45,8 @@ pub use progress::ProgressReading;
 pub use rows::RowStream;
 pub use session::{
     Boxed, CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Outcome,
-    POSTGRES_VERSION, Prepared, Reported, Session, SessionOptions, Sql, StatementKind, is_hidden,
+    POSTGRES_VERSION, Prepared, Reported, Session, SessionOptions, Setting, SettingScope, Sql,
+    StatementKind, is_hidden, settings,
 };
 pub use split::{Script, split_statements};
 pub use value::Value;

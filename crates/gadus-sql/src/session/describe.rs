@@ -249,6 +249,8 @@ fn columns_of(statement: &Statement, plan: &LogicalPlan) -> SchemaRef {
 /// What SHOW gives: one text under the setting's name.
 fn shown(variable: &[datafusion::sql::sqlparser::ast::Ident]) -> Description {
     let name = super::variables::name_of(variable);
-    let columns = Schema::new(vec![Field::new(name, DataType::Utf8, false)]);
+    let columns = if name == "all" { vec!["name", "setting", "description"] } else { vec![&*name] };
+    let column = |name| Field::new(name, DataType::Utf8, false);
+    let columns = Schema::new(columns.into_iter().map(column).collect::<Vec<_>>());
     Description { parameters: Vec::new(), columns: Some(Arc::new(columns)) }
 }

@@ -3,6 +3,7 @@
 //! - Every setting has a name, its values and a place where it acts; an unknown one is an error that
 //!   names those there are.
 
+use super::known::{Setting, settings};
 use super::modify::is_default;
 use super::scanning::ScanSharing;
 use super::transact::{Modes, modes_of};
@@ -11,26 +12,14 @@ use super::{Outcome, Session, State};
 use crate::compiled::Budget;
 use crate::error::{input, unsupported};
 use crate::rows::RowStream;
+use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::sql::sqlparser::ast::{
     ContextModifier, Expr, Ident, Reset, Set, TransactionMode, Value as SqlValue,
 };
 use gadus_base::ByteCount;
-use gadus_engine::{Durability, Isolation, Reason, Result, Transaction};
+use gadus_engine::{Durability, Error, Isolation, Reason, Result, Transaction};
+use std::sync::Arc;
 use std::time::Duration;
-
-pub(super) const KNOWN: &str = "gadus.durability (sync, relaxed or off), \
-                     lock_timeout and statement_timeout (a time such as '5s' or a number of \
-                     milliseconds, 0 for none), \
-                     default_transaction_isolation (snapshot or read committed), \
-                     gadus.sharing (auto, always or never), \
-                     gadus.statement_memory (a size such as '64MiB', of what a statement keeps while \
-                     its table is scanned), \
-                     gadus.batch_queries and gadus.batch_updates (numbers of statements, of the \
-                     whole database), \
-                     gadus.latency_target (a time, 0 for none, of the whole database), \
-                     gadus.late_statements (wait or refuse, of the whole database), \
-                     gadus.snapshot_space_max (a size such as '16GiB', of the whole database), \
-                     and those of PostgreSQL's that its clients set, such as application_name";
 
 /// What is set, to what.
 pub(super) struct Assignment {
@@ -100,8 +89,30 @@ impl Session {
 
     pub(super) fn show(&self, state: &State, variable: &[Ident]) -> Result<Outcome> {
         let name = name_of(variable);
+        if name == "all" {
+            return self.show_all(state);
+        }
         let value = self.setting(state, &name).ok_or_else(|| unknown(&name))?;
         RowStream::text(&name, &value).map(Outcome::Rows)
+    }
+
+    /// All settings with their values.
+    fn show_all(&self, state: &State) -> Result<Outcome> {
+        let settings = settings();
+        let names = settings.iter().map(|setting| setting.name);
+        let value = |setting: &Setting| {
+            self.setting(state, &setting.name.to_ascii_lowercase()).unwrap_or_default()
+        };
+        let values = settings.iter().map(value);
+        let descriptions = settings.iter().map(|setting| setting.description);
+        let columns: [(&str, ArrayRef); 3] = [
+            ("name", Arc::new(StringArray::from_iter_values(names))),
+            ("setting", Arc::new(StringArray::from_iter_values(values))),
+            ("description", Arc::new(StringArray::from_iter_values(descriptions))),
+        ];
+        let batch = RecordBatch::try_from_iter(columns)
+            .map_err(|error| Error::internal(error.to_string()))?;
+        Ok(Outcome::Rows(RowStream::ready(batch.schema(), vec![batch])))
     }
 
     /// The value of a setting; none where there is no such setting.

@@ -4,6 +4,7 @@
 //!   rather than a promise that is not kept. Some take any value, because nothing here depends on it.
 //! - SET LOCAL lasts until the transaction ends.
 
+use super::known::{Setting, SettingScope, described};
 use crate::error::{input, unsupported};
 use datafusion::sql::sqlparser::ast::Ident;
 use gadus_engine::{Error, Reason, Result};
@@ -170,13 +171,34 @@ impl Variable {
     }
 }
 
+/// The variables as settings.
+pub(super) fn settings() -> impl Iterator<Item = Setting> {
+    VARIABLES.iter().map(|variable| {
+        let (values, scope) = match variable.takes {
+            Takes::Any => ("any text", SettingScope::Client),
+            Takes::Boolean => ("on or off", SettingScope::Client),
+            Takes::Default(_) => (variable.default, SettingScope::Client),
+            Takes::Nothing => ("", SettingScope::Nobody),
+        };
+        let description = match (variable.name, scope) {
+            ("application_name", _) => "What a client calls itself.",
+            (_, SettingScope::Nobody) => "What the database does, as PostgreSQL says it.",
+            (_, _) if matches!(variable.takes, Takes::Default(_)) => {
+                "What the database does; another value is refused."
+            }
+            _ => "Taken from PostgreSQL's clients; nothing depends on it.",
+        };
+        Setting { name: variable.name, values, default: variable.default, scope, description }
+    })
+}
+
 fn read_only(variable: &Variable) -> Error {
     input(format!("{} says what the database does, and cannot be set", variable.name))
 }
 
 /// The error for a variable that is not there.
 pub(super) fn unknown(name: &str) -> Error {
-    let message = format!("there is no setting {name}; settings are: {}", super::settings::KNOWN);
+    let message = format!("there is no setting {name}; settings are: {}", described());
     input(message).because(Reason::UnknownSetting)
 }
 

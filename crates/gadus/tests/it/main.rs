@@ -19,6 +19,7 @@ mod lists;
 mod locks;
 mod many;
 mod rows;
+mod settings;
 mod share;
 mod statements;
 mod threads;
