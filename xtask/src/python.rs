@@ -36,9 +36,10 @@ pub(crate) fn run(root: &Path, arguments: &[&str], output: &mut impl Write) -> i
         return Ok(false);
     }
     announce(output, "its tests")?;
-    // The examples of the package and of its page, too.
+    // The examples of the package and of the pages, too.
     let modules = ["--doctest-modules", "--pyargs", "gadus"];
-    let pages = ["README.md", "docs/guide/python.md"].map(|page| root.join(page));
+    let pages = ["README.md", "docs/guide/python.md", "docs/guide/quick-start.md"]
+        .map(|page| root.join(page));
     // They write files.
     let desk = place.join("desk");
     if desk.exists() {

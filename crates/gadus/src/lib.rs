@@ -62,3 +62,8 @@ pub use statement::Statement;
 
 #[doc(hidden)]
 pub use params::to_value;
+
+/// Compiles and runs the guide's examples.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/quick-start.md")]
+struct QuickStart;
