@@ -2,6 +2,7 @@
 
 use crate::listen::Listen;
 use crate::tls::{Certificate, Tls};
+use gadus::FileAccess;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ pub struct Options {
     pub(crate) http: Option<SocketAddr>,
     pub(crate) http_is_for_all: bool,
     pub(crate) slow_statement: Option<Duration>,
+    pub(crate) files: FileAccess,
 }
 
 /// Whom a server lets in over TCP. On a Unix socket the system says who calls: users are let in under
@@ -73,6 +75,7 @@ impl Default for Options {
             http,
             http_is_for_all,
             slow_statement,
+            files: FileAccess::None,
         }
     }
 }
@@ -95,6 +98,13 @@ impl Options {
     #[must_use]
     pub fn authentication(mut self, authentication: Authentication) -> Self {
         self.authentication = authentication;
+        self
+    }
+
+    /// Says which files of this machine statements may read and write: none unless told.
+    #[must_use]
+    pub fn files(mut self, files: FileAccess) -> Self {
+        self.files = files;
         self
     }
 

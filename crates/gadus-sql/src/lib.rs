@@ -44,7 +44,7 @@ pub use lists::list_elements;
 pub use progress::ProgressReading;
 pub use rows::RowStream;
 pub use session::{
-    Boxed, CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Outcome,
+    Boxed, CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Granted, Outcome,
     POSTGRES_VERSION, Prepared, Reported, Session, SessionOptions, Setting, SettingScope, Sql,
     StatementKind, is_hidden, settings,
 };

@@ -22,7 +22,7 @@ use crate::protocol::{Channel, Frame, Message, Socket, Startup};
 use crate::registry::Registered;
 use crate::server::Shared;
 use extended::Parsed;
-use gadus::{Connection, FileAccess, Isolation, POSTGRES_VERSION, SessionOptions, Value};
+use gadus::{Connection, Isolation, POSTGRES_VERSION, SessionOptions, Value};
 use gadus_base::clock;
 use opening::{Opened, opened};
 use portal::Portal;
@@ -33,10 +33,6 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use transaction::Block;
 use who::Who;
-
-/// As PostgreSQL's clients expect it, and without the files of the server's machine.
-const SESSION: SessionOptions =
-    SessionOptions { isolation: Isolation::ReadCommitted, files: FileAccess::None };
 
 /// What the server's parameters say beside the session's variables.
 const VERSION_PARAMETER: &str = "server_version";
@@ -129,7 +125,10 @@ async fn let_in(
     if startup.minor_version > 0 || !startup.protocol_options.is_empty() {
         channel.output.negotiate_version(0, &startup.protocol_options);
     }
-    let connection = shared.database.connect_with(SESSION);
+    let connection = shared.database.connect_with(SessionOptions {
+        isolation: Isolation::ReadCommitted,
+        files: shared.options.files.clone(),
+    });
     authenticate(channel, &who.peer, encrypted.as_ref(), user, &connection, shared).await?;
     settle(&connection, &startup, shared).await?;
     let registered = shared.registry.register(connection.cancel_handle())?;

@@ -2,9 +2,10 @@
 
 import getpass
 import subprocess
+from pathlib import Path
 
 import pytest
-from conftest import PASSWORD, Server, gadus, run, tool
+from conftest import PASSWORD, Server, gadus, program, run, start, tool
 
 
 def psql(server: Server, *commands: str, fails: bool = False) -> str:
@@ -204,3 +205,29 @@ def test_names_of_columns(server: Server):
     printed = run("psql", *server.arguments, "-X", "--csv", "-c", query, "shop")
     names = "count,most,?column?,?column?,a,int8,?column?,coalesce,min,case,A b"
     assert printed.splitlines()[0] == names
+
+
+def test_files_are_reached_beneath_a_granted_folder(tmp_path: Path):
+    exchange = tmp_path / "exchange"
+    exchange.mkdir()
+    (exchange / "new.csv").write_text("a,b\n1,x\n2,y\n")
+    server = start(tmp_path, "--files", str(exchange))
+    printed = psql(
+        server,
+        "CREATE TABLE t (a INT, b TEXT)",
+        "COPY t FROM 'new.csv'",
+        "COPY (SELECT * FROM t WHERE a > 1) TO 'out.parquet'",
+        "SELECT a, b FROM 'out.parquet'",
+    )
+    assert printed.splitlines() == ["CREATE TABLE", "COPY 2", "COPY 1", "2|y"]
+    for statement in ("COPY t FROM '../shop.gadus' (FORMAT csv)", "SELECT * FROM '/etc/x.csv'"):
+        refused = psql(server, r"\set VERBOSITY verbose", statement, fails=True)
+        assert "42501" in refused, refused
+    assert server.stop() == 0
+
+
+def test_a_folder_that_is_not_there_is_not_granted(tmp_path: Path):
+    command = [program(), "serve", str(tmp_path / "x.gadus"), "--files", str(tmp_path / "none")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert "--files" in done.stderr

@@ -40,7 +40,8 @@ impl Session {
         self.files.check()?;
         let form = form_of(filename, options, legacy_options)?;
         if *to {
-            return self.copy_to(state, source, filename, &form, parameters).await;
+            let path = self.files.to_write(filename)?;
+            return self.copy_to(state, source, &path, &form, parameters).await;
         }
         let CopySource::Table { table_name, columns } = source else {
             return Err(input("COPY … FROM a file goes to a table"));
@@ -83,7 +84,7 @@ impl Session {
         }
         let context = SessionContext::new_with_state(self.shared.planner.clone());
         let rows = async {
-            let table = source.open(&context).await?;
+            let table = source.open(&context, &self.files).await?;
             let frame = context.read_table(table).map_err(from_datafusion)?;
             let stream = self.stream_plan_to_write(&context, frame.logical_plan()).await?;
             self.insert_stream(transaction, &schema, &columns, stream).await

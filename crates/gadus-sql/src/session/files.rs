@@ -3,6 +3,7 @@
 //! - Each is given a name in the statement's own schema before planning, because reading a file's
 //!   schema waits for the disk and planning a table function may not.
 
+use super::reach::{FileAccess, is_glob};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::provider::FILES_SCHEMA;
 use datafusion::catalog::TableProvider;
@@ -75,8 +76,13 @@ impl FileSource {
     }
 
     /// The file's rows as a table.
-    pub(super) async fn open(&self, context: &SessionContext) -> Result<Arc<dyn TableProvider>> {
-        if !self.path.contains(['*', '?', '[']) {
+    pub(super) async fn open(
+        &self,
+        context: &SessionContext,
+        access: &FileAccess,
+    ) -> Result<Arc<dyn TableProvider>> {
+        let paths = access.to_read(&self.path)?;
+        if *access == FileAccess::All && !is_glob(&self.path) {
             // DataFusion takes a missing file for an empty one.
             let metadata = std::fs::metadata(&self.path).map_err(|error| self.failed(&error))?;
             if !metadata.is_file() && !metadata.is_dir() {
@@ -92,7 +98,7 @@ impl FileSource {
         let frame = match self.format {
             FileFormat::Parquet => {
                 let options = ParquetReadOptions::new().file_extension(&ending);
-                context.read_parquet(&self.path, options).await
+                context.read_parquet(paths, options).await
             }
             FileFormat::Csv => {
                 let mut options = CsvReadOptions::new()
@@ -102,14 +108,14 @@ impl FileSource {
                 if let Some(schema) = &self.schema {
                     options = options.schema(schema);
                 }
-                context.read_csv(&self.path, options).await
+                context.read_csv(paths, options).await
             }
             FileFormat::Json => {
                 let mut options = JsonReadOptions::default().file_extension(&ending);
                 if let Some(schema) = &self.schema {
                     options = options.schema(schema);
                 }
-                context.read_json(&self.path, options).await
+                context.read_json(paths, options).await
             }
         };
         let frame = frame.map_err(|error| self.unreadable(&from_datafusion(error)))?;
@@ -149,33 +155,11 @@ impl FileSource {
     }
 }
 
-/// Which files the statements of a session may read and write, beside the database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FileAccess {
-    /// Those that the process may.
-    #[default]
-    All,
-    /// None.
-    None,
-}
-
-impl FileAccess {
-    /// Refuses a statement that names a file, before it is looked for.
-    pub(super) fn check(self) -> Result<()> {
-        let message = "files of the database's machine are out of reach of this connection: send the \
-                       data with COPY … FROM STDIN";
-        match self {
-            Self::All => Ok(()),
-            Self::None => Err(Error::new(ErrorKind::PermissionDenied, message)),
-        }
-    }
-}
-
 /// Replaces files in a statement by names in `gadus_files`, and opens them.
 pub(super) async fn take_files(
     statement: &mut Statement,
     planner: &PlannerState,
-    access: FileAccess,
+    access: &FileAccess,
 ) -> Result<HashMap<String, Arc<dyn TableProvider>>> {
     let mut finder = Finder::default();
     let _ = statement.visit(&mut finder);
@@ -188,7 +172,7 @@ pub(super) async fn take_files(
     let mut files = HashMap::new();
     let context = SessionContext::new_with_state(planner.clone());
     for (index, source) in finder.sources.iter().enumerate() {
-        files.insert(file_name(index), source.open(&context).await?);
+        files.insert(file_name(index), source.open(&context, access).await?);
     }
     Ok(files)
 }

@@ -25,6 +25,7 @@ mod locking;
 mod modify;
 mod parse;
 mod query;
+mod reach;
 mod run;
 mod scanning;
 mod setting_calls;
@@ -38,13 +39,13 @@ mod variables;
 pub(crate) use asking::Asking;
 pub(crate) use cancel::Cancel;
 pub use describe::Description;
-pub use files::FileAccess;
 pub(crate) use frames::Frames;
 pub(crate) use insert::target_columns;
 pub use kind::{CopyForm, CopyFormat, CopyRequest, CopyWhat, StatementKind};
 pub use known::{Setting, SettingScope, settings};
 pub(crate) use modify::{column_index, folded, table_name};
 pub(crate) use parse::parse;
+pub use reach::{FileAccess, Granted};
 use run::Source;
 pub use users::is_hidden;
 pub(crate) use users::names as user_names;
@@ -109,7 +110,7 @@ pub struct Session {
 }
 
 /// How a session begins.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct SessionOptions {
     /// How its transactions are isolated unless they, or it, say something else.
     pub isolation: Isolation,

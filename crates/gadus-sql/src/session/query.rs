@@ -68,7 +68,7 @@ impl Session {
     ) -> Result<SessionContext> {
         name_apart(statement);
         lists::respell(statement);
-        let files = take_files(statement, &self.shared.planner, self.files).await?;
+        let files = take_files(statement, &self.shared.planner, &self.files).await?;
         let named = (files, self.frames());
         let mut state = self.shared.planner.clone();
         if self.rewrite_for_catalog(&snapshot, statement) {
@@ -126,7 +126,7 @@ impl Session {
         let mut rest = statement.clone();
         name_apart(&mut rest);
         lists::respell(&mut rest);
-        let files = take_files(&mut rest, &self.shared.planner, self.files).await?;
+        let files = take_files(&mut rest, &self.shared.planner, &self.files).await?;
         if !files.is_empty() || names_system(&rest) || self.rewrite_for_catalog(snapshot, &mut rest)
         {
             return Ok(None);

@@ -198,28 +198,6 @@ fn users_are_kept_where_no_statement_finds_them() {
 }
 
 #[test]
-fn files_can_be_out_of_reach() {
-    let database = database();
-    let options = SessionOptions { files: FileAccess::None, ..SessionOptions::default() };
-    let connection = database.connect_with(options);
-    connection.execute("CREATE TABLE t (a TEXT)", &[]).unwrap();
-    for sql in [
-        "SELECT * FROM '/etc/hosts.csv'",
-        "SELECT * FROM read_csv('/etc/passwd')",
-        "INSERT INTO t SELECT * FROM read_csv('/proc/self/mem')",
-        "CREATE TABLE u AS SELECT * FROM read_parquet('../../x.parquet')",
-        "WITH a AS (SELECT * FROM read_json('/dev/zero')) SELECT * FROM a",
-        "SELECT (SELECT count(*) FROM read_csv('/etc/passwd'))",
-        "COPY t FROM '/etc/passwd'",
-        "COPY t TO 'never.csv'",
-        "EXPLAIN SELECT * FROM read_csv('/etc/passwd')",
-    ] {
-        let error = connection.execute(sql, &[]).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{sql}: {error}");
-    }
-}
-
-#[test]
 fn a_table_gets_its_key_later() {
     let database = database();
     let connection = database.connect();

@@ -18,6 +18,7 @@ mod idle;
 mod lists;
 mod locks;
 mod many;
+mod reach;
 mod rows;
 mod settings;
 mod share;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use gadus::{Database, Options};
+use gadus::{Database, FileAccess, Options};
 use gadus_server::{Authentication, Certificate, Control, Limits, Listen, Server, Tls};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -24,6 +24,7 @@ use crate::failure::Failure;
   gadus serve shop.gadus --trust                           for tries on this machine
   gadus serve shop.gadus --listen 0.0.0.0:5433             for other machines, encrypted
   gadus serve shop.gadus --http 127.0.0.1:9187             with metrics for Prometheus
+  gadus serve shop.gadus --files exchange                  COPY t FROM 'new.csv' reads exchange/new.csv
 
 Over TCP a client is asked for a user and a password of the database. Over a Unix socket the system says
 who calls: users are let in under their own name, and whoever runs the server is always.
@@ -49,6 +50,9 @@ pub(crate) struct Serve {
     /// Let everybody on this machine in, under any name, without a password
     #[arg(long)]
     trust: bool,
+    /// Let statements read and write files beneath this folder, where their paths begin: COPY, read_csv, …
+    #[arg(long, value_name = "FOLDER")]
+    files: Option<PathBuf>,
     /// Connections at once
     #[arg(long, value_name = "NUMBER", default_value_t = Limits::default().connections)]
     max_connections: usize,
@@ -107,6 +111,13 @@ pub(crate) fn run(command: &Serve) -> Result<(), Failure> {
     serve(command).map_err(|failure| command.log.tell(failure))
 }
 
+/// The files that clients reach.
+fn files(command: &Serve) -> Result<FileAccess, Failure> {
+    let Some(folder) = &command.files else { return Ok(FileAccess::None) };
+    FileAccess::beneath(folder)
+        .map_err(|error| Failure::message(format!("--files {}: {error}", folder.display())))
+}
+
 fn serve(command: &Serve) -> Result<(), Failure> {
     allow_connections();
     let database = Database::open(&command.file, Options::new())?;
@@ -123,6 +134,7 @@ fn serve(command: &Serve) -> Result<(), Failure> {
     let options = gadus_server::Options::new().limits(limits).authentication(authentication);
     let options = options.tls(command.tls()).certificate(command.certificate());
     let options = command.listen.iter().cloned().fold(options, gadus_server::Options::listen);
+    let options = options.files(files(command)?);
     let options = options.http_for_all(command.http_for_all);
     let options = command.http.into_iter().fold(options, gadus_server::Options::http);
     let slow = command.slow_statement.into_iter();

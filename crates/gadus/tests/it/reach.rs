@@ -1,0 +1,107 @@
+//! Which files statements reach.
+
+use crate::files::Folder;
+use gadus::{Connection, Database, ErrorKind, FileAccess, Options, SessionOptions};
+
+fn database() -> Database {
+    Database::open_in_memory(Options::new()).unwrap()
+}
+
+#[test]
+fn files_can_be_out_of_reach() {
+    let database = database();
+    let options = SessionOptions { files: FileAccess::None, ..SessionOptions::default() };
+    let connection = database.connect_with(options);
+    connection.execute("CREATE TABLE t (a TEXT)", &[]).unwrap();
+    for sql in [
+        "SELECT * FROM '/etc/hosts.csv'",
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "INSERT INTO t SELECT * FROM read_csv('/proc/self/mem')",
+        "CREATE TABLE u AS SELECT * FROM read_parquet('../../x.parquet')",
+        "WITH a AS (SELECT * FROM read_json('/dev/zero')) SELECT * FROM a",
+        "SELECT (SELECT count(*) FROM read_csv('/etc/passwd'))",
+        "COPY t FROM '/etc/passwd'",
+        "COPY t TO 'never.csv'",
+        "EXPLAIN SELECT * FROM read_csv('/etc/passwd')",
+    ] {
+        let error = connection.execute(sql, &[]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{sql}: {error}");
+    }
+}
+
+/// A folder that is granted, with a file, links in it that lead out and in, and a file beside it.
+fn granted() -> (Folder, Connection) {
+    let folder = Folder::new();
+    let path = |name: &str| folder.path(name);
+    std::fs::create_dir_all(path("in/deep")).unwrap();
+    for (name, text) in
+        [("out.csv", "a\n9\n"), ("in/one.csv", "a\n1\n"), ("in/deep/two.csv", "a\n2\n")]
+    {
+        std::fs::write(path(name), text).unwrap();
+    }
+    let link = |from: &str, to: &str| std::os::unix::fs::symlink(path(to), path(from)).unwrap();
+    link("in/away.csv", "out.csv");
+    link("in/up", "");
+    link("in/deep/again.csv", "in/one.csv");
+    let files = FileAccess::beneath(path("in")).unwrap();
+    let connection = database().connect_with(SessionOptions { files, ..SessionOptions::default() });
+    connection.execute("CREATE TABLE t (a BIGINT)", &[]).unwrap();
+    (folder, connection)
+}
+
+#[test]
+fn files_beneath_a_folder_are_within_reach() {
+    let (folder, connection) = granted();
+    let sum = |sql: &str| {
+        let mut rows = connection.query(sql, &[]).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        rows.next().unwrap().unwrap().get::<i64>(0).unwrap()
+    };
+    assert_eq!(sum("SELECT a FROM 'one.csv'"), 1);
+    assert_eq!(sum("SELECT a FROM read_csv('./deep/../one.csv')"), 1);
+    let whole = folder.path("in/deep/two.csv").canonicalize().unwrap();
+    assert_eq!(sum(&format!("SELECT a FROM '{}'", whole.display())), 2);
+    assert_eq!(sum("SELECT CAST(sum(a) AS BIGINT) FROM read_csv('deep/*.csv')"), 3);
+    assert_eq!(connection.execute("COPY t FROM 'deep/two.csv'", &[]).unwrap(), 1);
+    assert_eq!(connection.execute("COPY t TO 'deep/new.parquet'", &[]).unwrap(), 1);
+    assert_eq!(sum("SELECT a FROM 'deep/new.parquet'"), 2);
+    assert!(folder.path("in/deep/new.parquet").exists());
+}
+
+#[test]
+fn no_path_leads_out_of_the_granted_folder() {
+    let (folder, connection) = granted();
+    // A name that would be taken for a glob.
+    std::fs::create_dir(folder.path("in/odd")).unwrap();
+    std::fs::write(folder.path("in/odd/[x]*.csv"), "a\n1\n").unwrap();
+    let out = folder.path("out.csv");
+    for (path, kind) in [
+        ("../out.csv", ErrorKind::PermissionDenied),
+        ("../none.csv", ErrorKind::PermissionDenied),
+        (out.to_str().unwrap(), ErrorKind::PermissionDenied),
+        ("/etc/passwd.csv", ErrorKind::PermissionDenied),
+        ("deep/../../out.csv", ErrorKind::PermissionDenied),
+        ("away.csv", ErrorKind::PermissionDenied),
+        ("up/out.csv", ErrorKind::PermissionDenied),
+        ("*.csv", ErrorKind::PermissionDenied),
+        ("up/*.csv", ErrorKind::PermissionDenied),
+        ("../*.csv", ErrorKind::PermissionDenied),
+        ("none.csv", ErrorKind::NotFound),
+        ("none*.csv", ErrorKind::NotFound),
+        ("deep/", ErrorKind::Input),
+        ("odd/*", ErrorKind::Input),
+    ] {
+        let error = connection.execute(&format!("SELECT * FROM read_csv('{path}')"), &[]);
+        let error = error.unwrap_err();
+        assert_eq!(error.kind(), kind, "{path}: {error}");
+        let error = connection.execute(&format!("COPY t FROM '{path}' (FORMAT csv)"), &[]);
+        assert_eq!(error.unwrap_err().kind(), kind, "{path}");
+    }
+    let error = connection.execute("COPY t TO 'new*.csv'", &[]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Input);
+    for path in ["../new.csv", "up/new.csv", "away.csv", "/tmp/gadus-new.csv"] {
+        let error = connection.execute(&format!("COPY t TO '{path}'"), &[]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{path}: {error}");
+    }
+    assert_eq!(std::fs::read_to_string(out).unwrap(), "a\n9\n");
+    assert!(!folder.path("new.csv").exists());
+}
