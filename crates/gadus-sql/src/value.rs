@@ -3,13 +3,14 @@
 //! - A value becomes a datum of a column only when the column can hold it exactly, or by an
 //!   assignment cast that fails rather than change it beyond rounding.
 
-use arrow::array::{Array, ArrayRef, new_empty_array};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, new_empty_array};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::DataType;
 use arrow::util::display::FormatOptions;
 use datafusion::common::ScalarValue;
 use datafusion::common::utils::SingleRowListArrayBuilder;
 use gadus_engine::{ColumnType, Datum, Error, ErrorKind, Result, datum_from_array};
+use std::sync::Arc;
 
 /// A parameter or literal of a statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -189,11 +190,48 @@ pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<
         return Ok(array.clone());
     }
     let options = CastOptions { safe: false, format_options: FormatOptions::default() };
-    cast_with_options(array, &target, &options).map_err(|error| {
+    let bytes = if column_type == ColumnType::Binary { bytes_of_texts(array)? } else { None };
+    cast_with_options(bytes.as_ref().unwrap_or(array), &target, &options).map_err(|error| {
         let kind = Error::from_arrow(&error).kind();
         let kind = if kind == ErrorKind::Internal { ErrorKind::Input } else { kind };
         Error::new(kind, format!("a value does not fit {column_type}: {error}"))
     })
+}
+
+/// The bytes that a text means as PostgreSQL writes them, `\\x` and hexadecimal digits; none of other texts.
+pub(crate) fn written_bytes(text: &str) -> Result<Option<Vec<u8>>> {
+    let Some(digits) = text.strip_prefix("\\x") else { return Ok(None) };
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let is_plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let bytes = digits.as_bytes().chunks(2).map(|pair| byte(pair).filter(|_| pair.len() == 2));
+    let bytes = if is_plain { bytes.collect::<Option<Vec<_>>>() } else { None };
+    bytes.map(Some).ok_or_else(|| {
+        let message = "bytes are written as \\x and two hexadecimal digits for each of them";
+        Error::new(ErrorKind::Input, message)
+    })
+}
+
+/// Texts of which some are written as bytes, as bytes; none where none is, or they are no texts.
+fn bytes_of_texts(array: &ArrayRef) -> Result<Option<ArrayRef>> {
+    if !matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
+        return Ok(None);
+    }
+    let texts = arrow::compute::cast(array, &DataType::Utf8)?;
+    let texts = texts.as_string::<i32>();
+    if !texts.iter().flatten().any(|text| text.starts_with("\\x")) {
+        return Ok(None);
+    }
+    let mut bytes = BinaryBuilder::new();
+    for text in texts {
+        match text {
+            None => bytes.append_null(),
+            Some(text) => match written_bytes(text)? {
+                Some(written) => bytes.append_value(written),
+                None => bytes.append_value(text),
+            },
+        }
+    }
+    Ok(Some(Arc::new(bytes.finish())))
 }
 
 /// A decimal in a column's scale, when no digit is lost.

@@ -1,14 +1,16 @@
-//! Arithmetic that fails rather than wrap, and comparisons that do not fail.
+//! Arithmetic that fails rather than wrap, comparisons that do not fail, and bytes as they are written.
 //!
 //! - DataFusion adds, subtracts, multiplies and sums integers modulo their width. A wrong number is
 //!   worse than an error.
 //! - It compares doubles with decimals as decimals, which not all doubles are.
 
 mod arithmetic;
+mod bytes;
 mod doubles;
 mod rewrite;
 mod sum;
 
 pub(crate) use arithmetic::CheckedArithmetic;
+pub(crate) use bytes::WrittenBytes;
 pub(crate) use doubles::DoublesBesideDecimals;
 pub(crate) use sum::checked_sum;

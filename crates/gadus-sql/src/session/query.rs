@@ -5,7 +5,7 @@ use super::files::take_files;
 use super::in_order::{plan_to_write, stream_to_write};
 use super::scanning::ScanSharing;
 use super::{Outcome, Prepared, Session, State};
-use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, checked_sum};
+use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, WrittenBytes, checked_sum};
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::lists::{self, quantified_functions};
@@ -54,6 +54,7 @@ fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
     let coercion = rules.iter().position(|rule| rule.name() == "type_coercion");
     rules.insert(coercion.unwrap_or(0), Arc::new(DoublesBesideDecimals));
+    rules.push(Arc::new(WrittenBytes));
     rules.push(Arc::new(CheckedArithmetic::new()));
     rules
 }

@@ -154,3 +154,26 @@ fn copy_writes_and_reads_files() {
     assert_eq!(shell.run("SELECT count(*) FROM t"), "1000");
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn bytes_are_written_as_hexadecimal_digits() {
+    let shell = shell();
+    shell.run("CREATE TABLE b (id BIGINT PRIMARY KEY, data BYTEA)");
+    shell.run("INSERT INTO b VALUES (1, '\\x0102ff'), (3, 'plain'), (4, '\\x'), (5, NULL)");
+    shell.run("INSERT INTO b VALUES (2, X'00')");
+    shell.run("INSERT INTO b SELECT 6, '\\x' || '616A'");
+    shell.run("INSERT INTO b VALUES (7, '\\xAB')");
+    let all = "SELECT id, data FROM b ORDER BY id";
+    assert_eq!(shell.run(all), "1|0102ff\n2|00\n3|706c61696e\n4|\n5|NULL\n6|616a\n7|ab");
+    assert_eq!(shell.run("SELECT id FROM b WHERE data = '\\x0102FF'"), "1");
+    assert_eq!(shell.run("SELECT id FROM b WHERE data IN ('\\x00', '\\xab') ORDER BY id"), "2\n7");
+    assert_eq!(shell.run("SELECT '\\x6162'::BYTEA, CAST('ab' AS BYTEA)"), "6162|6162");
+    assert_eq!(shell.run("UPDATE b SET data = '\\x09' WHERE id = 3"), "1");
+    assert_eq!(shell.run("SELECT data FROM b WHERE id = 3"), "09");
+    // As text they are the text.
+    assert_eq!(shell.run("SELECT '\\x6162'"), "\\x6162");
+    for wrong in ["'\\x012'", "'\\xzz'", "'\\x+1'"] {
+        assert_eq!(shell.fails(&format!("INSERT INTO b VALUES (9, {wrong})")).0, ErrorKind::Input);
+        assert_eq!(shell.fails(&format!("SELECT {wrong}::BYTEA")).0, ErrorKind::Input);
+    }
+}
