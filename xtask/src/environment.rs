@@ -44,3 +44,9 @@ pub(crate) fn succeeds(folder: &Path, command: &mut Command) -> io::Result<bool>
 pub(crate) fn target(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
+
+/// What a folder holds that has one entry.
+pub(crate) fn only_entry(folder: &Path) -> io::Result<Option<PathBuf>> {
+    let mut entries = fs::read_dir(folder)?;
+    entries.next().transpose().map(|entry| entry.map(|entry| entry.path()))
+}

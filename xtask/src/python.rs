@@ -3,10 +3,10 @@
 //! - Everything lies under the target folder: the wheels, and a virtual environment with the tools and the
 //!   packages that the tests meet Gadus with.
 
-use crate::environment::{announce, prepare, succeeds, target};
+use crate::environment::{announce, only_entry, prepare, succeeds, target};
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// What the environment holds beside the wheel.
@@ -28,7 +28,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str], output: &mut impl Write) -> i
     let build =
         ["build", "--quiet", "--locked", "--profile", "dev", "--interpreter", "python3", "--out"];
     let built = succeeds(root, Command::new(program("maturin")).args(build).arg(&wheels))?;
-    let Some(wheel) = built.then(|| only_file(&wheels)).transpose()?.flatten() else {
+    let Some(wheel) = built.then(|| only_entry(&wheels)).transpose()?.flatten() else {
         return Ok(false);
     };
     let install = ["install", "--quiet", "--force-reinstall", "--no-deps"];
@@ -56,9 +56,4 @@ pub(crate) fn run(root: &Path, arguments: &[&str], output: &mut impl Write) -> i
         && succeeds(&desk, pytest().arg("--doctest-glob=*.md").args(pages))?
         && succeeds(root, Command::new(program("mypy")).args(["--strict", "--package", "gadus"]))?;
     Ok(tested)
-}
-
-fn only_file(folder: &Path) -> io::Result<Option<PathBuf>> {
-    let mut files = fs::read_dir(folder)?;
-    files.next().transpose().map(|file| file.map(|file| file.path()))
 }

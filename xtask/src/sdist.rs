@@ -7,7 +7,7 @@
 //!   resolves: so `--locked` refuses it. What remains must then be as it was locked here.
 //! - Nothing is compiled: `cargo xtask python` does that.
 
-use crate::environment::{announce, prepare, succeeds, target};
+use crate::environment::{announce, only_entry, prepare, succeeds, target};
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
@@ -143,11 +143,6 @@ fn packages(lock: &str) -> impl Iterator<Item = String> {
         let wanted = facts.filter(|(name, _)| names.contains(name)).map(|(_, value)| value);
         wanted.collect::<Vec<_>>().join(" ")
     })
-}
-
-fn only_entry(folder: &Path) -> io::Result<Option<PathBuf>> {
-    let mut entries = fs::read_dir(folder)?;
-    entries.next().transpose().map(|entry| entry.map(|entry| entry.path()))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! - Each is given a name in the statement's own schema before planning, because reading a file's
 //!   schema waits for the disk and planning a table function may not.
 
-use super::reach::{FileAccess, is_glob};
+use super::reach::{FileAccess, is_glob, kind_of};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::provider::FILES_SCHEMA;
 use datafusion::catalog::TableProvider;
@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, Statement, TableAlias, TableFactor,
     TableFunctionArgs, Value as SqlValue, VisitMut, VisitorMut,
 };
-use gadus_engine::{Error, ErrorKind, Result};
+use gadus_engine::{Error, Result};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -146,12 +146,7 @@ impl FileSource {
     }
 
     fn failed(&self, error: &std::io::Error) -> Error {
-        let kind = match error.kind() {
-            std::io::ErrorKind::NotFound => ErrorKind::NotFound,
-            std::io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
-            _ => ErrorKind::Io,
-        };
-        Error::new(kind, format!("{} cannot be read: {error}", self.path))
+        Error::new(kind_of(error), format!("{} cannot be read: {error}", self.path))
     }
 }
 

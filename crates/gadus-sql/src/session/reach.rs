@@ -153,10 +153,14 @@ fn out_of_reach(path: &str) -> Error {
 }
 
 fn unreachable(path: &str, error: &io::Error) -> Error {
-    let kind = match error.kind() {
+    Error::new(kind_of(error), format!("{path} cannot be reached: {error}"))
+}
+
+/// What a failure to reach a file is to the caller.
+pub(super) fn kind_of(error: &io::Error) -> ErrorKind {
+    match error.kind() {
         io::ErrorKind::NotFound => ErrorKind::NotFound,
         io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
         _ => ErrorKind::Io,
-    };
-    Error::new(kind, format!("{path} cannot be reached: {error}"))
+    }
 }
