@@ -3,6 +3,8 @@
 //!
 //! - Values come from a sample of the bookings, the first of it more often than the last: what is hot
 //!   is asked again and again.
+//! - The sample is in the order of its locators, which tells nothing of where a table keeps a booking: what
+//!   is asked does not depend on the order in which it was loaded.
 
 use gadus::{Connection, Value};
 use gadus_base::Random;
@@ -190,6 +192,7 @@ impl Sample {
         if rows.is_empty() {
             rows = texts(connection.query(&format!("{SAMPLE} LIMIT 100"), &[])?)?;
         }
+        rows.sort_unstable();
         Ok(Self(rows))
     }
 
