@@ -1,5 +1,5 @@
-//! What every other crate of Gadus stands on: units, ids, checksums, the clock, randomness and
-//! bounded byte codecs.
+//! What every other crate of Gadus stands on: units, ids, checksums, the clock, randomness, accounts of
+//! what is done for whom, and bounded byte codecs.
 //!
 //! - Depends on no other Gadus crate.
 //! - The clock, randomness and threads of the whole product come from here, so that a test can
@@ -16,6 +16,7 @@
 //! assert_eq!(reader.text(100).unwrap(), "segment");
 //! ```
 
+mod account;
 mod assertion;
 mod bytes;
 mod checksum;
@@ -27,6 +28,7 @@ mod random;
 mod thread;
 mod units;
 
+pub use account::{Account, IoBytes};
 pub use bytes::{ByteReader, ByteWriter, DecodeError};
 pub use checksum::{Checksum, checksum};
 pub use clock::{Clock, Instant, WallTime, clock};

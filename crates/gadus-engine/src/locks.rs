@@ -32,14 +32,18 @@ pub struct Blocked(What);
 /// Something to lock, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
-    /// A row, to change it or keep it as it is.
+    /// A row, to change it or keep others from changing it.
     Row(TableId, RowId),
+    /// A row, to keep it as it is together with others who do.
+    RowShared(TableId, RowId),
     /// A key, to insert it.
     Key(TableId, KeyHash),
     /// A table, to change some of its rows.
     Rows(TableId),
     /// A table, to change its shape.
     Shape(TableId),
+    /// A table, as a statement says.
+    Table(TableId, Mode),
 }
 
 /// What to do when somebody wants a connection to end.
@@ -53,6 +57,7 @@ pub struct Locker {
     rows: Mutex<RowLocks>,
     canceller: Canceller,
     number: u32,
+    id: u32,
     /// Its locks end with the transaction: there is one at a time.
     in_transaction: AtomicBool,
     asked: OnceLock<Asked>,
@@ -63,12 +68,13 @@ pub struct Locker {
 impl Locker {
     pub(crate) fn new(inner: Arc<Inner>) -> Result<Arc<Self>> {
         let owner = inner.locks().register().map_err(failed)?;
-        let (canceller, number) = (owner.canceller(), owner.number());
+        let (canceller, number, id) = (owner.canceller(), owner.number(), owner.id());
         let rows = Mutex::new(RowLocks::new(owner, EscalationSettings::default()));
         let in_transaction = AtomicBool::new(false);
         let asked = OnceLock::new();
-        let locker =
-            Arc::new(Self { rows, canceller, number, in_transaction, asked, inner: inner.clone() });
+        let of = inner.clone();
+        let locker = Self { rows, canceller, number, id, in_transaction, asked, inner: of };
+        let locker = Arc::new(locker);
         inner.watched.add(&locker);
         Ok(locker)
     }
@@ -90,6 +96,12 @@ impl Locker {
     #[must_use]
     pub fn number(&self) -> u32 {
         self.number
+    }
+
+    /// What names the connection among those of all processes, as long as it is there.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.id
     }
 
     /// A transaction begins: of several in a deadlock, the one that began last is refused.
@@ -155,7 +167,8 @@ impl Locker {
         let mut rows = self.rows.lock();
         let locked = match what {
             What::Row(table, row) => rows.lock_row(table, row, Mode::Exclusive, wait).map(drop),
-            What::Key(..) | What::Rows(_) | What::Shape(_) => {
+            What::RowShared(table, row) => rows.lock_row(table, row, Mode::Shared, wait).map(drop),
+            What::Key(..) | What::Rows(_) | What::Shape(_) | What::Table(..) => {
                 let (resource, mode) = what.resource();
                 rows.owner().lock(resource, mode, wait).map(drop)
             }
@@ -204,9 +217,11 @@ impl What {
     fn resource(self) -> (Resource, Mode) {
         match self {
             Self::Row(table, row) => (Resource::row(table, row), Mode::Exclusive),
+            Self::RowShared(table, row) => (Resource::row(table, row), Mode::Shared),
             Self::Key(table, hash) => (Resource::key(table, KEY_INDEX, hash.0), Mode::Exclusive),
             Self::Rows(table) => (Resource::table(table), Mode::IntentExclusive),
             Self::Shape(table) => (Resource::table(table), Mode::Exclusive),
+            Self::Table(table, mode) => (Resource::table(table), mode),
         }
     }
 }

@@ -10,6 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Clients take the number for a process's: positive, as those are.
 const PROCESS_MAX: u32 = 0x7fff_ffff;
 
+/// Those who have no session's number have one that no session has.
+const UNNUMBERED: u32 = 0x4000_0000;
+
 /// The clients of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
@@ -44,18 +47,26 @@ impl Registry {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// Lets others cancel what a client runs.
+    /// Lets others cancel what a client runs, by the number of its session where that is free.
     ///
     /// # Errors
     /// When the system has no random numbers to give.
-    pub(crate) fn register(self: &Arc<Self>, cancel: CancelHandle) -> Result<Registered, Failure> {
+    pub(crate) fn register(
+        self: &Arc<Self>,
+        cancel: CancelHandle,
+        session: Option<u32>,
+    ) -> Result<Registered, Failure> {
         let mut clients = self.by_process.lock().unwrap_or_else(PoisonError::into_inner);
         let secret = u32::from_be_bytes(random()?);
-        let process = loop {
-            let process = u32::from_be_bytes(random()?) & PROCESS_MAX;
-            if process > 0 && !clients.contains_key(&process) {
-                break process;
-            }
+        let is_free = |process: &u32| !clients.contains_key(process);
+        let process = match session.filter(is_free) {
+            Some(session) => session,
+            None => loop {
+                let process = u32::from_be_bytes(random()?) & PROCESS_MAX | UNNUMBERED;
+                if is_free(&process) {
+                    break process;
+                }
+            },
         };
         clients.insert(process, (secret, cancel));
         Ok(Registered { registry: self.clone(), process, secret })

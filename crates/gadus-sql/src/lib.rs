@@ -37,6 +37,7 @@ mod rows;
 mod session;
 mod shape;
 mod split;
+mod statements;
 mod types;
 mod value;
 

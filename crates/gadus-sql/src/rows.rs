@@ -6,6 +6,7 @@
 use crate::error::from_datafusion;
 use crate::room::Roomy;
 use crate::session::Cancel;
+use crate::statements::Metered;
 use arrow::array::{RecordBatch, RecordBatchOptions, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::physical_plan::SendableRecordBatchStream;
@@ -20,12 +21,13 @@ use std::task::{Context, Poll};
 pub struct RowStream {
     schema: SchemaRef,
     batches: BoxStream<'static, Result<RecordBatch>>,
+    metered: Option<Metered>,
 }
 
 impl RowStream {
     /// Rows that are there already.
     pub(crate) fn ready(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
-        Self { schema, batches: stream::iter(batches.into_iter().map(Ok)).boxed() }
+        Self::of(schema, stream::iter(batches.into_iter().map(Ok)).boxed())
     }
 
     /// One row with one text.
@@ -46,7 +48,11 @@ impl RowStream {
         batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
         cancel: &Arc<Cancel>,
     ) -> Self {
-        Self { schema, batches: Cancel::guard(cancel, batches).fuse().boxed() }
+        Self::of(schema, Cancel::guard(cancel, batches).fuse().boxed())
+    }
+
+    fn of(schema: SchemaRef, batches: BoxStream<'static, Result<RecordBatch>>) -> Self {
+        Self { schema, batches, metered: None }
     }
 
     pub(crate) fn from_datafusion(stream: SendableRecordBatchStream, cancel: &Arc<Cancel>) -> Self {
@@ -56,17 +62,16 @@ impl RowStream {
 
     /// The same rows, which drop `what` when they are read or dropped.
     pub(crate) fn holding(self, what: impl Send + 'static) -> Self {
-        let Self { schema, batches } = self;
-        let held = stream::unfold((batches, what), |(mut batches, what)| async move {
+        let held = stream::unfold((self.batches, what), |(mut batches, what)| async move {
             let batch = batches.next().await?;
             Some((batch, (batches, what)))
         });
-        Self { schema, batches: held.fuse().boxed() }
+        Self { batches: held.fuse().boxed(), ..self }
     }
 
     /// The same rows, of a deep plan.
     pub(crate) fn with_room(self) -> Self {
-        Self { schema: self.schema, batches: Roomy(self.batches).boxed() }
+        Self { batches: Roomy(self.batches).boxed(), ..self }
     }
 
     /// The same rows under other headings; columns without one keep theirs.
@@ -87,7 +92,12 @@ impl RowStream {
             let columns = batch.columns().to_vec();
             Ok(RecordBatch::try_new_with_options(renamed.clone(), columns, &options)?)
         });
-        Self { schema, batches: batches.boxed() }
+        Self { schema, batches: batches.boxed(), ..self }
+    }
+
+    /// The same rows, measured as they are read.
+    pub(crate) fn metered(self, metered: Metered) -> Self {
+        Self { metered: Some(metered), ..self }
     }
 
     /// The schema of the batches.
@@ -98,12 +108,12 @@ impl RowStream {
 
     /// The next batch; none at the end.
     pub async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        self.batches.try_next().await
+        self.try_next().await
     }
 
     /// All batches.
     pub async fn collect(self) -> Result<Vec<RecordBatch>> {
-        self.batches.try_collect().await
+        self.try_collect().await
     }
 }
 
@@ -111,7 +121,13 @@ impl Stream for RowStream {
     type Item = Result<RecordBatch>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.batches.poll_next_unpin(context)
+        let this = &mut *self;
+        let Some(metered) = &mut this.metered else { return this.batches.poll_next_unpin(context) };
+        let polled = metered.poll(|| this.batches.poll_next_unpin(context));
+        if matches!(polled, Poll::Ready(None)) {
+            this.metered = None;
+        }
+        polled
     }
 }
 

@@ -198,6 +198,14 @@ impl Connection {
         self.session.is_user(user)
     }
 
+    /// What names the connection among those of all processes, in `gadus.sessions` and for KILL.
+    ///
+    /// # Errors
+    /// `Limit` where there is no room for another.
+    pub fn session_id(&self) -> Result<u32> {
+        self.session.id()
+    }
+
     /// Whether a transaction is open; while a statement runs, whether one was before it.
     #[must_use]
     pub fn in_transaction(&self) -> bool {

@@ -135,12 +135,24 @@ impl Column {
         }
     }
 
-    /// Has the processor fetch a row's value, once its offset is there; only byte strings have one.
+    /// Has the processor fetch a row's value, once its offset or its code is there; only byte strings have
+    /// such.
     pub(crate) fn prefetch_value(&self, row: usize) {
-        if let Body::Plain(Values::Bytes(values)) = &self.body
+        match &self.body {
+            Body::Plain(Values::Bytes(values)) if row < self.rows => values.prefetch(row),
+            Body::Dictionary { values: Values::Bytes(values), codes } if row < self.rows => {
+                values.prefetch_offset(code_index(codes.get(row)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Has the processor fetch a row's entry in a dictionary of byte strings, once its offset is there.
+    pub(crate) fn prefetch_entry(&self, row: usize) {
+        if let Body::Dictionary { values: Values::Bytes(values), codes } = &self.body
             && row < self.rows
         {
-            values.prefetch(row);
+            values.prefetch(code_index(codes.get(row)));
         }
     }
 

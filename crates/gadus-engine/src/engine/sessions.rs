@@ -97,6 +97,39 @@ impl Engine {
         Ok(sessions)
     }
 
+    /// Who keeps a session from what it waits for, by the ids of [`Engine::sessions`]: those who have it in
+    /// a way that excludes what is wanted, and those who have waited longer for that.
+    pub fn blockers(&self, id: u32) -> Result<Vec<u32>> {
+        let table = self.inner().locks();
+        let connections = table.connections().map_err(locks::failed)?;
+        let ids = connections.iter().map(|view| {
+            let owner = view.instance.as_ref().map(|instance| instance.owner);
+            ((owner, view.number), view.id)
+        });
+        let ids = ids.collect::<HashMap<_, _>>();
+        let views = table.snapshot().map_err(locks::failed)?;
+        let id_of = |view: &LockView| {
+            let owner = view.holder.instance.as_ref().map(|instance| instance.owner);
+            ids.get(&(owner, view.holder.connection)).copied()
+        };
+        let waiting = views.iter().filter(|view| id_of(view) == Some(id));
+        let waiting = waiting.filter_map(|view| view.wanted.map(|wanted| (view, wanted)));
+        let mut blockers = Vec::new();
+        for (waits, wanted) in waiting {
+            let excludes = |other: &&LockView| {
+                let has = other.granted.is_some_and(|mode| !mode.is_compatible_with(wanted));
+                let is_before = other.holder.age_ms >= waits.holder.age_ms;
+                let wants = other.wanted.is_some_and(|mode| !mode.is_compatible_with(wanted));
+                other.resource == waits.resource && (has || wants && is_before)
+            };
+            let others = views.iter().filter(excludes).filter_map(id_of);
+            blockers.extend(others.filter(|other| *other != id));
+        }
+        blockers.sort_unstable();
+        blockers.dedup();
+        Ok(blockers)
+    }
+
     /// Which processes are in the middle of what others may have to wait for, just now.
     #[must_use]
     pub fn busy(&self) -> Vec<(InstanceDescription, Stage)> {

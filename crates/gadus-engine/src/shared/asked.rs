@@ -5,6 +5,7 @@
 
 use super::Answer;
 use crate::error::{Error, Result};
+use gadus_base::{Account, IoBytes};
 use parking_lot::{Condvar, Mutex};
 use std::future::Future;
 use std::pin::Pin;
@@ -25,6 +26,8 @@ struct Shared {
     state: Mutex<State>,
     answered: Condvar,
     is_dropped: AtomicBool,
+    /// Whose question it is.
+    account: Option<Arc<Account>>,
     /// One of the stages below.
     stage: AtomicU8,
 }
@@ -43,7 +46,8 @@ struct State {
 
 impl Asked {
     pub(super) fn new() -> (Self, Ticket) {
-        let shared = Arc::<Shared>::default();
+        let shared = Shared { account: Account::current(), ..Shared::default() };
+        let shared = Arc::new(shared);
         (Self(shared.clone()), Ticket(shared))
     }
 
@@ -104,6 +108,13 @@ impl Ticket {
     /// Whether a modification was withdrawn.
     pub(super) fn is_withdrawn(&self) -> bool {
         self.0.stage.load(Ordering::Acquire) == WITHDRAWN
+    }
+
+    /// Notes what was read and written for the answer.
+    pub(super) fn charge(&self, bytes: IoBytes) {
+        if let Some(account) = &self.0.account {
+            account.add(bytes);
+        }
     }
 
     /// Whether nobody waits for the answer any more.

@@ -364,6 +364,7 @@ impl State {
         }
         let statistics = &mut self.statistics;
         works.iter().for_each(|work| statistics.work += work.done());
+        statistics.work.bytes += running.read;
         statistics.passes += 1;
         statistics.questions += asked;
         statistics.shared_answers += asked - running.distinct() as u64;

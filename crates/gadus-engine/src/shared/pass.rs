@@ -18,7 +18,7 @@ use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use crate::tours::Seat;
 use crate::vector::Rows;
-use gadus_base::clock;
+use gadus_base::{Account, clock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -81,8 +81,15 @@ impl Pass {
     }
 
     /// Answers the questions about segment after segment, until all are dealt. `is_cancelled` is asked
-    /// for a question by its place.
+    /// for a question by its place. What is read for it stands in what the worker has done.
     pub(crate) fn work(&self, is_cancelled: &dyn Fn(usize) -> bool) -> Work {
+        let account = Arc::<Account>::default();
+        let mut work = account.charge(|| self.work_alone(is_cancelled));
+        work.done.bytes = account.bytes();
+        work
+    }
+
+    fn work_alone(&self, is_cancelled: &dyn Fn(usize) -> bool) -> Work {
         let nothing = || Ok(Found::Nothing);
         let mut work = Work {
             candidates: Candidates::of(self.questions.len()),
@@ -295,6 +302,7 @@ impl Table {
             }
             Ok::<_, Error>(works)
         })?;
+        works.iter().for_each(|work| Account::note(work.done.bytes));
         let answers = pass.finish(works).into_iter().enumerate();
         Ok(answers
             .map(|(place, answer)| if is_cancelled(place) { Err(cancelled()) } else { answer })

@@ -150,6 +150,25 @@ fn encode_all(aggregates: &[Aggregate], to: &mut ByteWriter) {
     }
 }
 
+impl Answer {
+    /// Memory that it takes, without rows that are not read yet.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Rows(rows) => {
+                size_of_val(&*rows.positions) + rows.pieces.len() * size_of::<Piece>()
+            }
+            Self::Folded(values) => size_of_val(&**values),
+            Self::Groups(groups) => groups.iter().map(group_bytes).sum(),
+            Self::TooMany | Self::Changed(_) => 0,
+        }
+    }
+}
+
+fn group_bytes((names, values): &Group) -> usize {
+    size_of::<Group>() + size_of_val(&**names) + size_of_val(&**values)
+}
+
 impl FoundRows {
     /// Rows of segments by their place.
     pub(super) fn new(table: Table, places: Places, segments: &[Arc<SegmentVersion>]) -> Self {

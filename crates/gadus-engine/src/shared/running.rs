@@ -9,7 +9,7 @@ use super::writer::FoundBatch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::{Snapshot, Table};
 use crate::types::TableSchema;
-use gadus_base::{Instant, TableId, clock};
+use gadus_base::{Account, Instant, IoBytes, TableId, clock};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,6 +22,8 @@ pub(super) struct Running {
     pub(super) began: Instant,
     pub(super) progress: Mutex<Progress>,
     scanned: Table,
+    /// What was read to make it.
+    pub(super) read: IoBytes,
     /// For each of the pass's first questions who asked it; the modifications' questions follow.
     tickets: Vec<Vec<Ticket>>,
     /// Until their rows are found.
@@ -66,10 +68,12 @@ impl Running {
         });
         questions.extend(modifying.iter().map(|waiting| waiting.modification.question()));
         let scanned = scanned.filter(|_| !questions.is_empty())?;
-        match Pass::new(scanned.clone(), questions) {
+        let account = Arc::<Account>::default();
+        match account.charge(|| Pass::new(scanned.clone(), questions)) {
             Ok(pass) => {
+                let read = account.bytes();
                 let (progress, modifying) = (Mutex::default(), Mutex::new(modifying));
-                Some(Self { table, pass, began, progress, scanned, tickets, modifying })
+                Some(Self { table, pass, began, progress, scanned, read, tickets, modifying })
             }
             Err(error) => {
                 let asked = tickets.iter().flatten();
@@ -102,15 +106,22 @@ impl Running {
 
     /// Answers the questions; returns what is to be modified.
     pub(super) fn answer(&self, works: Vec<Work>) -> Option<FoundBatch> {
+        let mut bytes = self.read;
+        works.iter().for_each(|work| bytes += work.done().bytes);
+        let part = bytes.divided(self.asked() + self.modifications());
         let mut answers = self.pass.finish(works).into_iter();
         for (tickets, answer) in self.tickets.iter().zip(&mut answers) {
             let answer = answer.map(Arc::new);
-            tickets.iter().for_each(|ticket| ticket.answer(answer.clone()));
+            for ticket in tickets {
+                ticket.charge(part);
+                ticket.answer(answer.clone());
+            }
         }
         let modifying = std::mem::take(&mut *self.modifying.lock());
         let mut batch = FoundBatch::of(self.scanned.clone(), modifying.first()?.engine.clone());
         let taken = modifying.into_iter().zip(answers).filter(|(one, _)| one.ticket.take());
         for (one, answer) in taken {
+            one.ticket.charge(part);
             let rows = answer.and_then(|answer| match answer {
                 Answer::Rows(rows) => Ok(rows.ids().collect()),
                 _ => Err(Error::internal("a modification has no rows")),

@@ -1,5 +1,6 @@
 //! What shared scans have done.
 
+use gadus_base::IoBytes;
 use std::ops::AddAssign;
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ pub struct ClockStatistics {
 pub struct PassWork {
     /// Rows of the segments that were dealt to them.
     pub rows: u64,
+    /// What they read for it.
+    pub bytes: IoBytes,
     /// Looking up values among the questions.
     pub probe_time: Duration,
     /// Holding what was found against the rest of its questions' conjuncts.
@@ -89,6 +92,7 @@ impl PassWork {
 impl AddAssign for PassWork {
     fn add_assign(&mut self, more: Self) {
         self.rows += more.rows;
+        self.bytes += more.bytes;
         self.probe_time += more.probe_time;
         self.check_time += more.check_time;
         self.fold_time += more.fold_time;

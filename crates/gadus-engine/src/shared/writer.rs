@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::Table;
 use crate::transaction::Transaction;
-use gadus_base::{clock, spawn};
+use gadus_base::{Account, clock, spawn};
 use gadus_storage::Durability;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -153,7 +153,9 @@ impl Writer {
     fn carry_out(&self, mut batch: FoundBatch) {
         let began = clock().now();
         // A defect must not keep later batches from being carried out.
-        let outcomes = catch_unwind(AssertUnwindSafe(|| batch.commit(&self.blobs)));
+        let account = Arc::<Account>::default();
+        let commit = || account.charge(|| batch.commit(&self.blobs));
+        let outcomes = catch_unwind(AssertUnwindSafe(commit));
         let broken = |_| Err(Error::internal("a modification broke off"));
         let outcomes = match outcomes.unwrap_or_else(broken) {
             Ok(outcomes) => outcomes,
@@ -166,7 +168,9 @@ impl Writer {
             written.commits += u64::from(rows > 0);
             written.time += began.elapsed();
         }
+        let part = account.bytes().divided(batch.tickets.len());
         for (ticket, outcome) in batch.tickets.iter().zip(outcomes) {
+            ticket.charge(part);
             ticket.answer(outcome.map(|count| Arc::new(Answer::Changed(count))));
         }
         self.begun.fetch_sub(1, Ordering::Relaxed);

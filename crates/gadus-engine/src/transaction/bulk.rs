@@ -15,7 +15,7 @@ use crate::types::{Datum, TableSchema, datum_from_array};
 use crate::vector::Vector;
 use crate::version::{Change, TableVersion};
 use arrow::array::{Array, RecordBatch};
-use gadus_base::{RowId, SegmentId, spawn};
+use gadus_base::{Account, RowId, SegmentId, spawn};
 use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -226,7 +226,9 @@ impl Workers {
         let mut threads = Vec::new();
         for _ in 0..inner.options.threads {
             let (receiver, schema, inner) = (receiver.clone(), schema.clone(), inner.clone());
-            let thread = spawn("gadus-load", move || encode_jobs(&receiver, &schema, &inner.blobs));
+            let account = Account::current().unwrap_or_default();
+            let encode = move || account.charge(|| encode_jobs(&receiver, &schema, &inner.blobs));
+            let thread = spawn("gadus-load", encode);
             threads.push(thread.map_err(|error| {
                 Error::new(ErrorKind::Limit, "the system has no thread for a bulk load")
                     .caused_by(error)

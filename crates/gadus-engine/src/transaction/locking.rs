@@ -12,7 +12,8 @@ use crate::locks::{Locker, What};
 use crate::segment::Row;
 use crate::types::TableSchema;
 use crate::version::{DatabaseVersion, PRIVATE_SEGMENTS, TableVersion};
-use gadus_base::{CommitNumber, RowId, SegmentId};
+use gadus_base::{CommitNumber, RowId, SegmentId, TableId};
+use gadus_locks::Mode;
 use std::sync::Arc;
 
 /// Keys of more inserted rows are not locked one by one: a key that somebody else has inserted
@@ -25,9 +26,38 @@ impl Transaction {
     /// # Errors
     /// `Locked` with what to wait for, or `Conflict` when a row was changed since the snapshot.
     pub fn lock_rows(&mut self, schema: &TableSchema, rows: &[RowId]) -> Result<()> {
+        self.lock_rows_as(schema, rows, What::Row)
+    }
+
+    /// The same for rows that others may keep as they are, too.
+    ///
+    /// # Errors
+    /// As [`Transaction::lock_rows`].
+    pub fn share_rows(&mut self, schema: &TableSchema, rows: &[RowId]) -> Result<()> {
+        self.lock_rows_as(schema, rows, What::RowShared)
+    }
+
+    /// Locks a table until the transaction ends.
+    ///
+    /// # Errors
+    /// `Locked` with what to wait for.
+    pub fn lock_table(&mut self, schema: &TableSchema, mode: Mode) -> Result<()> {
+        if self.state.base.table(schema.id).is_none() {
+            // Created by this transaction: nobody else sees it.
+            return Ok(());
+        }
+        self.lock(What::Table(schema.id, mode))
+    }
+
+    fn lock_rows_as(
+        &mut self,
+        schema: &TableSchema,
+        rows: &[RowId],
+        what: fn(TableId, RowId) -> What,
+    ) -> Result<()> {
         let rows = rows.iter().filter(|row| row.segment.0 < PRIVATE_SEGMENTS).collect::<Vec<_>>();
         for row in &rows {
-            self.lock(What::Row(schema.id, **row))?;
+            self.lock(what(schema.id, **row))?;
         }
         if rows.is_empty() {
             return Ok(());
@@ -65,12 +95,14 @@ impl Transaction {
         schema: &TableSchema,
         rows: &[RowId],
         enough: usize,
+        shared: bool,
     ) -> Result<Vec<RowId>> {
+        let what = if shared { What::RowShared } else { What::Row };
         let (mut locked, mut rest) = (Vec::new(), rows.iter());
         while locked.len() < enough {
             let mut batch = Vec::new();
             for &row in rest.by_ref() {
-                match self.lock(What::Row(schema.id, row)) {
+                match self.lock(what(schema.id, row)) {
                     Ok(()) => batch.push(row),
                     Err(error) if error.kind() == ErrorKind::Locked => {}
                     Err(error) => return Err(error),
@@ -82,13 +114,13 @@ impl Transaction {
             if batch.is_empty() {
                 break;
             }
-            match self.lock_rows(schema, &batch) {
+            match self.lock_rows_as(schema, &batch, what) {
                 Ok(()) => locked.append(&mut batch),
                 Err(error)
                     if error.kind() == ErrorKind::Conflict
                         && self.isolation() == Isolation::Snapshot =>
                 {
-                    let unchanged = |row: &RowId| self.lock_rows(schema, &[*row]).is_ok();
+                    let unchanged = |row: &RowId| self.lock_rows_as(schema, &[*row], what).is_ok();
                     locked.extend(batch.into_iter().filter(unchanged));
                 }
                 Err(error) => return Err(error),

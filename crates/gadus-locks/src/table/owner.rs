@@ -114,6 +114,12 @@ impl LockOwner {
         self.number
     }
 
+    /// What names the connection in the whole table, as long as it is there.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.holder.record + 1
+    }
+
     /// The table.
     #[must_use]
     pub fn table(&self) -> &Arc<LockTable> {

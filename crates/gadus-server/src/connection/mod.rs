@@ -131,7 +131,8 @@ async fn let_in(
     });
     authenticate(channel, &who.peer, encrypted.as_ref(), user, &connection, shared).await?;
     settle(&connection, &startup, shared).await?;
-    let registered = shared.registry.register(connection.cancel_handle())?;
+    let session = connection.session_id().ok();
+    let registered = shared.registry.register(connection.cancel_handle(), session)?;
     channel.output.authentication_ok();
     channel.output.parameter_status(VERSION_PARAMETER, POSTGRES_VERSION);
     channel.output.parameter_status("server_encoding", "UTF8");

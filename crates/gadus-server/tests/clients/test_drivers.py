@@ -215,3 +215,32 @@ def test_sqlalchemy(server: Server):
         query = sqlalchemy.select(table.c.name).where(table.c.id > 0).order_by(table.c.name.desc())
         assert connection.execute(query).scalars().all() == ["Bob", "Ada"]
     engine.dispose()
+
+
+def test_who_waits_for_whom(server: Server):
+    with psycopg.connect(server.url) as one, psycopg.connect(server.url, autocommit=True) as two:
+        one.execute("CREATE TABLE t (id INT PRIMARY KEY)")
+        one.commit()
+        one.execute("LOCK TABLE t IN SHARE MODE")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            with two.transaction():
+                two.execute("LOCK TABLE t IN ROW EXCLUSIVE MODE NOWAIT")
+        inserting = threading.Thread(target=two.execute, args=["INSERT INTO t VALUES (1)"])
+        inserting.start()
+        blocking = "SELECT pg_blocking_pids(%s)"
+        with psycopg.connect(server.url, autocommit=True) as third:
+            while third.execute(blocking, [two.info.backend_pid]).fetchone() != ([one.info.backend_pid],):
+                assert inserting.is_alive()
+            waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            assert third.execute(waiting).fetchall() == [(two.info.backend_pid,)]
+            held = (
+                "SELECT l.pid, l.mode FROM pg_locks l JOIN pg_class c ON c.oid = l.relation "
+                "WHERE c.relname = 't' AND l.granted"
+            )
+            assert third.execute(held).fetchall() == [(one.info.backend_pid, "ShareLock")]
+        one.commit()
+        inserting.join(60)
+        assert two.execute("SELECT count(*) FROM t").fetchone() == (1,)
+        two.execute(f"KILL {one.info.backend_pid}")
+        with pytest.raises(psycopg.OperationalError):
+            one.execute("SELECT 1")

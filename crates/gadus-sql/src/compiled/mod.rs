@@ -26,6 +26,7 @@ use crate::value::Value;
 use aggregate::AggregateQuery;
 use datafusion::sql::sqlparser::ast::Statement;
 
+use gadus_base::Account;
 use gadus_engine::{
     Answer, ColumnType, Datum, Error, Modification, Question, Result, Snapshot, TableSchema,
 };
@@ -265,6 +266,9 @@ impl Compiled {
         parameters: &[Value],
         cancel: &Arc<Cancel>,
     ) -> Result<Option<Outcome>> {
+        if let Some(account) = Account::current() {
+            account.hold(answer.bytes() as u64);
+        }
         let outcome = match (self, &*answer) {
             (_, Answer::TooMany) => return Ok(None),
             (Self::Aggregate(query), Answer::Folded(values)) => {

@@ -17,6 +17,7 @@ pub(crate) use binding::Binding;
 use crate::provider::Reading;
 use crate::rows::RowStream;
 use crate::session::{Asking, Cancel};
+use crate::statements::AccountedPool;
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::execution::TaskContext;
@@ -67,6 +68,8 @@ pub(crate) struct KeptPlan {
     plan: Arc<dyn ExecutionPlan>,
     binding: Arc<Binding>,
     task: Arc<TaskContext>,
+    /// What its runs hold, one run at a time.
+    pool: Arc<AccountedPool>,
     headings: Arc<[Option<String>]>,
 }
 
@@ -145,6 +148,7 @@ impl KeptPlan {
     ) -> Result<Option<RowStream>> {
         let key = Key::new(text, &values);
         let version = snapshot.schema_version();
+        self.pool.begin();
         self.binding.bind(snapshot, values, reading);
         // The template keeps no state of a run: each has nodes of its own.
         let Ok(bound) = reset_plan_states(self.plan.clone()) else { return Ok(None) };

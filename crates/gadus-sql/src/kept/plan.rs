@@ -6,6 +6,7 @@
 use super::{Binding, KeptPlan};
 use crate::error::from_datafusion;
 use crate::provider::{Reading, is_snapshot_table};
+use crate::statements::AccountedPool;
 use crate::value::Value;
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -49,8 +50,9 @@ impl KeptPlan {
         };
         // What fails here may well be planned with its values in place.
         let Ok(physical) = physical.await else { return Ok(None) };
-        let task = Arc::new(TaskContext::from(planner));
-        Ok(Some(Self { plan: physical, binding, task, headings: headings.into() }))
+        let (task, pool) = AccountedPool::below(TaskContext::from(planner));
+        let (task, headings) = (Arc::new(task), headings.into());
+        Ok(Some(Self { plan: physical, binding, task, pool, headings }))
     }
 }
 

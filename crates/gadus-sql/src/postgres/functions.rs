@@ -10,14 +10,23 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
     Volatility,
 };
-use gadus_engine::{Snapshot, Table};
+use gadus_engine::{Engine, Snapshot, Table};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// What the functions know of the tables.
+/// What the functions know of the tables, and of who asks.
 #[derive(Debug)]
 struct Known {
     relations: Vec<KnownRelation>,
+    asking: Asking,
+}
+
+/// Who asks.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    pub(crate) engine: Engine,
+    /// The id of the session; none where there was no room for another.
+    pub(crate) session: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -37,6 +46,7 @@ enum Gives {
     Number,
     Boolean,
     Texts,
+    Numbers,
     /// Each element of a list with its place, `x` and `n`.
     Placed,
     /// The number of a name, and the name of a number.
@@ -96,6 +106,9 @@ const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
     ("has_database_privilege", Gives::Boolean, |_, _| yes()),
     ("has_column_privilege", Gives::Boolean, |_, _| yes()),
     ("pg_is_in_recovery", Gives::Boolean, |_, _| ScalarValue::Boolean(Some(false))),
+    ("pg_backend_pid", Gives::Number, |known, _| numbered(known.asking.session.map(i64::from))),
+    ("pg_blocking_pids", Gives::Numbers, |known, values| blocking(known, values)),
+    ("pg_isolation_test_session_is_blocked", Gives::Boolean, |known, values| is_blocked(known, values)),
     ("to_regclass", Gives::Number, |known, values| numbered(string(values, 0).and_then(|name| known.number_of(&name)))),
     ("to_regtype", Gives::Number, |_, values| numbered(string(values, 0).and_then(|name| types::named(&name)).map(|known| known.oid))),
     ("current_schemas", Gives::Texts, |_, values| schemas(values)),
@@ -115,9 +128,12 @@ pub(super) fn is_function(name: &str) -> bool {
 }
 
 /// The functions, over the tables of a snapshot.
-pub(crate) fn functions(snapshot: &Snapshot) -> impl Iterator<Item = Arc<ScalarUDF>> {
+pub(crate) fn functions(
+    snapshot: &Snapshot,
+    asking: Asking,
+) -> impl Iterator<Item = Arc<ScalarUDF>> {
     let relations = oids::tables(snapshot).iter().map(KnownRelation::of).collect();
-    let known = Arc::new(Known { relations });
+    let known = Arc::new(Known { relations, asking });
     FUNCTIONS.iter().map(move |(name, gives, evaluate)| {
         let signatures = vec![TypeSignature::VariadicAny, TypeSignature::Nullary];
         let signature = Signature::one_of(signatures, Volatility::Stable);
@@ -214,6 +230,29 @@ fn schemas(values: &[ScalarValue]) -> ScalarValue {
     let names = names.iter().skip(usize::from(!with_catalog));
     let names = names.map(|name| ScalarValue::from(*name)).collect::<Vec<_>>();
     ScalarValue::List(ScalarValue::new_list_nullable(&names, &DataType::Utf8))
+}
+
+/// Who keeps a session waiting.
+fn blockers(known: &Known, values: &[ScalarValue]) -> Vec<u32> {
+    let session = number(values, 0).and_then(|session| u32::try_from(session).ok());
+    let blockers = session.map(|session| known.asking.engine.blockers(session));
+    // What cannot be looked at now is nobody's wait that lasts.
+    blockers.and_then(Result::ok).unwrap_or_default()
+}
+
+fn blocking(known: &Known, values: &[ScalarValue]) -> ScalarValue {
+    let blockers = blockers(known, values).into_iter();
+    let blockers = blockers.map(|session| numbered(Some(i64::from(session)))).collect::<Vec<_>>();
+    ScalarValue::List(ScalarValue::new_list_nullable(&blockers, &DataType::Int64))
+}
+
+/// Whether one of some sessions keeps another waiting.
+fn is_blocked(known: &Known, values: &[ScalarValue]) -> ScalarValue {
+    let among = string(values, 1).unwrap_or_default();
+    let among = among.trim_matches(['{', '}', '[', ']']).split(',');
+    let among = among.filter_map(|session| session.trim().parse().ok()).collect::<Vec<u32>>();
+    let blockers = blockers(known, values);
+    ScalarValue::Boolean(Some(blockers.iter().any(|session| among.contains(session))))
 }
 
 /// Elements of a list that has any.
@@ -331,6 +370,7 @@ impl ScalarUDFImpl for CatalogFunction {
             Gives::Number => DataType::Int64,
             Gives::Boolean => DataType::Boolean,
             Gives::Texts => DataType::new_list(DataType::Utf8, true),
+            Gives::Numbers => DataType::new_list(DataType::Int64, true),
             Gives::Placed => DataType::new_list(DataType::Struct(placed_fields()), true),
             Gives::Either if arguments.first().is_some_and(is_text) => DataType::Int64,
             Gives::Either => DataType::Utf8,

@@ -5,6 +5,7 @@
 //!   operators with a schema, subqueries in the place of values. They are put into words that the planner
 //!   knows, by their shape and never by whose statement it is.
 
+mod activity;
 mod build;
 mod functions;
 mod oids;
@@ -13,7 +14,7 @@ mod rewrite;
 mod rows;
 mod types;
 
-pub(crate) use functions::functions;
+pub(crate) use functions::{Asking, functions};
 pub(crate) use relations::{is_relation, names, relation};
 pub(crate) use rewrite::rewrite;
 

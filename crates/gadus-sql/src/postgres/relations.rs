@@ -1,21 +1,36 @@
 //! The tables of the catalog.
 
 use super::build::{Rows, table};
-use super::{rows, types};
+use super::{activity, rows, types};
 use arrow::array::RecordBatch;
-use gadus_engine::{Result, Snapshot};
+use gadus_engine::{Engine, Result, Snapshot};
 
 /// A table of the catalog: its columns, and what makes its rows; none where there is nothing of it ever.
 struct Relation {
     name: &'static str,
     columns: &'static [&'static str],
-    rows: Option<MakeRows>,
+    rows: Option<Make>,
+}
+
+/// What its rows are made of.
+#[derive(Clone, Copy)]
+enum Make {
+    Snapshot(MakeRows),
+    Engine(fn(&Engine) -> Result<Rows>),
 }
 
 type MakeRows = fn(&Snapshot) -> Result<Rows>;
 
 const fn filled(name: &'static str, columns: &'static [&'static str], rows: MakeRows) -> Relation {
-    Relation { name, columns, rows: Some(rows) }
+    Relation { name, columns, rows: Some(Make::Snapshot(rows)) }
+}
+
+const fn used(
+    name: &'static str,
+    columns: &'static [&'static str],
+    rows: fn(&Engine) -> Result<Rows>,
+) -> Relation {
+    Relation { name, columns, rows: Some(Make::Engine(rows)) }
 }
 
 const fn empty(name: &'static str, columns: &'static [&'static str]) -> Relation {
@@ -86,6 +101,17 @@ const RELATIONS: &[Relation] = &[
         "usename", "#usesysid", "?usecreatedb", "?usesuper", "?userepl", "?usebypassrls", "passwd",
         "valuntil", "useconfig",
     ], rows::users),
+    used("pg_stat_activity", &[
+        "#datid", "datname", "#pid", "#leader_pid", "#usesysid", "usename", "application_name",
+        "client_addr", "client_hostname", "#client_port", "backend_start", "xact_start",
+        "query_start", "state_change", "wait_event_type", "wait_event", "state", "#backend_xid",
+        "#backend_xmin", "#query_id", "query", "backend_type",
+    ], activity::sessions),
+    used("pg_locks", &[
+        "locktype", "#database", "#relation", "#page", "#tuple", "virtualxid", "#transactionid",
+        "#classid", "#objid", "#objsubid", "virtualtransaction", "#pid", "mode", "?granted",
+        "?fastpath", "waitstart",
+    ], activity::locks),
     empty("pg_auth_members", &["#roleid", "#member", "#grantor", "?admin_option"]),
     empty("pg_aggregate", &["#aggfnoid", "aggkind"]),
     empty("pg_cast", &["#oid", "#castsource", "#casttarget", "#castfunc", "castcontext", "castmethod"]),
@@ -155,8 +181,16 @@ pub(super) fn is_always_null(column: &str) -> bool {
 }
 
 /// A table of the catalog; none where there is none of this name.
-pub(crate) fn relation(name: &str, snapshot: &Snapshot) -> Result<Option<RecordBatch>> {
+pub(crate) fn relation(
+    name: &str,
+    snapshot: &Snapshot,
+    engine: Option<&Engine>,
+) -> Result<Option<RecordBatch>> {
     let Some(relation) = find(name) else { return Ok(None) };
-    let rows = relation.rows.map_or_else(|| Ok(Rows::new()), |rows| rows(snapshot))?;
+    let rows = match (relation.rows, engine) {
+        (Some(Make::Snapshot(rows)), _) => rows(snapshot)?,
+        (Some(Make::Engine(rows)), Some(engine)) => rows(engine)?,
+        _ => Rows::new(),
+    };
     table(relation.columns, &rows).map(Some)
 }

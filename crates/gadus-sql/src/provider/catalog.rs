@@ -6,7 +6,7 @@
 //! - Schema `gadus` says who uses the database, `pg_catalog` what there is; no plan with them is kept.
 
 use super::Reading;
-use super::system::{SYSTEM_SCHEMA, SYSTEM_TABLES, system_table};
+use super::system::{SYSTEM_SCHEMA, SYSTEM_TABLES, System, system_table};
 use super::table::SnapshotTable;
 use crate::error::to_datafusion;
 use crate::kept::Binding;
@@ -17,7 +17,7 @@ use datafusion::catalog::{
     CatalogProvider, CatalogProviderList, MemTable, SchemaProvider, TableProvider,
 };
 use datafusion::error::DataFusionError;
-use gadus_engine::{Engine, Snapshot};
+use gadus_engine::Snapshot;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub(crate) struct SnapshotCatalog {
     /// What the program has given names.
     frames: Arc<Frames>,
     /// None where a plan is to be kept.
-    engine: Option<Engine>,
+    system: Option<System>,
     threads: usize,
     binding: Option<Arc<Binding>>,
     reading: Reading,
@@ -52,18 +52,18 @@ impl SnapshotCatalog {
     pub(crate) fn new(
         snapshot: Snapshot,
         (files, frames): (Files, Arc<Frames>),
-        engine: &Engine,
+        system: System,
         reading: Reading,
     ) -> Self {
-        let threads = engine.options().threads;
-        let (files, engine) = (Arc::new(files), Some(engine.clone()));
-        Self { snapshot, files, frames, engine, threads, binding: None, reading }
+        let threads = system.engine.options().threads;
+        let (files, system) = (Arc::new(files), Some(system));
+        Self { snapshot, files, frames, system, threads, binding: None, reading }
     }
 
     /// A catalog for a plan that is to be kept: its tables are those of the binding.
     pub(crate) fn for_keeping(snapshot: Snapshot, threads: usize, binding: Arc<Binding>) -> Self {
         let (files, frames, reading) = (Arc::default(), Arc::default(), binding.reading());
-        Self { snapshot, files, frames, engine: None, threads, binding: Some(binding), reading }
+        Self { snapshot, files, frames, system: None, threads, binding: Some(binding), reading }
     }
 }
 
@@ -139,8 +139,8 @@ impl SchemaProvider for SnapshotSchema {
             return Ok(self.catalog.files.get(name).cloned());
         }
         if self.kind == Kind::System {
-            return match &self.catalog.engine {
-                Some(engine) => system_table(engine, name),
+            return match &self.catalog.system {
+                Some(system) => system_table(system, name),
                 None => Ok(None),
             };
         }
@@ -184,7 +184,9 @@ impl SnapshotSchema {
         &self,
         name: &str,
     ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
-        let batch = postgres::relation(name, &self.catalog.snapshot).map_err(to_datafusion)?;
+        let engine = self.catalog.system.as_ref().map(|system| &system.engine);
+        let batch = postgres::relation(name, &self.catalog.snapshot, engine);
+        let batch = batch.map_err(to_datafusion)?;
         let Some(batch) = batch else { return Ok(None) };
         let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
         Ok(Some(Arc::new(table)))

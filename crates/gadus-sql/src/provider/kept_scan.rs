@@ -114,13 +114,13 @@ impl ExecutionPlan for KeptScanExec {
             return plan_err!("table {} is worth more threads now", self.table.name);
         }
         let name = self.table.name.clone();
-        let (properties, progress) = (self.properties.clone(), self.binding.reading().progress);
+        let (properties, reading) = (self.properties.clone(), self.binding.reading());
         Ok(Arc::new(ScanExec::with_properties(
             name,
             Arc::new(scan),
             self.limit,
             properties,
-            progress,
+            reading,
         )))
     }
 

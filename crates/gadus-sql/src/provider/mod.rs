@@ -15,10 +15,11 @@ pub(crate) use catalog::{CATALOG, FILES_SCHEMA, MAIN_SCHEMA, ROWS_SCHEMA, Snapsh
 pub(crate) use filter::predicate_of;
 pub(crate) use functions::place_functions;
 pub(crate) use scan::ScanExec;
-pub(crate) use system::SYSTEM_SCHEMA;
+pub(crate) use system::{SYSTEM_SCHEMA, System};
 pub(crate) use table::is_snapshot_table;
 
 use crate::progress::Progress;
+use gadus_base::Account;
 use std::sync::Arc;
 
 /// How a statement reads tables.
@@ -26,6 +27,8 @@ use std::sync::Arc;
 pub(crate) struct Reading {
     /// Where it says how far it has come.
     pub(crate) progress: Arc<Progress>,
+    /// On whose account it reads.
+    pub(crate) account: Option<Arc<Account>>,
     /// Whether its scans go round their tables together with those of others.
     pub(crate) together: bool,
 }

@@ -3,8 +3,9 @@
 //! - A partition that is disturbed takes fewer morsels; none waits for another.
 //! - Instead, the rows may be asked of the table's next shared scan: one partition then has all of them.
 
+use super::Reading;
 use crate::error::{is_for_alone, to_datafusion};
-use crate::progress::Progress;
+use crate::statements::charged;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -36,7 +37,7 @@ pub(crate) struct ScanExec {
     limit: Option<usize>,
     next: Arc<AtomicUsize>,
     properties: Arc<PlanProperties>,
-    progress: Arc<Progress>,
+    reading: Reading,
     rows: Mutex<Rows>,
 }
 
@@ -55,10 +56,10 @@ impl ScanExec {
         scan: Scan,
         threads: usize,
         limit: Option<usize>,
-        progress: Arc<Progress>,
+        reading: Reading,
     ) -> Self {
         let properties = properties(scan.schema().clone(), partitions(threads, &scan));
-        Self::with_properties(table, Arc::new(scan), limit, properties, progress)
+        Self::with_properties(table, Arc::new(scan), limit, properties, reading)
     }
 
     /// A scan in the place of one with these properties.
@@ -67,10 +68,10 @@ impl ScanExec {
         scan: Arc<Scan>,
         limit: Option<usize>,
         properties: Arc<PlanProperties>,
-        progress: Arc<Progress>,
+        reading: Reading,
     ) -> Self {
         let (next, rows) = (Arc::default(), Mutex::new(Rows::Read(None)));
-        Self { table, scan, limit, next, properties, progress, rows }
+        Self { table, scan, limit, next, properties, reading, rows }
     }
 
     /// The scan of a plan that has just one, and runs it once.
@@ -169,8 +170,8 @@ impl ExecutionPlan for ScanExec {
 
     fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
         let (table, scan) = (self.table.clone(), self.scan.clone());
-        let (properties, progress) = (self.properties.clone(), self.progress.clone());
-        Ok(Arc::new(Self::with_properties(table, scan, self.limit, properties, progress)))
+        let (properties, reading) = (self.properties.clone(), self.reading.clone());
+        Ok(Arc::new(Self::with_properties(table, scan, self.limit, properties, reading)))
     }
 
     fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
@@ -181,16 +182,19 @@ impl ExecutionPlan for ScanExec {
             },
             Rows::Read(alone) => {
                 if partition == 0 {
-                    self.progress.scan_begins(self.scan.morsels());
+                    self.reading.progress.scan_begins(self.scan.morsels());
                 }
                 Source::Own(self.reader(alone.clone()))
             }
         };
         let schema: SchemaRef = self.scan.schema().clone();
-        let batches = stream::unfold(source, |source| async move {
-            match source.next_batch().await {
-                Ok((batch, source)) => batch.map(|batch| (Ok(batch), source)),
-                Err(error) => Some((Err(error), Source::Nothing)),
+        // Others may poll it than those who run the statement.
+        let account = self.reading.account.clone().unwrap_or_default();
+        let batches = stream::unfold((source, account), |(source, account)| async move {
+            let next = std::pin::pin!(source.next_batch());
+            match charged(&account, next).await {
+                Ok((batch, source)) => batch.map(|batch| (Ok(batch), (source, account))),
+                Err(error) => Some((Err(error), (Source::Nothing, account))),
             }
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
@@ -200,7 +204,7 @@ impl ExecutionPlan for ScanExec {
 impl ScanExec {
     fn reader(&self, alone: Option<Arc<ScansAlone>>) -> Reader {
         Reader {
-            progress: self.progress.clone(),
+            reading: self.reading.clone(),
             scan: self.scan.clone(),
             next: self.next.clone(),
             left: self.limit.unwrap_or(usize::MAX),
@@ -254,7 +258,7 @@ impl Source {
 
 /// Reads morsel after morsel.
 struct Reader {
-    progress: Arc<Progress>,
+    reading: Reading,
     scan: Arc<Scan>,
     next: Arc<AtomicUsize>,
     left: usize,
@@ -283,7 +287,7 @@ impl Reader {
                     if rows >= left { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
                 })
                 .map_err(to_datafusion)?;
-            self.progress.morsel_read();
+            self.reading.progress.morsel_read();
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Who uses the database, as tables of the schema `gadus`.
+//! Who uses the database, and what that costs, as tables of the schema `gadus`.
 //!
 //! - Looked up when a statement is planned: what they hold was true a moment before it ran.
 
+use crate::statements::{ShapeCost, Statements};
 use arrow::array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
 };
@@ -17,11 +18,19 @@ use std::time::Duration;
 /// The schema of what the database knows of its users.
 pub(crate) const SYSTEM_SCHEMA: &str = "gadus";
 
-pub(super) const SYSTEM_TABLES: [&str; 4] = ["clock", "clock_columns", "locks", "sessions"];
+pub(super) const SYSTEM_TABLES: [&str; 5] =
+    ["clock", "clock_columns", "locks", "sessions", "statements"];
+
+/// What knows it.
+#[derive(Debug, Clone)]
+pub(crate) struct System {
+    pub(crate) engine: Engine,
+    pub(crate) statements: Arc<Statements>,
+}
 
 /// A table of the schema, as it is now.
 pub(super) fn system_table(
-    engine: &Engine,
+    System { engine, statements: known }: &System,
     name: &str,
 ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
     let failed = |error| DataFusionError::External(Box::new(error));
@@ -30,6 +39,7 @@ pub(super) fn system_table(
         "clock_columns" => clock_columns(&engine.looked_up())?,
         "locks" => locks(&engine.locks().map_err(failed)?)?,
         "sessions" => sessions(&engine.sessions().map_err(failed)?)?,
+        "statements" => statements(&known.costs())?,
         _ => return Ok(None),
     };
     let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
@@ -55,6 +65,7 @@ fn clock(clock: &ClockStatistics) -> Result<RecordBatch, DataFusionError> {
         ("last_pass_ms", milliseconds(clock.last_pass_time)),
         ("threads", count(clock.threads as u64)),
         ("rows", count(clock.work.rows)),
+        ("read_bytes", count(clock.work.bytes.read)),
         ("rows_per_second_per_thread", rate(clock.work.rows_per_second())),
         ("probe_ms_total", milliseconds(clock.work.probe_time)),
         ("check_ms_total", milliseconds(clock.work.check_time)),
@@ -113,6 +124,28 @@ fn sessions(sessions: &[SessionView]) -> Result<RecordBatch, DataFusionError> {
         ("waits", Arc::new(waits.collect::<BooleanArray>())),
         ("busy", texts(sessions.iter().map(SessionView::busy_with))),
         ("program", programs(processes())),
+    ])?)
+}
+
+/// What statements of this process have cost, by shape.
+fn statements(costs: &[ShapeCost]) -> Result<RecordBatch, DataFusionError> {
+    let count = |of: fn(&ShapeCost) -> u64| -> ArrayRef {
+        Arc::new(costs.iter().map(|cost| Some(of(cost))).collect::<UInt64Array>())
+    };
+    let milliseconds = |of: fn(&ShapeCost) -> Duration| -> ArrayRef {
+        let times = costs.iter().map(|cost| Some(of(cost).as_secs_f64() * 1e3));
+        Arc::new(times.collect::<Float64Array>())
+    };
+    Ok(RecordBatch::try_from_iter([
+        ("statement", texts(costs.iter().map(|cost| Some(cost.statement.to_string())))),
+        ("calls", count(|cost| cost.calls)),
+        ("errors", count(|cost| cost.errors)),
+        ("rows", count(|cost| cost.rows)),
+        ("ms_total", milliseconds(|cost| cost.time)),
+        ("ms_max", milliseconds(|cost| cost.time_max)),
+        ("memory_bytes_max", count(|cost| cost.memory_bytes_max)),
+        ("read_bytes", count(|cost| cost.bytes.read)),
+        ("written_bytes", count(|cost| cost.bytes.written)),
     ])?)
 }
 

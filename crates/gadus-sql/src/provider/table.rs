@@ -119,7 +119,7 @@ impl TableProvider for SnapshotTable {
             return Ok(Arc::new(kept));
         }
         let scan = self.table.scan(request).map_err(to_datafusion)?;
-        let (name, progress) = (self.table.schema().name.clone(), self.reading.progress.clone());
-        Ok(Arc::new(ScanExec::new(name, scan, self.threads, limit, progress)))
+        let (name, reading) = (self.table.schema().name.clone(), self.reading.clone());
+        Ok(Arc::new(ScanExec::new(name, scan, self.threads, limit, reading)))
     }
 }

@@ -1,11 +1,12 @@
-//! SELECT … FOR UPDATE: the rows of one table, locked until the transaction ends.
+//! SELECT … FOR UPDATE and FOR SHARE: the rows of one table, locked until the transaction ends.
 //!
 //! - The rows are found as those of an UPDATE are, locked, and then read by the query itself, on the
 //!   snapshot in which they were found: what is locked is unchanged in it.
 //! - With LIMIT, or SKIP LOCKED, the query then reads exactly the rows that were locked.
-//! - Outside a transaction it is a query: its locks would end with it.
+//! - Outside a transaction the locks end with the statement: it waits for who has the rows, and reads what he
+//!   leaves. What cannot be locked is then only read.
 
-use super::modify::{modified, row_ids};
+use super::modify::{folded, modified, row_ids};
 use super::{Outcome, Session, State};
 use crate::error::{from_parser, input, unsupported};
 use crate::provider::ROWS_SCHEMA;
@@ -37,8 +38,32 @@ impl Session {
             if let Some(locked) = locked {
                 locked.restrict(&mut plain)?;
             }
+        } else if self.is_lockable(query) {
+            let mut own = self.own_transaction(state)?;
+            let outcome = self.query_locked(&mut own.transaction, plain, query, parameters).await;
+            return own.end(state, outcome);
         }
         self.query(state, &Statement::Query(Box::new(plain)), parameters).await
+    }
+
+    /// Locks rows in the transaction of one statement, and reads them in it.
+    async fn query_locked(
+        &self,
+        transaction: &mut Transaction,
+        mut plain: Query,
+        query: &Query,
+        parameters: &[Value],
+    ) -> Result<Outcome> {
+        if let Some(locked) = self.lock_selected(transaction, query, parameters).await? {
+            locked.restrict(&mut plain)?;
+        }
+        let read = (transaction.snapshot(), None);
+        self.query_on(read, &Statement::Query(Box::new(plain)), parameters).await
+    }
+
+    fn is_lockable(&self, query: &Query) -> bool {
+        let select = Wish::of(query).and_then(|_| rows_of_one_table(query));
+        select.is_ok_and(|select| self.refuse_what_is_not_of_rows(query, select).is_ok())
     }
 
     /// Locks the rows that a query gives; says which, where it would give others, too.
@@ -53,6 +78,7 @@ impl Session {
         self.refuse_what_is_not_of_rows(query, select)?;
         let snapshot = transaction.snapshot();
         let (schema, alias) = modified(&snapshot, &select.from[0])?;
+        wish.is_of(&alias)?;
         let mut rest = String::new();
         if let Some(order) = &query.order_by {
             rest = format!(" {order}");
@@ -68,9 +94,12 @@ impl Session {
         }
         if wish.skips {
             let enough = wish.limit.unwrap_or(usize::MAX);
-            ids = transaction.lock_free_rows(&schema, &ids, enough)?;
+            ids = transaction.lock_free_rows(&schema, &ids, enough, wish.is_shared)?;
         } else {
-            let locked = transaction.lock_rows(&schema, &ids);
+            let locked = match wish.is_shared {
+                true => transaction.share_rows(&schema, &ids),
+                false => transaction.lock_rows(&schema, &ids),
+            };
             locked.map_err(|error| if wish.waits { error } else { error.without_waiting() })?;
         }
         let all = query.limit_clause.is_none() && !wish.skips;
@@ -151,6 +180,9 @@ pub(super) fn refuse_nested_locks(statement: &Statement) -> Result<()> {
 
 /// How rows are to be locked.
 struct Wish {
+    /// Whose rows; else those of all tables.
+    of: Option<ObjectName>,
+    is_shared: bool,
     waits: bool,
     skips: bool,
     limit: Option<usize>,
@@ -161,12 +193,6 @@ impl Wish {
         let [lock] = query.locks.as_slice() else {
             return Err(unsupported("several locking clauses"));
         };
-        if lock.lock_type == LockType::Share {
-            return Err(unsupported("SELECT … FOR SHARE"));
-        }
-        if lock.of.is_some() {
-            return Err(unsupported("FOR UPDATE OF a table"));
-        }
         let skips = lock.nonblock == Some(NonBlock::SkipLocked);
         let limit = match &query.limit_clause {
             Some(LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by })
@@ -179,7 +205,18 @@ impl Wish {
         if skips && query.limit_clause.is_some() && limit.is_none() {
             return Err(unsupported("SKIP LOCKED with anything but a number after LIMIT"));
         }
-        Ok(Self { waits: lock.nonblock.is_none(), skips, limit })
+        let is_shared = lock.lock_type == LockType::Share;
+        let (of, waits) = (lock.of.clone(), lock.nonblock.is_none());
+        Ok(Self { of, is_shared, waits, skips, limit })
+    }
+
+    /// Refuses a table that the query does not call so.
+    fn is_of(&self, alias: &Ident) -> Result<()> {
+        let Some(of) = &self.of else { return Ok(()) };
+        match of.0.as_slice() {
+            [part] if part.as_ident().map(folded) == Some(folded(alias)) => Ok(()),
+            _ => Err(input(format!("the query has no table that it calls {of}"))),
+        }
     }
 }
 

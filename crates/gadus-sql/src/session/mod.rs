@@ -21,6 +21,7 @@ mod in_order;
 mod insert;
 mod kind;
 mod known;
+mod lock_tables;
 mod locking;
 mod modify;
 mod parse;
@@ -55,6 +56,7 @@ use crate::compiled::{Budget, CompiledCache};
 use crate::kept::KeptPlans;
 use crate::progress::{Progress, ProgressReading};
 use crate::rows::RowStream;
+use crate::statements::Statements;
 use crate::value::Value;
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::sql::sqlparser::ast::Statement;
@@ -87,6 +89,7 @@ pub(crate) struct Shared {
     pub(crate) planner: PlannerState,
     pub(crate) compiled: CompiledCache,
     pub(crate) kept: Arc<KeptPlans>,
+    pub(crate) statements: Arc<Statements>,
     deadlines: Deadlines,
     descriptions: Descriptions,
 }
@@ -180,8 +183,9 @@ impl Sql {
     #[must_use]
     pub fn new(engine: Engine) -> Self {
         let planner = query::planner_state(&engine);
-        let (compiled, kept, deadlines, descriptions) = Default::default();
-        let shared = Shared { engine, planner, compiled, kept, deadlines, descriptions };
+        let (compiled, kept, statements, deadlines, descriptions) = Default::default();
+        let shared =
+            Shared { engine, planner, compiled, kept, statements, deadlines, descriptions };
         Self { shared: Arc::new(shared) }
     }
 
@@ -242,6 +246,11 @@ impl Session {
         if let Some(locker) = self.locker.get() {
             locker.cancel_wait();
         }
+    }
+
+    /// What names the session among those of all processes, in `gadus.sessions` and for KILL.
+    pub fn id(&self) -> Result<u32> {
+        Ok(self.locker()?.id())
     }
 
     /// How far the statement that runs now has come, with its stream.

@@ -4,14 +4,15 @@ use super::columns::{headings, name_apart};
 use super::files::take_files;
 use super::in_order::{plan_to_write, stream_to_write};
 use super::scanning::ScanSharing;
-use super::{Outcome, Prepared, Session, State};
+use super::{Asking, Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, WrittenBytes, checked_sum};
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::lists::{self, quantified_functions};
 use crate::postgres;
-use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, place_functions};
+use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
 use crate::rows::RowStream;
+use crate::statements::task_of;
 use crate::value::Value;
 use datafusion::common::ParamValues;
 use datafusion::execution::FunctionRegistry;
@@ -24,6 +25,7 @@ use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execut
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement, visit_relations};
+use gadus_base::Account;
 use gadus_engine::{Engine, Result, Snapshot};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -73,11 +75,15 @@ impl Session {
         let named = (files, self.frames());
         let mut state = self.shared.planner.clone();
         if self.rewrite_for_catalog(&snapshot, statement) {
-            for function in postgres::functions(&snapshot) {
+            let session = self.locker().ok().map(|locker| locker.id());
+            let asking = postgres::Asking { engine: self.engine.clone(), session };
+            for function in postgres::functions(&snapshot, asking) {
                 state.register_udf(function).map_err(from_datafusion)?;
             }
         }
-        let catalog = SnapshotCatalog::new(snapshot, named, &self.engine, self.reading());
+        let statements = self.shared.statements.clone();
+        let system = System { engine: self.engine.clone(), statements };
+        let catalog = SnapshotCatalog::new(snapshot, named, system, self.reading());
         state.register_catalog_list(Arc::new(catalog));
         Ok(SessionContext::new_with_state(state))
     }
@@ -144,7 +150,7 @@ impl Session {
 
     pub(super) fn reading(&self) -> Reading {
         let together = self.outside.lock().scan_sharing != ScanSharing::Never;
-        Reading { progress: self.progress.clone(), together }
+        Reading { progress: self.progress.clone(), account: Account::current(), together }
     }
 
     pub(super) async fn query(
@@ -153,16 +159,26 @@ impl Session {
         statement: &Statement,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        let snapshot = state.snapshot(&self.engine)?;
+        let read = (state.snapshot(&self.engine)?, self.asking(state));
+        self.query_on(read, statement, parameters).await
+    }
+
+    /// Runs a query on a snapshot; where it may ask others, on a newer one.
+    pub(super) async fn query_on(
+        &self,
+        (snapshot, asking): (Snapshot, Option<Asking>),
+        statement: &Statement,
+        parameters: &[Value],
+    ) -> Result<Outcome> {
         let mut statement = describe(statement)?.unwrap_or_else(|| statement.clone());
         refuse_locks(&statement)?;
         let headings = headings(&statement);
         let context = self.planner(snapshot, &mut statement).await?;
         let physical = physical_plan(&context, statement, parameters).await?;
-        if let Some(asking) = self.asking(state) {
+        if let Some(asking) = asking {
             asking.begin(&*physical)?;
         }
-        let stream = execute_stream(physical, context.task_ctx()).map_err(from_datafusion)?;
+        let stream = execute_stream(physical, task_of(&context)).map_err(from_datafusion)?;
         let rows = RowStream::from_datafusion(stream, &self.cancel);
         Ok(Outcome::Rows(rows.with_headings(&headings)))
     }
@@ -185,7 +201,7 @@ impl Session {
         parameters: &[Value],
     ) -> Result<SendableRecordBatchStream> {
         let physical = physical_plan(context, statement, parameters).await?;
-        execute_stream(physical, context.task_ctx()).map_err(from_datafusion)
+        execute_stream(physical, task_of(context)).map_err(from_datafusion)
     }
 
     /// The same for rows that are to be written: tells how many there will be.
@@ -207,7 +223,7 @@ impl Session {
     ) -> Result<SendableRecordBatchStream> {
         let physical = plan_to_write(context.state(), plan).await?;
         self.expect_rows(&*physical);
-        stream_to_write(physical, context.task_ctx(), self.engine.options().threads)
+        stream_to_write(physical, task_of(context), self.engine.options().threads)
     }
 }
 

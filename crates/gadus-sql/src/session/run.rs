@@ -11,6 +11,7 @@ use crate::error::{input, unsupported};
 use crate::kept::{Found, scalars};
 use crate::room::Roomy;
 use crate::shape::shape_of;
+use crate::statements::{Meter, charged};
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
     Analyze, DiscardObject, ObjectName, Statement, VacuumStatement,
@@ -57,8 +58,18 @@ const CONFLICT_RETRIES_MAX: usize = 100;
 const KEPT_TEXT_BYTES_MAX: usize = 16 << 10;
 
 impl Session {
-    /// Runs a statement, again where it had to wait for others or where they were first.
+    /// Runs a statement, and counts what it cost.
     pub(super) async fn run(&self, source: Source<'_>, parameters: &[Value]) -> Result<Outcome> {
+        let meter = Meter::begin();
+        let outcome = {
+            let run = std::pin::pin!(self.run_uncounted(source, parameters));
+            charged(meter.account(), run).await
+        };
+        meter.end(&self.shared.statements, (source.text(), !parameters.is_empty()), outcome)
+    }
+
+    /// Runs a statement, again where it had to wait for others or where they were first.
+    async fn run_uncounted(&self, source: Source<'_>, parameters: &[Value]) -> Result<Outcome> {
         // Before anything is waited for: in a forked child nobody is there to end it.
         self.engine.check_process()?;
         let state = &mut *self.state.lock().await;
@@ -320,6 +331,7 @@ impl Session {
                 self.refuse_unknown(state, table_name.as_ref())?;
                 Ok(Outcome::Done("ANALYZE"))
             }
+            Statement::Lock(lock) => super::lock_tables::lock_tables(state, lock),
             Statement::ShowVariable { variable } => self.show(state, variable),
             _ => return Ok(None),
         };

@@ -1,16 +1,17 @@
 //! `current_setting('name')` and `set_config('name', 'value', is_local)` in statements: what they give takes
 //! their place before the statement is planned.
 //!
-//! - Names and values are literals or parameters; what is computed from rows is refused as unknown
-//!   functions are.
+//! - Names and values are literals, parameters, such calls, and texts that are put together of them; what is
+//!   computed from rows is refused as unknown functions are.
 
 use super::settings::Assignment;
 use super::variables::unknown;
 use super::{Prepared, Session, State};
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
-    CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    SelectItem, SetExpr, Statement, Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
+    BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, Ident, SelectItem, SetExpr, Statement, Value as SqlValue, ValueWithSpan,
+    VisitMut, VisitorMut,
 };
 use gadus_engine::{Error, Result};
 use std::ops::ControlFlow;
@@ -87,7 +88,8 @@ struct Calls<'a> {
 impl VisitorMut for Calls<'_> {
     type Break = Error;
 
-    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+    /// After those within it.
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
         let Expr::Function(function) = &*expr else { return ControlFlow::Continue(()) };
         let result = match does(function) {
             Some(Does::Read) => self.read(function),
@@ -141,9 +143,26 @@ impl Calls<'_> {
         Ok(Some(as_text(literal(now.unwrap_or(SqlValue::Null)))))
     }
 
-    /// An argument that is a literal, or a parameter that has a value.
+    /// An argument that is known before the statement runs.
     fn value(&self, arguments: &[&Expr], at: usize) -> Option<Value> {
-        let Expr::Value(ValueWithSpan { value, .. }) = arguments.get(at)? else { return None };
+        self.known(arguments.get(at)?)
+    }
+
+    fn known(&self, expr: &Expr) -> Option<Value> {
+        let value = match expr {
+            Expr::Value(ValueWithSpan { value, .. }) => value,
+            Expr::Nested(inner) | Expr::Cast { expr: inner, data_type: DataType::Text, .. } => {
+                return self.known(inner);
+            }
+            Expr::BinaryOp { left, op: BinaryOperator::StringConcat, right } => {
+                return match (self.known(left)?, self.known(right)?) {
+                    (Value::Text(left), Value::Text(right)) => Some(Value::Text(left + &right)),
+                    (Value::Null, _) | (_, Value::Null) => Some(Value::Null),
+                    _ => None,
+                };
+            }
+            _ => return None,
+        };
         Some(match value {
             SqlValue::SingleQuotedString(text) => Value::Text(text.clone()),
             SqlValue::Boolean(value) => Value::Boolean(*value),

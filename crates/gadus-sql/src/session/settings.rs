@@ -46,6 +46,10 @@ impl Session {
             Reset::ALL => state.reset_all(),
             Reset::ConfigurationParameter(name) => {
                 let name = name.to_string().to_ascii_lowercase();
+                if name == "gadus.statements" {
+                    self.shared.statements.clear();
+                    return Ok(Outcome::Done("RESET"));
+                }
                 self.assign(state, &Assignment { name, value: None, is_local: false })?;
             }
         }

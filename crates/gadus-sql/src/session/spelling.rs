@@ -1,5 +1,7 @@
 //! PostgreSQL's other spellings of what the parser knows under one: ABORT for ROLLBACK, ON and OFF for
-//! TRUE and FALSE among the options of COPY, USER for ROLE, VACUUM with ANALYZE, VERBOSE and FREEZE.
+//! TRUE and FALSE among the options of COPY, USER for ROLE, VACUUM with ANALYZE, VERBOSE and FREEZE; FOR NO
+//! KEY UPDATE and FOR KEY SHARE for FOR UPDATE and FOR SHARE, which exclude more, and LIMIT behind them;
+//! columns called `key` or `index`.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
@@ -27,6 +29,7 @@ pub(super) fn respell(tokens: &mut [TokenWithSpan]) {
             if let Some(word) = words.next().filter(|word| keyword(word) == Keyword::USER) {
                 *word = Token::make_keyword("ROLE");
             }
+            columns_named_as_indexes(tokens);
         }
         Keyword::VACUUM => {
             for word in words {
@@ -35,7 +38,76 @@ pub(super) fn respell(tokens: &mut [TokenWithSpan]) {
                 }
             }
         }
+        Keyword::SELECT | Keyword::WITH => {
+            row_locks(tokens);
+            limits_behind_locks(tokens);
+        }
         _ => {}
+    }
+}
+
+/// Columns called `key` or `index`, which the parser takes for MySQL's definitions of indexes.
+fn columns_named_as_indexes(tokens: &mut [TokenWithSpan]) {
+    let shown = tokens.iter_mut().map(|with| &mut with.token);
+    let mut shown =
+        shown.filter(|token| !matches!(token, Token::Whitespace(_))).collect::<Vec<_>>();
+    for place in 1..shown.len().saturating_sub(1) {
+        let begins = matches!(shown[place - 1], Token::LParen | Token::Comma);
+        let is_named = begins && matches!(shown[place + 1], Token::Word(_));
+        if let Token::Word(word) = &mut *shown[place]
+            && is_named
+            && matches!(word.keyword, Keyword::KEY | Keyword::INDEX)
+        {
+            (word.keyword, word.quote_style) = (Keyword::NoKeyword, Some('"'));
+            word.value = word.value.to_lowercase();
+        }
+    }
+}
+
+/// FOR NO KEY UPDATE, and FOR KEY SHARE: rows have one lock.
+fn row_locks(tokens: &mut [TokenWithSpan]) {
+    let words = tokens.iter_mut().filter(|with| matches!(with.token, Token::Word(_)));
+    let mut words = words.map(|with| &mut with.token).collect::<Vec<_>>();
+    for first in 0..words.len() {
+        let is = |offset: usize, expected| {
+            words.get(first + offset).is_some_and(|word| keyword(word) == expected)
+        };
+        if !is(0, Keyword::FOR) {
+            continue;
+        }
+        let dropped = if is(1, Keyword::NO) && is(2, Keyword::KEY) && is(3, Keyword::UPDATE) {
+            2
+        } else {
+            usize::from(is(1, Keyword::KEY) && is(2, Keyword::SHARE))
+        };
+        for word in words.iter_mut().skip(first + 1).take(dropped) {
+            **word = Token::Whitespace(Whitespace::Space);
+        }
+    }
+}
+
+/// LIMIT and OFFSET behind a locking clause, where the parser has them before it.
+fn limits_behind_locks(tokens: &mut [TokenWithSpan]) {
+    let shown = |tokens: &[TokenWithSpan]| {
+        let is_shown = |(_, with): &(usize, &TokenWithSpan)| {
+            !matches!(with.token, Token::Whitespace(_) | Token::EOF | Token::SemiColon)
+        };
+        let shown = tokens.iter().enumerate().filter(is_shown);
+        shown.map(|(place, with)| (place, keyword(&with.token))).collect::<Vec<_>>()
+    };
+    let words = shown(tokens);
+    let is_lock = |pair: &[(usize, Keyword)]| {
+        pair[0].1 == Keyword::FOR && matches!(pair[1].1, Keyword::UPDATE | Keyword::SHARE)
+    };
+    let Some(lock) = words.windows(2).rposition(is_lock) else { return };
+    let is_limit = |(_, word): &(usize, Keyword)| matches!(word, Keyword::LIMIT | Keyword::OFFSET);
+    let Some(limit) = words[lock..].iter().position(is_limit) else { return };
+    let (first, middle) = (words[lock].0, words[lock + limit].0);
+    // In parentheses it is the clause of a part, which is refused anyway.
+    let last = words.last().map_or(middle, |(place, _)| *place);
+    let has_parenthesis = tokens[first..=last].iter().any(|with| with.token == Token::RParen);
+    if !has_parenthesis {
+        tokens[first..=last].rotate_left(middle - first);
     }
 }
 

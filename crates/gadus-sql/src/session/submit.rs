@@ -5,6 +5,7 @@ use super::scanning::{ScanSharing, carried_out, modifies_many};
 use super::{Boxed, Cancel, Outcome, Session};
 use crate::error::is_for_alone;
 use crate::shape::shape_of;
+use crate::statements::{Meter, charged};
 use crate::value::Value;
 use gadus_engine::Result;
 use std::sync::Arc;
@@ -22,7 +23,10 @@ impl Session {
         text: &str,
         parameters: &[Value],
     ) -> Option<Boxed<'static, Outcome>> {
-        self.try_submit(text, parameters).unwrap_or_else(|error| {
+        let meter = Meter::begin();
+        let account = meter.account().clone();
+        let submitted = account.charge(|| self.try_submit(text, parameters, meter));
+        submitted.unwrap_or_else(|error| {
             let failed: Boxed<'static, Outcome> = Box::pin(std::future::ready(Err(error)));
             Some(failed)
         })
@@ -32,6 +36,7 @@ impl Session {
         self: &Arc<Self>,
         text: &str,
         parameters: &[Value],
+        meter: Meter,
     ) -> Result<Option<Boxed<'static, Outcome>>> {
         self.engine.check_process()?;
         let outside = *self.outside.lock();
@@ -65,17 +70,23 @@ impl Session {
         let (session, text, parameters) = (self.clone(), text.to_owned(), parameters.to_vec());
         Ok(Some(Box::pin(async move {
             let values = lifted.as_ref().map_or(&parameters, |lifted| &lifted.literals);
-            let answer = match compiled.modifies() {
-                true => carried_out(&mut asked, &flag).await,
-                false => flag.run(asked).await,
-            };
-            let outcome = match answer {
-                Ok(answer) => compiled.outcome(answer, values, &Cancel::of(flag))?,
-                Err(error) if is_for_alone(&error) => None,
-                Err(error) => return Err(error),
-            };
-            match outcome {
-                Some(outcome) => Ok(outcome),
+            let answered = std::pin::pin!(async {
+                let answer = match compiled.modifies() {
+                    true => carried_out(&mut asked, &flag).await,
+                    false => flag.run(&mut asked).await,
+                };
+                match answer {
+                    Ok(answer) => compiled.outcome(answer, values, &Cancel::of(flag)),
+                    Err(error) if is_for_alone(&error) => Ok(None),
+                    Err(error) => Err(error),
+                }
+            });
+            match charged(meter.account(), answered).await.transpose() {
+                Some(outcome) => {
+                    let source = (text.as_str(), !parameters.is_empty());
+                    meter.end(&session.shared.statements, source, outcome)
+                }
+                // It counts there.
                 None => session.execute(&text, &parameters).await,
             }
         })))

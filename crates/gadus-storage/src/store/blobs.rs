@@ -7,6 +7,7 @@ use super::Shared;
 use crate::blob::{BLOB_ALIGNMENT_BYTES, Blob, BlobRef, ExtentRef};
 use crate::error::{ErrorKind, StorageError};
 use crate::space::Extent;
+use gadus_base::Account;
 use gadus_block::{AlignedBuffer, Device};
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -39,7 +40,10 @@ impl Shared {
         let rest = usize::try_from(start + extent_bytes - offset).expect("at most one unit");
         pieces.push(IoSlice::new(&ZEROS[..rest]));
         match self.files.data.write_at(start, &pieces) {
-            Ok(()) => Ok((extent, references)),
+            Ok(()) => {
+                Account::note_written(extent_bytes);
+                Ok((extent, references))
+            }
             Err(error) => {
                 self.space.cancel(extent);
                 Err(error.into())
@@ -99,6 +103,7 @@ fn read_into(
     bytes: &mut [u8],
 ) -> Result<(), StorageError> {
     data.read_at(blob.offset, bytes)?;
+    Account::note_read(bytes.len() as u64);
     if !blob.matches(bytes) {
         let message = "is not what was written: its checksum differs; restore a copy";
         return Err(damaged(described, blob, message));

@@ -33,7 +33,7 @@ use crate::options::{Durability, Options};
 use crate::peers::{Held, Peers, Stage};
 use crate::poison::Poison;
 use crate::space::{Extent, Misplaced, Space};
-use gadus_base::{CommitNumber, DatabaseId, LogPosition, ProcessMark, clock};
+use gadus_base::{Account, CommitNumber, DatabaseId, LogPosition, ProcessMark, clock};
 use gadus_block::Hint;
 use gadus_locks::Owner;
 use parking_lot::Mutex;
@@ -269,6 +269,7 @@ impl Store {
         self.shared.writable()?;
         let end = self.shared.log.append(commit, pieces, will_wait)?;
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
+        Account::note_written(pieces.iter().map(|piece| piece.len() as u64).sum());
         if let Some(relaxed) = &self.relaxed {
             relaxed.appended();
         }

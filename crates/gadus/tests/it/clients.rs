@@ -32,6 +32,11 @@ fn settings_are_read_and_set_within_statements() {
     for (statement, given) in [
         ("SELECT set_config('application_name', 'a ''b', false)", "a 'b"),
         ("SELECT set_config('lock_timeout', '5s', false)", "5000ms"),
+        (
+            "SELECT set_config('application_name', current_setting('application_name') || '/b', false)",
+            "a 'b/b",
+        ),
+        ("SELECT set_config('application_name', 'a ' || '''b', false)", "a 'b"),
     ] {
         assert_eq!(one(statement), given);
     }

@@ -268,7 +268,6 @@ fn for_update_refuses_what_it_would_get_wrong() {
             "SELECT -n AS m FROM t ORDER BY m LIMIT 1 FOR UPDATE",
             "SELECT count(*) FROM t LIMIT 1 FOR UPDATE",
             "SELECT row_number() OVER (ORDER BY n) FROM t FOR UPDATE",
-            "SELECT id FROM t FOR UPDATE OF t",
             "SELECT * FROM (SELECT id FROM t FOR UPDATE) AS s",
             "UPDATE t SET n = 1 WHERE id IN (SELECT id FROM t LIMIT 1 FOR UPDATE SKIP LOCKED)",
             "INSERT INTO t SELECT id + 5000, n FROM t FOR UPDATE",
@@ -276,6 +275,11 @@ fn for_update_refuses_what_it_would_get_wrong() {
         ] {
             let refused = one.execute(wrong, &[]).unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::Unsupported, "{wrong}: {refused}");
+        }
+        let other = "SELECT id FROM t AS x FOR UPDATE OF t";
+        assert_eq!(one.execute(other, &[]).unwrap_err().kind(), ErrorKind::Input);
+        for right in ["SELECT id FROM t FOR UPDATE OF T", "SELECT id FROM t x FOR SHARE OF x"] {
+            assert_eq!(one.execute(right, &[]).unwrap(), 100, "{right}");
         }
         run(&one, "ROLLBACK");
     });
@@ -310,8 +314,16 @@ fn rows_selected_for_update_are_kept() {
         let row = two.query(first, &[]).unwrap().next().unwrap().unwrap();
         assert_eq!((row.get::<i64>(0).unwrap(), row.get::<i64>(1).unwrap()), (1, 1));
         run(&two, "ROLLBACK");
+        // Outside transactions it waits as well, and keeps nothing.
+        run(&one, &format!("BEGIN; {COUNT};"));
+        let chosen = "SELECT id FROM t WHERE id = 1 FOR UPDATE";
+        let refused = two.execute(&format!("{chosen} NOWAIT"), &[]).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Locked);
+        assert_eq!(two.execute(&format!("{chosen} SKIP LOCKED"), &[]).unwrap(), 0);
+        assert_eq!(while_it_waits(database, &two, chosen, || run(&one, "COMMIT")).unwrap(), 1);
+        run(&one, COUNT);
         let join = "SELECT * FROM t JOIN t AS u ON t.id = u.id FOR UPDATE";
-        assert_eq!(two.execute(join, &[]).unwrap(), 99, "outside transactions a query");
+        assert_eq!(two.execute(join, &[]).unwrap(), 99, "what cannot be locked is read");
         run(&two, "BEGIN");
         assert_eq!(two.execute(join, &[]).unwrap_err().kind(), ErrorKind::Unsupported);
     });
@@ -394,5 +406,85 @@ fn a_session_that_waits_can_be_killed_or_its_statement_alone() {
         }
         run(&one, "COMMIT");
         assert_eq!(number(&one, VALUE), 1);
+    });
+}
+
+#[test]
+fn rows_that_are_shared_are_read_by_several_and_changed_by_none() {
+    in_all(|database, connect| {
+        let (one, two) = (connect(), connect());
+        let share = "SELECT n FROM t WHERE id = 1 FOR SHARE";
+        for statement in [share, "SELECT n FROM t WHERE id = 1 FOR KEY SHARE NOWAIT"] {
+            run(&one, &format!("BEGIN; {share};"));
+            run(&two, "BEGIN ISOLATION LEVEL READ COMMITTED");
+            assert_eq!(number(&two, statement), number(&two, VALUE));
+            let skipping = "SELECT id FROM t WHERE id < 3 ORDER BY id FOR UPDATE SKIP LOCKED";
+            assert_eq!(number(&two, skipping), 2);
+            let refused = two.execute("SELECT n FROM t WHERE id = 1 FOR NO KEY UPDATE NOWAIT", &[]);
+            assert_eq!(refused.unwrap_err().kind(), ErrorKind::Locked);
+            run(&two, "COMMIT");
+            // Neither in a transaction nor outside.
+            let before = number(&two, VALUE);
+            let counted = while_it_waits(database, &two, COUNT, || run(&one, "COMMIT"));
+            assert_eq!(counted.unwrap(), 1);
+            assert_eq!(number(&two, VALUE), before + 1);
+        }
+        run(&one, &format!("BEGIN; {share}; {COUNT}; COMMIT"));
+    });
+}
+
+#[test]
+fn a_table_is_locked_in_modes() {
+    in_all(|database, connect| {
+        let (one, two) = (connect(), connect());
+        let lock = |mode: &str| format!("LOCK TABLE t IN {mode} MODE");
+        // What another may not have beside it, and what he may.
+        for (mode, excluded, allowed) in [
+            ("ACCESS SHARE", "ACCESS EXCLUSIVE", "EXCLUSIVE"),
+            ("ROW SHARE", "EXCLUSIVE", "SHARE ROW EXCLUSIVE"),
+            ("ROW EXCLUSIVE", "SHARE", "ROW EXCLUSIVE"),
+            ("SHARE", "ROW EXCLUSIVE", "SHARE"),
+            ("SHARE UPDATE EXCLUSIVE", "SHARE UPDATE EXCLUSIVE", "ROW SHARE"),
+            ("SHARE ROW EXCLUSIVE", "SHARE", "ROW SHARE"),
+            ("EXCLUSIVE", "ROW SHARE", "ACCESS SHARE"),
+        ] {
+            run(&one, &format!("BEGIN; {};", lock(mode)));
+            run(&two, &format!("BEGIN; {}; COMMIT;", lock(allowed)));
+            run(&two, "BEGIN");
+            let refused = two.execute(&format!("{} NOWAIT", lock(excluded)), &[]).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Locked, "{mode} beside {excluded}");
+            while_it_waits(database, &two, &lock(excluded), || run(&one, "COMMIT")).unwrap();
+            run(&two, "ROLLBACK");
+        }
+        // Others read, and do not change.
+        run(&one, "BEGIN; LOCK t;");
+        assert_eq!(number(&two, VALUE), 0);
+        let counted = while_it_waits(database, &two, COUNT, || run(&one, "COMMIT"));
+        assert_eq!(counted.unwrap(), 1);
+    });
+}
+
+#[test]
+fn who_waits_is_known_with_those_who_keep_him_waiting() {
+    in_all(|database, connect| {
+        let (one, two) = (connect(), connect());
+        let (holds, waits) = (one.session_id().unwrap(), two.session_id().unwrap());
+        assert_eq!(number(&one, "SELECT pg_backend_pid()"), i64::from(holds));
+        run(&one, &format!("BEGIN; {COUNT};"));
+        let blocked = |by: u32| {
+            let asked = "SELECT CASE WHEN pg_isolation_test_session_is_blocked";
+            number(&one, &format!("{asked}({waits}, '{{{by},99}}') THEN 1 ELSE 0 END"))
+        };
+        assert_eq!(blocked(holds), 0);
+        while_it_waits(database, &two, COUNT, || {
+            let blocking = format!("SELECT array_to_string(pg_blocking_pids({waits}), ',')");
+            let text = || -> String {
+                one.query(&blocking, &[]).unwrap().next().unwrap().unwrap().get(0).unwrap()
+            };
+            assert_eq!(text(), holds.to_string());
+            assert_eq!((blocked(holds), blocked(waits)), (1, 0));
+            run(&one, "COMMIT");
+        })
+        .unwrap();
     });
 }

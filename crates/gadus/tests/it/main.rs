@@ -10,6 +10,7 @@ mod asynchronous;
 mod checks;
 mod clients;
 mod clock;
+mod costs;
 mod files;
 mod fork;
 mod frames;

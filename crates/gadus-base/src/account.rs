@@ -1,0 +1,163 @@
+//! On whose account a thread works: bytes that it reads and writes, and memory that it holds.
+//!
+//! - Who works for somebody does so within that account: what is read and written on this thread then is
+//!   added to it, whoever does it further below.
+//! - Who works for many at once has an account of his own, and divides it among them afterwards.
+//! - What is done later for all, as checkpoints are, is on nobody's account.
+
+use std::cell::RefCell;
+use std::ops::AddAssign;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<Account>>> = const { RefCell::new(None) };
+}
+
+/// What was done on somebody's behalf, by whichever threads.
+#[derive(Debug, Default)]
+pub struct Account {
+    read: AtomicU64,
+    written: AtomicU64,
+    held: AtomicU64,
+    held_max: AtomicU64,
+}
+
+/// So many bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct IoBytes {
+    /// Read from files: what a cache has is not read.
+    pub read: u64,
+    /// Written to files.
+    pub written: u64,
+}
+
+/// Puts back whose account it was before.
+struct Before(Option<Arc<Account>>);
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        let before = self.0.take();
+        let _ = CURRENT.try_with(|current| *current.borrow_mut() = before);
+    }
+}
+
+impl Account {
+    /// Does something on this account.
+    pub fn charge<T>(self: &Arc<Self>, what: impl FnOnce() -> T) -> T {
+        let before = CURRENT.try_with(|current| current.replace(Some(self.clone())));
+        let _before = Before(before.unwrap_or_default());
+        what()
+    }
+
+    /// Whose account this thread works on; none where nobody asked for one.
+    #[must_use]
+    pub fn current() -> Option<Arc<Self>> {
+        CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
+    }
+
+    /// Adds what others have done for this account.
+    pub fn add(&self, bytes: IoBytes) {
+        self.read.fetch_add(bytes.read, Ordering::Relaxed);
+        self.written.fetch_add(bytes.written, Ordering::Relaxed);
+    }
+
+    /// What stands on the account.
+    #[must_use]
+    pub fn bytes(&self) -> IoBytes {
+        IoBytes {
+            read: self.read.load(Ordering::Relaxed),
+            written: self.written.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Adds to the account of this thread, where it has one.
+    pub fn note(bytes: IoBytes) {
+        let _ = CURRENT.try_with(|current| {
+            if let Some(account) = &*current.borrow() {
+                account.add(bytes);
+            }
+        });
+    }
+
+    /// The same for bytes that were read.
+    pub fn note_read(bytes: u64) {
+        Self::note(IoBytes { read: bytes, written: 0 });
+    }
+
+    /// The same for bytes that were written.
+    pub fn note_written(bytes: u64) {
+        Self::note(IoBytes { read: 0, written: bytes });
+    }
+
+    /// Memory is held for it from now on.
+    pub fn hold(&self, bytes: u64) {
+        let held = self.held.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.held_max.fetch_max(held, Ordering::Relaxed);
+    }
+
+    /// So much of what was held is no longer.
+    pub fn release(&self, bytes: u64) {
+        // What was held for another account may be given up after a plan has changed hands.
+        let less = |held: u64| Some(held.saturating_sub(bytes));
+        let _ = self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+    }
+
+    /// The most that was held at a time.
+    #[must_use]
+    pub fn held_bytes_max(&self) -> u64 {
+        self.held_max.load(Ordering::Relaxed)
+    }
+}
+
+impl IoBytes {
+    /// The part of each of so many.
+    #[must_use]
+    pub fn divided(self, by: usize) -> Self {
+        let by = (by as u64).max(1);
+        Self { read: self.read / by, written: self.written / by }
+    }
+}
+
+impl AddAssign for IoBytes {
+    fn add_assign(&mut self, more: Self) {
+        self.read += more.read;
+        self.written += more.written;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_stands_on_the_innermost_account_of_the_thread() {
+        let (outer, inner) = (Arc::<Account>::default(), Arc::<Account>::default());
+        Account::note_read(1);
+        outer.charge(|| {
+            Account::note_read(10);
+            inner.charge(|| Account::note_written(5));
+            Account::note_read(20);
+            std::thread::scope(|scope| {
+                scope.spawn(|| Account::note_read(100));
+            });
+        });
+        assert!(Account::current().is_none());
+        assert_eq!(outer.bytes(), IoBytes { read: 30, written: 0 });
+        assert_eq!(inner.bytes(), IoBytes { read: 0, written: 5 });
+        outer.hold(7);
+        outer.release(5);
+        outer.hold(4);
+        assert_eq!(outer.held_bytes_max(), 7);
+        assert_eq!(outer.bytes().divided(4), IoBytes { read: 7, written: 0 });
+    }
+
+    #[test]
+    fn a_panic_ends_the_account() {
+        let account = Arc::<Account>::default();
+        let charged = account.clone();
+        let panicked = std::panic::catch_unwind(move || charged.charge(|| panic!("for the test")));
+        assert!(panicked.is_err());
+        assert!(Account::current().is_none());
+    }
+}

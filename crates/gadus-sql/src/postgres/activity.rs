@@ -1,0 +1,90 @@
+//! Who uses the database, and who keeps whom waiting, in the words of PostgreSQL's views.
+
+use super::build::{Cell, Rows};
+use super::oids;
+use crate::provider::CATALOG;
+use gadus_base::date_and_time;
+use gadus_engine::{Engine, Mode, NamedLock, Result, SessionView};
+
+/// The sessions of all processes. What runs one process does not know of another.
+pub(super) fn sessions(engine: &Engine) -> Result<Rows> {
+    let sessions = engine.sessions()?;
+    Ok(sessions.iter().filter_map(|session| Some(activity(session.id?, session))).collect())
+}
+
+fn activity(id: u32, session: &SessionView) -> Vec<(&'static str, Cell)> {
+    let mut row = vec![
+        ("datid", oids::DATABASE.into()),
+        ("datname", CATALOG.into()),
+        ("pid", i64::from(id).into()),
+        ("backend_type", "client backend".into()),
+    ];
+    if let Some(process) = &session.process {
+        row.push(("application_name", process.program.clone().into()));
+        row.push(("backend_start", date_and_time(process.since_seconds).into()));
+    }
+    if session.waits {
+        let waits = [("state", "active"), ("wait_event_type", "Lock"), ("wait_event", "lock")];
+        row.extend(waits.map(|(name, value)| (name, value.into())));
+    }
+    row
+}
+
+/// The locks of all sessions; one that is to become a stronger one is there twice.
+pub(super) fn locks(engine: &Engine) -> Result<Rows> {
+    let (locks, sessions) = (engine.locks()?, engine.sessions()?);
+    let pid = |lock: &NamedLock| {
+        let holder = &lock.view.holder;
+        let owner = holder.instance.as_ref().map(|instance| instance.owner);
+        let is_its = |session: &&SessionView| {
+            session.connection == Some(holder.connection)
+                && session.process.as_ref().map(|process| process.owner) == owner
+        };
+        sessions.iter().find(is_its).and_then(|session| session.id)
+    };
+    let each = |lock: &NamedLock| {
+        let pid = pid(lock);
+        let modes = [(lock.view.granted, true), (lock.view.wanted, false)];
+        let modes = modes.into_iter().filter_map(|(mode, granted)| Some((mode?, granted)));
+        let rows = modes.map(|(mode, granted)| row(lock, pid, mode, granted));
+        rows.collect::<Vec<_>>()
+    };
+    Ok(locks.iter().flat_map(each).collect())
+}
+
+fn row(lock: &NamedLock, pid: Option<u32>, mode: Mode, granted: bool) -> Vec<(&'static str, Cell)> {
+    let resource = lock.view.resource;
+    let mut row = vec![
+        ("locktype", lock_type(lock).into()),
+        ("database", oids::DATABASE.into()),
+        ("mode", mode_name(mode).into()),
+        ("granted", granted.into()),
+        ("fastpath", false.into()),
+    ];
+    row.extend(resource.table_id().map(|table| ("relation", oids::of_table(table).into())));
+    row.extend(pid.map(|pid| ("pid", i64::from(pid).into())));
+    row
+}
+
+/// Of a table, or of something in it.
+fn lock_type(lock: &NamedLock) -> &'static str {
+    let resource = lock.view.resource;
+    match resource.table_id() {
+        Some(table) if resource == gadus_engine::Resource::table(table) => "relation",
+        Some(_) => "tuple",
+        None => "object",
+    }
+}
+
+/// As LOCK TABLE has it.
+fn mode_name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Null | Mode::SchemaStability => "AccessShareLock",
+        Mode::IntentShared => "RowShareLock",
+        Mode::IntentExclusive => "RowExclusiveLock",
+        Mode::Shared | Mode::Update => "ShareLock",
+        Mode::SharedIntentExclusive | Mode::BulkUpdate => "ShareRowExclusiveLock",
+        Mode::Exclusive => "ExclusiveLock",
+        Mode::SchemaModification => "AccessExclusiveLock",
+    }
+}
