@@ -92,7 +92,7 @@ impl Database {
 }
 
 impl From<NamedLock> for Lock {
-    fn from(NamedLock { view, table }: NamedLock) -> Self {
+    fn from(NamedLock { view, table, .. }: NamedLock) -> Self {
         let (pid, program) = named(view.holder.instance.as_ref());
         Self {
             resource: view.resource.to_string(),

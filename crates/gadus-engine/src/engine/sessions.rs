@@ -44,18 +44,21 @@ pub struct NamedLock {
     pub view: LockView,
     /// The name.
     pub table: Option<String>,
+    /// The id of the session that holds it or waits for it, unless that is gone.
+    pub session: Option<u32>,
 }
 
 impl Engine {
     /// All locks that connections of all instances hold or wait for, by resource.
     pub fn locks(&self) -> Result<Vec<NamedLock>> {
-        let views = self.inner().locks().snapshot().map_err(locks::failed)?;
+        let (views, ids) = (self.inner().locks().snapshot().map_err(locks::failed)?, self.ids()?);
         let tables = self.snapshot()?.tables();
         let names = tables.iter().map(|table| (table.id(), &table.schema().name));
         let names = names.collect::<HashMap<TableId, &String>>();
         let named = |view: LockView| {
             let table = view.resource.table_id().and_then(|id| names.get(&id).copied().cloned());
-            NamedLock { view, table }
+            let session = ids.get(&holder_of(&view)).copied();
+            NamedLock { view, table, session }
         };
         Ok(views.into_iter().map(named).collect())
     }
@@ -66,9 +69,7 @@ impl Engine {
         let table = self.inner().locks();
         let mut held = HashMap::<(Option<Owner>, u32), u64>::new();
         for view in table.snapshot().map_err(locks::failed)? {
-            let owner = view.holder.instance.as_ref().map(|instance| instance.owner);
-            *held.entry((owner, view.holder.connection)).or_default() +=
-                u64::from(view.granted.is_some());
+            *held.entry(holder_of(&view)).or_default() += u64::from(view.granted.is_some());
         }
         let store = self.inner().blobs.store();
         let busy = store.busy();
@@ -100,18 +101,8 @@ impl Engine {
     /// Who keeps a session from what it waits for, by the ids of [`Engine::sessions`]: those who have it in
     /// a way that excludes what is wanted, and those who have waited longer for that.
     pub fn blockers(&self, id: u32) -> Result<Vec<u32>> {
-        let table = self.inner().locks();
-        let connections = table.connections().map_err(locks::failed)?;
-        let ids = connections.iter().map(|view| {
-            let owner = view.instance.as_ref().map(|instance| instance.owner);
-            ((owner, view.number), view.id)
-        });
-        let ids = ids.collect::<HashMap<_, _>>();
-        let views = table.snapshot().map_err(locks::failed)?;
-        let id_of = |view: &LockView| {
-            let owner = view.holder.instance.as_ref().map(|instance| instance.owner);
-            ids.get(&(owner, view.holder.connection)).copied()
-        };
+        let (ids, views) = (self.ids()?, self.inner().locks().snapshot().map_err(locks::failed)?);
+        let id_of = |view: &LockView| ids.get(&holder_of(view)).copied();
         let waiting = views.iter().filter(|view| id_of(view) == Some(id));
         let waiting = waiting.filter_map(|view| view.wanted.map(|wanted| (view, wanted)));
         let mut blockers = Vec::new();
@@ -128,6 +119,16 @@ impl Engine {
         blockers.sort_unstable();
         blockers.dedup();
         Ok(blockers)
+    }
+
+    /// The ids of connections, by their process and their number in it.
+    fn ids(&self) -> Result<HashMap<(Option<Owner>, u32), u32>> {
+        let connections = self.inner().locks().connections().map_err(locks::failed)?;
+        let ids = connections.into_iter().map(|view| {
+            let owner = view.instance.map(|instance| instance.owner);
+            ((owner, view.number), view.id)
+        });
+        Ok(ids.collect())
     }
 
     /// Which processes are in the middle of what others may have to wait for, just now.
@@ -153,4 +154,10 @@ impl Engine {
         let message = format!("there is no session {id}; the table gadus.sessions has them all");
         Err(Error::new(ErrorKind::NotFound, message))
     }
+}
+
+/// The process of who holds a lock or waits for it, and his number in it.
+fn holder_of(view: &LockView) -> (Option<Owner>, u32) {
+    let holder = &view.holder;
+    (holder.instance.as_ref().map(|instance| instance.owner), holder.connection)
 }

@@ -32,27 +32,16 @@ fn activity(id: u32, session: &SessionView) -> Vec<(&'static str, Cell)> {
 
 /// The locks of all sessions; one that is to become a stronger one is there twice.
 pub(super) fn locks(engine: &Engine) -> Result<Rows> {
-    let (locks, sessions) = (engine.locks()?, engine.sessions()?);
-    let pid = |lock: &NamedLock| {
-        let holder = &lock.view.holder;
-        let owner = holder.instance.as_ref().map(|instance| instance.owner);
-        let is_its = |session: &&SessionView| {
-            session.connection == Some(holder.connection)
-                && session.process.as_ref().map(|process| process.owner) == owner
-        };
-        sessions.iter().find(is_its).and_then(|session| session.id)
-    };
     let each = |lock: &NamedLock| {
-        let pid = pid(lock);
         let modes = [(lock.view.granted, true), (lock.view.wanted, false)];
         let modes = modes.into_iter().filter_map(|(mode, granted)| Some((mode?, granted)));
-        let rows = modes.map(|(mode, granted)| row(lock, pid, mode, granted));
+        let rows = modes.map(|(mode, granted)| row(lock, mode, granted));
         rows.collect::<Vec<_>>()
     };
-    Ok(locks.iter().flat_map(each).collect())
+    Ok(engine.locks()?.iter().flat_map(each).collect())
 }
 
-fn row(lock: &NamedLock, pid: Option<u32>, mode: Mode, granted: bool) -> Vec<(&'static str, Cell)> {
+fn row(lock: &NamedLock, mode: Mode, granted: bool) -> Vec<(&'static str, Cell)> {
     let resource = lock.view.resource;
     let mut row = vec![
         ("locktype", lock_type(lock).into()),
@@ -62,7 +51,7 @@ fn row(lock: &NamedLock, pid: Option<u32>, mode: Mode, granted: bool) -> Vec<(&'
         ("fastpath", false.into()),
     ];
     row.extend(resource.table_id().map(|table| ("relation", oids::of_table(table).into())));
-    row.extend(pid.map(|pid| ("pid", i64::from(pid).into())));
+    row.extend(lock.session.map(|pid| ("pid", i64::from(pid).into())));
     row
 }
 
