@@ -22,6 +22,9 @@ use tokio::task::JoinSet;
 /// After a failure to accept, such as too many open files, before the next try.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// Turns of tasks after which a thread looks for what clients have sent: each may be as long as a query's.
+const TURNS_BETWEEN_EVENTS: u32 = 8;
+
 /// What the connections of a server share.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -84,8 +87,9 @@ impl Server {
         }
         check_http(&options)?;
         let identity = identity(&options)?;
-        let runtime =
-            Builder::new_multi_thread().thread_name("gadus-server").enable_all().build()?;
+        let mut builder = Builder::new_multi_thread();
+        builder.thread_name("gadus-server").event_interval(TURNS_BETWEEN_EVENTS).enable_all();
+        let runtime = builder.build()?;
         let entered = runtime.enter();
         let failed = |place: &dyn Display, error: io::Error| {
             io::Error::new(error.kind(), format!("cannot listen at {place}: {error}"))

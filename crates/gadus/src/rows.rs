@@ -7,11 +7,11 @@ use crate::runtime;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use futures::Stream;
-use gadus_engine::Result;
+use gadus_engine::{Error, Result};
 use gadus_sql::RowStream;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use tokio::sync::mpsc::{Receiver, channel};
 
 /// Batches made ahead of their reader: one is read while the next is made.
@@ -119,7 +119,9 @@ impl Iterator for Rows {
 #[derive(Debug)]
 pub struct BatchStream {
     schema: SchemaRef,
-    batches: Receiver<Result<RecordBatch>>,
+    /// Then none, for the end: without that, who makes them has broken off.
+    batches: Receiver<Result<Option<RecordBatch>>>,
+    is_at_end: bool,
 }
 
 impl BatchStream {
@@ -128,19 +130,20 @@ impl BatchStream {
         let schema = rows.schema().clone();
         let (sender, batches) = channel(BATCHES_AHEAD);
         runtime::runtime()?.spawn(async move {
-            while let Some(batch) = rows.next_batch().await.transpose() {
-                let failed = batch.is_err();
-                if sender.send(batch).await.is_err() || failed {
+            loop {
+                let batch = rows.next_batch().await;
+                let is_last = !matches!(batch, Ok(Some(_)));
+                if sender.send(batch).await.is_err() || is_last {
                     break;
                 }
             }
         });
-        Ok(Self { schema, batches })
+        Ok(Self { schema, batches, is_at_end: false })
     }
 
     pub(crate) fn empty() -> Self {
         let (_, batches) = channel(1);
-        Self { schema: Arc::new(Schema::empty()), batches }
+        Self { schema: Arc::new(Schema::empty()), batches, is_at_end: true }
     }
 
     /// Names and types of the columns.
@@ -154,7 +157,17 @@ impl BatchStream {
     /// # Errors
     /// `Cancelled`, or what went wrong while the rows were made.
     pub async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        self.batches.recv().await.transpose()
+        std::future::poll_fn(|context| self.poll_batch(context)).await.transpose()
+    }
+
+    fn poll_batch(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<RecordBatch>>> {
+        if self.is_at_end {
+            return Poll::Ready(None);
+        }
+        let received = ready!(self.batches.poll_recv(context));
+        let batch = received.unwrap_or_else(|| Err(Error::internal("a query broke off")));
+        self.is_at_end = !matches!(batch, Ok(Some(_)));
+        Poll::Ready(batch.transpose())
     }
 }
 
@@ -162,6 +175,6 @@ impl Stream for BatchStream {
     type Item = Result<RecordBatch>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.batches.poll_recv(context)
+        self.poll_batch(context)
     }
 }

@@ -135,24 +135,12 @@ impl Column {
         }
     }
 
-    /// Has the processor fetch a row's value, once its offset or its code is there; only byte strings have
-    /// such.
+    /// Has the processor fetch a row's value, once its offset is there; only byte strings have one.
     pub(crate) fn prefetch_value(&self, row: usize) {
-        match &self.body {
-            Body::Plain(Values::Bytes(values)) if row < self.rows => values.prefetch(row),
-            Body::Dictionary { values: Values::Bytes(values), codes } if row < self.rows => {
-                values.prefetch_offset(code_index(codes.get(row)));
-            }
-            _ => {}
-        }
-    }
-
-    /// Has the processor fetch a row's entry in a dictionary of byte strings, once its offset is there.
-    pub(crate) fn prefetch_entry(&self, row: usize) {
-        if let Body::Dictionary { values: Values::Bytes(values), codes } = &self.body
+        if let Body::Plain(Values::Bytes(values)) = &self.body
             && row < self.rows
         {
-            values.prefetch(code_index(codes.get(row)));
+            values.prefetch(row);
         }
     }
 

@@ -60,25 +60,20 @@ fn prefetch<'a>(pieces: impl Iterator<Item = (Option<&'a Column>, Rows<'a>)> + C
     };
     each(Column::prefetch);
     each(Column::prefetch_value);
-    each(Column::prefetch_entry);
 }
 
 /// Whether so few rows of their surroundings are read that memory does not come before it is asked for.
 fn is_scattered(positions: &[u32]) -> bool {
     match (positions.first(), positions.last()) {
-        (Some(&first), Some(&last)) => {
-            first == last || (last - first) as usize >= SCATTERED_PART * positions.len()
-        }
+        (Some(&first), Some(&last)) => (last - first) as usize >= SCATTERED_PART * positions.len(),
         _ => false,
     }
 }
 
-/// Positions as a range where they are one; a single row is none.
+/// Positions as a range where they are one.
 fn contiguous(positions: &[u32]) -> Rows<'_> {
     match (positions.first(), positions.last()) {
-        (Some(&first), Some(&last))
-            if first < last && (last - first) as usize + 1 == positions.len() =>
-        {
+        (Some(&first), Some(&last)) if (last - first) as usize + 1 == positions.len() => {
             Rows::Range { first: first as usize, count: positions.len() }
         }
         _ => Rows::Positions(positions),

@@ -153,6 +153,41 @@ def test_cancelling(server: Server):
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
+def test_endless_statements_leave_room_for_others(server: Server):
+    """Joins that find nothing for days keep nobody from the server's threads, and are reached by cancels."""
+    endless = "SELECT max(a.value) FROM generate_series(1, 100000) a, generate_series(1, 1000000000) b WHERE a.value + b.value < 0"
+    busy = [psycopg.connect(server.url, autocommit=True) for _ in range(6)]
+    cancelled = []
+
+    def run(connection: psycopg.Connection) -> None:
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            connection.execute(endless)
+        cancelled.append(connection)
+
+    threads = [threading.Thread(target=run, args=[connection]) for connection in busy]
+    for thread in threads:
+        thread.start()
+    with psycopg.connect(server.url, autocommit=True) as other:
+        # Seen since its first statement.
+        begun = "SELECT count(*) FROM gadus.sessions WHERE connection > 0"
+        while other.execute(begun).fetchone() != (len(busy) + 1,):
+            pass
+        other.execute("CREATE TABLE t (id INT PRIMARY KEY, n INT)")
+        for key in range(20):
+            other.execute("INSERT INTO t VALUES (%s, 0)", [key])
+            assert other.execute("SELECT n FROM t WHERE id = %s", [key]).fetchone() == (0,)
+        assert other.execute("SELECT count(*) FROM t a JOIN t b ON a.n = b.n").fetchone() == (400,)
+        assert not cancelled
+    for connection in busy:
+        connection.cancel()
+    for thread in threads:
+        thread.join()
+    assert len(cancelled) == len(busy)
+    for connection in busy:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+        connection.close()
+
+
 def test_locks_and_isolation(server: Server):
     """READ COMMITTED unless something else is said, and nobody is kept from going on."""
     with psycopg.connect(server.url) as one, psycopg.connect(server.url) as other:

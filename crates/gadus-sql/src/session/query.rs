@@ -9,6 +9,7 @@ use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, WrittenBytes, che
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::lists::{self, quantified_functions};
+use crate::pace::PaceJoins;
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
 use crate::rows::RowStream;
@@ -43,7 +44,8 @@ pub(super) fn planner_state(engine: &Engine) -> PlannerState {
         .with_config(config)
         .with_runtime_env(Arc::new(RuntimeEnv::default()))
         .with_default_features()
-        .with_analyzer_rules(analyzer_rules());
+        .with_analyzer_rules(analyzer_rules())
+        .with_physical_optimizer_rule(Arc::new(PaceJoins));
     builder.aggregate_functions().get_or_insert_default().push(checked_sum());
     let functions = builder.scalar_functions().get_or_insert_default();
     functions.extend(place_functions());

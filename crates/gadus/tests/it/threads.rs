@@ -42,27 +42,63 @@ fn no_increment_of_many_threads_is_lost() {
     assert_eq!(rows.next().unwrap().unwrap().get::<i64>(0).unwrap(), 200);
 }
 
+/// Statements that take days, with joins that find nothing for as long.
+const ENDLESS: [&str; 5] = [
+    "SELECT count(*) FROM range(100000) AS a, range(1000000000) AS b WHERE a.value * b.value = 7",
+    "SELECT max(a.value) FROM range(100000) AS a, range(1000000000) AS b WHERE a.value + b.value < 0",
+    "SELECT count(*) FROM range(100000) AS a JOIN range(1000000000) AS b ON a.value % 2 = b.value % 2 \
+     WHERE a.value + b.value < 0",
+    "SELECT max(a.value * b.value) FROM range(100000) AS a, range(1000000000) AS b",
+    "WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT 1 FROM t) SELECT max(n) FROM t",
+];
+
 #[test]
-fn a_running_query_is_cancelled_and_the_connection_goes_on() {
+fn running_queries_are_cancelled_and_the_connection_goes_on() {
     let database = Database::open_in_memory(Options::new()).unwrap();
     let connection = database.connect();
     let handle = connection.cancel_handle();
-    // Far more rows than anybody waits for.
-    let endless = "SELECT count(*) FROM range(1000000) AS a, range(1000000) AS b \
-                   WHERE a.value * b.value = 7";
-    let ended = std::sync::atomic::AtomicBool::new(false);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            while !ended.load(std::sync::atomic::Ordering::Relaxed) {
-                handle.cancel();
-                thread::yield_now();
-            }
+    for endless in ENDLESS {
+        let ended = std::sync::atomic::AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !ended.load(std::sync::atomic::Ordering::Relaxed) {
+                    // Also those that run.
+                    thread::sleep(std::time::Duration::from_millis(100));
+                    handle.cancel();
+                }
+            });
+            let error = connection.execute(endless, &[]).unwrap_err();
+            ended.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert_eq!(error.kind(), ErrorKind::Cancelled, "{endless}: {error}");
         });
-        let error = connection.execute(endless, &[]).unwrap_err();
-        ended.store(true, std::sync::atomic::Ordering::Relaxed);
-        assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
-    });
+    }
     assert_eq!(connection.execute("SELECT 1", &[]).unwrap(), 1);
+}
+
+#[test]
+fn endless_queries_leave_room_for_others() {
+    let database = Database::open_in_memory(Options::new()).unwrap();
+    let count = "SELECT count(*) FROM range(1000) AS a JOIN range(1000) AS b ON a.value = b.value";
+    let endless = ENDLESS.map(|_| database.connect());
+    thread::scope(|scope| {
+        for (connection, sql) in endless.iter().zip(ENDLESS) {
+            scope.spawn(move || {
+                let error = connection.execute(sql, &[]).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Cancelled, "{sql}: {error}");
+            });
+        }
+        let other = database.connect();
+        // Seen since its first statement.
+        let begun = "SELECT count(*) FROM gadus.sessions WHERE connection > 0";
+        let number = |sql| other.query(sql, &[]).unwrap().next().unwrap().unwrap().get::<i64>(0);
+        while number(begun).unwrap() <= endless.len() as i64 {
+            thread::yield_now();
+        }
+        assert_eq!(number(count).unwrap(), 1000);
+        for connection in &endless {
+            connection.cancel_handle().cancel();
+        }
+    });
 }
 
 #[test]

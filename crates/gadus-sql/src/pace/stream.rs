@@ -1,0 +1,97 @@
+//! How batches are cut.
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::execution::RecordBatchStream;
+use datafusion::physical_plan::SendableRecordBatchStream;
+use futures::{Stream, StreamExt};
+use gadus_base::{Instant, clock};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// How long the join may keep the thread for a slice: far less than people notice, far more than a turn costs.
+const TURN: Duration = Duration::from_millis(2);
+
+/// How many times as large the next slice is while slices are quick.
+const GROWTH: usize = 8;
+
+/// Rows that are not cut any more.
+const ROWS_MAX: usize = 1 << 16;
+
+pub(super) struct PacedStream {
+    input: SendableRecordBatchStream,
+    /// Of the current batch, what was not given yet.
+    rest: Option<RecordBatch>,
+    pace: Pace,
+    /// How many rows the last slice has, and when it was given.
+    given: Option<(usize, Instant)>,
+}
+
+/// How many rows a slice has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    pub(super) rows: usize,
+}
+
+impl Pace {
+    /// With one row: a single one may meet all of the other side.
+    pub(super) const fn new() -> Self {
+        Self { rows: 1 }
+    }
+
+    /// Takes in how long a slice took; says whether it was more than a turn. Whoever reads the join's rows
+    /// may have waited meanwhile, which makes slices smaller than they need to be, for a few slices.
+    pub(super) fn took(&mut self, rows: usize, time: Duration) -> bool {
+        let is_over = time > TURN;
+        if is_over {
+            let turns = (2 * time.as_nanos()).div_ceil(TURN.as_nanos());
+            self.rows = (rows / usize::try_from(turns).unwrap_or(usize::MAX)).max(1);
+        } else if rows >= self.rows && time < TURN / (2 * GROWTH as u32) {
+            self.rows = (self.rows * GROWTH).min(ROWS_MAX);
+        }
+        is_over
+    }
+}
+
+impl PacedStream {
+    pub(super) fn new(input: SendableRecordBatchStream) -> Self {
+        Self { input, rest: None, pace: Pace::new(), given: None }
+    }
+
+    /// The next slice of a batch.
+    fn slice(&mut self, batch: RecordBatch) -> RecordBatch {
+        let rows = self.pace.rows.min(batch.num_rows());
+        self.rest = (rows < batch.num_rows()).then(|| batch.slice(rows, batch.num_rows() - rows));
+        self.given = Some((rows, clock().now()));
+        match self.rest {
+            Some(_) => batch.slice(0, rows),
+            None => batch,
+        }
+    }
+}
+
+impl Stream for PacedStream {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some((rows, given)) = self.given.take()
+            && self.pace.took(rows, given.elapsed())
+        {
+            // Behind all tasks that wait for the thread.
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if let Some(rest) = self.rest.take() {
+            return Poll::Ready(Some(Ok(self.slice(rest))));
+        }
+        self.input.poll_next_unpin(context).map_ok(|batch| self.slice(batch))
+    }
+}
+
+impl RecordBatchStream for PacedStream {
+    fn schema(&self) -> SchemaRef {
+        self.input.schema()
+    }
+}
