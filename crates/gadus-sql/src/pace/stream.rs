@@ -14,8 +14,9 @@ use std::time::Duration;
 /// How long the join may keep the thread for a slice: far less than people notice, far more than a turn costs.
 const TURN: Duration = Duration::from_millis(2);
 
-/// How many times as large the next slice is while slices are quick.
+/// How many times as large the next slice is while slices are quick: it takes half a turn at most.
 const GROWTH: usize = 8;
+const QUICK: Duration = Duration::from_micros(125);
 
 /// Rows that are not cut any more.
 const ROWS_MAX: usize = 1 << 16;
@@ -48,7 +49,7 @@ impl Pace {
         if is_over {
             let turns = (2 * time.as_nanos()).div_ceil(TURN.as_nanos());
             self.rows = (rows / usize::try_from(turns).unwrap_or(usize::MAX)).max(1);
-        } else if rows >= self.rows && time < TURN / (2 * GROWTH as u32) {
+        } else if rows >= self.rows && time < QUICK {
             self.rows = (self.rows * GROWTH).min(ROWS_MAX);
         }
         is_over

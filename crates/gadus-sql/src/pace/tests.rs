@@ -1,3 +1,5 @@
+//! How slices grow and shrink.
+
 use super::stream::Pace;
 use std::time::Duration;
 
