@@ -4,19 +4,18 @@
 //!   batch's where none of them fits. Where rows meet many, that takes hours, in which the statement
 //!   could not be cancelled, and no other task have the thread.
 //! - No plan tells beforehand how many that is, so it is measured.
+//! - One row is the least: it keeps the thread for as long as all that it meets.
 
 mod stream;
 #[cfg(test)]
 mod tests;
 
-use datafusion::common::Result;
-use datafusion::common::Statistics;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Result, Statistics};
 use datafusion::execution::TaskContext;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::execution_plan::CardinalityEffect;
-use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::execution_plan::{CardinalityEffect, replace_children_if_necessary};
 use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJoinExec};
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{

@@ -14,8 +14,10 @@ use std::time::Duration;
 /// How long the join may keep the thread for a slice: far less than people notice, far more than a turn costs.
 const TURN: Duration = Duration::from_millis(2);
 
-/// How many times as large the next slice is while slices are quick: it takes half a turn at most.
+/// How many times as large the next slice is while slices are quick.
 const GROWTH: usize = 8;
+
+/// Less than this is quick: the larger slice takes half a turn then.
 const QUICK: Duration = Duration::from_micros(125);
 
 /// Rows that are not cut any more.
