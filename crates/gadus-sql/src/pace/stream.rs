@@ -14,11 +14,8 @@ use std::time::Duration;
 /// How long the join may keep the thread for a slice: far less than people notice, far more than a turn costs.
 const TURN: Duration = Duration::from_millis(2);
 
-/// How many times as large the next slice is while slices are quick.
-const GROWTH: usize = 8;
-
-/// Less than this is quick: the larger slice takes half a turn then.
-const QUICK: Duration = Duration::from_micros(125);
+/// How many times as large the next slice may be: the rows of one may cost more than those before.
+const GROWTH_MAX: u128 = 8;
 
 /// Rows that are not cut any more.
 const ROWS_MAX: usize = 1 << 16;
@@ -44,15 +41,18 @@ impl Pace {
         Self { rows: 1 }
     }
 
-    /// Takes in how long a slice took; says whether it was more than a turn. Whoever reads the join's rows
-    /// may have waited meanwhile, which makes slices smaller than they need to be, for a few slices.
+    /// Takes in how long a slice took, so that the next takes half a turn; says whether it was more than a
+    /// turn. Whoever reads the join's rows may have waited meanwhile, which makes slices smaller than they
+    /// need to be, for a few slices.
     pub(super) fn took(&mut self, rows: usize, time: Duration) -> bool {
+        let (half, nanoseconds) = (TURN.as_nanos() / 2, time.as_nanos().max(1));
         let is_over = time > TURN;
         if is_over {
-            let turns = (2 * time.as_nanos()).div_ceil(TURN.as_nanos());
-            self.rows = (rows / usize::try_from(turns).unwrap_or(usize::MAX)).max(1);
-        } else if rows >= self.rows && time < QUICK {
-            self.rows = (self.rows * GROWTH).min(ROWS_MAX);
+            let parts = usize::try_from(nanoseconds.div_ceil(half)).unwrap_or(usize::MAX);
+            self.rows = (rows / parts).max(1);
+        } else if rows >= self.rows {
+            let times = usize::try_from((half / nanoseconds).clamp(1, GROWTH_MAX)).unwrap_or(1);
+            self.rows = (self.rows * times).min(ROWS_MAX);
         }
         is_over
     }
