@@ -32,10 +32,9 @@ pub struct Blocked(What);
 /// Something to lock, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
-    /// A row, to change it or keep others from changing it.
-    Row(TableId, RowId),
-    /// A row, to keep it as it is together with others who do.
-    RowShared(TableId, RowId),
+    /// A row, to change it or keep others from changing it; or shared, to keep it as it is together with
+    /// others who do.
+    Row(TableId, RowId, Mode),
     /// A key, to insert it.
     Key(TableId, KeyHash),
     /// A table, to change some of its rows.
@@ -166,8 +165,7 @@ impl Locker {
     fn lock_until(&self, what: What, wait: Wait) -> Result<()> {
         let mut rows = self.rows.lock();
         let locked = match what {
-            What::Row(table, row) => rows.lock_row(table, row, Mode::Exclusive, wait).map(drop),
-            What::RowShared(table, row) => rows.lock_row(table, row, Mode::Shared, wait).map(drop),
+            What::Row(table, row, mode) => rows.lock_row(table, row, mode, wait).map(drop),
             What::Key(..) | What::Rows(_) | What::Shape(_) | What::Table(..) => {
                 let (resource, mode) = what.resource();
                 rows.owner().lock(resource, mode, wait).map(drop)
@@ -186,7 +184,7 @@ impl Locker {
         let kept = match what {
             // Many small locks are given up once there is the large one: looked for in this order,
             // one of them is seen.
-            What::Row(of, row) => {
+            What::Row(of, row, _) => {
                 is_kept(resource, mode)?
                     || is_kept(Resource::segment(of, row.segment), Mode::IntentExclusive)?
                     || is_kept(Resource::table(of), Mode::IntentExclusive)?
@@ -216,8 +214,7 @@ impl std::fmt::Debug for Asked {
 impl What {
     fn resource(self) -> (Resource, Mode) {
         match self {
-            Self::Row(table, row) => (Resource::row(table, row), Mode::Exclusive),
-            Self::RowShared(table, row) => (Resource::row(table, row), Mode::Shared),
+            Self::Row(table, row, mode) => (Resource::row(table, row), mode),
             Self::Key(table, hash) => (Resource::key(table, KEY_INDEX, hash.0), Mode::Exclusive),
             Self::Rows(table) => (Resource::table(table), Mode::IntentExclusive),
             Self::Shape(table) => (Resource::table(table), Mode::Exclusive),

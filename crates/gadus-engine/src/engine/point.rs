@@ -13,6 +13,7 @@ use crate::segment::{Row, SEGMENT_ROWS_MAX, column_number};
 use crate::types::{Datum, TableSchema};
 use crate::version::{Change, DatabaseVersion, TableVersion};
 use gadus_base::RowId;
+use gadus_locks::Mode;
 use gadus_storage::Durability;
 use std::sync::Arc;
 
@@ -101,7 +102,7 @@ impl Engine {
         }
         let committed = inner.commit(durability, |head| {
             let Some((row, change)) = evaluate(head)? else { return Ok(Vec::new()) };
-            Locker::refuse_kept(inner.locks(), What::Row(schema.id, row), locker)?;
+            Locker::refuse_kept(inner.locks(), What::Row(schema.id, row, Mode::Exclusive), locker)?;
             row_changes(schema, row, change)
         })?;
         Ok(u64::from(committed.is_some()))

@@ -12,7 +12,7 @@ use crate::locks::{Locker, What};
 use crate::segment::Row;
 use crate::types::TableSchema;
 use crate::version::{DatabaseVersion, PRIVATE_SEGMENTS, TableVersion};
-use gadus_base::{CommitNumber, RowId, SegmentId, TableId};
+use gadus_base::{CommitNumber, RowId, SegmentId};
 use gadus_locks::Mode;
 use std::sync::Arc;
 
@@ -21,20 +21,22 @@ use std::sync::Arc;
 const KEYS_LOCKED_MAX: usize = 1_000;
 
 impl Transaction {
-    /// Locks rows, which then stay as they are until the transaction ends.
+    /// Locks rows, which then stay as they are until the transaction ends: [`Mode::Exclusive`], or
+    /// [`Mode::Shared`] with others who keep them as they are.
     ///
     /// # Errors
     /// `Locked` with what to wait for, or `Conflict` when a row was changed since the snapshot.
-    pub fn lock_rows(&mut self, schema: &TableSchema, rows: &[RowId]) -> Result<()> {
-        self.lock_rows_as(schema, rows, What::Row)
-    }
-
-    /// The same for rows that others may keep as they are, too.
-    ///
-    /// # Errors
-    /// As [`Transaction::lock_rows`].
-    pub fn share_rows(&mut self, schema: &TableSchema, rows: &[RowId]) -> Result<()> {
-        self.lock_rows_as(schema, rows, What::RowShared)
+    pub fn lock_rows(&mut self, schema: &TableSchema, rows: &[RowId], mode: Mode) -> Result<()> {
+        let rows = rows.iter().filter(|row| row.segment.0 < PRIVATE_SEGMENTS).collect::<Vec<_>>();
+        for row in &rows {
+            self.lock(What::Row(schema.id, **row, mode))?;
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        // Whoever looked for these locks before they were taken has committed by now.
+        let head = self.inner.coordinator.lock()?.version.clone();
+        self.inner.coordinator.once_visible(self.check_rows(&head, schema, &rows))
     }
 
     /// Locks a table until the transaction ends.
@@ -47,24 +49,6 @@ impl Transaction {
             return Ok(());
         }
         self.lock(What::Table(schema.id, mode))
-    }
-
-    fn lock_rows_as(
-        &mut self,
-        schema: &TableSchema,
-        rows: &[RowId],
-        what: fn(TableId, RowId) -> What,
-    ) -> Result<()> {
-        let rows = rows.iter().filter(|row| row.segment.0 < PRIVATE_SEGMENTS).collect::<Vec<_>>();
-        for row in &rows {
-            self.lock(what(schema.id, **row))?;
-        }
-        if rows.is_empty() {
-            return Ok(());
-        }
-        // Whoever looked for these locks before they were taken has committed by now.
-        let head = self.inner.coordinator.lock()?.version.clone();
-        self.inner.coordinator.once_visible(self.check_rows(&head, schema, &rows))
     }
 
     /// Refuses rows that have changed since the snapshot.
@@ -95,14 +79,13 @@ impl Transaction {
         schema: &TableSchema,
         rows: &[RowId],
         enough: usize,
-        shared: bool,
+        mode: Mode,
     ) -> Result<Vec<RowId>> {
-        let what = if shared { What::RowShared } else { What::Row };
         let (mut locked, mut rest) = (Vec::new(), rows.iter());
         while locked.len() < enough {
             let mut batch = Vec::new();
             for &row in rest.by_ref() {
-                match self.lock(what(schema.id, row)) {
+                match self.lock(What::Row(schema.id, row, mode)) {
                     Ok(()) => batch.push(row),
                     Err(error) if error.kind() == ErrorKind::Locked => {}
                     Err(error) => return Err(error),
@@ -114,13 +97,13 @@ impl Transaction {
             if batch.is_empty() {
                 break;
             }
-            match self.lock_rows_as(schema, &batch, what) {
+            match self.lock_rows(schema, &batch, mode) {
                 Ok(()) => locked.append(&mut batch),
                 Err(error)
                     if error.kind() == ErrorKind::Conflict
                         && self.isolation() == Isolation::Snapshot =>
                 {
-                    let unchanged = |row: &RowId| self.lock_rows_as(schema, &[*row], what).is_ok();
+                    let unchanged = |row: &RowId| self.lock_rows(schema, &[*row], mode).is_ok();
                     locked.extend(batch.into_iter().filter(unchanged));
                 }
                 Err(error) => return Err(error),

@@ -26,6 +26,7 @@ use crate::snapshot::{Snapshot, Table};
 use crate::types::{Datum, TableSchema};
 use crate::version::{Change, DatabaseVersion, PRIVATE_SEGMENTS, TableVersion};
 use gadus_base::{CommitNumber, RowId, SegmentId, TableId};
+use gadus_locks::Mode;
 use gadus_storage::Durability;
 use imbl::{OrdMap, OrdSet, Vector};
 use std::collections::BTreeMap;
@@ -188,7 +189,7 @@ impl Transaction {
 
     /// Deletes rows that the transaction sees; returns how many.
     pub fn delete(&mut self, schema: &TableSchema, rows: &[RowId]) -> Result<u64> {
-        self.lock_rows(schema, rows)?;
+        self.lock_rows(schema, rows, Mode::Exclusive)?;
         let table = self.view_table(schema)?;
         let mut by_segment: BTreeMap<SegmentId, Vec<u32>> = BTreeMap::new();
         for row in rows.iter().filter(|row| table.live(**row).is_some()) {
@@ -229,7 +230,7 @@ impl Transaction {
         if columns.iter().any(|column| schema.key.contains(column)) {
             return self.update_keys(schema, columns, rows, values);
         }
-        self.lock_rows(schema, rows)?;
+        self.lock_rows(schema, rows, Mode::Exclusive)?;
         let table = self.view_table(schema)?;
         let mut count = 0;
         let mut patches: BTreeMap<(SegmentId, u32), Vec<(u32, Datum)>> = BTreeMap::new();

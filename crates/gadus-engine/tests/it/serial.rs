@@ -7,7 +7,7 @@
 use crate::threads::{Place, row, schema, total};
 use crate::waiting::transact;
 use gadus_base::{CommitNumber, Random};
-use gadus_engine::{Datum, Engine, Error, ErrorKind, Isolation, TableSchema, Transaction};
+use gadus_engine::{Datum, Engine, Error, ErrorKind, Isolation, Mode, TableSchema, Transaction};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,7 +61,7 @@ impl Record {
             Step::Read(key) | Step::Keep(key) => {
                 let place = find(key)?;
                 if let (Step::Keep(_), Some(place)) = (step, place) {
-                    transaction.lock_rows(schema, &[place])?;
+                    transaction.lock_rows(schema, &[place], Mode::Exclusive)?;
                     self.locks(at, key);
                 }
                 let row = place.map(|place| table.row(place)).transpose()?.flatten();

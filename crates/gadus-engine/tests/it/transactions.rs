@@ -5,7 +5,7 @@ use gadus_base::{ByteCount, Random, RowId};
 use gadus_block::MemoryFolder;
 use gadus_engine::{
     Autocommit, ColumnDefinition, ColumnType, Datum, Durability, Engine, Error, ErrorKind,
-    Isolation, Options, RowChange, TableSchema, Transaction, array_from_datums,
+    Isolation, Mode, Options, RowChange, TableSchema, Transaction, array_from_datums,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -330,7 +330,10 @@ fn a_dropped_table_refuses_writes_of_older_transactions() {
     assert_eq!(gone.kind(), ErrorKind::Conflict, "{gone}");
     drop(writer);
     let row = find(&keeper, 5);
-    assert_eq!(keeper.lock_rows(&schema, &[row]).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(
+        keeper.lock_rows(&schema, &[row], Mode::Exclusive).unwrap_err().kind(),
+        ErrorKind::Conflict
+    );
     drop(keeper);
     let late = engine.insert_rows(&schema, shared(&rows(&schema, 0..1)), Durability::Sync);
     assert_eq!(late.unwrap_err().kind(), ErrorKind::Conflict);

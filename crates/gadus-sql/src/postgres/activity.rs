@@ -30,6 +30,20 @@ fn activity(id: u32, session: &SessionView) -> Vec<(&'static str, Cell)> {
     row
 }
 
+/// Who keeps a session waiting.
+pub(super) fn blockers(engine: &Engine, session: Option<u32>) -> Vec<u32> {
+    let blockers = session.map(|session| engine.blockers(session));
+    // What cannot be looked at now is nobody's wait that lasts.
+    blockers.and_then(Result::ok).unwrap_or_default()
+}
+
+/// Whether one of some sessions, an array as text, keeps another waiting.
+pub(super) fn is_blocked_among(engine: &Engine, session: Option<u32>, among: &str) -> bool {
+    let among = among.trim_matches(['{', '}', '[', ']']).split(',');
+    let among = among.filter_map(|session| session.trim().parse().ok()).collect::<Vec<u32>>();
+    blockers(engine, session).iter().any(|session| among.contains(session))
+}
+
 /// The locks of all sessions; one that is to become a stronger one is there twice.
 pub(super) fn locks(engine: &Engine) -> Result<Rows> {
     let each = |lock: &NamedLock| {

@@ -1,5 +1,6 @@
 //! Functions of the catalog, for the statements of one snapshot.
 
+use super::activity::{blockers, is_blocked_among};
 use super::{oids, types};
 use crate::provider::{CATALOG, MAIN_SCHEMA};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, ListArray, StructArray};
@@ -232,27 +233,19 @@ fn schemas(values: &[ScalarValue]) -> ScalarValue {
     ScalarValue::List(ScalarValue::new_list_nullable(&names, &DataType::Utf8))
 }
 
-/// Who keeps a session waiting.
-fn blockers(known: &Known, values: &[ScalarValue]) -> Vec<u32> {
-    let session = number(values, 0).and_then(|session| u32::try_from(session).ok());
-    let blockers = session.map(|session| known.asking.engine.blockers(session));
-    // What cannot be looked at now is nobody's wait that lasts.
-    blockers.and_then(Result::ok).unwrap_or_default()
+fn session(values: &[ScalarValue]) -> Option<u32> {
+    number(values, 0).and_then(|session| u32::try_from(session).ok())
 }
 
 fn blocking(known: &Known, values: &[ScalarValue]) -> ScalarValue {
-    let blockers = blockers(known, values).into_iter();
+    let blockers = blockers(&known.asking.engine, session(values)).into_iter();
     let blockers = blockers.map(|session| numbered(Some(i64::from(session)))).collect::<Vec<_>>();
     ScalarValue::List(ScalarValue::new_list_nullable(&blockers, &DataType::Int64))
 }
 
-/// Whether one of some sessions keeps another waiting.
 fn is_blocked(known: &Known, values: &[ScalarValue]) -> ScalarValue {
     let among = string(values, 1).unwrap_or_default();
-    let among = among.trim_matches(['{', '}', '[', ']']).split(',');
-    let among = among.filter_map(|session| session.trim().parse().ok()).collect::<Vec<u32>>();
-    let blockers = blockers(known, values);
-    ScalarValue::Boolean(Some(blockers.iter().any(|session| among.contains(session))))
+    ScalarValue::Boolean(Some(is_blocked_among(&known.asking.engine, session(values), &among)))
 }
 
 /// Elements of a list that has any.

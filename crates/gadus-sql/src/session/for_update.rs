@@ -19,7 +19,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use gadus_base::RowId;
-use gadus_engine::{ROW_ID_COLUMN, Result, TableSchema, Transaction};
+use gadus_engine::{Mode, ROW_ID_COLUMN, Result, TableSchema, Transaction};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -94,12 +94,9 @@ impl Session {
         }
         if wish.skips {
             let enough = wish.limit.unwrap_or(usize::MAX);
-            ids = transaction.lock_free_rows(&schema, &ids, enough, wish.is_shared)?;
+            ids = transaction.lock_free_rows(&schema, &ids, enough, wish.mode)?;
         } else {
-            let locked = match wish.is_shared {
-                true => transaction.share_rows(&schema, &ids),
-                false => transaction.lock_rows(&schema, &ids),
-            };
+            let locked = transaction.lock_rows(&schema, &ids, wish.mode);
             locked.map_err(|error| if wish.waits { error } else { error.without_waiting() })?;
         }
         let all = query.limit_clause.is_none() && !wish.skips;
@@ -182,7 +179,7 @@ pub(super) fn refuse_nested_locks(statement: &Statement) -> Result<()> {
 struct Wish {
     /// Whose rows; else those of all tables.
     of: Option<ObjectName>,
-    is_shared: bool,
+    mode: Mode,
     waits: bool,
     skips: bool,
     limit: Option<usize>,
@@ -205,9 +202,12 @@ impl Wish {
         if skips && query.limit_clause.is_some() && limit.is_none() {
             return Err(unsupported("SKIP LOCKED with anything but a number after LIMIT"));
         }
-        let is_shared = lock.lock_type == LockType::Share;
+        let mode = match lock.lock_type {
+            LockType::Share => Mode::Shared,
+            LockType::Update => Mode::Exclusive,
+        };
         let (of, waits) = (lock.of.clone(), lock.nonblock.is_none());
-        Ok(Self { of, is_shared, waits, skips, limit })
+        Ok(Self { of, mode, waits, skips, limit })
     }
 
     /// Refuses a table that the query does not call so.

@@ -16,6 +16,7 @@ mod fork;
 mod frames;
 mod history;
 mod idle;
+mod kept_rows;
 mod lists;
 mod locks;
 mod many;
