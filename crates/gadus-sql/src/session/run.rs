@@ -10,8 +10,8 @@ use crate::compiled::{Compiled, Writes};
 use crate::error::{input, unsupported};
 use crate::kept::{Found, scalars};
 use crate::room::Roomy;
-use crate::shape::shape_of;
-use crate::statements::{Meter, charged};
+use crate::shape::{Shape, shape_of};
+use crate::statements::{Counted, Meter, charged};
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
     Analyze, DiscardObject, ObjectName, Statement, VacuumStatement,
@@ -35,8 +35,36 @@ pub(super) enum Source<'a> {
     Prepared(&'a Prepared),
 }
 
-impl Source<'_> {
-    fn text(&self) -> &str {
+/// A statement that is run, and what it is recognised by.
+struct Asked<'a> {
+    source: Source<'a>,
+    parameters: &'a [Value],
+    /// Its shape, where it has no parameters and is not its own shape.
+    lifted: Option<Shape>,
+}
+
+impl<'a> Asked<'a> {
+    fn new(source: Source<'a>, parameters: &'a [Value]) -> Self {
+        let lifted = if parameters.is_empty() { shape_of(source.text()) } else { None };
+        Self { source, parameters, lifted }
+    }
+
+    /// What may be compiled, and the values that it runs with.
+    fn shape(&self) -> Option<(&str, &[Value])> {
+        match &self.lifted {
+            Some(shape) => Some((&shape.text, &shape.literals)),
+            None if self.parameters.is_empty() => None,
+            None => Some((self.source.text(), self.parameters)),
+        }
+    }
+
+    fn counted(&self) -> Counted<'_> {
+        Counted { text: self.source.text(), shape: self.lifted.as_ref() }
+    }
+}
+
+impl<'a> Source<'a> {
+    fn text(self) -> &'a str {
         match self {
             Self::Text(text) => text,
             Self::Prepared(prepared) => &prepared.text,
@@ -61,15 +89,16 @@ impl Session {
     /// Runs a statement, and counts what it cost.
     pub(super) async fn run(&self, source: Source<'_>, parameters: &[Value]) -> Result<Outcome> {
         let meter = Meter::begin();
+        let asked = Asked::new(source, parameters);
         let outcome = {
-            let run = std::pin::pin!(self.run_uncounted(source, parameters));
+            let run = std::pin::pin!(self.run_uncounted(&asked));
             charged(meter.account(), run).await
         };
-        meter.end(&self.shared.statements, (source.text(), !parameters.is_empty()), outcome)
+        meter.end(&self.shared.statements, asked.counted(), outcome)
     }
 
     /// Runs a statement, again where it had to wait for others or where they were first.
-    async fn run_uncounted(&self, source: Source<'_>, parameters: &[Value]) -> Result<Outcome> {
+    async fn run_uncounted(&self, asked: &Asked<'_>) -> Result<Outcome> {
         // Before anything is waited for: in a forked child nobody is there to end it.
         self.engine.check_process()?;
         let state = &mut *self.state.lock().await;
@@ -77,7 +106,7 @@ impl Session {
         let mut conflicts = 0;
         let outcome = loop {
             let in_transaction = state.transaction.is_some();
-            let error = match self.attempt(state, source, parameters, &flag).await {
+            let error = match self.attempt(state, asked, &flag).await {
                 Ok(outcome) => break Ok(outcome),
                 Err(error) => error,
             };
@@ -99,22 +128,16 @@ impl Session {
         self.end_statement(state, outcome)
     }
 
-    async fn attempt(
-        &self,
-        state: &mut State,
-        source: Source<'_>,
-        parameters: &[Value],
-        flag: &Flag,
-    ) -> Result<Outcome> {
+    async fn attempt(&self, state: &mut State, asked: &Asked<'_>, flag: &Flag) -> Result<Outcome> {
+        let &Asked { source, parameters, .. } = asked;
         // What ends a transaction needs no newer snapshot, and must not fail for want of one.
         let refreshed = state.transaction.as_mut().map_or(Ok(()), Transaction::refresh);
-        let text = source.text();
         let mut again = false;
         if refreshed.is_ok() {
-            if let Some(outcome) = self.run_compiled(state, text, parameters, flag).await? {
+            if let Some(outcome) = self.run_compiled(state, asked, flag).await? {
                 return Ok(outcome);
             }
-            if let Some(outcome) = self.run_command(text)? {
+            if let Some(outcome) = self.run_command(source.text())? {
                 return Ok(outcome);
             }
             again = match self.run_kept(state, &source.shared_text(), parameters)? {
@@ -155,22 +178,10 @@ impl Session {
     async fn run_compiled(
         &self,
         state: &mut State,
-        text: &str,
-        parameters: &[Value],
+        asked: &Asked<'_>,
         flag: &Flag,
     ) -> Result<Option<Outcome>> {
-        let lifted;
-        let (shape, parameters) = if parameters.is_empty() {
-            match shape_of(text) {
-                Some(shape) => {
-                    lifted = shape;
-                    (lifted.text.as_str(), lifted.literals.as_slice())
-                }
-                None => return Ok(None),
-            }
-        } else {
-            (text, parameters)
-        };
+        let Some((shape, parameters)) = asked.shape() else { return Ok(None) };
         let engine = &self.engine;
         let snapshot = state.snapshot(engine)?;
         let compiled = self.shared.compiled.get(shape, parameters.len(), &snapshot);

@@ -5,7 +5,7 @@ use super::scanning::{ScanSharing, carried_out, modifies_many};
 use super::{Boxed, Cancel, Outcome, Session};
 use crate::error::is_for_alone;
 use crate::shape::shape_of;
-use crate::statements::{Meter, charged};
+use crate::statements::{Counted, Meter, charged};
 use crate::value::Value;
 use gadus_engine::Result;
 use std::sync::Arc;
@@ -83,8 +83,8 @@ impl Session {
             });
             match charged(meter.account(), answered).await.transpose() {
                 Some(outcome) => {
-                    let source = (text.as_str(), !parameters.is_empty());
-                    meter.end(&session.shared.statements, source, outcome)
+                    let counted = Counted { text: &text, shape: lifted.as_ref() };
+                    meter.end(&session.shared.statements, counted, outcome)
                 }
                 // It counts there.
                 None => session.execute(&text, &parameters).await,

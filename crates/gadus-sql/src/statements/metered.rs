@@ -1,6 +1,6 @@
 //! A statement under way: its time, its rows, and the account that it runs on.
 
-use super::{Cost, Statements, Totals};
+use super::{Cost, Counted, Statements, Totals};
 use crate::session::Outcome;
 use arrow::array::RecordBatch;
 use gadus_base::{Account, Instant, clock};
@@ -49,22 +49,20 @@ impl Meter {
     pub(crate) fn end(
         self,
         statements: &Statements,
-        (text, has_parameters): (&str, bool),
+        statement: Counted<'_>,
         outcome: Result<Outcome>,
     ) -> Result<Outcome> {
         let time = self.began.elapsed();
         let (totals, is_error, rows) = match outcome {
             Ok(Outcome::Rows(rows)) => {
-                let totals = statements.of(text, has_parameters);
+                let totals = statements.of(statement);
                 let cost = Cost { time, ..Cost::default() };
                 let metered = Metered { totals, account: self.account, cost, asked: None };
                 return Ok(Outcome::Rows(rows.metered(metered)));
             }
-            Ok(Outcome::Changed { rows, .. }) => {
-                (Some(statements.of(text, has_parameters)), false, rows)
-            }
-            Ok(Outcome::Done(_)) => (Some(statements.of(text, has_parameters)), false, 0),
-            Err(_) => (statements.find(text, has_parameters), true, 0),
+            Ok(Outcome::Changed { rows, .. }) => (Some(statements.of(statement)), false, rows),
+            Ok(Outcome::Done(_)) => (Some(statements.of(statement)), false, 0),
+            Err(_) => (statements.find(statement), true, 0),
         };
         if let Some(totals) = totals {
             totals.add(Cost { is_error, rows, time, ..Cost::default() }.on(&self.account));

@@ -12,9 +12,10 @@ mod text;
 pub(crate) use metered::{Meter, Metered, charged};
 pub(crate) use pool::{AccountedPool, task_of};
 
-use crate::shape::shape_of;
+use crate::shape::Shape;
 use gadus_base::IoBytes;
 use parking_lot::RwLock;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -81,35 +82,37 @@ pub(crate) struct ShapeCost {
 }
 
 impl Statements {
-    /// The totals of a text's shape, new where it comes for the first time.
-    pub(crate) fn of(&self, text: &str, has_parameters: bool) -> Arc<Totals> {
-        if let Some(totals) = self.known.read().texts.get(text) {
+    /// The totals of a statement's shape, new where it comes for the first time.
+    pub(crate) fn of(&self, statement: Counted<'_>) -> Arc<Totals> {
+        let is_own_shape = statement.is_own_shape();
+        if is_own_shape && let Some(totals) = self.known.read().texts.get(statement.text) {
             return totals.clone();
         }
-        let shape = Shape::of(text, has_parameters);
-        if !shape.is_constant
-            && let Some(totals) = self.known.read().shapes.get(shape.text.as_str())
+        let shown = statement.shown();
+        if !shown.is_constant
+            && let Some(totals) = self.known.read().shapes.get(&*shown.text)
         {
             return totals.clone();
         }
         let mut known = self.known.write();
-        let totals = known.shape(&shape.text);
-        if shape.is_constant && text.len() <= text::SHOWN_BYTES_MAX {
+        let totals = known.shape(&shown.text);
+        if shown.is_constant && statement.text.len() <= text::SHOWN_BYTES_MAX {
             if known.texts.len() >= TEXTS_MAX {
                 known.texts.clear();
             }
-            known.texts.insert(text.into(), totals.clone());
+            known.texts.insert(statement.text.into(), totals.clone());
         }
         totals
     }
 
     /// The same, where the shape has come before.
-    pub(crate) fn find(&self, text: &str, has_parameters: bool) -> Option<Arc<Totals>> {
-        if let Some(totals) = self.known.read().texts.get(text) {
+    pub(crate) fn find(&self, statement: Counted<'_>) -> Option<Arc<Totals>> {
+        if statement.is_own_shape()
+            && let Some(totals) = self.known.read().texts.get(statement.text)
+        {
             return Some(totals.clone());
         }
-        let shape = Shape::of(text, has_parameters);
-        self.known.read().shapes.get(shape.text.as_str()).cloned()
+        self.known.read().shapes.get(&*statement.shown().text).cloned()
     }
 
     /// All shapes; those that took most time first.
@@ -127,22 +130,36 @@ impl Statements {
     }
 }
 
+/// A statement to be counted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counted<'a> {
+    pub(crate) text: &'a str,
+    /// Its shape, where it has no parameters of its own and is not its own shape.
+    pub(crate) shape: Option<&'a Shape>,
+}
+
 /// A shape for people to read.
-struct Shape {
-    text: String,
+struct Shown<'a> {
+    text: Cow<'a, str>,
     /// Whether no other text has it, but for white space.
     is_constant: bool,
 }
 
-impl Shape {
-    fn of(text: &str, has_parameters: bool) -> Self {
-        match shape_of(text).filter(|_| !has_parameters) {
-            Some(shape) => {
-                Self { is_constant: shape.literals.is_empty(), text: text::shown(shape.text) }
-            }
+impl<'a> Counted<'a> {
+    /// Whether it may stand among those texts that are their own shape.
+    fn is_own_shape(self) -> bool {
+        self.shape.is_none_or(|shape| shape.literals.is_empty())
+    }
+
+    fn shown(self) -> Shown<'a> {
+        match self.shape {
+            Some(shape) => Shown {
+                is_constant: self.is_own_shape(),
+                text: text::shown(Cow::from(&shape.text)),
+            },
             None => {
-                let (folded, is_constant) = text::folded(text);
-                Self { text: text::shown(folded), is_constant }
+                let (folded, is_constant) = text::folded(self.text);
+                Shown { text: text::shown(Cow::from(folded)), is_constant }
             }
         }
     }

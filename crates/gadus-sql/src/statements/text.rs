@@ -2,6 +2,7 @@
 
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Bytes of a shape that are kept.
@@ -36,13 +37,14 @@ pub(super) fn folded(text: &str) -> (String, bool) {
 }
 
 /// So much of a shape as is kept.
-pub(super) fn shown(mut shape: String) -> String {
-    shape.truncate(shape.trim_end_matches([';', ' ']).len());
-    if shape.len() > SHOWN_BYTES_MAX {
-        shape.truncate(shape.floor_char_boundary(SHOWN_BYTES_MAX));
-        shape.push('…');
+pub(super) fn shown(shape: Cow<'_, str>) -> Cow<'_, str> {
+    let bytes = shape.trim_end_matches([';', ' ']).len();
+    let kept = shape.floor_char_boundary(bytes.min(SHOWN_BYTES_MAX));
+    if kept == shape.len() {
+        return shape;
     }
-    shape
+    let end = if bytes > SHOWN_BYTES_MAX { "…" } else { "" };
+    Cow::Owned(format!("{}{end}", &shape[..kept]))
 }
 
 /// What stands before the first value of a text, or what may be one.

@@ -2,8 +2,13 @@
 //!
 //! - Both servers are driven by the same programs: pgbench with its own tables and script, and psycopg.
 //! - A look-up through the server is compared with the same one in a process that has the file open.
+//! - Beside the latency of one client stands that of an echo: two threads that do nothing but wake each
+//!   other, which no server can be faster than. Where processors sleep deeply, it is most of the whole.
 
 use std::cell::RefCell;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -30,6 +35,7 @@ const OVERHEAD: Metric = Metric::lower("overhead_per_statement", "us");
 /// Rows of pgbench's accounts for each unit of its scale.
 const ACCOUNTS: u64 = 100_000;
 const POSTGRES: &str = "postgres";
+const ECHO: &str = "echo";
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  gadus bench wire --against postgres --json")]
@@ -98,8 +104,20 @@ pub(super) fn run(command: &Wire) -> Result<(), Failure> {
         let embedded = &embedded;
         entries.push(Entry::new(case, GADUS, move || overhead(server, embedded, seconds)));
     }
+    let time = Duration::from_secs(1);
+    entries.push(Entry::new("one client, TCP", ECHO, move || {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let one = TcpStream::connect(listener.local_addr()?)?;
+        let (other, _) = listener.accept()?;
+        one.set_nodelay(true)?;
+        other.set_nodelay(true)?;
+        echoed(one, other, time)
+    }));
+    entries.push(Entry::new("one client, Unix", ECHO, move || {
+        let (one, other) = UnixStream::pair()?;
+        echoed(one, other, time)
+    }));
     for (who, server) in servers.iter().skip(1) {
-        // What any server costs on this machine: two threads that wake each other.
         entries.push(Entry::new("one client, Unix", who, move || {
             Ok(vec![(LATENCY, server.select_only(1, seconds)?.latency_ms * 1e3)])
         }));
@@ -148,4 +166,30 @@ fn overhead(server: &Endpoint, embedded: &Embedded, seconds: u64) -> Result<Meas
     let own = embedded.look_up(Duration::from_secs(1))?;
     let through = server.select_only(1, seconds)?.latency_ms * 1e3;
     Ok(vec![(LATENCY, through), (OVERHEAD, through - own)])
+}
+
+/// The latency of a message that another thread sends back.
+fn echoed<S: Read + Write + Send + 'static>(
+    mut one: S,
+    mut other: S,
+    time: Duration,
+) -> Result<Measured, Failure> {
+    /// About what a look-up and its answer take.
+    const MESSAGE_BYTES: usize = 64;
+    // It ends when the first thread closes its socket.
+    let back = gadus_base::spawn("echo", move || {
+        let mut message = [0; MESSAGE_BYTES];
+        while other.read_exact(&mut message).and_then(|()| other.write_all(&message)).is_ok() {}
+    })?;
+    let mut message = [0; MESSAGE_BYTES];
+    let (started, mut count) = (clock().now(), 0);
+    while started.elapsed() < time {
+        one.write_all(&message)?;
+        one.read_exact(&mut message)?;
+        count += 1;
+    }
+    let latency = started.elapsed().as_secs_f64() * 1e6 / f64::from(count);
+    drop(one);
+    back.join().map_err(|_| Failure::message("the thread that echoes has panicked"))?;
+    Ok(vec![(LATENCY, latency)])
 }
