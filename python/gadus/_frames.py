@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def to_arrow(cursor: Cursor) -> pyarrow.Table:
     """The rows that are left; their memory is Gadus's own."""
-    return to_record_batches(cursor).read_all()
+    import pyarrow
+
+    return pyarrow.RecordBatchReader.from_stream(cursor._gather()).read_all()
 
 
 def to_record_batches(cursor: Cursor) -> pyarrow.RecordBatchReader:
@@ -38,7 +40,7 @@ def to_polars(cursor: Cursor) -> polars.DataFrame:
     """The rows that are left."""
     import polars
 
-    return polars.DataFrame(cursor)
+    return polars.DataFrame(cursor._gather())
 
 
 def to_numpy(cursor: Cursor) -> dict[str, numpy.ndarray[Any, Any]]:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, final, overload
 
 import numpy
 import pandas
@@ -52,6 +52,18 @@ class ProgrammingError(DatabaseError):
 class NotSupportedError(DatabaseError):
     """Not part of Gadus."""
 
+# What a connection has under the same names.
+_Warning: TypeAlias = Warning
+_Error: TypeAlias = Error
+_InterfaceError: TypeAlias = InterfaceError
+_DatabaseError: TypeAlias = DatabaseError
+_DataError: TypeAlias = DataError
+_OperationalError: TypeAlias = OperationalError
+_IntegrityError: TypeAlias = IntegrityError
+_InternalError: TypeAlias = InternalError
+_ProgrammingError: TypeAlias = ProgrammingError
+_NotSupportedError: TypeAlias = NotSupportedError
+
 def connect(
     path: str | os.PathLike[str] | None = None,
     *,
@@ -65,9 +77,20 @@ def connect(
     lock_folder: str | os.PathLike[str] | None = None,
 ) -> Connection: ...
 
+@final
 class Connection:
     """One line of statements to a database."""
 
+    Warning: type[_Warning]
+    Error: type[_Error]
+    InterfaceError: type[_InterfaceError]
+    DatabaseError: type[_DatabaseError]
+    DataError: type[_DataError]
+    OperationalError: type[_OperationalError]
+    IntegrityError: type[_IntegrityError]
+    InternalError: type[_InternalError]
+    ProgrammingError: type[_ProgrammingError]
+    NotSupportedError: type[_NotSupportedError]
     autocommit: bool
     progress_bar: bool
     @property
@@ -84,7 +107,7 @@ class Connection:
     @overload
     def execute_batch(
         self, statements: Iterable[_Statement], *, return_exceptions: bool
-    ) -> list[Cursor | Error]: ...
+    ) -> list[Cursor | _Error]: ...
     def submit(self, sql: str, params: _Params = None) -> Future[Cursor]: ...
     def cursor(self) -> Cursor: ...
     def duplicate(self) -> Connection: ...
@@ -105,6 +128,7 @@ class Connection:
         traceback: TracebackType | None,
     ) -> None: ...
 
+@final
 class Cursor:
     """Runs statements, and hands out their rows."""
 
@@ -122,6 +146,7 @@ class Cursor:
     def fetchone(self) -> tuple[Any, ...] | None: ...
     def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]: ...
     def fetchall(self) -> list[tuple[Any, ...]]: ...
+    def _gather(self) -> Any: ...
     def _peek(self, rows: int) -> list[tuple[Any, ...]]: ...
     def _repr_html_(self) -> str | None: ...
     def __iter__(self) -> Iterator[tuple[Any, ...]]: ...

@@ -246,3 +246,107 @@ def test_threads_share_connections_and_have_their_own(connection):
         thread.join()
     assert errors == []
     assert connection.execute("SELECT count(*) FROM t").fetchone() == (400,)
+
+
+def test_sets_are_all_or_none(connection: gadus.Connection):
+    connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY)")
+    connection.begin()
+    connection.execute("INSERT INTO t VALUES (7)")
+    with pytest.raises(gadus.IntegrityError):
+        connection.executemany("INSERT INTO t VALUES (?)", [[1], [2], [1]])
+    connection.commit()
+    assert connection.execute("SELECT id FROM t").fetchall() == [(7,)]
+
+
+def test_sets_are_apart_from_other_threads(connection: gadus.Connection):
+    """What another thread was told is committed stays, whatever becomes of the sets beside it."""
+    connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY)")
+    connection.execute("CREATE TABLE log (n INT)")
+
+    def many() -> None:
+        with pytest.raises(gadus.IntegrityError):
+            connection.executemany("INSERT INTO t VALUES (?)", [[n] for n in range(20_000)] + [[0]])
+
+    thread = threading.Thread(target=many)
+    thread.start()
+    count = 0
+    while thread.is_alive():
+        connection.execute("INSERT INTO log VALUES (1)")
+        count += 1
+    thread.join()
+    assert connection.execute("SELECT count(*) FROM log").fetchone() == (count,)
+    assert connection.execute("SELECT count(*) FROM t").fetchone() == (0,)
+
+
+def test_without_autocommit_everything_can_be_taken_back():
+    connection = gadus.connect(autocommit=False)
+    connection.execute("CREATE TABLE t (a INT)")
+    connection.commit()
+    for change in [
+        lambda: connection.executescript("INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)"),
+        lambda: connection.executemany("INSERT INTO t VALUES (?)", [[1], [2]]),
+        lambda: connection.execute_batch(["INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)"]),
+        lambda: connection.execute("/* first */ INSERT INTO t VALUES (1)"),
+        lambda: connection.submit("INSERT INTO t VALUES (1)").result(),
+    ]:
+        change()
+        connection.rollback()
+        assert connection.execute("SELECT count(*) FROM t").fetchone() == (0,)
+        connection.rollback()
+    # What was submitted before has its turn before.
+    future = connection.submit("INSERT INTO t VALUES (1)")
+    connection.rollback()
+    future.result()
+    assert connection.execute("SELECT count(*) FROM t").fetchone() == (0,)
+    connection.rollback()
+    connection.execute("/* no other */ BEGIN")
+    connection.rollback()
+    connection.execute("DISCARD ALL")
+    connection.close()
+
+
+def test_rows_that_were_broken_off_are_not_all(connection: gadus.Connection):
+    cursor = connection.execute(
+        "SELECT CAST(CASE WHEN value = 15000 THEN 'x' ELSE '1' END AS INT) FROM generate_series(1, 20000) s(value)"
+    )
+    with pytest.raises(gadus.Error):
+        cursor.fetchall()
+    with pytest.raises(gadus.OperationalError, match="broken off"):
+        cursor.fetchall()
+    with pytest.raises(gadus.OperationalError, match="broken off"):
+        cursor.arrow()
+
+
+def test_times_of_numpy(connection: gadus.Connection):
+    numpy = pytest.importorskip("numpy")
+    connection.execute("CREATE TABLE t (at TIMESTAMP)")
+    for unit in ["ns", "us", "s"]:
+        connection.execute("INSERT INTO t VALUES (?)", [numpy.datetime64("2024-01-02T03:04:05", unit)])
+    assert connection.execute("SELECT DISTINCT at FROM t").fetchall() == [(dt.datetime(2024, 1, 2, 3, 4, 5),)]
+    assert connection.execute("SELECT ?", [numpy.datetime64("NaT", "ns")]).fetchone() == (None,)
+    with pytest.raises(gadus.InterfaceError):
+        connection.execute("SELECT ?", [numpy.timedelta64(5, "ns")])
+
+
+def test_missing_values_of_pandas(connection: gadus.Connection):
+    pandas = pytest.importorskip("pandas")
+    assert connection.execute("SELECT ?, ?", [pandas.NaT, pandas.NA]).fetchone() == (None, None)
+
+
+def test_dates_beyond_python(connection: gadus.Connection):
+    with pytest.raises(gadus.DataError, match="9999"):
+        connection.execute("SELECT CAST(5000000 AS DATE)").fetchone()
+
+
+def test_every_error_has_a_kind(connection: gadus.Connection):
+    for statement, params in [("SELECT :a", {}), ("SELECT ?", [object()]), ("SELECT ?", b"x"), ("SELEC", None)]:
+        with pytest.raises(gadus.Error) as caught:
+            connection.execute(statement, params)
+        assert isinstance(caught.value.kind, str)
+
+
+def test_a_preview_knows_how_many_rows_there_are(connection: gadus.Connection):
+    cursor = connection.execute("SELECT 1 AS a UNION ALL SELECT 2")
+    assert "(2 rows)" in repr(cursor)
+    assert sorted(cursor.fetchall()) == [(1,), (2,)]
+

@@ -49,6 +49,7 @@ impl ProcessMark {
     /// This process.
     #[must_use]
     pub fn here() -> Self {
+        watch();
         Self(FORKS.load(Ordering::Relaxed))
     }
 

@@ -4,7 +4,7 @@
 
 use crate::errors::{misuse, wrong};
 use gadus::Rows;
-use gadus::arrow::array::{RecordBatch, RecordBatchReader};
+use gadus::arrow::array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use gadus::arrow::datatypes::SchemaRef;
 use gadus::arrow::error::ArrowError;
 use gadus::arrow::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
@@ -46,6 +46,34 @@ pub(crate) fn capsule(
     PyCapsule::new_with_value(py, stream, STREAM)
 }
 
+/// Rows that have all been read, for whoever reads Arrow streams.
+#[pyclass(module = "gadus", frozen)]
+pub(crate) struct Gathered {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+impl Gathered {
+    pub(crate) fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+        Self { schema, batches }
+    }
+}
+
+#[pymethods]
+impl Gathered {
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = self.batches.clone().into_iter().map(Ok);
+        let reader = RecordBatchIterator::new(batches, self.schema.clone());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
+    }
+}
+
 /// Rows as Arrow reads them.
 struct Leaving {
     first: Option<RecordBatch>,
@@ -59,8 +87,15 @@ impl Iterator for Leaving {
         if let Some(batch) = self.first.take() {
             return Some(Ok(batch));
         }
-        let batch = self.rows.next_batch();
-        batch.map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
+        let rows = &mut self.rows;
+        // Whoever asks may hold the interpreter's lock, which those who make the rows may want.
+        let batch = Python::try_attach(|py| py.detach(|| rows.next_batch()));
+        let batch = batch.unwrap_or_else(|| rows.next_batch());
+        // The text of an error goes to C, where it ends with a zero.
+        let failed = |error: gadus::Error| {
+            ArrowError::ComputeError(error.to_string().replace('\0', "\u{fffd}"))
+        };
+        batch.map_err(failed).transpose()
     }
 }
 

@@ -38,13 +38,35 @@ pub(crate) fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     // Scalars of numpy know the Python object that they are.
     if object.hasattr("dtype")? && object.hasattr("item")? {
-        let item = object.call_method0("item")?;
+        let item = of_numpy(object)?;
         if !item.get_type().is(object.get_type()) && !item.hasattr("dtype")? {
             return value(&item);
         }
     }
-    let name = object.get_type().name()?;
-    Err(misuse(format!("a parameter cannot be a {name}")))
+    match object.get_type().name()?.to_str()? {
+        // What pandas has where a value is missing.
+        "NAType" => Ok(Value::Null),
+        name => Err(misuse(format!("a parameter cannot be a {name}"))),
+    }
+}
+
+/// The Python object that a scalar of numpy is. Times of nanoseconds, which none is, are rounded down to
+/// microseconds.
+fn of_numpy<'py>(scalar: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let item = scalar.call_method0("item")?;
+    let kind = scalar.getattr("dtype")?.getattr("kind")?;
+    let is_time = kind.eq("M")? || kind.eq("m")?;
+    if !is_time || !item.is_instance_of::<PyInt>() {
+        return Ok(item);
+    }
+    if kind.eq("m")? {
+        return Err(misuse("a parameter cannot be a timedelta64"));
+    }
+    let item = scalar.call_method1("astype", ("datetime64[us]",))?.call_method0("item")?;
+    match item.is_instance_of::<PyInt>() {
+        true => Err(no_value(format!("{} lies outside of Python's years", scalar.str()?))),
+        false => Ok(item),
+    }
 }
 
 fn integer(value: &Bound<'_, PyInt>) -> PyResult<Value> {
@@ -62,6 +84,10 @@ fn time_or_number(object: &Bound<'_, PyAny>, classes: &Classes) -> PyResult<Opti
     let py = object.py();
     let is = |class: &Py<PyAny>| object.is_instance(class.bind(py));
     Ok(Some(if is(&classes.datetime)? {
+        // A datetime as well, and none.
+        if object.get_type().name()?.to_str()? == "NaTType" {
+            return Ok(Some(Value::Null));
+        }
         let aware = !object.getattr("tzinfo")?.is_none();
         let epoch = if aware { &classes.epoch_utc } else { &classes.epoch };
         let microseconds = microseconds(&object.sub(epoch.bind(py))?)?;

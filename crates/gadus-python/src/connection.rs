@@ -9,10 +9,10 @@ use crate::errors::{exception, misuse, wrong};
 use crate::frames::{NamedFrames, register};
 use crate::interrupts::{Watched, interruptible};
 use crate::outstanding;
-use gadus::{Database, ErrorKind, Outcome, Result, Value};
+use gadus::{Database, ErrorKind, Outcome, Value};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyDict, PyList, PyMapping, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyMapping, PyString};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,6 @@ const NAMED_STATEMENTS_MAX: usize = 1_024;
 #[pyclass(module = "gadus", frozen)]
 pub(crate) struct Connection {
     open: Mutex<Option<Open>>,
-    autocommit: AtomicBool,
     progress_bar: AtomicBool,
     /// The names of the parameters of statements that were run with names.
     names: Mutex<HashMap<String, Arc<[String]>>>,
@@ -101,23 +100,23 @@ impl Connection {
 
     /// Another connection to the same open database.
     fn duplicate(&self, py: Python<'_>) -> PyResult<Self> {
-        let database = self.open(py)?.database;
-        Ok(Self::new(database, self.autocommit(), self.progress_bar()))
+        let Open { database, connection } = self.open(py)?;
+        Ok(Self::new(database, connection.autocommit(), self.progress_bar()))
     }
 
     /// Begins a transaction.
     fn begin(&self, py: Python<'_>) -> PyResult<()> {
-        self.control(py, "BEGIN", |_| true)
+        self.control(py, |connection| connection.execute("BEGIN", &[]).map(|_| ()))
     }
 
     /// Commits the open transaction; nothing where none is open.
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
-        self.control(py, "COMMIT", gadus::Connection::in_transaction)
+        self.control(py, |connection| connection.commit().map(|_| ()))
     }
 
     /// Takes back what the open transaction has changed; nothing where none is open.
     fn rollback(&self, py: Python<'_>) -> PyResult<()> {
-        self.control(py, "ROLLBACK", gadus::Connection::in_transaction)
+        self.control(py, |connection| connection.rollback().map(|_| ()))
     }
 
     /// Closes the connection; an open transaction is rolled back. The database is closed with its last
@@ -153,7 +152,7 @@ impl Connection {
         let open = self.open(py)?;
         let (_, batches) = crate::frames::batches(data)?
             .ok_or_else(|| misuse("rows to append are Arrow data or a data frame"))?;
-        self.begin_where_asked(py, &open.connection, "INSERT")?;
+        self.begin_where_asked(py, &open.connection)?;
         let connection = &open.connection;
         let appended = interruptible(py, &self.watched(connection), || {
             let mut appender = connection.appender(table)?;
@@ -173,13 +172,14 @@ impl Connection {
 
     /// Whether each statement outside a transaction commits what it did.
     #[getter]
-    fn autocommit(&self) -> bool {
-        self.autocommit.load(Ordering::Relaxed)
+    fn autocommit(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.open(py)?.connection.autocommit())
     }
 
     #[setter]
-    fn set_autocommit(&self, autocommit: bool) {
-        self.autocommit.store(autocommit, Ordering::Relaxed);
+    fn set_autocommit(&self, py: Python<'_>, autocommit: bool) -> PyResult<()> {
+        self.open(py)?.connection.set_autocommit(autocommit);
+        Ok(())
     }
 
     /// Whether a statement that takes long shows how far it has come.
@@ -230,9 +230,9 @@ impl Connection {
 impl Connection {
     pub(crate) fn new(database: Database, autocommit: bool, progress_bar: bool) -> Self {
         let connection = Arc::new(database.connect());
+        connection.set_autocommit(autocommit);
         Self {
             open: Mutex::new(Some(Open { database, connection })),
-            autocommit: AtomicBool::new(autocommit),
             progress_bar: AtomicBool::new(progress_bar),
             names: Mutex::default(),
         }
@@ -258,7 +258,6 @@ impl Connection {
     ) -> PyResult<Outcome> {
         let connection = self.open(py)?.connection;
         let values = self.values(&connection, py, sql, params)?;
-        self.begin_where_asked(py, &connection, sql)?;
         let run = || interruptible(py, &self.watched(&connection), || connection.run(sql, &values));
         let outcome = match run()? {
             Err(error)
@@ -286,12 +285,8 @@ impl Connection {
         let connection = self.open(py)?.connection;
         let sets = sets.try_iter()?.map(|set| self.values(&connection, py, sql, Some(&set?)));
         let sets = sets.collect::<PyResult<Vec<_>>>()?;
-        self.begin_where_asked(py, &connection, sql)?;
         let changed = interruptible(py, &self.watched(&connection), || {
-            in_transaction(&connection, || {
-                let statement = connection.prepare(sql)?;
-                sets.iter().map(|values| statement.execute(values)).sum()
-            })
+            connection.prepare(sql)?.execute_each(&sets)
         })?;
         changed.map_err(|error| exception(py, &error))
     }
@@ -307,6 +302,9 @@ impl Connection {
         let Some(params) = params.filter(|params| !params.is_none()) else { return Ok(Vec::new()) };
         if params.is_instance_of::<PyString>() {
             return Err(wrong("parameters are a sequence or a mapping, not a text: write (text,)"));
+        }
+        if params.is_instance_of::<PyBytes>() || params.is_instance_of::<PyByteArray>() {
+            return Err(wrong("parameters are a sequence or a mapping, not bytes: write (bytes,)"));
         }
         let is_mapping = params.is_instance_of::<PyDict>() || params.cast::<PyMapping>().is_ok();
         if !is_mapping {
@@ -342,21 +340,9 @@ impl Connection {
         Ok(names)
     }
 
-    /// Begins a transaction before a statement, unless each commits by itself or it begins or ends one.
-    pub(crate) fn begin_where_asked(
-        &self,
-        py: Python<'_>,
-        connection: &gadus::Connection,
-        sql: &str,
-    ) -> PyResult<()> {
-        const ALONE: [&str; 9] =
-            ["begin", "start", "commit", "end", "rollback", "abort", "set", "show", "checkpoint"];
-        if self.autocommit() || connection.in_transaction() {
-            return Ok(());
-        }
-        let word = sql.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next();
-        let is_alone = |word: &str| ALONE.iter().any(|alone| word.eq_ignore_ascii_case(alone));
-        if word.is_some_and(is_alone) {
+    /// Begins a transaction before rows are appended, where none is open and nothing commits by itself.
+    fn begin_where_asked(&self, py: Python<'_>, connection: &gadus::Connection) -> PyResult<()> {
+        if connection.autocommit() || connection.in_transaction() {
             return Ok(());
         }
         let begun = py.detach(|| connection.execute("BEGIN", &[]));
@@ -366,31 +352,10 @@ impl Connection {
     fn control(
         &self,
         py: Python<'_>,
-        statement: &str,
-        when: impl FnOnce(&gadus::Connection) -> bool,
+        control: impl FnOnce(&gadus::Connection) -> gadus::Result<()> + Send,
     ) -> PyResult<()> {
         let connection = self.open(py)?.connection;
-        if !when(&connection) {
-            return Ok(());
-        }
-        let done =
-            interruptible(py, &self.watched(&connection), || connection.execute(statement, &[]))?;
-        done.map(|_| ()).map_err(|error| exception(py, &error))
+        let done = interruptible(py, &self.watched(&connection), || control(&connection))?;
+        done.map_err(|error| exception(py, &error))
     }
-}
-
-/// Does something in a transaction of its own, unless one is open.
-fn in_transaction<T>(
-    connection: &gadus::Connection,
-    work: impl FnOnce() -> Result<T>,
-) -> Result<T> {
-    if connection.in_transaction() {
-        return work();
-    }
-    connection.execute("BEGIN", &[])?;
-    let done = work().and_then(|done| connection.execute("COMMIT", &[]).map(|_| done));
-    if done.is_err() && connection.in_transaction() {
-        connection.execute("ROLLBACK", &[])?;
-    }
-    done
 }

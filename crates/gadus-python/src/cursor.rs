@@ -3,7 +3,7 @@
 //! - Rows are made as they are fetched, and become Python objects some hundred at a time. What was not
 //!   fetched as objects can still leave as Arrow data.
 
-use crate::batches::capsule;
+use crate::batches::{Gathered, capsule};
 use crate::connection::Connection;
 use crate::description::description;
 use crate::errors::misuse;
@@ -91,6 +91,13 @@ impl Cursor {
         self.fetch(py, |fetching| fetching.peek(py, rows))
     }
 
+    /// The rows that are left, all read, as something that has an Arrow stream.
+    fn _gather(&self, py: Python<'_>) -> PyResult<Gathered> {
+        let gathered = self.fetch(py, |fetching| fetching.gather(py))?;
+        self.lock(py).rows = Given::Nothing;
+        Ok(gathered)
+    }
+
     /// A preview of the rows.
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         if !matches!(slf.get().lock(slf.py()).rows, Given::Rows(_)) {
@@ -126,7 +133,7 @@ impl Cursor {
         let _ = requested_schema;
         let rows = self.take(py)?;
         self.lock(py).rows = Given::Nothing;
-        let (first, rows) = rows.rest();
+        let (first, rows) = rows.rest()?;
         capsule(py, first, rows)
     }
 

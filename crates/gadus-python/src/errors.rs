@@ -42,7 +42,8 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         py.get_type::<Connection>().setattr(name, &class)?;
         module.add(name, class)?;
     }
-    Ok(())
+    // Of those that the database has not seen.
+    py.get_type::<classes::Error>().setattr("kind", "Input")
 }
 
 /// The exception of a database that cannot be opened: a file that is not there is no mistake of a text.
@@ -87,6 +88,11 @@ pub(crate) fn misuse(text: impl Into<String>) -> PyErr {
 /// A statement or its parameters are wrong.
 pub(crate) fn wrong(text: impl Into<String>) -> PyErr {
     classes::ProgrammingError::new_err(text.into())
+}
+
+/// What was begun cannot go on.
+pub(crate) fn no_more(text: impl Into<String>) -> PyErr {
+    classes::OperationalError::new_err(text.into())
 }
 
 /// A value that no type holds.

@@ -150,7 +150,10 @@ fn nested_or_time<'py>(
         DataType::Date32 => {
             let days = array.as_primitive::<Date32Type>();
             let date = classes.date.bind(py).getattr("fromordinal")?;
-            made(py, array, |row| date.call1((days.value(row).saturating_add(EPOCH_ORDINAL),)))
+            made(py, array, |row| {
+                let date = date.call1((days.value(row).saturating_add(EPOCH_ORDINAL),));
+                date.map_err(|_| beyond("a date", days.value_as_date(row)))
+            })
         }
         DataType::Time64(TimeUnit::Microsecond) => {
             let times = array.as_primitive::<Time64MicrosecondType>();
@@ -159,7 +162,11 @@ fn nested_or_time<'py>(
         DataType::Timestamp(TimeUnit::Microsecond, zone) => {
             let epoch = if zone.is_some() { &classes.epoch_utc } else { &classes.epoch };
             let times = array.as_primitive::<TimestampMicrosecondType>();
-            made(py, array, |row| epoch.bind(py).add(delta(py, times.value(row), classes)?))
+            made(py, array, |row| {
+                let time = delta(py, times.value(row), classes);
+                let time = time.and_then(|delta| epoch.bind(py).add(delta));
+                time.map_err(|_| beyond("a timestamp", times.value_as_datetime(row)))
+            })
         }
         DataType::Duration(TimeUnit::Microsecond) => {
             let times = array.as_primitive::<DurationMicrosecondType>();
@@ -275,4 +282,10 @@ fn time_of_day<'py>(
     let (seconds, rest) = (microseconds / 1_000_000, microseconds % 1_000_000);
     let parts = (seconds / 3_600, seconds / 60 % 60, seconds % 60, rest);
     classes.time.bind(py).call1(parts)
+}
+
+/// A value for which Python has no object.
+fn beyond(what: &str, value: Option<impl std::fmt::Display>) -> PyErr {
+    let value = value.map_or_else(String::new, |value| format!(" {value}"));
+    no_value(format!("{what}{value} lies outside of Python's years 1 to 9999"))
 }

@@ -23,9 +23,6 @@ pub(crate) fn execute_batch<'py>(
         let values = connection.get().values(&open, py, &sql, params.as_ref())?;
         texts.push((sql, values));
     }
-    for (sql, _) in &texts {
-        connection.get().begin_where_asked(py, &open, sql)?;
-    }
     let outcomes = interruptible(py, &connection.get().watched(&open), || {
         let statements = texts.iter().map(|(sql, values)| (sql.as_str(), values.as_slice()));
         Ok(open.execute_many(statements))
@@ -52,8 +49,6 @@ pub(crate) fn submit<'py>(
     let py = connection.py();
     let open = connection.get().open(py)?.connection;
     let values = connection.get().values(&open, py, sql, params)?;
-    // In a transaction it is carried out there, not in a shared scan, which would commit it.
-    connection.get().begin_where_asked(py, &open, sql)?;
     let future = FUTURE.import(py, "concurrent.futures", "Future")?.call0()?;
     let (told, owner) = (future.clone().unbind(), connection.clone().unbind());
     let begun = py.detach(|| {

@@ -69,10 +69,8 @@ impl Connection {
         if let Some(answer) = self.session.submit(sql, params) {
             return Pending::new(async move { answer.await.map(Outcome::from) });
         }
-        let (session, sql, params) = (self.session.clone(), sql.to_owned(), params.to_vec());
-        Pending::new(runtime::detach(async move {
-            session.execute(&sql, &params).await.map(Outcome::from)
-        }))
+        let answer = self.session.enter(sql.to_owned(), params.to_vec());
+        Pending::new(runtime::detach(async move { answer.await.map(Outcome::from) }))
     }
 
     /// Runs statements of any kind, all of them outstanding at once; returns what each gave, in their
@@ -85,11 +83,39 @@ impl Connection {
         statements: impl IntoIterator<Item = (&'a str, &'a [Value])>,
     ) -> Vec<Result<Outcome>> {
         let statements = statements.into_iter();
-        if self.in_transaction() {
+        if self.in_transaction() || !self.autocommit() {
             return statements.map(|(sql, params)| self.run(sql, params)).collect();
         }
         let pending = statements.map(|(sql, params)| self.submit(sql, params)).collect::<Vec<_>>();
         pending.into_iter().map(Pending::wait).collect()
+    }
+
+    /// Commits the open transaction, where one is; says whether one was.
+    ///
+    /// # Errors
+    /// Those of the commit.
+    pub fn commit(&self) -> Result<bool> {
+        runtime::wait(self.session.end_transaction(true))
+    }
+
+    /// Takes back what the open transaction has changed, where one is; says whether one was.
+    ///
+    /// # Errors
+    /// Those of the session: that it was ended.
+    pub fn rollback(&self) -> Result<bool> {
+        runtime::wait(self.session.end_transaction(false))
+    }
+
+    /// Whether each statement outside transactions commits by itself, as it does at first; else it begins a
+    /// transaction, which stays open until COMMIT or ROLLBACK.
+    pub fn set_autocommit(&self, autocommit: bool) {
+        self.session.set_autocommit(autocommit);
+    }
+
+    /// See [`Connection::set_autocommit`].
+    #[must_use]
+    pub fn autocommit(&self) -> bool {
+        self.session.autocommit()
     }
 
     /// Runs one statement to its end; returns how many rows it changed, or gave.

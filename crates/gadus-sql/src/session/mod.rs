@@ -5,6 +5,7 @@
 //!   commit changed the rows that it changed.
 //! - Results are streams that hold a snapshot, not the session.
 
+mod asked;
 mod asking;
 mod cancel;
 mod chains;
@@ -13,6 +14,7 @@ mod copy;
 mod deadlines;
 mod define;
 mod describe;
+mod each;
 mod end;
 mod files;
 mod for_update;
@@ -37,6 +39,7 @@ mod transact;
 mod users;
 mod variables;
 
+use asked::Source;
 pub(crate) use asking::Asking;
 pub(crate) use cancel::Cancel;
 pub use describe::Description;
@@ -47,7 +50,6 @@ pub use known::{Setting, SettingScope, settings};
 pub(crate) use modify::{column_index, folded, table_name};
 pub(crate) use parse::parse;
 pub use reach::{FileAccess, Granted};
-use run::Source;
 pub use users::is_hidden;
 pub(crate) use users::names as user_names;
 pub use variables::{POSTGRES_VERSION, Reported};
@@ -110,6 +112,8 @@ pub struct Session {
     progress: Arc<Progress>,
     frames: parking_lot::Mutex<Arc<Frames>>,
     files: FileAccess,
+    /// See [`Session::set_autocommit`].
+    autocommit: AtomicBool,
 }
 
 /// How a session begins.
@@ -216,7 +220,20 @@ impl Sql {
         let (outside, locker, cancel, ended) = Default::default();
         let (progress, frames) = Default::default();
         let engine = shared.engine.for_connection();
-        Session { shared, engine, state, outside, locker, cancel, ended, progress, frames, files }
+        let autocommit = AtomicBool::new(true);
+        Session {
+            shared,
+            engine,
+            state,
+            outside,
+            locker,
+            cancel,
+            ended,
+            progress,
+            frames,
+            files,
+            autocommit,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! From text to the part that runs it.
 
+use super::asked::{Asked, Source};
 use super::cancel::Flag;
 use super::for_update::refuse_nested_locks;
 use super::modify::target;
@@ -8,16 +9,16 @@ use super::transact::transact;
 use super::{Outcome, Prepared, Session, State};
 use crate::compiled::{Compiled, Writes};
 use crate::error::{input, unsupported};
-use crate::kept::{Found, scalars};
+use crate::kept::{Found, KEPT_TEXT_BYTES_MAX, scalars};
 use crate::room::Roomy;
-use crate::shape::{Shape, shape_of};
-use crate::statements::{Counted, Meter, charged};
+use crate::statements::{Meter, charged};
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
-    Analyze, DiscardObject, ObjectName, Statement, VacuumStatement,
+    Analyze, CloseCursor, DiscardObject, ObjectName, Statement, VacuumStatement,
 };
 use gadus_engine::{Autocommit, ErrorKind, Result, Transaction};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// What became of a statement that might have a kept plan.
 enum Kept {
@@ -28,85 +29,68 @@ enum Kept {
     },
 }
 
-/// A statement as the caller gives it.
-#[derive(Clone, Copy)]
-pub(super) enum Source<'a> {
-    Text(&'a str),
-    Prepared(&'a Prepared),
-}
-
-/// A statement that is run, and what it is recognised by.
-struct Asked<'a> {
-    source: Source<'a>,
-    parameters: &'a [Value],
-    /// Its shape, where it has no parameters and is not its own shape.
-    lifted: Option<Shape>,
-}
-
-impl<'a> Asked<'a> {
-    fn new(source: Source<'a>, parameters: &'a [Value]) -> Self {
-        let lifted = if parameters.is_empty() { shape_of(source.text()) } else { None };
-        Self { source, parameters, lifted }
-    }
-
-    /// What may be compiled, and the values that it runs with.
-    fn shape(&self) -> Option<(&str, &[Value])> {
-        match &self.lifted {
-            Some(shape) => Some((&shape.text, &shape.literals)),
-            None if self.parameters.is_empty() => None,
-            None => Some((self.source.text(), self.parameters)),
-        }
-    }
-
-    fn counted(&self) -> Counted<'_> {
-        Counted { text: self.source.text(), shape: self.lifted.as_ref() }
-    }
-}
-
-impl<'a> Source<'a> {
-    fn text(self) -> &'a str {
-        match self {
-            Self::Text(text) => text,
-            Self::Prepared(prepared) => &prepared.text,
-        }
-    }
-
-    fn shared_text(&self) -> Arc<str> {
-        match self {
-            Self::Text(text) => Arc::from(*text),
-            Self::Prepared(prepared) => prepared.text.clone(),
-        }
-    }
-}
-
 /// How often a statement is run again after a conflict. Each time another commit has made progress.
 const CONFLICT_RETRIES_MAX: usize = 100;
-
-/// Texts longer than this are not remembered: many of them would fill the memory.
-const KEPT_TEXT_BYTES_MAX: usize = 16 << 10;
 
 impl Session {
     /// Runs a statement, and counts what it cost.
     pub(super) async fn run(&self, source: Source<'_>, parameters: &[Value]) -> Result<Outcome> {
         let meter = Meter::begin();
+        // Before anything is waited for: in a forked child nobody is there to end it.
+        self.engine.check_process()?;
+        let state = &mut *self.state.lock().await;
+        self.run_in_turn(state, meter, source, parameters).await
+    }
+
+    /// Runs a statement whose turn it is in the session, and counts what it cost.
+    pub(super) async fn run_in_turn(
+        &self,
+        state: &mut State,
+        meter: Meter,
+        source: Source<'_>,
+        parameters: &[Value],
+    ) -> Result<Outcome> {
         let asked = Asked::new(source, parameters);
         let outcome = {
-            let run = std::pin::pin!(self.run_uncounted(&asked));
+            let run = std::pin::pin!(self.run_uncounted(state, &asked));
             charged(meter.account(), run).await
         };
         meter.end(&self.shared.statements, asked.counted(), outcome)
     }
 
-    /// Runs a statement, again where it had to wait for others or where they were first.
-    async fn run_uncounted(&self, asked: &Asked<'_>) -> Result<Outcome> {
-        // Before anything is waited for: in a forked child nobody is there to end it.
-        self.engine.check_process()?;
-        let state = &mut *self.state.lock().await;
+    async fn run_uncounted(&self, state: &mut State, asked: &Asked<'_>) -> Result<Outcome> {
         let flag = self.begin_statement(state)?;
+        let begun = match self.autocommit.load(Ordering::Relaxed) {
+            true => Ok(()),
+            false => self.begin_before(state, asked.source),
+        };
+        let outcome = match begun {
+            Ok(()) => self.run_until_done(state, asked, &flag).await,
+            Err(error) => Err(error),
+        };
+        self.end_statement(state, outcome)
+    }
+
+    /// Begins the transaction that a statement is to be part of, where it is not to commit by itself.
+    fn begin_before(&self, state: &mut State, source: Source<'_>) -> Result<()> {
+        match source {
+            Source::Prepared(prepared) => self.begin_implicit(state, prepared),
+            Source::Text(text) if is_checkpoint(text) => Ok(()),
+            Source::Text(text) => self.begin_implicit(state, &parse(text)?),
+        }
+    }
+
+    /// Runs a statement, again where it had to wait for others or where they were first.
+    pub(super) async fn run_until_done(
+        &self,
+        state: &mut State,
+        asked: &Asked<'_>,
+        flag: &Flag,
+    ) -> Result<Outcome> {
         let mut conflicts = 0;
         let outcome = loop {
             let in_transaction = state.transaction.is_some();
-            let error = match self.attempt(state, asked, &flag).await {
+            let error = match self.attempt(state, asked, flag).await {
                 Ok(outcome) => break Ok(outcome),
                 Err(error) => error,
             };
@@ -116,16 +100,15 @@ impl Session {
                 conflicts += 1;
                 continue;
             }
-            if let Err(error) = self.wait_for_lock(state, &flag, error) {
+            if let Err(error) = self.wait_for_lock(state, flag, error) {
                 break Err(error);
             }
         };
         // What looks at the flag by itself does not know why it is set.
-        let outcome = outcome.map_err(|error| match error.kind() {
+        outcome.map_err(|error| match error.kind() {
             ErrorKind::Cancelled if flag.is_set() => flag.reason(),
             _ => error,
-        });
-        self.end_statement(state, outcome)
+        })
     }
 
     async fn attempt(&self, state: &mut State, asked: &Asked<'_>, flag: &Flag) -> Result<Outcome> {
@@ -234,8 +217,7 @@ impl Session {
 
     /// Statements that the parser does not know.
     fn run_command(&self, text: &str) -> Result<Option<Outcome>> {
-        let word = text.trim().trim_end_matches(';').trim_end();
-        if word.eq_ignore_ascii_case("checkpoint") {
+        if is_checkpoint(text) {
             self.engine.checkpoint()?;
             return Ok(Some(Outcome::Done("CHECKPOINT")));
         }
@@ -342,12 +324,19 @@ impl Session {
                 self.refuse_unknown(state, table_name.as_ref())?;
                 Ok(Outcome::Done("ANALYZE"))
             }
+            // There are no cursors but portals, and no notifications.
+            Statement::Close { cursor: CloseCursor::All } => Ok(Outcome::Done("CLOSE CURSOR ALL")),
+            Statement::UNLISTEN { .. } => Ok(Outcome::Done("UNLISTEN")),
             Statement::Lock(lock) => super::lock_tables::lock_tables(state, lock),
             Statement::ShowVariable { variable } => self.show(state, variable),
             _ => return Ok(None),
         };
         done.map(Some)
     }
+}
+
+fn is_checkpoint(text: &str) -> bool {
+    text.trim().trim_end_matches(';').trim_end().eq_ignore_ascii_case("checkpoint")
 }
 
 /// Whether a text begins as queries do.

@@ -1,5 +1,6 @@
 //! Statements that are begun, and answered later: thousands of them from one thread.
 
+use super::asked::Source;
 use super::cancel::Flag;
 use super::scanning::{ScanSharing, carried_out, modifies_many};
 use super::{Boxed, Cancel, Outcome, Session};
@@ -7,6 +8,7 @@ use crate::error::is_for_alone;
 use crate::shape::shape_of;
 use crate::statements::{Counted, Meter, charged};
 use crate::value::Value;
+use futures::FutureExt;
 use gadus_engine::Result;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -32,6 +34,43 @@ impl Session {
         })
     }
 
+    /// Commits the transaction that is open when the session's statements so far have run, or rolls it back;
+    /// says whether there was one.
+    pub fn end_transaction(&self, commits: bool) -> Boxed<'_, bool> {
+        Box::pin(async move {
+            let meter = Meter::begin();
+            self.engine.check_process()?;
+            let state = &mut *self.state.lock().await;
+            if state.transaction.is_none() {
+                return Ok(false);
+            }
+            let text = if commits { "COMMIT" } else { "ROLLBACK" };
+            self.run_in_turn(state, meter, Source::Text(text), &[]).await.map(|_| true)
+        })
+    }
+
+    /// Takes a statement's turn among those of the session now, and runs it when that has come, on whatever
+    /// awaits it: what the session is told later comes later.
+    pub fn enter(
+        self: &Arc<Self>,
+        text: String,
+        parameters: Vec<Value>,
+    ) -> Boxed<'static, Outcome> {
+        let meter = Meter::begin();
+        let mut turn = Box::pin(self.state.clone().lock_owned());
+        // Whoever has been polled stands in the queue.
+        let taken = turn.as_mut().now_or_never();
+        let session = self.clone();
+        Box::pin(async move {
+            session.engine.check_process()?;
+            let mut state = match taken {
+                Some(state) => state,
+                None => turn.await,
+            };
+            session.run_in_turn(&mut state, meter, Source::Text(&text), &parameters).await
+        })
+    }
+
     fn try_submit(
         self: &Arc<Self>,
         text: &str,
@@ -42,7 +81,11 @@ impl Session {
         let outside = *self.outside.lock();
         // One that was ended says so when it runs a statement.
         let is_ended = self.ended.load(Ordering::SeqCst);
-        if outside.in_transaction || outside.scan_sharing == ScanSharing::Never || is_ended {
+        if outside.in_transaction
+            || !self.autocommit()
+            || outside.scan_sharing == ScanSharing::Never
+            || is_ended
+        {
             return Ok(None);
         }
         let lifted = if parameters.is_empty() { shape_of(text) } else { None };

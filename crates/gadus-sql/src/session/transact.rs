@@ -1,11 +1,12 @@
 //! Transactions: BEGIN, COMMIT, ROLLBACK and savepoints.
 
-use super::{Outcome, Session, State};
+use super::{Outcome, Prepared, Session, State, StatementKind};
 use crate::error::{input, unsupported};
 use datafusion::sql::sqlparser::ast::{
     Statement, TransactionAccessMode as Access, TransactionIsolationLevel as Level, TransactionMode,
 };
 use gadus_engine::{ErrorKind, Isolation, Reason, Result, Transaction};
+use std::sync::atomic::Ordering;
 
 /// Runs a statement that begins, ends or marks a transaction; none where it is another.
 pub(super) fn transact(
@@ -17,9 +18,7 @@ pub(super) fn transact(
         Statement::StartTransaction { modes, .. } => begin(session, state, modes)?,
         Statement::Commit { .. } => commit(state)?,
         Statement::Rollback { savepoint: None, .. } => {
-            state.savepoints.clear();
-            state.transaction = None;
-            state.variables.end_transaction();
+            roll_back(state);
             Outcome::Done("ROLLBACK")
         }
         Statement::Rollback { savepoint: Some(name), .. } => roll_back_to(state, &name.value)?,
@@ -38,7 +37,46 @@ pub(super) fn transact(
     Ok(Some(outcome))
 }
 
-fn begin(session: &Session, state: &mut State, modes: &[TransactionMode]) -> Result<Outcome> {
+impl Session {
+    /// Whether each statement outside transactions commits by itself, as it does at first; else it begins a
+    /// transaction, which stays open.
+    pub fn set_autocommit(&self, autocommit: bool) {
+        self.autocommit.store(autocommit, Ordering::Relaxed);
+    }
+
+    /// See [`Session::set_autocommit`].
+    #[must_use]
+    pub fn autocommit(&self) -> bool {
+        self.autocommit.load(Ordering::Relaxed)
+    }
+
+    /// Begins the transaction that a statement is to be part of, where it is not to commit by itself, and does
+    /// not begin or end one.
+    pub(super) fn begin_implicit(&self, state: &mut State, prepared: &Prepared) -> Result<()> {
+        use StatementKind as Kind;
+        let is_apart = matches!(
+            prepared.kind(),
+            Kind::Begin | Kind::Commit | Kind::Rollback | Kind::Set | Kind::Show | Kind::Deallocate
+        );
+        if self.autocommit() || state.transaction.is_some() || is_apart {
+            return Ok(());
+        }
+        begin(self, state, &[]).map(|_| ())
+    }
+}
+
+/// Takes back what the transaction has changed.
+pub(super) fn roll_back(state: &mut State) {
+    state.savepoints.clear();
+    state.transaction = None;
+    state.variables.end_transaction();
+}
+
+pub(super) fn begin(
+    session: &Session,
+    state: &mut State,
+    modes: &[TransactionMode],
+) -> Result<Outcome> {
     if state.transaction.is_some() {
         let message = "a transaction is open already: COMMIT or ROLLBACK it first";
         return Err(input(message).because(Reason::OpenTransaction));
@@ -80,7 +118,7 @@ pub(super) fn modes_of(modes: &[TransactionMode]) -> Result<Modes> {
     Ok(said)
 }
 
-fn commit(state: &mut State) -> Result<Outcome> {
+pub(super) fn commit(state: &mut State) -> Result<Outcome> {
     state.savepoints.clear();
     state.variables.end_transaction();
     match state.transaction.take() {
