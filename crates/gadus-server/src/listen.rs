@@ -1,6 +1,7 @@
 //! Where a server listens: TCP addresses and Unix sockets.
 
 use crate::protocol::Socket;
+use socket2::{SockRef, TcpKeepalive};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -9,10 +10,17 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 use tokio::net::{TcpListener, UnixListener};
 
 /// The port in the name of a socket in a folder, as PostgreSQL's clients look for it.
 const PORT: u16 = 5432;
+
+/// A client that has been silent for so long is asked by the system whether it is there,
+const IDLE: Duration = Duration::from_mins(2);
+
+/// then so often, five times.
+const PROBES: Duration = Duration::from_secs(10);
 
 /// A place to listen at: `127.0.0.1:5433`, `localhost:5433`, or `unix:PATH`, where the path is a socket
 /// or a folder in which it is `.s.PGSQL.5432`.
@@ -152,6 +160,10 @@ impl Listener {
                 let (stream, address) = listener.accept().await?;
                 // Answers are written whole: nothing is to wait for more.
                 stream.set_nodelay(true)?;
+                // Who is gone without a word keeps neither locks nor a place.
+                let probes =
+                    TcpKeepalive::new().with_time(IDLE).with_interval(PROBES).with_retries(5);
+                SockRef::from(&stream).set_tcp_keepalive(&probes)?;
                 Ok((Box::new(stream), Peer::Tcp(address)))
             }
             Self::Unix(listener, _) => {

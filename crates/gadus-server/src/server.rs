@@ -1,6 +1,6 @@
 //! The server: listens, lets clients in, stops.
 
-use crate::connection::serve;
+use crate::connection::{Watching, serve};
 use crate::http;
 use crate::listen::{Listen, Listener, bind_tcp};
 use crate::metrics::{Counted, Metrics};
@@ -25,6 +25,10 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Turns of tasks after which a thread looks for what clients have sent: each may be as long as a query's.
 const TURNS_BETWEEN_EVENTS: u32 = 8;
 
+/// Threads that wait for what cannot be awaited, such as the locks of a COPY: those who hold them are to find
+/// one, too.
+const WAITING_THREADS_MAX: usize = 1 << 15;
+
 /// What the connections of a server share.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -34,6 +38,7 @@ pub(crate) struct Shared {
     /// None where nobody comes encrypted.
     pub(crate) identity: Option<Identity>,
     pub(crate) metrics: Metrics,
+    pub(crate) watching: Watching,
 }
 
 /// A database that listens for clients of PostgreSQL's protocol.
@@ -88,7 +93,8 @@ impl Server {
         check_http(&options)?;
         let identity = identity(&options)?;
         let mut builder = Builder::new_multi_thread();
-        builder.thread_name("gadus-server").event_interval(TURNS_BETWEEN_EVENTS).enable_all();
+        builder.thread_name("gadus-server").event_interval(TURNS_BETWEEN_EVENTS);
+        builder.max_blocking_threads(WAITING_THREADS_MAX).enable_all();
         let runtime = builder.build()?;
         let entered = runtime.enter();
         let failed = |place: &dyn Display, error: io::Error| {
@@ -101,7 +107,8 @@ impl Server {
         drop(entered);
         let places = listeners.iter().map(Listener::place).collect::<io::Result<Vec<_>>>()?;
         let (registry, metrics) = Default::default();
-        let shared = Shared { database, options, registry, identity, metrics };
+        let watching = Watching::new();
+        let shared = Shared { database, options, registry, identity, metrics, watching };
         let stop = Arc::new(watch::channel(false).0);
         Ok(Self { runtime, shared: Arc::new(shared), listeners, places, http, stop })
     }

@@ -6,7 +6,7 @@
 //!   the connection's own when the appender joined its transaction.
 
 use crate::runtime;
-use arrow::array::RecordBatch;
+use arrow::array::{Array, ArrayRef, RecordBatch};
 use gadus_engine::{Result, SEGMENT_ROWS_MAX};
 use gadus_sql::Session;
 use std::sync::Arc;
@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// rows fit memory and progress is seen.
 const SEGMENTS_TOGETHER: usize = 4;
 const ROWS_TOGETHER: usize = SEGMENTS_TOGETHER * SEGMENT_ROWS_MAX as usize;
+
+/// Large values are not to gather until there are so many rows.
+const BYTES_TOGETHER: usize = 256 << 20;
 
 /// Takes batches whose columns are the table's, by position, or those that were named; values are cast as
 /// by INSERT.
@@ -29,6 +32,7 @@ pub struct Appender {
     alone: bool,
     waiting: Vec<RecordBatch>,
     waiting_rows: usize,
+    waiting_bytes: usize,
     rows: u64,
 }
 
@@ -45,8 +49,8 @@ impl Appender {
 
     /// In the open transaction of a session.
     pub(crate) fn joining(session: Arc<Session>, table: String, columns: Vec<String>) -> Self {
-        let (waiting, waiting_rows, rows) = Default::default();
-        Self { session, table, columns, alone: false, waiting, waiting_rows, rows }
+        let (waiting, waiting_rows, waiting_bytes, rows) = Default::default();
+        Self { session, table, columns, alone: false, waiting, waiting_rows, waiting_bytes, rows }
     }
 
     /// Appends rows.
@@ -63,7 +67,13 @@ impl Appender {
         }
         if batch.num_rows() > 0 {
             self.waiting_rows += batch.num_rows();
+            // Of slices, what they show of their buffers.
+            let bytes = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
+            self.waiting_bytes += batch.columns().iter().map(bytes).sum::<usize>();
             self.waiting.push(batch);
+        }
+        if self.waiting_bytes >= BYTES_TOGETHER {
+            self.hand_on()?;
         }
         Ok(())
     }
@@ -97,7 +107,7 @@ impl Appender {
 
     fn hand_on(&mut self) -> Result<()> {
         let batches = std::mem::take(&mut self.waiting);
-        self.waiting_rows = 0;
+        (self.waiting_rows, self.waiting_bytes) = (0, 0);
         if !batches.is_empty() {
             self.rows += runtime::wait(self.session.append(&self.table, &self.columns, batches))?;
         }

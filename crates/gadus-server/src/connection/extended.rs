@@ -3,8 +3,9 @@
 
 use super::Client;
 use super::portal::{Portal, State};
+use super::told::Told;
 use crate::error::{Failure, SqlState};
-use crate::protocol::{Bind, Target};
+use crate::protocol::{Bind, Field, Target};
 use crate::values::{Type, checked_format, fields, parameter, parameter_oid_of};
 use gadus::{Statement, StatementKind, Value, split_statements};
 use gadus_base::clock;
@@ -20,6 +21,8 @@ pub(super) struct Parsed {
     pub(super) names: Arc<[String]>,
     /// As the log shows it.
     text: Option<Arc<str>>,
+    /// The columns that the client was told of last, and may not ask for again.
+    told: Told,
 }
 
 /// Whether a statement begins or ends the client's own transaction.
@@ -62,7 +65,8 @@ impl Client {
         };
         let names = statement.as_ref().map(Statement::postgres_names).unwrap_or_default().into();
         let text = self.current.clone();
-        self.statements.insert(name, Arc::new(Parsed { statement, types, names, text }));
+        let told = Told::default();
+        self.statements.insert(name, Arc::new(Parsed { statement, types, names, text, told }));
         self.channel.output.parse_complete();
         Ok(())
     }
@@ -133,13 +137,14 @@ impl Client {
         &mut self,
         parsed: &Parsed,
         formats: &[i16],
-    ) -> Result<Option<Vec<crate::protocol::Field>>, Failure> {
+    ) -> Result<Option<Vec<Field>>, Failure> {
         let Some(statement) = parsed.statement.as_ref().filter(|known| known.gives_rows()) else {
             return Ok(None);
         };
         self.check_block(statement.kind())?;
         let description = self.watched(statement.describe()).await?;
         let columns = description.columns.as_ref();
+        parsed.told.set(columns);
         columns.map(|columns| fields(columns, &parsed.names, formats)).transpose()
     }
 
@@ -147,7 +152,7 @@ impl Client {
     async fn columns_of_portal(
         &mut self,
         portal: &mut Portal,
-    ) -> Result<Option<Vec<crate::protocol::Field>>, Failure> {
+    ) -> Result<Option<Vec<Field>>, Failure> {
         let Some(parsed) = portal.parsed.clone() else { return Ok(None) };
         self.current = parsed.text.clone();
         if matches!(portal.state, State::Bound)
@@ -160,7 +165,10 @@ impl Client {
         }
         match portal.state {
             State::Bound => self.columns_of(&parsed, &portal.formats).await,
-            _ => portal.fields(),
+            _ => {
+                parsed.told.set(portal.schema());
+                portal.fields()
+            }
         }
     }
 
@@ -174,9 +182,9 @@ impl Client {
             return Ok(());
         };
         let started = clock().now();
+        self.check_block(statement.kind())?;
         if matches!(portal.state, State::Bound) {
             let kind = statement.kind();
-            self.check_block(kind)?;
             // Alone it needs no transaction around it; one query does not, whatever follows.
             let is_alone = self.channel.next_kind() == Some(b'S');
             if !is_alone && kind != StatementKind::Query && !ends_block(kind) {
@@ -188,6 +196,7 @@ impl Client {
                 return Ok(());
             }
             self.start(&mut portal, statement).await?;
+            portal.form = parsed.told.form_of(portal.schema(), &parsed.names)?;
         }
         let sent = self.send_rows(&mut portal, max_rows).await;
         // Rows that are fetched later are the client's time.

@@ -11,7 +11,9 @@ mod opening;
 mod portal;
 mod shown;
 mod simple;
+mod told;
 mod transaction;
+mod watching;
 mod who;
 
 use crate::authenticate::authenticate;
@@ -32,6 +34,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use transaction::Block;
+use watching::Patience;
+pub(crate) use watching::Watching;
 use who::Who;
 
 /// What the server's parameters say beside the session's variables.
@@ -54,6 +58,7 @@ pub(crate) struct Client {
     is_gone: bool,
     /// Changes of variables that the client was told of.
     told: u64,
+    patience: Patience,
 }
 
 /// A message, or its type and what is wrong with it.
@@ -67,7 +72,7 @@ pub(crate) async fn serve(
     mut stop: watch::Receiver<bool>,
 ) {
     let limits = shared.options.limits;
-    let mut channel = Channel::new(socket, limits.message_bytes);
+    let mut channel = Channel::new(socket);
     let place = shared.registry.place(limits.connections);
     let mut who = Box::new(Who::stranger(peer));
     let letting_in = let_in(&mut channel, &mut who, &shared, place.is_some());
@@ -123,7 +128,7 @@ async fn let_in(
         return Err(Failure::fatal(SqlState::TOO_MANY_CONNECTIONS, text));
     }
     if startup.minor_version > 0 || !startup.protocol_options.is_empty() {
-        channel.output.negotiate_version(0, &startup.protocol_options);
+        channel.output.negotiate_version(&startup.protocol_options);
     }
     let connection = shared.database.connect_with(SessionOptions {
         isolation: Isolation::ReadCommitted,
@@ -139,6 +144,7 @@ async fn let_in(
     channel.output.parameter_status("is_superuser", "on");
     channel.output.parameter_status("session_authorization", user);
     channel.output.backend_key(registered.process, registered.secret);
+    channel.expect(shared.options.limits.message_bytes);
     Ok(Some((connection, registered)))
 }
 
@@ -203,6 +209,7 @@ impl Client {
             skips: false,
             is_gone: false,
             told: u64::MAX,
+            patience: Patience::default(),
         }
     }
 
@@ -210,6 +217,7 @@ impl Client {
     async fn run(&mut self, stop: &mut watch::Receiver<bool>) -> Result<(), Failure> {
         self.ready().await?;
         loop {
+            self.shared.watching.watch(&mut self.channel, &mut self.patience).await;
             let message = tokio::select! {
                 biased;
                 message = self.next() => message?,
@@ -258,13 +266,14 @@ impl Client {
     /// What ends the connection; everything else the client is told.
     async fn answer(&mut self, message: Received) -> Result<(), Failure> {
         let message = match message {
+            Ok(Message::Sync) => Message::Sync,
+            // Whatever is wrong with it.
+            _ if self.skips => return Ok(()),
             Ok(message) => message,
-            Err((b'Q', failure)) => return self.fail_simple(failure).await,
+            // No Sync is sent behind them.
+            Err((b'Q' | b'F', failure)) => return self.fail_simple(failure).await,
             Err((_, failure)) => return self.fail(failure).await,
         };
-        if self.skips && message != Message::Sync {
-            return Ok(());
-        }
         self.current = None;
         let started = clock().now();
         let is_of_statement = message.is_of_statement();

@@ -2,10 +2,12 @@
 
 use super::Client;
 use super::extended::Parsed;
+use super::told::formed;
 use crate::error::{Failure, SqlState};
 use crate::protocol::Field;
 use crate::values;
 use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use gadus::{Outcome, Rows, Statement, StatementKind, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +21,8 @@ pub(super) struct Portal {
     pub(super) parsed: Option<Arc<Parsed>>,
     pub(super) values: Vec<Value>,
     pub(super) formats: Vec<i16>,
+    /// In which its rows leave, where it is not their own.
+    pub(super) form: Option<SchemaRef>,
     /// Of its columns, where its text tells them.
     names: Arc<[String]>,
     pub(super) state: State,
@@ -48,16 +52,26 @@ impl Portal {
         let verb = parsed.statement.as_ref().map_or("", verb_of);
         let (names, state) = (parsed.names.clone(), State::Bound);
         let time = Some(Duration::ZERO);
-        Self { parsed: Some(parsed), values, formats, names, state, verb, rows: 0, time }
+        Self {
+            parsed: Some(parsed),
+            values,
+            formats,
+            form: None,
+            names,
+            state,
+            verb,
+            rows: 0,
+            time,
+        }
     }
 
     /// Of a statement that has run.
     pub(super) fn of_outcome(statement: &Statement, outcome: Outcome) -> Self {
-        let (values, formats) = Default::default();
+        let (values, formats, form) = Default::default();
         let (state, names) = (State::Told, statement.postgres_names().into());
         let verb = verb_of(statement);
         let (parsed, time) = Default::default();
-        let mut portal = Self { parsed, values, formats, names, state, verb, rows: 0, time };
+        let mut portal = Self { parsed, values, formats, form, names, state, verb, rows: 0, time };
         portal.take(outcome);
         portal
     }
@@ -72,11 +86,15 @@ impl Portal {
 
     /// The columns of its rows; none where it gives none.
     pub(super) fn fields(&self) -> Result<Option<Vec<Field>>, Failure> {
+        let schema = self.form.as_ref().or(self.schema());
+        schema.map(|schema| values::fields(schema, &self.names, &self.formats)).transpose()
+    }
+
+    /// Of its rows; none where it gives none.
+    pub(super) fn schema(&self) -> Option<&SchemaRef> {
         match &self.state {
-            State::Rows { rows, .. } => {
-                values::fields(rows.schema(), &self.names, &self.formats).map(Some)
-            }
-            _ => Ok(None),
+            State::Rows { rows, .. } => Some(rows.schema()),
+            _ => None,
         }
     }
 }
@@ -111,22 +129,25 @@ impl Client {
         portal: &mut Portal,
         max_rows: usize,
     ) -> Result<(), Failure> {
-        let fields = portal.fields()?;
+        let (fields, form) = (portal.fields()?, portal.form.clone());
         let State::Rows { rows, current } = &mut portal.state else {
             return self.send_tag(portal);
         };
         let fields = fields.unwrap_or_default();
-        let mut left = if max_rows == 0 { usize::MAX } else { max_rows };
+        let (mut left, before) = (if max_rows == 0 { usize::MAX } else { max_rows }, portal.rows);
         while left > 0 {
             let (batch, start) = match current.take() {
                 Some(current) => current,
                 None => match self.watched(rows.next_batch_async()).await? {
-                    Some(batch) => (batch, 0),
+                    Some(batch) => match &form {
+                        Some(form) => (formed(&batch, form)?, 0),
+                        None => (batch, 0),
+                    },
                     None => {
                         // With the rows goes what they hold of the database.
                         portal.state = State::Told;
                         let tag = match portal.verb {
-                            "SELECT" => format!("SELECT {}", portal.rows),
+                            "SELECT" => format!("SELECT {}", portal.rows - before),
                             verb => verb.to_owned(),
                         };
                         self.channel.output.complete(&tag);

@@ -92,6 +92,10 @@ impl Client {
             StatementKind::Savepoint => self.block.has_savepoints = true,
             _ => {}
         }
+        if matches!(outcome, Outcome::Done("DISCARD ALL")) {
+            self.statements.clear();
+            self.portals.clear();
+        }
         Ok(outcome)
     }
 
@@ -116,6 +120,7 @@ impl Client {
         statement: &Statement,
     ) -> Result<Outcome, Failure> {
         let Block { stage, has_savepoints } = std::mem::take(&mut self.block);
+        self.portals.clear();
         match stage {
             Stage::Failed => {
                 if has_savepoints {

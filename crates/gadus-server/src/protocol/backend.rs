@@ -3,6 +3,9 @@
 use crate::error::Failure;
 use bytes::{BufMut, BytesMut};
 
+/// 3.0, in two halves.
+const PROTOCOL_VERSION: i32 = 3 << 16;
+
 /// Messages that gather until they are sent.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
@@ -82,9 +85,10 @@ impl Output {
         });
     }
 
-    pub(crate) fn negotiate_version(&mut self, minor: i32, unknown: &[String]) {
+    /// What is spoken where a client asks for a newer version or options.
+    pub(crate) fn negotiate_version(&mut self, unknown: &[String]) {
         self.message(b'v', |body| {
-            body.put_i32(minor);
+            body.put_i32(PROTOCOL_VERSION);
             body.put_i32(i32::try_from(unknown.len()).unwrap_or(i32::MAX));
             for option in unknown {
                 put_text(body, option);

@@ -12,6 +12,7 @@ use std::future::poll_fn;
 use std::io;
 use std::mem::{self, MaybeUninit};
 use std::pin::Pin;
+use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio_rustls::TlsAcceptor;
 
@@ -19,6 +20,8 @@ use tokio_rustls::TlsAcceptor;
 const READ_BYTES: usize = 16 << 10;
 /// Bytes that gather before they are sent without being asked for.
 const WRITE_BYTES: usize = 64 << 10;
+/// Bytes of a message of somebody who has not been let in yet: a step of SASL has a few hundred.
+const STRANGER_BYTES_MAX: usize = 16 << 10;
 /// Bytes that a client may send ahead while a statement runs.
 const AHEAD_BYTES_MAX: usize = 1 << 20;
 /// The first byte of TLS: a record of its handshake. No length of a first message begins with it.
@@ -44,8 +47,15 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    pub(crate) fn new(socket: Box<dyn Socket>, message_bytes_max: usize) -> Self {
-        Self { socket, input: BytesMut::new(), output: Output::default(), message_bytes_max }
+    /// Of somebody who has not been let in yet.
+    pub(crate) fn new(socket: Box<dyn Socket>) -> Self {
+        let (input, output) = Default::default();
+        Self { socket, input, output, message_bytes_max: STRANGER_BYTES_MAX }
+    }
+
+    /// Messages may have so many bytes from now on.
+    pub(crate) fn expect(&mut self, message_bytes_max: usize) {
+        self.message_bytes_max = message_bytes_max;
     }
 
     /// The next message; none at the end.
@@ -120,18 +130,24 @@ impl Channel {
 
     /// Reads what there is, waiting for something; returns how many bytes, 0 at the end.
     async fn fill(&mut self) -> io::Result<usize> {
+        poll_fn(|context| self.poll_fill(context)).await
+    }
+
+    /// Reads what there is, without waiting; whether that is something, or the end.
+    pub(crate) async fn fill_now(&mut self) -> bool {
+        poll_fn(|context| Poll::Ready(self.poll_fill(context).is_ready())).await
+    }
+
+    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let Self { socket, input, .. } = self;
-        poll_fn(|context| {
-            // Not across waiting, so that it is no part of an idle connection.
-            let mut space = [MaybeUninit::uninit(); READ_BYTES];
-            let mut read = ReadBuf::uninit(&mut space);
-            let polled = Pin::new(&mut **socket).poll_read(context, &mut read);
-            polled.map_ok(|()| {
-                input.extend_from_slice(read.filled());
-                read.filled().len()
-            })
+        // Not across waiting, so that it is no part of an idle connection.
+        let mut space = [MaybeUninit::uninit(); READ_BYTES];
+        let mut read = ReadBuf::uninit(&mut space);
+        let polled = Pin::new(&mut **socket).poll_read(context, &mut read);
+        polled.map_ok(|()| {
+            input.extend_from_slice(read.filled());
+            read.filled().len()
         })
-        .await
     }
 
     /// Waits until the client is gone, reading what it sends ahead.

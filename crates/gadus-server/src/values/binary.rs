@@ -15,7 +15,9 @@ use bytes::{BufMut, BytesMut};
 /// Days from 1970-01-01 to 2000-01-01, where PostgreSQL's time begins.
 pub(super) const EPOCH_DAYS: i32 = 10_957;
 /// The same in microseconds.
-pub(super) const EPOCH_MICROSECONDS: i64 = EPOCH_DAYS as i64 * 86_400_000_000;
+pub(super) const EPOCH_MICROSECONDS: i64 = EPOCH_DAYS as i64 * MICROSECONDS_A_DAY;
+
+pub(super) const MICROSECONDS_A_DAY: i64 = 86_400_000_000;
 
 /// What writes values of a column in binary.
 ///

@@ -1,6 +1,6 @@
 //! Parameters that clients send, as values of statements.
 
-use super::binary::{EPOCH_DAYS, EPOCH_MICROSECONDS};
+use super::binary::{EPOCH_DAYS, EPOCH_MICROSECONDS, MICROSECONDS_A_DAY};
 use super::list::list_parameter;
 use super::{Type, numeric};
 use crate::error::{Failure, SqlState};
@@ -56,9 +56,18 @@ fn from_text(known: Type, text: &str) -> Result<Value, Failure> {
             Value::Decimal(value, scale)
         }
         Type::Bytea => Value::Binary(bytes_of(text).ok_or_else(invalid)?),
-        Type::Date => Value::Date(Date32Type::parse(trimmed).ok_or_else(invalid)?),
-        Type::Time => Value::Time(Time64MicrosecondType::parse(trimmed).ok_or_else(invalid)?),
-        Type::Timestamp => Value::Timestamp(point_in_time(trimmed).ok_or_else(invalid)?),
+        // A zone says nothing of what has none, as in PostgreSQL; nor does a time of a date.
+        Type::Date => {
+            let day = local_time(trimmed).split(['T', ' ']).next().unwrap_or_default();
+            Value::Date(Date32Type::parse(day).ok_or_else(invalid)?)
+        }
+        Type::Time => {
+            let time = Time64MicrosecondType::parse(local_time(trimmed));
+            Value::Time(time.ok_or_else(invalid)?)
+        }
+        Type::Timestamp => {
+            Value::Timestamp(point_in_time(local_time(trimmed)).ok_or_else(invalid)?)
+        }
         Type::Timestamptz => Value::TimestampUtc(point_in_time(trimmed).ok_or_else(invalid)?),
         Type::Interval => {
             let text = "parameters of type interval";
@@ -96,6 +105,28 @@ fn whole(known: Type, text: &str, invalid: impl Fn() -> Failure) -> Result<Value
         Failure::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, message)
     })?;
     Ok(Value::Integer(value))
+}
+
+/// A date or a time without the zone behind it: `Z`, `+02`, `-03:30`, `+01:00:30`.
+fn local_time(text: &str) -> &str {
+    if let Some(before) = text.strip_suffix(['Z', 'z']) {
+        return before.trim_end();
+    }
+    let is_offset = |offset: &str| {
+        let are_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        let mut parts = offset.split(':');
+        parts.next().is_some_and(|hours| matches!(hours.len(), 2 | 4) && are_digits(hours))
+            && parts.all(|part| part.len() == 2 && are_digits(part))
+    };
+    let Some((before, offset)) =
+        text.rfind(['+', '-']).map(|place| (&text[..place], &text[place + 1..]))
+    else {
+        return text;
+    };
+    // The last part of a date is no offset.
+    let dashes = before.trim_start_matches('-').bytes().filter(|byte| *byte == b'-').count();
+    let is_date = dashes < 2 && !before.contains(':');
+    if is_date || !is_offset(offset) { text } else { before.trim_end() }
 }
 
 /// Microseconds since 1970-01-01 UTC; without an offset the text is meant in UTC.
@@ -164,10 +195,19 @@ fn from_binary(known: Type, bytes: &[u8]) -> Result<Value, Failure> {
             Value::Decimal(value, scale)
         }
         Type::Bytea => Value::Binary(bytes.to_vec()),
-        Type::Date => Value::Date(rest.get_i32().checked_add(EPOCH_DAYS).ok_or_else(out_of_range)?),
-        Type::Time => Value::Time(rest.get_i64()),
+        Type::Date => {
+            // The least and the greatest are infinite.
+            let day = Some(rest.get_i32()).filter(|day| *day != i32::MIN);
+            let day = day.and_then(|day| day.checked_add(EPOCH_DAYS));
+            Value::Date(day.ok_or_else(out_of_range)?)
+        }
+        Type::Time => {
+            let time = Some(rest.get_i64()).filter(|time| (0..=MICROSECONDS_A_DAY).contains(time));
+            Value::Time(time.ok_or_else(out_of_range)?)
+        }
         Type::Timestamp | Type::Timestamptz => {
-            let time = rest.get_i64().checked_add(EPOCH_MICROSECONDS);
+            let time = Some(rest.get_i64()).filter(|time| *time != i64::MIN);
+            let time = time.and_then(|time| time.checked_add(EPOCH_MICROSECONDS));
             let time = time.ok_or_else(out_of_range)?;
             if known == Type::Timestamp {
                 Value::Timestamp(time)

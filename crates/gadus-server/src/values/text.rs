@@ -3,11 +3,12 @@
 use super::types::plain;
 use super::{Writer, is_null, known, numeric};
 use crate::error::{Failure, SqlState};
+use arrow::array::types::{IntervalMonthDayNano, IntervalMonthDayNanoType};
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
-    Int64Type, Time64MicrosecondType, TimestampMicrosecondType,
+    Int64Type, IntervalUnit, Time64MicrosecondType, TimestampMicrosecondType,
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use bytes::{BufMut, BytesMut};
@@ -82,6 +83,7 @@ pub(crate) fn text_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
             let offset = if zone.is_some() { "+00" } else { "" };
             Box::new(move |row, body| put_timestamp(body, values.value(row), offset))
         }
+        DataType::Interval(_) | DataType::Duration(_) => interval_writer(column)?,
         DataType::List(_) => {
             let lists = known(column.as_list_opt::<i32>())?;
             list_writer(lists)?
@@ -89,6 +91,15 @@ pub(crate) fn text_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
         DataType::Null => Box::new(|_, _| {}),
         _ => return owned(Arc::new(shown_by_arrow(column)?)),
     })
+}
+
+fn interval_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
+    let plain = DataType::Interval(IntervalUnit::MonthDayNano);
+    if *column.data_type() != plain {
+        return owned(cast(column, &plain).map_err(gadus::Error::from)?);
+    }
+    let values = known(column.as_primitive_opt::<IntervalMonthDayNanoType>())?;
+    Ok(Box::new(|row, body| body.put_slice(interval_text(values.value(row)).as_bytes())))
 }
 
 /// A writer that keeps its column.
@@ -163,6 +174,33 @@ fn put_date(body: &mut BytesMut, days: i64, rest: &str) {
     let (year, month, day) = civil(days);
     let (year, era) = if year > 0 { (year, "") } else { (1 - year, " BC") };
     shown(body, format_args!("{year:04}-{month:02}-{day:02}{rest}{era}"));
+}
+
+/// `1 year 2 mons -3 days +04:05:06.7`: what is positive behind what is negative has its sign.
+fn interval_text(interval: IntervalMonthDayNano) -> String {
+    let (years, months) = (interval.months / 12, interval.months % 12);
+    let mut parts = Vec::new();
+    let mut is_negative = false;
+    for (count, unit) in [(years, "year"), (months, "mon"), (interval.days, "day")] {
+        if count != 0 {
+            let sign = if is_negative && count > 0 { "+" } else { "" };
+            let ending = if count == 1 { "" } else { "s" };
+            parts.push(format!("{sign}{count} {unit}{ending}"));
+            is_negative = count < 0;
+        }
+    }
+    let microseconds = interval.nanoseconds / 1_000;
+    if microseconds != 0 || parts.is_empty() {
+        let sign = match microseconds < 0 {
+            true => "-",
+            false if is_negative => "+",
+            false => "",
+        };
+        // The least has no positive.
+        let clock = clock_text(i64::try_from(microseconds.unsigned_abs()).unwrap_or(i64::MAX));
+        parts.push(format!("{sign}{clock}"));
+    }
+    parts.join(" ")
 }
 
 fn put_time(body: &mut BytesMut, microseconds: i64) {

@@ -233,6 +233,85 @@ def test_asyncpg(server: Server):
     asyncio.run(go())
 
 
+def test_asyncpg_pool(server: Server):
+    """A connection that goes back to its pool is reset."""
+
+    async def go() -> None:
+        settings = dict(host="127.0.0.1", port=server.port, user="ada", password=PASSWORD)
+        async with asyncpg.create_pool(database="shop", min_size=1, max_size=1, **settings) as pool:
+            for _ in range(3):
+                async with pool.acquire() as connection:
+                    assert await connection.fetchval("SELECT 1") == 1
+
+    asyncio.run(go())
+
+
+def test_types_of_what_is_made_of_parameters(server: Server):
+    """Rows have the types that describing told, in binary: asyncpg reads them by these."""
+
+    async def go() -> None:
+        settings = dict(host="127.0.0.1", port=server.port, user="ada", password=PASSWORD)
+        connection = await asyncpg.connect(database="shop", **settings)
+        await connection.execute("CREATE TABLE t (id INT PRIMARY KEY, small SMALLINT, ratio REAL)")
+        await connection.execute("INSERT INTO t VALUES (7, 3, 0.5)")
+        assert await connection.fetchval("SELECT id + $1 FROM t", 5) == 12
+        assert await connection.fetchval("SELECT small + $1 FROM t", 5) == 8
+        assert await connection.fetchval("SELECT ratio * $1 FROM t", 3.0) == 1.5
+        with pytest.raises(asyncpg.NumericValueOutOfRangeError):
+            await connection.fetchval("SELECT id + $1 FROM t", 2**31 - 1)
+        for wrong in [dt.datetime.min, dt.date.min]:
+            kind = "TIMESTAMP" if isinstance(wrong, dt.datetime) else "DATE"
+            with pytest.raises(asyncpg.NumericValueOutOfRangeError):
+                await connection.fetchval(f"SELECT $1::{kind}", wrong)
+        await connection.close()
+
+    asyncio.run(go())
+
+
+def test_intervals_as_text(server: Server):
+    with psycopg.connect(server.url) as connection:
+        for text, expected in [
+            ("INTERVAL '3 hours'", dt.timedelta(hours=3)),
+            ("INTERVAL '-1 days -2 seconds'", dt.timedelta(days=-1, seconds=-2)),
+            ("TIMESTAMP '2024-01-02 00:00:01.5' - TIMESTAMP '2024-01-01'", dt.timedelta(days=1, seconds=1.5)),
+            ("TIMESTAMP '2024-01-01' - TIMESTAMP '2024-01-01'", dt.timedelta(0)),
+        ]:
+            assert connection.execute(f"SELECT {text}").fetchone() == (expected,), text
+        shown = connection.pgconn.exec_(b"SELECT INTERVAL '14 months -3 days 4 hours'").get_value(0, 0)
+        assert shown == b"1 year 2 mons -3 days +04:00:00"
+
+
+def test_zones_of_what_has_none(server: Server):
+    """As pgJDBC sends dates and times: with the zone that it runs in, and no type."""
+    with psycopg.connect(server.url) as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, at TIMESTAMP, day DATE, clock TIME)")
+        texts = ["2024-01-01 12:00:00+05:30", "2024-01-01 +02", "23:59:59.5-03"]
+        connection.execute("INSERT INTO t VALUES (1, %s, %s, %s)", texts)
+        expected = (dt.datetime(2024, 1, 1, 12), dt.date(2024, 1, 1), dt.time(23, 59, 59, 500_000))
+        assert connection.execute("SELECT at, day, clock FROM t").fetchone() == expected
+
+
+def test_and_chain_is_refused(server: Server):
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY)")
+        connection.execute("BEGIN")
+        connection.execute("INSERT INTO t VALUES (1)")
+        with pytest.raises(psycopg.errors.FeatureNotSupported):
+            connection.execute("COMMIT AND CHAIN")
+        connection.execute("ROLLBACK")
+        assert connection.execute("SELECT count(*) FROM t").fetchone() == (0,)
+
+
+def test_discard_all_forgets_prepared_statements(server: Server):
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("SELECT 1", prepare=True)
+        for _ in range(2):
+            connection.pgconn.prepare(b"mine", b"SELECT 1")
+            connection.execute("DISCARD ALL", prepare=False)
+        done = connection.pgconn.prepare(b"mine", b"SELECT 1")
+        assert done.status == psycopg.pq.ExecStatus.COMMAND_OK
+
+
 def test_sqlalchemy(server: Server):
     url = server.url.replace("postgresql://", "postgresql+psycopg://")
     engine = sqlalchemy.create_engine(url)

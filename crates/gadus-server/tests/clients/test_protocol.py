@@ -104,7 +104,6 @@ def parse(text: str, name: str = "") -> bytes:
         ("P", b"\0SELECT '\xff'\0\0\0", "22021"),
         ("P", b"\0SELECT 1; SELECT 2\0\0\0", "42601"),
         ("P", b"\0SELEC\0\0\0", "42601"),
-        ("F", b"", "0A000"),
         ("?", b"", "08P01"),
     ],
 )
@@ -128,6 +127,8 @@ def test_wrong_queries(open_server: Server):
         wire.send("Q", body)
         messages = wire.until("Z")
         assert code(messages[0]) == expected
+    wire.send("F", b"\0\0\0\x01\0\0\0\0\0\0")
+    assert code(wire.until("Z")[0]) == "0A000"
     deep = [("(" * 1_000_000 + "1", "54001"), (" AND ".join(["SELECT 1=1"] + ["1=1"] * 100_000), "54001")]
     for text, expected in deep:
         began = time.monotonic()
@@ -186,6 +187,62 @@ def test_describing(open_server: Server):
             assert "n" in messages, text
         else:
             assert struct.unpack("!h", messages["T"][:2])[0] == columns, text
+
+
+def test_what_follows_an_error_is_not_looked_at(open_server: Server):
+    wire = Wire(open_server.port).startup()
+    wire.send("P", parse("SELEC"))
+    wire.send("P", b"\0SELECT '\xff'\0\0\0")
+    wire.send("Q", b"SELECT '\xff'\0")
+    wire.send("S")
+    assert [message[0] for message in wire.until("Z")] == ["E", "Z"]
+    assert wire.query("SELECT 1")[1][0] == "D"
+
+
+def test_newer_protocols_are_answered_with_this_one(open_server: Server):
+    wire = Wire(open_server.port)
+    body = b"user\0ada\0_pq_.test\0on\0\0"
+    wire.raw(struct.pack("!ii", len(body) + 8, 3 << 16 | 9999) + body)
+    told = [body for kind, body in wire.until("Z") if kind == "v"]
+    assert told == [struct.pack("!ii", 3 << 16, 1) + b"_pq_.test\0"]
+
+
+def test_strangers_do_not_send_much(tmp_path: Path):
+    server = start(tmp_path)
+    wire = Wire(server.port)
+    body = b"user\0ada\0\0"
+    wire.raw(struct.pack("!ii", len(body) + 8, 3 << 16) + body)
+    assert wire.until("R")[-1][1].startswith(struct.pack("!i", 10))
+    wire.raw(b"p" + struct.pack("!i", 1 << 20))
+    assert code(wire.until("E")[-1]) == "54000"
+    assert wire.is_closed()
+    assert server.stop() == 0
+
+
+def executed(wire: Wire) -> list[tuple[str, bytes]]:
+    """Binds the prepared statement without a name to nothing, and runs it."""
+    wire.send("B", b"\0\0\0\0\0\0\0\x01\0\x01")
+    wire.send("E", b"\0\0\0\0\0")
+    wire.send("S")
+    return wire.until("Z")
+
+
+def test_columns_that_have_changed_since_they_were_told(open_server: Server):
+    wire = Wire(open_server.port).startup()
+    wire.query("CREATE TABLE t (a INT, b INT)")
+    wire.query("INSERT INTO t VALUES (1, 2)")
+    wire.send("P", parse("SELECT * FROM t"))
+    wire.send("D", b"S\0")
+    wire.send("S")
+    wire.until("Z")
+    assert "D" in [message[0] for message in executed(wire)]
+    wire.query("DROP TABLE t")
+    wire.query("CREATE TABLE t (b INT, a INT)")
+    assert code(executed(wire)[1]) == "0A000"
+    wire.send("P", parse("SELECT * FROM t"))
+    wire.send("S")
+    wire.until("Z")
+    assert "E" not in [message[0] for message in executed(wire)]
 
 
 def test_clients_that_vanish(open_server: Server):

@@ -20,6 +20,7 @@ mod scan;
 mod writes;
 
 use crate::error::input;
+use crate::kept::KEPT_TEXT_BYTES_MAX;
 use crate::rows::RowStream;
 use crate::session::{Cancel, Outcome};
 use crate::value::Value;
@@ -101,6 +102,9 @@ impl CompiledCache {
         }
         let entry = Entry::compile(shape, snapshot);
         let compiled = entry.with_parameters(parameters);
+        if shape.len() > KEPT_TEXT_BYTES_MAX {
+            return compiled;
+        }
         let mut shapes = self.shapes.write();
         if shapes.len() >= SHAPES_MAX {
             shapes.clear();

@@ -31,6 +31,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Texts that are remembered; all are forgotten when there are more. A plan takes some 50 KiB.
 const TEXTS_MAX: usize = 1_024;
+
+/// Texts longer than this are remembered nowhere: many of them would fill the memory.
+pub(crate) const KEPT_TEXT_BYTES_MAX: usize = 16 << 10;
 /// Plans of one text that wait for a run: as many runs at once find one.
 const PLANS_MAX: usize = 8;
 

@@ -109,6 +109,8 @@ const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
     ("pg_is_in_recovery", Gives::Boolean, |_, _| ScalarValue::Boolean(Some(false))),
     ("pg_backend_pid", Gives::Number, |known, _| numbered(known.asking.session.map(i64::from))),
     ("pg_blocking_pids", Gives::Numbers, |known, values| blocking(known, values)),
+    // There are none.
+    ("pg_advisory_unlock_all", Gives::Text, |_, _| text(None)),
     ("pg_isolation_test_session_is_blocked", Gives::Boolean, |known, values| is_blocked(known, values)),
     ("to_regclass", Gives::Number, |known, values| numbered(string(values, 0).and_then(|name| known.number_of(&name)))),
     ("to_regtype", Gives::Number, |_, values| numbered(string(values, 0).and_then(|name| types::named(&name)).map(|known| known.oid))),

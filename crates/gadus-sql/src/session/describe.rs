@@ -10,6 +10,7 @@ use super::columns::headings;
 use super::query::{describe, names_schema};
 use super::{Boxed, Prepared, Session};
 use crate::error::from_datafusion;
+use crate::kept::KEPT_TEXT_BYTES_MAX;
 use crate::lists::Quantified;
 use crate::provider::FILES_SCHEMA;
 use crate::room::{Roomy, with_room};
@@ -62,6 +63,9 @@ impl Descriptions {
     }
 
     fn keep(&self, text: Arc<str>, schema_version: u64, description: Arc<Description>) {
+        if text.len() > KEPT_TEXT_BYTES_MAX {
+            return;
+        }
         let mut texts = self.texts.lock();
         if texts.len() >= TEXTS_MAX {
             texts.clear();

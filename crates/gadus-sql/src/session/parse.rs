@@ -3,11 +3,12 @@
 use super::Prepared;
 use super::chains::{Levels, check_words};
 use super::setting_calls::is_call;
-use super::spelling::{is_of_users, respell};
-use crate::error::{from_parser, input};
+use super::spelling::{is_of_postgres, respell};
+use crate::error::{from_parser, input, unsupported};
 use crate::room::with_room;
 use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, TableFactor, Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
+    Expr, ObjectName, Statement, TableFactor, Value as SqlValue, ValueWithSpan, VisitMut,
+    VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, PostgreSqlDialect};
 use datafusion::sql::sqlparser::parser::Parser;
@@ -30,7 +31,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
     // With what is dropped where it fails.
     with_room(is_deep, || {
         let dialect: &dyn Dialect =
-            if is_of_users(&tokens) { &PostgreSqlDialect {} } else { &dialect };
+            if is_of_postgres(&tokens) { &PostgreSqlDialect {} } else { &dialect };
         let mut statements = Parser::new(dialect)
             .with_recursion_limit(NESTING_MAX)
             .with_tokens_with_locations(tokens)
@@ -43,6 +44,11 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
         let mut reading = Reading::default();
         if let ControlFlow::Break(error) = statement.visit(&mut reading) {
             return Err(error);
+        }
+        if let Statement::Commit { chain: true, .. } | Statement::Rollback { chain: true, .. } =
+            statement
+        {
+            return Err(unsupported("AND CHAIN"));
         }
         let is_deep = is_deep || reading.levels.is_deep();
         let (text, statement) = (Arc::from(text), Arc::new(statement));

@@ -111,12 +111,14 @@ fn limits_behind_locks(tokens: &mut [TokenWithSpan]) {
     }
 }
 
-/// Whether a statement is about users, which the parser knows only in PostgreSQL's dialect.
-pub(super) fn is_of_users(tokens: &[TokenWithSpan]) -> bool {
+/// Whether a statement is one that the parser knows only in PostgreSQL's dialect: about users, and UNLISTEN.
+pub(super) fn is_of_postgres(tokens: &[TokenWithSpan]) -> bool {
     let words = tokens.iter().map(|with| keyword(&with.token));
     let mut words = words.filter(|word| *word != Keyword::NoKeyword);
-    let first = words.next();
-    matches!(first, Some(Keyword::CREATE | Keyword::ALTER)) && words.next() == Some(Keyword::ROLE)
+    match words.next() {
+        Some(Keyword::CREATE | Keyword::ALTER) => words.next() == Some(Keyword::ROLE),
+        first => first == Some(Keyword::UNLISTEN),
+    }
 }
 
 fn keyword(token: &Token) -> Keyword {
