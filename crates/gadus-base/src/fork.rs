@@ -57,7 +57,7 @@ impl ProcessMark {
     #[must_use]
     #[inline]
     pub fn is_here(self) -> bool {
-        self == Self::here()
+        self.0 == FORKS.load(Ordering::Relaxed)
     }
 
     /// How many forks lie between the process and the first one.

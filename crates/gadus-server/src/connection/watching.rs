@@ -65,7 +65,8 @@ struct Watched<'a>(&'a Watching);
 
 impl<'a> Watched<'a> {
     fn begin(watching: &'a Watching) -> Option<Self> {
-        watching.is_free.swap(false, Ordering::Acquire).then_some(Self(watching))
+        // Made only where it was free: what is made frees it when it is dropped.
+        watching.is_free.swap(false, Ordering::Acquire).then(|| Self(watching))
     }
 }
 
@@ -95,6 +96,18 @@ impl Patience {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_watched_at_a_time() {
+        let watching = Watching { is_free: AtomicBool::new(true) };
+        let first = Watched::begin(&watching);
+        assert!(first.is_some());
+        for _ in 0..2 {
+            assert!(Watched::begin(&watching).is_none());
+        }
+        drop(first);
+        assert!(Watched::begin(&watching).is_some());
+    }
 
     #[test]
     fn who_comes_late_is_passed_over_twice_as_often() {

@@ -1,5 +1,6 @@
 //! Values as text, as PostgreSQL writes them.
 
+use super::binary::MICROSECONDS_A_DAY;
 use super::types::plain;
 use super::{Writer, is_null, known, numeric};
 use crate::error::{Failure, SqlState};
@@ -16,7 +17,6 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 const SECOND: i64 = 1_000_000;
-const DAY: i64 = 86_400 * SECOND;
 
 /// What writes values of a column as text.
 ///
@@ -218,7 +218,8 @@ fn clock_text(microseconds: i64) -> String {
 }
 
 fn put_timestamp(body: &mut BytesMut, microseconds: i64, offset: &str) {
-    let (days, rest) = (microseconds.div_euclid(DAY), microseconds.rem_euclid(DAY));
+    let (days, rest) =
+        (microseconds.div_euclid(MICROSECONDS_A_DAY), microseconds.rem_euclid(MICROSECONDS_A_DAY));
     put_date(body, days, &format!(" {}{offset}", clock_text(rest)));
 }
 

@@ -34,6 +34,7 @@ const TEXTS_MAX: usize = 1_024;
 
 /// Texts longer than this are remembered nowhere: many of them would fill the memory.
 pub(crate) const KEPT_TEXT_BYTES_MAX: usize = 16 << 10;
+
 /// Plans of one text that wait for a run: as many runs at once find one.
 const PLANS_MAX: usize = 8;
 

@@ -18,7 +18,6 @@ use datafusion::sql::sqlparser::ast::{
 };
 use gadus_engine::{Autocommit, ErrorKind, Result, Transaction};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// What became of a statement that might have a kept plan.
 enum Kept {
@@ -60,7 +59,8 @@ impl Session {
 
     async fn run_uncounted(&self, state: &mut State, asked: &Asked<'_>) -> Result<Outcome> {
         let flag = self.begin_statement(state)?;
-        let begun = match self.autocommit.load(Ordering::Relaxed) {
+        let is_part = state.transaction.is_some();
+        let begun = match is_part || self.autocommit() {
             true => Ok(()),
             false => self.begin_before(state, asked.source),
         };

@@ -2,8 +2,8 @@
 //!
 //! - Both servers are driven by the same programs: pgbench with its own tables and script, and psycopg.
 //! - A look-up through the server is compared with the same one in a process that has the file open.
-//! - Beside the latency of one client stands that of an echo: two threads that do nothing but wake each
-//!   other, which no server can be faster than. Where processors sleep deeply, it is most of the whole.
+//! - Beside the latency of one client stands that of an echo: two threads that sleep, and do nothing but wake
+//!   each other. Where processors sleep deeply, that is most of what a server costs that sleeps, too.
 
 use std::cell::RefCell;
 use std::io::{Read, Write};
