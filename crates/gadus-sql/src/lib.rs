@@ -29,6 +29,7 @@ mod compiled;
 mod error;
 mod kept;
 mod lists;
+mod memory;
 mod pace;
 mod postgres;
 mod progress;

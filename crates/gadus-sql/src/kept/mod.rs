@@ -14,15 +14,15 @@ pub(crate) use plan::scalars;
 
 pub(crate) use binding::Binding;
 
+use crate::memory::{PlanPool, run};
 use crate::provider::Reading;
 use crate::rows::RowStream;
 use crate::session::{Asking, Cancel};
-use crate::statements::AccountedPool;
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::execution::TaskContext;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::reset_plan_states;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use gadus_engine::{Result, Snapshot};
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -73,7 +73,7 @@ pub(crate) struct KeptPlan {
     binding: Arc<Binding>,
     task: Arc<TaskContext>,
     /// What its runs hold, one run at a time.
-    pool: Arc<AccountedPool>,
+    pool: Arc<PlanPool>,
     headings: Arc<[Option<String>]>,
 }
 
@@ -159,8 +159,7 @@ impl KeptPlan {
         if let Some(asking) = asking {
             asking.begin(&*bound)?;
         }
-        let stream =
-            execute_stream(bound, self.task.clone()).map_err(crate::error::from_datafusion)?;
+        let stream = run(bound, self.task.clone()).map_err(crate::error::from_datafusion)?;
         plans.bound.fetch_add(1, Ordering::Relaxed);
         let headings = self.headings.clone();
         let lease = Lease { plans: plans.clone(), key, version, plan: Some(self) };

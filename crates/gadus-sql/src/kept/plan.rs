@@ -5,8 +5,8 @@
 
 use super::{Binding, KeptPlan};
 use crate::error::from_datafusion;
+use crate::memory::PlanPool;
 use crate::provider::{Reading, is_snapshot_table};
-use crate::statements::AccountedPool;
 use crate::value::Value;
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -50,7 +50,7 @@ impl KeptPlan {
         };
         // What fails here may well be planned with its values in place.
         let Ok(physical) = physical.await else { return Ok(None) };
-        let (task, pool) = AccountedPool::below(TaskContext::from(planner));
+        let (task, pool) = PlanPool::below(TaskContext::from(planner));
         let (task, headings) = (Arc::new(task), headings.into());
         Ok(Some(Self { plan: physical, binding, task, pool, headings }))
     }

@@ -6,23 +6,21 @@
 //! - No plan tells beforehand how many that is, so it is measured.
 //! - One row is the least: it keeps the thread for as long as all that it meets.
 
+mod passing;
 mod stream;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use passing::PassingExec;
+
+use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, Statistics};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::execution::TaskContext;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::execution_plan::{CardinalityEffect, replace_children_if_necessary};
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJoinExec};
-use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
-use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PhysicalExpr, PlanProperties,
-    SendableRecordBatchStream,
-};
-use std::fmt;
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use std::sync::Arc;
 use stream::PacedStream;
 
@@ -43,7 +41,7 @@ impl PhysicalOptimizerRule for PaceJoins {
             let mut children = plan.children().into_iter().cloned().collect::<Vec<_>>();
             // The build side stands first.
             let Some(probe) = children.pop() else { return Ok(Transformed::no(plan)) };
-            children.push(Arc::new(PacedExec { input: probe }));
+            children.push(Arc::new(PassingExec::new("GadusPaced", probe, paced)));
             replace_children_if_necessary(plan, children).map(Transformed::yes)
         });
         paced.map(|plan| plan.data)
@@ -62,79 +60,6 @@ fn is_join(plan: &dyn ExecutionPlan) -> bool {
     plan.is::<HashJoinExec>() || plan.is::<NestedLoopJoinExec>() || plan.is::<CrossJoinExec>()
 }
 
-/// The rows of its input, in slices.
-#[derive(Debug)]
-struct PacedExec {
-    input: Arc<dyn ExecutionPlan>,
-}
-
-impl DisplayAs for PacedExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "GadusPaced")
-    }
-}
-
-impl ExecutionPlan for PacedExec {
-    fn name(&self) -> &'static str {
-        "GadusPaced"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.input.properties()
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        mut children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let input = children.pop().unwrap_or_else(|| self.input.clone());
-        Ok(Arc::new(Self { input }))
-    }
-
-    fn execute(
-        &self,
-        partition: usize,
-        task: Arc<TaskContext>,
-    ) -> Result<SendableRecordBatchStream> {
-        Ok(Box::pin(PacedStream::new(self.input.execute(partition, task)?)))
-    }
-
-    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
-        vec![ChildStats::At(partition)]
-    }
-
-    fn statistics_from_inputs(
-        &self,
-        inputs: &[Arc<Statistics>],
-        _: &StatisticsArgs,
-    ) -> Result<Arc<Statistics>> {
-        Ok(inputs[0].clone())
-    }
-
-    fn supports_limit_pushdown(&self) -> bool {
-        true
-    }
-
-    fn cardinality_effect(&self) -> CardinalityEffect {
-        CardinalityEffect::Equal
-    }
+fn paced(input: SendableRecordBatchStream, _: &TaskContext) -> SendableRecordBatchStream {
+    Box::pin(PacedStream::new(input))
 }

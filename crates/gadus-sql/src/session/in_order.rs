@@ -8,6 +8,7 @@
 //!   joins and aggregates none.
 
 use crate::error::from_datafusion;
+use crate::memory::{awaited, run};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
@@ -15,7 +16,7 @@ use datafusion::execution::{SessionState as PlannerState, TaskContext};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::common::spawn_buffered;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use futures::{StreamExt, TryStreamExt, stream};
 use gadus_engine::Result;
 use std::sync::Arc;
@@ -56,15 +57,16 @@ pub(super) fn stream_to_write(
     threads: usize,
 ) -> Result<SendableRecordBatchStream> {
     if !is_of_files(&*plan) {
-        return execute_stream(plan, task).map_err(from_datafusion);
+        return run(plan, task).map_err(from_datafusion);
     }
     let (schema, pieces) = (plan.schema(), plan.properties().partitioning.partition_count());
+    let ran_in = task.clone();
     let begin = move |piece| {
         let begun = plan.execute(piece, task.clone());
         std::future::ready(begun.map(|rows| spawn_buffered(rows, BATCHES_AHEAD)))
     };
     let rows = stream::iter(0..pieces).map(begin).buffered(threads.max(1)).try_flatten();
-    Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+    Ok(awaited(&ran_in, Box::pin(RecordBatchStreamAdapter::new(schema, rows))))
 }
 
 /// Whether each row of the result comes from a row of the one source.

@@ -93,6 +93,13 @@ const OWN: &[Setting] = &[
         "The time in which shared scans are to answer.",
     ),
     setting(
+        "gadus.memory_limit",
+        "a size such as '4GiB'",
+        "half of what the machine and its control group give",
+        SettingScope::Database,
+        "What planned statements hold together before those that came later wait for those that came first.",
+    ),
+    setting(
         "gadus.sharing",
         "auto, always or never",
         "auto",

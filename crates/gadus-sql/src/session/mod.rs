@@ -56,6 +56,7 @@ pub use variables::{POSTGRES_VERSION, Reported};
 
 use crate::compiled::{Budget, CompiledCache};
 use crate::kept::KeptPlans;
+use crate::memory::Memory;
 use crate::progress::{Progress, ProgressReading};
 use crate::rows::RowStream;
 use crate::statements::Statements;
@@ -89,6 +90,7 @@ pub struct Sql {
 pub(crate) struct Shared {
     pub(crate) engine: Engine,
     pub(crate) planner: PlannerState,
+    pub(crate) memory: Memory,
     pub(crate) compiled: CompiledCache,
     pub(crate) kept: Arc<KeptPlans>,
     pub(crate) statements: Arc<Statements>,
@@ -186,10 +188,11 @@ impl Sql {
     /// SQL over a database.
     #[must_use]
     pub fn new(engine: Engine) -> Self {
-        let planner = query::planner_state(&engine);
+        let memory = Memory::new(engine.options().threads);
+        let planner = query::planner_state(&engine, memory.clone());
         let (compiled, kept, statements, deadlines, descriptions) = Default::default();
         let shared =
-            Shared { engine, planner, compiled, kept, statements, deadlines, descriptions };
+            Shared { engine, planner, memory, compiled, kept, statements, deadlines, descriptions };
         Self { shared: Arc::new(shared) }
     }
 

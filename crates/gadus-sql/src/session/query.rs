@@ -9,11 +9,11 @@ use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, WrittenBytes, che
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::lists::{self, quantified_functions};
+use crate::memory::{GatherInTurn, Memory, run, task_of};
 use crate::pace::PaceJoins;
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
 use crate::rows::RowStream;
-use crate::statements::task_of;
 use crate::value::Value;
 use datafusion::common::ParamValues;
 use datafusion::execution::FunctionRegistry;
@@ -22,7 +22,7 @@ use datafusion::execution::{SessionState as PlannerState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{Analyzer, AnalyzerRule};
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
-use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement, visit_relations};
@@ -32,7 +32,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The state that all statements of a database are planned with.
-pub(super) fn planner_state(engine: &Engine) -> PlannerState {
+pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
     let mut config = SessionConfig::new()
         .with_default_catalog_and_schema("gadus", "main")
         .with_create_default_catalog_and_schema(false)
@@ -40,12 +40,14 @@ pub(super) fn planner_state(engine: &Engine) -> PlannerState {
         .with_target_partitions(engine.options().threads);
     // 1.10 is an exact decimal in SQL, not the double nearest to it.
     config.options_mut().sql_parser.parse_float_as_decimal = true;
+    let runtime = RuntimeEnv { memory_pool: Arc::new(memory), ..RuntimeEnv::default() };
     let mut builder = SessionStateBuilder::new()
         .with_config(config)
-        .with_runtime_env(Arc::new(RuntimeEnv::default()))
+        .with_runtime_env(Arc::new(runtime))
         .with_default_features()
         .with_analyzer_rules(analyzer_rules())
-        .with_physical_optimizer_rule(Arc::new(PaceJoins));
+        .with_physical_optimizer_rule(Arc::new(PaceJoins))
+        .with_physical_optimizer_rule(Arc::new(GatherInTurn));
     builder.aggregate_functions().get_or_insert_default().push(checked_sum());
     let functions = builder.scalar_functions().get_or_insert_default();
     functions.extend(place_functions());
@@ -180,7 +182,7 @@ impl Session {
         if let Some(asking) = asking {
             asking.begin(&*physical)?;
         }
-        let stream = execute_stream(physical, task_of(&context)).map_err(from_datafusion)?;
+        let stream = run(physical, task_of(&context)).map_err(from_datafusion)?;
         let rows = RowStream::from_datafusion(stream, &self.cancel);
         Ok(Outcome::Rows(rows.with_headings(&headings)))
     }
@@ -203,7 +205,7 @@ impl Session {
         parameters: &[Value],
     ) -> Result<SendableRecordBatchStream> {
         let physical = physical_plan(context, statement, parameters).await?;
-        execute_stream(physical, task_of(context)).map_err(from_datafusion)
+        run(physical, task_of(context)).map_err(from_datafusion)
     }
 
     /// The same for rows that are to be written: tells how many there will be.

@@ -60,7 +60,13 @@ impl Session {
         let Assignment { name, value, is_local } = assignment;
         let (name, limits) = (name.as_str(), self.engine.scan_limits());
         let word = value.as_ref().map(|value| value.to_ascii_lowercase());
-        let Some(word) = word else { return state.reset(name) };
+        let Some(word) = word else {
+            match name {
+                "gadus.memory_limit" => self.shared.memory.reset_limit(),
+                name => state.reset(name)?,
+            }
+            return Ok(());
+        };
         match name {
             "gadus.durability" => {
                 let durability = durability(&word)?;
@@ -79,6 +85,7 @@ impl Session {
             "gadus.batch_queries" => limits.set_batch_queries(batch_bound(name, &word)?),
             "gadus.batch_updates" => limits.set_batch_updates(batch_bound(name, &word)?),
             "gadus.snapshot_space_max" => self.engine.set_snapshot_space_max(size(name, &word)?),
+            "gadus.memory_limit" => self.shared.memory.set_limit(size(name, &word)?),
             "gadus.statement_memory" => state.statement_memory = Budget(size(name, &word)?),
             name => {
                 // Without a transaction it would end with the statement.
@@ -139,6 +146,7 @@ impl Session {
             "gadus.batch_queries" => limits.batch_queries().to_string(),
             "gadus.batch_updates" => limits.batch_updates().to_string(),
             "gadus.snapshot_space_max" => self.engine.snapshot_space_max().exact(),
+            "gadus.memory_limit" => self.shared.memory.limit().exact(),
             "gadus.statement_memory" => state.statement_memory.0.exact(),
             "default_transaction_isolation" => match state.locking.isolation {
                 Isolation::Snapshot => "snapshot".to_owned(),

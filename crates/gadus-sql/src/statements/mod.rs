@@ -6,11 +6,9 @@
 //! - Of this process; at most [`SHAPES_MAX`] shapes, of which those that came least often go first.
 
 mod metered;
-mod pool;
 mod text;
 
 pub(crate) use metered::{Meter, Metered, charged};
-pub(crate) use pool::{AccountedPool, task_of};
 
 use crate::shape::Shape;
 use gadus_base::IoBytes;

@@ -23,7 +23,13 @@ fn settings_read_back() {
         shell.run(&format!("SET {name} = '{value}'"));
         assert_eq!(shell.run(&format!("SHOW {name}")), value);
     }
+    let usual = shell.run("SHOW gadus.memory_limit");
+    shell.run("SET gadus.memory_limit = '3GiB'");
+    assert_eq!(shell.run("SHOW gadus.memory_limit"), "3 GiB");
+    shell.run("RESET gadus.memory_limit");
+    assert_eq!(shell.run("SHOW gadus.memory_limit"), usual);
     for wrong in [
+        "SET gadus.memory_limit = 'much'",
         "SET gadus.late_statements = never",
         "SET gadus.latency_target = 'soon'",
         "SET gadus.sharing = sometimes",

@@ -20,6 +20,7 @@ mod kept_rows;
 mod lists;
 mod locks;
 mod many;
+mod memory;
 mod reach;
 mod rows;
 mod settings;

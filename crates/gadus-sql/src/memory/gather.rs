@@ -1,0 +1,95 @@
+//! Where plans gather rows: before each batch, they look whether they may.
+
+use super::PlanPool;
+use super::plan::PlanMemory;
+use crate::pace::PassingExec;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::execution::{RecordBatchStream, TaskContext};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::joins::{
+    CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec,
+};
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::windows::WindowAggExec;
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
+use futures::{Stream, StreamExt};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// Has operators look whether they may gather on; among the last of the rules, because no other knows what
+/// it puts in.
+#[derive(Debug)]
+pub(crate) struct GatherInTurn;
+
+impl PhysicalOptimizerRule for GatherInTurn {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let in_turn = plan.transform_up(|plan| {
+            if !gathers_its_first_input(&*plan) {
+                return Ok(Transformed::no(plan));
+            }
+            let mut children = plan.children().into_iter().cloned().collect::<Vec<_>>();
+            if let Some(gathered) = children.first_mut() {
+                let input = gathered.clone();
+                *gathered = Arc::new(PassingExec::new("GadusInTurn", input, in_turn));
+            }
+            replace_children_if_necessary(plan, children).map(Transformed::yes)
+        });
+        in_turn.map(|plan| plan.data)
+    }
+
+    fn name(&self) -> &'static str {
+        "gadus_gather_in_turn"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+fn gathers_its_first_input(plan: &dyn ExecutionPlan) -> bool {
+    plan.is::<HashJoinExec>()
+        || plan.is::<NestedLoopJoinExec>()
+        || plan.is::<CrossJoinExec>()
+        || plan.is::<SortMergeJoinExec>()
+        || plan.is::<AggregateExec>()
+        || plan.is::<SortExec>()
+        || plan.is::<WindowAggExec>()
+}
+
+fn in_turn(input: SendableRecordBatchStream, task: &TaskContext) -> SendableRecordBatchStream {
+    match PlanPool::of(task) {
+        Some(pool) => Box::pin(InTurn { input, plan: pool.plan() }),
+        None => input,
+    }
+}
+
+struct InTurn {
+    input: SendableRecordBatchStream,
+    plan: Arc<PlanMemory>,
+}
+
+impl Stream for InTurn {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        ready!(self.plan.poll_gather(context));
+        self.input.poll_next_unpin(context)
+    }
+}
+
+impl RecordBatchStream for InTurn {
+    fn schema(&self) -> SchemaRef {
+        self.input.schema()
+    }
+}

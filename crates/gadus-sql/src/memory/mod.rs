@@ -1,0 +1,194 @@
+//! What all plans of a database hold together: where that is much, those that came later wait.
+//!
+//! - Sorts, aggregates, windows and one side of each join gather rows before they give any. Beyond the
+//!   limit, only the plans that came first gather on, one for each thread; what they hold they give up when
+//!   they end, and so does everyone in turn.
+//! - The first are counted among those whose next rows somebody waits for: a plan whose reader is away gives
+//!   nothing up, so nobody waits for it. Hence those that gather always go on by themselves.
+//! - A plan that holds little never waits: small answers are not behind large ones.
+//! - It is no bound on one plan: what the first need beyond the limit they get.
+
+mod gather;
+mod plan;
+mod pool;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use gather::GatherInTurn;
+pub(crate) use plan::awaited;
+pub(crate) use pool::{PlanPool, task_of};
+
+use datafusion::common::Result;
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
+use gadus_base::{ByteCount, usable_memory};
+use parking_lot::Mutex;
+use plan::PlanMemory;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+
+/// The part of usable memory that plans hold together unless told otherwise.
+const LIMIT_DIVISOR: u64 = 2;
+
+/// The part of the limit that is little for one plan, or this where it is more.
+const LITTLE_DIVISOR: u64 = 1024;
+const LITTLE_BYTES_MIN: u64 = 1 << 20;
+
+/// The memory of a database's plans.
+#[derive(Debug, Clone)]
+pub(crate) struct Memory(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    limit: AtomicU64,
+    held: AtomicU64,
+    /// Plans that gather on beyond the limit.
+    abreast: usize,
+    numbers: AtomicU64,
+    plans: Mutex<Plans>,
+}
+
+#[derive(Debug, Default)]
+struct Plans {
+    /// Whose rows somebody waits for, in the order in which they came.
+    awaited: BTreeSet<u64>,
+    /// Who waits until less is held, or until he is among the first.
+    waiting: Vec<(u64, Waker)>,
+}
+
+impl Memory {
+    /// For plans that so many threads run.
+    pub(crate) fn new(threads: usize) -> Self {
+        Self(Arc::new(Inner {
+            limit: AtomicU64::new(usual_limit().0),
+            held: AtomicU64::new(0),
+            abreast: threads.max(1),
+            numbers: AtomicU64::new(0),
+            plans: Mutex::default(),
+        }))
+    }
+
+    /// What plans may hold together before some wait; unless told otherwise, half of what there is.
+    pub(crate) fn limit(&self) -> ByteCount {
+        ByteCount(self.0.limit.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn set_limit(&self, limit: ByteCount) {
+        self.0.limit.store(limit.0, Ordering::Relaxed);
+        wake(std::mem::take(&mut self.0.plans.lock().waiting));
+    }
+
+    pub(crate) fn reset_limit(&self) {
+        self.set_limit(usual_limit());
+    }
+
+    fn hold(&self, bytes: u64) {
+        self.0.held.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn release(&self, bytes: u64) {
+        let (before, limit) = (self.0.held.fetch_sub(bytes, Ordering::AcqRel), self.limit().0);
+        if before > limit && before - bytes <= limit {
+            wake(std::mem::take(&mut self.0.plans.lock().waiting));
+        }
+    }
+
+    /// Whether a plan that holds so much may gather more; where not, its task is woken when that changes.
+    fn poll_gather(&self, plan: &PlanMemory, context: &Context<'_>) -> Poll<()> {
+        let limit = self.limit().0;
+        let is_over = || self.0.held.load(Ordering::Acquire) > limit;
+        let little = (limit / LITTLE_DIVISOR).max(LITTLE_BYTES_MIN);
+        if !is_over() || plan.held() <= little {
+            return Poll::Ready(());
+        }
+        let mut plans = self.0.plans.lock();
+        if !is_over() || plans.first(self.0.abreast).any(|first| first == plan.number) {
+            return Poll::Ready(());
+        }
+        let waker = context.waker();
+        let is_known =
+            |(number, known): &(u64, Waker)| *number == plan.number && known.will_wake(waker);
+        if !plans.waiting.iter().any(is_known) {
+            plans.waiting.push((plan.number, waker.clone()));
+        }
+        Poll::Pending
+    }
+
+    /// Somebody begins to wait for rows of a plan, or ends.
+    fn await_plan(&self, number: u64, is_awaited: bool) {
+        let mut plans = self.0.plans.lock();
+        match is_awaited {
+            true => plans.awaited.insert(number),
+            false => plans.awaited.remove(&number),
+        };
+        if plans.waiting.is_empty() {
+            return;
+        }
+        let first = plans.first(self.0.abreast).collect::<Vec<_>>();
+        let is_first = |(number, _): &mut (u64, Waker)| first.contains(number);
+        let woken = plans.waiting.extract_if(.., is_first).collect();
+        drop(plans);
+        wake(woken);
+    }
+}
+
+fn usual_limit() -> ByteCount {
+    ByteCount(usable_memory().0 / LIMIT_DIVISOR)
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "memory of plans, waiting beyond {}", self.limit())
+    }
+}
+
+/// What no plan holds, as a file does that is looked at while a statement is planned, counts all the same.
+impl MemoryPool for Memory {
+    fn name(&self) -> &'static str {
+        "gadus"
+    }
+
+    fn grow(&self, _: &MemoryReservation, additional: usize) {
+        self.hold(additional as u64);
+    }
+
+    fn shrink(&self, _: &MemoryReservation, shrink: usize) {
+        self.release(shrink as u64);
+    }
+
+    fn try_grow(&self, _: &MemoryReservation, additional: usize) -> Result<()> {
+        self.hold(additional as u64);
+        Ok(())
+    }
+
+    fn reserved(&self) -> usize {
+        usize::try_from(self.0.held.load(Ordering::Relaxed)).unwrap_or(usize::MAX)
+    }
+
+    fn memory_limit(&self) -> MemoryLimit {
+        MemoryLimit::Infinite
+    }
+}
+
+impl Plans {
+    fn first(&self, count: usize) -> impl Iterator<Item = u64> {
+        self.awaited.iter().copied().take(count)
+    }
+}
+
+fn wake(waiting: Vec<(u64, Waker)>) {
+    waiting.into_iter().for_each(|(_, waker)| waker.wake());
+}
+
+/// Begins to run a plan in such a task.
+pub(crate) fn run(
+    plan: Arc<dyn ExecutionPlan>,
+    task: Arc<TaskContext>,
+) -> Result<SendableRecordBatchStream> {
+    let rows = execute_stream(plan, task.clone())?;
+    Ok(awaited(&task, rows))
+}

@@ -1,0 +1,109 @@
+//! The memory that the operators of a plan hold: on the account of its statement, and with all others'.
+
+use super::Memory;
+use super::plan::PlanMemory;
+use datafusion::common::Result;
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::prelude::SessionContext;
+use gadus_base::Account;
+use parking_lot::Mutex;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a plan's operators hold memory of; a kept plan has one for all its runs.
+#[derive(Debug)]
+pub(crate) struct PlanPool {
+    memory: Memory,
+    run: Mutex<Run>,
+}
+
+/// One run of the plan.
+#[derive(Debug)]
+struct Run {
+    account: Option<Arc<Account>>,
+    plan: Arc<PlanMemory>,
+}
+
+impl Run {
+    /// On the account of this thread.
+    fn begin(memory: &Memory) -> Self {
+        Self { account: Account::current(), plan: PlanMemory::new(memory.clone()) }
+    }
+}
+
+/// What a plan runs in that is run once, on the account of this thread.
+pub(crate) fn task_of(context: &SessionContext) -> Arc<TaskContext> {
+    Arc::new(PlanPool::below(TaskContext::from(context)).0)
+}
+
+impl PlanPool {
+    /// Gives a task such a pool, on the account of this thread.
+    pub(crate) fn below(task: TaskContext) -> (TaskContext, Arc<Self>) {
+        let runtime = task.runtime_env();
+        let memory = (&*runtime.memory_pool as &dyn Any).downcast_ref::<Memory>();
+        let memory = memory.expect("every planner has the memory of its database").clone();
+        let run = Mutex::new(Run::begin(&memory));
+        let pool = Arc::new(Self { memory, run });
+        let runtime = RuntimeEnv { memory_pool: pool.clone(), ..RuntimeEnv::clone(&runtime) };
+        (task.with_runtime(Arc::new(runtime)), pool)
+    }
+
+    /// The pool of a task; none in one that was given none.
+    pub(super) fn of(task: &TaskContext) -> Option<&Self> {
+        (&**task.memory_pool() as &dyn Any).downcast_ref()
+    }
+
+    /// What is held from now on is another run's, on the account of this thread.
+    pub(crate) fn begin(&self) {
+        *self.run.lock() = Run::begin(&self.memory);
+    }
+
+    /// The run.
+    pub(super) fn plan(&self) -> Arc<PlanMemory> {
+        self.run.lock().plan.clone()
+    }
+}
+
+impl fmt::Display for PlanPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.memory.fmt(f)
+    }
+}
+
+impl MemoryPool for PlanPool {
+    fn name(&self) -> &str {
+        self.memory.name()
+    }
+
+    fn grow(&self, _: &MemoryReservation, additional: usize) {
+        let (run, bytes) = (self.run.lock(), additional as u64);
+        run.plan.hold(bytes);
+        if let Some(account) = &run.account {
+            account.hold(bytes);
+        }
+    }
+
+    fn shrink(&self, _: &MemoryReservation, shrink: usize) {
+        let (run, bytes) = (self.run.lock(), shrink as u64);
+        run.plan.release(bytes);
+        if let Some(account) = &run.account {
+            account.release(bytes);
+        }
+    }
+
+    fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
+        self.grow(reservation, additional);
+        Ok(())
+    }
+
+    fn reserved(&self) -> usize {
+        self.memory.reserved()
+    }
+
+    fn memory_limit(&self) -> MemoryLimit {
+        self.memory.memory_limit()
+    }
+}

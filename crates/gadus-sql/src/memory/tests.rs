@@ -1,0 +1,96 @@
+//! Whose turn it is to gather.
+
+use super::Memory;
+use super::plan::PlanMemory;
+use gadus_base::ByteCount;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Wake, Waker};
+
+/// Counts how often it is woken.
+#[derive(Debug, Default)]
+struct Woken(AtomicUsize);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// A plan, and what is woken when it may gather on.
+struct One {
+    plan: Arc<PlanMemory>,
+    woken: Arc<Woken>,
+}
+
+impl One {
+    /// That holds so many MiB.
+    fn new(memory: &Memory, held: u64) -> Self {
+        let plan = PlanMemory::new(memory.clone());
+        plan.hold(held << 20);
+        memory.await_plan(plan.number, true);
+        Self { plan, woken: Arc::default() }
+    }
+
+    fn may_gather(&self) -> bool {
+        let waker = Waker::from(self.woken.clone());
+        self.plan.poll_gather(&Context::from_waker(&waker)).is_ready()
+    }
+
+    fn woken(&self) -> usize {
+        self.woken.0.load(Ordering::SeqCst)
+    }
+
+    fn end(&self, memory: &Memory) {
+        self.plan.release(self.plan.held());
+        memory.await_plan(self.plan.number, false);
+    }
+}
+
+fn memory() -> Memory {
+    let memory = Memory::new(1);
+    memory.set_limit(ByteCount::mib(10));
+    memory
+}
+
+/// Within the limit all gather; beyond it those that came first, and after them the next.
+#[test]
+fn those_that_came_later_wait_for_those_that_came_first() {
+    let memory = memory();
+    let plans = [3, 3, 4].map(|held| One::new(&memory, held));
+    assert!(plans.iter().all(One::may_gather));
+    plans[1].plan.hold(5 << 20);
+    assert!(plans[0].may_gather());
+    assert!(!plans[1].may_gather() && !plans[2].may_gather());
+    assert!(!plans[2].may_gather(), "asked a second time");
+    plans[0].end(&memory);
+    assert_eq!([plans[1].woken(), plans[2].woken()], [1, 0], "12 MiB are still held");
+    assert!(plans[1].may_gather() && !plans[2].may_gather());
+    plans[1].end(&memory);
+    assert_eq!(plans[2].woken(), 1);
+    assert!(plans[2].may_gather());
+}
+
+/// A plan whose reader does something else may hold what it holds for ever.
+#[test]
+fn nobody_waits_for_a_plan_whose_reader_is_away() {
+    let memory = memory();
+    let plans = [11, 11].map(|held| One::new(&memory, held));
+    assert!(!plans[1].may_gather());
+    memory.await_plan(plans[0].plan.number, false);
+    assert_eq!(plans[1].woken(), 1);
+    assert!(plans[1].may_gather());
+    memory.await_plan(plans[0].plan.number, true);
+    assert!(plans[0].may_gather() && !plans[1].may_gather(), "it came first");
+}
+
+/// What is little is not behind what is much; a higher limit lets all go on.
+#[test]
+fn plans_that_hold_little_do_not_wait() {
+    let memory = memory();
+    let plans = [20, 5, 1].map(|held| One::new(&memory, held));
+    assert!(!plans[1].may_gather() && plans[2].may_gather());
+    memory.set_limit(ByteCount::mib(100));
+    assert_eq!(plans[1].woken(), 1);
+    assert!(plans[1].may_gather());
+}

@@ -1,0 +1,114 @@
+//! Plans that hold much together, beside readers that are away and questions that are small.
+
+use gadus::{Connection, Database, ErrorKind, Options, Result};
+
+/// Each holds megabytes: a table of groups, the side of a join, rows to be sorted.
+const LARGE: [&str; 3] = [
+    "SELECT count(*), sum(n) FROM (SELECT label, count(*) AS n FROM t GROUP BY label)",
+    "SELECT count(*), sum(a.id) FROM t AS a JOIN t AS b ON a.other = b.id",
+    "SELECT count(*), sum(place) FROM (SELECT id, row_number() OVER (ORDER BY label) AS place FROM t)",
+];
+
+/// Far less than one of them holds.
+const LIMIT: &str = "SET gadus.memory_limit = '1MiB'";
+
+fn filled() -> Result<Database> {
+    let database = Database::open_in_memory(Options::new())?;
+    database.connect().execute_script(
+        "CREATE TABLE t (id BIGINT PRIMARY KEY, other BIGINT, label TEXT);
+         INSERT INTO t SELECT i, (i * 7919) % 60000, 'label ' || i FROM range(60000) AS r(i);",
+    )?;
+    Ok(database)
+}
+
+fn answers(connection: &Connection) -> Result<Vec<Vec<String>>> {
+    LARGE.iter().map(|text| row(connection, text)).collect()
+}
+
+fn row(connection: &Connection, text: &str) -> Result<Vec<String>> {
+    let mut rows = connection.query(text, &[])?;
+    let row = rows.next().transpose()?.expect("one row");
+    (0..row.columns()).map(|column| Ok(format!("{:?}", row.value(column)?))).collect()
+}
+
+/// All wait for one another, and all are answered: in transactions, too, with what was changed there.
+#[test]
+fn many_large_plans_are_answered_within_a_small_limit() -> Result<()> {
+    let database = filled()?;
+    let expected = answers(&database.connect())?;
+    database.connect().execute(LIMIT, &[])?;
+    std::thread::scope(|scope| {
+        let ask = |client: usize| {
+            let connection = database.connect();
+            scope.spawn(move || -> Result<_> {
+                connection.execute("BEGIN", &[])?;
+                let changed = "UPDATE t SET other = other WHERE id = $1";
+                connection.execute(changed, &[i64::try_from(client).unwrap_or(0).into()])?;
+                let answers = answers(&connection)?;
+                connection.execute("COMMIT", &[])?;
+                Ok(answers)
+            })
+        };
+        let clients = (0..12).map(ask).collect::<Vec<_>>();
+        for client in clients {
+            assert_eq!(client.join().expect("a client")?, expected);
+        }
+        Ok(())
+    })
+}
+
+/// A sort that was read in part holds its rows; a join whose client never reads on, too.
+#[test]
+fn readers_that_are_away_keep_nobody_waiting() -> Result<()> {
+    let database = filled()?;
+    let expected = answers(&database.connect())?;
+    database.connect().execute(LIMIT, &[])?;
+    let away = (0..4).map(|_| {
+        let connection = database.connect();
+        let mut rows = connection.query("SELECT id, label FROM t ORDER BY label", &[])?;
+        assert!(rows.next().transpose()?.is_some());
+        Ok((connection, rows))
+    });
+    let away = away.collect::<Result<Vec<_>>>()?;
+    // Of the same connection, too.
+    assert_eq!(answers(&away[0].0)?, expected);
+    assert_eq!(answers(&database.connect())?, expected);
+    for (_, mut rows) in away {
+        let mut left = 0;
+        while rows.next().transpose()?.is_some() {
+            left += 1;
+        }
+        assert_eq!(left, 60_000 - 1);
+    }
+    Ok(())
+}
+
+/// Who waits for memory can be ended, and small questions do not wait.
+#[test]
+fn the_time_of_who_waits_for_memory_can_be_over() -> Result<()> {
+    let database = filled()?;
+    database.connect().execute(LIMIT, &[])?;
+    // Each holds all labels, and goes through the pairs for days.
+    let endless = "SELECT count(*) FROM (SELECT DISTINCT label FROM t) AS l, range(1000000000) AS b \
+                   WHERE length(l.label) + b.value < 0";
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let first = (0..threads).map(|_| database.connect()).collect::<Vec<_>>();
+    std::thread::scope(|scope| {
+        for one in &first {
+            scope.spawn(|| {
+                let error = one.execute(endless, &[]).expect_err("nothing else ends it");
+                assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
+            });
+        }
+        let late = database.connect();
+        late.execute("SET statement_timeout = '2s'", &[])?;
+        // As soon as the others have gathered what they hold.
+        let error = (0..1_000).find_map(|_| row(&late, LARGE[1]).err()).expect("it waits");
+        assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
+        let small = "SELECT b.label FROM t AS a JOIN t AS b ON a.other = b.id WHERE a.id = 3";
+        assert_eq!(row(&database.connect(), small)?.len(), 1);
+        first.iter().for_each(|one| one.cancel_handle().cancel());
+        assert_eq!(row(&late, LARGE[1])?.len(), 2);
+        Ok(())
+    })
+}
