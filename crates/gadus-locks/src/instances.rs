@@ -5,13 +5,15 @@
 //! | bits | content |
 //! |---|---|
 //! | 0..8 | 0 free, 1 live, 2 being cleaned up after |
-//! | 8..24 | slot of the cleaner plus one |
+//! | 8..19 | slot of the cleaner plus one |
+//! | 19..32 | lower bits of the cleaner's generation |
 //! | 32..64 | generation, which rises with each use |
 //!
 //! - A slot is live from [`Instances::claim`] until its user leaves, or somebody has cleaned up
 //!   after its death; until then everything that its user holds in shared memory is held.
 //! - Cleaning up may be interrupted at any point, also by the death of the cleaner: whoever takes
 //!   over does all of it again, so every step of it must bear that.
+//! - A cleaner is named by its generation, too: another that has its slot meanwhile does not do its work.
 //! - Until when an instance is busy is a hint, in milliseconds of the wall clock without its upper bits: it
 //!   ends by itself, also when the instance dies.
 //! - Program and time are for messages only; process ids say which threads are over, and never that an
@@ -38,6 +40,11 @@ const PROGRAM_WORDS: usize = 12;
 const FREE: u64 = 0;
 const LIVE: u64 = 1;
 const REAPING: u64 = 2;
+
+/// Bits of a cleaner's slot plus one, and of its generation.
+const CLEANER_SLOT_BITS: u32 = 11;
+const CLEANER_GENERATION_BITS: u32 = 13;
+const _: () = assert!(INSTANCES_MAX < 1 << CLEANER_SLOT_BITS);
 
 shared_struct! {
     struct Slot {
@@ -117,7 +124,7 @@ impl Instances {
             let process = Process::this();
             record.describe(process);
             steps::before(&record.state);
-            record.state.store(word(LIVE, me.generation, 0), Ordering::SeqCst);
+            record.state.store(word(LIVE, me.generation, None), Ordering::SeqCst);
             // What it reads next is kept for it: whoever gives things away sees the slot taken.
             std::sync::atomic::fence(Ordering::SeqCst);
             return Ok(Self { memory, table, me, process, fence });
@@ -180,7 +187,7 @@ impl Instances {
                 REAPING => self.has_no_reaper(slot, state),
                 _ => false,
             };
-            let mine = word(REAPING, owner.generation, self.me.slot + 1);
+            let mine = word(REAPING, owner.generation, Some(self.me));
             if may_begin {
                 steps::before(&record.state);
             }
@@ -192,7 +199,7 @@ impl Instances {
             {
                 clean(owner);
                 steps::before(&record.state);
-                let free = word(FREE, owner.generation, 0);
+                let free = word(FREE, owner.generation, None);
                 // Fails when somebody has taken over, and is through before.
                 let _ =
                     record.state.compare_exchange(mine, free, Ordering::AcqRel, Ordering::Relaxed);
@@ -240,14 +247,14 @@ impl Instances {
     /// has there.
     pub fn leave(&self, clean: impl FnOnce()) {
         let state = &self.slots()[self.me.slot as usize].state;
-        let live = word(LIVE, self.me.generation, 0);
-        let leaving = word(REAPING, self.me.generation, self.me.slot + 1);
+        let live = word(LIVE, self.me.generation, None);
+        let leaving = word(REAPING, self.me.generation, Some(self.me));
         steps::before(state);
         // Somebody may have taken it for dead, when its files were closed before.
         if state.compare_exchange(live, leaving, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
             clean();
             steps::before(state);
-            let left = word(FREE, self.me.generation, 0);
+            let left = word(FREE, self.me.generation, None);
             // Fails when somebody has taken over and is through before.
             let _ = state.compare_exchange(leaving, left, Ordering::AcqRel, Ordering::Relaxed);
         }
@@ -260,15 +267,15 @@ impl Instances {
 
     /// Whether nobody alive cleans up after the user of a slot, who may be leaving by itself.
     fn has_no_reaper(&self, slot: u32, state: u64) -> bool {
-        let reaper = u32::try_from((state >> 8) & 0xFFFF).unwrap_or(0).checked_sub(1);
-        let Some(reaper) = reaper else { return true };
-        if reaper == slot {
+        let Some(reaper) = cleaner(state) else { return true };
+        if reaper.slot == slot {
             return self.fence.is_quiet(slot);
         }
-        let Some(record) = self.slots().get(reaper as usize) else { return true };
+        let Some(record) = self.slots().get(reaper.slot as usize) else { return true };
         let state = record.state.load(Ordering::Acquire);
-        let reaper = Owner { slot: reaper, generation: generation(state) };
-        status(state) != LIVE || self.is_dead(reaper)
+        let there = Owner { slot: reaper.slot, generation: generation(state) };
+        let is_another = short_generation(there) != reaper.generation;
+        status(state) != LIVE || is_another || self.is_dead(there)
     }
 }
 
@@ -350,8 +357,24 @@ fn short(time: Duration) -> u32 {
     time.as_millis() as u32
 }
 
-fn word(status: u64, generation: u32, cleaner: u32) -> u64 {
-    (u64::from(generation) << 32) | (u64::from(cleaner) << 8) | status
+fn word(status: u64, generation: u32, cleaner: Option<Owner>) -> u64 {
+    let cleaner = cleaner.map_or(0, |cleaner| {
+        u64::from(short_generation(cleaner)) << CLEANER_SLOT_BITS | u64::from(cleaner.slot + 1)
+    });
+    (u64::from(generation) << 32) | (cleaner << 8) | status
+}
+
+/// Who cleans up, by a slot's state: its generation is shortened.
+fn cleaner(state: u64) -> Option<Owner> {
+    let bits = |first: u32, count: u32| {
+        u32::try_from((state >> first) & ((1 << count) - 1)).expect("they are fewer than 32")
+    };
+    let slot = bits(8, CLEANER_SLOT_BITS).checked_sub(1)?;
+    Some(Owner { slot, generation: bits(8 + CLEANER_SLOT_BITS, CLEANER_GENERATION_BITS) })
+}
+
+fn short_generation(owner: Owner) -> u32 {
+    owner.generation & ((1 << CLEANER_GENERATION_BITS) - 1)
 }
 
 fn status(state: u64) -> u64 {

@@ -64,6 +64,33 @@ fn a_dead_cleaner_is_followed_by_another() {
     assert_eq!(cleaned, [b.me(), c.me()]);
 }
 
+/// It dies when somebody who looks for the dead is past the one it cleans up after, and is found itself.
+#[test]
+fn who_has_the_slot_of_a_dead_cleaner_is_not_taken_for_it() {
+    let memory = Arc::new(Memory::private(1 << 20).unwrap());
+    let alive = Arc::new(Alive::default());
+    let [first, second, a, cleaner] = [(); 4].map(|()| claim(&memory, &alive));
+    alive.0.lock().remove(&first.me().slot);
+    let mut cleaned = Vec::new();
+    let interrupted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        cleaner.reap(|_| {
+            alive.0.lock().remove(&second.me().slot);
+            a.reap(|owner| {
+                alive.0.lock().remove(&cleaner.me().slot);
+                cleaned.push(owner);
+            });
+            panic!("it is dead");
+        })
+    }));
+    assert!(interrupted.is_err());
+    assert_eq!(cleaned, [second.me(), cleaner.me()]);
+    let next = [claim(&memory, &alive), claim(&memory, &alive)];
+    assert_eq!(next.map(|next| next.me().slot), [second.me().slot, cleaner.me().slot]);
+    cleaned.clear();
+    a.reap(|owner| cleaned.push(owner));
+    assert_eq!(cleaned, [first.me()]);
+}
+
 #[test]
 fn an_instance_says_who_it_is() {
     let memory = Arc::new(Memory::private(1 << 20).unwrap());
