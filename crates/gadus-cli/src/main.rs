@@ -61,6 +61,8 @@ enum Command {
     Generate(commands::generate::Generate),
     /// Show who holds locks in a database, and who waits for whom
     Locks(commands::locks::Locks),
+    /// What the machine is, and where work should go on it
+    Machine(commands::machine::Machine),
     /// Serve a database to psql and other clients of PostgreSQL
     Serve(commands::serve::Serve),
     /// Show who has a database open
@@ -86,6 +88,7 @@ fn main() -> ExitCode {
         Some(Command::Demo(command)) => commands::demo::run(&command),
         Some(Command::Generate(command)) => commands::generate::run(command),
         Some(Command::Locks(command)) => commands::locks::locks(&command),
+        Some(Command::Machine(command)) => commands::machine::run(&command),
         Some(Command::Serve(command)) => commands::serve::run(&command),
         Some(Command::Sessions(command)) => commands::locks::sessions(&command),
         Some(Command::Tpch(command)) => commands::tpch::run(&command),

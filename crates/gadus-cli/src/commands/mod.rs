@@ -7,6 +7,7 @@ pub(crate) mod demo;
 pub(crate) mod generate;
 pub(crate) mod ledger;
 pub(crate) mod locks;
+pub(crate) mod machine;
 pub(crate) mod serve;
 pub(crate) mod tpch;
 

@@ -12,5 +12,6 @@ mod demo;
 mod folder;
 mod generate;
 mod load;
+mod machine;
 mod sharing;
 mod shell;

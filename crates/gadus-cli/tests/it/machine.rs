@@ -1,0 +1,108 @@
+//! `gadus machine`: facts, and where work should go, on machines that are described.
+
+use crate::folder::Folder;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+fn described(name: &str) -> String {
+    format!("{}/../gadus-machine/topologies/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Core, node and bytes of each partition.
+fn placed(name: &str, more: &[&str]) -> Vec<(u64, u64, u64)> {
+    let file = described(name);
+    let command = ["machine", "place", "--topology", &file, "--bound", "compute", "--json"];
+    let printed = Folder::new().printed(&[&command[..], more].concat());
+    let parts: Vec<Value> = serde_json::from_str(&printed).unwrap();
+    for (number, part) in parts.iter().enumerate() {
+        assert_eq!(part["partition"], number);
+    }
+    let of = |part: &Value, name: &str| part[name].as_u64().unwrap();
+    parts.iter().map(|part| (of(part, "core"), of(part, "node"), of(part, "bytes"))).collect()
+}
+
+fn by_node(parts: &[(u64, u64, u64)]) -> BTreeMap<u64, usize> {
+    let mut counts = BTreeMap::<u64, usize>::new();
+    parts.iter().for_each(|(_, node, _)| *counts.entry(*node).or_default() += 1);
+    counts
+}
+
+fn cores(parts: &[(u64, u64, u64)]) -> Vec<u64> {
+    let mut cores = parts.iter().map(|(core, ..)| *core).collect::<Vec<_>>();
+    cores.sort_unstable();
+    cores
+}
+
+/// The AMD machine of Giceva et al. 2013: four sockets of four cores with 4 GiB each.
+#[test]
+fn the_paper_s_machine_is_divided_as_in_the_paper() {
+    let parts = placed("shanghai.xml", &["--bytes", "7GiB"]);
+    assert_eq!(cores(&parts), (0..16).collect::<Vec<_>>());
+    assert_eq!(by_node(&parts), (0..4).map(|node| (node, 4)).collect());
+    assert_eq!(parts.iter().map(|(_, _, bytes)| bytes).sum::<u64>(), 7 << 30);
+
+    let parts = placed("shanghai.xml", &["--bytes", "7GiB", "--core-load", "0=1.0"]);
+    assert_eq!(cores(&parts), (1..16).collect::<Vec<_>>(), "core 0 has something else to do");
+
+    let parts = placed("shanghai.xml", &["--bytes", "7GiB", "--memory-taken", "1=3GiB"]);
+    assert_eq!(parts.len(), 16);
+    assert!(by_node(&parts).get(&1).is_none_or(|count| *count <= 2), "{parts:?}");
+}
+
+#[test]
+fn threads_that_avoid_each_other_s_caches_have_one_each() {
+    let avoid = ["--bytes", "1GiB", "--partitions", "4", "--cache-sharing", "avoid"];
+    let parts = placed("cache-pairs.xml", &avoid);
+    let pairs = cores(&parts).iter().map(|core| core / 2).collect::<Vec<_>>();
+    assert_eq!(pairs, [0, 1, 2, 3]);
+}
+
+#[test]
+fn facts_are_printed_saved_and_compared() {
+    let folder = Folder::new();
+    let printed = folder.printed(&["machine", "facts", "--json", "--save", "here.json"]);
+    let facts: Value = serde_json::from_str(&printed).unwrap();
+    let facts = facts["facts"].as_array().unwrap();
+    let known = |subject: &str, name: &str| {
+        facts.iter().find(|fact| fact["subject"] == subject && fact["name"] == name)
+    };
+    assert!(known("machine", "cores").unwrap()["value"].as_u64().unwrap() >= 1);
+    assert!(known("kernel", "release").is_some());
+    assert_eq!(folder.printed(&["machine", "diff", "here.json", "here.json"]), "");
+    for (name, saved) in [("one-by-two.xml", "small.json"), ("shanghai.xml", "large.json")] {
+        let file = described(name);
+        folder.printed(&["machine", "facts", "--topology", &file, "--save", saved]);
+    }
+    let differences = folder.printed(&["machine", "diff", "small.json", "large.json"]);
+    assert!(differences.contains("~ machine cores: 2 -> 16"), "{differences}");
+    assert!(differences.contains("+ core 15 processors: 15"), "{differences}");
+}
+
+#[test]
+fn wrong_questions_name_what_is_wrong() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("letter.xml"), "<letter>Dear Ada</letter>").unwrap();
+    std::fs::write(folder.path("broken.xml"), "<topology version=\"2.0\">").unwrap();
+    let file = described("shanghai.xml");
+    for (more, said) in [
+        (vec!["--topology", "letter.xml", "--bytes", "1GiB"], "lstopo"),
+        (vec!["--topology", "broken.xml", "--bytes", "1GiB"], "broken.xml"),
+        (vec!["--topology", "nowhere.xml", "--bytes", "1GiB"], "nowhere.xml"),
+        (vec!["--topology", &file, "--bytes", "17GiB"], "16.0 GiB"),
+        (vec!["--topology", &file, "--bytes", "0"], "nothing"),
+        (vec!["--topology", &file, "--bytes", "1GiB", "--core-load", "16=1"], "no core 16"),
+        (vec!["--topology", &file, "--bytes", "1GiB", "--core-load", "0=-1"], "load"),
+        (vec!["--topology", &file, "--bytes", "1GiB", "--memory-taken", "1=5GiB"], "4.0 GiB"),
+    ] {
+        let error = folder.refused(&[&["machine", "place"][..], &more[..]].concat());
+        assert!(error.contains(said), "{more:?}: {error}");
+    }
+    for more in [
+        vec!["--bytes", "1GiB", "--partitions", "0"],
+        vec!["--bytes", "much"],
+        vec!["--bytes", "1GiB", "--core-load", "one"],
+    ] {
+        let output = folder.run(&[&["machine", "place"][..], &more[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+    }
+}

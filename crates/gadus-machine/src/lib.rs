@@ -1,0 +1,40 @@
+//! What a machine is, what it is doing, and what follows from it for a database.
+//!
+//! - Knows no database: its answers are for any program.
+//! - What cannot be read is said to be unknown, and why; nothing is made up.
+//! - The paper's three questions (Giceva et al. 2013, section 4.3) are [`cache_size`], [`partitions()`]
+//!   and [`place`].
+//!
+//! ```
+//! use gadus_machine::{Request, State, Topology, place};
+//! # fn main() -> Result<(), gadus_machine::MachineError> {
+//! let here = Topology::discover()?;
+//! let request = Request::of_equal(here.cores.len(), gadus_base::ByteCount::mib(1));
+//! let best = &place(&here, &State::idle(&here), &request)?[0];
+//! assert_eq!(best.places.len(), here.cores.len());
+//! # Ok(())
+//! # }
+//! ```
+
+mod decision;
+mod error;
+mod facts;
+mod gather;
+mod limits;
+mod observed;
+mod partitions;
+mod placement;
+mod state;
+mod topology;
+
+pub use decision::{Alternative, Decision};
+pub use error::{ErrorKind, MachineError};
+pub use facts::{Difference, Fact, FactValue, Facts, Source};
+pub use limits::Limits;
+pub use observed::{CpuTimes, Load, Loads, Pressure, pressure_of};
+pub use partitions::{Bandwidth, Partitions, cache_size, partitions};
+pub use placement::{Bound, CacheSharing, Mapping, Place, Proof, Request, place};
+pub use state::State;
+pub use topology::{
+    Cache, CacheKind, Core, CpuSet, Device, DeviceKind, MemoryNode, PageSize, Topology,
+};

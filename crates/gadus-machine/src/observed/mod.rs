@@ -1,0 +1,10 @@
+//! What the kernel tells of what runs now.
+//!
+//! - Counters since the system began, read twice: what happened between.
+//! - Everything is read from /proc and /sys; nothing needs rights.
+
+mod load;
+mod pressure;
+
+pub use load::{CpuTimes, Load, Loads};
+pub use pressure::{Pressure, pressure_of};

@@ -1,0 +1,352 @@
+//! Placement by a solver of integer programs: first the least time, then the least cost in that time.
+//!
+//! - How many partitions of each size go to each core and node are the unknowns. Of partitions of one size
+//!   the least time needs no search: it is the last of as many ends as there are partitions, of all ends that
+//!   cores could have with one, two, three … of them.
+
+use super::model::{Counts, Model, as_f64, fitting};
+use super::{Bound, CacheSharing, Mapping, Proof, Request, greedy};
+use crate::error::{ErrorKind, MachineError};
+use crate::topology::LOCAL_DISTANCE;
+use gadus_base::{Instant, clock};
+use microlp::{
+    ComparisonOp, Error, OptimizationDirection, Problem, Solution, SolutionStatus, SolveOptions,
+    SolveOutcome, Variable,
+};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::time::Duration;
+
+/// Times are compared with this much to spare: sums of parts are not exact.
+const SPARE: f64 = 1e-9;
+
+/// What a core and a node may take, in bytes that the fastest core does alone, and in bytes.
+#[derive(Debug, Clone)]
+struct Times {
+    cores: f64,
+    nodes: f64,
+    proof: Proof,
+}
+
+/// Mappings, the best first.
+pub(super) fn mappings(model: &Model, request: &Request) -> Result<Vec<Mapping>, MachineError> {
+    let until = clock().now().plus(request.time);
+    let times = least_times(model, until)?;
+    let mut found = Vec::<Counts>::new();
+    let mut mappings = Vec::new();
+    while mappings.len() < request.mappings.max(1) {
+        match cheapest(model, &times, &found, until) {
+            Ok((counts, proof)) => {
+                mappings.push(model.mapping(&counts, worse(times.proof, proof)));
+                found.push(counts);
+            }
+            // There is one more at most that takes longer: not asked for.
+            Err(_) if !mappings.is_empty() => break,
+            Err(Unsolved::Impossible) => {
+                let message = "no memory node holds what is left over of the others, none divided";
+                return Err(MachineError::new(ErrorKind::Request, message));
+            }
+            Err(Unsolved::Late) => {
+                let counts = greedy::counts(model).ok_or_else(|| {
+                    let message =
+                        "no way was found in time to divide the partitions among the memory nodes";
+                    MachineError::new(ErrorKind::Request, message)
+                })?;
+                mappings.push(model.mapping(&counts, Proof::Greedy));
+                break;
+            }
+        }
+    }
+    Ok(mappings)
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+enum Unsolved {
+    Impossible,
+    Late,
+}
+
+fn worse(one: Proof, other: Proof) -> Proof {
+    match (one, other) {
+        (Proof::Greedy, _) | (_, Proof::Greedy) => Proof::Greedy,
+        (Proof::Within(one), Proof::Within(other)) => Proof::Within(one.max(other)),
+        (Proof::Within(part), Proof::Exact) | (Proof::Exact, Proof::Within(part)) => {
+            Proof::Within(part)
+        }
+        (Proof::Exact, Proof::Exact) => Proof::Exact,
+    }
+}
+
+/// The least time of the slowest core, and of the slowest node where memory bounds the work.
+fn least_times(model: &Model, until: Instant) -> Result<Times, MachineError> {
+    let speeds = model.cores.iter().map(|core| (core.speed, u64::MAX)).collect::<Vec<_>>();
+    let rooms = |all: bool| {
+        let nodes = model.nodes.iter().filter(|node| all || node.has_cores);
+        nodes.map(|node| (1.0, node.free)).collect::<Vec<_>>()
+    };
+    let (cores, core_proof) = least_time(model, &speeds, until)?;
+    let mut times = Times { cores, nodes: f64::INFINITY, proof: core_proof };
+    if model.bound == Bound::Memory {
+        // Memory beside no core is for what fits nowhere else.
+        let beside = least_time(model, &rooms(false), until);
+        let (nodes, proof) = beside.or_else(|_| least_time(model, &rooms(true), until))?;
+        (times.nodes, times.proof) = (nodes, worse(times.proof, proof));
+    }
+    Ok(times)
+}
+
+/// The least time of the slowest of some workers, each with a speed and room for some bytes.
+fn least_time(
+    model: &Model,
+    workers: &[(f64, u64)],
+    until: Instant,
+) -> Result<(f64, Proof), MachineError> {
+    match &model.kinds[..] {
+        [kind] => {
+            let count = kind.partitions.len();
+            let ends = Ends::of(
+                workers
+                    .iter()
+                    .map(|&(speed, room)| (as_f64(kind.bytes) / speed, fitting(room, kind.bytes))),
+            );
+            ends.nth(count.saturating_sub(1)).map(|time| (time, Proof::Exact)).ok_or_else(|| {
+                let message = "there is not enough room";
+                MachineError::new(ErrorKind::Request, message)
+            })
+        }
+        _ => least_time_of_many(model, workers, until),
+    }
+}
+
+/// The ends of first, second, third … pieces of equal work of some workers, in their order.
+struct Ends(BinaryHeap<End>);
+
+struct End {
+    at: f64,
+    each: f64,
+    left: u64,
+}
+
+impl Ends {
+    fn of(workers: impl Iterator<Item = (f64, u64)>) -> Self {
+        let able = workers.filter(|(_, pieces)| *pieces > 0);
+        Self(able.map(|(each, pieces)| End { at: each, each, left: pieces - 1 }).collect())
+    }
+}
+
+impl Iterator for Ends {
+    type Item = f64;
+
+    fn next(&mut self) -> Option<f64> {
+        let End { at, each, left } = self.0.pop()?;
+        if left > 0 {
+            self.0.push(End { at: at + each, each, left: left - 1 });
+        }
+        Some(at)
+    }
+}
+
+impl Ends {
+    fn nth(mut self, number: usize) -> Option<f64> {
+        Iterator::nth(&mut self, number)
+    }
+}
+
+impl Ord for End {
+    /// The earliest is the greatest: it comes first of a heap.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.at.total_cmp(&self.at)
+    }
+}
+
+impl PartialOrd for End {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for End {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for End {}
+
+/// The same for partitions of many sizes, by the solver.
+fn least_time_of_many(
+    model: &Model,
+    workers: &[(f64, u64)],
+    until: Instant,
+) -> Result<(f64, Proof), MachineError> {
+    // In units of the largest partition, for the solver's arithmetic.
+    let unit = as_f64(model.kinds[0].bytes.max(1));
+    let mut problem = Problem::new(OptimizationDirection::Minimize);
+    let time = problem.add_var(1.0, (0.0, f64::INFINITY));
+    let mut counts = Vec::new();
+    for kind in &model.kinds {
+        let most = i32::try_from(kind.partitions.len()).unwrap_or(i32::MAX);
+        let of_kind = workers.iter().map(|_| problem.add_integer_var(0.0, (0, most)));
+        let of_kind = of_kind.collect::<Vec<_>>();
+        let all = of_kind.iter().map(|&count| (count, 1.0));
+        problem.add_constraint(all, ComparisonOp::Eq, f64::from(most));
+        counts.push(of_kind);
+    }
+    for (worker, &(speed, room)) in workers.iter().enumerate() {
+        let sizes = || model.kinds.iter().zip(&counts);
+        let bytes = |(kind, counts): (&super::model::Kind, &Vec<Variable>)| {
+            (counts[worker], as_f64(kind.bytes) / unit)
+        };
+        let work = sizes().map(|both| (bytes(both).0, bytes(both).1 / speed));
+        problem.add_constraint(work.chain([(time, -1.0)]), ComparisonOp::Le, 0.0);
+        problem.add_constraint(sizes().map(bytes), ComparisonOp::Le, as_f64(room) / unit);
+    }
+    let unsolved = |message: &str| MachineError::new(ErrorKind::Request, message);
+    match solved(&problem, None, until) {
+        Ok((solution, proof)) => {
+            // From the counts: the solver's own time may be a little less than they take.
+            let end = |(worker, &(speed, _)): (usize, &(f64, u64))| {
+                let kinds = model.kinds.iter().zip(&counts);
+                let bytes = kinds
+                    .map(|(kind, counts)| as_f64(kind.bytes) * solution.var_value(counts[worker]));
+                bytes.sum::<f64>() / speed
+            };
+            Ok((workers.iter().enumerate().map(end).fold(0.0, f64::max), proof))
+        }
+        Err(Unsolved::Impossible) => {
+            Err(unsolved("the free memory of no node holds a partition that is left over"))
+        }
+        Err(Unsolved::Late) => Ok((f64::INFINITY, Proof::Greedy)),
+    }
+}
+
+/// The least cost in a time, with some partition where none of others' is.
+fn cheapest(
+    model: &Model,
+    times: &Times,
+    others: &[Counts],
+    until: Instant,
+) -> Result<(Counts, Proof), Unsolved> {
+    if times.proof == Proof::Greedy {
+        return Err(Unsolved::Late);
+    }
+    let mut problem = Problem::new(OptimizationDirection::Minimize);
+    let cells = cells(model, times, &mut problem);
+    let count = model.count();
+    let unit = as_f64(model.kinds[0].bytes.max(1));
+    let bytes = |kind: usize| as_f64(model.kinds[kind].bytes) / unit;
+    let of = |which: &dyn Fn(&(usize, usize, usize)) -> bool| {
+        let those = cells.iter().filter(|(cell, _)| which(cell));
+        those.map(|(cell, variable)| (*cell, *variable)).collect::<Vec<_>>()
+    };
+    for (number, kind) in model.kinds.iter().enumerate() {
+        let all = of(&|cell| cell.0 == number).into_iter().map(|(_, variable)| (variable, 1.0));
+        problem.add_constraint(all, ComparisonOp::Eq, as_f64(kind.partitions.len() as u64));
+    }
+    for (number, core) in model.cores.iter().enumerate() {
+        let there = of(&|cell| cell.1 == number).into_iter();
+        let work = there.map(|(cell, variable)| (variable, bytes(cell.0)));
+        let limit = times.cores * core.speed / unit * (1.0 + SPARE);
+        problem.add_constraint(work, ComparisonOp::Le, whole(model, limit));
+    }
+    for (number, node) in model.nodes.iter().enumerate() {
+        let there = of(&|cell| cell.2 == number).into_iter();
+        let work = there.map(|(cell, variable)| (variable, bytes(cell.0)));
+        let limit = (times.nodes / unit * (1.0 + SPARE)).min(as_f64(node.free) / unit);
+        problem.add_constraint(work, ComparisonOp::Le, whole(model, limit));
+    }
+    for group in &model.groups {
+        let inside = of(&|cell| group.contains(&cell.1)).into_iter();
+        let inside = inside.map(|(_, variable)| (variable, 1.0));
+        let penalty = f64::from(LOCAL_DISTANCE);
+        match model.sharing {
+            CacheSharing::Any => {}
+            CacheSharing::Avoid => {
+                let more = problem.add_var(penalty, (0.0, f64::INFINITY));
+                problem.add_constraint(inside.chain([(more, -1.0)]), ComparisonOp::Le, 1.0);
+            }
+            CacheSharing::Want => {
+                let used = problem.add_binary_var(penalty);
+                let all = as_f64(count as u64);
+                problem.add_constraint(inside.chain([(used, -all)]), ComparisonOp::Le, 0.0);
+            }
+        }
+    }
+    for other in others {
+        let same = of(&|cell| other.contains_key(cell)).into_iter();
+        let same = same.map(|(_, variable)| (variable, 1.0));
+        problem.add_constraint(same, ComparisonOp::Le, as_f64(count as u64) - 1.0);
+    }
+    let start = if others.is_empty() { greedy::counts(model) } else { None };
+    let start = start.map(|counts| {
+        let value = |cell| f64::from(counts.get(cell).copied().unwrap_or(0));
+        cells.iter().map(|(cell, variable)| (*variable, value(cell))).collect()
+    });
+    let (solution, proof) = solved(&problem, start, until)?;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    // whole, not negative, not many
+    let value = |variable: Variable| solution.var_value(variable) as u32;
+    let counts = cells.iter().map(|(cell, variable)| (*cell, value(*variable)));
+    Ok((counts.filter(|(_, count)| *count > 0).collect(), proof))
+}
+
+/// Equal partitions fill what there is in whole ones: the solver has less to look for.
+fn whole(model: &Model, limit: f64) -> f64 {
+    if model.kinds.len() == 1 { (limit + SPARE).floor() } else { limit }
+}
+
+/// An unknown for each kind, core and node that hold at least one.
+fn cells(
+    model: &Model,
+    times: &Times,
+    problem: &mut Problem,
+) -> BTreeMap<(usize, usize, usize), Variable> {
+    let (cores, nodes) = (model.cores.len(), model.nodes.len());
+    // All of it together costs less than the least difference of what counts.
+    let order = 0.5 / as_f64((model.count() * (cores * nodes).max(1)) as u64);
+    let mut cells = BTreeMap::new();
+    for (number, kind) in model.kinds.iter().enumerate() {
+        let most = i32::try_from(kind.partitions.len()).unwrap_or(i32::MAX);
+        for (core, room) in model.cores.iter().enumerate() {
+            if as_f64(kind.bytes) / room.speed > times.cores * (1.0 + SPARE) {
+                continue;
+            }
+            for (node, free) in model.nodes.iter().enumerate() {
+                if kind.bytes > free.free {
+                    continue;
+                }
+                let place = as_f64((core * nodes + node) as u64);
+                let cost = f64::from(room.remote[node]) + place * order;
+                cells.insert((number, core, node), problem.add_integer_var(cost, (0, most)));
+            }
+        }
+    }
+    cells
+}
+
+fn solved(
+    problem: &Problem,
+    start: Option<Vec<(Variable, f64)>>,
+    until: Instant,
+) -> Result<(Solution, Proof), Unsolved> {
+    let left = until.since(clock().now());
+    if left == Duration::ZERO {
+        return Err(Unsolved::Late);
+    }
+    let mut options = SolveOptions::default();
+    options.time_limit = Some(left);
+    options.warm_start = start;
+    match problem.solve_with(options) {
+        Ok(SolveOutcome::Solution(solution)) => {
+            let proof = match solution.status() {
+                SolutionStatus::Optimal => Proof::Exact,
+                SolutionStatus::Feasible => Proof::Within(solution.gap().unwrap_or(f64::INFINITY)),
+            };
+            Ok((solution, proof))
+        }
+        Ok(SolveOutcome::Interrupted(_)) => Err(Unsolved::Late),
+        Err(Error::Infeasible) => Err(Unsolved::Impossible),
+        Err(_) => Err(Unsolved::Late),
+    }
+}
