@@ -42,6 +42,40 @@ class Connection:
         """Runs a statement once for each set of parameters, in one transaction."""
         return Cursor(await asyncio.to_thread(self._connection.executemany, sql, list(params)))
 
+    async def executescript(self, script: str) -> int:
+        """Runs statements that are separated by semicolons; returns how many."""
+        return await asyncio.to_thread(self._connection.executescript, script)
+
+    async def execute_batch(self, statements: Iterable[Any]) -> list[Cursor]:
+        """Runs many statements at once; the first error is raised when all are through."""
+        run = self._connection.execute_batch
+        return [Cursor(cursor) for cursor in await asyncio.to_thread(run, list(statements))]
+
+    async def append(self, table: str, data: Any) -> int:
+        """Appends Arrow data or a data frame to a table; returns how many rows."""
+        return await asyncio.to_thread(self._connection.append, table, data)
+
+    def register(self, name: str, data: Any) -> None:
+        """Lets statements read Arrow data or a data frame as a table."""
+        self._connection.register(name, data)
+
+    def unregister(self, name: str) -> None:
+        """Takes such a name back."""
+        self._connection.unregister(name)
+
+    async def duplicate(self) -> Connection:
+        """Another connection to the same database."""
+        return Connection(await asyncio.to_thread(self._connection.duplicate))
+
+    def interrupt(self) -> None:
+        """Ends the statement that began last, with an ``OperationalError``."""
+        self._connection.interrupt()
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        return self._connection.in_transaction
+
     async def begin(self) -> None:
         """Begins a transaction."""
         await asyncio.to_thread(self._connection.begin)
@@ -102,6 +136,22 @@ class Cursor:
     async def arrow(self) -> Any:
         """The rows that are left, as a ``pyarrow.Table``."""
         return await asyncio.to_thread(self._cursor.arrow)
+
+    async def df(self) -> Any:
+        """The rows that are left, as a ``pandas.DataFrame``."""
+        return await asyncio.to_thread(self._cursor.df)
+
+    async def pl(self) -> Any:
+        """The rows that are left, as a ``polars.DataFrame``."""
+        return await asyncio.to_thread(self._cursor.pl)
+
+    async def fetchnumpy(self) -> Any:
+        """The rows that are left, as a dictionary of numpy arrays."""
+        return await asyncio.to_thread(self._cursor.fetchnumpy)
+
+    async def close(self) -> None:
+        """Ends the query."""
+        await asyncio.to_thread(self._cursor.close)
 
     async def __aiter__(self) -> AsyncIterator[tuple[Any, ...]]:
         while rows := await self.fetchmany(1024):

@@ -1,5 +1,6 @@
 """Data of other packages, in and out."""
 
+import concurrent.futures
 import datetime as dt
 import decimal
 
@@ -87,6 +88,23 @@ def test_variables_are_tables(connection):
         connection.register("neither", neither)
 
 
+def test_variables_are_those_of_the_thread_that_asks(connection):
+    """Also where several share a connection, whose statements wait for each other."""
+
+    def sums(number: int) -> set[int]:
+        frame = pa.table({"n": [number] * 1000})
+        found = set()
+        for _ in range(50):
+            found.update(connection.execute("SELECT sum(n) FROM frame").fetchone())
+        assert len(frame) == 1000
+        return found
+
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(sums, range(4))) == [{0}, {1000}, {2000}, {3000}]
+    with pytest.raises(gadus.ProgrammingError, match="frame"):
+        connection.execute("SELECT sum(n) FROM frame")
+
+
 TABLE_OF_MODULE = TABLE
 
 
@@ -103,6 +121,11 @@ def test_frames_are_appended_and_inserted(connection):
     assert connection.execute("SELECT count(*), max(name) FROM t").fetchone() == (100_001, "y")
     connection.begin()
     connection.append("t", pa.table({"id": [-1], "name": ["z"]}))
+    # All or none, however many there are; what came before stays.
+    many = pa.table({"id": [*range(200_000, 800_000), 0], "name": ["z"] * 600_001})
+    with pytest.raises(gadus.IntegrityError):
+        connection.append("t", many)
+    assert connection.execute("SELECT count(*) FROM t").fetchone() == (100_002,)
     connection.rollback()
     assert connection.execute("SELECT min(id) FROM t").fetchone() == (0,)
 

@@ -84,3 +84,50 @@ def test_coroutines_run_statements(path):
             return [row async for row in await connection.execute("SELECT a FROM t ORDER BY a")]
 
     assert asyncio.run(run()) == [(1,), (2,), (3,)]
+
+
+def test_coroutines_do_what_connections_do(path):
+    async def run() -> None:
+        async with await gadus.aio.connect(path) as connection:
+            assert await connection.executescript("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)") == 2
+            queries = ["SELECT count(*) FROM t", ("SELECT ? + 1", [1])]
+            batch = await connection.execute_batch(queries)
+            assert [await cursor.fetchone() for cursor in batch] == [(1,), (2,)]
+            other = await connection.duplicate()
+            await connection.begin()
+            await connection.execute("INSERT INTO t VALUES (2)")
+            assert connection.in_transaction
+            assert not other.in_transaction
+            await connection.rollback()
+            assert await (await other.execute("SELECT count(*) FROM t")).fetchone() == (1,)
+            await other.close()
+            slow = "SELECT count(*) FROM generate_series(1, 100000) a(x), generate_series(1, 100000) b(y) "
+            cursor = await connection.execute(slow + "WHERE a.x * b.y % 7 = 3")
+            fetching = asyncio.create_task(cursor.fetchall())
+            while not fetching.done():
+                connection.interrupt()
+                await asyncio.sleep(0.05)
+            with pytest.raises(gadus.OperationalError):
+                await fetching
+            await cursor.close()
+
+    asyncio.run(run())
+
+
+def test_coroutines_give_frames(path):
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pandas")
+    pytest.importorskip("polars")
+
+    async def run() -> None:
+        async with await gadus.aio.connect(path) as connection:
+            await connection.execute("CREATE TABLE t (a BIGINT)")
+            assert await connection.append("t", pa.table({"a": [1, 2]})) == 2
+            connection.register("more", pa.table({"a": [3]}))
+            query = "SELECT a FROM t UNION ALL SELECT a FROM more ORDER BY a"
+            assert (await (await connection.execute(query)).df())["a"].sum() == 6
+            assert (await (await connection.execute(query)).pl())["a"].to_list() == [1, 2, 3]
+            assert (await (await connection.execute(query)).fetchnumpy())["a"].tolist() == [1, 2, 3]
+            connection.unregister("more")
+
+    asyncio.run(run())

@@ -19,6 +19,14 @@ SLOW = (
 )
 
 
+# A shell has those of its background ignore Ctrl-C.
+hears_ctrl_c = pytest.mark.skipif(
+    signal.getsignal(signal.SIGINT) is not signal.default_int_handler,
+    reason="this process was started with SIGINT ignored",
+)
+
+
+@hears_ctrl_c
 def test_ctrl_c_ends_a_statement(connection):
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
@@ -30,6 +38,7 @@ def test_ctrl_c_ends_a_statement(connection):
     assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
+@hears_ctrl_c
 def test_ctrl_c_ends_no_later_statement(connection):
     for _ in range(20):
         with pytest.raises(KeyboardInterrupt):
@@ -40,6 +49,19 @@ def test_ctrl_c_ends_no_later_statement(connection):
                 time.sleep(1)  # until the signal comes, where it comes behind the statement
         for _ in range(20):
             assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+@hears_ctrl_c
+def test_ctrl_c_ends_the_rows_that_are_read(connection):
+    """Not those of the statement that began last."""
+    slow = connection.execute(SLOW)
+    other = connection.execute("SELECT value FROM generate_series(1, 300000) AS s(value)")
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        slow.fetchall()
+    timer.join()
+    assert len(other.fetchall()) == 300_000
 
 
 def test_another_thread_ends_a_statement(connection):

@@ -6,10 +6,10 @@
 use crate::binding::value;
 use crate::cursor::Cursor;
 use crate::errors::{exception, misuse, wrong};
-use crate::frames::{NamedFrames, register};
+use crate::frames::{of_caller, register};
 use crate::interrupts::{Watched, interruptible};
 use crate::outstanding;
-use gadus::{Database, ErrorKind, Outcome, Value};
+use gadus::{Database, ErrorKind, Outcome, Statement, Value};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyMapping, PyString};
@@ -152,15 +152,9 @@ impl Connection {
         let open = self.open(py)?;
         let (_, batches) = crate::frames::batches(data)?
             .ok_or_else(|| misuse("rows to append are Arrow data or a data frame"))?;
-        self.begin_where_asked(py, &open.connection)?;
         let connection = &open.connection;
-        let appended = interruptible(py, &self.watched(connection), || {
-            let mut appender = connection.appender(table)?;
-            for batch in batches {
-                appender.append(batch)?;
-            }
-            appender.finish()
-        })?;
+        let append = || connection.append(table, batches);
+        let appended = interruptible(py, &self.watched(connection), append)?;
         appended.map_err(|error| exception(py, &error))
     }
 
@@ -258,20 +252,23 @@ impl Connection {
     ) -> PyResult<Outcome> {
         let connection = self.open(py)?.connection;
         let values = self.values(&connection, py, sql, params)?;
-        let run = || interruptible(py, &self.watched(&connection), || connection.run(sql, &values));
-        let outcome = match run()? {
-            Err(error)
-                if error.kind() == ErrorKind::NotFound || error.kind() == ErrorKind::Input =>
-            {
-                let Some(frames) = NamedFrames::of_caller(py, &connection, sql)? else {
-                    return Err(exception(py, &error));
-                };
-                let outcome = run();
-                drop(frames);
-                outcome?
-            }
-            outcome => outcome,
+        let watched = self.watched(&connection);
+        let outcome = interruptible(py, &watched, || connection.run(sql, &values))?;
+        let error = match outcome {
+            Ok(outcome) => return Ok(outcome),
+            Err(error) => error,
         };
+        let may_miss_table = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Input);
+        let tables = if may_miss_table { of_caller(py, &connection, sql)? } else { Vec::new() };
+        if tables.is_empty() {
+            return Err(exception(py, &error));
+        }
+        let outcome = interruptible(py, &watched, || {
+            let with = |statement: Statement, (name, schema, batches): (String, _, _)| {
+                statement.with_table(&name, schema, batches)
+            };
+            tables.into_iter().try_fold(connection.prepare(sql)?, with)?.run(&values)
+        })?;
         outcome.map_err(|error| exception(py, &error))
     }
 
@@ -338,15 +335,6 @@ impl Connection {
         }
         known.insert(sql.to_owned(), names.clone());
         Ok(names)
-    }
-
-    /// Begins a transaction before rows are appended, where none is open and nothing commits by itself.
-    fn begin_where_asked(&self, py: Python<'_>, connection: &gadus::Connection) -> PyResult<()> {
-        if connection.autocommit() || connection.in_transaction() {
-            return Ok(());
-        }
-        let begun = py.detach(|| connection.execute("BEGIN", &[]));
-        begun.map(|_| ()).map_err(|error| exception(py, &error))
     }
 
     fn control(

@@ -8,6 +8,7 @@ use crate::connection::Connection;
 use crate::description::description;
 use crate::errors::misuse;
 use crate::fetching::Fetching;
+use crate::interrupts::Watched;
 use gadus::Outcome;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -293,6 +294,7 @@ impl Cursor {
                 kept.description = Some(description(py, rows.schema())?.unbind());
                 let connection = self.connection.get();
                 let watched = connection.watched(&connection.open(py)?.connection);
+                let watched = Watched { handle: watched.handle.for_rows(&rows), ..watched };
                 kept.rows = Given::Rows(Box::new(Fetching::new(rows, watched)));
             }
             Outcome::Changed { rows, .. } => kept.changed = Some(rows),

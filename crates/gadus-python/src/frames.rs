@@ -29,47 +29,29 @@ pub(crate) fn register(
     connection.register(name, schema, batches).map_err(|error| exception(py, &error))
 }
 
-/// Variables that a statement reads as tables, as long as it is planned.
-pub(crate) struct NamedFrames<'a> {
-    connection: &'a Connection,
-    names: Vec<String>,
-}
-
-impl<'a> NamedFrames<'a> {
-    /// The variables of the calling Python function, or of its module, by the names that a statement has
-    /// in the place of tables that do not exist; none where there are no such.
-    pub(crate) fn of_caller(
-        py: Python<'_>,
-        connection: &'a Connection,
-        sql: &str,
-    ) -> PyResult<Option<Self>> {
-        // A text that is no statement was refused with a better error.
-        let Ok(unknown) = connection.unknown_tables(sql) else { return Ok(None) };
-        if unknown.is_empty() {
-            return Ok(None);
-        }
-        let frame = py.import("sys")?.call_method1("_getframe", (0,))?;
-        let mut found = Self { connection, names: Vec::new() };
-        for name in unknown {
-            for scope in ["f_locals", "f_globals"] {
-                let Ok(data) = frame.getattr(scope)?.get_item(&name) else { continue };
-                // Anything else has the name by chance.
-                if let Some((schema, batches)) = batches(&data)? {
-                    let registered = connection.register(&name, schema, batches);
-                    registered.map_err(|error| exception(py, &error))?;
-                    found.names.push(name);
-                }
-                break;
+/// Variables of the calling Python function, or of its module, that a statement reads as tables: by the names
+/// that it has in the place of tables that do not exist.
+pub(crate) fn of_caller(
+    py: Python<'_>,
+    connection: &Connection,
+    sql: &str,
+) -> PyResult<Vec<(String, SchemaRef, Vec<RecordBatch>)>> {
+    // A text that is no statement was refused with a better error.
+    let unknown = connection.unknown_tables(sql).unwrap_or_default();
+    if unknown.is_empty() {
+        return Ok(Vec::new());
+    }
+    let frame = py.import("sys")?.call_method1("_getframe", (0,))?;
+    let mut found = Vec::new();
+    for name in unknown {
+        for scope in ["f_locals", "f_globals"] {
+            let Ok(data) = frame.getattr(scope)?.get_item(&name) else { continue };
+            // Anything else has the name by chance.
+            if let Some((schema, batches)) = batches(&data)? {
+                found.push((name, schema, batches));
             }
-        }
-        Ok(Some(found).filter(|found| !found.names.is_empty()))
-    }
-}
-
-impl Drop for NamedFrames<'_> {
-    fn drop(&mut self) {
-        for name in &self.names {
-            self.connection.unregister(name);
+            break;
         }
     }
+    Ok(found)
 }

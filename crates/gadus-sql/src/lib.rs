@@ -45,7 +45,7 @@ mod value;
 
 pub use lists::list_elements;
 pub use progress::ProgressReading;
-pub use rows::RowStream;
+pub use rows::{RowStream, RowsCancel};
 pub use session::{
     Boxed, CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Granted, Outcome,
     POSTGRES_VERSION, Prepared, Reported, Session, SessionOptions, Setting, SettingScope, Sql,

@@ -5,7 +5,7 @@
 
 use crate::error::from_datafusion;
 use crate::room::Roomy;
-use crate::session::Cancel;
+use crate::session::{Cancel, Flag};
 use crate::statements::Metered;
 use arrow::array::{RecordBatch, RecordBatchOptions, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -22,6 +22,23 @@ pub struct RowStream {
     schema: SchemaRef,
     batches: BoxStream<'static, Result<RecordBatch>>,
     metered: Option<Metered>,
+    /// Of the statement that makes them; none where they are there already.
+    flag: Option<Arc<Flag>>,
+}
+
+/// Ends the statement that makes some rows, whatever their session does by then.
+#[derive(Debug, Clone, Default)]
+pub struct RowsCancel {
+    flag: Option<Arc<Flag>>,
+}
+
+impl RowsCancel {
+    /// Ends it, with the error kind `Cancelled`; nothing where it has ended.
+    pub fn cancel(&self) {
+        if let Some(flag) = &self.flag {
+            flag.end();
+        }
+    }
 }
 
 impl RowStream {
@@ -48,11 +65,13 @@ impl RowStream {
         batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
         cancel: &Arc<Cancel>,
     ) -> Self {
-        Self::of(schema, Cancel::guard(cancel, batches).fuse().boxed())
+        let flag = cancel.current();
+        let guarded = Flag::guard(flag.clone(), batches).fuse().boxed();
+        Self { flag: Some(flag), ..Self::of(schema, guarded) }
     }
 
     fn of(schema: SchemaRef, batches: BoxStream<'static, Result<RecordBatch>>) -> Self {
-        Self { schema, batches, metered: None }
+        Self { schema, batches, metered: None, flag: None }
     }
 
     pub(crate) fn from_datafusion(stream: SendableRecordBatchStream, cancel: &Arc<Cancel>) -> Self {
@@ -98,6 +117,12 @@ impl RowStream {
     /// The same rows, measured as they are read.
     pub(crate) fn metered(self, metered: Metered) -> Self {
         Self { metered: Some(metered), ..self }
+    }
+
+    /// What ends the statement that makes them.
+    #[must_use]
+    pub fn canceller(&self) -> RowsCancel {
+        RowsCancel { flag: self.flag.clone() }
     }
 
     /// The schema of the batches.

@@ -13,7 +13,9 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use futures::future::BoxFuture;
 use gadus_engine::{Error, Result};
-use gadus_sql::{ProgressReading, Reported, Session, SessionOptions, Sql, Value, split_statements};
+use gadus_sql::{
+    ProgressReading, Reported, RowsCancel, Session, SessionOptions, Sql, Value, split_statements,
+};
 use std::sync::{Arc, Weak};
 
 /// One line of statements to a database.
@@ -27,6 +29,8 @@ pub struct Connection {
 #[derive(Debug, Clone)]
 pub struct CancelHandle {
     session: Weak<Session>,
+    /// The rows that it is about; none for what the connection runs at the moment.
+    rows: Option<RowsCancel>,
 }
 
 /// What a statement gave.
@@ -158,6 +162,15 @@ impl Connection {
         Ok(Statement::new(self.session.clone(), self.session.prepare(sql)?))
     }
 
+    /// Appends Arrow batches to a table as one statement: all of them, or none; returns how many rows. Their
+    /// columns are the table's by position, and values are cast as by INSERT.
+    ///
+    /// # Errors
+    /// As [`Appender::append`].
+    pub fn append(&self, table: &str, batches: Vec<RecordBatch>) -> Result<u64> {
+        runtime::wait(self.session.append(table, &[], batches))
+    }
+
     /// Takes Arrow batches for a table, fast: in this connection's transaction when one is open,
     /// else in one of its own.
     ///
@@ -238,10 +251,16 @@ impl Connection {
         self.session.in_transaction()
     }
 
+    /// What is set now is what RESET goes back to, as if the connection had begun with it. While a statement
+    /// runs it does nothing.
+    pub fn keep_settings(&self) {
+        self.session.keep_settings();
+    }
+
     /// What ends a running statement, from any thread.
     #[must_use]
     pub fn cancel_handle(&self) -> CancelHandle {
-        CancelHandle { session: Arc::downgrade(&self.session) }
+        CancelHandle { session: Arc::downgrade(&self.session), rows: None }
     }
 
     /// [`Connection::execute`], without blocking: runs on the database's threads, for any executor.
@@ -283,6 +302,12 @@ impl Connection {
 }
 
 impl CancelHandle {
+    /// What ends the statement that makes these rows, whatever the connection runs by then.
+    #[must_use]
+    pub fn for_rows(self, rows: &Rows) -> Self {
+        Self { rows: Some(rows.canceller()), ..self }
+    }
+
     /// How far the statement that runs now has come, with its rows.
     #[must_use]
     pub fn progress(&self) -> ProgressReading {
@@ -292,8 +317,10 @@ impl CancelHandle {
     /// Ends the statement that runs now, with the error kind `Cancelled`; nothing it changed stays.
     /// When none runs, nothing happens.
     pub fn cancel(&self) {
-        if let Some(session) = self.session.upgrade() {
-            session.cancel();
+        match (&self.rows, self.session.upgrade()) {
+            (Some(rows), _) => rows.cancel(),
+            (None, Some(session)) => session.cancel(),
+            (None, None) => {}
         }
     }
 }

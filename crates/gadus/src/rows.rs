@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use futures::Stream;
 use gadus_engine::{Error, Result};
-use gadus_sql::RowStream;
+use gadus_sql::{RowStream, RowsCancel};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -39,6 +39,11 @@ impl Rows {
         let schema: SchemaRef = Arc::new(Schema::empty());
         let current = Arc::new(RecordBatch::new_empty(schema.clone()));
         Self { schema, stream: None, current, next_row: 0 }
+    }
+
+    /// What ends the statement that makes them.
+    pub(crate) fn canceller(&self) -> RowsCancel {
+        self.stream.as_ref().map_or_else(RowsCancel::default, RowStream::canceller)
     }
 
     /// Names and types of the columns.

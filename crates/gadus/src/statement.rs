@@ -3,6 +3,8 @@
 use crate::connection::Outcome;
 use crate::rows::Rows;
 use crate::runtime;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use futures::future::BoxFuture;
 use gadus_engine::Result;
 use gadus_sql::{CopyRequest, Description, Prepared, Session, StatementKind, Value};
@@ -19,6 +21,22 @@ pub struct Statement {
 impl Statement {
     pub(crate) fn new(session: Arc<Session>, prepared: Prepared) -> Self {
         Self { session, prepared }
+    }
+
+    /// The same, and it alone reads Arrow data as a table of this name. Tables of the database have
+    /// precedence.
+    ///
+    /// # Errors
+    /// `Input` where a batch has another schema.
+    pub fn with_table(
+        self,
+        name: &str,
+        schema: SchemaRef,
+        batches: Vec<RecordBatch>,
+    ) -> Result<Self> {
+        let Self { session, prepared } = self;
+        let prepared = session.with_table(prepared, name, schema, batches)?;
+        Ok(Self { session, prepared })
     }
 
     /// Runs it, whatever it gives.

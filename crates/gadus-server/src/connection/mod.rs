@@ -6,6 +6,7 @@
 mod copy_in;
 mod copy_out;
 mod extended;
+mod idle;
 mod measured;
 mod opening;
 mod portal;
@@ -26,11 +27,11 @@ use crate::server::Shared;
 use extended::Parsed;
 use gadus::{Connection, Isolation, POSTGRES_VERSION, SessionOptions, Value};
 use gadus_base::clock;
+use idle::Idle;
 use opening::{Opened, opened};
 use portal::Portal;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use transaction::Block;
@@ -58,6 +59,7 @@ pub(crate) struct Client {
     is_gone: bool,
     /// Changes of variables that the client was told of.
     told: u64,
+    idle: Idle,
     patience: Patience,
 }
 
@@ -180,6 +182,7 @@ async fn settle(
         };
         set.map_err(|error| Failure::from(error).made_fatal())?;
     }
+    connection.keep_settings();
     Ok(())
 }
 
@@ -209,6 +212,7 @@ impl Client {
             skips: false,
             is_gone: false,
             told: u64::MAX,
+            idle: Idle::default(),
             patience: Patience::default(),
         }
     }
@@ -240,18 +244,12 @@ impl Client {
 
     /// The next message, with what is wrong with it where the connection can go on; none at the end.
     async fn next(&mut self) -> Result<Option<Received>, Failure> {
-        let limit = match self.block.is_open() {
-            false => self.shared.options.limits.idle_time,
-            true => None,
-        };
-        let frame = match limit {
+        let of_all = self.shared.options.limits.idle_time;
+        let frame = match self.idle.silence(self.block.is_open(), of_all) {
             None => self.channel.frame().await?,
-            Some(limit) => match timeout(limit, self.channel.frame()).await {
+            Some(silence) => match timeout(silence.time, self.channel.frame()).await {
                 Ok(frame) => frame?,
-                Err(_) => {
-                    let text = format!("the connection was idle for {}", shown(limit));
-                    return Err(Failure::fatal(SqlState::IDLE_SESSION, text));
-                }
+                Err(_) => return Err(silence.over()),
             },
         };
         let read = |frame: Frame| {
@@ -320,6 +318,7 @@ impl Client {
     async fn ready(&mut self) -> Result<(), Failure> {
         if let Some(reported) = self.connection.reported_variables(self.told).await {
             self.told = reported.changes;
+            self.idle = Idle::of(&reported);
             for (name, value) in reported.variables {
                 self.channel.output.parameter_status(name, &value);
             }
@@ -369,8 +368,4 @@ fn count_refused(metrics: &Metrics, code: SqlState) {
     if code.is_of_authentication() {
         metrics.authentication_failures.add_one();
     }
-}
-
-fn shown(time: Duration) -> String {
-    format!("{} s", time.as_secs_f64())
 }

@@ -278,6 +278,25 @@ def test_limits_of_connections(tmp_path: Path):
     assert server.stop() == 0
 
 
+def test_silence(open_server: Server):
+    """Limits that the client sets itself; RESET goes back to what its first message said."""
+    wire = Wire(open_server.port).startup(idle_session_timeout="60s")
+    wire.query("SET idle_session_timeout = 0")
+    wire.query("RESET idle_session_timeout")
+    assert wire.query("SHOW idle_session_timeout")[1][1].endswith(b"60000ms")
+    wire.query("BEGIN")
+    wire.query("SET LOCAL idle_in_transaction_session_timeout = '50ms'")
+    assert code(wire.read()) == "25P03"
+    assert wire.is_closed()
+    wire = Wire(open_server.port).startup(idle_in_transaction_session_timeout="50ms")
+    wire.query("BEGIN")
+    assert code(wire.read()) == "25P03"
+    wire = Wire(open_server.port).startup()
+    wire.query("SET idle_session_timeout = '50ms'")
+    assert code(wire.read()) == "57P05"
+    assert Wire(open_server.port).startup().query("SELECT 1")[1][0] == "D"
+
+
 def test_shutting_down(tmp_path: Path):
     """A statement that runs comes to its end; who is idle is told; the file is clean."""
     server = start(tmp_path, "--trust")

@@ -1,6 +1,7 @@
 //! A statement, and what it is recognised by.
 
 use super::Prepared;
+use super::frames::Frames;
 use crate::shape::{Shape, shape_of};
 use crate::statements::Counted;
 use crate::value::Value;
@@ -46,6 +47,14 @@ impl<'a> Source<'a> {
         match self {
             Self::Text(text) => text,
             Self::Prepared(prepared) => &prepared.text,
+        }
+    }
+
+    /// Arrow data of its own.
+    pub(super) fn frames(&self) -> Option<&Arc<Frames>> {
+        match self {
+            Self::Text(_) => None,
+            Self::Prepared(prepared) => prepared.frames.as_ref(),
         }
     }
 

@@ -23,11 +23,11 @@ pub(crate) struct Asking {
 impl Session {
     /// Whether a plan's rows may be those of a newer snapshot than its own, and how they are shared.
     pub(super) fn asking(&self, state: &State) -> Option<Asking> {
-        let may = state.transaction.is_none() && state.scan_sharing != ScanSharing::Never;
+        let may = state.transaction.is_none() && state.settings.scan_sharing != ScanSharing::Never;
         may.then(|| Asking {
             engine: self.engine.clone(),
-            sharing: state.scan_sharing,
-            budget: state.statement_memory,
+            sharing: state.settings.scan_sharing,
+            budget: state.settings.statement_memory,
         })
     }
 }

@@ -54,12 +54,18 @@ impl Cancel {
         flag.end();
     }
 
-    /// A stream of the current statement that ends with an error when it is cancelled.
+    /// The flag of the current statement.
+    pub(crate) fn current(&self) -> Arc<Flag> {
+        self.current.lock().clone()
+    }
+}
+
+impl Flag {
+    /// A stream of its statement that ends with an error when that is cancelled.
     pub(crate) fn guard<T: Send + 'static>(
-        cancel: &Arc<Self>,
+        flag: Arc<Self>,
         stream: impl Stream<Item = Result<T>> + Send + 'static,
     ) -> impl Stream<Item = Result<T>> + Send + 'static {
-        let flag = cancel.current.lock().clone();
         let stream = Box::pin(stream);
         futures::stream::unfold(Some((stream, flag)), |state| async move {
             let (mut stream, flag) = state?;
@@ -93,7 +99,8 @@ impl Flag {
         self.end();
     }
 
-    fn end(&self) {
+    /// Ends it.
+    pub(crate) fn end(&self) {
         self.set.store(true, Ordering::SeqCst);
         self.notify.notify_waiters();
     }

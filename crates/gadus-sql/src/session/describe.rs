@@ -7,6 +7,7 @@
 //!   none at all, and says why when it runs.
 
 use super::columns::headings;
+use super::frames::{Frames, names_frame};
 use super::query::{describe, names_schema};
 use super::{Boxed, Prepared, Session};
 use crate::error::from_datafusion;
@@ -88,7 +89,8 @@ impl Session {
             let prepared = with_settings.as_ref().unwrap_or(prepared);
             let version = snapshot.schema_version();
             let statement = prepared.statement();
-            let remembers = !self.names_frame(statement) && !prepared.calls_settings;
+            let frames = self.frames_of(prepared);
+            let remembers = !names_frame(&frames, statement) && !prepared.calls_settings;
             let known = remembers.then(|| self.shared.descriptions.get(prepared.text(), version));
             if let Some(known) = known.flatten() {
                 return Ok(known);
@@ -103,7 +105,7 @@ impl Session {
                 | Statement::ShowTables { .. }
                 | Statement::ShowColumns { .. }
                 | Statement::ExplainTable { .. } => {
-                    let planning = self.plan_undecided(snapshot, statement);
+                    let planning = self.plan_undecided(frames, snapshot, statement);
                     match prepared.is_deep {
                         true => Roomy(Box::pin(planning)).await,
                         false => planning.await,
@@ -132,6 +134,7 @@ impl Session {
     /// The plan of a statement whose parameters have no values, and whether it reads files.
     async fn plan_undecided(
         &self,
+        frames: Arc<Frames>,
         snapshot: gadus_engine::Snapshot,
         statement: &Statement,
     ) -> Result<(LogicalPlan, bool)> {
@@ -139,7 +142,7 @@ impl Session {
         if let Statement::Query(query) = &mut statement {
             query.locks.clear();
         }
-        let context = self.planner(snapshot, &mut statement).await?;
+        let context = self.planner_with(frames, snapshot, &mut statement).await?;
         let reads_files = names_schema(&statement, FILES_SCHEMA);
         let statement = PlannerStatement::Statement(Box::new(statement));
         let plan = context.state().statement_to_plan(statement).await.map_err(from_datafusion)?;

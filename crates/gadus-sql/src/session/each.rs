@@ -32,8 +32,9 @@ impl Session {
         sets: &[Vec<Value>],
         flag: &Flag,
     ) -> Result<u64> {
+        self.put_in_place(prepared.frames.as_ref());
         self.begin_implicit(state, prepared)?;
-        let savepoints = state.savepoints.len();
+        let (savepoints, marked) = (state.savepoints.len(), state.settings.mark());
         // What is gone back to in the session's own transaction.
         let before = state.transaction.as_mut().map(|transaction| transaction.savepoint());
         if before.is_none() {
@@ -52,6 +53,7 @@ impl Session {
                 if let Some(transaction) = &mut state.transaction {
                     transaction.restore(before);
                     state.savepoints.truncate(savepoints);
+                    state.settings.go_back(&marked);
                 }
                 Err(error)
             }

@@ -59,6 +59,6 @@ impl State {
     fn end(&mut self) {
         self.savepoints.clear();
         self.transaction = None;
-        self.locking.unfinished = None;
+        self.unfinished = None;
     }
 }

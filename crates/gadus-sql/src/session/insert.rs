@@ -3,8 +3,10 @@
 //! - Values are cast as assignments, which fail rather than change a value beyond rounding.
 //! - Columns that are not named take their DEFAULT, evaluated once a statement.
 
+use super::cancel::Flag;
 use super::locking::Part;
 use super::modify::{column_index, is_default, refuse_extras, target};
+use super::transact::begin;
 use super::{Session, State};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::value::{Value, assign_array};
@@ -17,8 +19,11 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use futures::TryStreamExt;
-use gadus_engine::{ErrorKind, Isolation, Result, TableSchema, Transaction};
+use gadus_engine::{ErrorKind, Isolation, Result, SEGMENT_ROWS_MAX, TableSchema, Transaction};
 use std::sync::Arc;
+
+/// Rows that are cast together.
+const PIECE_ROWS: usize = SEGMENT_ROWS_MAX as usize;
 
 impl Session {
     pub(super) async fn insert(
@@ -124,7 +129,7 @@ impl Session {
         super::run::refuse_read_only(state)?;
         let flag = self.begin_statement(state)?;
         let rows = loop {
-            match self.append_once(state, (table, columns), &batches).await {
+            match self.append_once(state, (table, columns), &batches, &flag).await {
                 Ok(rows) => break Ok(rows),
                 Err(error) => {
                     if let Err(error) = self.wait_for_lock(state, &flag, error) {
@@ -141,16 +146,20 @@ impl Session {
         state: &mut State,
         target: (&str, &[String]),
         batches: &[RecordBatch],
+        flag: &Flag,
     ) -> Result<u64> {
+        if !self.autocommit() && state.transaction.is_none() {
+            begin(self, state, &[])?;
+        }
         if let Some(transaction) = &mut state.transaction {
             transaction.refresh()?;
             let part = Part::of(transaction);
-            let rows = self.append_in(part.transaction, target, batches).await?;
+            let rows = self.append_in(part.transaction, target, batches, flag).await?;
             part.keep();
             return Ok(rows);
         }
         let mut transaction = self.begin(state, Isolation::ReadCommitted)?;
-        let rows = self.append_in(&mut transaction, target, batches).await?;
+        let rows = self.append_in(&mut transaction, target, batches, flag).await?;
         transaction.commit().map(|_| rows)
     }
 
@@ -159,12 +168,16 @@ impl Session {
         transaction: &mut Transaction,
         (table, columns): (&str, &[String]),
         batches: &[RecordBatch],
+        flag: &Flag,
     ) -> Result<u64> {
         let schema = transaction.snapshot().table(table)?.schema().clone();
         let columns = named_columns(&schema, columns)?;
         let defaults = self.defaults(&schema, &columns).await?;
         let mut bulk = transaction.bulk(&schema)?;
-        for batch in batches {
+        for batch in batches.iter().flat_map(pieces) {
+            if flag.is_set() {
+                return Err(flag.reason());
+            }
             if batch.num_columns() != columns.len() {
                 return Err(input(format!(
                     "{} values for {} columns of table \"{table}\"",
@@ -172,10 +185,16 @@ impl Session {
                     columns.len()
                 )));
             }
-            bulk.push(&whole_batch(&schema, &columns, &defaults, batch)?)?;
+            bulk.push(&whole_batch(&schema, &columns, &defaults, &batch)?)?;
         }
         transaction.finish_bulk(bulk)
     }
+}
+
+/// A batch in pieces that are cast one after another: what is cast needs memory again.
+fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {
+    let rows = batch.num_rows();
+    (0..rows).step_by(PIECE_ROWS).map(move |from| batch.slice(from, PIECE_ROWS.min(rows - from)))
 }
 
 /// The columns of these exact names, or all.

@@ -121,6 +121,20 @@ const OWN: &[Setting] = &[
         "What a statement keeps while its table is scanned; one that needs more is planned, alone.",
     ),
     setting(
+        "idle_in_transaction_session_timeout",
+        TIME,
+        "0",
+        SettingScope::Session,
+        "How long a client of the server may be silent in a transaction, before its connection is closed.",
+    ),
+    setting(
+        "idle_session_timeout",
+        TIME,
+        "0",
+        SettingScope::Session,
+        "How long a client of the server may be silent outside transactions.",
+    ),
+    setting(
         "lock_timeout",
         TIME,
         "30s",

@@ -10,23 +10,7 @@ use super::{Outcome, Session, State};
 use gadus_base::clock;
 use gadus_engine::{Error, ErrorKind, Isolation, Locker, Result, Savepoint, Transaction};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
-
-/// How long a statement waits for a lock unless the session says something else: longer than
-/// transactions of programs take, and short enough that a program that waits for itself says so.
-const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// What a session remembers of locks.
-#[derive(Debug)]
-pub(super) struct Locking {
-    /// None waits for ever.
-    pub(super) timeout: Option<Duration>,
-    /// What BEGIN begins.
-    pub(super) isolation: Isolation,
-    /// The transaction of a statement that waits, and is not in one of the session's.
-    pub(super) unfinished: Option<Transaction>,
-}
 
 /// A statement's part of a transaction: undone unless it is kept, also when the statement is
 /// cancelled and its future dropped.
@@ -69,7 +53,7 @@ impl OwnTransaction {
             Ok(outcome) => transaction.commit().map(|_| outcome),
             Err(error) => {
                 transaction.restore(before);
-                state.locking.unfinished = Some(transaction);
+                state.unfinished = Some(transaction);
                 Err(error)
             }
         }
@@ -81,12 +65,6 @@ fn blocking<T>(wait: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|current| current.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(wait),
         _ => wait(),
-    }
-}
-
-impl Default for Locking {
-    fn default() -> Self {
-        Self { timeout: Some(TIMEOUT), isolation: Isolation::Snapshot, unfinished: None }
     }
 }
 
@@ -107,7 +85,7 @@ impl Session {
     pub(super) fn begin(&self, state: &State, isolation: Isolation) -> Result<Transaction> {
         let mut transaction = self.engine.begin_as(self.locker()?)?;
         transaction.set_isolation(isolation);
-        if let Some(durability) = state.durability {
+        if let Some(durability) = state.settings.durability {
             transaction.set_durability(durability);
         }
         Ok(transaction)
@@ -115,7 +93,7 @@ impl Session {
 
     /// A transaction for a statement, on the newest snapshot.
     pub(super) fn own_transaction(&self, state: &mut State) -> Result<OwnTransaction> {
-        let mut transaction = match state.locking.unfinished.take() {
+        let mut transaction = match state.unfinished.take() {
             Some(transaction) => transaction,
             None => self.begin(state, Isolation::ReadCommitted)?,
         };
@@ -126,7 +104,7 @@ impl Session {
 
     /// A statement begins, where the session has not been ended.
     pub(super) fn begin_statement(&self, state: &mut State) -> Result<Arc<Flag>> {
-        let flag = self.cancel.begin(state.statement_timeout);
+        let flag = self.cancel.begin(state.settings.statement_timeout);
         self.shared.deadlines.watch(&flag)?;
         self.progress.begin();
         // So that others see the session. Who only reads needs no more of it: where there is no room
@@ -144,7 +122,7 @@ impl Session {
             return Err(error);
         };
         let locker = self.locker()?;
-        let lock_ends = state.locking.timeout.map(|timeout| clock().now().plus(timeout));
+        let lock_ends = state.settings.lock_timeout.map(|timeout| clock().now().plus(timeout));
         let until = [lock_ends, flag.deadline()].into_iter().flatten().min();
         loop {
             // Whoever cancels sets the flag, then looks for the locker.
@@ -166,7 +144,8 @@ impl Session {
 
     /// A statement has ended: what it locked outside transactions is free again.
     pub(super) fn end_statement<T>(&self, state: &mut State, outcome: Result<T>) -> Result<T> {
-        state.locking.unfinished = None;
+        state.unfinished = None;
+        self.put_in_place(None);
         *self.outside.lock() = state.outside();
         self.engine.end_statement();
         if state.transaction.is_none()

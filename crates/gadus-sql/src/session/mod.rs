@@ -9,6 +9,7 @@ mod asked;
 mod asking;
 mod cancel;
 mod chains;
+mod chosen;
 mod columns;
 mod copy;
 mod deadlines;
@@ -41,7 +42,7 @@ mod variables;
 
 use asked::Source;
 pub(crate) use asking::Asking;
-pub(crate) use cancel::Cancel;
+pub(crate) use cancel::{Cancel, Flag};
 pub use describe::Description;
 pub(crate) use frames::Frames;
 pub(crate) use insert::target_columns;
@@ -61,21 +62,21 @@ use crate::progress::{Progress, ProgressReading};
 use crate::rows::RowStream;
 use crate::statements::Statements;
 use crate::value::Value;
+use chosen::{Marked, Settings};
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::sql::sqlparser::ast::Statement;
 use deadlines::Deadlines;
 use describe::Descriptions;
+use frames::Named;
 use futures::future::BoxFuture;
 use gadus_engine::{
     Durability, Engine, Isolation, Locker, Result, Savepoint, Snapshot, Transaction,
 };
-use locking::Locking;
 use scanning::ScanSharing;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::Mutex;
-use variables::Variables;
 
 /// A future that callers need not compile again.
 pub type Boxed<'a, T> = BoxFuture<'a, Result<T>>;
@@ -112,7 +113,7 @@ pub struct Session {
     cancel: Arc<Cancel>,
     ended: Arc<AtomicBool>,
     progress: Arc<Progress>,
-    frames: parking_lot::Mutex<Arc<Frames>>,
+    frames: parking_lot::Mutex<Named>,
     files: FileAccess,
     /// See [`Session::set_autocommit`].
     autocommit: AtomicBool,
@@ -133,15 +134,10 @@ pub(crate) struct State {
     transaction: Option<Transaction>,
     /// The transaction was begun READ ONLY.
     read_only: bool,
-    savepoints: Vec<(String, Savepoint)>,
-    durability: Option<Durability>,
-    locking: Locking,
-    scan_sharing: ScanSharing,
-    statement_timeout: Option<Duration>,
-    statement_memory: Budget,
-    variables: Variables,
-    /// What BEGIN begins before the session says something else.
-    first_isolation: Isolation,
+    savepoints: Vec<(String, Savepoint, Marked)>,
+    /// The transaction of a statement that waits, and is not in one of the session's.
+    unfinished: Option<Transaction>,
+    settings: Settings,
 }
 
 /// What statements that are submitted need to know of a session.
@@ -166,6 +162,8 @@ pub struct Prepared {
     is_deep: bool,
     /// Whether it calls `current_setting` or `set_config`.
     calls_settings: bool,
+    /// Arrow data that this statement alone reads as tables.
+    frames: Option<Arc<Frames>>,
 }
 
 /// What a statement gave.
@@ -301,12 +299,20 @@ impl Session {
         Box::pin(self.append_batches(table, columns, batches))
     }
 
+    /// What is set now is what RESET goes back to: the session's client has said how it begins. While a
+    /// statement runs it does nothing.
+    pub fn keep_settings(&self) {
+        if let Ok(mut state) = self.state.try_lock() {
+            state.settings.begin();
+        }
+    }
+
     /// What clients of PostgreSQL's protocol are told, where the count of changes is not `seen`. Waits for
     /// the statement that runs.
     pub fn reported(&self, seen: u64) -> BoxFuture<'_, Option<Reported>> {
         Box::pin(async move {
             let state = self.state.lock().await;
-            (state.variables.changes() != seen).then(|| state.variables.reported())
+            (state.settings.changes() != seen).then(|| state.settings.reported())
         })
     }
 }
@@ -345,18 +351,16 @@ impl Prepared {
 impl State {
     /// Of a session whose transactions are isolated so at first.
     fn of(isolation: Isolation) -> Self {
-        let mut state = Self { first_isolation: isolation, ..Self::default() };
-        state.locking.isolation = isolation;
-        state
+        Self { settings: Settings::new(isolation), ..Self::default() }
     }
 
     fn outside(&self) -> Outside {
         Outside {
             in_transaction: self.transaction.is_some(),
-            scan_sharing: self.scan_sharing,
-            durability: self.durability,
-            statement_timeout: self.statement_timeout,
-            statement_memory: self.statement_memory,
+            scan_sharing: self.settings.scan_sharing,
+            durability: self.settings.durability,
+            statement_timeout: self.settings.statement_timeout,
+            statement_memory: self.settings.statement_memory,
         }
     }
 

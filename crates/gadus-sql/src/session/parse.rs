@@ -54,7 +54,8 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
         let (text, statement) = (Arc::from(text), Arc::new(statement));
         let (parameters, names) = (reading.parameters.count, Arc::from(reading.parameters.names));
         let calls_settings = reading.calls_settings;
-        Ok(Prepared { text, statement, parameters, names, is_deep, calls_settings })
+        let frames = None;
+        Ok(Prepared { text, statement, parameters, names, is_deep, calls_settings, frames })
     })
 }
 

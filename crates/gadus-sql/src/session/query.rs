@@ -2,6 +2,7 @@
 
 use super::columns::{headings, name_apart};
 use super::files::take_files;
+use super::frames::{Frames, names_frame};
 use super::in_order::{plan_to_write, stream_to_write};
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
@@ -73,12 +74,21 @@ impl Session {
         snapshot: Snapshot,
         statement: &mut Statement,
     ) -> Result<SessionContext> {
+        self.planner_with(self.frames(), snapshot, statement).await
+    }
+
+    /// The same with Arrow data under these names.
+    pub(super) async fn planner_with(
+        &self,
+        frames: Arc<Frames>,
+        snapshot: Snapshot,
+        statement: &mut Statement,
+    ) -> Result<SessionContext> {
         name_apart(statement);
         lists::respell(statement);
         let files = take_files(statement, &self.shared.planner, &self.files).await?;
-        let named = (files, self.frames());
         let mut state = self.shared.planner.clone();
-        if self.rewrite_for_catalog(&snapshot, statement) {
+        if rewrite_for_catalog(&frames, &snapshot, statement) {
             let session = self.locker().ok().map(|locker| locker.id());
             let asking = postgres::Asking { engine: self.engine.clone(), session };
             for function in postgres::functions(&snapshot, asking) {
@@ -87,6 +97,7 @@ impl Session {
         }
         let statements = self.shared.statements.clone();
         let system = System { engine: self.engine.clone(), statements };
+        let named = (files, frames);
         let catalog = SnapshotCatalog::new(snapshot, named, system, self.reading());
         state.register_catalog_list(Arc::new(catalog));
         Ok(SessionContext::new_with_state(state))
@@ -116,29 +127,22 @@ impl Session {
         Ok(rows.map(Outcome::Rows))
     }
 
-    /// Rewrites a statement about PostgreSQL's catalog; says whether it is one.
-    fn rewrite_for_catalog(&self, snapshot: &Snapshot, statement: &mut Statement) -> bool {
-        let frames = self.frames();
-        let is_taken = |name: &str| {
-            snapshot.find_table(name).is_some() || frames.contains_key(&name.to_lowercase())
-        };
-        postgres::rewrite(statement, &is_taken)
-    }
-
     async fn plan_to_keep(
         &self,
         snapshot: &Snapshot,
         statement: &Statement,
         parameters: &[Value],
     ) -> Result<Option<KeptPlan>> {
-        if self.names_frame(statement) {
+        if names_frame(&self.frames(), statement) {
             return Ok(None);
         }
         let mut rest = statement.clone();
         name_apart(&mut rest);
         lists::respell(&mut rest);
         let files = take_files(&mut rest, &self.shared.planner, &self.files).await?;
-        if !files.is_empty() || names_system(&rest) || self.rewrite_for_catalog(snapshot, &mut rest)
+        if !files.is_empty()
+            || names_system(&rest)
+            || rewrite_for_catalog(&self.frames(), snapshot, &mut rest)
         {
             return Ok(None);
         }
@@ -229,6 +233,14 @@ impl Session {
         self.expect_rows(&*physical);
         stream_to_write(physical, task_of(context), self.engine.options().threads)
     }
+}
+
+/// Rewrites a statement about PostgreSQL's catalog; says whether it is one.
+fn rewrite_for_catalog(frames: &Frames, snapshot: &Snapshot, statement: &mut Statement) -> bool {
+    let is_taken = |name: &str| {
+        snapshot.find_table(name).is_some() || frames.contains_key(&name.to_lowercase())
+    };
+    postgres::rewrite(statement, &is_taken)
 }
 
 async fn physical_plan(

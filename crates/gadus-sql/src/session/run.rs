@@ -59,6 +59,7 @@ impl Session {
 
     async fn run_uncounted(&self, state: &mut State, asked: &Asked<'_>) -> Result<Outcome> {
         let flag = self.begin_statement(state)?;
+        self.put_in_place(asked.source.frames());
         let is_part = state.transaction.is_some();
         let begun = match is_part || self.autocommit() {
             true => Ok(()),
@@ -189,7 +190,7 @@ impl Session {
             None => Writes::Alone(
                 engine,
                 Autocommit {
-                    durability: state.durability.unwrap_or(engine.options().durability),
+                    durability: state.settings.durability.unwrap_or(engine.options().durability),
                     locker: self.locker.get().map(|locker| &**locker),
                 },
             ),
@@ -312,7 +313,7 @@ impl Session {
             Statement::Reset(reset) => self.reset(state, &reset.reset),
             Statement::Discard { object_type: DiscardObject::ALL } => {
                 super::transact::refuse_in_transaction(state, "DISCARD ALL")?;
-                state.reset_all();
+                state.reset_all()?;
                 Ok(Outcome::Done("DISCARD ALL"))
             }
             // Space is given back, and statistics are gathered, as rows come and go.

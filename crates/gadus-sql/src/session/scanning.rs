@@ -87,7 +87,7 @@ impl Session {
         parameters: &[Value],
         flag: &Flag,
     ) -> Result<Option<Outcome>> {
-        let Some(question) = compiled.question(parameters, state.statement_memory)? else {
+        let Some(question) = compiled.question(parameters, state.settings.statement_memory)? else {
             return Ok(None);
         };
         if self.is_streamed(state, compiled, &question)? {
@@ -131,7 +131,7 @@ impl Session {
         flag: &Flag,
     ) -> Result<Option<Outcome>> {
         let Some(modification) = compiled.modification(parameters)? else { return Ok(None) };
-        let waits = state.locking.unfinished.is_some();
+        let waits = state.unfinished.is_some();
         if !waits
             && self.is_shared(state, compiled)
             && !modifies_many(&self.engine.snapshot()?, compiled, &modification)?
@@ -160,7 +160,7 @@ impl Session {
         flag: &Flag,
     ) -> Result<Outcome> {
         let mut asked =
-            Withdrawn(self.ask_modification(state.durability, compiled, modification)?);
+            Withdrawn(self.ask_modification(state.settings.durability, compiled, modification)?);
         let answer = carried_out(&mut asked.0, flag).await;
         changed(compiled.outcome(answer?, &[], &self.cancel)?)
     }
@@ -205,7 +205,8 @@ impl Session {
         parameters: &[Value],
     ) -> Result<Outcome> {
         let snapshot = state.snapshot(&self.engine)?;
-        let question = compiled.question(parameters, state.statement_memory).ok().flatten();
+        let question =
+            compiled.question(parameters, state.settings.statement_memory).ok().flatten();
         let table = snapshot.table_by_id(compiled.schema().id);
         let (Some(question), Some(table)) = (question, table) else { return compiled.explain() };
         let estimate = table.estimate(&question)?;
@@ -271,7 +272,7 @@ impl Session {
         if state.transaction.is_some() {
             return false;
         }
-        match state.scan_sharing {
+        match state.settings.scan_sharing {
             ScanSharing::Always => true,
             ScanSharing::Never => false,
             ScanSharing::Auto => {

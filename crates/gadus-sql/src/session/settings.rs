@@ -3,6 +3,7 @@
 //! - Every setting has a name, its values and a place where it acts; an unknown one is an error that
 //!   names those there are.
 
+use super::chosen::{Chosen, Lasts};
 use super::known::{Setting, settings};
 use super::modify::is_default;
 use super::scanning::ScanSharing;
@@ -17,7 +18,7 @@ use datafusion::sql::sqlparser::ast::{
     ContextModifier, Expr, Ident, Reset, Set, TransactionMode, Value as SqlValue,
 };
 use gadus_base::ByteCount;
-use gadus_engine::{Durability, Error, Isolation, Reason, Result, Transaction};
+use gadus_engine::{Durability, Engine, Error, Isolation, Reason, Result, Transaction};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,7 +44,10 @@ impl Session {
     /// RESET of one setting, or of all.
     pub(super) fn reset(&self, state: &mut State, reset: &Reset) -> Result<Outcome> {
         match reset {
-            Reset::ALL => state.reset_all(),
+            Reset::ALL => {
+                state.reset_all()?;
+                state.settle_durability(&self.engine);
+            }
             Reset::ConfigurationParameter(name) => {
                 let name = name.to_string().to_ascii_lowercase();
                 if name == "gadus.statements" {
@@ -58,44 +62,50 @@ impl Session {
 
     pub(super) fn assign(&self, state: &mut State, assignment: &Assignment) -> Result<()> {
         let Assignment { name, value, is_local } = assignment;
-        let (name, limits) = (name.as_str(), self.engine.scan_limits());
-        let word = value.as_ref().map(|value| value.to_ascii_lowercase());
-        let Some(word) = word else {
-            match name {
-                "gadus.memory_limit" => self.shared.memory.reset_limit(),
-                name => state.reset(name)?,
-            }
+        if self.assign_of_database(assignment)? {
             return Ok(());
-        };
-        match name {
-            "gadus.durability" => {
-                let durability = durability(&word)?;
-                state.durability = Some(durability);
-                if let Some(transaction) = &mut state.transaction {
-                    transaction.set_durability(durability);
-                }
-            }
-            "lock_timeout" => state.locking.timeout = time(name, &word)?,
-            "statement_timeout" => state.statement_timeout = time(name, &word)?,
-            "gadus.latency_target" => limits.set_latency_target(time(name, &word)?),
-            "gadus.late_statements" => limits.set_refuses_late(refuses_late(&word)?),
-            "default_transaction_isolation" => state.locking.isolation = isolation(&word)?,
-            "transaction_isolation" => state.isolate(isolation(&word)?)?,
-            "gadus.sharing" => state.scan_sharing = scan_sharing(&word)?,
-            "gadus.batch_queries" => limits.set_batch_queries(batch_bound(name, &word)?),
-            "gadus.batch_updates" => limits.set_batch_updates(batch_bound(name, &word)?),
-            "gadus.snapshot_space_max" => self.engine.set_snapshot_space_max(size(name, &word)?),
-            "gadus.memory_limit" => self.shared.memory.set_limit(size(name, &word)?),
-            "gadus.statement_memory" => state.statement_memory = Budget(size(name, &word)?),
-            name => {
-                // Without a transaction it would end with the statement.
-                if *is_local && state.transaction.is_none() {
-                    return Ok(());
-                }
-                state.variables.set(name, value.as_deref(), *is_local)?;
-            }
+        }
+        if name == "transaction_isolation" {
+            return match value {
+                Some(value) => state.isolate(isolation(&value.to_ascii_lowercase())?),
+                None => Err(input(
+                    "transaction_isolation is the open transaction's, and has no default",
+                )),
+            };
+        }
+        state.settings.change(state.lasts(*is_local), |chosen, first| match value {
+            Some(value) => chosen.assign(name, value),
+            None => chosen.set_back(name, first),
+        })?;
+        if name == "gadus.durability" {
+            state.settle_durability(&self.engine);
         }
         Ok(())
+    }
+
+    /// Assigns a setting of the database, to which transactions mean nothing; not where it is another.
+    fn assign_of_database(&self, assignment: &Assignment) -> Result<bool> {
+        let Assignment { name, value, .. } = assignment;
+        let (name, limits, memory) =
+            (name.as_str(), self.engine.scan_limits(), &self.shared.memory);
+        let word = value.as_ref().map(|value| value.to_ascii_lowercase());
+        match (name, &word) {
+            ("gadus.memory_limit", None) => memory.reset_limit(),
+            ("gadus.memory_limit", Some(word)) => memory.set_limit(size(name, word)?),
+            ("gadus.latency_target", Some(word)) => limits.set_latency_target(time(name, word)?),
+            ("gadus.late_statements", Some(word)) => limits.set_refuses_late(refuses_late(word)?),
+            ("gadus.batch_queries", Some(word)) => {
+                limits.set_batch_queries(batch_bound(name, word)?)
+            }
+            ("gadus.batch_updates", Some(word)) => {
+                limits.set_batch_updates(batch_bound(name, word)?)
+            }
+            ("gadus.snapshot_space_max", Some(word)) => {
+                self.engine.set_snapshot_space_max(size(name, word)?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     pub(super) fn show(&self, state: &State, variable: &[Ident]) -> Result<Outcome> {
@@ -129,16 +139,20 @@ impl Session {
     /// The value of a setting; none where there is no such setting.
     pub(super) fn setting(&self, state: &State, name: &str) -> Option<String> {
         let limits = self.engine.scan_limits();
-        let durability = || state.durability.unwrap_or(self.engine.options().durability);
+        let durability = || state.settings.durability.unwrap_or(self.engine.options().durability);
         Some(match name {
-            "lock_timeout" => shown_time(state.locking.timeout),
-            "statement_timeout" => shown_time(state.statement_timeout),
+            "lock_timeout" => shown_time(state.settings.lock_timeout),
+            "statement_timeout" => shown_time(state.settings.statement_timeout),
+            "idle_in_transaction_session_timeout" => {
+                shown_time(state.settings.idle_in_transaction_timeout)
+            }
+            "idle_session_timeout" => shown_time(state.settings.idle_timeout),
             "gadus.latency_target" => shown_time(limits.latency_target()),
             "gadus.late_statements" => match limits.refuses_late() {
                 true => "refuse".to_owned(),
                 false => "wait".to_owned(),
             },
-            "gadus.sharing" => match state.scan_sharing {
+            "gadus.sharing" => match state.settings.scan_sharing {
                 ScanSharing::Auto => "auto".to_owned(),
                 ScanSharing::Always => "always".to_owned(),
                 ScanSharing::Never => "never".to_owned(),
@@ -147,14 +161,14 @@ impl Session {
             "gadus.batch_updates" => limits.batch_updates().to_string(),
             "gadus.snapshot_space_max" => self.engine.snapshot_space_max().exact(),
             "gadus.memory_limit" => self.shared.memory.limit().exact(),
-            "gadus.statement_memory" => state.statement_memory.0.exact(),
-            "default_transaction_isolation" => match state.locking.isolation {
+            "gadus.statement_memory" => state.settings.statement_memory.0.exact(),
+            "default_transaction_isolation" => match state.settings.isolation {
                 Isolation::Snapshot => "snapshot".to_owned(),
                 Isolation::ReadCommitted => "read committed".to_owned(),
             },
             "transaction_isolation" => {
                 let open = state.transaction.as_ref().map(Transaction::isolation);
-                match open.unwrap_or(state.locking.isolation) {
+                match open.unwrap_or(state.settings.isolation) {
                     // As standard SQL calls what is at least that.
                     Isolation::Snapshot => "repeatable read".to_owned(),
                     Isolation::ReadCommitted => "read committed".to_owned(),
@@ -169,37 +183,75 @@ impl Session {
                 Durability::Relaxed => "relaxed".to_owned(),
                 Durability::Off => "off".to_owned(),
             },
-            name => state.variables.get(name)?.to_owned(),
+            name => state.settings.variables.get(name)?.to_owned(),
         })
     }
 }
 
-impl State {
-    /// A setting of the session back to what it was at first.
-    fn reset(&mut self, name: &str) -> Result<()> {
-        let fresh = Self::of(self.first_isolation);
+impl Chosen {
+    fn assign(&mut self, name: &str, value: &str) -> Result<()> {
+        let word = value.to_ascii_lowercase();
         match name {
-            "gadus.durability" => self.durability = fresh.durability,
-            "lock_timeout" => self.locking.timeout = fresh.locking.timeout,
-            "statement_timeout" => self.statement_timeout = fresh.statement_timeout,
-            "default_transaction_isolation" => self.locking.isolation = fresh.locking.isolation,
-            "gadus.sharing" => self.scan_sharing = fresh.scan_sharing,
-            "gadus.statement_memory" => self.statement_memory = fresh.statement_memory,
-            name => self.variables.set(name, None, false)?,
+            "gadus.durability" => self.durability = Some(durability(&word)?),
+            "lock_timeout" => self.lock_timeout = time(name, &word)?,
+            "statement_timeout" => self.statement_timeout = time(name, &word)?,
+            "idle_in_transaction_session_timeout" => {
+                self.idle_in_transaction_timeout = time(name, &word)?;
+            }
+            "idle_session_timeout" => self.idle_timeout = time(name, &word)?,
+            "default_transaction_isolation" => self.isolation = isolation(&word)?,
+            "gadus.sharing" => self.scan_sharing = scan_sharing(&word)?,
+            "gadus.statement_memory" => self.statement_memory = Budget(size(name, &word)?),
+            name => self.variables.set(name, Some(value))?,
         }
         Ok(())
     }
 
+    /// A setting back to what it was at first.
+    fn set_back(&mut self, name: &str, first: &Self) -> Result<()> {
+        match name {
+            "gadus.durability" => self.durability = first.durability,
+            "lock_timeout" => self.lock_timeout = first.lock_timeout,
+            "statement_timeout" => self.statement_timeout = first.statement_timeout,
+            "idle_in_transaction_session_timeout" => {
+                self.idle_in_transaction_timeout = first.idle_in_transaction_timeout;
+            }
+            "idle_session_timeout" => self.idle_timeout = first.idle_timeout,
+            "default_transaction_isolation" => self.isolation = first.isolation,
+            "gadus.sharing" => self.scan_sharing = first.scan_sharing,
+            "gadus.statement_memory" => self.statement_memory = first.statement_memory,
+            name => self.variables.set_back(name, &first.variables)?,
+        }
+        Ok(())
+    }
+}
+
+impl State {
     /// All settings of the session back to what they were at first.
-    pub(super) fn reset_all(&mut self) {
-        let fresh = Self::of(self.first_isolation);
-        self.durability = fresh.durability;
-        self.locking.timeout = fresh.locking.timeout;
-        self.locking.isolation = fresh.locking.isolation;
-        self.scan_sharing = fresh.scan_sharing;
-        self.statement_timeout = fresh.statement_timeout;
-        self.statement_memory = fresh.statement_memory;
-        self.variables.reset_all();
+    pub(super) fn reset_all(&mut self) -> Result<()> {
+        self.settings.change(self.lasts(false), |chosen, first| {
+            chosen.clone_from(first);
+            Ok(())
+        })
+    }
+
+    /// How long a change lasts, which may be one of SET LOCAL.
+    fn lasts(&self, is_local: bool) -> Lasts {
+        match (self.transaction.is_some(), is_local) {
+            (true, true) => Lasts::Locally,
+            (true, false) => Lasts::WithTransaction,
+            (false, false) => Lasts::OnItsOwn,
+            // It would end with the statement.
+            (false, true) => Lasts::Not,
+        }
+    }
+
+    /// Has the open transaction wait for what the session's setting says now.
+    pub(super) fn settle_durability(&mut self, engine: &Engine) {
+        if let Some(transaction) = &mut self.transaction {
+            let durability = self.settings.durability;
+            transaction.set_durability(durability.unwrap_or(engine.options().durability));
+        }
     }
 
     /// Isolates the open transaction otherwise.
@@ -221,7 +273,12 @@ fn set_transaction(state: &mut State, modes: &[TransactionMode], session: bool) 
         (true, Some(true)) => {
             return Err(unsupported("READ ONLY for all transactions of a session"));
         }
-        (true, _) => state.locking.isolation = isolation.unwrap_or(state.locking.isolation),
+        (true, _) => {
+            state.settings.change(state.lasts(false), |chosen, _| {
+                chosen.isolation = isolation.unwrap_or(chosen.isolation);
+                Ok(())
+            })?;
+        }
         (false, read_only) => {
             if let Some(isolation) = isolation {
                 state.isolate(isolation)?;

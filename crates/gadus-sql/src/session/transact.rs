@@ -21,10 +21,14 @@ pub(super) fn transact(
             roll_back(state);
             Outcome::Done("ROLLBACK")
         }
-        Statement::Rollback { savepoint: Some(name), .. } => roll_back_to(state, &name.value)?,
+        Statement::Rollback { savepoint: Some(name), .. } => {
+            let outcome = roll_back_to(state, &name.value)?;
+            state.settle_durability(&session.engine);
+            outcome
+        }
         Statement::Savepoint { name } => {
             let savepoint = in_transaction(state)?.savepoint();
-            state.savepoints.push((name.value.clone(), savepoint));
+            state.savepoints.push((name.value.clone(), savepoint, state.settings.mark()));
             Outcome::Done("SAVEPOINT")
         }
         Statement::ReleaseSavepoint { name } => {
@@ -69,7 +73,7 @@ impl Session {
 pub(super) fn roll_back(state: &mut State) {
     state.savepoints.clear();
     state.transaction = None;
-    state.variables.end_transaction();
+    state.settings.end_transaction(false);
 }
 
 pub(super) fn begin(
@@ -82,7 +86,7 @@ pub(super) fn begin(
         return Err(input(message).because(Reason::OpenTransaction));
     }
     let Modes { isolation, read_only } = modes_of(modes)?;
-    let isolation = isolation.unwrap_or(state.locking.isolation);
+    let isolation = isolation.unwrap_or(state.settings.isolation);
     state.transaction = Some(session.begin(state, isolation)?);
     state.savepoints.clear();
     state.read_only = read_only.unwrap_or(false);
@@ -120,11 +124,11 @@ pub(super) fn modes_of(modes: &[TransactionMode]) -> Result<Modes> {
 
 pub(super) fn commit(state: &mut State) -> Result<Outcome> {
     state.savepoints.clear();
-    state.variables.end_transaction();
     match state.transaction.take() {
         Some(transaction) => {
-            transaction.commit()?;
-            Ok(Outcome::Done("COMMIT"))
+            let committed = transaction.commit();
+            state.settings.end_transaction(committed.is_ok());
+            committed.map(|_| Outcome::Done("COMMIT"))
         }
         None => {
             let message = "there is no transaction to commit: BEGIN starts one";
@@ -147,12 +151,13 @@ pub(super) fn refuse_in_transaction(state: &State, what: &str) -> Result<()> {
 fn roll_back_to(state: &mut State, name: &str) -> Result<Outcome> {
     let index = savepoint_index(state, name)?;
     state.savepoints.truncate(index + 1);
-    let (name, savepoint) = state.savepoints.pop().expect("found above");
+    let (name, savepoint, marked) = state.savepoints.pop().expect("found above");
     let transaction = in_transaction(state)?;
     transaction.restore(savepoint);
     // The savepoint stays, as SQL has it.
     let again = transaction.savepoint();
-    state.savepoints.push((name, again));
+    state.settings.go_back(&marked);
+    state.savepoints.push((name, again, marked));
     Ok(Outcome::Done("ROLLBACK"))
 }
 
@@ -163,7 +168,7 @@ fn in_transaction(state: &mut State) -> Result<&mut Transaction> {
 }
 
 fn savepoint_index(state: &State, name: &str) -> Result<usize> {
-    state.savepoints.iter().rposition(|(known, _)| known == name).ok_or_else(|| {
+    state.savepoints.iter().rposition(|(known, ..)| known == name).ok_or_else(|| {
         gadus_engine::Error::new(
             ErrorKind::NotFound,
             format!("savepoint \"{name}\" does not exist"),

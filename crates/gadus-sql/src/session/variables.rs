@@ -2,12 +2,12 @@
 //!
 //! - Each has a default and the values that mean what the database does; another value is an error
 //!   rather than a promise that is not kept. Some take any value, because nothing here depends on it.
-//! - SET LOCAL lasts until the transaction ends.
 
 use super::known::{Setting, SettingScope, described};
 use crate::error::{input, unsupported};
 use datafusion::sql::sqlparser::ast::Ident;
 use gadus_engine::{Error, Reason, Result};
+use std::time::Duration;
 
 /// The PostgreSQL version whose behaviour clients may expect.
 pub const POSTGRES_VERSION: &str = "15.0";
@@ -59,7 +59,6 @@ const VARIABLES: &[Variable] = &[
     variable("enable_seqscan", "on", Takes::Boolean),
     variable("enable_sort", "on", Takes::Boolean),
     variable("extra_float_digits", "1", Takes::Any),
-    variable("idle_in_transaction_session_timeout", "0", Takes::Any),
     variable("in_hot_standby", "off", Takes::Nothing),
     reported("integer_datetimes", "on", Takes::Nothing),
     reported("IntervalStyle", "postgres", Takes::Default(&["postgres"])),
@@ -87,18 +86,16 @@ pub struct Reported {
     pub changes: u64,
     /// Names and values.
     pub variables: Vec<(&'static str, String)>,
+    /// For how long they may be silent in a transaction.
+    pub idle_in_transaction_time: Option<Duration>,
+    /// For how long they may be silent outside transactions.
+    pub idle_time: Option<Duration>,
 }
 
-/// A value before a change: the variable, and what it had been set to.
-type Before = (&'static str, Option<String>);
-
 /// What a session has set.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     set: Vec<(&'static str, String)>,
-    /// What SET LOCAL has changed in the open transaction, in order.
-    local: Vec<Before>,
-    changes: u64,
 }
 
 impl Variables {
@@ -110,50 +107,29 @@ impl Variables {
     }
 
     /// Sets a variable, or sets it back.
-    pub(super) fn set(&mut self, name: &str, value: Option<&str>, is_local: bool) -> Result<()> {
+    pub(super) fn set(&mut self, name: &str, value: Option<&str>) -> Result<()> {
         let variable = find(name).ok_or_else(|| unknown(name))?;
         let value = value.map(|value| variable.accept(value)).transpose()?;
         if value.is_none() && matches!(variable.takes, Takes::Nothing) {
             return Err(read_only(variable));
         }
-        let before = self.put(variable.name, value);
-        if is_local {
-            self.local.push((variable.name, before));
-        }
+        self.set.retain(|(known, _)| *known != variable.name);
+        self.set.extend(value.map(|value| (variable.name, value)));
         Ok(())
     }
 
-    pub(super) fn reset_all(&mut self) {
-        self.set.clear();
-        self.changes += 1;
-    }
-
-    /// A transaction has ended.
-    pub(super) fn end_transaction(&mut self) {
-        while let Some((name, before)) = self.local.pop() {
-            self.put(name, before);
-        }
-    }
-
-    fn put(&mut self, name: &'static str, value: Option<String>) -> Option<String> {
-        self.changes += 1;
-        let place = self.set.iter().position(|(known, _)| *known == name);
-        let before = place.map(|place| self.set.swap_remove(place).1);
-        self.set.extend(value.map(|value| (name, value)));
-        before
-    }
-
-    pub(crate) fn changes(&self) -> u64 {
-        self.changes
+    /// Sets a variable back to what it was at first.
+    pub(super) fn set_back(&mut self, name: &str, first: &Self) -> Result<()> {
+        let before = first.set.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        self.set(name, before.map(|(_, value)| value.as_str()))
     }
 
     /// The variables that clients are told of, with their values.
-    pub(crate) fn reported(&self) -> Reported {
+    pub(super) fn reported(&self) -> Vec<(&'static str, String)> {
         let reported = VARIABLES.iter().filter(|variable| variable.is_reported);
-        let variables = reported.map(|variable| {
-            (variable.name, self.get(variable.name).unwrap_or(variable.default).to_owned())
-        });
-        Reported { changes: self.changes, variables: variables.collect() }
+        let value =
+            |variable: &Variable| self.get(variable.name).unwrap_or(variable.default).to_owned();
+        reported.map(|variable| (variable.name, value(variable))).collect()
     }
 }
 

@@ -41,6 +41,73 @@ fn settings_read_back() {
     assert_eq!(shell.run("SELECT passes, questions FROM gadus.clock"), "0|0");
 }
 
+/// As in PostgreSQL: of the session's settings, and of those that clients set for themselves.
+#[test]
+fn what_a_transaction_sets_is_taken_back_with_it() {
+    let shell = Shell::new();
+    for (name, [first, second, third]) in [
+        ("statement_timeout", ["1000ms", "2000ms", "3000ms"]),
+        ("lock_timeout", ["1000ms", "2000ms", "3000ms"]),
+        ("idle_in_transaction_session_timeout", ["1000ms", "2000ms", "3000ms"]),
+        ("gadus.sharing", ["always", "never", "auto"]),
+        ("gadus.durability", ["off", "relaxed", "sync"]),
+        ("gadus.statement_memory", ["1 MiB", "2 MiB", "3 MiB"]),
+        ("default_transaction_isolation", ["read committed", "snapshot", "read committed"]),
+        ("application_name", ["one", "two", "three"]),
+    ] {
+        let set = |how: &str, value: &str| shell.run(&format!("{how} {name} = '{value}'"));
+        let is = |value: &str| assert_eq!(shell.run(&format!("SHOW {name}")), value, "{name}");
+        let usual = shell.run(&format!("SHOW {name}"));
+        set("SET", first);
+        set("SET LOCAL", second);
+        is(first);
+        shell.run("BEGIN");
+        set("SET", second);
+        shell.run("SAVEPOINT s");
+        set("SET", third);
+        is(third);
+        shell.run("ROLLBACK TO s");
+        is(second);
+        shell.run("ROLLBACK");
+        is(first);
+        shell.run("BEGIN");
+        set("SET LOCAL", second);
+        is(second);
+        shell.run("COMMIT");
+        is(first);
+        shell.run("BEGIN");
+        set("SET", second);
+        set("SET LOCAL", third);
+        is(third);
+        shell.run("COMMIT");
+        is(second);
+        shell.run("BEGIN");
+        shell.run(&format!("RESET {name}"));
+        is(&usual);
+        shell.run("ROLLBACK");
+        is(second);
+        shell.run("BEGIN");
+        shell.run("RESET ALL");
+        shell.run("COMMIT");
+        is(&usual);
+    }
+}
+
+#[test]
+fn settings_are_reset_to_what_the_session_began_with() {
+    let shell = Shell::new();
+    shell.run("SET statement_timeout = '7s'");
+    shell.run("SET application_name = 'mine'");
+    shell.last().keep_settings();
+    for reset in ["RESET statement_timeout; RESET application_name", "RESET ALL", "DISCARD ALL"] {
+        shell.run("SET statement_timeout = 0");
+        shell.run("SET application_name = 'another'");
+        reset.split("; ").for_each(|one| drop(shell.run(one)));
+        assert_eq!(shell.run("SHOW statement_timeout"), "7000ms");
+        assert_eq!(shell.run("SHOW application_name"), "mine");
+    }
+}
+
 #[test]
 fn who_would_be_answered_too_late_waits_or_is_refused() {
     let shell = filled(1);

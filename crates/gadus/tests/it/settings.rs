@@ -9,7 +9,8 @@ const BEGINNING: &str = "\
 # Settings
 
 `SET name = value` sets one, `RESET name` sets it back, `SHOW name` and `SHOW ALL` tell what is set. `SET LOCAL` lasts
-until the transaction ends, for those of PostgreSQL's.
+until the transaction ends, and `ROLLBACK` takes back what the transaction has set; but what is set for all sessions of
+a database is set at once.
 ";
 
 fn scope_of(setting: &Setting) -> (&'static str, &'static str) {
