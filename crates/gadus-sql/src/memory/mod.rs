@@ -99,9 +99,9 @@ impl Memory {
 
     /// Whether a plan that holds so much may gather more; where not, its task is woken when that changes.
     fn poll_gather(&self, plan: &PlanMemory, context: &Context<'_>) -> Poll<()> {
-        let limit = self.limit().0;
-        let is_over = || self.0.held.load(Ordering::Acquire) > limit;
-        let little = (limit / LITTLE_DIVISOR).max(LITTLE_BYTES_MIN);
+        // Read again with the lock, under which who changes either looks for those that wait.
+        let is_over = || self.0.held.load(Ordering::Acquire) > self.limit().0;
+        let little = (self.limit().0 / LITTLE_DIVISOR).max(LITTLE_BYTES_MIN);
         if !is_over() || plan.held() <= little {
             return Poll::Ready(());
         }
