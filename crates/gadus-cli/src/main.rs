@@ -22,6 +22,11 @@ use clap::{Parser, Subcommand};
 
 use failure::Failure;
 
+/// The engine's threads free each other's memory all the time, and the C library's allocator has
+/// them wait for it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const EXAMPLES: &str = "Examples:
   gadus                                          a shell, in memory
   gadus shop.gadus                               a shell on a file

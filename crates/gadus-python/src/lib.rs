@@ -21,6 +21,11 @@ mod progress;
 
 use pyo3::prelude::*;
 
+/// The engine's threads free each other's memory all the time, and the C library's allocator has
+/// them wait for it. Python's own objects stay where Python has them.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[pymodule(gil_used = true)]
 fn _gadus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
