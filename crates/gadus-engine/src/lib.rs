@@ -62,7 +62,7 @@ pub use segment::SEGMENT_ROWS_MAX;
 pub use shared::{
     Answer, Asked, BATCH_QUERIES, BATCH_UPDATES, ClockStatistics, Estimate, Fate,
     FoundModification, FoundRows, LookedUp, MakeValues, Modification, NewValues, OrderBy, PassWork,
-    Question, ScanLimits, ScansAlone, Wanted,
+    Pinning, Question, ScanLimits, ScanThread, ScansAlone, Wanted,
 };
 pub use snapshot::{Snapshot, Table};
 pub use transaction::{BulkWriter, Isolation, Savepoint, Transaction};

@@ -31,6 +31,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+/// Instances that keep processors busy, beside one of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BusyOthers {
+    /// All of them.
+    pub count: usize,
+    /// Those whose slots come before the one's.
+    pub before: usize,
+}
+
 /// The most instances that share one database at a time.
 pub const INSTANCES_MAX: u32 = 1024;
 
@@ -215,17 +224,21 @@ impl Instances {
         self.slots()[self.me.slot as usize].busy_until.store(short(until), Ordering::Relaxed);
     }
 
-    /// How many other instances have said so, just now.
+    /// The other instances that have said so, just now.
     #[must_use]
-    pub fn busy_others(&self) -> usize {
+    pub fn busy_others(&self) -> BusyOthers {
         let now = short(clock().wall_time().0);
-        let others = (0..INSTANCES_MAX).zip(self.slots()).filter(|(slot, _)| *slot != self.me.slot);
-        let busy = others.filter(|(_, record)| {
+        let mut others = BusyOthers::default();
+        for (slot, record) in (0..INSTANCES_MAX).zip(self.slots()) {
             let until = record.busy_until.load(Ordering::Relaxed);
-            status(record.state.load(Ordering::Relaxed)) == LIVE
-                && until.wrapping_sub(now).cast_signed() > 0
-        });
-        busy.count()
+            let is_busy = until.wrapping_sub(now).cast_signed() > 0
+                && status(record.state.load(Ordering::Relaxed)) == LIVE;
+            if is_busy && slot != self.me.slot {
+                others.count += 1;
+                others.before += usize::from(slot < self.me.slot);
+            }
+        }
+        others
     }
 
     /// What the instance's watcher sleeps on.

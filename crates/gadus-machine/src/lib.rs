@@ -25,16 +25,18 @@ mod observed;
 mod partitions;
 mod placement;
 mod state;
+mod threads;
 mod topology;
 
 pub use decision::{Alternative, Decision};
 pub use error::{ErrorKind, MachineError};
 pub use facts::{Difference, Fact, FactValue, Facts, Source};
 pub use limits::Limits;
-pub use observed::{CpuTimes, Load, Loads, Pressure, pressure_of};
+pub use observed::{CpuTimes, Load, Loads, Others, Pressure, pressure_of};
 pub use partitions::{Bandwidth, Partitions, cache_size, partitions};
 pub use placement::{Bound, CacheSharing, Mapping, Place, Proof, Request, place};
 pub use state::State;
+pub use threads::{pin_this_thread, this_cpu};
 pub use topology::{
     Cache, CacheKind, Core, CpuSet, Device, DeviceKind, MemoryNode, PageSize, Topology,
 };

@@ -72,6 +72,13 @@ const OWN: &[Setting] = &[
         "UPDATE and DELETE statements whose rows one shared scan finds at most.",
     ),
     setting(
+        "gadus.divide_scans",
+        "on or off",
+        "off",
+        SettingScope::Database,
+        "Whether each thread scans an equal part of a table, which no other helps with; else each takes the next segment.",
+    ),
+    setting(
         "gadus.durability",
         "sync, relaxed or off",
         "sync",
@@ -98,6 +105,13 @@ const OWN: &[Setting] = &[
         "half of what the machine and its control group give",
         SettingScope::Database,
         "What planned statements hold together before those that came later wait for those that came first.",
+    ),
+    setting(
+        "gadus.pin_threads",
+        "auto, on or off",
+        "auto",
+        SettingScope::Database,
+        "Whether scan threads stay on processors that they are told: those that others leave most of. auto does where cores have memory, caches or a speed of their own.",
     ),
     setting(
         "gadus.sharing",

@@ -12,6 +12,7 @@ mod chains;
 mod chosen;
 mod columns;
 mod copy;
+mod database_settings;
 mod deadlines;
 mod define;
 mod describe;

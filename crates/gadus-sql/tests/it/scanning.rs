@@ -292,6 +292,8 @@ fn the_clock_says_what_it_did_and_by_which_columns() {
     shell.run("SELECT count(*) FROM bookings WHERE origin <> 'AB'");
     let columns = "SELECT * FROM gadus.clock_columns ORDER BY column_name";
     assert_eq!(shell.run(columns), "bookings|origin|1\nbookings|passenger|2\nbookings|NULL|1");
+    let threads = "SELECT sum(processor_ms_total) > 0 FROM gadus.threads";
+    assert_eq!(shell.run(threads), "true");
     let clock = "SELECT rows, rows_per_second_per_thread > 0, probe_ms_total > 0, \
         check_ms_total > 0, fold_ms_total > 0, lone_ms_total > 0, answer_ms_total > 0 \
         FROM gadus.clock";

@@ -181,9 +181,9 @@ impl Store {
         self.shared.peers.instances().busy_for(time);
     }
 
-    /// How many other instances have said so.
+    /// The other instances that have said so.
     #[must_use]
-    pub fn busy_others(&self) -> usize {
+    pub fn busy_others(&self) -> gadus_locks::BusyOthers {
         self.shared.peers.instances().busy_others()
     }
 

@@ -1,0 +1,223 @@
+//! Which processor each scan thread has, and what it gets there.
+//!
+//! - Where threads are pinned, the first has the processor that others leave most of, and so on; each has
+//!   a core to itself as long as there are cores. What others take is looked at while there are scans, and
+//!   threads move before they join their next pass.
+//! - Which processors there are is asked in the background, once; until it is known nobody is pinned.
+
+use super::limits::Pinning;
+use gadus_base::spawn;
+use gadus_machine::{CpuSet, Limits, Others, Topology, pin_this_thread, this_cpu};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// What others take of the processors is looked at so often.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// The processors of scan threads.
+#[derive(Debug)]
+pub(super) struct Layout {
+    machine: Arc<OnceLock<Option<Machine>>>,
+    is_asked: AtomicBool,
+    state: Mutex<State>,
+}
+
+/// The processors that this process may use.
+#[derive(Debug)]
+struct Machine {
+    /// The first of each core, in the order of the cores; then the second of each, and so on.
+    cpus: Vec<u32>,
+    /// Whether it makes a difference on which of them a thread runs.
+    is_uneven: bool,
+}
+
+#[derive(Debug)]
+struct State {
+    others: Others,
+    /// Processor time of scan threads since others were looked at.
+    own: BTreeMap<u32, Duration>,
+    /// The processors, those first that others leave most of.
+    order: Vec<u32>,
+    threads: Vec<ScanThread>,
+}
+
+/// A thread that scans, and what it got.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScanThread {
+    /// The processor that it was moved to; none where the system chooses.
+    pub pinned: Option<u32>,
+    /// The processor that it ran on when it last left a pass.
+    pub cpu: u32,
+    /// How often it was moved, and then ran where it was told to.
+    pub moves: u64,
+    /// Time that it worked at passes.
+    pub working_time: Duration,
+    /// Of it, time that it had a processor.
+    pub processor_time: Duration,
+}
+
+impl Layout {
+    pub(super) fn new(threads: usize) -> Self {
+        let state = State {
+            others: Others::new(LOOK),
+            own: BTreeMap::new(),
+            order: Vec::new(),
+            threads: vec![ScanThread::default(); threads],
+        };
+        Self { machine: Arc::default(), is_asked: AtomicBool::new(false), state: Mutex::new(state) }
+    }
+
+    /// Moves the calling thread to its processor, unless it is there.
+    pub(super) fn settle(&self, number: usize, pinning: Pinning, pinned: &mut Option<u32>) {
+        if pinning == Pinning::Off && pinned.is_none() {
+            return;
+        }
+        let Some(machine) = self.machine() else { return };
+        let wanted = self.cpu_of(number, pinning, machine);
+        if wanted == *pinned {
+            return;
+        }
+        let cpus = wanted.map_or_else(|| machine.cpus.clone(), |cpu| vec![cpu]);
+        // Where it may no longer be, it stays where it is: the system has moved it there.
+        if pin_this_thread(&cpus.into_iter().collect::<CpuSet>()).is_err() {
+            return;
+        }
+        *pinned = wanted;
+        if let Some(thread) = self.state.lock().threads.get_mut(number) {
+            thread.pinned = wanted;
+            thread.moves += 1;
+        }
+    }
+
+    /// The calling thread has left a pass.
+    pub(super) fn worked(&self, number: usize, working_time: Duration, processor_time: Duration) {
+        let (mut state, cpu) = (self.state.lock(), this_cpu());
+        *state.own.entry(cpu).or_default() += processor_time;
+        if let Some(thread) = state.threads.get_mut(number) {
+            thread.cpu = cpu;
+            thread.working_time += working_time;
+            thread.processor_time += processor_time;
+        }
+    }
+
+    /// All threads, by number.
+    pub(super) fn threads(&self) -> Vec<ScanThread> {
+        self.state.lock().threads.clone()
+    }
+
+    fn cpu_of(&self, number: usize, pinning: Pinning, machine: &Machine) -> Option<u32> {
+        let is_pinned = match pinning {
+            Pinning::Off => false,
+            Pinning::On => true,
+            Pinning::Auto => machine.is_uneven,
+        };
+        if !is_pinned {
+            return None;
+        }
+        let mut state = self.state.lock();
+        state.look(&machine.cpus);
+        let count = state.order.len().max(1);
+        state.order.get(number % count).copied()
+    }
+
+    /// None until it is known, and where nobody tells.
+    fn machine(&self) -> Option<&Machine> {
+        if !self.is_asked.swap(true, Ordering::Relaxed) {
+            let machine = self.machine.clone();
+            let asking = spawn("gadus-machine", move || {
+                let _ = machine.set(Machine::discover());
+            });
+            if asking.is_err() {
+                let _ = self.machine.set(None);
+            }
+        }
+        self.machine.get()?.as_ref()
+    }
+}
+
+impl Machine {
+    fn discover() -> Option<Self> {
+        let machine = Topology::discover().ok()?;
+        let allowed = Limits::of_this_process().allowed.unwrap_or_else(|| machine.cpus());
+        Some(Self::of(&machine, &allowed)).filter(|machine| !machine.cpus.is_empty())
+    }
+
+    fn of(machine: &Topology, allowed: &CpuSet) -> Self {
+        let mut cpus = Vec::new();
+        for core in &machine.cores {
+            let of_core = core.cpus.iter().filter(|cpu| allowed.contains(*cpu));
+            cpus.extend(of_core.enumerate());
+        }
+        cpus.sort_by_key(|(sibling, _)| *sibling);
+        let level = machine.caches.iter().map(|cache| cache.level).max().unwrap_or(0);
+        let mut capacities = machine.cores.iter().map(|core| core.capacity);
+        let first = capacities.next();
+        Self {
+            cpus: cpus.into_iter().map(|(_, cpu)| cpu).collect(),
+            is_uneven: machine.nodes.len() > 1
+                || machine.data_caches(level).count() > 1
+                || capacities.any(|capacity| Some(capacity) != first),
+        }
+    }
+}
+
+impl State {
+    /// Puts the processors in order, where others have come or gone.
+    fn look(&mut self, cpus: &[u32]) {
+        // What cannot be read has changed nothing.
+        let is_changed = self.others.look(&mut self.own).unwrap_or(false);
+        if is_changed || self.order.is_empty() {
+            self.order = cpus.to_vec();
+            let left = |cpu: &u32| self.others.left(*cpu);
+            self.order.sort_by(|one, other| left(other).total_cmp(&left(one)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn described(name: &str) -> Topology {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../gadus-machine/topologies");
+        let xml = std::fs::read_to_string(format!("{folder}/{name}")).unwrap();
+        Topology::from_xml(&xml, name).unwrap()
+    }
+
+    #[test]
+    fn each_thread_has_a_core_before_two_share_one() {
+        let machine = described("two-sockets-smt.xml");
+        let first = Machine::of(&machine, &machine.cpus());
+        let cores = first.cpus[..machine.cores.len()].iter().map(|cpu| machine.core_of(*cpu));
+        assert_eq!(cores.collect::<std::collections::BTreeSet<_>>().len(), machine.cores.len());
+        assert_eq!(first.cpus.len(), machine.cpus().count());
+        assert!(first.is_uneven);
+        let few = Machine::of(&machine, &CpuSet::from_list("1").unwrap());
+        assert_eq!(few.cpus, [1]);
+    }
+
+    #[test]
+    fn a_thread_that_was_moved_runs_there_and_comes_back() {
+        let layout = Layout::new(1);
+        let mut pinned = None;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                layout.settle(0, Pinning::Off, &mut pinned);
+                assert_eq!((pinned, layout.threads()[0].moves), (None, 0));
+                while pinned.is_none() {
+                    layout.settle(0, Pinning::On, &mut pinned);
+                    std::thread::yield_now();
+                }
+                assert_eq!(Some(this_cpu()), pinned);
+                layout.worked(0, Duration::from_millis(3), Duration::from_millis(2));
+                layout.settle(0, Pinning::Off, &mut pinned);
+            });
+        });
+        let thread = layout.threads()[0];
+        assert_eq!((pinned, thread.pinned, thread.moves), (None, None, 2));
+        assert_eq!(thread.processor_time, Duration::from_millis(2));
+    }
+}
