@@ -333,3 +333,6 @@ impl Table {
             .collect())
     }
 }
+
+#[cfg(test)]
+mod tests;
