@@ -24,6 +24,7 @@ mod limits;
 mod observed;
 mod partitions;
 mod placement;
+mod simulate;
 mod state;
 mod threads;
 mod topology;
@@ -35,6 +36,7 @@ pub use limits::Limits;
 pub use observed::{CpuTimes, Load, Loads, Others, Pressure, pressure_of};
 pub use partitions::{Bandwidth, Partitions, cache_size, partitions};
 pub use placement::{Bound, CacheSharing, Mapping, Place, Proof, Request, place};
+pub use simulate::{ScanCost, Simulated, naive, simulate};
 pub use state::State;
 pub use threads::{pin_this_thread, this_cpu};
 pub use topology::{
