@@ -144,7 +144,7 @@ pub fn naive(
     let mut near = (0..free.len()).collect::<Vec<_>>();
     let far = |place: usize| from.and_then(|from| machine.distance(from, machine.nodes[place].number));
     near.sort_by_key(|place| far(*place));
-    let mut place_next = |partition: usize| {
+    let mut place_next = |partition: usize| -> Result<Place, MachineError> {
         let core = partition % machine.cores.len();
         if near.is_empty() {
             return Ok(Place { core, node: None });

@@ -54,7 +54,7 @@ fn who_is_done_leaves_its_part_to_the_others() {
     let machine = machine("shanghai.xml");
     let mut state = State::idle(&machine);
     state.load(0, 1.0).unwrap();
-    // Half a core, shared by two, beside a whole one.
+    // Half a core beside a whole one.
     let places = [at(0, 0), at(1, 0)];
     let simulated = simulate(&machine, &state, GB, &places, COST).unwrap();
     assert_eq!(seconds(&simulated), [2.0, 1.0]);

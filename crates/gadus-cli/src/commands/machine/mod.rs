@@ -2,6 +2,7 @@
 
 mod facts;
 mod place;
+mod simulate;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ const EXAMPLES: &str = "Examples:
   gadus machine facts --save monday.json
   gadus machine diff monday.json today.json
   gadus machine place --bytes 7GiB --bound compute
+  gadus machine simulate --topology server.xml --bytes 7GiB
   gadus machine place --topology server.xml --bytes 7GiB --core-load 0=1.0 --json
 
 `lstopo server.xml` of hwloc 2 writes a description of another machine.";
@@ -34,6 +36,8 @@ enum Command {
     Diff(facts::Diff),
     /// Which core and memory node each part of some data should have
     Place(place::Place),
+    /// What a scan would take, informed and naive, on a machine that need not be here
+    Simulate(simulate::Simulate),
 }
 
 /// Which machine is asked about.
@@ -63,6 +67,7 @@ pub(crate) fn run(command: &Machine) -> Result<(), Failure> {
         Command::Facts(command) => facts::facts(command),
         Command::Diff(command) => facts::diff(command),
         Command::Place(command) => place::place(command),
+        Command::Simulate(command) => simulate::simulate(command),
     }
 }
 

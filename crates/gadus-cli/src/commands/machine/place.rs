@@ -66,9 +66,9 @@ enum SharingWord {
 
 /// `0=1.0`.
 #[derive(Debug, Clone, Copy)]
-struct Pair<T> {
-    number: u32,
-    value: T,
+pub(super) struct Pair<T> {
+    pub(super) number: u32,
+    pub(super) value: T,
 }
 
 impl<T: FromStr> FromStr for Pair<T> {
