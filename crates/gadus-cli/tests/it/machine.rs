@@ -49,6 +49,25 @@ fn the_paper_s_machine_is_divided_as_in_the_paper() {
     assert!(by_node(&parts).get(&1).is_none_or(|count| *count <= 2), "{parts:?}");
 }
 
+/// The first experiment of the paper, replayed: all nodes' memory is busy, not that of two.
+#[test]
+fn a_scan_that_is_placed_is_simulated_beside_one_that_is_not() {
+    let file = described("shanghai.xml");
+    let costs = ["--core-rate", "1", "--thread-rate", "3", "--node-rate", "3"];
+    let command = ["machine", "simulate", "--topology", &file, "--bytes", "7GiB", "--json"];
+    let printed = Folder::new().printed(&[&command[..], &costs].concat());
+    let layouts: Vec<Value> =
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let busy = |layout: &Value| {
+        let nodes = layout["node_bytes_per_second"].as_array().unwrap();
+        nodes.iter().filter(|rate| rate.as_f64().unwrap() > 0.0).count()
+    };
+    assert_eq!(layouts.iter().map(busy).collect::<Vec<_>>(), [4, 2]);
+    assert!(layouts.iter().all(|layout| layout["simulated"] == true));
+    let seconds = |layout: &Value| layout["seconds"].as_f64().unwrap();
+    assert!(seconds(&layouts[0]) < seconds(&layouts[1]));
+}
+
 #[test]
 fn threads_that_avoid_each_other_s_caches_have_one_each() {
     let avoid = ["--bytes", "1GiB", "--partitions", "4", "--cache-sharing", "avoid"];
