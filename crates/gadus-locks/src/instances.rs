@@ -31,7 +31,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Instances that keep processors busy, beside one of them.
+/// What instances use much of, and divide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Busy {
+    /// Processors.
+    Scanning = 0,
+    /// Memory.
+    Gathering = 1,
+}
+
+/// Instances that use much of something, beside one of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BusyOthers {
     /// All of them.
@@ -63,7 +73,7 @@ shared_struct! {
         started: AtomicU64,
         since_seconds: AtomicU64,
         doorbell: AtomicU32,
-        busy_until: AtomicU32,
+        busy_until: [AtomicU32; 2],
         program: [AtomicU64; PROGRAM_WORDS],
     }
 }
@@ -218,19 +228,20 @@ impl Instances {
         reaped
     }
 
-    /// Says that this instance keeps processors busy, from now on for about so long.
-    pub fn busy_for(&self, time: Duration) {
+    /// Says that this instance uses much of something, from now on for about so long.
+    pub fn busy_for(&self, with: Busy, time: Duration) {
         let until = clock().wall_time().0 + time;
-        self.slots()[self.me.slot as usize].busy_until.store(short(until), Ordering::Relaxed);
+        let record = &self.slots()[self.me.slot as usize];
+        record.busy_until[with as usize].store(short(until), Ordering::Relaxed);
     }
 
     /// The other instances that have said so, just now.
     #[must_use]
-    pub fn busy_others(&self) -> BusyOthers {
+    pub fn busy_others(&self, with: Busy) -> BusyOthers {
         let now = short(clock().wall_time().0);
         let mut others = BusyOthers::default();
         for (slot, record) in (0..INSTANCES_MAX).zip(self.slots()) {
-            let until = record.busy_until.load(Ordering::Relaxed);
+            let until = record.busy_until[with as usize].load(Ordering::Relaxed);
             let is_busy = until.wrapping_sub(now).cast_signed() > 0
                 && status(record.state.load(Ordering::Relaxed)) == LIVE;
             if is_busy && slot != self.me.slot {
@@ -336,7 +347,9 @@ impl Slot {
         self.started.store(process.started, Ordering::Relaxed);
         let now = clock().wall_time().0;
         self.since_seconds.store(now.as_secs(), Ordering::Relaxed);
-        self.busy_until.store(short(now), Ordering::Relaxed);
+        for until in &self.busy_until {
+            until.store(short(now), Ordering::Relaxed);
+        }
     }
 
     fn process(&self) -> Process {

@@ -8,7 +8,7 @@
 //! - All follow one wall clock, and hence agree on whose turn it is.
 
 use gadus_base::{Instant, clock};
-use gadus_locks::BusyOthers;
+use gadus_locks::{Busy, BusyOthers};
 use gadus_storage::Store;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -64,11 +64,11 @@ impl Cores {
         let mut seen = self.seen.lock();
         if scans && is_over(seen.told) {
             seen.told = Some(now);
-            self.store.busy_for(PAUSE);
+            self.store.busy_for(Busy::Scanning, PAUSE);
         }
         if is_over(seen.looked) {
             seen.looked = Some(now);
-            seen.others = self.store.busy_others();
+            seen.others = self.store.busy_others(Busy::Scanning);
         }
         part(self.threads_max, seen.others, clock().wall_time().0)
     }

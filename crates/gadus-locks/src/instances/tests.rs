@@ -107,14 +107,15 @@ fn others_are_told_who_is_busy_until_that_ends() {
     let alive = Arc::new(Alive::default());
     let (a, b, c) = (claim(&memory, &alive), claim(&memory, &alive), claim(&memory, &alive));
     let others = |instances: &Instances| {
-        let BusyOthers { count, before } = instances.busy_others();
+        let BusyOthers { count, before } = instances.busy_others(Busy::Scanning);
         (count, before)
     };
     assert_eq!(others(&a), (0, 0));
-    b.busy_for(Duration::from_mins(1));
-    c.busy_for(Duration::from_mins(1));
+    b.busy_for(Busy::Scanning, Duration::from_mins(1));
+    c.busy_for(Busy::Scanning, Duration::from_mins(1));
     assert_eq!([others(&a), others(&b), others(&c)], [(2, 0), (1, 0), (1, 1)]);
-    c.busy_for(Duration::ZERO);
+    assert_eq!(a.busy_others(Busy::Gathering), BusyOthers::default());
+    c.busy_for(Busy::Scanning, Duration::ZERO);
     assert_eq!(others(&a), (1, 0));
     b.leave(|| ());
     alive.0.lock().remove(&1);
