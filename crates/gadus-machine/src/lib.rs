@@ -2,6 +2,7 @@
 //!
 //! - Knows no database: its answers are for any program.
 //! - What cannot be read is said to be unknown, and why; nothing is made up.
+//! - Answers come as decisions, with what they were made of: [`Decision`].
 //! - The paper's three questions (Giceva et al. 2013, section 4.3) are [`cache_size`], [`partitions()`]
 //!   and [`place`].
 //!
@@ -17,6 +18,7 @@
 //! ```
 
 mod decision;
+mod decisions;
 mod error;
 mod facts;
 mod gather;
@@ -24,16 +26,21 @@ mod limits;
 mod observed;
 mod partitions;
 mod placement;
+mod questions;
 mod state;
 mod topology;
 
 pub use decision::{Alternative, Decision};
+pub use decisions::{Decided, Decisions};
 pub use error::{ErrorKind, MachineError};
 pub use facts::{Difference, Fact, FactValue, Facts, Source};
 pub use limits::Limits;
 pub use observed::{CpuTimes, Load, Loads, Pressure, pressure_of};
 pub use partitions::{Bandwidth, Partitions, cache_size, partitions};
 pub use placement::{Bound, CacheSharing, Mapping, Place, Proof, Request, place};
+pub use questions::{
+    decide_cache_sizes, decide_memory_limit, decide_partitions, decide_scan_threads,
+};
 pub use state::State;
 pub use topology::{
     Cache, CacheKind, Core, CpuSet, Device, DeviceKind, MemoryNode, PageSize, Topology,
