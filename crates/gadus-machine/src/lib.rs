@@ -2,7 +2,8 @@
 //!
 //! - Knows no database: its answers are for any program.
 //! - What cannot be read is said to be unknown, and why; nothing is made up.
-//! - Answers come as decisions, with what they were made of: [`Decision`].
+//! - Answers come as decisions, with what they were made of ([`Decision`]), and what is known is looked at again
+//!   ([`Watch`]).
 //! - The paper's three questions (Giceva et al. 2013, section 4.3) are [`cache_size`], [`partitions()`]
 //!   and [`place`].
 //!
@@ -29,6 +30,7 @@ mod placement;
 mod questions;
 mod state;
 mod topology;
+mod watch;
 
 pub use decision::{Alternative, Decision};
 pub use decisions::{Decided, Decisions};
@@ -45,3 +47,4 @@ pub use state::State;
 pub use topology::{
     Cache, CacheKind, Core, CpuSet, Device, DeviceKind, MemoryNode, PageSize, Topology,
 };
+pub use watch::Watch;
