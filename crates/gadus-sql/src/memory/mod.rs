@@ -9,12 +9,14 @@
 //! - It is no bound on one plan: what the first need beyond the limit they get.
 
 mod gather;
+mod limit;
 mod plan;
 mod pool;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use gather::GatherInTurn;
+pub(crate) use limit::decided_limit;
 pub(crate) use plan::awaited;
 pub(crate) use pool::{PlanPool, task_of};
 
@@ -22,7 +24,7 @@ use datafusion::common::Result;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
-use gadus_base::{ByteCount, usable_memory};
+use gadus_base::ByteCount;
 use parking_lot::Mutex;
 use plan::PlanMemory;
 use std::collections::BTreeSet;
@@ -30,9 +32,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
-
-/// The part of usable memory that plans hold together unless told otherwise.
-const LIMIT_DIVISOR: u64 = 2;
 
 /// The part of the limit that is little for one plan, or this where it is more.
 const LITTLE_DIVISOR: u64 = 1024;
@@ -62,9 +61,9 @@ struct Plans {
 
 impl Memory {
     /// For plans that so many threads run.
-    pub(crate) fn new(threads: usize) -> Self {
+    pub(crate) fn new(threads: usize, limit: ByteCount) -> Self {
         Self(Arc::new(Inner {
-            limit: AtomicU64::new(usual_limit().0),
+            limit: AtomicU64::new(limit.0),
             held: AtomicU64::new(0),
             abreast: threads.max(1),
             numbers: AtomicU64::new(0),
@@ -72,7 +71,7 @@ impl Memory {
         }))
     }
 
-    /// What plans may hold together before some wait; unless told otherwise, half of what there is.
+    /// What plans may hold together before some wait.
     pub(crate) fn limit(&self) -> ByteCount {
         ByteCount(self.0.limit.load(Ordering::Relaxed))
     }
@@ -80,10 +79,6 @@ impl Memory {
     pub(crate) fn set_limit(&self, limit: ByteCount) {
         self.0.limit.store(limit.0, Ordering::Relaxed);
         wake(std::mem::take(&mut self.0.plans.lock().waiting));
-    }
-
-    pub(crate) fn reset_limit(&self) {
-        self.set_limit(usual_limit());
     }
 
     fn hold(&self, bytes: u64) {
@@ -134,10 +129,6 @@ impl Memory {
         drop(plans);
         wake(woken);
     }
-}
-
-fn usual_limit() -> ByteCount {
-    ByteCount(usable_memory().0 / LIMIT_DIVISOR)
 }
 
 impl fmt::Display for Memory {

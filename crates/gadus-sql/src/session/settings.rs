@@ -12,6 +12,7 @@ use super::variables::{name_of, unknown};
 use super::{Outcome, Session, State};
 use crate::compiled::Budget;
 use crate::error::{input, unsupported};
+use crate::memory::decided_limit;
 use crate::rows::RowStream;
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::sql::sqlparser::ast::{
@@ -19,6 +20,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use gadus_base::ByteCount;
 use gadus_engine::{Durability, Engine, Error, Isolation, Reason, Result, Transaction};
+use gadus_machine::Limits;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -86,12 +88,15 @@ impl Session {
     /// Assigns a setting of the database, to which transactions mean nothing; not where it is another.
     fn assign_of_database(&self, assignment: &Assignment) -> Result<bool> {
         let Assignment { name, value, .. } = assignment;
-        let (name, limits, memory) =
-            (name.as_str(), self.engine.scan_limits(), &self.shared.memory);
+        let (name, limits) = (name.as_str(), self.engine.scan_limits());
         let word = value.as_ref().map(|value| value.to_ascii_lowercase());
         match (name, &word) {
-            ("gadus.memory_limit", None) => memory.reset_limit(),
-            ("gadus.memory_limit", Some(word)) => memory.set_limit(size(name, word)?),
+            ("gadus.memory_limit", word) => {
+                let told = word.as_ref().map(|word| size(name, word)).transpose()?;
+                // What the process may take is another thing than when it opened the database.
+                let limits = Limits::of_this_process();
+                self.shared.memory.set_limit(decided_limit(&self.engine, &limits, told));
+            }
             ("gadus.latency_target", Some(word)) => limits.set_latency_target(time(name, word)?),
             ("gadus.late_statements", Some(word)) => limits.set_refuses_late(refuses_late(word)?),
             ("gadus.batch_queries", Some(word)) => {
