@@ -3,8 +3,9 @@
 //! - Who decides keeps the newest of each: see `decisions`.
 
 use crate::facts::{Fact, Facts};
-use gadus_base::clock;
+use gadus_base::{ByteCount, clock};
 use serde_json::{Value, json};
+use std::fmt;
 
 /// A question that was answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +39,18 @@ pub struct Alternative {
     pub cost: f64,
     /// Of the cost.
     pub unit: String,
+}
+
+/// What it would cost, for people.
+impl fmt::Display for Alternative {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // bytes, of which one decimal is shown
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { choice, cost, unit } = self;
+        match unit.strip_prefix("bytes ") {
+            Some(rest) => write!(f, "{choice}: {} {rest}", ByteCount(*cost as u64)),
+            None => write!(f, "{choice}: {cost:.2} {unit}"),
+        }
+    }
 }
 
 impl Decision {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use gadus_machine::{Difference, Fact, FactValue};
+use gadus_machine::{Difference, Fact};
 use serde_json::json;
 
 use super::{Which, read};
@@ -48,12 +48,8 @@ pub(super) fn facts(command: &Facts) -> Result<(), Failure> {
         return Ok(writeln!(io::stdout(), "{}", facts.to_json())?);
     }
     let row = |fact: &Fact| {
-        let value = match (&fact.value, fact.unit.as_str()) {
-            (FactValue::Whole(bytes), "bytes") => gadus_base::ByteCount(*bytes).to_string(),
-            (value @ FactValue::Unknown(_), _) | (value, "") => value.to_string(),
-            (value, unit) => format!("{value} {unit}"),
-        };
-        [fact.subject.clone(), fact.name.clone(), value, fact.source.word().to_owned()]
+        let Fact { subject, name, source, .. } = fact;
+        [subject.clone(), name.clone(), fact.shown(), source.word().to_owned()]
     };
     let rows = facts.iter().map(row).collect::<Vec<_>>();
     print_rows(["of", "what", "is", "source"], &rows)
