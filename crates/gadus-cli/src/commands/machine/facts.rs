@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gadus_machine::{Difference, Fact};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Which, read};
 use crate::failure::Failure;
@@ -62,17 +62,22 @@ pub(super) fn diff(command: &Diff) -> Result<(), Failure> {
     let differences = load(&command.older)?.differences(&load(&command.newer)?);
     let mut output = io::stdout();
     if command.json {
-        let differences = differences.iter().map(|difference| match difference {
-            Difference::Added(fact) => json!({ "added": fact.to_json() }),
-            Difference::Removed(fact) => json!({ "removed": fact.to_json() }),
-            Difference::Changed(old, new) => {
-                json!({ "changed": { "from": old.to_json(), "to": new.to_json() } })
-            }
-        });
-        return Ok(writeln!(output, "{}", json!(differences.collect::<Vec<_>>()))?);
+        let differences = differences.iter().map(difference_json).collect::<Value>();
+        return Ok(writeln!(output, "{differences}")?);
     }
     for difference in &differences {
         writeln!(output, "{difference}")?;
     }
     Ok(())
+}
+
+/// What differs, as commands print it.
+pub(super) fn difference_json(difference: &Difference) -> Value {
+    match difference {
+        Difference::Added(fact) => json!({ "added": fact.to_json() }),
+        Difference::Removed(fact) => json!({ "removed": fact.to_json() }),
+        Difference::Changed(old, new) => {
+            json!({ "changed": { "from": old.to_json(), "to": new.to_json() } })
+        }
+    }
 }
