@@ -7,6 +7,7 @@
 mod asking;
 mod checkpoint;
 mod compaction;
+mod decided;
 mod fold;
 mod maintenance;
 mod open_transactions;
@@ -37,6 +38,7 @@ use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 use crate::version::{Change, DatabaseVersion, encode_changes};
 use checkpoint::Checkpointer;
+use decided::Decided;
 use gadus_base::{ByteCount, CommitNumber, LogPosition};
 use gadus_block::{Folder, MemoryFolder};
 use gadus_locks::LockTable;
@@ -79,6 +81,7 @@ pub(crate) struct Inner {
     pub(crate) watched: Arc<Watched>,
     /// What recovery found wrong and mended.
     warnings: Vec<String>,
+    decided: Decided,
     private_schemas: AtomicU64,
     /// See [`Options::snapshot_space_max`].
     snapshot_space_max: AtomicU64,
@@ -87,8 +90,9 @@ pub(crate) struct Inner {
 
 impl Engine {
     /// Opens the database `name` in a folder, or creates it where the options say so.
-    pub fn open(folder: Arc<dyn Folder>, name: &str, options: Options) -> Result<Self> {
+    pub fn open(folder: Arc<dyn Folder>, name: &str, mut options: Options) -> Result<Self> {
         let opened = recovery::open(folder, name, &options)?;
+        let decided = Decided::complete(&mut options);
         let coordinator = Arc::new(Coordinator::new(opened.blobs.clone(), opened.version));
         let clock = Clock::new(coordinator.clone(), opened.blobs.clone(), options.threads);
         let inner = Arc::new(Inner {
@@ -100,6 +104,7 @@ impl Engine {
             transactions: Arc::default(),
             watched: Arc::default(),
             warnings: opened.warnings,
+            decided,
             private_schemas: AtomicU64::new(PRIVATE_SCHEMAS),
             snapshot_space_max: AtomicU64::new(options.snapshot_space_max.0),
             options,

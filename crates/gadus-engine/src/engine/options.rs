@@ -4,7 +4,6 @@ use crate::shared::ClockStatistics;
 use gadus_base::{ByteCount, CommitNumber};
 use gadus_locks::LockStatistics;
 use gadus_storage::{Durability, Sharing, StoreStatistics};
-use std::num::NonZero;
 use std::time::Duration;
 
 /// How to open a database.
@@ -32,7 +31,8 @@ pub struct Options {
     pub log_zone: ByteCount,
     /// Who else may have the database open.
     pub sharing: Sharing,
-    /// Threads that one statement may use.
+    /// Threads that one statement may use; 0 for as many as the machine gives the process, which those of an
+    /// open database say.
     pub threads: usize,
 }
 
@@ -59,7 +59,7 @@ impl Default for Options {
             snapshot_space_max: ByteCount::gib(16),
             log_zone: ByteCount::mib(1),
             sharing: Sharing::Exclusive,
-            threads: std::thread::available_parallelism().map_or(1, NonZero::get),
+            threads: 0,
         }
     }
 }

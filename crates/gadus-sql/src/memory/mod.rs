@@ -6,15 +6,19 @@
 //! - The first are counted among those whose next rows somebody waits for: a plan whose reader is away gives
 //!   nothing up, so nobody waits for it. Hence those that gather always go on by themselves.
 //! - A plan that holds little never waits: small answers are not behind large ones.
+//! - Processes that gather much for one database divide the limit ([`share`]).
 //! - It is no bound on one plan: what the first need beyond the limit they get.
 
 mod gather;
+mod limit;
 mod plan;
 mod pool;
+mod share;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use gather::GatherInTurn;
+pub(crate) use limit::decided_limit;
 pub(crate) use plan::awaited;
 pub(crate) use pool::{PlanPool, task_of};
 
@@ -22,17 +26,16 @@ use datafusion::common::Result;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
-use gadus_base::{ByteCount, usable_memory};
+use gadus_base::ByteCount;
+use gadus_engine::Engine;
 use parking_lot::Mutex;
 use plan::PlanMemory;
+use share::Share;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
-
-/// The part of usable memory that plans hold together unless told otherwise.
-const LIMIT_DIVISOR: u64 = 2;
 
 /// The part of the limit that is little for one plan, or this where it is more.
 const LITTLE_DIVISOR: u64 = 1024;
@@ -45,10 +48,13 @@ pub(crate) struct Memory(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     limit: AtomicU64,
+    share: Share,
     held: AtomicU64,
     /// Plans that gather on beyond the limit.
     abreast: usize,
     numbers: AtomicU64,
+    /// Somebody may be waiting; set before it is decided whether he does.
+    has_waiting: AtomicBool,
     plans: Mutex<Plans>,
 }
 
@@ -61,29 +67,40 @@ struct Plans {
 }
 
 impl Memory {
-    /// For plans that so many threads run.
-    pub(crate) fn new(threads: usize) -> Self {
+    /// For plans that so many threads run, of a database that other processes may have open.
+    pub(crate) fn new(threads: usize, limit: ByteCount, engine: Option<Engine>) -> Self {
         Self(Arc::new(Inner {
-            limit: AtomicU64::new(usual_limit().0),
+            limit: AtomicU64::new(limit.0),
+            share: Share::new(engine),
             held: AtomicU64::new(0),
             abreast: threads.max(1),
             numbers: AtomicU64::new(0),
+            has_waiting: AtomicBool::new(false),
             plans: Mutex::default(),
         }))
     }
 
-    /// What plans may hold together before some wait; unless told otherwise, half of what there is.
+    /// What plans may hold together before some wait.
     pub(crate) fn limit(&self) -> ByteCount {
         ByteCount(self.0.limit.load(Ordering::Relaxed))
     }
 
     pub(crate) fn set_limit(&self, limit: ByteCount) {
-        self.0.limit.store(limit.0, Ordering::Relaxed);
-        wake(std::mem::take(&mut self.0.plans.lock().waiting));
+        self.0.limit.store(limit.0, Ordering::SeqCst);
+        self.wake_all();
     }
 
-    pub(crate) fn reset_limit(&self) {
-        self.set_limit(usual_limit());
+    /// Whether all plans hold more than is this process's part.
+    fn is_over(&self, gathers: bool) -> bool {
+        self.0.held.load(Ordering::SeqCst) > self.0.share.of(self.limit().0, gathers)
+    }
+
+    fn wake_all(&self) {
+        let mut plans = self.0.plans.lock();
+        self.0.has_waiting.store(false, Ordering::SeqCst);
+        let waiting = std::mem::take(&mut plans.waiting);
+        drop(plans);
+        wake(waiting);
     }
 
     fn hold(&self, bytes: u64) {
@@ -91,22 +108,30 @@ impl Memory {
     }
 
     fn release(&self, bytes: u64) {
-        let (before, limit) = (self.0.held.fetch_sub(bytes, Ordering::AcqRel), self.limit().0);
-        if before > limit && before - bytes <= limit {
-            wake(std::mem::take(&mut self.0.plans.lock().waiting));
+        self.0.held.fetch_sub(bytes, Ordering::SeqCst);
+        if self.0.has_waiting.load(Ordering::SeqCst) && !self.is_over(false) {
+            self.wake_all();
         }
     }
 
     /// Whether a plan that holds so much may gather more; where not, its task is woken when that changes.
     fn poll_gather(&self, plan: &PlanMemory, context: &Context<'_>) -> Poll<()> {
-        // Read again with the lock, under which who changes either looks for those that wait.
-        let is_over = || self.0.held.load(Ordering::Acquire) > self.limit().0;
         let little = (self.limit().0 / LITTLE_DIVISOR).max(LITTLE_BYTES_MIN);
-        if !is_over() || plan.held() <= little {
+        let is_much = plan.held() > little;
+        if !self.is_over(is_much) {
+            // Another process may have left its part to this one, which nobody here has noticed.
+            if self.0.has_waiting.load(Ordering::SeqCst) {
+                self.wake_all();
+            }
+            return Poll::Ready(());
+        }
+        if !is_much {
             return Poll::Ready(());
         }
         let mut plans = self.0.plans.lock();
-        if !is_over() || plans.first(self.0.abreast).any(|first| first == plan.number) {
+        // Before it is read again what is held: whoever releases some reads this after that.
+        self.0.has_waiting.store(true, Ordering::SeqCst);
+        if !self.is_over(is_much) || plans.first(self.0.abreast).any(|first| first == plan.number) {
             return Poll::Ready(());
         }
         let waker = context.waker();
@@ -134,10 +159,6 @@ impl Memory {
         drop(plans);
         wake(woken);
     }
-}
-
-fn usual_limit() -> ByteCount {
-    ByteCount(usable_memory().0 / LIMIT_DIVISOR)
 }
 
 impl fmt::Display for Memory {

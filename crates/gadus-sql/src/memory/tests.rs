@@ -48,9 +48,7 @@ impl One {
 }
 
 fn memory() -> Memory {
-    let memory = Memory::new(1);
-    memory.set_limit(ByteCount::mib(10));
-    memory
+    Memory::new(1, ByteCount::mib(10), None)
 }
 
 /// Within the limit all gather; beyond it those that came first, and after them the next.

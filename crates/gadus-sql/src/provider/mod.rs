@@ -7,6 +7,7 @@ mod catalog;
 mod filter;
 mod functions;
 mod kept_scan;
+mod knowledge;
 mod scan;
 mod system;
 mod table;

@@ -1,7 +1,8 @@
-//! Who uses the database, and what that costs, as tables of the schema `gadus`.
+//! Who uses the database, what that costs, and what was decided for it, as tables of the schema `gadus`.
 //!
 //! - Looked up when a statement is planned: what they hold was true a moment before it ran.
 
+use super::knowledge::{decisions, facts};
 use crate::statements::{ShapeCost, Statements};
 use arrow::array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
@@ -18,8 +19,8 @@ use std::time::Duration;
 /// The schema of what the database knows of its users.
 pub(crate) const SYSTEM_SCHEMA: &str = "gadus";
 
-pub(super) const SYSTEM_TABLES: [&str; 6] =
-    ["clock", "clock_columns", "locks", "sessions", "statements", "threads"];
+pub(super) const SYSTEM_TABLES: [&str; 8] =
+    ["clock", "clock_columns", "decisions", "facts", "locks", "sessions", "statements", "threads"];
 
 /// What knows it.
 #[derive(Debug, Clone)]
@@ -37,6 +38,8 @@ pub(super) fn system_table(
     let batch = match name {
         "clock" => clock(&engine.statistics().clock)?,
         "clock_columns" => clock_columns(&engine.looked_up())?,
+        "decisions" => decisions(&engine.decisions())?,
+        "facts" => facts()?,
         "locks" => locks(&engine.locks().map_err(failed)?)?,
         "sessions" => sessions(&engine.sessions().map_err(failed)?)?,
         "statements" => statements(&known.costs())?,
@@ -171,7 +174,7 @@ fn statements(costs: &[ShapeCost]) -> Result<RecordBatch, DataFusionError> {
     ])?)
 }
 
-fn texts(texts: impl Iterator<Item = Option<String>>) -> ArrayRef {
+pub(super) fn texts(texts: impl Iterator<Item = Option<String>>) -> ArrayRef {
     Arc::new(texts.collect::<StringArray>())
 }
 

@@ -3,18 +3,20 @@
 use super::Session;
 use super::settings::{Assignment, shown_time, size, time};
 use crate::error::input;
+use crate::memory::decided_limit;
+use gadus_base::ByteCount;
 use gadus_engine::{Pinning, Result, ScanLimits};
+use gadus_machine::Limits;
 
 impl Session {
     /// Assigns a setting of the database; not where it is another.
     pub(super) fn assign_of_database(&self, assignment: &Assignment) -> Result<bool> {
         let Assignment { name, value, .. } = assignment;
-        let (name, limits, memory) =
-            (name.as_str(), self.engine.scan_limits(), &self.shared.memory);
+        let (name, limits) = (name.as_str(), self.engine.scan_limits());
         let Some(value) = value else { return Ok(self.set_back(name)) };
         let word = value.to_ascii_lowercase();
         match name {
-            "gadus.memory_limit" => memory.set_limit(size(name, &word)?),
+            "gadus.memory_limit" => self.limit_memory(Some(size(name, &word)?)),
             "gadus.latency_target" => limits.set_latency_target(time(name, &word)?),
             "gadus.late_statements" => limits.set_refuses_late(refuses_late(&word)?),
             "gadus.batch_queries" => limits.set_batch_queries(batch_bound(name, &word)?),
@@ -33,7 +35,7 @@ impl Session {
     fn set_back(&self, name: &str) -> bool {
         let (limits, first) = (self.engine.scan_limits(), ScanLimits::default());
         match name {
-            "gadus.memory_limit" => self.shared.memory.reset_limit(),
+            "gadus.memory_limit" => self.limit_memory(None),
             "gadus.latency_target" => limits.set_latency_target(first.latency_target()),
             "gadus.late_statements" => limits.set_refuses_late(first.refuses_late()),
             "gadus.batch_queries" => limits.set_batch_queries(first.batch_queries()),
@@ -46,6 +48,13 @@ impl Session {
             _ => return false,
         }
         true
+    }
+
+    /// What plans may hold, as told, or as the process may take now: that may be another thing than when
+    /// it opened the database.
+    fn limit_memory(&self, told: Option<ByteCount>) {
+        let limits = Limits::of_this_process();
+        self.shared.memory.set_limit(decided_limit(&self.engine, &limits, told));
     }
 
     /// The value of a setting of the database; none where it is another.

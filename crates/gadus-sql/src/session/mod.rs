@@ -58,7 +58,7 @@ pub use variables::{POSTGRES_VERSION, Reported};
 
 use crate::compiled::{Budget, CompiledCache};
 use crate::kept::KeptPlans;
-use crate::memory::Memory;
+use crate::memory::{Memory, decided_limit};
 use crate::progress::{Progress, ProgressReading};
 use crate::rows::RowStream;
 use crate::statements::Statements;
@@ -187,7 +187,8 @@ impl Sql {
     /// SQL over a database.
     #[must_use]
     pub fn new(engine: Engine) -> Self {
-        let memory = Memory::new(engine.options().threads);
+        let limit = decided_limit(&engine, engine.machine_limits(), None);
+        let memory = Memory::new(engine.options().threads, limit, Some(engine.clone()));
         let planner = query::planner_state(&engine, memory.clone());
         let (compiled, kept, statements, deadlines, descriptions) = Default::default();
         let shared =
