@@ -44,7 +44,7 @@ mod vector;
 mod version;
 
 pub use engine::{
-    Autocommit, CacheScope, Engine, NamedLock, Options, Problem, RowChange, SessionView,
+    Autocommit, CacheScope, Engine, NamedLock, Options, PlacedThread, Problem, RowChange, SessionView,
     Statistics, Verification, VerifiedTable,
 };
 pub use error::{Error, ErrorKind, Reason, Result};

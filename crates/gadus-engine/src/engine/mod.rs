@@ -12,6 +12,7 @@ mod fold;
 mod maintenance;
 mod open_transactions;
 mod options;
+mod placement;
 mod point;
 pub(crate) mod recovery;
 mod sessions;
@@ -22,6 +23,7 @@ mod watch;
 
 pub(crate) use open_transactions::{Entered, OpenTransactions};
 pub use options::{CacheScope, Options, Statistics};
+pub use placement::PlacedThread;
 pub use point::{Autocommit, RowChange};
 pub(crate) use point::{
     append_changes, check_keys, check_row, check_value, duplicate_key, not_null, same_shape,

@@ -176,6 +176,11 @@ impl Clock {
         looked_up.into_iter().filter_map(named).collect()
     }
 
+    /// The threads of the next pass: the processor that each is to stay on, and the memory node near it.
+    pub(crate) fn places(&self) -> Vec<(Option<u32>, Option<u32>)> {
+        self.layout.places(self.cores.share().max(1), self.limits.pinning())
+    }
+
     pub(crate) fn threads(&self) -> Vec<ScanThread> {
         self.layout.threads()
     }

@@ -30,6 +30,8 @@ pub(super) struct Layout {
 struct Machine {
     /// The first of each core, in the order of the cores; then the second of each, and so on.
     cpus: Vec<u32>,
+    /// The memory node near each.
+    nodes: BTreeMap<u32, u32>,
     /// Whether it makes a difference on which of them a thread runs.
     is_uneven: bool,
 }
@@ -103,6 +105,20 @@ impl Layout {
         }
     }
 
+    /// The processors that so many threads are to stay on, and the memory nodes near them.
+    pub(super) fn places(
+        &self,
+        threads: usize,
+        pinning: Pinning,
+    ) -> Vec<(Option<u32>, Option<u32>)> {
+        let place = |number: usize| {
+            let machine = self.machine()?;
+            let cpu = self.cpu_of(number, pinning, machine)?;
+            Some((Some(cpu), machine.nodes.get(&cpu).copied()))
+        };
+        (0..threads).map(|number| place(number).unwrap_or_default()).collect()
+    }
+
     /// All threads, by number.
     pub(super) fn threads(&self) -> Vec<ScanThread> {
         self.state.lock().threads.clone()
@@ -152,11 +168,14 @@ impl Machine {
             cpus.extend(of_core.enumerate());
         }
         cpus.sort_by_key(|(sibling, _)| *sibling);
+        let near = machine.cores.iter().filter_map(|core| Some((core, core.node?)));
+        let nodes = near.flat_map(|(core, node)| core.cpus.iter().map(move |cpu| (cpu, node)));
         let level = machine.caches.iter().map(|cache| cache.level).max().unwrap_or(0);
         let mut capacities = machine.cores.iter().map(|core| core.capacity);
         let first = capacities.next();
         Self {
             cpus: cpus.into_iter().map(|(_, cpu)| cpu).collect(),
+            nodes: nodes.collect(),
             is_uneven: machine.nodes.len() > 1
                 || machine.data_caches(level).count() > 1
                 || capacities.any(|capacity| Some(capacity) != first),

@@ -9,6 +9,7 @@ mod functions;
 mod kept_scan;
 mod knowledge;
 mod scan;
+mod scan_threads;
 mod system;
 mod table;
 

@@ -3,6 +3,7 @@
 //! - Looked up when a statement is planned: what they hold was true a moment before it ran.
 
 use super::knowledge::{decisions, facts};
+use super::scan_threads::{placement, threads};
 use crate::statements::{ShapeCost, Statements};
 use arrow::array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
@@ -11,7 +12,7 @@ use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::error::DataFusionError;
 use gadus_base::date_and_time;
 use gadus_engine::{
-    ClockStatistics, Engine, InstanceDescription, LookedUp, NamedLock, ScanThread, SessionView,
+    ClockStatistics, Engine, InstanceDescription, LookedUp, NamedLock, SessionView,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,8 +20,17 @@ use std::time::Duration;
 /// The schema of what the database knows of its users.
 pub(crate) const SYSTEM_SCHEMA: &str = "gadus";
 
-pub(super) const SYSTEM_TABLES: [&str; 8] =
-    ["clock", "clock_columns", "decisions", "facts", "locks", "sessions", "statements", "threads"];
+pub(super) const SYSTEM_TABLES: [&str; 9] = [
+    "clock",
+    "clock_columns",
+    "decisions",
+    "facts",
+    "locks",
+    "placement",
+    "sessions",
+    "statements",
+    "threads",
+];
 
 /// What knows it.
 #[derive(Debug, Clone)]
@@ -43,6 +53,7 @@ pub(super) fn system_table(
         "locks" => locks(&engine.locks().map_err(failed)?)?,
         "sessions" => sessions(&engine.sessions().map_err(failed)?)?,
         "statements" => statements(&known.costs())?,
+        "placement" => placement(&engine.placement().map_err(failed)?)?,
         "threads" => threads(&engine.scan_threads())?,
         _ => return Ok(None),
     };
@@ -89,27 +100,6 @@ fn clock_columns(columns: &[LookedUp]) -> Result<RecordBatch, DataFusionError> {
         ("table_name", texts(columns.iter().map(|column| Some(column.table.clone()))), false),
         ("column_name", texts(columns.iter().map(|column| column.column.clone())), true),
         ("statements", Arc::new(statements.collect::<UInt64Array>()) as ArrayRef, false),
-    ])?)
-}
-
-/// The threads of shared scans in this process, where they run, and what they get there.
-fn threads(threads: &[ScanThread]) -> Result<RecordBatch, DataFusionError> {
-    let numbers = |of: fn(&ScanThread) -> Option<u32>| -> ArrayRef {
-        Arc::new(threads.iter().map(of).collect::<UInt32Array>())
-    };
-    let milliseconds = |of: fn(&ScanThread) -> Duration| -> ArrayRef {
-        let times = threads.iter().map(|thread| Some(of(thread).as_secs_f64() * 1e3));
-        Arc::new(times.collect::<Float64Array>())
-    };
-    let numbered = (0..).zip(threads).map(|(number, _)| Some(number));
-    let moves = threads.iter().map(|thread| Some(thread.moves));
-    Ok(RecordBatch::try_from_iter_with_nullable([
-        ("thread", Arc::new(numbered.collect::<UInt32Array>()) as ArrayRef, false),
-        ("pinned_to", numbers(|thread| thread.pinned), true),
-        ("processor", numbers(|thread| Some(thread.cpu)), false),
-        ("moves", Arc::new(moves.collect::<UInt64Array>()), false),
-        ("working_ms_total", milliseconds(|thread| thread.working_time), false),
-        ("processor_ms_total", milliseconds(|thread| thread.processor_time), false),
     ])?)
 }
 

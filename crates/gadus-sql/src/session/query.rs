@@ -4,6 +4,7 @@ use super::columns::{headings, name_apart};
 use super::files::take_files;
 use super::frames::{Frames, names_frame};
 use super::in_order::{plan_to_write, stream_to_write};
+use super::modify::table_name;
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, WrittenBytes, checked_sum};
@@ -296,12 +297,17 @@ fn refuse_locks(statement: &Statement) -> Result<()> {
     }
 }
 
-/// SHOW TABLES and DESCRIBE as queries.
+/// SHOW TABLES, DESCRIBE and EXPLAIN PLACEMENT as queries.
 pub(super) fn describe(statement: &Statement) -> Result<Option<Statement>> {
     let text = match statement {
         Statement::ShowTables { .. } => "SELECT table_name AS name FROM information_schema.tables \
              WHERE table_schema = 'main' ORDER BY table_name"
             .to_owned(),
+        Statement::ExplainTable { table_name: name, hive_format: Some(_), .. } => format!(
+            "SELECT thread, processor, memory_node, first_segment, segments, rows, dealt \
+             FROM gadus.placement WHERE table_name = '{}' ORDER BY thread",
+            table_name(name)?.replace('\'', "''")
+        ),
         Statement::ExplainTable { table_name, .. } => {
             let name = table_name.0.last().map(ToString::to_string).unwrap_or_default();
             format!(

@@ -283,6 +283,10 @@ impl Session {
                 }
                 self.query(state, statement, parameters).await
             }
+            Statement::ExplainTable { table_name, hive_format: Some(_), .. } => {
+                self.refuse_unknown(state, Some(table_name))?;
+                self.query(state, statement, parameters).await
+            }
             Statement::Explain { .. }
             | Statement::ExplainTable { .. }
             | Statement::ShowTables { .. }

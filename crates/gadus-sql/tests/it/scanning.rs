@@ -299,3 +299,19 @@ fn the_clock_says_what_it_did_and_by_which_columns() {
         FROM gadus.clock";
     assert_eq!(shell.run(clock), format!("{}|true|true|true|true|true|true", 4 * ROWS));
 }
+
+#[test]
+fn a_table_s_placement_is_explained() {
+    let shell = filled(1);
+    shell.run("SET gadus.divide_scans = on");
+    let placed = shell.run("EXPLAIN PLACEMENT bookings");
+    let threads = shell.run("SELECT threads FROM gadus.clock").parse::<usize>().unwrap();
+    assert_eq!(placed.lines().count(), threads, "{placed}");
+    assert!(placed.lines().all(|line| line.ends_with("|to this thread alone")), "{placed}");
+    let rows = "SELECT sum(rows) FROM gadus.placement WHERE table_name = 'bookings'";
+    assert_eq!(shell.run(rows), ROWS.to_string());
+    shell.run("SET gadus.divide_scans = off");
+    let shared = shell.run("explain placement Bookings");
+    assert!(shared.lines().all(|line| line.ends_with("|to whichever thread is free")), "{shared}");
+    assert_eq!(shell.fails("EXPLAIN PLACEMENT nowhere").0, ErrorKind::NotFound);
+}

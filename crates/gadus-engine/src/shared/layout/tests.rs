@@ -16,6 +16,7 @@ fn each_thread_has_a_core_before_two_share_one() {
     assert_eq!(cores.collect::<std::collections::BTreeSet<_>>().len(), machine.cores.len());
     assert_eq!(first.cpus.len(), machine.cpus().count());
     assert!(first.is_uneven);
+    assert_eq!(first.nodes.len(), machine.cpus().count());
     let few = Machine::of(&machine, &CpuSet::from_list("1").unwrap());
     assert_eq!(few.cpus, [1]);
 }
