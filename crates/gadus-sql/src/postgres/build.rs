@@ -1,7 +1,8 @@
 //! Tables of the catalog from rows of named values.
 
 use arrow::array::{
-    Array, ArrayRef, BooleanArray, Int64Array, ListArray, RecordBatch, StringArray, new_null_array,
+    Array, ArrayRef, BooleanArray, Int64Array, ListArray, ListBuilder, RecordBatch, StringArray,
+    StringBuilder, new_null_array,
 };
 use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use gadus_engine::Result;
@@ -14,6 +15,7 @@ pub(super) enum Cell {
     Text(String),
     Boolean(bool),
     Numbers(Vec<i64>),
+    Texts(Vec<&'static str>),
 }
 
 /// Rows whose values have the names of their columns; where a name is missing the value is NULL.
@@ -27,6 +29,7 @@ pub(super) enum Holds {
     Booleans,
     Lists,
     TextLists,
+    NoTextLists,
 }
 
 macro_rules! cell_from {
@@ -42,7 +45,7 @@ macro_rules! cell_from {
 cell_from!(i64 => Number, i32 => Number, &str => Text, String => Text, bool => Boolean);
 
 /// A table with these columns; a name begins with `#` for a number, `?` for a Boolean value, `[` for a
-/// list of numbers, `{` for a list of texts, all others are text.
+/// list of numbers, `<` for a list of texts, `{` for one of which there is none, all others are text.
 pub(super) fn table(columns: &[&'static str], rows: &Rows) -> Result<RecordBatch> {
     let (mut fields, mut arrays) = (Vec::new(), Vec::new());
     for column in columns {
@@ -50,7 +53,8 @@ pub(super) fn table(columns: &[&'static str], rows: &Rows) -> Result<RecordBatch
             Some(b'#') => (&column[1..], Holds::Numbers),
             Some(b'?') => (&column[1..], Holds::Booleans),
             Some(b'[') => (&column[1..], Holds::Lists),
-            Some(b'{') => (&column[1..], Holds::TextLists),
+            Some(b'<') => (&column[1..], Holds::TextLists),
+            Some(b'{') => (&column[1..], Holds::NoTextLists),
             _ => (*column, Holds::Texts),
         };
         let cells = rows
@@ -63,8 +67,9 @@ pub(super) fn table(columns: &[&'static str], rows: &Rows) -> Result<RecordBatch
             Holds::Lists => {
                 Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(cells.map(numbers)))
             }
+            Holds::TextLists => Arc::new(text_lists(cells)),
             // Nothing has any.
-            Holds::TextLists => {
+            Holds::NoTextLists => {
                 new_null_array(&DataType::new_list(DataType::Utf8, true), rows.len())
             }
         };
@@ -100,4 +105,15 @@ fn numbers(cell: Option<&Cell>) -> Option<Vec<Option<i64>>> {
         Some(Cell::Numbers(values)) => Some(values.iter().copied().map(Some).collect()),
         _ => None,
     }
+}
+
+fn text_lists<'a>(cells: impl Iterator<Item = Option<&'a Cell>>) -> ListArray {
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    for cell in cells {
+        match cell {
+            Some(Cell::Texts(texts)) => lists.append_value(texts.iter().map(Some)),
+            _ => lists.append_null(),
+        }
+    }
+    lists.finish()
 }

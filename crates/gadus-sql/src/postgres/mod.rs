@@ -8,13 +8,16 @@
 mod activity;
 mod build;
 mod functions;
+mod known;
 mod oids;
 mod relations;
 mod rewrite;
 mod rows;
+mod settings;
 mod types;
 
-pub(crate) use functions::{Asking, functions};
+pub(crate) use functions::functions;
+pub(crate) use known::Asking;
 pub(crate) use relations::{is_relation, names, relation};
 pub(crate) use rewrite::rewrite;
 

@@ -2,6 +2,7 @@
 //!
 //! - Looked up when a statement is planned: what they hold was true a moment before it ran.
 
+use crate::session::ShownSetting;
 use crate::statements::{ShapeCost, Statements};
 use arrow::array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
@@ -26,11 +27,13 @@ pub(super) const SYSTEM_TABLES: [&str; 5] =
 pub(crate) struct System {
     pub(crate) engine: Engine,
     pub(crate) statements: Arc<Statements>,
+    /// Of the session, as they were when it last ran a statement that reads them.
+    pub(crate) settings: Arc<[ShownSetting]>,
 }
 
 /// A table of the schema, as it is now.
 pub(super) fn system_table(
-    System { engine, statements: known }: &System,
+    System { engine, statements: known, .. }: &System,
     name: &str,
 ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
     let failed = |error| DataFusionError::External(Box::new(error));
