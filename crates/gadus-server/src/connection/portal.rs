@@ -174,7 +174,8 @@ impl Client {
         range: std::ops::Range<usize>,
         fields: &[Field],
     ) -> Result<(), Failure> {
-        let rows = values::Rows::new(batch, fields.iter().map(|field| field.format))?;
+        let columns = fields.iter().map(|field| (field.oid, field.format));
+        let rows = values::Rows::new(batch, columns)?;
         for row in range {
             self.channel.output.message(b'D', |body| rows.put(row, body));
             if row % ROWS_TOGETHER == 0 {

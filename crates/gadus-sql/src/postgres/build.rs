@@ -1,5 +1,6 @@
 //! Tables of the catalog from rows of named values.
 
+use super::TYPE;
 use arrow::array::{
     Array, ArrayRef, BooleanArray, Int64Array, ListArray, ListBuilder, RecordBatch, StringArray,
     StringBuilder, new_null_array,
@@ -30,6 +31,8 @@ pub(super) enum Holds {
     Lists,
     TextLists,
     NoTextLists,
+    /// Lists of numbers that PostgreSQL has under this type.
+    Vectors(&'static str),
 }
 
 macro_rules! cell_from {
@@ -45,7 +48,8 @@ macro_rules! cell_from {
 cell_from!(i64 => Number, i32 => Number, &str => Text, String => Text, bool => Boolean);
 
 /// A table with these columns; a name begins with `#` for a number, `?` for a Boolean value, `[` for a
-/// list of numbers, `<` for a list of texts, `{` for one of which there is none, all others are text.
+/// list of numbers, `<` for a list of texts, `{` for one of which there is none, all others are text;
+/// `~` and `^` are for lists of numbers that PostgreSQL shows as `int2vector` and `oidvector`.
 pub(super) fn table(columns: &[&'static str], rows: &Rows) -> Result<RecordBatch> {
     let (mut fields, mut arrays) = (Vec::new(), Vec::new());
     for column in columns {
@@ -53,6 +57,8 @@ pub(super) fn table(columns: &[&'static str], rows: &Rows) -> Result<RecordBatch
             Some(b'#') => (&column[1..], Holds::Numbers),
             Some(b'?') => (&column[1..], Holds::Booleans),
             Some(b'[') => (&column[1..], Holds::Lists),
+            Some(b'~') => (&column[1..], Holds::Vectors("int2vector")),
+            Some(b'^') => (&column[1..], Holds::Vectors("oidvector")),
             Some(b'<') => (&column[1..], Holds::TextLists),
             Some(b'{') => (&column[1..], Holds::NoTextLists),
             _ => (*column, Holds::Texts),
@@ -64,7 +70,7 @@ pub(super) fn table(columns: &[&'static str], rows: &Rows) -> Result<RecordBatch
             Holds::Numbers => Arc::new(cells.map(number).collect::<Int64Array>()),
             Holds::Texts => Arc::new(cells.map(text).collect::<StringArray>()),
             Holds::Booleans => Arc::new(cells.map(boolean).collect::<BooleanArray>()),
-            Holds::Lists => {
+            Holds::Lists | Holds::Vectors(_) => {
                 Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(cells.map(numbers)))
             }
             Holds::TextLists => Arc::new(text_lists(cells)),
@@ -73,7 +79,11 @@ pub(super) fn table(columns: &[&'static str], rows: &Rows) -> Result<RecordBatch
                 new_null_array(&DataType::new_list(DataType::Utf8, true), rows.len())
             }
         };
-        fields.push(Field::new(name, array.data_type().clone(), true));
+        let field = Field::new(name, array.data_type().clone(), true);
+        fields.push(match holds {
+            Holds::Vectors(of) => field.with_metadata([(TYPE.to_owned(), of.to_owned())].into()),
+            _ => field,
+        });
         arrays.push(array);
     }
     Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)

@@ -24,6 +24,10 @@ pub(crate) use rewrite::rewrite;
 /// The schema of the catalog.
 pub(crate) const SCHEMA: &str = "pg_catalog";
 
+/// The key under which the metadata of a column has the name of its type in PostgreSQL, where its data does not
+/// tell it.
+pub const TYPE: &str = "gadus.postgres_type";
+
 /// What the catalog calls the type of a column.
 pub(crate) fn type_name(column: gadus_engine::ColumnType) -> &'static str {
     types::of_column(column).0.name

@@ -87,7 +87,7 @@ const RELATIONS: &[Relation] = &[
         "#indexrelid", "#indrelid", "#indnatts", "#indnkeyatts", "?indisunique",
         "?indnullsnotdistinct", "?indisprimary", "?indisexclusion", "?indimmediate",
         "?indisclustered", "?indisvalid", "?indcheckxmin", "?indisready", "?indislive",
-        "?indisreplident", "[indkey", "[indcollation", "[indclass", "[indoption", "indexprs",
+        "?indisreplident", "~indkey", "^indcollation", "^indclass", "~indoption", "indexprs",
         "indpred",
     ], |snapshot| Ok(rows::indexes(snapshot))),
     filled("pg_namespace", &["#oid", "nspname", "#nspowner", "{nspacl"], |_| Ok(rows::namespaces())),

@@ -1,6 +1,6 @@
 //! What PostgreSQL's clients find in the catalog: settings as rows, names and their numbers.
 
-use gadus::{Connection, Database, ErrorKind, Options, Reason, Rows};
+use gadus::{Connection, Database, ErrorKind, Options, POSTGRES_TYPE, Reason, Rows};
 
 fn connection() -> Connection {
     Database::open_in_memory(Options::new()).unwrap().connect()
@@ -105,4 +105,46 @@ fn names_that_are_nobodys_are_errors() {
     assert!(unknown.message().contains("relation \"x.Y\" does not exist"), "{unknown}");
     let unknown = error(&connection, "SELECT 'nothing'::regtype");
     assert_eq!((unknown.kind(), unknown.reason()), (ErrorKind::NotFound, None), "{unknown}");
+}
+
+#[test]
+fn keys_of_indexes_are_lists_and_numbers_between_blanks() {
+    let connection = connection();
+    connection.execute("CREATE TABLE t (a INT, b INT, PRIMARY KEY (b, a))", &[]).unwrap();
+    for (sql, expected) in [
+        ("SELECT indkey::text FROM pg_index", "2 1"),
+        ("SELECT i.indclass::pg_catalog.text FROM pg_index i", "0 0"),
+        ("SELECT CAST(array_length(indkey) AS TEXT) FROM pg_index", "2"),
+        (
+            "SELECT string_agg(a.attname, ',' ORDER BY a.attnum) FROM pg_index i \
+             JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)",
+            "a,b",
+        ),
+    ] {
+        assert_eq!(text(&connection, sql), expected, "{sql}");
+    }
+    let rows = connection.query("SELECT indkey AS key, indclass FROM pg_index", &[]).unwrap();
+    let types = rows.schema().fields().iter();
+    let types = types.map(|field| field.metadata().get(POSTGRES_TYPE).map(String::as_str));
+    assert_eq!(types.collect::<Vec<_>>(), [Some("int2vector"), Some("oidvector")]);
+}
+
+/// What the planner makes of a subquery is no column of the tables.
+#[test]
+fn all_columns_are_those_of_the_tables() {
+    let connection = connection();
+    connection.execute("CREATE TABLE t (a INT PRIMARY KEY DEFAULT 1)", &[]).unwrap();
+    let columns = |sql: &str| {
+        let rows = connection.query(sql, &[]).unwrap();
+        let names = rows.schema().fields().iter().map(|field| field.name().clone());
+        let names = names.collect::<Vec<_>>();
+        assert!(rows.count() > 0, "{sql}");
+        names
+    };
+    let all = columns("SELECT * FROM pg_attrdef");
+    let default = "(SELECT d.adnum FROM pg_attrdef d WHERE d.adrelid = a.adrelid)";
+    let where_it_is = format!("SELECT * FROM pg_attrdef a WHERE {default} = 1");
+    assert_eq!(columns(&where_it_is), all);
+    let beside = format!("SELECT *, {default} AS number FROM pg_attrdef a WHERE {default} = 1");
+    assert_eq!(columns(&beside), [all, vec!["number".to_owned()]].concat());
 }
