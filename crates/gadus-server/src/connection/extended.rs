@@ -48,8 +48,9 @@ impl Client {
         let statement = match texts.as_slice() {
             [] => None,
             [one] => {
-                let prepared = self.connection.prepare(one);
-                Some(prepared.map_err(|error| Failure::of(&error, Some(&text)))?)
+                let before = script.starts.first().and_then(|start| text.get(..*start));
+                let failure = |error| Failure::of(&error, Some(one)).behind(before.unwrap_or(""));
+                Some(self.connection.prepare(one).map_err(failure)?)
             }
             _ => {
                 let text = "cannot insert multiple commands into a prepared statement";

@@ -138,6 +138,22 @@ def test_wrong_queries(open_server: Server):
     assert wire.query("SELECT 1")[1][0] == "D"
 
 
+def position(message: tuple[str, bytes]) -> int:
+    """Where an error is in the text that was sent."""
+    fields = message[1].split(b"\0")
+    return next(int(field[1:]) for field in fields if field.startswith(b"P"))
+
+
+def test_errors_have_places_in_the_whole_text(open_server: Server):
+    wire = Wire(open_server.port).startup()
+    text = "SELECT 'gr\u00fcn;';\n  SELECT E'\\';' /* /* */ ; */, 1 FORM x y; SELECT 2"
+    failed = next(message for message in wire.query(text) if message[0] == "E")
+    assert position(failed) == text.index("x y") + 1
+    wire.send("P", parse("  \n SELECT 1 FORM x y"))
+    wire.send("S")
+    assert position(wire.until("Z")[0]) == "  \n SELECT 1 FORM x y".index("x y") + 1
+
+
 @pytest.mark.parametrize("length", [0, 3, -1, 2**31 - 1, (64 << 20) + 1])
 def test_message_lengths(open_server: Server, length: int):
     wire = Wire(open_server.port).startup()
