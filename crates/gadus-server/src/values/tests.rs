@@ -2,11 +2,11 @@
 
 use super::{Rows, fields, parameter};
 use arrow::array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array,
-    Float64Array, Int8Array, Int64Array, ListArray, RecordBatch, StringArray,
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Decimal256Array,
+    Float32Array, Float64Array, Int8Array, Int64Array, ListArray, RecordBatch, StringArray,
     TimestampMicrosecondArray, UInt64Array,
 };
-use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, Schema};
+use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, Schema, i256};
 use bytes::BytesMut;
 use gadus::{POSTGRES_TYPE, Value};
 use std::sync::Arc;
@@ -230,4 +230,23 @@ fn vectors_of_the_catalog_are_no_lists() {
     let mut expected = [32, 1, 0, 21, 2, 0].map(i32::to_be_bytes).concat();
     expected.extend(b"\0\0\0\x02\0\x02\0\0\0\x02\0\x01");
     assert_eq!(sent(1, 0), expected);
+}
+
+#[test]
+fn wide_numerics_are_as_the_others() {
+    let numbers = [0, 1, -1, 9_999, 10_000, -12_345, 70_000, 10_i128.pow(38) - 1];
+    for scale in [0, 1, 3, 4, 8, 37, 38] {
+        let narrow = Decimal128Array::from(numbers.to_vec());
+        let narrow = narrow.with_precision_and_scale(38, scale).expect("fits");
+        let wide = numbers.map(i256::from_i128).to_vec();
+        let wide = Decimal256Array::from(wide).with_precision_and_scale(76, scale).expect("fits");
+        for format in [0, 1] {
+            let narrow = sent(Arc::new(narrow.clone()), format);
+            assert_eq!(sent(Arc::new(wide.clone()), format), narrow, "scale {scale}");
+        }
+    }
+    let wide = i256::from_string(&format!("1{}", "0".repeat(60))).expect("fits");
+    let wide = Decimal256Array::from(vec![wide]).with_precision_and_scale(76, 0).expect("fits");
+    let expected = [1_u16, 15, 0, 0, 1].map(u16::to_be_bytes).concat();
+    assert_eq!(sent(Arc::new(wide), 1), [Some(expected)]);
 }
