@@ -61,6 +61,9 @@ impl Client {
                 if self.block.stage == Stage::Begun {
                     self.warn("25001", "there is already a transaction in progress");
                 }
+                if let Some(modes) = statement.modes_to_set() {
+                    self.command(&modes).await?;
+                }
                 self.block.stage = Stage::Begun;
                 return Ok(Outcome::Done("BEGIN"));
             }

@@ -180,6 +180,27 @@ def test_portals_in_parts(open_server: Server):
     assert code(wire.until("Z")[0]) == "34000"
 
 
+def test_transactions_that_begin_in_the_middle(open_server: Server):
+    """What BEGIN says holds for what was there already; portals end with their transaction."""
+    wire = Wire(open_server.port).startup()
+    wire.query("CREATE TABLE t (id INT PRIMARY KEY)")
+    begun = wire.query("INSERT INTO t VALUES (1); BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    assert begun[-1] == ("Z", b"T")
+    assert wire.query("SHOW transaction_isolation")[1][1].endswith(b"repeatable read")
+    assert code(wire.query("INSERT INTO t VALUES (2)")[0]) == "25006"
+    wire.query("ROLLBACK")
+    assert wire.query("SELECT count(*) FROM t")[1][1].endswith(b"0")
+    wire.query("BEGIN")
+    wire.send("P", parse("SELECT * FROM generate_series(1, 10)"))
+    wire.send("B", b"cursor\0\0\0\0\0\0\0\0")
+    wire.send("S")
+    wire.until("Z")
+    assert wire.query("COMMIT; BEGIN")[-1] == ("Z", b"T")
+    wire.send("E", b"cursor\0" + struct.pack("!i", 0))
+    wire.send("S")
+    assert code(wire.until("Z")[0]) == "34000"
+
+
 def test_describing(open_server: Server):
     wire = Wire(open_server.port).startup()
     wire.query("CREATE TABLE t (id INT PRIMARY KEY, name TEXT, at TIMESTAMPTZ)")
