@@ -192,6 +192,16 @@ impl Connection {
         Appender::alone(Arc::new(self.sql.session()), table, columns)
     }
 
+    /// Has rows be read on as a statement of its own, whatever ran since they were begun: it is what
+    /// [`CancelHandle::cancel`] ends, and has the time that `statement_timeout` allows anew.
+    ///
+    /// # Errors
+    /// `Terminated` where the connection was ended.
+    pub fn resume(&self, rows: &Rows) -> BoxFuture<'static, Result<()>> {
+        let (session, rows) = (self.session.clone(), rows.canceller());
+        Box::pin(async move { session.resume(rows).await })
+    }
+
     /// What clients of PostgreSQL's protocol are told, where the count of changes is not `seen`. Waits for
     /// the statement that runs.
     pub async fn reported_variables(&self, seen: u64) -> Option<Reported> {

@@ -180,6 +180,39 @@ def test_portals_in_parts(open_server: Server):
     assert code(wire.until("Z")[0]) == "34000"
 
 
+def fetched(wire: Wire, portal: bytes, count: int) -> list[tuple[str, bytes]]:
+    """What Execute of a portal gives."""
+    wire.send("E", portal + b"\0" + struct.pack("!i", count))
+    wire.send("S")
+    return wire.until("Z")
+
+
+def test_portals_that_are_suspended(open_server: Server):
+    """Each Execute has its own time; after an error there is nothing to fetch until the transaction ends."""
+    wire = Wire(open_server.port).startup(statement_timeout="500ms")
+    wire.query("BEGIN")
+    wire.send("P", parse("SELECT * FROM generate_series(1, 10)"))
+    for portal in (b"one", b"other"):
+        wire.send("B", portal + b"\0\0\0\0\0\0\0\0")
+    wire.send("S")
+    wire.until("Z")
+    assert "".join(kind for kind, _ in fetched(wire, b"one", 4)) == "DDDDsZ"
+    assert "".join(kind for kind, _ in fetched(wire, b"other", 4)) == "DDDDsZ"
+    over = time.monotonic() + 1
+    while time.monotonic() < over:
+        wire.query("SELECT 1")
+    rest = fetched(wire, b"one", 0)
+    assert "".join(kind for kind, _ in rest) == "DDDDDDCZ"
+    assert rest[-2][1] == b"SELECT 6\0"
+    assert code(wire.query("SELECT 1/0")[-2]) == "22012"
+    for _ in range(2):
+        failed = fetched(wire, b"other", 4)
+        assert code(failed[0]) == "25P02"
+        assert failed[-1] == ("Z", b"E")
+    wire.query("ROLLBACK")
+    assert code(fetched(wire, b"other", 4)[0]) == "34000"
+
+
 def test_transactions_that_begin_in_the_middle(open_server: Server):
     """What BEGIN says holds for what was there already; portals end with their transaction."""
     wire = Wire(open_server.port).startup()
