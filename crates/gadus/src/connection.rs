@@ -239,6 +239,15 @@ impl Connection {
         self.session.verifier(user)
     }
 
+    /// A secret of the database, from which servers make up salts for users who do not exist; none where its users
+    /// were made before there was one.
+    ///
+    /// # Errors
+    /// As [`Connection::verifier`].
+    pub fn salt_secret(&self) -> Result<Option<String>> {
+        self.session.salt_secret()
+    }
+
     /// Whether there is a user of this name.
     ///
     /// # Errors

@@ -289,6 +289,28 @@ def test_strangers_do_not_send_much(tmp_path: Path):
     assert server.stop() == 0
 
 
+def salt(port: int, user: str) -> bytes:
+    """What SCRAM asks a user to prove himself with."""
+    wire = Wire(port)
+    body = f"user\0{user}\0\0".encode()
+    wire.raw(struct.pack("!ii", len(body) + 8, 3 << 16) + body)
+    wire.until("R")
+    first = b"n,,n=,r=abc"
+    wire.send("p", b"SCRAM-SHA-256\0" + struct.pack("!i", len(first)) + first)
+    return next(part for part in wire.read()[1].split(b",") if part.startswith(b"s="))
+
+
+def test_who_does_not_exist_has_a_salt_that_stays(tmp_path: Path):
+    """As who exists has: nobody learns from it who does."""
+    salts = []
+    for _ in range(2):
+        server = start(tmp_path)
+        salts.append([salt(server.port, user) for user in ("ada", "nobody", "other")])
+        assert server.stop() == 0
+    assert salts[0] == salts[1]
+    assert len(set(salts[0])) == 3
+
+
 def executed(wire: Wire) -> list[tuple[str, bytes]]:
     """Binds the prepared statement without a name to nothing, and runs it."""
     wire.send("B", b"\0\0\0\0\0\0\0\x01\0\x01")
