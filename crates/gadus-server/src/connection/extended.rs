@@ -123,7 +123,7 @@ impl Client {
             Target::Portal => {
                 let mut portal = self.take_portal(name)?;
                 let columns = self.columns_of_portal(&mut portal).await;
-                self.put_back(name, portal, columns.is_err());
+                self.put_back(name, portal, columns.as_ref().err());
                 columns?
             }
         };
@@ -180,7 +180,7 @@ impl Client {
     pub(super) async fn execute(&mut self, name: &str, max_rows: usize) -> Result<(), Failure> {
         let mut portal = self.take_portal(name)?;
         let executed = self.execute_portal(&mut portal, max_rows).await;
-        self.put_back(name, portal, executed.is_err());
+        self.put_back(name, portal, executed.as_ref().err());
         executed
     }
 
@@ -262,9 +262,10 @@ impl Client {
         self.channel.output.close_complete();
     }
 
-    /// Keeps a portal, of which nothing is left but its name where it has failed.
-    fn put_back(&mut self, name: &str, mut portal: Portal, failed: bool) {
-        if failed {
+    /// Keeps a portal, of which nothing is left but its name where it has failed. What a transaction that has
+    /// failed refuses may be there again after ROLLBACK TO.
+    fn put_back(&mut self, name: &str, mut portal: Portal, failure: Option<&Failure>) {
+        if failure.is_some_and(|failure| failure.code != SqlState::FAILED_TRANSACTION) {
             portal.state = State::Failed;
         }
         self.portals.insert(name.to_owned(), portal);

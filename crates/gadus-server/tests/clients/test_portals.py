@@ -91,3 +91,17 @@ def test_transactions_that_begin_in_the_middle(open_server: Server):
     wire.send("E", b"cursor\0" + struct.pack("!i", 0))
     wire.send("S")
     assert code(wire.until("Z")[0]) == "34000"
+
+
+def test_portals_from_before_a_savepoint(open_server: Server):
+    """What fails behind it leaves them."""
+    wire = Wire(open_server.port).startup()
+    wire.query("BEGIN")
+    wire.send("P", parse("SELECT * FROM generate_series(1, 10)"))
+    wire.send("B", b"cursor\0\0\0\0\0\0\0\0")
+    assert "".join(kind for kind, _ in fetched(wire, b"cursor", 4)) == "12DDDDsZ"
+    wire.query("SAVEPOINT a")
+    assert code(wire.query("SELECT 1/0")[-2]) == "22012"
+    assert code(fetched(wire, b"cursor", 4)[0]) == "25P02"
+    wire.query("ROLLBACK TO A")
+    assert "".join(kind for kind, _ in fetched(wire, b"cursor", 0)) == "DDDDDDCZ"
