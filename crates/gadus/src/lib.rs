@@ -50,8 +50,8 @@ pub use gadus_engine::{
 };
 pub use gadus_sql::{
     CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Granted,
-    POSTGRES_VERSION, ProgressReading, Reported, Script, SessionOptions, Setting, SettingScope,
-    StatementKind, Value, list_elements, settings, split_statements,
+    POSTGRES_TYPE, POSTGRES_VERSION, ProgressReading, Reported, Script, SessionOptions, Setting,
+    SettingScope, StatementKind, Value, list_elements, settings, split_statements,
 };
 pub use locks::{Lock, Session};
 pub use options::Options;

@@ -45,6 +45,8 @@ pub(super) enum State {
     Done(String),
     /// All of it has been told.
     Told,
+    /// Its statement has failed, or the transaction that it was part of.
+    Failed,
 }
 
 impl Portal {
@@ -97,6 +99,12 @@ impl Portal {
             _ => None,
         }
     }
+}
+
+/// Why a portal that has failed gives nothing more.
+pub(super) fn has_failed() -> Failure {
+    let text = "a portal that has failed cannot be run again";
+    Failure::new(SqlState::OBJECT_NOT_IN_STATE, text)
 }
 
 impl State {
@@ -174,7 +182,8 @@ impl Client {
         range: std::ops::Range<usize>,
         fields: &[Field],
     ) -> Result<(), Failure> {
-        let rows = values::Rows::new(batch, fields.iter().map(|field| field.format))?;
+        let columns = fields.iter().map(|field| (field.oid, field.format));
+        let rows = values::Rows::new(batch, columns)?;
         for row in range {
             self.channel.output.message(b'D', |body| rows.put(row, body));
             if row % ROWS_TOGETHER == 0 {
@@ -190,6 +199,10 @@ impl Client {
             State::Done(tag) => {
                 self.channel.output.complete(&tag);
                 Ok(())
+            }
+            State::Failed => {
+                portal.state = State::Failed;
+                Err(has_failed())
             }
             _ if portal.verb == "SELECT" => {
                 self.channel.output.complete("SELECT 0");

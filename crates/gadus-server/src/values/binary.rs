@@ -6,8 +6,8 @@ use crate::error::Failure;
 use arrow::array::{Array, ArrayRef, AsArray, ListArray};
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
-    Int64Type, IntervalMonthDayNanoType, IntervalUnit, Time64MicrosecondType,
+    DataType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int16Type,
+    Int32Type, Int64Type, IntervalMonthDayNanoType, IntervalUnit, Time64MicrosecondType,
     TimestampMicrosecondType,
 };
 use bytes::{BufMut, BytesMut};
@@ -56,6 +56,12 @@ pub(crate) fn binary_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
         DataType::Decimal128(_, scale) => {
             let values = known(column.as_primitive_opt::<Decimal128Type>())?;
             Box::new(|row, body| numeric::put_binary(body, values.value(row), *scale))
+        }
+        DataType::Decimal256(_, scale) => {
+            let values = known(column.as_primitive_opt::<Decimal256Type>())?;
+            Box::new(|row, body| {
+                numeric::put_wide_binary(body, &values.value(row).to_string(), *scale);
+            })
         }
         DataType::BinaryView => {
             let values = known(column.as_binary_view_opt())?;

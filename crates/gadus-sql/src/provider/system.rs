@@ -4,6 +4,7 @@
 
 use super::knowledge::{decisions, facts};
 use super::scan_threads::{placement, threads};
+use crate::session::ShownSetting;
 use crate::statements::{ShapeCost, Statements};
 use arrow::array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
@@ -37,11 +38,13 @@ pub(super) const SYSTEM_TABLES: [&str; 9] = [
 pub(crate) struct System {
     pub(crate) engine: Engine,
     pub(crate) statements: Arc<Statements>,
+    /// Of the session, as they were when it last ran a statement that reads them.
+    pub(crate) settings: Arc<[ShownSetting]>,
 }
 
 /// A table of the schema, as it is now.
 pub(super) fn system_table(
-    System { engine, statements: known }: &System,
+    System { engine, statements: known, .. }: &System,
     name: &str,
 ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
     let failed = |error| DataFusionError::External(Box::new(error));

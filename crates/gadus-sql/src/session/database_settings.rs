@@ -1,7 +1,8 @@
 //! Settings of a database, which hold for all sessions of the process, and mean nothing to transactions.
 
 use super::Session;
-use super::settings::{Assignment, shown_time, size, time};
+use super::settings::{Assignment, size, time};
+use super::shown::shown_time;
 use crate::error::input;
 use crate::memory::decided_limit;
 use gadus_base::ByteCount;

@@ -35,6 +35,7 @@ mod run;
 mod scanning;
 mod setting_calls;
 mod settings;
+mod shown;
 mod spelling;
 mod submit;
 mod transact;
@@ -52,6 +53,7 @@ pub use known::{Setting, SettingScope, settings};
 pub(crate) use modify::{column_index, folded, table_name};
 pub(crate) use parse::parse;
 pub use reach::{FileAccess, Granted};
+pub(crate) use shown::ShownSetting;
 pub use users::is_hidden;
 pub(crate) use users::names as user_names;
 pub use variables::{POSTGRES_VERSION, Reported};
@@ -115,6 +117,8 @@ pub struct Session {
     ended: Arc<AtomicBool>,
     progress: Arc<Progress>,
     frames: parking_lot::Mutex<Named>,
+    /// The settings, as the last statement that reads them as rows found them.
+    shown: parking_lot::Mutex<Arc<[ShownSetting]>>,
     files: FileAccess,
     /// See [`Session::set_autocommit`].
     autocommit: AtomicBool,
@@ -163,6 +167,8 @@ pub struct Prepared {
     is_deep: bool,
     /// Whether it calls `current_setting` or `set_config`.
     calls_settings: bool,
+    /// Whether it reads the settings as rows.
+    reads_settings: bool,
     /// Arrow data that this statement alone reads as tables.
     frames: Option<Arc<Frames>>,
 }
@@ -221,7 +227,7 @@ impl Sql {
         let shared = self.shared.clone();
         let state = Arc::new(Mutex::new(State::of(isolation)));
         let (outside, locker, cancel, ended) = Default::default();
-        let (progress, frames) = Default::default();
+        let (progress, frames, shown) = Default::default();
         let engine = shared.engine.for_connection();
         let autocommit = AtomicBool::new(true);
         Session {
@@ -234,6 +240,7 @@ impl Sql {
             ended,
             progress,
             frames,
+            shown,
             files,
             autocommit,
         }

@@ -97,7 +97,8 @@ impl Session {
             }
         }
         let statements = self.shared.statements.clone();
-        let system = System { engine: self.engine.clone(), statements };
+        let settings = self.shown.lock().clone();
+        let system = System { engine: self.engine.clone(), statements, settings };
         let named = (files, frames);
         let catalog = SnapshotCatalog::new(snapshot, named, system, self.reading());
         state.register_catalog_list(Arc::new(catalog));

@@ -143,6 +143,9 @@ impl Session {
         refreshed?;
         let with_settings = self.with_settings(state, prepared, Some(parameters))?;
         let prepared = with_settings.as_ref().unwrap_or(prepared);
+        if prepared.reads_settings {
+            self.show_to_planner(state);
+        }
         // Kept apart: what DataFusion needs is large, and the future of every statement would be moved
         // with room for it.
         // A kept plan would run without room.
