@@ -12,7 +12,7 @@ use gadus_base::{ByteCount, clock};
 use std::sync::Barrier;
 use std::time::Duration;
 
-/// What a thread reads where nobody tells how large the caches are.
+/// What a thread reads at least: a core has no cache for itself that holds as much.
 const BYTES_MIN: u64 = 64 << 20;
 
 /// What a thread reads at most: it is memory that somebody else may need.
@@ -26,7 +26,7 @@ const BYTES_MAX: u64 = 512 << 20;
 pub fn measure_bandwidth(machine: &Topology, time: Duration) -> Result<Bandwidth, MachineError> {
     let allowed = Limits::of_this_process().allowed.unwrap_or_else(|| machine.cpus());
     let caches = machine.caches.iter().map(|cache| cache.bytes.0).max().unwrap_or(0);
-    let bytes = ByteCount((caches * 4).clamp(BYTES_MIN, BYTES_MAX));
+    let bytes = caches.saturating_mul(4).clamp(BYTES_MIN, BYTES_MAX);
     let mut nodes = machine.cores.iter().map(|core| core.node).collect::<Vec<_>>();
     nodes.sort_unstable();
     nodes.dedup();
@@ -36,8 +36,10 @@ pub fn measure_bandwidth(machine: &Topology, time: Duration) -> Result<Bandwidth
         let cpus = near.filter_map(|core| core.cpus.iter().find(|cpu| allowed.contains(*cpu)));
         let cpus = cpus.collect::<Vec<_>>();
         let Some(first) = cpus.first() else { continue };
-        let found =
-            Bandwidth { thread: read(&[*first], bytes, time)?, node: read(&cpus, bytes, time)? };
+        // What no cache holds of one thread, none holds of all together.
+        let each = (bytes / cpus.len() as u64).max(BYTES_MIN);
+        let thread = read(&[*first], ByteCount(bytes), time)?;
+        let found = Bandwidth { thread, node: read(&cpus, ByteCount(each), time)? };
         if least.is_none_or(|least| found.node < least.node) {
             least = Some(found);
         }
@@ -47,8 +49,7 @@ pub fn measure_bandwidth(machine: &Topology, time: Duration) -> Result<Bandwidth
     })
 }
 
-/// Bytes a second that threads on some processors read together.
-#[allow(clippy::cast_precision_loss)] // bytes of some seconds
+/// Bytes a second that threads on some processors read together, each of memory of its own.
 fn read(cpus: &[u32], bytes: ByteCount, time: Duration) -> Result<f64, MachineError> {
     let ready = Barrier::new(cpus.len());
     let rates = std::thread::scope(|scope| {
