@@ -143,8 +143,8 @@ pub fn naive(
     let from = machine.cores.first().and_then(|core| core.node);
     let mut near = (0..free.len()).collect::<Vec<_>>();
     let far = |place: usize| from.and_then(|from| machine.distance(from, machine.nodes[place].number));
-    near.sort_by_key(|place| far(*place));
-    let mut place_next = |partition: usize| -> Result<Place, MachineError> {
+    near.sort_by_key(|place| far(*place).unwrap_or(u32::MAX));
+    let place_next = |partition: usize| -> Result<Place, MachineError> {
         let core = partition % machine.cores.len();
         if near.is_empty() {
             return Ok(Place { core, node: None });
@@ -159,7 +159,7 @@ pub fn naive(
         }
         Ok(Place { core, node: Some(node) })
     };
-    (0..partitions).map(&mut place_next).collect()
+    (0..partitions).map(place_next).collect()
 }
 
 #[allow(clippy::cast_precision_loss)] // bytes and threads
