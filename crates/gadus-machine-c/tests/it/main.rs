@@ -1,5 +1,7 @@
 //! The C header, by a program that a C compiler makes of it.
 
+#![allow(clippy::unwrap_used)] // a test may fail this way, its helpers too
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
