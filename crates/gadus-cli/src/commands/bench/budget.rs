@@ -170,6 +170,8 @@ fn judged(events: &[Event], over: u64, sums: &Told, budget: u64) -> Vec<Figure> 
     let mut figures = Vec::new();
     let ends = events.iter().skip(1).map(|event| event.at).chain([over]);
     for (event, end) in events.iter().zip(ends) {
+        // The wall clock may be put back.
+        let end = end.max(event.at);
         let after = sums.range(event.at..end).collect::<Vec<_>>();
         let is_right = |pair: &(&u64, &u64)| *pair.1 == budget;
         let steady = after.windows(STEADY).position(|window| window.iter().all(is_right));
