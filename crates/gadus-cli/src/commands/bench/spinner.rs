@@ -68,23 +68,24 @@ impl Spinner {
 struct Group {
     folder: PathBuf,
     /// Where its process came from, and goes back to.
-    root: PathBuf,
+    home: PathBuf,
     pid: u32,
 }
 
 impl Group {
     fn make(name: &str, weight: u64, pid: u32) -> Result<Self, Failure> {
         let (v1, v2) = (Path::new("/sys/fs/cgroup/cpu"), Path::new("/sys/fs/cgroup"));
-        let (root, file, value) = match v1.join("cpu.shares").exists() {
-            true => (v1, "cpu.shares", weight * SHARES_USUAL / WEIGHT_USUAL),
-            false => (v2, "cpu.weight", weight),
+        let (root, controller, file, value) = match v1.join("cpu.shares").exists() {
+            true => (v1, "cpu", "cpu.shares", weight * SHARES_USUAL / WEIGHT_USUAL),
+            false => (v2, "", "cpu.weight", weight),
         };
         let folder = root.join(format!("gadus-bench-{name}-{}", std::process::id()));
         let failed = |error: io::Error| {
             Failure::message(format!("cannot use the control group {}: {error}", folder.display()))
         };
         fs::create_dir(&folder).map_err(failed)?;
-        let group = Self { folder: folder.clone(), root: root.to_owned(), pid };
+        let home = group_of(pid, root, controller);
+        let group = Self { folder: folder.clone(), home, pid };
         fs::write(group.folder.join(file), value.to_string()).map_err(failed)?;
         fs::write(group.folder.join("cgroup.procs"), pid.to_string()).map_err(failed)?;
         Ok(group)
@@ -94,9 +95,21 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         // A process that has ended has left it.
-        let _ = fs::write(self.root.join("cgroup.procs"), self.pid.to_string());
+        let _ = fs::write(self.home.join("cgroup.procs"), self.pid.to_string());
         let _ = fs::remove_dir(&self.folder);
     }
+}
+
+/// The control group that a process is in, beneath `root`; of version 2 it has no controller's name.
+fn group_of(pid: u32, root: &Path, controller: &str) -> PathBuf {
+    let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    let path = text.lines().find_map(|line| {
+        let (_, line) = line.split_once(':')?;
+        let (controllers, path) = line.split_once(':')?;
+        controllers.split(',').any(|one| one == controller).then_some(path)
+    });
+    let folder = root.join(path.unwrap_or_default().trim_start_matches('/'));
+    if folder.is_dir() { folder } else { root.to_owned() }
 }
 
 /// Whether control groups with weights can be made here; else why not.
