@@ -101,3 +101,12 @@ fn what_cannot_be_is_refused() {
     assert!(simulate(&machine, &state, GB, &[at(3, 0)], COST).is_err());
     assert!(simulate(&machine, &state, GB, &[], COST).unwrap().seconds.abs() < 1e-9);
 }
+
+#[test]
+fn memory_is_near_where_nobody_tells_how_far_other_memory_is() {
+    let mut machine = machine("shanghai.xml");
+    machine.distances.clear();
+    machine.cores[0].node = Some(1);
+    let places = naive(&machine, &State::idle(&machine), GB, 1).unwrap();
+    assert_eq!(places, [at(0, 1)]);
+}
