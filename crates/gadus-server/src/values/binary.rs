@@ -81,23 +81,25 @@ pub(crate) fn binary_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
                 body.put_i64(values.value(row).saturating_sub(EPOCH_MICROSECONDS));
             })
         }
-        DataType::Interval(_) | DataType::Duration(_) => {
-            let plain = DataType::Interval(IntervalUnit::MonthDayNano);
-            if *column.data_type() != plain {
-                return owned(cast(column, &plain).map_err(gadus::Error::from)?);
-            }
-            let values = known(column.as_primitive_opt::<IntervalMonthDayNanoType>())?;
-            Box::new(|row, body| {
-                let value = values.value(row);
-                body.put_i64(value.nanoseconds / 1_000);
-                body.put_i32(value.days);
-                body.put_i32(value.months);
-            })
-        }
+        DataType::Interval(_) | DataType::Duration(_) => interval_writer(column)?,
         DataType::List(_) => list_writer(known(column.as_list_opt::<i32>())?)?,
         // Text is the same in both.
         _ => text_writer(column)?,
     })
+}
+
+fn interval_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
+    let plain = DataType::Interval(IntervalUnit::MonthDayNano);
+    if *column.data_type() != plain {
+        return owned(cast(column, &plain).map_err(gadus::Error::from)?);
+    }
+    let values = known(column.as_primitive_opt::<IntervalMonthDayNanoType>())?;
+    Ok(Box::new(move |row, body| {
+        let value = values.value(row);
+        body.put_i64(value.nanoseconds / 1_000);
+        body.put_i32(value.days);
+        body.put_i32(value.months);
+    }))
 }
 
 /// A writer that keeps its column.
