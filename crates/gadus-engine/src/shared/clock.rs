@@ -126,6 +126,7 @@ impl Clock {
         engine: Engine,
     ) -> Result<Asked> {
         modification.check(schema)?;
+        self.writer.start()?;
         let (asked, ticket) = Asked::new();
         let mut state = self.with_threads()?;
         self.refuse_late(&state, schema)?;
