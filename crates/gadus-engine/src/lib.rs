@@ -44,8 +44,8 @@ mod vector;
 mod version;
 
 pub use engine::{
-    Autocommit, CacheScope, Engine, NamedLock, Options, PlacedThread, Problem, RowChange, SessionView,
-    Statistics, Verification, VerifiedTable,
+    Autocommit, CacheScope, Engine, Gatherers, NamedLock, Options, PlacedThread, Problem,
+    RowChange, SessionView, Statistics, Verification, VerifiedTable,
 };
 pub use error::{Error, ErrorKind, Reason, Result};
 pub use gadus_locks::{

@@ -2,12 +2,9 @@
 
 use super::Engine;
 use crate::error::Result;
-use crate::shared::{
-    Asked, LookedUp, Modification, Question, ScanLimits, ScanThread, ScansAlone,
-};
+use crate::shared::{Asked, LookedUp, Modification, Question, ScanLimits, ScanThread, ScansAlone};
 use crate::types::TableSchema;
 use gadus_base::TableId;
-use gadus_locks::Busy;
 use gadus_storage::Durability;
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,17 +60,6 @@ impl Engine {
     #[must_use]
     pub fn scan_threads(&self) -> Vec<ScanThread> {
         self.inner().clock.threads()
-    }
-
-    /// Says to other processes that this one holds much memory for plans, from now on for about so long.
-    pub fn gathers_for(&self, time: Duration) {
-        self.inner().blobs.store().busy_for(Busy::Gathering, time);
-    }
-
-    /// How many other processes have said so.
-    #[must_use]
-    pub fn gathering_others(&self) -> usize {
-        self.inner().blobs.store().busy_others(Busy::Gathering).count
     }
 
     /// What shared scans keep to.

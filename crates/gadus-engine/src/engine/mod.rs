@@ -9,6 +9,7 @@ mod checkpoint;
 mod compaction;
 mod decided;
 mod fold;
+mod gatherers;
 mod maintenance;
 mod open_transactions;
 mod options;
@@ -21,6 +22,7 @@ mod test_tables;
 mod verify;
 mod watch;
 
+pub use gatherers::Gatherers;
 pub(crate) use open_transactions::{Entered, OpenTransactions};
 pub use options::{CacheScope, Options, Statistics};
 pub use placement::PlacedThread;

@@ -27,7 +27,7 @@ use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
 use gadus_base::ByteCount;
-use gadus_engine::Engine;
+use gadus_engine::Gatherers;
 use parking_lot::Mutex;
 use plan::PlanMemory;
 use share::Share;
@@ -68,10 +68,10 @@ struct Plans {
 
 impl Memory {
     /// For plans that so many threads run, of a database that other processes may have open.
-    pub(crate) fn new(threads: usize, limit: ByteCount, engine: Option<Engine>) -> Self {
+    pub(crate) fn new(threads: usize, limit: ByteCount, gatherers: Option<Gatherers>) -> Self {
         Self(Arc::new(Inner {
             limit: AtomicU64::new(limit.0),
-            share: Share::new(engine),
+            share: Share::new(gatherers),
             held: AtomicU64::new(0),
             abreast: threads.max(1),
             numbers: AtomicU64::new(0),

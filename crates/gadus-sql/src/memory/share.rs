@@ -4,7 +4,7 @@
 //!   asked, and who dies is soon forgotten.
 
 use gadus_base::{Instant, clock};
-use gadus_engine::Engine;
+use gadus_engine::Gatherers;
 use parking_lot::Mutex;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(super) struct Share {
     /// None for a database that is nobody's, as in tests.
-    engine: Option<Engine>,
+    gatherers: Option<Gatherers>,
     seen: Mutex<Seen>,
 }
 
@@ -31,23 +31,23 @@ struct Seen {
 }
 
 impl Share {
-    pub(super) fn new(engine: Option<Engine>) -> Self {
-        Self { engine, seen: Mutex::default() }
+    pub(super) fn new(gatherers: Option<Gatherers>) -> Self {
+        Self { gatherers, seen: Mutex::default() }
     }
 
     /// This process's part of a limit. `gathers` says that it holds much, of which others are told.
     pub(super) fn of(&self, limit: u64, gathers: bool) -> u64 {
-        let Some(engine) = &self.engine else { return limit };
+        let Some(gatherers) = &self.gatherers else { return limit };
         let now = clock().now();
         let is_over = |last: Option<Instant>| last.is_none_or(|last| now.since(last) >= LOOK);
         let mut seen = self.seen.lock();
         if gathers && is_over(seen.told) {
             seen.told = Some(now);
-            engine.gathers_for(PAUSE);
+            gatherers.gathers_for(PAUSE);
         }
         if is_over(seen.looked) {
             seen.looked = Some(now);
-            seen.others = engine.gathering_others() as u64;
+            seen.others = gatherers.others() as u64;
         }
         limit / (1 + seen.others)
     }

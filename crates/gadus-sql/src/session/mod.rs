@@ -194,7 +194,7 @@ impl Sql {
     #[must_use]
     pub fn new(engine: Engine) -> Self {
         let limit = decided_limit(&engine, engine.machine_limits(), None);
-        let memory = Memory::new(engine.options().threads, limit, Some(engine.clone()));
+        let memory = Memory::new(engine.options().threads, limit, Some(engine.gatherers()));
         let planner = query::planner_state(&engine, memory.clone());
         let (compiled, kept, statements, deadlines, descriptions) = Default::default();
         let shared =
