@@ -1,8 +1,6 @@
 //! The threads of shared scans: what each is to do, where it runs, and what it gets there.
 
-use arrow::array::{
-    ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
-};
+use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use datafusion::error::DataFusionError;
 use gadus_engine::{PlacedThread, ScanThread};
 use std::sync::Arc;
@@ -17,7 +15,7 @@ pub(super) fn threads(threads: &[ScanThread]) -> Result<RecordBatch, DataFusionE
         let times = threads.iter().map(|thread| Some(of(thread).as_secs_f64() * 1e3));
         Arc::new(times.collect::<Float64Array>())
     };
-    let numbered = (0..).zip(threads).map(|(number, _)| Some(number));
+    let numbered = (0_u32..).zip(threads).map(|(number, _)| Some(number));
     let moves = threads.iter().map(|thread| Some(thread.moves));
     Ok(RecordBatch::try_from_iter_with_nullable([
         ("thread", Arc::new(numbered.collect::<UInt32Array>()) as ArrayRef, false),

@@ -240,7 +240,6 @@ pub(super) fn size(name: &str, word: &str) -> Result<ByteCount> {
     word.parse().map_err(|error| input(format!("{name}: {error}, not {word}")))
 }
 
-
 fn isolation(word: &str) -> Result<Isolation> {
     match word {
         "snapshot" | "repeatable read" => Ok(Isolation::Snapshot),
