@@ -257,10 +257,14 @@ impl Clock {
 }
 
 impl State {
-    /// A pass that has a segment for a thread, by its number.
-    fn open_for(&self, number: usize) -> Option<Arc<Running>> {
-        let mut passes = self.passes.iter();
-        passes.find(|running| running.pass.dealing().has_more_for(number)).cloned()
+    /// A pass that has a segment for a thread, and the number by which it gets that: its own, unless threads
+    /// end. Then it is that of any part, whose own thread may be gone.
+    fn open_for(&self, number: usize) -> Option<(Arc<Running>, usize)> {
+        self.passes.iter().find_map(|running| {
+            let dealing = running.pass.dealing();
+            let part = if self.stops { dealing.open_part()? } else { number };
+            dealing.has_more_for(part).then(|| (running.clone(), part))
+        })
     }
 
     fn begin(&mut self, limits: &ScanLimits, writes: bool) -> Option<(TableId, Batch)> {

@@ -43,6 +43,11 @@ impl Dealing {
         self.part_of(number).is_some_and(Part::has_more)
     }
 
+    /// A number for which there is one.
+    pub(crate) fn open_part(&self) -> Option<usize> {
+        self.parts.iter().position(Part::has_more)
+    }
+
     /// Whether all are dealt.
     pub(crate) fn is_over(&self) -> bool {
         !self.parts.iter().any(Part::has_more)
@@ -86,7 +91,9 @@ mod tests {
         let dealing = Dealing::new(7, NonZero::new(3));
         assert_eq!(taken(&dealing, 1), [2, 3]);
         assert!(!dealing.has_more_for(1) && dealing.has_more_for(2) && !dealing.has_more_for(3));
+        assert_eq!(dealing.open_part(), Some(0));
         assert_eq!((taken(&dealing, 0), taken(&dealing, 2)), (vec![0, 1], vec![4, 5, 6]));
         assert!(dealing.is_over() && taken(&dealing, 3).is_empty());
+        assert_eq!(dealing.open_part(), None);
     }
 }

@@ -23,7 +23,7 @@ impl Clock {
             if state.stops && open.is_none() {
                 return;
             }
-            let is_own = open.as_ref().is_some_and(|running| running.pass.dealing().is_divided());
+            let is_own = open.as_ref().is_some_and(|(own, _)| own.pass.dealing().is_divided());
             let may_rest = state.queues.is_busy() && !state.stops && !is_own;
             if may_rest && number >= self.cores.claim() {
                 // It may have been woken for another, who waits where it no longer does.
@@ -31,11 +31,11 @@ impl Clock {
                 self.resting.wait_for(&mut state, REST);
                 continue;
             }
-            if let Some(running) = open {
+            if let Some((running, part)) = open {
                 running.progress.lock().workers += 1;
                 drop(state);
                 self.layout.settle(number, self.limits.pinning(), &mut pinned);
-                self.work(&running, number);
+                self.work(&running, part);
                 state = self.state.lock();
             } else if let Some((table, batch)) = state.begin(&self.limits, self.writer.is_busy()) {
                 drop(state);
@@ -92,7 +92,8 @@ impl Clock {
             running.pass.work(work, number, &is_dropped, &goes_on)
         }));
         let work = work.unwrap_or_else(|_| running.pass.broken());
-        self.layout.worked(number, began.elapsed(), clock().thread_time().saturating_sub(began_with));
+        let had = clock().thread_time().saturating_sub(began_with);
+        self.layout.worked(number, began.elapsed(), had);
         // Whoever joins a pass looks whether it is dealt, and joins, under this lock.
         let mut state = self.state.lock();
         let mut progress = running.progress.lock();
