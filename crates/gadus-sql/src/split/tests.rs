@@ -35,7 +35,8 @@ fn parameters_are_no_dollar_quotes() {
 
 #[test]
 fn backslashes_escape_behind_an_e_alone() {
-    let script = split_statements(r"SELECT E'\';', 1; SELECT e'a''\'; b'; SELECT the'\'; SELECT '\';");
+    let script =
+        split_statements(r"SELECT E'\';', 1; SELECT e'a''\'; b'; SELECT the'\'; SELECT '\';");
     let expected = [r"SELECT E'\';', 1", r"SELECT e'a''\'; b'", r"SELECT the'\'", r"SELECT '\'"];
     assert_eq!(script.statements, expected);
     assert_eq!(split_statements(r"SELECT E'\").rest, r"SELECT E'\");
