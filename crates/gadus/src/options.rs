@@ -95,6 +95,14 @@ impl Options {
         self
     }
 
+    /// The folder for what statements hold beyond `gadus.memory_limit`, in files without names: that of the
+    /// database, unless this says another; for a database in memory, the system's for such files.
+    #[must_use]
+    pub fn spill_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.engine.spill_folder = Some(folder.into());
+        self
+    }
+
     /// Bytes of log after which a checkpoint is written in the background: what opening after a
     /// crash has to read at most, about.
     #[must_use]
@@ -144,6 +152,7 @@ impl Options {
     ) -> Result<(gadus_engine::Options, Option<String>)> {
         let mut engine = self.engine;
         engine.sharing = Sharing::Exclusive;
+        engine.spill_folder.get_or_insert_with(|| folder.path().to_path_buf());
         if self.excludes_others || engine.read_only {
             return Ok((engine, None));
         }

@@ -4,6 +4,7 @@ use crate::shared::ClockStatistics;
 use gadus_base::{ByteCount, CommitNumber};
 use gadus_locks::LockStatistics;
 use gadus_storage::{Durability, Sharing, StoreStatistics};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How to open a database.
@@ -34,6 +35,9 @@ pub struct Options {
     /// Threads that one statement may use; 0 for as many as the machine gives the process, which those of an
     /// open database say.
     pub threads: usize,
+    /// Where statements write what they hold beyond their memory, in files without names; none for the system's
+    /// folder for such files.
+    pub spill_folder: Option<PathBuf>,
 }
 
 /// Who shares cached blobs. What statements see is the same.
@@ -60,6 +64,7 @@ impl Default for Options {
             log_zone: ByteCount::mib(1),
             sharing: Sharing::Exclusive,
             threads: 0,
+            spill_folder: None,
         }
     }
 }

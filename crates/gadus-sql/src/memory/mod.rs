@@ -6,14 +6,16 @@
 //! - The first are counted among those whose next rows somebody waits for: a plan whose reader is away gives
 //!   nothing up, so nobody waits for it. Hence those that gather always go on by themselves.
 //! - A plan that holds little never waits: small answers are not behind large ones.
+//! - The first, beyond the limit, write out what sorts and aggregates hold, as soon as it is much ([`spill`]).
+//!   What joins and windows hold cannot be written out: it is no bound on these.
 //! - Processes that gather much for one database divide the limit ([`share`]).
-//! - It is no bound on one plan: what the first need beyond the limit they get.
 
 mod gather;
 mod limit;
 mod plan;
 mod pool;
 mod share;
+mod spill;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +23,7 @@ pub(crate) use gather::GatherInTurn;
 pub(crate) use limit::decided_limit;
 pub(crate) use plan::awaited;
 pub(crate) use pool::{PlanPool, task_of};
+pub(crate) use spill::SpillFolder;
 
 use datafusion::common::Result;
 use datafusion::execution::TaskContext;
@@ -41,6 +44,13 @@ use std::task::{Context, Poll, Waker};
 const LITTLE_DIVISOR: u64 = 1024;
 const LITTLE_BYTES_MIN: u64 = 1 << 20;
 
+/// What an operator holds at least when it writes that out.
+const SPILL_BYTES_MIN: u64 = 1 << 20;
+
+/// An operator that only arranges anew what it holds needs no more than this part of it beside, and gets it: it
+/// could not write it out then.
+const ARRANGING_DIVISOR: u64 = 64;
+
 /// The memory of a database's plans.
 #[derive(Debug, Clone)]
 pub(crate) struct Memory(Arc<Inner>);
@@ -52,6 +62,7 @@ struct Inner {
     held: AtomicU64,
     /// Plans that gather on beyond the limit.
     abreast: usize,
+    spill: SpillFolder,
     numbers: AtomicU64,
     /// Somebody may be waiting; set before it is decided whether he does.
     has_waiting: AtomicBool,
@@ -68,12 +79,18 @@ struct Plans {
 
 impl Memory {
     /// For plans that so many threads run, of a database that other processes may have open.
-    pub(crate) fn new(threads: usize, limit: ByteCount, gatherers: Option<Gatherers>) -> Self {
+    pub(crate) fn new(
+        threads: usize,
+        limit: ByteCount,
+        gatherers: Option<Gatherers>,
+        spill: SpillFolder,
+    ) -> Self {
         Self(Arc::new(Inner {
             limit: AtomicU64::new(limit.0),
             share: Share::new(gatherers),
             held: AtomicU64::new(0),
             abreast: threads.max(1),
+            spill,
             numbers: AtomicU64::new(0),
             has_waiting: AtomicBool::new(false),
             plans: Mutex::default(),
@@ -90,9 +107,35 @@ impl Memory {
         self.wake_all();
     }
 
+    /// Where plans write what they do not hold.
+    pub(crate) fn spill(&self) -> &SpillFolder {
+        &self.0.spill
+    }
+
+    /// What plans hold together.
+    pub(crate) fn held(&self) -> ByteCount {
+        ByteCount(self.0.held.load(Ordering::Relaxed))
+    }
+
+    /// This process's part of the limit; `gathers` says that it holds much.
+    pub(crate) fn part(&self, gathers: bool) -> ByteCount {
+        ByteCount(self.0.share.of(self.limit().0, gathers))
+    }
+
     /// Whether all plans hold more than is this process's part.
     fn is_over(&self, gathers: bool) -> bool {
-        self.0.held.load(Ordering::SeqCst) > self.0.share.of(self.limit().0, gathers)
+        self.0.held.load(Ordering::SeqCst) > self.part(gathers).0
+    }
+
+    /// Whether, of a plan that holds `of_plan`, an operator that holds `held` and wants `more` writes out what
+    /// it holds: where all hold too much, and the plan has half of what those have that may gather on.
+    fn is_to_spill(&self, of_plan: u64, held: u64, more: u64) -> bool {
+        if held < SPILL_BYTES_MIN || !self.is_over(true) {
+            return false;
+        }
+        let most = self.part(true).0 / (2 * self.0.abreast as u64);
+        let arranges = more <= held / ARRANGING_DIVISOR;
+        of_plan > most + if arranges { most / 4 } else { 0 }
     }
 
     fn wake_all(&self) {

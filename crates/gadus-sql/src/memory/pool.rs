@@ -2,12 +2,12 @@
 
 use super::Memory;
 use super::plan::PlanMemory;
-use datafusion::common::Result;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::prelude::SessionContext;
-use gadus_base::Account;
+use gadus_base::{Account, ByteCount};
 use parking_lot::Mutex;
 use std::any::Any;
 use std::fmt;
@@ -95,6 +95,11 @@ impl MemoryPool for PlanPool {
     }
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
+        let (held, more) = (reservation.size() as u64, additional as u64);
+        let consumer = reservation.consumer();
+        if consumer.can_spill() && self.plan().is_to_spill(held, more) {
+            return Err(too_much(consumer.name(), ByteCount(held), self.memory.limit()));
+        }
         self.grow(reservation, additional);
         Ok(())
     }
@@ -106,4 +111,12 @@ impl MemoryPool for PlanPool {
     fn memory_limit(&self) -> MemoryLimit {
         self.memory.memory_limit()
     }
+}
+
+/// Clients see it where an operator cannot write out what it holds, such as the rows of one group.
+fn too_much(operator: &str, held: ByteCount, limit: ByteCount) -> DataFusionError {
+    DataFusionError::ResourcesExhausted(format!(
+        "{operator} holds {held} that it cannot write out, and all plans are to hold {limit} together: \
+         raise gadus.memory_limit"
+    ))
 }

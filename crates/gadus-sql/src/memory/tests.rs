@@ -1,6 +1,6 @@
 //! Whose turn it is to gather.
 
-use super::Memory;
+use super::{Memory, SpillFolder};
 use super::plan::PlanMemory;
 use gadus_base::ByteCount;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl One {
 }
 
 fn memory() -> Memory {
-    Memory::new(1, ByteCount::mib(10), None)
+    Memory::new(1, ByteCount::mib(10), None, SpillFolder::new(None))
 }
 
 /// Within the limit all gather; beyond it those that came first, and after them the next.
@@ -91,4 +91,21 @@ fn plans_that_hold_little_do_not_wait() {
     memory.set_limit(ByteCount::mib(100));
     assert_eq!(plans[1].woken(), 1);
     assert!(plans[1].may_gather());
+}
+
+/// Beyond the limit a plan that has half of it writes out what is worth it; what only arranges what it has does
+/// not, unless it takes too much for that.
+#[test]
+fn who_holds_much_beyond_the_limit_writes_it_out() {
+    let memory = memory();
+    let [large, small] = [6, 4].map(|held| One::new(&memory, held).plan);
+    let mib = |count: u64| count << 20;
+    assert!(!large.is_to_spill(mib(6), mib(1)), "it is within the limit");
+    small.hold(mib(1));
+    assert!(large.is_to_spill(mib(6), mib(1)));
+    assert!(!large.is_to_spill(mib(1) - 1, mib(1)), "so little is not worth it");
+    assert!(!small.is_to_spill(mib(5), mib(1)), "the other has more");
+    assert!(!large.is_to_spill(mib(6), mib(6) / 64));
+    large.hold(mib(1));
+    assert!(large.is_to_spill(mib(6), mib(6) / 64));
 }

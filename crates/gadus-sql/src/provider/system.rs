@@ -4,6 +4,7 @@
 
 use super::knowledge::{decisions, facts};
 use super::scan_threads::{placement, threads};
+use crate::memory::Memory;
 use crate::session::ShownSetting;
 use crate::statements::{ShapeCost, Statements};
 use arrow::array::{
@@ -11,7 +12,7 @@ use arrow::array::{
 };
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::error::DataFusionError;
-use gadus_base::date_and_time;
+use gadus_base::{ByteCount, date_and_time};
 use gadus_engine::{
     ClockStatistics, Engine, InstanceDescription, LookedUp, NamedLock, SessionView,
 };
@@ -21,12 +22,13 @@ use std::time::Duration;
 /// The schema of what the database knows of its users.
 pub(crate) const SYSTEM_SCHEMA: &str = "gadus";
 
-pub(super) const SYSTEM_TABLES: [&str; 9] = [
+pub(super) const SYSTEM_TABLES: [&str; 10] = [
     "clock",
     "clock_columns",
     "decisions",
     "facts",
     "locks",
+    "memory",
     "placement",
     "sessions",
     "statements",
@@ -40,11 +42,12 @@ pub(crate) struct System {
     pub(crate) statements: Arc<Statements>,
     /// Of the session, as they were when it last ran a statement that reads them.
     pub(crate) settings: Arc<[ShownSetting]>,
+    pub(crate) memory: Memory,
 }
 
 /// A table of the schema, as it is now.
 pub(super) fn system_table(
-    System { engine, statements: known, .. }: &System,
+    System { engine, statements: known, memory: plans, .. }: &System,
     name: &str,
 ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
     let failed = |error| DataFusionError::External(Box::new(error));
@@ -54,6 +57,7 @@ pub(super) fn system_table(
         "decisions" => decisions(&engine.decisions())?,
         "facts" => facts()?,
         "locks" => locks(&engine.locks().map_err(failed)?)?,
+        "memory" => memory(engine, plans)?,
         "sessions" => sessions(&engine.sessions().map_err(failed)?)?,
         "statements" => statements(&known.costs())?,
         "placement" => placement(&engine.placement().map_err(failed)?)?,
@@ -104,6 +108,21 @@ fn clock_columns(columns: &[LookedUp]) -> Result<RecordBatch, DataFusionError> {
         ("column_name", texts(columns.iter().map(|column| column.column.clone())), true),
         ("statements", Arc::new(statements.collect::<UInt64Array>()) as ArrayRef, false),
     ])?)
+}
+
+/// What this process holds for the database, and what its plans have written out.
+fn memory(engine: &Engine, plans: &Memory) -> Result<RecordBatch, DataFusionError> {
+    let spill = plans.spill();
+    let columns = [
+        ("limit_bytes", plans.limit()),
+        ("part_bytes", plans.part(false)),
+        ("held_bytes", plans.held()),
+        ("cached_bytes", engine.statistics().cached),
+        ("spilled_bytes", spill.kept()),
+        ("spilled_bytes_total", spill.written()),
+    ];
+    let column = |bytes: ByteCount| Arc::new(UInt64Array::from(vec![bytes.0])) as ArrayRef;
+    Ok(RecordBatch::try_from_iter(columns.map(|(name, bytes)| (name, column(bytes))))?)
 }
 
 fn locks(locks: &[NamedLock]) -> Result<RecordBatch, DataFusionError> {

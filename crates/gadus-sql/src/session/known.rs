@@ -104,7 +104,7 @@ const OWN: &[Setting] = &[
         "a size such as '4GiB'",
         "half of what the machine and its control group give",
         SettingScope::Database,
-        "What planned statements hold together before those that came later wait for those that came first.",
+        "What planned statements hold together; beyond it those that came later wait, and sorts and aggregates write to files.",
     ),
     setting(
         "gadus.pin_threads",

@@ -60,7 +60,7 @@ pub use variables::{POSTGRES_VERSION, Reported};
 
 use crate::compiled::{Budget, CompiledCache};
 use crate::kept::KeptPlans;
-use crate::memory::{Memory, decided_limit};
+use crate::memory::{Memory, SpillFolder, decided_limit};
 use crate::progress::{Progress, ProgressReading};
 use crate::rows::RowStream;
 use crate::statements::Statements;
@@ -194,7 +194,9 @@ impl Sql {
     #[must_use]
     pub fn new(engine: Engine) -> Self {
         let limit = decided_limit(&engine, engine.machine_limits(), None);
-        let memory = Memory::new(engine.options().threads, limit, Some(engine.gatherers()));
+        let options = engine.options();
+        let spill = SpillFolder::new(options.spill_folder.as_deref());
+        let memory = Memory::new(options.threads, limit, Some(engine.gatherers()), spill);
         let planner = query::planner_state(&engine, memory.clone());
         let (compiled, kept, statements, deadlines, descriptions) = Default::default();
         let shared =

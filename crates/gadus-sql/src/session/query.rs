@@ -42,7 +42,9 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
         .with_target_partitions(engine.options().threads);
     // 1.10 is an exact decimal in SQL, not the double nearest to it.
     config.options_mut().sql_parser.parse_float_as_decimal = true;
-    let runtime = RuntimeEnv { memory_pool: Arc::new(memory), ..RuntimeEnv::default() };
+    let disk_manager = memory.spill().disk_manager();
+    let memory_pool = Arc::new(memory);
+    let runtime = RuntimeEnv { memory_pool, disk_manager, ..RuntimeEnv::default() };
     let mut builder = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(Arc::new(runtime))
@@ -98,7 +100,8 @@ impl Session {
         }
         let statements = self.shared.statements.clone();
         let settings = self.shown.lock().clone();
-        let system = System { engine: self.engine.clone(), statements, settings };
+        let memory = self.shared.memory.clone();
+        let system = System { engine: self.engine.clone(), statements, settings, memory };
         let named = (files, frames);
         let catalog = SnapshotCatalog::new(snapshot, named, system, self.reading());
         state.register_catalog_list(Arc::new(catalog));

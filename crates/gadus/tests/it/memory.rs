@@ -1,6 +1,7 @@
-//! Plans that hold much together, beside readers that are away and questions that are small.
+//! Plans that hold much together, beside readers that are away and questions that are small, and what they write
+//! out.
 
-use gadus::{Connection, Database, ErrorKind, Options, Result};
+use gadus::{Connection, Database, ErrorKind, Options, Result, Row};
 
 /// Each holds megabytes: a table of groups, the side of a join, rows to be sorted.
 const LARGE: [&str; 3] = [
@@ -17,11 +18,15 @@ const LIMIT: &str = "SET gadus.memory_limit = '1MiB'";
 
 fn filled() -> Result<Database> {
     let database = Database::open_in_memory(Options::new().threads(THREADS))?;
+    fill(&database)?;
+    Ok(database)
+}
+
+fn fill(database: &Database) -> Result<()> {
     database.connect().execute_script(
         "CREATE TABLE t (id BIGINT PRIMARY KEY, other BIGINT, label TEXT);
          INSERT INTO t SELECT i, (i * 7919) % 60000, 'label ' || i FROM range(60000) AS r(i);",
-    )?;
-    Ok(database)
+    )
 }
 
 fn answers(connection: &Connection) -> Result<Vec<Vec<String>>> {
@@ -30,7 +35,10 @@ fn answers(connection: &Connection) -> Result<Vec<Vec<String>>> {
 
 fn row(connection: &Connection, text: &str) -> Result<Vec<String>> {
     let mut rows = connection.query(text, &[])?;
-    let row = rows.next().transpose()?.expect("one row");
+    values(&rows.next().transpose()?.expect("one row"))
+}
+
+fn values(row: &Row) -> Result<Vec<String>> {
     (0..row.columns()).map(|column| Ok(format!("{:?}", row.value(column)?))).collect()
 }
 
@@ -113,4 +121,65 @@ fn the_time_of_who_waits_for_memory_can_be_over() -> Result<()> {
         assert_eq!(row(&late, LARGE[1])?.len(), 2);
         Ok(())
     })
+}
+
+/// Of plans that write out what they hold: sorts, groups, and both.
+const SPILLING: [&str; 5] = [
+    "SELECT label, id, other FROM t ORDER BY label DESC, id",
+    "SELECT label, count(*), min(other) FROM t GROUP BY label ORDER BY label",
+    "SELECT sum(place * id) FROM (SELECT id, row_number() OVER (ORDER BY label, id) AS place FROM t)",
+    "SELECT count(*), sum(n) FROM (SELECT DISTINCT other, label, id AS n FROM t)",
+    "SELECT a.label, b.id FROM (SELECT * FROM t ORDER BY label OFFSET 100) AS a JOIN t AS b ON a.other = b.id \
+     ORDER BY a.label, b.id",
+];
+
+fn all_rows(connection: &Connection, text: &str) -> Result<Vec<Vec<String>>> {
+    connection.query(text, &[])?.map(|row| values(&row?)).collect()
+}
+
+/// In bytes: what is written out now, and what has been in all.
+fn spilled(connection: &Connection) -> Result<Vec<String>> {
+    row(connection, "SELECT spilled_bytes, spilled_bytes_total FROM gadus.memory")
+}
+
+#[test]
+fn what_plans_hold_beyond_the_limit_is_written_out_and_read_again() -> Result<()> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = Database::open(folder.path().join("x.gadus"), Options::new().threads(THREADS))?;
+    fill(&database)?;
+    let names = || {
+        let files = folder.path().read_dir().expect("the folder");
+        files.map(|file| file.expect("a file").file_name()).collect::<std::collections::BTreeSet<_>>()
+    };
+    let (connection, before) = (database.connect(), names());
+    for text in SPILLING {
+        connection.execute("RESET gadus.memory_limit", &[])?;
+        let (expected, known) = (all_rows(&connection, text)?, spilled(&connection)?);
+        connection.execute(LIMIT, &[])?;
+        // Somebody who reads no further keeps what he has sorted.
+        let mut away = connection.query(text, &[])?;
+        assert!(away.next().transpose()?.is_some());
+        assert_eq!(all_rows(&connection, text)?, expected, "{text}");
+        assert_eq!(names(), before, "files without names");
+        drop(away);
+        let now = spilled(&connection)?;
+        assert_ne!(now[1], known[1], "{text}");
+        assert_eq!(now[0], known[0], "{text}: nobody reads it any more");
+    }
+    Ok(())
+}
+
+#[test]
+fn where_nothing_can_be_written_out_the_folder_is_named() -> Result<()> {
+    let gone = tempfile::tempdir().expect("a folder").path().join("gone");
+    let database = Database::open_in_memory(Options::new().threads(THREADS).spill_folder(&gone))?;
+    fill(&database)?;
+    let connection = database.connect();
+    connection.execute(LIMIT, &[])?;
+    let error = all_rows(&connection, SPILLING[0]).expect_err("it holds too much");
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(error.to_string().contains("gone: "), "{error}");
+    connection.execute("RESET gadus.memory_limit", &[])?;
+    assert_eq!(all_rows(&connection, SPILLING[0])?.len(), 60_000);
+    Ok(())
 }
