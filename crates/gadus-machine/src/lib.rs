@@ -20,6 +20,7 @@
 
 mod decision;
 mod decisions;
+mod elastic;
 mod error;
 mod facts;
 mod gather;
@@ -37,15 +38,16 @@ mod watch;
 
 pub use decision::{Alternative, Decision};
 pub use decisions::{Decided, Decisions};
+pub use elastic::Elastic;
 pub use error::{ErrorKind, MachineError};
 pub use facts::{Difference, Fact, FactValue, Facts, Source};
 pub use limits::Limits;
 pub use measure::measure_bandwidth;
-pub use observed::{CpuTimes, Load, Loads, Others, Pressure, pressure_of};
+pub use observed::{CpuTimes, Load, Loads, MemoryWatch, Others, Pressure, Room, pressure_of};
 pub use partitions::{Bandwidth, Partitions, cache_size, partitions};
 pub use placement::{Bound, CacheSharing, Mapping, Place, Proof, Request, place};
 pub use questions::{
-    decide_cache_sizes, decide_memory_limit, decide_partitions, decide_scan_threads,
+    decide_cache, decide_cache_sizes, decide_memory_limit, decide_partitions, decide_scan_threads,
 };
 pub use simulate::{ScanCost, Simulated, naive, simulate};
 pub use state::State;

@@ -97,18 +97,15 @@ impl Limits {
     }
 
     fn add(&mut self, group: &Group<'_>, mount: &Mount<'_>, root: &Path) {
-        let own = group.folder(mount, root);
-        let top = root.join(mount.point.trim_start_matches('/'));
-        let is_own = |folder: &PathBuf| *folder == own;
-        let folders = own.ancestors().take_while(|folder| folder.starts_with(&top));
-        for folder in folders.map(Path::to_path_buf) {
+        for (place, folder) in group.folders(mount, root).into_iter().enumerate() {
+            let is_own = place == 0;
             let file = |name: &str| text(&folder.join(name));
             let number = |name: &str| file(name)?.parse::<u64>().ok();
             if mount.is_v2 {
                 least(&mut self.cpus, file("cpu.max").as_deref().and_then(quota));
                 least(&mut self.memory, number("memory.max").map(ByteCount));
                 least(&mut self.memory_high, number("memory.high").map(ByteCount));
-                if is_own(&folder) {
+                if is_own {
                     let weight = number("cpu.weight").and_then(|weight| u32::try_from(weight).ok());
                     self.cpu_weight = self.cpu_weight.or(weight);
                 }
@@ -123,7 +120,7 @@ impl Limits {
                 let period = file("cpu.cfs_period_us").unwrap_or_default();
                 let both = file("cpu.cfs_quota_us").map(|quota| format!("{quota} {period}"));
                 least(&mut self.cpus, both.as_deref().and_then(quota));
-                if is_own(&folder) {
+                if is_own {
                     let weight =
                         number("cpu.shares").map(|shares| shares * WEIGHT_USUAL / SHARES_USUAL);
                     let weight = weight.and_then(|weight| u32::try_from(weight.max(1)).ok());
@@ -139,6 +136,22 @@ pub(crate) fn mounts_of_groups(process: &Path) -> String {
     let mounts = text(&process.join("mountinfo")).unwrap_or_default();
     let of_groups = mounts.lines().filter(|line| Mount::of(line).is_some());
     of_groups.collect::<Vec<_>>().join("\n")
+}
+
+/// The folders that tell of the memory of a process's groups, each with whether it is of version 2; of each
+/// version the process's own is the first.
+pub(crate) fn memory_folders(mounts: &str, process: &Path, root: &Path) -> Vec<(PathBuf, bool)> {
+    let groups = text(&process.join("cgroup")).unwrap_or_default();
+    let mut folders = Vec::new();
+    for group in groups.lines().filter_map(Group::of) {
+        for mount in mounts.lines().filter_map(Mount::of) {
+            if group.is_in(&mount) && (mount.is_v2 || group.controls("memory")) {
+                let of_mount = group.folders(&mount, root).into_iter();
+                folders.extend(of_mount.map(|folder| (folder, mount.is_v2)));
+            }
+        }
+    }
+    folders
 }
 
 /// A line of /proc/self/cgroup: `4:memory:/path`, or `0::/path` of version 2.
@@ -177,8 +190,15 @@ impl<'a> Group<'a> {
         }
     }
 
-    fn folder(&self, mount: &Mount<'_>, root: &Path) -> PathBuf {
+    /// The group's own, and those of the groups above, up to the mount.
+    fn folders(&self, mount: &Mount<'_>, root: &Path) -> Vec<PathBuf> {
         let top = root.join(mount.point.trim_start_matches('/'));
+        let own = self.folder(mount, &top);
+        let folders = own.ancestors().take_while(|folder| folder.starts_with(&top));
+        folders.map(Path::to_path_buf).collect()
+    }
+
+    fn folder(&self, mount: &Mount<'_>, top: &Path) -> PathBuf {
         let below = match mount.root {
             "/" => Some(self.path),
             seen => {
@@ -187,7 +207,7 @@ impl<'a> Group<'a> {
         };
         let below = below.filter(|below| !below.split('/').any(|part| part == ".."));
         let own = below.map(|below| top.join(below.trim_start_matches('/')));
-        own.filter(|own| own.is_dir()).unwrap_or(top)
+        own.filter(|own| own.is_dir()).unwrap_or_else(|| top.to_path_buf())
     }
 }
 

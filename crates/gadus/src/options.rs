@@ -64,8 +64,9 @@ impl Options {
         self
     }
 
-    /// Memory for data read from the file and kept, where the process shares it. What a running
-    /// statement needs comes on top.
+    /// Memory for data read from the file and kept, where the process shares it; less where memory is short. It
+    /// is an eighth of what the machine and its control group give unless this, or `SET gadus.cache`, says
+    /// another. What a running statement needs comes on top.
     #[must_use]
     pub fn cache(mut self, limit: ByteCount) -> Self {
         self.engine.cache = limit;

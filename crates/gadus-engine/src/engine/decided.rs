@@ -4,7 +4,8 @@
 //! - Who decides later for the same database records it here as well.
 
 use super::{Engine, Options};
-use gadus_machine::{Decision, Decisions, Limits, decide_scan_threads};
+use gadus_base::ByteCount;
+use gadus_machine::{Decision, Decisions, Limits, decide_cache, decide_scan_threads};
 use parking_lot::Mutex;
 
 /// The decisions of an open database.
@@ -15,8 +16,8 @@ pub(crate) struct Decided {
 }
 
 impl Decided {
-    /// Decides what the options leave open.
-    pub(super) fn complete(options: &mut Options) -> Self {
+    /// Decides what the options leave open, the size of the cache for reasons that are returned.
+    pub(super) fn complete(options: &mut Options) -> (Self, Decision) {
         let limits = Limits::of_this_process();
         let (threads, decision) = decide_scan_threads(&limits);
         let decision = match options.threads {
@@ -28,7 +29,28 @@ impl Decided {
         };
         let mut decisions = Decisions::default();
         decisions.record(decision);
-        Self { limits, decisions: Mutex::new(decisions) }
+        let told = Some(options.cache).filter(|cache| cache.0 > 0);
+        let told = told.map(|told| (told, format!("cache = '{}'", told.exact())));
+        let (cache, decision) = decided_cache(&limits, told);
+        options.cache = cache;
+        decisions.record(decision.clone());
+        (Self { limits, decisions: Mutex::new(decisions) }, decision)
+    }
+
+    pub(super) fn record(&self, decision: Decision) {
+        self.decisions.lock().record(decision);
+    }
+}
+
+/// What the cache has at most: as somebody told, by some means, or as the process may take.
+pub(super) fn decided_cache(
+    limits: &Limits,
+    told: Option<(ByteCount, String)>,
+) -> (ByteCount, Decision) {
+    let (usual, decision) = decide_cache(limits);
+    match told {
+        None => (usual, decision),
+        Some((told, by)) => (told, decision.told(told.exact(), by)),
     }
 }
 
@@ -41,7 +63,7 @@ impl Engine {
 
     /// Remembers what was decided for the database in this process.
     pub fn record_decision(&self, decision: Decision) {
-        self.inner().decided.decisions.lock().record(decision);
+        self.inner().decided.record(decision);
     }
 
     /// What has been decided for the database in this process, and why.

@@ -5,6 +5,7 @@
 //!   the commit lock, appended to the log, applied, and acknowledged when it is visible.
 
 mod asking;
+mod cache_size;
 mod checkpoint;
 mod compaction;
 mod decided;
@@ -41,6 +42,7 @@ use crate::shared::Clock;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 use crate::version::{Change, DatabaseVersion, encode_changes};
+use cache_size::CacheSize;
 use checkpoint::Checkpointer;
 use decided::Decided;
 use gadus_base::{ByteCount, CommitNumber, LogPosition};
@@ -85,7 +87,8 @@ pub(crate) struct Inner {
     pub(crate) watched: Arc<Watched>,
     /// What recovery found wrong and mended.
     warnings: Vec<String>,
-    decided: Decided,
+    decided: Arc<Decided>,
+    cache_size: Arc<CacheSize>,
     private_schemas: AtomicU64,
     /// See [`Options::snapshot_space_max`].
     snapshot_space_max: AtomicU64,
@@ -95,8 +98,11 @@ pub(crate) struct Inner {
 impl Engine {
     /// Opens the database `name` in a folder, or creates it where the options say so.
     pub fn open(folder: Arc<dyn Folder>, name: &str, mut options: Options) -> Result<Self> {
+        let (decided, cache) = Decided::complete(&mut options);
+        let decided = Arc::new(decided);
         let opened = recovery::open(folder, name, &options)?;
-        let decided = Decided::complete(&mut options);
+        let cache_size =
+            CacheSize::new(opened.blobs.clone(), decided.clone(), options.cache, cache);
         let coordinator = Arc::new(Coordinator::new(opened.blobs.clone(), opened.version));
         let clock = Clock::new(coordinator.clone(), opened.blobs.clone(), options.threads);
         let inner = Arc::new(Inner {
@@ -109,6 +115,7 @@ impl Engine {
             watched: Arc::default(),
             warnings: opened.warnings,
             decided,
+            cache_size: Arc::new(cache_size),
             private_schemas: AtomicU64::new(PRIVATE_SCHEMAS),
             snapshot_space_max: AtomicU64::new(options.snapshot_space_max.0),
             options,
@@ -215,6 +222,7 @@ impl Engine {
             store: store.statistics(),
             locks: store.locks().statistics(),
             cached: self.blobs.cached(),
+            cache: self.cache_size(),
             commit: self.inner().coordinator.visible().commit,
             maintenance_error: self.inner().maintenance.last_error(),
             warnings: self.inner().warnings.clone(),

@@ -18,7 +18,8 @@ pub struct Options {
     pub durability: Durability,
     /// Whose the cache of blobs is.
     pub cache_scope: CacheScope,
-    /// Memory for the blobs that all threads share, in process scope.
+    /// Memory for the blobs that all threads share, in process scope, where memory is not short; 0 for as much as
+    /// the machine gives the process, which those of an open database say.
     pub cache: ByteCount,
     /// Memory for the blobs of each connection, in connection scope, while it runs nothing.
     pub connection_cache: ByteCount,
@@ -57,7 +58,7 @@ impl Default for Options {
             read_only: false,
             durability: Durability::Sync,
             cache_scope: CacheScope::Process,
-            cache: ByteCount::gib(1),
+            cache: ByteCount(0),
             connection_cache: ByteCount::kib(75),
             checkpoint_log: ByteCount::mib(64),
             snapshot_space_max: ByteCount::gib(16),
@@ -84,6 +85,8 @@ pub struct Statistics {
     pub clock: ClockStatistics,
     /// Bytes of cached blobs.
     pub cached: ByteCount,
+    /// Bytes that they may take now.
+    pub cache: ByteCount,
     /// The newest visible commit.
     pub commit: CommitNumber,
     /// Why background work last failed, if it did.

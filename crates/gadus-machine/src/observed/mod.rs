@@ -6,7 +6,9 @@
 mod load;
 mod others;
 mod pressure;
+mod room;
 
 pub use load::{CpuTimes, Load, Loads};
 pub use others::Others;
 pub use pressure::{Pressure, pressure_of};
+pub use room::{MemoryWatch, Room};

@@ -2,9 +2,11 @@
 //! would cost.
 
 mod machine;
-mod process;
+mod memory;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 pub use machine::{decide_cache_sizes, decide_partitions};
-pub use process::{decide_memory_limit, decide_scan_threads};
+pub use memory::{decide_cache, decide_memory_limit};
+pub use threads::decide_scan_threads;

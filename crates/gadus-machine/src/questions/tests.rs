@@ -58,6 +58,9 @@ fn memory_is_half_of_the_least_that_is_given() {
     let other = decision.alternatives[1].to_string();
     assert_eq!(other, "4.0 GiB, half of what the machine has: 6.0 GiB that are not given");
     assert!(decision.reason.contains("2.0 GiB that the control group may have"));
+    let (cache, decision) = decide_cache(&limits);
+    assert_eq!((cache, decision.question.as_str()), (ByteCount::mib(256), "cache"));
+    assert!(decision.reason.starts_with("an eighth of the 2.0 GiB that the control group"));
     let (limit, decision) = decide_memory_limit(&Limits::default());
     assert_eq!(limit, ByteCount::mib(512));
     assert!(decision.alternatives.is_empty() && decision.reason.contains("nobody tells"));

@@ -117,6 +117,7 @@ fn memory(engine: &Engine, plans: &Memory) -> Result<RecordBatch, DataFusionErro
         ("limit_bytes", plans.limit()),
         ("part_bytes", plans.part(false)),
         ("held_bytes", plans.held()),
+        ("cache_bytes", engine.cache_size()),
         ("cached_bytes", engine.statistics().cached),
         ("spilled_bytes", spill.kept()),
         ("spilled_bytes_total", spill.written()),

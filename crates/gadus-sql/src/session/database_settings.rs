@@ -17,6 +17,7 @@ impl Session {
         let Some(value) = value else { return Ok(self.set_back(name)) };
         let word = value.to_ascii_lowercase();
         match name {
+            "gadus.cache" => self.engine.set_cache_most(Some(size(name, &word)?)),
             "gadus.memory_limit" => self.limit_memory(Some(size(name, &word)?)),
             "gadus.latency_target" => limits.set_latency_target(time(name, &word)?),
             "gadus.late_statements" => limits.set_refuses_late(refuses_late(&word)?),
@@ -36,6 +37,7 @@ impl Session {
     fn set_back(&self, name: &str) -> bool {
         let (limits, first) = (self.engine.scan_limits(), ScanLimits::default());
         match name {
+            "gadus.cache" => self.engine.set_cache_most(None),
             "gadus.memory_limit" => self.limit_memory(None),
             "gadus.latency_target" => limits.set_latency_target(first.latency_target()),
             "gadus.late_statements" => limits.set_refuses_late(first.refuses_late()),
@@ -79,6 +81,7 @@ impl Session {
                 false => "off".to_owned(),
             },
             "gadus.snapshot_space_max" => self.engine.snapshot_space_max().exact(),
+            "gadus.cache" => self.engine.cache_most().exact(),
             "gadus.memory_limit" => self.shared.memory.limit().exact(),
             _ => return None,
         })

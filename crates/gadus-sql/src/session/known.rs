@@ -72,6 +72,13 @@ const OWN: &[Setting] = &[
         "UPDATE and DELETE statements whose rows one shared scan finds at most.",
     ),
     setting(
+        "gadus.cache",
+        "a size such as '4GiB'",
+        "an eighth of what the machine and its control group give",
+        SettingScope::Database,
+        "What the process keeps of the database's file in memory; less where memory is short.",
+    ),
+    setting(
         "gadus.divide_scans",
         "on or off",
         "off",

@@ -31,5 +31,23 @@ fn decisions_say_what_was_chosen_and_by_whom() {
     assert_eq!(shell.run(memory), format!("{usual}|NULL|2"));
     let reasons = "SELECT count(*) FROM gadus.decisions WHERE length(reason) > 0 \
                    AND facts LIKE '%process%' AND would_change IS NOT NULL AND inputs IS NULL";
-    assert_eq!(shell.run(reasons), "2");
+    assert_eq!(shell.run(reasons), "3");
+}
+
+#[test]
+fn what_is_cached_is_as_much_as_is_told() {
+    let shell = Shell::new();
+    shell.run("CREATE TABLE c AS SELECT i AS id, i * 7919 AS n FROM range(200000) AS r(i)");
+    let sum = "SELECT sum(n) FROM c";
+    let (expected, usual) = (shell.run(sum), shell.run("SHOW gadus.cache"));
+    let cached = || shell.run("SELECT cached_bytes FROM gadus.memory").parse::<u64>().unwrap();
+    let all = cached();
+    assert!(all > 200_000, "{all}");
+    shell.run("SET gadus.cache = '64KiB'");
+    assert!(cached() <= 64 << 10, "{} of {all}", cached());
+    assert_eq!((shell.run(sum), shell.run("SHOW gadus.cache")), (expected.clone(), "64 KiB".into()));
+    assert!(cached() <= 64 << 10, "{} of {all}", cached());
+    shell.run("RESET gadus.cache");
+    assert_eq!((shell.run(sum), shell.run("SHOW gadus.cache")), (expected, usual));
+    assert_eq!(cached(), all);
 }

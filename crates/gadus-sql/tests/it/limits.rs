@@ -35,6 +35,7 @@ fn settings_read_back() {
         assert_eq!(shell.run(&format!("SHOW {name}")), usual);
     }
     for wrong in [
+        "SET gadus.cache = 'much'",
         "SET gadus.memory_limit = 'much'",
         "SET gadus.late_statements = never",
         "SET gadus.pin_threads = some",

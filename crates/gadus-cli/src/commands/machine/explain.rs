@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 use gadus_base::ByteCount;
 use gadus_machine::{
-    Decision, Limits, decide_cache_sizes, decide_memory_limit, decide_partitions,
+    Decision, Limits, decide_cache, decide_cache_sizes, decide_memory_limit, decide_partitions,
     decide_scan_threads,
 };
 use serde_json::Value;
@@ -23,7 +23,7 @@ What an open database has chosen is in its table gadus.decisions.")]
 pub(super) struct Explain {
     #[command(flatten)]
     which: Which,
-    /// Which question: cache-sizes, memory-limit, partitions, scan-threads; without it, all of them
+    /// Which question: cache, cache-sizes, memory-limit, partitions, scan-threads; without it, all of them
     question: Option<String>,
     /// The data that is divided into partitions
     #[arg(long, value_name = "BYTES", default_value = "1GiB")]
@@ -34,7 +34,8 @@ pub(super) struct Explain {
 }
 
 /// The questions, as decisions name them.
-const QUESTIONS: [&str; 4] = ["cache sizes", "memory limit", "partitions", "scan threads"];
+const QUESTIONS: [&str; 5] =
+    ["cache", "cache sizes", "memory limit", "partitions", "scan threads"];
 
 /// Below this a name is another one, not a misspelt one.
 const SIMILARITY_MIN: f64 = 0.75;
@@ -71,6 +72,7 @@ impl Explain {
             }
         };
         Ok(match question {
+            "cache" => Some(decide_cache(&limits()?).1),
             "cache sizes" => decide_cache_sizes(&self.which.topology()?),
             "memory limit" => Some(decide_memory_limit(&limits()?).1),
             "partitions" => {

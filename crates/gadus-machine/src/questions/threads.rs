@@ -1,18 +1,10 @@
-//! What a process takes of what it is given: threads and memory.
+//! With how many threads a process works.
 
 use crate::decision::{Alternative, Decision};
-use crate::facts::{FactValue, Facts, Source};
+use crate::facts::Facts;
 use crate::limits::Limits;
 use crate::topology::CpuSet;
-use gadus_base::ByteCount;
 use std::num::NonZero;
-
-/// What is assumed where nobody tells how much memory there is.
-const ASSUMED: ByteCount = ByteCount::gib(1);
-
-/// The part of the memory that is for work; the rest is for what is kept for later, by the process and by the
-/// system for it, and for what nobody counts.
-const SHARE_DIVISOR: u64 = 2;
 
 /// With how many threads a process reads much at once.
 #[must_use]
@@ -73,49 +65,6 @@ fn scan_time(threads: usize, time: Option<f64>) -> f64 {
     }
 }
 
-/// How much memory a process uses for what it works on.
-#[must_use]
-pub fn decide_memory_limit(limits: &Limits) -> (ByteCount, Decision) {
-    let bounds = [
-        ("the machine has", limits.memory_of_machine),
-        ("the control group may have", limits.memory),
-        ("the control group may have before it is slowed down", limits.memory_high),
-    ];
-    let bounds = bounds.into_iter().filter_map(|(who, bytes)| Some((who, bytes?)));
-    let mut bounds = bounds.collect::<Vec<_>>();
-    bounds.sort_by_key(|(_, bytes)| *bytes);
-    let given = limits.memory_given().unwrap_or(ASSUMED);
-    let half = |bytes: ByteCount| ByteCount(bytes.0 / SHARE_DIVISOR);
-    let reason = match bounds.first() {
-        Some((who, bytes)) => format!(
-            "half of the {bytes} that {who}; the rest is for what is kept of files, and what is not counted"
-        ),
-        None => format!("half of {given}: nobody tells how much memory there is"),
-    };
-    let would_change = match bounds.first() {
-        Some((who, bytes)) => format!("more or less than the {bytes} that {who}"),
-        None => "somebody who tells how much memory there is".to_owned(),
-    };
-    let alternatives = bounds.iter().map(|(who, bytes)| Alternative {
-        choice: format!("{}, half of what {who}", half(*bytes)),
-        cost: bytes_f64(ByteCount(bytes.0.saturating_sub(given.0))),
-        unit: "bytes that are not given".to_owned(),
-    });
-    let mut known = Facts::default();
-    known.add_limits(limits);
-    let unknown = || FactValue::Unknown("the system does not tell".to_owned());
-    let total = limits.memory_of_machine.map_or_else(unknown, |bytes| bytes.0.into());
-    known.note(("machine", "memory"), total, "bytes", Source::Discovered);
-    let names = [("machine", "memory"), ("process", "memory limit"), ("process", "memory high")];
-    let decision = Decision {
-        facts: Decision::facts_of(&known, &names),
-        alternatives: alternatives.collect(),
-        would_change: vec![would_change],
-        ..Decision::new("memory limit", half(given).exact(), reason)
-    };
-    (half(given), decision)
-}
-
 /// The whole processors of a time, such as 2 of 2.5.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // processors
 fn whole(time: f64) -> usize {
@@ -125,9 +74,4 @@ fn whole(time: f64) -> usize {
 #[allow(clippy::cast_precision_loss)] // threads
 fn count_f64(count: usize) -> f64 {
     count as f64
-}
-
-#[allow(clippy::cast_precision_loss)] // a cost
-fn bytes_f64(bytes: ByteCount) -> f64 {
-    bytes.0 as f64
 }
