@@ -11,6 +11,7 @@ mod check;
 mod demo;
 mod folder;
 mod generate;
+mod limited;
 mod load;
 mod machine;
 mod sharing;
