@@ -55,8 +55,8 @@ pub use gadus_locks::{
 pub use gadus_storage::{Durability, Sharing, Stage, Takeovers};
 pub use locks::{Blocked, Locker};
 pub use scan::{
-    Aggregate, Aggregated, CHUNK_ROWS, Comparison, Group, Predicate, ROW_ID_COLUMN, Scan,
-    ScanRequest, Test,
+    Aggregate, Aggregated, Comparison, Group, Predicate, ROW_ID_COLUMN, Scan, ScanRequest, Test,
+    chunk_rows,
 };
 pub use segment::SEGMENT_ROWS_MAX;
 pub use shared::{

@@ -47,7 +47,8 @@ pub use observed::{CpuTimes, Load, Loads, MemoryWatch, Others, Pressure, Room, p
 pub use partitions::{Bandwidth, Partitions, cache_size, partitions};
 pub use placement::{Bound, CacheSharing, Mapping, Place, Proof, Request, place};
 pub use questions::{
-    decide_cache, decide_cache_sizes, decide_memory_limit, decide_partitions, decide_scan_threads,
+    batch_rows, decide_batch_rows, decide_cache, decide_cache_sizes, decide_chunk_rows, decide_memory_limit, decide_partitions,
+    decide_scan_threads,
 };
 pub use simulate::{ScanCost, Simulated, naive, simulate};
 pub use state::State;

@@ -4,6 +4,7 @@
 //! - Who decides later for the same database records it here as well.
 
 use super::{Engine, Options};
+use crate::scan::decided_chunk_rows;
 use gadus_base::ByteCount;
 use gadus_machine::{Decision, Decisions, Limits, decide_cache, decide_scan_threads};
 use parking_lot::Mutex;
@@ -34,6 +35,7 @@ impl Decided {
         let (cache, decision) = decided_cache(&limits, told);
         options.cache = cache;
         decisions.record(decision.clone());
+        decisions.record(decided_chunk_rows().1.clone());
         (Self { limits, decisions: Mutex::new(decisions) }, decision)
     }
 

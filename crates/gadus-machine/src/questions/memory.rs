@@ -44,6 +44,60 @@ pub fn decide_cache(limits: &Limits) -> (ByteCount, Decision) {
     part.decide(limits)
 }
 
+/// Runs of sorted rows that are merged at once, of each of which rows are in hand; what is more than that is merged
+/// in turn. Nobody knows how many there will be: with so many, statements sort 64 times what they may hold.
+const RUNS: u64 = 64;
+
+/// Of a row, where nobody knows how long rows are.
+const ROW_BYTES: u64 = 256;
+
+/// The part of the memory limit for what is in hand.
+const IN_HAND_DIVISOR: u64 = 8;
+
+/// Fewer rows at a time cost more for each than they save.
+const BATCH_ROWS_MIN: u64 = 256;
+
+/// More rows at a time save nothing more.
+const BATCH_ROWS_MAX: u64 = 8_192;
+
+/// How many rows plans pass on at a time that hold no more together than a limit: a power of two.
+#[must_use]
+pub fn batch_rows(limit: ByteCount) -> usize {
+    let most = limit.0 / IN_HAND_DIVISOR / RUNS / ROW_BYTES;
+    let rows = most.clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX).ilog2();
+    1 << rows
+}
+
+/// The same with its reasons.
+#[must_use]
+pub fn decide_batch_rows(limit: ByteCount) -> (usize, Decision) {
+    let rows = batch_rows(limit);
+    let in_hand = |rows: u64| rows * RUNS * ROW_BYTES;
+    let part = limit.0 / IN_HAND_DIVISOR;
+    let reason = format!(
+        "of {RUNS} sorted runs that are merged, with rows of {ROW_BYTES} bytes, {} are in hand: an eighth of the \
+         memory limit of {limit} is for that",
+        ByteCount(in_hand(rows as u64))
+    );
+    let mut counts = vec![rows as u64 / 2, rows as u64, rows as u64 * 2];
+    counts.retain(|count| (BATCH_ROWS_MIN..=BATCH_ROWS_MAX).contains(count));
+    counts.sort_by_key(|count| (in_hand(*count).saturating_sub(part), u64::MAX - count));
+    let alternatives = counts.into_iter().map(|count| Alternative {
+        choice: count.to_string(),
+        cost: bytes_f64(ByteCount(in_hand(count).saturating_sub(part))),
+        unit: "bytes beyond that part".to_owned(),
+    });
+    let mut known = Facts::default();
+    known.note(("plans", "memory limit"), limit.0, "bytes", Source::Given);
+    let decision = Decision {
+        facts: Decision::facts_of(&known, &[("plans", "memory limit")]),
+        alternatives: alternatives.collect(),
+        would_change: vec!["another memory limit".to_owned()],
+        ..Decision::new("batch rows", rows.to_string(), reason)
+    };
+    (rows, decision)
+}
+
 impl Part {
     fn decide(&self, limits: &Limits) -> (ByteCount, Decision) {
         let Self { question, divisor, word, rest } = self;

@@ -102,3 +102,41 @@ fn parts_are_as_many_as_are_done_first() {
     assert_eq!(count, 1);
     assert!(decide_partitions(&machine, &state, ByteCount(0)).is_err());
 }
+
+#[test]
+fn as_many_rows_are_in_hand_as_the_first_cache_of_all_holds() {
+    let cache = |cpu: u32, level: u32, kind: CacheKind, kibibytes: u64| crate::Cache {
+        level,
+        kind,
+        bytes: ByteCount::kib(kibibytes),
+        line_bytes: 64,
+        cpus: CpuSet::from_iter([cpu]),
+    };
+    let of = |data: &[u64]| {
+        let mut caches = vec![cache(0, 1, CacheKind::Instruction, 1), cache(0, 2, CacheKind::Unified, 1)];
+        caches.extend((0..).zip(data).map(|(cpu, size)| cache(cpu, 1, CacheKind::Data, *size)));
+        let (rows, decision) = decide_chunk_rows(&caches, 2_048);
+        assert_eq!(decision.choice, rows.to_string());
+        (rows, decision)
+    };
+    for (data, rows) in [(&[32][..], 2_048), (&[48, 64], 2_048), (&[32, 16], 1_024), (&[1], 256)] {
+        assert_eq!(of(data).0, rows, "{data:?} KiB");
+    }
+    let (_, decision) = of(&[16]);
+    assert_eq!(choices(&decision), ["1024", "512", "256", "2048"]);
+    assert_eq!(decision.facts[0].subject, "cache L1 data of 0");
+    let (rows, decision) = of(&[]);
+    assert!(rows == 2_048 && decision.facts.is_empty() && decision.reason.contains("nobody tells"));
+}
+
+#[test]
+fn with_less_memory_fewer_rows_are_passed_on_at_a_time() {
+    for (limit, rows) in [(1, 256), (96, 512), (512, 4_096), (1_024, 8_192), (65_536, 8_192)] {
+        let limit = ByteCount::mib(limit);
+        let (decided, decision) = decide_batch_rows(limit);
+        assert_eq!((decided, batch_rows(limit)), (rows, rows), "{limit}");
+        assert_eq!((choices(&decision)[0], decision.choice), (rows.to_string().as_str(), rows.to_string()));
+    }
+    let (_, decision) = decide_batch_rows(ByteCount::mib(96));
+    assert_eq!(choices(&decision), ["512", "256", "1024"]);
+}

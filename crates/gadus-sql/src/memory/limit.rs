@@ -2,7 +2,7 @@
 
 use gadus_base::ByteCount;
 use gadus_engine::Engine;
-use gadus_machine::{Limits, decide_memory_limit};
+use gadus_machine::{Limits, decide_batch_rows, decide_memory_limit};
 
 /// By what the process may take; or what was told, and the decision says so. It is among the database's.
 pub(crate) fn decided_limit(
@@ -19,5 +19,6 @@ pub(crate) fn decided_limit(
         }
     };
     engine.record_decision(decision);
+    engine.record_decision(decide_batch_rows(limit).1);
     limit
 }

@@ -30,6 +30,7 @@ use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement, visit_relations};
 use gadus_base::Account;
 use gadus_engine::{Engine, Result, Snapshot};
+use gadus_machine::batch_rows;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -91,6 +92,8 @@ impl Session {
         lists::respell(statement);
         let files = take_files(statement, &self.shared.planner, &self.files).await?;
         let mut state = self.shared.planner.clone();
+        let rows = batch_rows(self.shared.memory.limit());
+        state.config_mut().options_mut().execution.batch_size = rows;
         if rewrite_for_catalog(&frames, &snapshot, statement) {
             let session = self.locker().ok().map(|locker| locker.id());
             let asking = postgres::Asking { engine: self.engine.clone(), session };

@@ -29,6 +29,10 @@ fn decisions_say_what_was_chosen_and_by_whom() {
     assert_eq!(shell.run(memory), "3000000001 B|gadus.memory_limit = '3000000001 B'|1");
     shell.run("RESET gadus.memory_limit");
     assert_eq!(shell.run(memory), format!("{usual}|NULL|2"));
+    let batches = "SELECT choice FROM gadus.decisions WHERE question = 'batch rows'";
+    shell.run("SET gadus.memory_limit = '96MiB'");
+    assert_eq!(shell.run(batches), "512");
+    shell.run("RESET gadus.memory_limit");
     let reasons = "SELECT count(*) FROM gadus.decisions WHERE length(reason) > 0 \
                    AND facts LIKE '%process%' AND would_change IS NOT NULL AND inputs IS NULL";
     assert_eq!(shell.run(reasons), "3");
