@@ -42,13 +42,13 @@ pub use elastic::Elastic;
 pub use error::{ErrorKind, MachineError};
 pub use facts::{Difference, Fact, FactValue, Facts, Source};
 pub use limits::Limits;
-pub use measure::measure_bandwidth;
+pub use measure::{measure_bandwidth, measure_wake};
 pub use observed::{CpuTimes, Load, Loads, MemoryWatch, Others, Pressure, Room, pressure_of};
 pub use partitions::{Bandwidth, Partitions, cache_size, partitions};
 pub use placement::{Bound, CacheSharing, Mapping, Place, Proof, Request, place};
 pub use questions::{
-    batch_rows, decide_batch_rows, decide_cache, decide_cache_sizes, decide_chunk_rows, decide_memory_limit, decide_partitions,
-    decide_scan_threads,
+    Wait, batch_rows, decide_batch_rows, decide_cache, decide_cache_sizes, decide_chunk_rows,
+    decide_memory_limit, decide_partitions, decide_scan_threads, decide_wait,
 };
 pub use simulate::{ScanCost, Simulated, naive, simulate};
 pub use state::State;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{CacheKind, Core, CpuSet, Decision, FactValue, Limits, State, Topology};
 use gadus_base::ByteCount;
+use std::time::Duration;
 
 fn process(processors: &str, cpus: Option<f64>) -> Limits {
     Limits { allowed: CpuSet::from_list(processors), cpus, ..Limits::default() }
@@ -139,4 +140,22 @@ fn with_less_memory_fewer_rows_are_passed_on_at_a_time() {
     }
     let (_, decision) = decide_batch_rows(ByteCount::mib(96));
     assert_eq!(choices(&decision), ["512", "256", "1024"]);
+}
+
+#[test]
+fn who_waits_for_less_than_a_wake_takes_spins_where_there_are_two_processors() {
+    let micros = Duration::from_micros;
+    for (processors, cpus, expected, wait) in [
+        ("0-1", None, 10, Wait::Spin),
+        ("0-1", None, 60, Wait::Sleep),
+        ("1", None, 10, Wait::Sleep),
+        ("0-1", Some(1.0), 10, Wait::Sleep),
+        ("0-1", Some(1.5), 10, Wait::Spin),
+    ] {
+        let limits = process(processors, cpus);
+        let (decided, decision) = decide_wait(&limits, micros(50), micros(expected));
+        assert_eq!(decided, wait, "{processors} {cpus:?} {expected}");
+        assert_eq!(choices(&decision)[0], decision.choice);
+        assert_eq!(decision.facts[0].to_string(), "machine wake-up: 50 µs");
+    }
 }

@@ -1,12 +1,13 @@
 //! `gadus machine explain`: what is chosen by the machine, why, and what else might be.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use clap::Args;
 use gadus_base::ByteCount;
 use gadus_machine::{
     Decision, Limits, decide_cache, decide_cache_sizes, decide_memory_limit, decide_partitions,
-    decide_scan_threads,
+    decide_scan_threads, decide_wait, measure_wake,
 };
 use serde_json::Value;
 
@@ -23,19 +24,25 @@ What an open database has chosen is in its table gadus.decisions.")]
 pub(super) struct Explain {
     #[command(flatten)]
     which: Which,
-    /// Which question: cache, cache-sizes, memory-limit, partitions, scan-threads; without it, all of them
+    /// Which question: cache, cache-sizes, memory-limit, partitions, scan-threads, wait; without it, all of them
     question: Option<String>,
     /// The data that is divided into partitions
     #[arg(long, value_name = "BYTES", default_value = "1GiB")]
     bytes: ByteCount,
+    /// What is waited for comes after so long; needs this machine
+    #[arg(long, value_name = "MICROSECONDS", default_value = "20")]
+    microseconds: u64,
     /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
 
 /// The questions, as decisions name them.
-const QUESTIONS: [&str; 5] =
-    ["cache", "cache sizes", "memory limit", "partitions", "scan threads"];
+const QUESTIONS: [&str; 6] =
+    ["cache", "cache sizes", "memory limit", "partitions", "scan threads", "wait"];
+
+/// Waking threads is measured for so long.
+const WAKE_TIME: Duration = Duration::from_millis(5);
 
 /// Below this a name is another one, not a misspelt one.
 const SIMILARITY_MIN: f64 = 0.75;
@@ -79,6 +86,13 @@ impl Explain {
                 let machine = self.which.topology()?;
                 let state = self.which.state(&machine)?;
                 Some(decide_partitions(&machine, &state, self.bytes)?.1)
+            }
+            // Only what is here can be measured.
+            "wait" if !self.which.is_here() => None,
+            "wait" => {
+                let (wake, expected) =
+                    (measure_wake(WAKE_TIME)?, Duration::from_micros(self.microseconds));
+                Some(decide_wait(&limits()?, wake, expected).1)
             }
             _ => Some(decide_scan_threads(&limits()?).1),
         })

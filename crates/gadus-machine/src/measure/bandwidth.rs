@@ -1,4 +1,4 @@
-//! What this machine's memory gives, measured.
+//! What this machine's memory gives.
 //!
 //! - Each thread reads memory of its own, from beginning to end and again, that no cache holds. The system has
 //!   put it near the core that wrote it first.
