@@ -34,7 +34,8 @@ impl Clock {
             if let Some((running, part)) = open {
                 running.progress.lock().workers += 1;
                 drop(state);
-                self.layout.settle(number, self.limits.pinning(), &mut pinned);
+                let (first, pinning) = (self.cores.first(), self.limits.pinning());
+                self.layout.settle(number, first, pinning, &mut pinned);
                 self.work(&running, part);
                 state = self.state.lock();
             } else if let Some((table, batch)) = state.begin(&self.limits, self.writer.is_busy()) {
