@@ -117,6 +117,11 @@ impl Layout {
         }
     }
 
+    /// The calling thread has had so much of its processor for answers, which is no load of others.
+    pub(super) fn answered(&self, processor_time: Duration) {
+        *self.state.lock().own.entry(this_cpu()).or_default() += processor_time;
+    }
+
     /// The processors that so many threads are to stay on, and the memory nodes near them.
     pub(super) fn places(
         &self,

@@ -115,9 +115,10 @@ impl Clock {
             self.end(&mut state, running, took);
         }
         drop(state);
-        let began = clock().now();
+        let (began, began_with) = (clock().now(), clock().thread_time());
         let answered = catch_unwind(AssertUnwindSafe(|| running.answer(works)));
         let answering = began.elapsed();
+        self.layout.answered(clock().thread_time().saturating_sub(began_with));
         if let Some(modifications) = answered.unwrap_or_default() {
             self.writer.take(modifications);
         }
