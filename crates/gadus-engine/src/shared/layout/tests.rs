@@ -1,6 +1,7 @@
 //! Threads on processors of this machine, and the order of those of others.
 
 use super::*;
+use gadus_base::clock;
 
 fn described(name: &str) -> Topology {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../gadus-machine/topologies");
@@ -24,12 +25,13 @@ fn each_thread_has_a_core_before_two_share_one() {
 #[test]
 fn a_thread_that_was_moved_runs_there_and_comes_back() {
     let layout = Layout::new(1);
-    let mut pinned = None;
+    let (began, mut pinned) = (clock().now(), None);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             layout.settle(0, 0, Pinning::Off, &mut pinned);
             assert_eq!((pinned, layout.threads()[0].moves), (None, 0));
             while pinned.is_none() {
+                assert!(began.elapsed() < Duration::from_secs(60), "it was never moved");
                 layout.settle(0, 0, Pinning::On, &mut pinned);
                 std::thread::yield_now();
             }
