@@ -14,10 +14,12 @@
 //! - Cleaning up may be interrupted at any point, also by the death of the cleaner: whoever takes
 //!   over does all of it again, so every step of it must bear that.
 //! - A cleaner is named by its generation, too: another that has its slot meanwhile does not do its work.
-//! - Until when an instance is busy is a hint, in milliseconds of the wall clock without its upper bits: it
-//!   ends by itself, also when the instance dies.
 //! - Program and time are for messages only; process ids say which threads are over, and never that an
 //!   instance is dead.
+
+mod busy;
+
+pub use busy::{Busy, BusyOthers};
 
 use crate::error::{MemoryError, MemoryErrorKind};
 use crate::latch::{Liveness, Owner};
@@ -25,30 +27,11 @@ use crate::memory::{Memory, Offset, wake};
 use crate::shared_struct;
 use crate::steps;
 use crate::threads::Process;
+use busy::short;
 use gadus_base::clock;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
-
-/// What instances use much of, and divide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(usize)]
-pub enum Busy {
-    /// Processors.
-    Scanning = 0,
-    /// Memory.
-    Gathering = 1,
-}
-
-/// Instances that use much of something, beside one of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct BusyOthers {
-    /// All of them.
-    pub count: usize,
-    /// Those whose slots come before the one's.
-    pub before: usize,
-}
 
 /// The most instances that share one database at a time.
 pub const INSTANCES_MAX: u32 = 1024;
@@ -228,30 +211,6 @@ impl Instances {
         reaped
     }
 
-    /// Says that this instance uses much of something, from now on for about so long.
-    pub fn busy_for(&self, with: Busy, time: Duration) {
-        let until = clock().wall_time().0 + time;
-        let record = &self.slots()[self.me.slot as usize];
-        record.busy_until[with as usize].store(short(until), Ordering::Relaxed);
-    }
-
-    /// The other instances that have said so, just now.
-    #[must_use]
-    pub fn busy_others(&self, with: Busy) -> BusyOthers {
-        let now = short(clock().wall_time().0);
-        let mut others = BusyOthers::default();
-        for (slot, record) in (0..INSTANCES_MAX).zip(self.slots()) {
-            let until = record.busy_until[with as usize].load(Ordering::Relaxed);
-            let is_busy = until.wrapping_sub(now).cast_signed() > 0
-                && status(record.state.load(Ordering::Relaxed)) == LIVE;
-            if is_busy && slot != self.me.slot {
-                others.count += 1;
-                others.before += usize::from(slot < self.me.slot);
-            }
-        }
-        others
-    }
-
     /// What the instance's watcher sleeps on.
     #[must_use]
     pub fn doorbell(&self) -> &AtomicU32 {
@@ -347,9 +306,7 @@ impl Slot {
         self.started.store(process.started, Ordering::Relaxed);
         let now = clock().wall_time().0;
         self.since_seconds.store(now.as_secs(), Ordering::Relaxed);
-        for until in &self.busy_until {
-            until.store(short(now), Ordering::Relaxed);
-        }
+        self.busy_until.iter().for_each(|until| until.store(short(now), Ordering::Relaxed));
     }
 
     fn process(&self) -> Process {
@@ -375,12 +332,6 @@ impl Slot {
             since_seconds: self.since_seconds.load(Ordering::Relaxed),
         }
     }
-}
-
-/// The lower bits of milliseconds.
-#[allow(clippy::cast_possible_truncation)] // wanted
-fn short(time: Duration) -> u32 {
-    time.as_millis() as u32
 }
 
 fn word(status: u64, generation: u32, cleaner: Option<Owner>) -> u64 {

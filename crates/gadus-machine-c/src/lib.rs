@@ -8,9 +8,7 @@ mod error;
 
 use error::{Result, last, made, number};
 use gadus_base::ByteCount;
-use gadus_machine::{
-    Bound, CacheSharing, Request, State, Topology, cache_size, partitions, place,
-};
+use gadus_machine::{Bound, CacheSharing, Request, State, Topology, cache_size, partitions, place};
 use std::error::Error;
 use std::ffi::{CStr, c_char, c_int};
 use std::time::Duration;
@@ -50,8 +48,7 @@ pub unsafe extern "C" fn gadus_machine_from_file(path: *const c_char) -> *mut Ma
         }
         // SAFETY: the caller gives a string.
         let path = unsafe { CStr::from_ptr(path) }.to_string_lossy();
-        let xml = std::fs::read_to_string(&*path)
-            .map_err(|error| format!("{path}: {error}"))?;
+        let xml = std::fs::read_to_string(&*path).map_err(|error| format!("{path}: {error}"))?;
         Ok(Machine::of(Topology::from_xml(&xml, &path)?, false))
     })
 }
@@ -114,9 +111,8 @@ pub unsafe extern "C" fn gadus_machine_take(machine: *mut Machine, node: u32, by
     let machine = unsafe { machine.as_mut() };
     done(|| {
         let machine = machine.ok_or_else(no_machine)?;
-        let place = machine.topology.node_place(node).ok_or_else(|| {
-            format!("there is no memory node {node}")
-        })?;
+        let unknown = || format!("there is no memory node {node}");
+        let place = machine.topology.node_place(node).ok_or_else(unknown)?;
         Ok(machine.state.take(place, ByteCount(bytes))?)
     })
 }

@@ -179,7 +179,8 @@ impl Clock {
 
     /// The threads of the next pass: the processor that each is to stay on, and the memory node near it.
     pub(crate) fn places(&self) -> Vec<(Option<u32>, Option<u32>)> {
-        self.layout.places(self.cores.share().max(1), self.limits.pinning())
+        let threads = self.cores.share().max(1);
+        self.layout.places(threads, self.cores.first(), self.limits.pinning())
     }
 
     pub(crate) fn threads(&self) -> Vec<ScanThread> {

@@ -58,6 +58,13 @@ impl Cores {
         self.look(true)
     }
 
+    /// How many threads others have before those of this process, as of the last look, and whosever turn it
+    /// is.
+    pub(super) fn first(&self) -> usize {
+        let BusyOthers { count, before } = self.seen.lock().others;
+        before * self.threads_max / (count + 1)
+    }
+
     fn look(&self, scans: bool) -> usize {
         let now = clock().now();
         let is_over = |last: Option<Instant>| last.is_none_or(|last| now.since(last) >= LOOK);

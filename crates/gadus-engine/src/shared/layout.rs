@@ -3,6 +3,8 @@
 //! - Where threads are pinned, the first has the processor that others leave most of, and so on; each has
 //!   a core to itself as long as there are cores. What others take is looked at while there are scans, and
 //!   threads move before they join their next pass.
+//! - Of processors that others leave alike, processes that scan one file begin at different ones: else all
+//!   would have the first, see each other there, and move together.
 //! - Which processors there are is asked in the background, once; until it is known nobody is pinned.
 
 use super::limits::Pinning;
@@ -43,6 +45,8 @@ struct State {
     own: BTreeMap<u32, Duration>,
     /// The processors, those first that others leave most of.
     order: Vec<u32>,
+    /// The place at which those begin that others leave alike.
+    first: usize,
     threads: Vec<ScanThread>,
 }
 
@@ -67,18 +71,26 @@ impl Layout {
             others: Others::new(LOOK),
             own: BTreeMap::new(),
             order: Vec::new(),
+            first: 0,
             threads: vec![ScanThread::default(); threads],
         };
         Self { machine: Arc::default(), is_asked: AtomicBool::new(false), state: Mutex::new(state) }
     }
 
-    /// Moves the calling thread to its processor, unless it is there.
-    pub(super) fn settle(&self, number: usize, pinning: Pinning, pinned: &mut Option<u32>) {
+    /// Moves the calling thread to its processor, unless it is there. `first` is how many threads others
+    /// have before this process's.
+    pub(super) fn settle(
+        &self,
+        number: usize,
+        first: usize,
+        pinning: Pinning,
+        pinned: &mut Option<u32>,
+    ) {
         if pinning == Pinning::Off && pinned.is_none() {
             return;
         }
         let Some(machine) = self.machine() else { return };
-        let wanted = self.cpu_of(number, pinning, machine);
+        let wanted = self.cpu_of(number, first, pinning, machine);
         if wanted == *pinned {
             return;
         }
@@ -105,15 +117,21 @@ impl Layout {
         }
     }
 
+    /// The calling thread has had so much of its processor for answers, which is no load of others.
+    pub(super) fn answered(&self, processor_time: Duration) {
+        *self.state.lock().own.entry(this_cpu()).or_default() += processor_time;
+    }
+
     /// The processors that so many threads are to stay on, and the memory nodes near them.
     pub(super) fn places(
         &self,
         threads: usize,
+        first: usize,
         pinning: Pinning,
     ) -> Vec<(Option<u32>, Option<u32>)> {
         let place = |number: usize| {
             let machine = self.machine()?;
-            let cpu = self.cpu_of(number, pinning, machine)?;
+            let cpu = self.cpu_of(number, first, pinning, machine)?;
             Some((Some(cpu), machine.nodes.get(&cpu).copied()))
         };
         (0..threads).map(|number| place(number).unwrap_or_default()).collect()
@@ -124,7 +142,13 @@ impl Layout {
         self.state.lock().threads.clone()
     }
 
-    fn cpu_of(&self, number: usize, pinning: Pinning, machine: &Machine) -> Option<u32> {
+    fn cpu_of(
+        &self,
+        number: usize,
+        first: usize,
+        pinning: Pinning,
+        machine: &Machine,
+    ) -> Option<u32> {
         let is_pinned = match pinning {
             Pinning::Off => false,
             Pinning::On => true,
@@ -134,7 +158,7 @@ impl Layout {
             return None;
         }
         let mut state = self.state.lock();
-        state.look(&machine.cpus);
+        state.look(&machine.cpus, first);
         let count = state.order.len().max(1);
         state.order.get(number % count).copied()
     }
@@ -185,11 +209,13 @@ impl Machine {
 
 impl State {
     /// Puts the processors in order, where others have come or gone.
-    fn look(&mut self, cpus: &[u32]) {
+    fn look(&mut self, cpus: &[u32], first: usize) {
         // What cannot be read has changed nothing.
         let is_changed = self.others.look(&mut self.own).unwrap_or(false);
-        if is_changed || self.order.is_empty() {
+        if is_changed || first != self.first || self.order.is_empty() {
+            self.first = first;
             self.order = cpus.to_vec();
+            self.order.rotate_left(first % cpus.len().max(1));
             let left = |cpu: &u32| self.others.left(*cpu);
             self.order.sort_by(|one, other| left(other).total_cmp(&left(one)));
         }

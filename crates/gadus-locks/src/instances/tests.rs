@@ -3,6 +3,7 @@
 use super::*;
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Slots whose users live.
 #[derive(Debug, Default)]

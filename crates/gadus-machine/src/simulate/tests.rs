@@ -12,7 +12,7 @@ const GB: ByteCount = ByteCount(1_000_000_000);
 
 fn machine(name: &str) -> Topology {
     let path = format!("{}/topologies/{name}", env!("CARGO_MANIFEST_DIR"));
-    Topology::from_xml(&std::fs::read_to_string(&path).unwrap(), name).unwrap()
+    Topology::from_xml(&std::fs::read_to_string(path).unwrap(), name).unwrap()
 }
 
 fn at(core: usize, node: usize) -> Place {

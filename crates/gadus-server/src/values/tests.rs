@@ -218,6 +218,8 @@ fn vectors_of_the_catalog_are_no_lists() {
     let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(lists)]).expect("a batch");
     let oid = fields(&schema, &[], &[]).expect("fields")[0].oid;
     assert_eq!(oid, 22);
+    let cast = schema.field(0).clone().with_data_type(DataType::new_list(DataType::Int16, true));
+    assert_eq!(fields(&Schema::new(vec![cast]), &[], &[]).expect("fields")[0].oid, 1005);
     let sent = |format, row| {
         let rows = Rows::new(&batch, std::iter::once((oid, format))).expect("writers");
         let mut body = BytesMut::new();

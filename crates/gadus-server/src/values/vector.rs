@@ -4,7 +4,7 @@
 use super::{Type, Writer, known, put_behind_length};
 use crate::error::Failure;
 use arrow::array::{Array, AsArray};
-use arrow::datatypes::{Field, Int64Type};
+use arrow::datatypes::{DataType, Field, Int64Type};
 use bytes::{BufMut, BytesMut};
 use gadus::POSTGRES_TYPE;
 use std::fmt::Write;
@@ -16,6 +16,10 @@ const VECTORS: &[(u32, &str, Type)] =
 /// The number of the type of a column that holds vectors.
 pub(super) fn vector_oid(column: &Field) -> Option<u32> {
     let name = column.metadata().get(POSTGRES_TYPE)?;
+    // A cast keeps the name, whatever it makes of the values.
+    if !matches!(column.data_type(), DataType::List(of) if *of.data_type() == DataType::Int64) {
+        return None;
+    }
     VECTORS.iter().find(|(_, known, _)| known == name).map(|(oid, ..)| *oid)
 }
 

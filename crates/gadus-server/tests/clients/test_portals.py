@@ -39,6 +39,21 @@ def test_portals_in_parts(open_server: Server):
     assert code(wire.until("Z")[0]) == "34000"
 
 
+def test_portals_that_have_ended_have_columns(open_server: Server):
+    """Describing one tells those that it had, and nothing else of its statement."""
+    wire = Wire(open_server.port).startup()
+    wire.query("BEGIN")
+    wire.send("P", parse("SELECT 1 AS one"))
+    for portal in (b"cursor", b"other"):
+        wire.send("B", portal + b"\0\0\0\0\0\0\0\0")
+        wire.send("E", portal + b"\0" + struct.pack("!i", 0))
+        wire.send("D", b"P" + portal + b"\0")
+    wire.send("S")
+    messages = wire.until("Z")
+    assert "".join(kind for kind, _ in messages) == "1" + "2DCT" * 2 + "Z"
+    assert all(b"one\0" in body for kind, body in messages if kind == "T")
+
+
 def fetched(wire: Wire, portal: bytes, count: int) -> list[tuple[str, bytes]]:
     """What Execute of a portal gives."""
     wire.send("E", portal + b"\0" + struct.pack("!i", count))

@@ -148,10 +148,15 @@ pub(super) fn title(oid: i64, modifier: Option<i64>) -> String {
 pub(super) fn rows() -> Rows {
     let mut rows = Vec::new();
     for known in TYPES {
-        rows.push(row(known.oid, known.name, known.size, "b", known.category, 0, known.array));
-        if known.array > 0 && known.name != "unknown" {
-            let name = format!("_{}", known.name);
-            rows.push(row(known.array, &name, -1, "b", "A", known.oid, 0));
+        let Type { oid, name, size, category, array, .. } = *known;
+        let element = match name {
+            "int2vector" => 21,
+            "oidvector" => 26,
+            _ => 0,
+        };
+        rows.push(row(oid, name, size, "b", category, element, array));
+        if array > 0 && name != "unknown" {
+            rows.push(row(array, &format!("_{name}"), -1, "b", "A", oid, 0));
         }
     }
     rows

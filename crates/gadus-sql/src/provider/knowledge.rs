@@ -8,12 +8,14 @@ use arrow::array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use datafusion::error::DataFusionError;
 use gadus_base::date_and_time;
 use gadus_engine::{Error, ErrorKind};
-use gadus_machine::{Decided, Decision, Decisions, Fact, FactValue, Facts};
+use gadus_machine::{Decided, Decision, Decisions, Fact, FactValue, Facts, MachineError};
 use std::sync::Arc;
 
 /// What the machine tells now, each with its value as text, and as a number where it is one.
 pub(super) fn facts() -> Result<RecordBatch, DataFusionError> {
-    let unknown = |error| to_datafusion(Error::new(ErrorKind::Unsupported, format!("{error}")));
+    let unknown = |error: MachineError| {
+        to_datafusion(Error::new(ErrorKind::Unsupported, error.to_string()))
+    };
     let facts = Facts::discover().map_err(unknown)?;
     let text = |of: fn(&Fact) -> Option<String>| texts(facts.iter().map(of));
     let number = |of: fn(&Fact) -> Option<f64>| -> ArrayRef {

@@ -1,5 +1,6 @@
 //! The threads of shared scans: what each is to do, where it runs, and what it gets there.
 
+use crate::session::is_hidden;
 use arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use datafusion::error::DataFusionError;
 use gadus_engine::{PlacedThread, ScanThread};
@@ -29,11 +30,12 @@ pub(super) fn threads(threads: &[ScanThread]) -> Result<RecordBatch, DataFusionE
 
 /// The threads that the next scan of each table has, and the segments that they may take.
 pub(super) fn placement(placed: &[PlacedThread]) -> Result<RecordBatch, DataFusionError> {
+    let placed = placed.iter().filter(|one| !is_hidden(&one.table)).collect::<Vec<_>>();
     let counts = |of: fn(&PlacedThread) -> u64| -> ArrayRef {
         Arc::new(placed.iter().map(|one| Some(of(one))).collect::<UInt64Array>())
     };
     let numbers = |of: fn(&PlacedThread) -> Option<u32>| -> ArrayRef {
-        Arc::new(placed.iter().map(of).collect::<UInt32Array>())
+        Arc::new(placed.iter().map(|one| of(one)).collect::<UInt32Array>())
     };
     let tables = placed.iter().map(|one| Some(one.table.as_str()));
     let dealt = placed.iter().map(|one| match one.is_alone {

@@ -27,7 +27,9 @@ use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
-use datafusion::sql::sqlparser::ast::{ObjectName, Statement, visit_relations};
+use datafusion::sql::sqlparser::ast::{
+    DescribeAlias, HiveDescribeFormat, ObjectName, Statement, visit_relations,
+};
 use gadus_base::Account;
 use gadus_engine::{Engine, Result, Snapshot};
 use gadus_machine::batch_rows;
@@ -304,18 +306,33 @@ fn refuse_locks(statement: &Statement) -> Result<()> {
     }
 }
 
+/// The table whose placement is asked for; none where a statement does something else.
+pub(super) fn placed_table(statement: &Statement) -> Option<&ObjectName> {
+    match statement {
+        Statement::ExplainTable {
+            describe_alias: DescribeAlias::Explain,
+            hive_format: Some(HiveDescribeFormat::Formatted),
+            table_name,
+            ..
+        } => Some(table_name),
+        _ => None,
+    }
+}
+
 /// SHOW TABLES, DESCRIBE and EXPLAIN PLACEMENT as queries.
 pub(super) fn describe(statement: &Statement) -> Result<Option<Statement>> {
-    let text = match statement {
-        Statement::ShowTables { .. } => "SELECT table_name AS name FROM information_schema.tables \
-             WHERE table_schema = 'main' ORDER BY table_name"
-            .to_owned(),
-        Statement::ExplainTable { table_name: name, hive_format: Some(_), .. } => format!(
+    let text = match (statement, placed_table(statement)) {
+        (_, Some(table)) => format!(
             "SELECT thread, processor, memory_node, first_segment, segments, rows, dealt \
              FROM gadus.placement WHERE table_name = '{}' ORDER BY thread",
-            table_name(name)?.replace('\'', "''")
+            table_name(table)?.replace('\'', "''")
         ),
-        Statement::ExplainTable { table_name, .. } => {
+        (Statement::ShowTables { .. }, None) => {
+            "SELECT table_name AS name FROM information_schema.tables \
+             WHERE table_schema = 'main' ORDER BY table_name"
+                .to_owned()
+        }
+        (Statement::ExplainTable { table_name, .. }, None) => {
             let name = table_name.0.last().map(ToString::to_string).unwrap_or_default();
             format!(
                 "SELECT column_name, data_type, is_nullable FROM information_schema.columns \

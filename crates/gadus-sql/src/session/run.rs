@@ -5,6 +5,7 @@ use super::cancel::Flag;
 use super::for_update::refuse_nested_locks;
 use super::modify::target;
 use super::parse::parse;
+use super::query::placed_table;
 use super::transact::transact;
 use super::{Outcome, Prepared, Session, State};
 use crate::compiled::{Compiled, Writes};
@@ -286,10 +287,6 @@ impl Session {
                 }
                 self.query(state, statement, parameters).await
             }
-            Statement::ExplainTable { table_name, hive_format: Some(_), .. } => {
-                self.refuse_unknown(state, Some(table_name))?;
-                self.query(state, statement, parameters).await
-            }
             Statement::Explain { .. }
             | Statement::ExplainTable { .. }
             | Statement::ShowTables { .. }
@@ -331,6 +328,11 @@ impl Session {
             Statement::Analyze(Analyze { table_name, .. }) => {
                 self.refuse_unknown(state, table_name.as_ref())?;
                 Ok(Outcome::Done("ANALYZE"))
+            }
+            // Then it is a query.
+            Statement::ExplainTable { .. } => {
+                self.refuse_unknown(state, placed_table(statement))?;
+                return Ok(None);
             }
             // There are no cursors but portals, and no notifications.
             Statement::Close { cursor: CloseCursor::All } => Ok(Outcome::Done("CLOSE CURSOR ALL")),

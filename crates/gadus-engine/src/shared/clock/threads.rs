@@ -34,7 +34,8 @@ impl Clock {
             if let Some((running, part)) = open {
                 running.progress.lock().workers += 1;
                 drop(state);
-                self.layout.settle(number, self.limits.pinning(), &mut pinned);
+                let (first, pinning) = (self.cores.first(), self.limits.pinning());
+                self.layout.settle(number, first, pinning, &mut pinned);
                 self.work(&running, part);
                 state = self.state.lock();
             } else if let Some((table, batch)) = state.begin(&self.limits, self.writer.is_busy()) {
@@ -114,9 +115,10 @@ impl Clock {
             self.end(&mut state, running, took);
         }
         drop(state);
-        let began = clock().now();
+        let (began, began_with) = (clock().now(), clock().thread_time());
         let answered = catch_unwind(AssertUnwindSafe(|| running.answer(works)));
         let answering = began.elapsed();
+        self.layout.answered(clock().thread_time().saturating_sub(began_with));
         if let Some(modifications) = answered.unwrap_or_default() {
             self.writer.take(modifications);
         }

@@ -100,7 +100,7 @@ pub(in super::super) fn run(command: &Noise) -> Result<(), Failure> {
     let connection = database.connect();
     connection.execute(&create_table(true), &[])?;
     connection.execute(&insert(&parquet), &[])?;
-    let bytes = std::fs::metadata(&file)?.len();
+    let bytes = std::fs::metadata(file)?.len();
     writeln!(io::stderr(), "data: {} rows, {} MB in the file", command.rows, bytes / 1_000_000)?;
     let count = u32::try_from(threads()).unwrap_or(1);
     let clients = clients(&database, count, "auto", QUERIES_PER_UPDATE)?;
