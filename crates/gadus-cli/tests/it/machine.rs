@@ -162,6 +162,7 @@ fn choices_are_explained() {
         (text("question"), text("choice"))
     });
     let expected = [
+        ("cache", "2 GiB"),
         ("cache sizes", "L1 64.0 KiB, L2 512.0 KiB, L3 6.0 MiB"),
         ("memory limit", "8 GiB"),
         ("partitions", "16"),
@@ -172,6 +173,9 @@ fn choices_are_explained() {
     assert_eq!(explained(&["partitions", "--bytes", "1MiB"])[0]["choice"], "2");
     let here = folder.printed(&["machine", "explain"]);
     assert!(here.contains("scan threads: ") && here.contains(" s ago)"), "{here}");
+    assert!(here.contains("\nwait: "), "{here}");
+    let error = folder.refused(&["machine", "explain", "wait", "--topology", &file]);
+    assert!(error.contains("is measured"), "{error}");
     let error = folder.refused(&["machine", "explain", "scan-thread"]);
     assert!(error.contains("did you mean scan-threads?") && error.contains("memory-limit"));
 }

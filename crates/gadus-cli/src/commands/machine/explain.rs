@@ -52,6 +52,10 @@ pub(super) fn explain(command: &Explain) -> Result<(), Failure> {
         None => QUESTIONS.to_vec(),
         Some(question) => vec![known(question)?],
     };
+    if asked == ["wait"] && !command.which.is_here() {
+        let message = "how long waking takes is measured, which needs the machine: leave --topology out";
+        return Err(Failure::message(message));
+    }
     let decisions = asked.into_iter().map(|question| command.decide(question));
     let decisions = decisions.collect::<Result<Vec<_>, _>>()?;
     // A machine that tells of no cache has chosen none.
