@@ -54,6 +54,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Copy a database while others use it
+    Backup(commands::backup::Backup),
     /// Measure Gadus beside other databases
     Bench(commands::bench::Bench),
     /// Create a table of airline bookings in a database
@@ -86,6 +88,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
         None => shell::run(cli.shell),
+        Some(Command::Backup(command)) => commands::backup::run(&command),
         Some(Command::Bench(command)) => commands::bench::run(&command),
         Some(Command::BenchWorker(command)) => commands::bench::work(&command),
         Some(Command::Bookings(command)) => commands::bookings::run(&command),

@@ -44,7 +44,7 @@ mod vector;
 mod version;
 
 pub use engine::{
-    Autocommit, CacheScope, Engine, Gatherers, NamedLock, Options, PlacedThread, Problem,
+    Autocommit, BackedUp, CacheScope, Engine, Gatherers, NamedLock, Options, PlacedThread, Problem,
     RowChange, SessionView, Statistics, Verification, VerifiedTable,
 };
 pub use error::{Error, ErrorKind, Reason, Result};

@@ -45,7 +45,7 @@ pub use connection::{CancelHandle, Connection, Outcome};
 pub use database::Database;
 pub use gadus_base::ByteCount;
 pub use gadus_engine::{
-    CacheScope, Durability, Error, ErrorKind, Isolation, LockStatistics, Reason, Result, Stage,
+    BackedUp, CacheScope, Durability, Error, ErrorKind, Isolation, LockStatistics, Reason, Result, Stage,
     Statistics, Takeovers,
 };
 pub use gadus_sql::{

@@ -1,5 +1,6 @@
 //! The subcommands, one file or folder each, and what several of them share.
 
+pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod bookings;
 pub(crate) mod check;

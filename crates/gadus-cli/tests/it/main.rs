@@ -6,6 +6,7 @@
     reason = "a test may fail at any line; the lint sees only test functions"
 )]
 
+mod backup;
 mod bench;
 mod check;
 mod demo;

@@ -5,6 +5,7 @@
 //!   the commit lock, appended to the log, applied, and acknowledged when it is visible.
 
 mod asking;
+mod backup;
 mod cache_size;
 mod checkpoint;
 mod compaction;
@@ -23,6 +24,7 @@ mod test_tables;
 mod verify;
 mod watch;
 
+pub use backup::BackedUp;
 pub use gatherers::Gatherers;
 pub(crate) use open_transactions::{Entered, OpenTransactions};
 pub use options::{CacheScope, Options, Statistics};

@@ -7,6 +7,7 @@
 
 mod anomalies;
 mod asynchronous;
+mod backup;
 mod catalog;
 mod checks;
 mod clients;

@@ -1,6 +1,7 @@
 //! Plans that hold much together, beside readers that are away and questions that are small, and what they write
 //! out.
 
+use crate::files::Folder;
 use gadus::{Connection, Database, ErrorKind, Options, Result, Row};
 
 /// Each holds megabytes: a table of groups, the side of a join, rows to be sorted.
@@ -144,11 +145,11 @@ fn spilled(connection: &Connection) -> Result<Vec<String>> {
 
 #[test]
 fn what_plans_hold_beyond_the_limit_is_written_out_and_read_again() -> Result<()> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let database = Database::open(folder.path().join("x.gadus"), Options::new().threads(THREADS))?;
+    let folder = Folder::new();
+    let database = Database::open(folder.path("x.gadus"), Options::new().threads(THREADS))?;
     fill(&database)?;
     let names = || {
-        let files = folder.path().read_dir().expect("the folder");
+        let files = folder.path("").read_dir().expect("the folder");
         files.map(|file| file.expect("a file").file_name()).collect::<std::collections::BTreeSet<_>>()
     };
     let (connection, before) = (database.connect(), names());
@@ -171,7 +172,7 @@ fn what_plans_hold_beyond_the_limit_is_written_out_and_read_again() -> Result<()
 
 #[test]
 fn where_nothing_can_be_written_out_the_folder_is_named() -> Result<()> {
-    let gone = tempfile::tempdir().expect("a folder").path().join("gone");
+    let gone = Folder::new().path("gone");
     let database = Database::open_in_memory(Options::new().threads(THREADS).spill_folder(&gone))?;
     fill(&database)?;
     let connection = database.connect();
