@@ -7,10 +7,12 @@
 //!   nothing up, so nobody waits for it. Hence those that gather always go on by themselves.
 //! - A plan that holds little never waits: small answers are not behind large ones.
 //! - The first, beyond the limit, write out what sorts and aggregates hold, as soon as it is much ([`spill`]).
-//!   What joins and windows hold cannot be written out: it is no bound on these.
+//!   Joins of what is known to be much sort it ([`joins`]). What other joins, and windows, hold cannot be written
+//!   out: it is no bound on these.
 //! - Processes that gather much for one database divide the limit ([`share`]).
 
 mod gather;
+mod joins;
 mod limit;
 mod plan;
 mod pool;
@@ -20,6 +22,7 @@ mod spill;
 mod tests;
 
 pub(crate) use gather::GatherInTurn;
+pub(crate) use joins::JoinsWithinMemory;
 pub(crate) use limit::decided_limit;
 pub(crate) use plan::awaited;
 pub(crate) use pool::{PlanPool, task_of};
@@ -122,6 +125,11 @@ impl Memory {
         ByteCount(self.0.share.of(self.limit().0, gathers))
     }
 
+    /// Of that, what a plan may hold in any case: half of it is for those that may gather on.
+    fn plan_part(&self) -> u64 {
+        self.part(false).0 / (2 * self.0.abreast as u64)
+    }
+
     /// Whether all plans hold more than is this process's part.
     fn is_over(&self, gathers: bool) -> bool {
         self.0.held.load(Ordering::SeqCst) > self.part(gathers).0
@@ -133,7 +141,7 @@ impl Memory {
         if held < SPILL_BYTES_MIN || !self.is_over(true) {
             return false;
         }
-        let most = self.part(true).0 / (2 * self.0.abreast as u64);
+        let most = self.plan_part();
         let arranges = more <= held / ARRANGING_DIVISOR;
         of_plan > most + if arranges { most / 4 } else { 0 }
     }

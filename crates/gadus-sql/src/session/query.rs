@@ -11,7 +11,7 @@ use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, WrittenBytes, che
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::lists::{self, quantified_functions};
-use crate::memory::{GatherInTurn, Memory, run, task_of};
+use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, run, task_of};
 use crate::pace::PaceJoins;
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
@@ -23,6 +23,8 @@ use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{SessionState as PlannerState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{Analyzer, AnalyzerRule};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -46,13 +48,14 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
     // 1.10 is an exact decimal in SQL, not the double nearest to it.
     config.options_mut().sql_parser.parse_float_as_decimal = true;
     let disk_manager = memory.spill().disk_manager();
-    let memory_pool = Arc::new(memory);
+    let memory_pool = Arc::new(memory.clone());
     let runtime = RuntimeEnv { memory_pool, disk_manager, ..RuntimeEnv::default() };
     let mut builder = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(Arc::new(runtime))
         .with_default_features()
         .with_analyzer_rules(analyzer_rules())
+        .with_physical_optimizer_rules(physical_rules(memory))
         .with_physical_optimizer_rule(Arc::new(PaceJoins))
         .with_physical_optimizer_rule(Arc::new(GatherInTurn));
     builder.aggregate_functions().get_or_insert_default().push(checked_sum());
@@ -60,6 +63,14 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
     functions.extend(place_functions());
     functions.extend(quantified_functions());
     builder.build()
+}
+
+/// What DataFusion does, and the choice of joins by memory, before inputs are sorted for them.
+fn physical_rules(memory: Memory) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+    let mut rules = PhysicalOptimizer::new().rules;
+    let selection = rules.iter().position(|rule| rule.name() == "join_selection");
+    rules.insert(selection.map_or(0, |place| place + 1), Arc::new(JoinsWithinMemory(memory)));
+    rules
 }
 
 /// What DataFusion does, and our own rules before and behind type coercion.
