@@ -19,7 +19,8 @@ pub fn pin_this_thread(cpus: &CpuSet) -> Result<u32, MachineError> {
             set.set(cpu);
         }
     }
-    sched_setaffinity(None, &set).map_err(|error| refused(ErrorKind::Request, error.to_string()))?;
+    sched_setaffinity(None, &set)
+        .map_err(|error| refused(ErrorKind::Request, error.to_string()))?;
     // The system has moved it before it says that it is done.
     let cpu = this_cpu();
     match cpus.contains(cpu) {

@@ -85,7 +85,8 @@ fn statements_succeed_with_little_memory_and_decisions_say_why() {
     };
     let sorted = "SELECT sum(place * (id % 1000)) FROM \
                   (SELECT id, row_number() OVER (ORDER BY label DESC) AS place FROM t)";
-    let grouped = "SELECT count(*), max(n) FROM (SELECT label, count(*) AS n FROM t GROUP BY label)";
+    let grouped =
+        "SELECT count(*), max(n) FROM (SELECT label, count(*) AS n FROM t GROUP BY label)";
     for text in [sorted, grouped] {
         assert_eq!(answers(text, true), answers(text, false), "{text}");
     }

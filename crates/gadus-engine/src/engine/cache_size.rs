@@ -105,7 +105,8 @@ impl State {
     fn given_way(&self, room: &Room) -> Decision {
         let (size, most) = (self.elastic.size(), self.elastic.most());
         let unknown = || "an unknown part".to_owned();
-        let shown = |bytes: Option<ByteCount>| bytes.map_or_else(unknown, |bytes| bytes.to_string());
+        let shown =
+            |bytes: Option<ByteCount>| bytes.map_or_else(unknown, |bytes| bytes.to_string());
         let waits = room.pressure.unwrap_or(0.0) * 100.0;
         let (left, given) = (shown(room.left), shown(room.given));
         let short = format!(

@@ -141,9 +141,7 @@ impl Pass {
             }
             let began = clock().now();
             for &question in &self.index.lone {
-                self.add(work, question, |found| {
-                    self.evaluate(question, segment, place, found)
-                });
+                self.add(work, question, |found| self.evaluate(question, segment, place, found));
             }
             work.done.lone_time += began.elapsed();
         }

@@ -33,5 +33,8 @@ fn a_c_program_asks_the_papers_questions() {
     let ran = Command::new(program).arg(topologies.join("shanghai.xml")).output().unwrap();
     let said = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
-    assert_eq!(said, "16 partitions\n15 beside a busy core\n4 on each node\nall is as it should be\n");
+    assert_eq!(
+        said,
+        "16 partitions\n15 beside a busy core\n4 on each node\nall is as it should be\n"
+    );
 }

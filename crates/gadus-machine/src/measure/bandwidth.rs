@@ -65,7 +65,8 @@ fn read(cpus: &[u32], bytes: ByteCount, time: Duration) -> Result<f64, MachineEr
             })
         };
         let threads = cpus.iter().map(|cpu| read_on(*cpu)).collect::<Vec<_>>();
-        let broken = || MachineError::new(ErrorKind::Unknown, "a thread that read memory broke off");
+        let broken =
+            || MachineError::new(ErrorKind::Unknown, "a thread that read memory broke off");
         let rates = threads.into_iter().map(|thread| thread.join().map_err(|_| broken())?);
         rates.collect::<Result<Vec<f64>, MachineError>>()
     })?;

@@ -51,7 +51,8 @@ impl MemoryWatch {
         let least = groups.chain(self.of_machine()).min_by_key(|(_, left)| *left);
         let v2 = self.folders.iter().find(|(_, is_v2)| *is_v2);
         let of_group = v2.and_then(|(own, _)| pressure_of(&own.join("memory.pressure")).ok());
-        let pressure = of_group.or_else(|| pressure_of(&self.root.join("proc/pressure/memory")).ok());
+        let pressure =
+            of_group.or_else(|| pressure_of(&self.root.join("proc/pressure/memory")).ok());
         Room {
             given: least.map(|(given, _)| given),
             left: least.map(|(_, left)| left),
@@ -82,9 +83,15 @@ fn of_group_v1(folder: &Path) -> Option<(ByteCount, ByteCount)> {
     left_of(limit, number(folder, "memory.usage_in_bytes")?, folder, files)
 }
 
-fn left_of(limit: u64, used: u64, folder: &Path, files: [&str; 2]) -> Option<(ByteCount, ByteCount)> {
+fn left_of(
+    limit: u64,
+    used: u64,
+    folder: &Path,
+    files: [&str; 2],
+) -> Option<(ByteCount, ByteCount)> {
     let text = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
-    let of = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.parse::<u64>().ok());
+    let of =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.parse::<u64>().ok());
     let of_files = files.into_iter().filter_map(of).fold(0, u64::saturating_add);
     let left = limit.saturating_sub(used.saturating_sub(of_files));
     Some((ByteCount(limit), ByteCount(left)))

@@ -38,7 +38,8 @@ pub fn decide_chunk_rows(caches: &[Cache], rows_max: usize) -> (usize, Decision)
     let mut known = Facts::default();
     known.note((subject.as_str(), "size"), cache.bytes.0, "bytes", Source::Discovered);
     let in_hand = ByteCount((rows * ROW_BYTES) as u64);
-    let reason = format!("{in_hand} of them are in hand, and the first-level cache has {}", cache.bytes);
+    let reason =
+        format!("{in_hand} of them are in hand, and the first-level cache has {}", cache.bytes);
     let decision = Decision {
         facts: Decision::facts_of(&known, &[(subject.as_str(), "size")]),
         alternatives: alternatives.collect(),

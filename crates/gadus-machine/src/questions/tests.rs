@@ -114,7 +114,8 @@ fn as_many_rows_are_in_hand_as_the_first_cache_of_all_holds() {
         cpus: CpuSet::from_iter([cpu]),
     };
     let of = |data: &[u64]| {
-        let mut caches = vec![cache(0, 1, CacheKind::Instruction, 1), cache(0, 2, CacheKind::Unified, 1)];
+        let mut caches =
+            vec![cache(0, 1, CacheKind::Instruction, 1), cache(0, 2, CacheKind::Unified, 1)];
         caches.extend((0..).zip(data).map(|(cpu, size)| cache(cpu, 1, CacheKind::Data, *size)));
         let (rows, decision) = decide_chunk_rows(&caches, 2_048);
         assert_eq!(decision.choice, rows.to_string());
@@ -136,7 +137,10 @@ fn with_less_memory_fewer_rows_are_passed_on_at_a_time() {
         let limit = ByteCount::mib(limit);
         let (decided, decision) = decide_batch_rows(limit);
         assert_eq!((decided, batch_rows(limit)), (rows, rows), "{limit}");
-        assert_eq!((choices(&decision)[0], decision.choice), (rows.to_string().as_str(), rows.to_string()));
+        assert_eq!(
+            (choices(&decision)[0], decision.choice),
+            (rows.to_string().as_str(), rows.to_string())
+        );
     }
     let (_, decision) = decide_batch_rows(ByteCount::mib(96));
     assert_eq!(choices(&decision), ["512", "256", "1024"]);

@@ -34,7 +34,10 @@ pub fn decide_wait(limits: &Limits, wake: Duration, expected: Duration) -> (Wait
     let reason = match wait {
         Wait::Spin => "it comes before a thread that sleeps would run again".to_owned(),
         Wait::Sleep if is_alone => "whoever is waited for needs the only processor".to_owned(),
-        Wait::Sleep => "a processor that spins for longer than a thread takes to wake does nothing else".to_owned(),
+        Wait::Sleep => {
+            "a processor that spins for longer than a thread takes to wake does nothing else"
+                .to_owned()
+        }
     };
     let decision = Decision {
         inputs: vec![("expected".to_owned(), format!("{} µs", expected.as_micros()))],

@@ -142,9 +142,8 @@ pub fn naive(
     let mut free = state.free.clone();
     let from = machine.cores.first().and_then(|core| core.node);
     let mut near = (0..free.len()).collect::<Vec<_>>();
-    let far = |place: usize| {
-        from.and_then(|from| machine.distance(from, machine.nodes[place].number))
-    };
+    let far =
+        |place: usize| from.and_then(|from| machine.distance(from, machine.nodes[place].number));
     near.sort_by_key(|place| far(*place).unwrap_or(u32::MAX));
     let place_next = |partition: usize| -> Result<Place, MachineError> {
         let core = partition % machine.cores.len();

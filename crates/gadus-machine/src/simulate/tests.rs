@@ -4,10 +4,8 @@ use super::*;
 use crate::placement::{Request, place};
 
 /// A gigabyte a second of a core, two of a thread, four of a node.
-const COST: ScanCost = ScanCost {
-    seconds_per_byte: 1e-9,
-    bandwidth: Bandwidth { thread: 2e9, node: 4e9 },
-};
+const COST: ScanCost =
+    ScanCost { seconds_per_byte: 1e-9, bandwidth: Bandwidth { thread: 2e9, node: 4e9 } };
 const GB: ByteCount = ByteCount(1_000_000_000);
 
 fn machine(name: &str) -> Topology {

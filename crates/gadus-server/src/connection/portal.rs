@@ -76,18 +76,8 @@ impl Portal {
         let (state, names) = (State::Told, statement.postgres_names().into());
         let verb = verb_of(statement);
         let (parsed, time) = Default::default();
-        let mut portal = Self {
-            parsed,
-            values,
-            formats,
-            columns,
-            form,
-            names,
-            state,
-            verb,
-            rows: 0,
-            time,
-        };
+        let mut portal =
+            Self { parsed, values, formats, columns, form, names, state, verb, rows: 0, time };
         portal.take(outcome);
         portal
     }

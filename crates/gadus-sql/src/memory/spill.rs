@@ -102,7 +102,9 @@ impl Spilled {
         let place = self.end.load(Ordering::Relaxed);
         head[..8].copy_from_slice(&checksum(place, bytes).to_le_bytes());
         head[8..].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
-        self.file.write_all_at(piece, place).map_err(|error| refused_io(&self.of.folder, &error))?;
+        self.file
+            .write_all_at(piece, place)
+            .map_err(|error| refused_io(&self.of.folder, &error))?;
         let length = piece.len() as u64;
         self.of.counts.written.fetch_add(length, Ordering::Relaxed);
         self.of.counts.kept.fetch_add(length, Ordering::Relaxed);
@@ -170,7 +172,10 @@ impl Iterator for Pieces {
                 Ok(bytes)
             }
             Err(error) => {
-                let message = format!("reading what was spilled to {}: {error}", self.file.of.folder.display());
+                let message = format!(
+                    "reading what was spilled to {}: {error}",
+                    self.file.of.folder.display()
+                );
                 Err(to_datafusion(Error::new(ErrorKind::Io, message)))
             }
         })

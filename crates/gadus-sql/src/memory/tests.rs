@@ -1,7 +1,7 @@
 //! Whose turn it is to gather.
 
-use super::{Memory, SpillFolder};
 use super::plan::PlanMemory;
+use super::{Memory, SpillFolder};
 use gadus_base::ByteCount;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -13,9 +13,8 @@ use std::sync::Arc;
 
 /// What the machine tells now, each with its value as text, and as a number where it is one.
 pub(super) fn facts() -> Result<RecordBatch, DataFusionError> {
-    let unknown = |error: MachineError| {
-        to_datafusion(Error::new(ErrorKind::Unsupported, error.to_string()))
-    };
+    let unknown =
+        |error: MachineError| to_datafusion(Error::new(ErrorKind::Unsupported, error.to_string()));
     let facts = Facts::discover().map_err(unknown)?;
     let text = |of: fn(&Fact) -> Option<String>| texts(facts.iter().map(of));
     let number = |of: fn(&Fact) -> Option<f64>| -> ArrayRef {

@@ -49,7 +49,10 @@ fn what_is_cached_is_as_much_as_is_told() {
     assert!(all > 200_000, "{all}");
     shell.run("SET gadus.cache = '64KiB'");
     assert!(cached() <= 64 << 10, "{} of {all}", cached());
-    assert_eq!((shell.run(sum), shell.run("SHOW gadus.cache")), (expected.clone(), "64 KiB".into()));
+    assert_eq!(
+        (shell.run(sum), shell.run("SHOW gadus.cache")),
+        (expected.clone(), "64 KiB".into())
+    );
     assert!(cached() <= 64 << 10, "{} of {all}", cached());
     shell.run("RESET gadus.cache");
     assert_eq!((shell.run(sum), shell.run("SHOW gadus.cache")), (expected, usual));

@@ -30,7 +30,10 @@ fn a_copy_is_of_one_moment_while_others_change_the_database() {
                 // Money goes from one to another: the sum is the same in every moment.
                 while !ends.load(Ordering::Relaxed) {
                     round += 1;
-                    let moved = [(1, 10 * (round % 4_000) + 2 * writer), (-1, 10 * (round % 3_000) + 2 * writer + 4)];
+                    let moved = [
+                        (1, 10 * (round % 4_000) + 2 * writer),
+                        (-1, 10 * (round % 3_000) + 2 * writer + 4),
+                    ];
                     for (change, id) in moved {
                         let update = "UPDATE account SET balance = balance + $1 WHERE id = $2";
                         connection.execute(update, &[change.into(), id.into()]).unwrap();

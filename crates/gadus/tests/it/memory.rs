@@ -150,7 +150,9 @@ fn what_plans_hold_beyond_the_limit_is_written_out_and_read_again() -> Result<()
     fill(&database)?;
     let names = || {
         let files = folder.path("").read_dir().expect("the folder");
-        files.map(|file| file.expect("a file").file_name()).collect::<std::collections::BTreeSet<_>>()
+        files
+            .map(|file| file.expect("a file").file_name())
+            .collect::<std::collections::BTreeSet<_>>()
     };
     let (connection, before) = (database.connect(), names());
     for text in SPILLING {

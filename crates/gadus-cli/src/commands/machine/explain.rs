@@ -53,7 +53,8 @@ pub(super) fn explain(command: &Explain) -> Result<(), Failure> {
         Some(question) => vec![known(question)?],
     };
     if asked == ["wait"] && !command.which.is_here() {
-        let message = "how long waking takes is measured, which needs the machine: leave --topology out";
+        let message =
+            "how long waking takes is measured, which needs the machine: leave --topology out";
         return Err(Failure::message(message));
     }
     let decisions = asked.into_iter().map(|question| command.decide(question));

@@ -89,7 +89,9 @@ pub(super) fn simulate(command: &Simulate) -> Result<(), Failure> {
     }
     match command.json {
         true => Ok(()),
-        false => print_rows(["layout", "partitions", "seconds", "GB/s", "GB/s of each node"], &rows),
+        false => {
+            print_rows(["layout", "partitions", "seconds", "GB/s", "GB/s of each node"], &rows)
+        }
     }
 }
 

@@ -24,7 +24,10 @@ fn the_cache_gives_way_where_memory_is_short_and_comes_back() {
     assert_eq!(first.overridden.as_deref(), Some("cache = '1 MiB'"));
     let cache = &engine.inner().cache_size;
     cache.fit(&room(10, 0.3));
-    assert_eq!((engine.cache_size(), engine.cache_most()), (ByteCount::kib(512), ByteCount::mib(1)));
+    assert_eq!(
+        (engine.cache_size(), engine.cache_most()),
+        (ByteCount::kib(512), ByteCount::mib(1))
+    );
     let (short, changes) = decided(&engine);
     assert_eq!((short.choice.as_str(), changes), ("512 KiB", 1));
     let why = "10.0 MiB of 1000.0 MiB are left, and somebody waits for memory 30 % of the time";
@@ -41,7 +44,10 @@ fn its_most_is_what_the_machine_gives_unless_somebody_tells() {
     let (expected, _) = decide_cache(&Limits::of_this_process());
     assert_eq!((engine.cache_most(), engine.options().cache), (expected, expected));
     engine.set_cache_most(Some(ByteCount::kib(64)));
-    assert_eq!((engine.cache_size(), engine.cache_most()), (ByteCount::kib(64), ByteCount::kib(64)));
+    assert_eq!(
+        (engine.cache_size(), engine.cache_most()),
+        (ByteCount::kib(64), ByteCount::kib(64))
+    );
     assert_eq!(decided(&engine).0.overridden.as_deref(), Some("gadus.cache = '64 KiB'"));
     engine.set_cache_most(None);
     assert_eq!((engine.cache_most(), decided(&engine).0.overridden), (expected, None));

@@ -3,8 +3,7 @@
 use super::*;
 use crate::shared::Wanted;
 use crate::{
-    Aggregate, ColumnDefinition, ColumnType, Datum, Engine, Options, TableSchema,
-    array_from_datums,
+    Aggregate, ColumnDefinition, ColumnType, Datum, Engine, Options, TableSchema, array_from_datums,
 };
 use arrow::array::RecordBatch;
 use std::cell::Cell;

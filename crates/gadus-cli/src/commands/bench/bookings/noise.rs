@@ -165,8 +165,7 @@ impl Stage<'_> {
         let (began, before) = (clock().now(), spun(&spinner)?);
         let outstanding = batch + batch / QUERIES_PER_UPDATE;
         let (clients, time) = (&self.clients, self.command.time);
-        let mut measured =
-            measured(&self.database, clients, &self.statements, outstanding, time)?;
+        let mut measured = measured(&self.database, clients, &self.statements, outstanding, time)?;
         let (took, taken) = (began.elapsed(), spun(&spinner)?.saturating_sub(before));
         let all = took.as_secs_f64() * f64::from(u32::try_from(threads()).unwrap_or(1));
         measured.push((LEFT, 1.0 - taken.as_secs_f64() / all));
