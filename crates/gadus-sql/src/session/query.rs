@@ -18,6 +18,7 @@ use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_fun
 use crate::rows::RowStream;
 use crate::value::Value;
 use datafusion::common::ParamValues;
+use datafusion::common::config::ConfigNonZeroUsize;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{SessionState as PlannerState, SessionStateBuilder};
@@ -105,8 +106,8 @@ impl Session {
         lists::respell(statement);
         let files = take_files(statement, &self.shared.planner, &self.files).await?;
         let mut state = self.shared.planner.clone();
-        let rows = batch_rows(self.shared.memory.limit());
-        state.config_mut().options_mut().execution.batch_size = rows;
+        let rows = ConfigNonZeroUsize::try_new(batch_rows(self.shared.memory.limit()));
+        state.config_mut().options_mut().execution.batch_size = rows.map_err(from_datafusion)?;
         if rewrite_for_catalog(&frames, &snapshot, statement) {
             let session = self.locker().ok().map(|locker| locker.id());
             let asking = postgres::Asking { engine: self.engine.clone(), session };

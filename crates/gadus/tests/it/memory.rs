@@ -27,7 +27,8 @@ fn fill(database: &Database) -> Result<()> {
     database.connect().execute_script(
         "CREATE TABLE t (id BIGINT PRIMARY KEY, other BIGINT, label TEXT);
          INSERT INTO t SELECT i, (i * 7919) % 60000, 'label ' || i FROM range(60000) AS r(i);",
-    )
+    )?;
+    Ok(())
 }
 
 fn answers(connection: &Connection) -> Result<Vec<Vec<String>>> {
