@@ -69,7 +69,7 @@ impl Options {
     /// another. What a running statement needs comes on top.
     #[must_use]
     pub fn cache(mut self, limit: ByteCount) -> Self {
-        self.engine.cache = limit;
+        self.engine.cache = Some(limit);
         self
     }
 

@@ -18,7 +18,7 @@ pub(crate) struct Decided {
 
 impl Decided {
     /// Decides what the options leave open, the size of the cache for reasons that are returned.
-    pub(super) fn complete(options: &mut Options) -> (Self, Decision) {
+    pub(super) fn complete(options: &mut Options) -> (Self, ByteCount, Decision) {
         let limits = Limits::of_this_process();
         let (threads, decision) = decide_scan_threads(&limits);
         let decision = match options.threads {
@@ -30,13 +30,12 @@ impl Decided {
         };
         let mut decisions = Decisions::default();
         decisions.record(decision);
-        let told = Some(options.cache).filter(|cache| cache.0 > 0);
-        let told = told.map(|told| (told, format!("cache = '{}'", told.exact())));
+        let told = options.cache.map(|told| (told, format!("cache = '{}'", told.exact())));
         let (cache, decision) = decided_cache(&limits, told);
-        options.cache = cache;
+        options.cache = Some(cache);
         decisions.record(decision.clone());
         decisions.record(decided_chunk_rows().1.clone());
-        (Self { limits, decisions: Mutex::new(decisions) }, decision)
+        (Self { limits, decisions: Mutex::new(decisions) }, cache, decision)
     }
 
     pub(super) fn record(&self, decision: Decision) {

@@ -100,11 +100,10 @@ pub(crate) struct Inner {
 impl Engine {
     /// Opens the database `name` in a folder, or creates it where the options say so.
     pub fn open(folder: Arc<dyn Folder>, name: &str, mut options: Options) -> Result<Self> {
-        let (decided, cache) = Decided::complete(&mut options);
+        let (decided, cache, why) = Decided::complete(&mut options);
         let decided = Arc::new(decided);
-        let opened = recovery::open(folder, name, &options)?;
-        let cache_size =
-            CacheSize::new(opened.blobs.clone(), decided.clone(), options.cache, cache);
+        let opened = recovery::open(folder, name, (&options, cache))?;
+        let cache_size = CacheSize::new(opened.blobs.clone(), decided.clone(), cache, why);
         let coordinator = Arc::new(Coordinator::new(opened.blobs.clone(), opened.version));
         let clock = Clock::new(coordinator.clone(), opened.blobs.clone(), options.threads);
         let inner = Arc::new(Inner {

@@ -18,9 +18,9 @@ pub struct Options {
     pub durability: Durability,
     /// Whose the cache of blobs is.
     pub cache_scope: CacheScope,
-    /// Memory for the blobs that all threads share, in process scope, where memory is not short; 0 for as much as
-    /// the machine gives the process, which those of an open database say.
-    pub cache: ByteCount,
+    /// Memory for the blobs that all threads share, in process scope, where memory is not short; none for as much
+    /// as the machine gives the process, which those of an open database say.
+    pub cache: Option<ByteCount>,
     /// Memory for the blobs of each connection, in connection scope, while it runs nothing.
     pub connection_cache: ByteCount,
     /// Log bytes after which a checkpoint is written in the background. 64 MiB replay in well under
@@ -58,7 +58,7 @@ impl Default for Options {
             read_only: false,
             durability: Durability::Sync,
             cache_scope: CacheScope::Process,
-            cache: ByteCount(0),
+            cache: None,
             connection_cache: ByteCount::kib(75),
             checkpoint_log: ByteCount::mib(64),
             snapshot_space_max: ByteCount::gib(16),

@@ -19,8 +19,10 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::windows::WindowAggExec;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use futures::{Stream, StreamExt};
+use std::cell::RefCell;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
 /// Has operators look whether they may gather on; among the last of the rules, because no other knows what
@@ -69,7 +71,7 @@ fn gathers_its_first_input(plan: &dyn ExecutionPlan) -> bool {
 
 fn in_turn(input: SendableRecordBatchStream, task: &TaskContext) -> SendableRecordBatchStream {
     match PlanPool::of(task) {
-        Some(pool) => Box::pin(InTurn { input, plan: pool.plan() }),
+        Some(pool) => Box::pin(InTurn { input, plan: pool.plan(), gathered: Arc::default() }),
         None => input,
     }
 }
@@ -77,6 +79,30 @@ fn in_turn(input: SendableRecordBatchStream, task: &TaskContext) -> SendableReco
 struct InTurn {
     input: SendableRecordBatchStream,
     plan: Arc<PlanMemory>,
+    gathered: Arc<Gathered>,
+}
+
+/// Whether an operator has rows of its input that it may refuse to hold beside what it holds already: then it writes
+/// that out. It can do so once for each batch; what it holds while it writes out, and once its input has ended, it
+/// must be given.
+#[derive(Debug, Default)]
+pub(super) struct Gathered(AtomicBool);
+
+impl Gathered {
+    /// Whether that is so, which it is not any more after this.
+    pub(super) fn take(&self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
+    }
+}
+
+thread_local! {
+    /// Of the operator that has been given a batch on this thread last: the next that it does is to hold it.
+    static LAST: RefCell<Option<Arc<Gathered>>> = const { RefCell::new(None) };
+}
+
+/// Of the operator that runs on this thread, as long as it has asked for the memory of nothing yet.
+pub(super) fn last_gathered() -> Option<Arc<Gathered>> {
+    LAST.with_borrow(Clone::clone)
 }
 
 impl Stream for InTurn {
@@ -84,7 +110,11 @@ impl Stream for InTurn {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         ready!(self.plan.poll_gather(context));
-        self.input.poll_next_unpin(context)
+        let polled = self.input.poll_next_unpin(context);
+        let is_given = matches!(polled, Poll::Ready(Some(Ok(_))));
+        self.gathered.0.store(is_given, Ordering::Relaxed);
+        LAST.set(is_given.then(|| self.gathered.clone()));
+        polled
     }
 }
 

@@ -50,10 +50,6 @@ const LITTLE_BYTES_MIN: u64 = 1 << 20;
 /// What an operator holds at least when it writes that out.
 const SPILL_BYTES_MIN: u64 = 1 << 20;
 
-/// An operator that only arranges anew what it holds needs no more than this part of it beside, and gets it: it
-/// could not write it out then.
-const ARRANGING_DIVISOR: u64 = 64;
-
 /// The memory of a database's plans.
 #[derive(Debug, Clone)]
 pub(crate) struct Memory(Arc<Inner>);
@@ -135,15 +131,10 @@ impl Memory {
         self.0.held.load(Ordering::SeqCst) > self.part(gathers).0
     }
 
-    /// Whether, of a plan that holds `of_plan`, an operator that holds `held` and wants `more` writes out what
-    /// it holds: where all hold too much, and the plan has half of what those have that may gather on.
-    fn is_to_spill(&self, of_plan: u64, held: u64, more: u64) -> bool {
-        if held < SPILL_BYTES_MIN || !self.is_over(true) {
-            return false;
-        }
-        let most = self.plan_part();
-        let arranges = more <= held / ARRANGING_DIVISOR;
-        of_plan > most + if arranges { most / 4 } else { 0 }
+    /// Whether, of a plan that holds `of_plan`, an operator that holds `held` writes that out: where all hold too
+    /// much, and the plan has more than its part.
+    fn is_to_spill(&self, of_plan: u64, held: u64) -> bool {
+        held >= SPILL_BYTES_MIN && self.is_over(true) && of_plan > self.plan_part()
     }
 
     fn wake_all(&self) {

@@ -1,15 +1,20 @@
 //! The memory that the operators of a plan hold: on the account of its statement, and with all others'.
 
 use super::Memory;
+use super::gather::{Gathered, last_gathered};
 use super::plan::PlanMemory;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
-use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
+use datafusion::execution::memory_pool::{
+    MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
+};
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::prelude::SessionContext;
 use gadus_base::{Account, ByteCount};
 use parking_lot::Mutex;
 use std::any::Any;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 
@@ -18,6 +23,8 @@ use std::sync::Arc;
 pub(crate) struct PlanPool {
     memory: Memory,
     run: Mutex<Run>,
+    /// What operators that can write out gather, by their numbers.
+    gathered: Mutex<HashMap<usize, Arc<Gathered>>>,
 }
 
 /// One run of the plan.
@@ -46,7 +53,7 @@ impl PlanPool {
         let memory = (&*runtime.memory_pool as &dyn Any).downcast_ref::<Memory>();
         let memory = memory.expect("every planner has the memory of its database").clone();
         let run = Mutex::new(Run::begin(&memory));
-        let pool = Arc::new(Self { memory, run });
+        let pool = Arc::new(Self { memory, run, gathered: Mutex::default() });
         let runtime = RuntimeEnv { memory_pool: pool.clone(), ..RuntimeEnv::clone(&runtime) };
         (task.with_runtime(Arc::new(runtime)), pool)
     }
@@ -59,6 +66,14 @@ impl PlanPool {
     /// What is held from now on is another run's, on the account of this thread.
     pub(crate) fn begin(&self) {
         *self.run.lock() = Run::begin(&self.memory);
+    }
+
+    /// What an operator gathers: it asks for memory first when it has been given its first rows.
+    fn gathered(&self, operator: usize) -> Option<Arc<Gathered>> {
+        match self.gathered.lock().entry(operator) {
+            Entry::Occupied(known) => Some(known.get().clone()),
+            Entry::Vacant(unknown) => Some(unknown.insert(last_gathered()?).clone()),
+        }
     }
 
     /// The run.
@@ -78,6 +93,10 @@ impl MemoryPool for PlanPool {
         self.memory.name()
     }
 
+    fn unregister(&self, consumer: &MemoryConsumer) {
+        self.gathered.lock().remove(&consumer.id());
+    }
+
     fn grow(&self, _: &MemoryReservation, additional: usize) {
         let (run, bytes) = (self.run.lock(), additional as u64);
         run.plan.hold(bytes);
@@ -95,9 +114,12 @@ impl MemoryPool for PlanPool {
     }
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
-        let (held, more) = (reservation.size() as u64, additional as u64);
-        let consumer = reservation.consumer();
-        if consumer.can_spill() && self.plan().is_to_spill(held, more) {
+        let (held, consumer) = (reservation.size() as u64, reservation.consumer());
+        if consumer.can_spill()
+            && let Some(gathered) = self.gathered(consumer.id())
+            && self.plan().is_to_spill(held)
+            && gathered.take()
+        {
             return Err(too_much(consumer.name(), ByteCount(held), self.memory.limit()));
         }
         self.grow(reservation, additional);

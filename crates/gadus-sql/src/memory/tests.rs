@@ -93,19 +93,15 @@ fn plans_that_hold_little_do_not_wait() {
     assert!(plans[1].may_gather());
 }
 
-/// Beyond the limit a plan that has half of it writes out what is worth it; what only arranges what it has does
-/// not, unless it takes too much for that.
+/// Beyond the limit a plan that has half of it writes out what is worth it.
 #[test]
 fn who_holds_much_beyond_the_limit_writes_it_out() {
     let memory = memory();
     let [large, small] = [6, 4].map(|held| One::new(&memory, held).plan);
     let mib = |count: u64| count << 20;
-    assert!(!large.is_to_spill(mib(6), mib(1)), "it is within the limit");
+    assert!(!large.is_to_spill(mib(6)), "all is within the limit");
     small.hold(mib(1));
-    assert!(large.is_to_spill(mib(6), mib(1)));
-    assert!(!large.is_to_spill(mib(1) - 1, mib(1)), "so little is not worth it");
-    assert!(!small.is_to_spill(mib(5), mib(1)), "the other has more");
-    assert!(!large.is_to_spill(mib(6), mib(6) / 64));
-    large.hold(mib(1));
-    assert!(large.is_to_spill(mib(6), mib(6) / 64));
+    assert!(large.is_to_spill(mib(6)));
+    assert!(!large.is_to_spill(mib(1) - 1), "so little is not worth it");
+    assert!(!small.is_to_spill(mib(5)), "the other has more");
 }

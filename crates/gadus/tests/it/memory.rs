@@ -19,15 +19,17 @@ const LIMIT: &str = "SET gadus.memory_limit = '1MiB'";
 
 fn filled() -> Result<Database> {
     let database = Database::open_in_memory(Options::new().threads(THREADS))?;
-    fill(&database)?;
+    fill(&database, 60_000)?;
     Ok(database)
 }
 
-fn fill(database: &Database) -> Result<()> {
-    database.connect().execute_script(
-        "CREATE TABLE t (id BIGINT PRIMARY KEY, other BIGINT, label TEXT);
-         INSERT INTO t SELECT i, (i * 7919) % 60000, 'label ' || i FROM range(60000) AS r(i);",
-    )?;
+fn fill(database: &Database, rows: usize) -> Result<()> {
+    let connection = database.connect();
+    connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, other BIGINT, label TEXT)", &[])?;
+    let insert = format!(
+        "INSERT INTO t SELECT i, (i * 7919) % {rows}, 'label ' || i FROM range({rows}) AS r(i)"
+    );
+    connection.execute(&insert, &[])?;
     Ok(())
 }
 
@@ -148,7 +150,7 @@ fn spilled(connection: &Connection) -> Result<Vec<String>> {
 fn what_plans_hold_beyond_the_limit_is_written_out_and_read_again() -> Result<()> {
     let folder = Folder::new();
     let database = Database::open(folder.path("x.gadus"), Options::new().threads(THREADS))?;
-    fill(&database)?;
+    fill(&database, 150_000)?;
     let names = || {
         let files = folder.path("").read_dir().expect("the folder");
         files
@@ -177,14 +179,14 @@ fn what_plans_hold_beyond_the_limit_is_written_out_and_read_again() -> Result<()
 fn where_nothing_can_be_written_out_the_folder_is_named() -> Result<()> {
     let gone = Folder::new().path("gone");
     let database = Database::open_in_memory(Options::new().threads(THREADS).spill_folder(&gone))?;
-    fill(&database)?;
+    fill(&database, 150_000)?;
     let connection = database.connect();
     connection.execute(LIMIT, &[])?;
     let error = all_rows(&connection, SPILLING[0]).expect_err("it holds too much");
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(error.to_string().contains("gone: "), "{error}");
     connection.execute("RESET gadus.memory_limit", &[])?;
-    assert_eq!(all_rows(&connection, SPILLING[0])?.len(), 60_000);
+    assert_eq!(all_rows(&connection, SPILLING[0])?.len(), 150_000);
     Ok(())
 }
 
@@ -207,9 +209,9 @@ fn joins_of_more_than_the_limit_are_merged_and_answer_the_same() -> Result<()> {
     let connection = database.connect();
     connection.execute_script(
         "CREATE TABLE l AS SELECT i AS id, CASE WHEN i % 11 = 0 THEN NULL ELSE (i * 31) % 20000 END AS k,
-             'label ' || i % 7 AS label FROM range(30000) AS r(i);
+             'label ' || (i % 7) AS label FROM range(30000) AS r(i);
          CREATE TABLE r AS SELECT i AS id, CASE WHEN i % 13 = 0 THEN NULL ELSE (i * 17) % 30000 END AS k,
-             'label ' || i % 5 AS label FROM range(25000) AS r(i);",
+             'label ' || (i % 5) AS label FROM range(25000) AS r(i);",
     )?;
     let mut merged = 0;
     for text in JOINS {

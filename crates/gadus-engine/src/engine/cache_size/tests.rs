@@ -18,7 +18,7 @@ fn decided(engine: &Engine) -> (Decision, u64) {
 
 #[test]
 fn the_cache_gives_way_where_memory_is_short_and_comes_back() {
-    let options = Options { cache: ByteCount::mib(1), ..Options::default() };
+    let options = Options { cache: Some(ByteCount::mib(1)), ..Options::default() };
     let engine = Engine::in_memory(options).unwrap();
     let first = decided(&engine).0;
     assert_eq!(first.overridden.as_deref(), Some("cache = '1 MiB'"));
@@ -42,7 +42,7 @@ fn the_cache_gives_way_where_memory_is_short_and_comes_back() {
 fn its_most_is_what_the_machine_gives_unless_somebody_tells() {
     let engine = Engine::in_memory(Options::default()).unwrap();
     let (expected, _) = decide_cache(&Limits::of_this_process());
-    assert_eq!((engine.cache_most(), engine.options().cache), (expected, expected));
+    assert_eq!((engine.cache_most(), engine.options().cache), (expected, Some(expected)));
     engine.set_cache_most(Some(ByteCount::kib(64)));
     assert_eq!(
         (engine.cache_size(), engine.cache_most()),
