@@ -60,7 +60,7 @@ pub use scan::{
 };
 pub use segment::SEGMENT_ROWS_MAX;
 pub use shared::{
-    Answer, Asked, BATCH_QUERIES, BATCH_UPDATES, ClockStatistics, Estimate, Fate,
+    Answer, Asked, BATCH_QUERIES, BATCH_UPDATES, ClockStatistics, Estimate, Expected, Fate,
     FoundModification, FoundRows, LookedUp, MakeValues, Modification, NewValues, OrderBy, PassWork,
     Pinning, Question, ScanLimits, ScanThread, ScansAlone, Wanted,
 };
