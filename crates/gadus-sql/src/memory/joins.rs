@@ -47,11 +47,12 @@ impl PhysicalOptimizerRule for JoinsWithinMemory {
     }
 }
 
-/// NOT IN of what may be NULL is no matter of order.
+/// NOT IN of what may be NULL is no matter of order; and with further conditions on pairs, DataFusion 55.2 gives
+/// pairs that do not meet them, or leaves some out.
 fn may_merge(join: &HashJoinExec) -> bool {
     use JoinType::{Full, Inner, Left, LeftAnti, LeftSemi, Right, RightAnti, RightSemi};
     let types = [Full, Inner, Left, LeftAnti, LeftSemi, Right, RightAnti, RightSemi];
-    !join.null_aware && types.contains(join.join_type())
+    !join.null_aware && join.filter().is_none() && types.contains(join.join_type())
 }
 
 /// About what the rows of a plan take; none where nobody knows how many they are.
@@ -69,7 +70,7 @@ fn merging(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>> {
         join.left().clone(),
         join.right().clone(),
         join.on().to_vec(),
-        join.filter().cloned(),
+        None,
         *join.join_type(),
         vec![SortOptions::default(); join.on().len()],
         join.null_equality(),
