@@ -74,7 +74,7 @@ fn statements_succeed_with_little_memory_and_decisions_say_why() {
     folder.printed(&[
         "x.gadus",
         "-c",
-        "CREATE TABLE t AS SELECT i AS id, repeat('x', 40) || (i * 7919) % 1000000 AS label \
+        "CREATE TABLE t AS SELECT i AS id, repeat('x', 40) || ((i * 7919) % 1000000) AS label \
          FROM range(1000000) AS r(i)",
     ]);
     let answers = |text: &str, limited: bool| {

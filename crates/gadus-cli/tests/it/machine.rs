@@ -173,7 +173,7 @@ fn choices_are_explained() {
     assert_eq!(explained(&["partitions", "--bytes", "1MiB"])[0]["choice"], "2");
     let here = folder.printed(&["machine", "explain"]);
     assert!(here.contains("scan threads: ") && here.contains(" s ago)"), "{here}");
-    assert!(here.contains("\nwait: "), "{here}");
+    assert!(here.contains("\nwait for expected = 20 µs: "), "{here}");
     let error = folder.refused(&["machine", "explain", "wait", "--topology", &file]);
     assert!(error.contains("is measured"), "{error}");
     let error = folder.refused(&["machine", "explain", "scan-thread"]);
