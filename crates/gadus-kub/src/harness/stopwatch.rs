@@ -1,0 +1,59 @@
+//! What a contestant takes time with: all that it does, but what it says is not to count.
+//!
+//! - Steps that are timed apart count in the whole as well.
+
+use super::instruments::Instruments;
+use std::time::Duration;
+
+/// Runs while a contestant does.
+pub struct Stopwatch<'a> {
+    instruments: &'a dyn Instruments,
+    steps: Vec<(&'static str, Duration)>,
+    paused: Duration,
+}
+
+impl<'a> Stopwatch<'a> {
+    pub(super) fn new(instruments: &'a dyn Instruments) -> Self {
+        Self { instruments, steps: Vec::new(), paused: Duration::ZERO }
+    }
+
+    /// Does something whose time is also told by itself.
+    pub fn step<T>(&mut self, name: &'static str, body: impl FnOnce() -> T) -> T {
+        let began = self.instruments.now();
+        let done = body();
+        self.add(name, self.instruments.now().saturating_sub(began));
+        done
+    }
+
+    /// Adds time to a step that began and ended elsewhere.
+    pub fn add(&mut self, name: &'static str, time: Duration) {
+        match self.steps.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, total)) => *total += time,
+            None => self.steps.push((name, time)),
+        }
+    }
+
+    /// Does something that is not to count, such as making a file anew.
+    pub fn untimed<T>(&mut self, body: impl FnOnce() -> T) -> T {
+        let began = self.instruments.now();
+        let done = body();
+        self.paused += self.instruments.now().saturating_sub(began);
+        done
+    }
+
+    /// Now, on the same clock.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.instruments.now()
+    }
+
+    pub(super) fn finish(self) -> (Duration, Vec<(&'static str, Duration)>) {
+        (self.paused, self.steps)
+    }
+}
+
+impl std::fmt::Debug for Stopwatch<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stopwatch").field("steps", &self.steps).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,262 @@
+//! The ways that a message can take, each with its server.
+
+use crate::error::{KubError, Refused};
+use crate::system::{Child, Inbox, Mailbox, Outbox, Patience};
+use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+
+/// The length in front of a message, and its number behind that.
+pub(super) const LENGTH_BYTES: usize = 4;
+pub(super) const MESSAGE_BYTES_MIN: usize = LENGTH_BYTES + 8;
+
+/// An end that sends and receives.
+pub(super) trait End {
+    /// Sends a whole message.
+    fn send(&mut self, message: &[u8]) -> Result<(), KubError>;
+
+    /// Receives the first four bytes, or more of it where parts cannot be had.
+    fn receive_length(&mut self, buffer: &mut [u8]) -> Result<(), KubError>;
+
+    /// Receives what is left.
+    fn receive_rest(&mut self, buffer: &mut [u8]) -> Result<(), KubError>;
+}
+
+/// A client's end with the server that is behind it.
+pub(super) struct Connection {
+    pub(super) end: Box<dyn End>,
+    _server: Option<Child>,
+}
+
+/// A way that is known by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Call,
+    Shared(Patience),
+    Pipe { buffer_bytes: usize },
+    UnixStream,
+    UnixPackets,
+    Tcp { buffer_bytes: Option<usize> },
+}
+
+/// What comes and goes through two descriptors, or through one that does both.
+struct Stream<R, W> {
+    incoming: R,
+    outgoing: W,
+}
+
+/// Whole messages, or nothing.
+struct Packets(UnixStream);
+
+struct Shared {
+    out: Outbox,
+    inbox: Inbox,
+}
+
+/// A place that the callee has.
+struct Call {
+    place: Vec<u8>,
+}
+
+impl Way {
+    pub(super) fn name(self) -> String {
+        match self {
+            Self::Call => "call with copy".to_owned(),
+            Self::Shared(Patience::Spin) => "shared memory, spinning".to_owned(),
+            Self::Shared(Patience::SpinThenSleep(_)) => "shared memory, spinning, then futex".to_owned(),
+            Self::Shared(Patience::Sleep) => "shared memory, futex".to_owned(),
+            Self::Pipe { buffer_bytes } => format!("pipe of {}", gadus_base::ByteCount(buffer_bytes as u64)),
+            Self::UnixStream => "Unix stream".to_owned(),
+            Self::UnixPackets => "Unix packets".to_owned(),
+            Self::Tcp { buffer_bytes: None } => "TCP".to_owned(),
+            Self::Tcp { buffer_bytes: Some(bytes) } => {
+                format!("TCP, buffers of {}", gadus_base::ByteCount(bytes as u64))
+            }
+        }
+    }
+
+    pub(super) fn is_kernel(self) -> bool {
+        !matches!(self, Self::Call | Self::Shared(_))
+    }
+
+    /// Starts a server on a processor, and connects to it.
+    pub(super) fn connect(self, bytes: usize, cpu: u32) -> Result<Connection, KubError> {
+        match self {
+            Self::Call => Ok(Connection { end: Box::new(Call { place: vec![0; bytes] }), _server: None }),
+            Self::Shared(patience) => {
+                let (out, its_inbox) = Mailbox::create(bytes, patience)?;
+                let (its_out, inbox) = Mailbox::create(bytes, patience)?;
+                serve(Shared { out, inbox }, Shared { out: its_out, inbox: its_inbox }, bytes, cpu)
+            }
+            Self::Pipe { buffer_bytes } => {
+                let (its_incoming, outgoing) = pipe_of(buffer_bytes)?;
+                let (incoming, its_outgoing) = pipe_of(buffer_bytes)?;
+                let theirs = Stream { incoming: its_incoming, outgoing: its_outgoing };
+                serve(Stream { incoming, outgoing }, theirs, bytes, cpu)
+            }
+            Self::UnixStream => {
+                let (ours, theirs) = UnixStream::pair().or_refused("a Unix socket")?;
+                serve(both(ours)?, both(theirs)?, bytes, cpu)
+            }
+            Self::UnixPackets => {
+                let (ours, theirs) = packets(bytes)?;
+                serve(ours, theirs, bytes, cpu)
+            }
+            Self::Tcp { buffer_bytes } => {
+                let (ours, theirs) = tcp(buffer_bytes)?;
+                serve(both_tcp(ours)?, both_tcp(theirs)?, bytes, cpu)
+            }
+        }
+    }
+}
+
+fn serve<E: End + 'static>(
+    ours: E,
+    mut theirs: E,
+    bytes: usize,
+    cpu: u32,
+) -> Result<Connection, KubError> {
+    // Made before the child is, which must not allocate.
+    let mut buffer = vec![0; bytes];
+    let server = Child::start(Some(cpu), || while echo(&mut theirs, &mut buffer).is_ok() {})?;
+    Ok(Connection { end: Box::new(ours), _server: Some(server) })
+}
+
+/// Receives a message and sends it back.
+pub(super) fn echo(end: &mut dyn End, buffer: &mut [u8]) -> Result<(), KubError> {
+    end.receive_length(buffer)?;
+    let length = length_of(buffer).min(buffer.len());
+    end.receive_rest(&mut buffer[..length])?;
+    end.send(&buffer[..length])
+}
+
+pub(super) fn length_of(message: &[u8]) -> usize {
+    let mut length = [0; LENGTH_BYTES];
+    length.copy_from_slice(&message[..LENGTH_BYTES]);
+    u32::from_le_bytes(length) as usize
+}
+
+fn pipe_of(bytes: usize) -> Result<(PipeReader, PipeWriter), KubError> {
+    let (reader, writer) = std::io::pipe().or_refused("a pipe")?;
+    rustix::pipe::fcntl_setpipe_size(&writer, bytes).or_refused("a pipe of another size")?;
+    Ok((reader, writer))
+}
+
+fn both(stream: UnixStream) -> Result<Stream<UnixStream, UnixStream>, KubError> {
+    let incoming = stream.try_clone().or_refused("a Unix socket")?;
+    Ok(Stream { incoming, outgoing: stream })
+}
+
+fn both_tcp(stream: TcpStream) -> Result<Stream<TcpStream, TcpStream>, KubError> {
+    let incoming = stream.try_clone().or_refused("a TCP socket")?;
+    Ok(Stream { incoming, outgoing: stream })
+}
+
+fn packets(bytes: usize) -> Result<(Packets, Packets), KubError> {
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
+    let pair =
+        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
+    let (ours, theirs) = pair.or_refused("a Unix socket of packets")?;
+    for end in [&ours, &theirs] {
+        // A packet must fit, with what the kernel keeps beside it.
+        sockopt::set_socket_send_buffer_size(end, bytes * 2).or_refused("a send buffer")?;
+    }
+    Ok((Packets(ours.into()), Packets(theirs.into())))
+}
+
+fn tcp(buffer_bytes: Option<usize>) -> Result<(TcpStream, TcpStream), KubError> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).or_refused("a TCP socket")?;
+    if let Some(bytes) = buffer_bytes {
+        buffers(&listener, bytes)?;
+    }
+    let address = listener.local_addr().or_refused("a TCP socket")?;
+    let ours = TcpStream::connect(address).or_refused("a TCP connection")?;
+    let (theirs, _) = listener.accept().or_refused("a TCP connection")?;
+    for end in [&ours, &theirs] {
+        end.set_nodelay(true).or_refused("TCP_NODELAY")?;
+        if let Some(bytes) = buffer_bytes {
+            buffers(end, bytes)?;
+        }
+    }
+    Ok((ours, theirs))
+}
+
+fn buffers(socket: &impl AsFd, bytes: usize) -> Result<(), KubError> {
+    use rustix::net::sockopt;
+    sockopt::set_socket_send_buffer_size(socket, bytes).or_refused("a send buffer")?;
+    sockopt::set_socket_recv_buffer_size(socket, bytes).or_refused("a receive buffer")
+}
+
+impl<R: Read, W: Write> End for Stream<R, W> {
+    fn send(&mut self, message: &[u8]) -> Result<(), KubError> {
+        self.outgoing.write_all(message).or_refused("a message cannot be sent")
+    }
+
+    fn receive_length(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
+        let length = &mut buffer[..LENGTH_BYTES];
+        self.incoming.read_exact(length).or_refused("a message cannot be received")
+    }
+
+    fn receive_rest(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
+        let rest = &mut buffer[LENGTH_BYTES..];
+        self.incoming.read_exact(rest).or_refused("a message cannot be received")
+    }
+}
+
+impl End for Packets {
+    fn send(&mut self, message: &[u8]) -> Result<(), KubError> {
+        let sent = self.0.write(message).or_refused("a packet cannot be sent")?;
+        if sent == message.len() { Ok(()) } else { Err(KubError::broken("half a packet was sent")) }
+    }
+
+    fn receive_length(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
+        match self.0.read(buffer).or_refused("a packet cannot be received")? {
+            0 => Err(KubError::broken("the other end is gone")),
+            _ => Ok(()),
+        }
+    }
+
+    fn receive_rest(&mut self, _: &mut [u8]) -> Result<(), KubError> {
+        Ok(())
+    }
+}
+
+impl End for Shared {
+    fn send(&mut self, message: &[u8]) -> Result<(), KubError> {
+        self.out.put(message);
+        Ok(())
+    }
+
+    fn receive_length(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
+        self.inbox.take(buffer);
+        Ok(())
+    }
+
+    fn receive_rest(&mut self, _: &mut [u8]) -> Result<(), KubError> {
+        Ok(())
+    }
+}
+
+impl End for Call {
+    #[inline(never)]
+    fn send(&mut self, message: &[u8]) -> Result<(), KubError> {
+        self.place[..message.len()].copy_from_slice(message);
+        std::hint::black_box(&mut self.place);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn receive_length(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
+        let length = length_of(&self.place);
+        buffer[..length].copy_from_slice(&self.place[..length]);
+        Ok(())
+    }
+
+    fn receive_rest(&mut self, _: &mut [u8]) -> Result<(), KubError> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,33 @@
+//! Every way brings back what was sent.
+
+use super::*;
+
+#[test]
+fn what_was_sent_comes_back_on_every_way() {
+    let ways = [
+        Way::Call,
+        Way::Shared(Patience::Sleep),
+        Way::Shared(Patience::SpinThenSleep(100)),
+        Way::Pipe { buffer_bytes: 64 << 10 },
+        Way::UnixStream,
+        Way::UnixPackets,
+        Way::Tcp { buffer_bytes: None },
+        Way::Tcp { buffer_bytes: Some(8 << 10) },
+    ];
+    let cpu = gadus_machine::this_cpu();
+    for way in ways {
+        for bytes in [MESSAGE_BYTES_MIN, 4096, 40_000] {
+            let mut connection = way.connect(bytes, cpu).unwrap();
+            let mut message = (0..bytes).map(|at| (at % 251) as u8).collect::<Vec<_>>();
+            message[..LENGTH_BYTES].copy_from_slice(&u32::try_from(bytes).unwrap().to_le_bytes());
+            for _ in 0..3 {
+                let mut back = vec![0; bytes];
+                connection.end.send(&message).unwrap();
+                connection.end.receive_length(&mut back).unwrap();
+                assert_eq!(length_of(&back), bytes, "{way:?}");
+                connection.end.receive_rest(&mut back).unwrap();
+                assert_eq!(back, message, "{way:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The real-time class, and memory of other processes.
+
+use super::last_error;
+use crate::error::{KubError, Refused};
+
+/// The lowest of the real-time class: above everybody who is not in it.
+const PRIORITY: i32 = 1;
+
+/// Puts the calling thread into the real-time class; its own children inherit it.
+pub(crate) fn become_real_time() -> Result<(), KubError> {
+    let parameters = libc::sched_param { sched_priority: PRIORITY };
+    // SAFETY: the kernel reads one set of parameters, for the calling thread.
+    let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) };
+    if done == 0 { Ok(()) } else { Err(last_error()).or_refused("the real-time class") }
+}
+
+/// Puts the calling thread back among all others.
+pub(crate) fn become_usual() -> Result<(), KubError> {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: as above.
+    let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const parameters) };
+    if done == 0 { Ok(()) } else { Err(last_error()).or_refused("the usual class") }
+}
+
+/// Reads bytes of another process at the address where `there` lies in this one: a child has it there, too.
+pub(crate) fn read_from_process(
+    pid: i32,
+    there: &[u8],
+    buffer: &mut [u8],
+) -> Result<usize, KubError> {
+    let length = buffer.len().min(there.len());
+    let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: length };
+    let remote = libc::iovec { iov_base: there.as_ptr().cast_mut().cast(), iov_len: length };
+    // SAFETY: the kernel writes at most `length` bytes of the buffer, and checks the other's addresses itself.
+    let read =
+        unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(read).map_err(|_| last_error()).or_refused("process_vm_readv")
+}
