@@ -35,6 +35,6 @@ pub use harness::{
     check_known_delays, median,
 };
 pub use report::{
-    Benchmark, Cell, Identity, Measured, Origin, Report, Side, Skipped, Stopped,
+    Benchmark, Cell, Finding, Identity, Measured, Origin, Report, Side, Skipped, Stopped,
 };
 pub use run::{Progress, Settings, run};

@@ -6,7 +6,7 @@
 
 use crate::error::{ErrorKind, KubError};
 use crate::harness::{Budget, Harness, SystemInstruments, Watcher};
-use crate::report::{Benchmark, Cell, Identity, Report, Skipped};
+use crate::report::{Benchmark, Cell, Finding, Identity, Report, Skipped};
 use crate::{lock, message, null, schedule, sync};
 use gadus_base::{Instant, Random, clock};
 use gadus_machine::{CpuSet, Limits, Topology, pin_this_thread};
@@ -127,6 +127,7 @@ pub fn run(settings: &Settings, mut tell: impl FnMut(&Progress)) -> Result<Repor
         quietness: watcher.quietness(),
         clock_cost_ns: harness.clock_cost_ns(),
         cells: std::mem::take(&mut harness.cells),
+        findings: std::mem::take(&mut harness.findings),
         skipped: std::mem::take(&mut harness.skipped),
     };
     match report.cells.is_empty() {
@@ -194,16 +195,17 @@ fn on_own_thread(
     let (budget, cancelled) = harness.parts();
     let time = harness.time_allowed();
     let random = Random::from_system();
-    let (done, cells, skipped) = std::thread::scope(|scope| {
+    let (done, cells, findings, skipped) = std::thread::scope(|scope| {
         let measured = scope.spawn(|| {
             let mut own = Harness::new(&instruments, budget, random, cancelled);
             own.allow(time);
             let done = body(&mut own, place);
-            (done, own.cells, own.skipped)
+            (done, own.cells, own.findings, own.skipped)
         });
         measured.join().map_err(|_| broken())
     })?;
     harness.cells.extend::<Vec<Cell>>(cells);
+    harness.findings.extend::<Vec<Finding>>(findings);
     harness.skipped.extend(skipped);
     done
 }

@@ -28,7 +28,7 @@ pub use stopwatch::Stopwatch;
 
 use crate::error::KubError;
 use crate::numbers::nanoseconds;
-use crate::report::{Cell, Skipped};
+use crate::report::{Benchmark, Cell, Finding, Skipped};
 use gadus_base::Random;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -44,6 +44,7 @@ pub(crate) struct Harness<'a> {
     random: Random,
     cancelled: &'a AtomicBool,
     pub(crate) cells: Vec<Cell>,
+    pub(crate) findings: Vec<Finding>,
     pub(crate) skipped: Vec<Skipped>,
 }
 
@@ -72,8 +73,8 @@ impl<'a> Harness<'a> {
         }
         let clock_cost = instruments.now().saturating_sub(began) / LOOKS;
         let time = budget.of_contest();
-        let (cells, skipped) = (Vec::new(), Vec::new());
-        Self { instruments, budget, time, clock_cost, random, cancelled, cells, skipped }
+        let (cells, findings, skipped) = (Vec::new(), Vec::new(), Vec::new());
+        Self { instruments, budget, time, clock_cost, random, cancelled, cells, findings, skipped }
     }
 
     /// What a look at the clock costs, in nanoseconds.
@@ -111,13 +112,23 @@ impl<'a> Harness<'a> {
         Ok(())
     }
 
+    /// Tells something that is no figure of a contest.
+    pub(crate) fn find(&mut self, benchmark: Benchmark, what: &str, found: impl Into<String>) {
+        self.findings.push(Finding { benchmark, what: what.to_owned(), found: found.into() });
+    }
+
     /// Names what is not measured.
     pub(crate) fn skip(&mut self, skipped: Skipped) {
         self.skipped.push(skipped);
     }
 
+    /// Whether somebody has ended the run.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
     fn check(&self) -> Result<(), KubError> {
-        match self.cancelled.load(Ordering::Relaxed) {
+        match self.is_cancelled() {
             true => Err(KubError::interrupted()),
             false => Ok(()),
         }

@@ -3,7 +3,7 @@
 use super::contest::{Contest, Contestant, Repetitions};
 use super::instruments::Usage;
 use super::statistics::{Ratio, Summary, median};
-use super::stopwatch::Stopwatch;
+use super::stopwatch::{Stopwatch, Told};
 use super::Harness;
 use crate::error::{ErrorKind, KubError};
 use crate::numbers::{figure, nanoseconds};
@@ -27,6 +27,8 @@ struct Player<'a> {
     rounds: Vec<f64>,
     /// The same of each step.
     steps: Vec<(&'static str, Vec<f64>)>,
+    /// What else happened in each turn.
+    counts: Vec<(&'static str, Vec<f64>)>,
     usage: Usage,
     turns: u64,
     disturbed: u64,
@@ -35,7 +37,7 @@ struct Player<'a> {
 /// What a turn has shown.
 struct Turn {
     time: Duration,
-    steps: Vec<(&'static str, Duration)>,
+    told: Told,
     usage: Usage,
 }
 
@@ -143,6 +145,7 @@ impl<'a> Player<'a> {
             repetitions: 1,
             rounds: Vec::new(),
             steps: Vec::new(),
+            counts: Vec::new(),
             usage: Usage::default(),
             turns: 0,
             disturbed: 0,
@@ -194,8 +197,8 @@ impl<'a> Player<'a> {
         (self.contestant.work)(self.repetitions, &mut watch)?;
         let time = harness.instruments.now().saturating_sub(began);
         let usage = harness.instruments.usage().since(used);
-        let (paused, steps) = watch.finish();
-        Ok(Turn { time: time.saturating_sub(paused), steps, usage })
+        let told = watch.finish();
+        Ok(Turn { time: time.saturating_sub(told.paused), told, usage })
     }
 
     fn note(&mut self, turns: &[Turn]) {
@@ -206,12 +209,18 @@ impl<'a> Player<'a> {
             self.usage = self.usage.plus(turn.usage);
             self.turns += 1;
             self.disturbed += u64::from(turn.usage.involuntary_switches > 0);
+            for (name, count) in &turn.told.counts {
+                match self.counts.iter_mut().find(|(known, _)| known == name) {
+                    Some((_, counts)) => counts.push(*count),
+                    None => self.counts.push((name, vec![*count])),
+                }
+            }
         }
-        let names = turns.iter().flat_map(|turn| turn.steps.iter().map(|(name, _)| *name));
+        let names = turns.iter().flat_map(|turn| turn.told.steps.iter().map(|(name, _)| *name));
         let mut names = names.collect::<Vec<_>>();
         names.dedup();
         for name in names {
-            let of = |turn: &Turn| turn.steps.iter().find(|(known, _)| *known == name).cloned();
+            let of = |turn: &Turn| turn.told.steps.iter().find(|(known, _)| *known == name).copied();
             let total = turns.iter().filter_map(of).map(|(_, time)| time).sum::<Duration>();
             let value = nanoseconds(total) / count;
             match self.steps.iter_mut().find(|(known, _)| *known == name) {
@@ -229,11 +238,8 @@ impl<'a> Player<'a> {
             side: self.contestant.side,
             summary: Summary::of(&self.rounds),
             ratio: reference.map(|reference| Ratio::of(&self.rounds, reference)),
-            steps: self
-                .steps
-                .iter()
-                .map(|(name, values)| ((*name).to_owned(), Summary::of(values)))
-                .collect(),
+            steps: summaries(&self.steps),
+            counts: summaries(&self.counts),
             user_ns: nanoseconds(self.usage.user) / done,
             system_ns: nanoseconds(self.usage.system) / done,
             voluntary_switches: figure(self.usage.voluntary_switches) / done,
@@ -246,6 +252,10 @@ impl<'a> Player<'a> {
             rounds: self.rounds,
         }
     }
+}
+
+fn summaries(named: &[(&'static str, Vec<f64>)]) -> Vec<(String, Summary)> {
+    named.iter().map(|(name, values)| ((*name).to_owned(), Summary::of(values))).collect()
 }
 
 fn named(error: &KubError, name: &str, who: &str) -> KubError {

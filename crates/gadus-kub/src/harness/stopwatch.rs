@@ -9,12 +9,20 @@ use std::time::Duration;
 pub struct Stopwatch<'a> {
     instruments: &'a dyn Instruments,
     steps: Vec<(&'static str, Duration)>,
+    counts: Vec<(&'static str, f64)>,
     paused: Duration,
+}
+
+/// What a stopwatch was told.
+pub(super) struct Told {
+    pub(super) steps: Vec<(&'static str, Duration)>,
+    pub(super) counts: Vec<(&'static str, f64)>,
+    pub(super) paused: Duration,
 }
 
 impl<'a> Stopwatch<'a> {
     pub(super) fn new(instruments: &'a dyn Instruments) -> Self {
-        Self { instruments, steps: Vec::new(), paused: Duration::ZERO }
+        Self { instruments, steps: Vec::new(), counts: Vec::new(), paused: Duration::ZERO }
     }
 
     /// Does something whose time is also told by itself.
@@ -41,14 +49,19 @@ impl<'a> Stopwatch<'a> {
         done
     }
 
+    /// Tells what else happened in this turn, such as what others got done.
+    pub fn count(&mut self, name: &'static str, count: f64) {
+        self.counts.push((name, count));
+    }
+
     /// Now, on the same clock.
     #[must_use]
     pub fn now(&self) -> Duration {
         self.instruments.now()
     }
 
-    pub(super) fn finish(self) -> (Duration, Vec<(&'static str, Duration)>) {
-        (self.paused, self.steps)
+    pub(super) fn finish(self) -> Told {
+        Told { steps: self.steps, counts: self.counts, paused: self.paused }
     }
 }
 

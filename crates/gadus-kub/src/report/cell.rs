@@ -159,6 +159,8 @@ pub struct Measured {
     pub ratio: Option<Ratio>,
     /// What its steps took, of those that are told apart.
     pub steps: Vec<(String, Summary)>,
+    /// What else happened in a turn, such as what others got done meanwhile.
+    pub counts: Vec<(String, Summary)>,
     /// Processor time of this process for each time the work was done, in its own code.
     pub user_ns: f64,
     /// The same in the kernel.
@@ -177,6 +179,17 @@ pub struct Measured {
     pub disturbed: f64,
     /// What the paper measured, in the same unit.
     pub paper: Option<f64>,
+}
+
+/// Something that is so here, which is no figure of a contest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Of what.
+    pub benchmark: Benchmark,
+    /// What was looked for.
+    pub what: String,
+    /// What was found.
+    pub found: String,
 }
 
 /// What was not measured.
@@ -202,6 +215,12 @@ impl Cell {
     #[must_use]
     pub fn by(&self, who: &str) -> Option<&Measured> {
         self.measured.iter().find(|measured| measured.who == who)
+    }
+
+    /// The figure of a contestant.
+    #[must_use]
+    pub fn median_of(&self, who: &str) -> Option<f64> {
+        self.by(who).map(|measured| measured.summary.median)
     }
 
     /// The cheapest of a side.

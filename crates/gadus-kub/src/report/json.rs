@@ -1,6 +1,6 @@
 //! A report as lines of JSON, and back: the run, its cells, what was skipped.
 
-use super::{Benchmark, Cell, Identity, Measured, Origin, Report, Side, Skipped, Stopped};
+use super::{Benchmark, Cell, Finding, Identity, Measured, Origin, Report, Side, Skipped, Stopped};
 use crate::error::KubError;
 use crate::harness::{Quietness, Ratio, Summary};
 use serde_json::{Value, json};
@@ -14,6 +14,7 @@ impl Report {
     pub fn to_json_lines(&self) -> Vec<Value> {
         let mut lines = vec![self.head()];
         lines.extend(self.cells.iter().map(Cell::to_json));
+        lines.extend(self.findings.iter().map(Finding::to_json));
         lines.extend(self.skipped.iter().map(Skipped::to_json));
         lines
     }
@@ -40,6 +41,9 @@ impl Report {
             match object["kind"].as_str() {
                 Some("cell") => report.cells.push(
                     Cell::of_json(&object).ok_or_else(|| wrong("this is no cell of a report"))?,
+                ),
+                Some("finding") => report.findings.push(
+                    Finding::of_json(&object).ok_or_else(|| wrong("this is nothing found"))?,
                 ),
                 Some("skipped") => report.skipped.push(
                     Skipped::of_json(&object).ok_or_else(|| wrong("this is nothing skipped"))?,
@@ -89,6 +93,7 @@ impl Report {
             quietness: Quietness { quiet, others, stolen },
             clock_cost_ns: object["clock_cost_ns"].as_f64()?,
             cells: Vec::new(),
+            findings: Vec::new(),
             skipped: Vec::new(),
         })
     }
@@ -131,11 +136,11 @@ impl Cell {
 impl Measured {
     fn to_json(&self) -> Value {
         let ratio = self.ratio.map(|Ratio { value, low, high }| json!([value, low, high]));
-        let steps = self.steps.iter().map(|(name, summary)| (name.clone(), summary_json(summary)));
         json!({
             "who": self.who, "side": self.side.word(), "rounds": self.rounds,
             "summary": summary_json(&self.summary), "ratio": ratio,
-            "steps": steps.collect::<serde_json::Map<_, _>>(),
+            "steps": summaries_json(&self.steps),
+            "counts": summaries_json(&self.counts),
             "user_ns": self.user_ns, "system_ns": self.system_ns,
             "voluntary_switches": self.voluntary_switches,
             "involuntary_switches": self.involuntary_switches,
@@ -148,8 +153,6 @@ impl Measured {
         let number = |name: &str| object[name].as_f64();
         let count = |name: &str| object[name].as_u64();
         let word = object["side"].as_str()?;
-        let steps = object["steps"].as_object()?.iter();
-        let steps = steps.map(|(name, step)| Some((name.clone(), summary_of(step)?)));
         let ratio = match &object["ratio"] {
             Value::Null => None,
             bounds => Some(Ratio {
@@ -164,7 +167,8 @@ impl Measured {
             rounds: list(&object["rounds"], Value::as_f64)?,
             summary: summary_of(&object["summary"])?,
             ratio,
-            steps: steps.collect::<Option<_>>()?,
+            steps: summaries_of(&object["steps"])?,
+            counts: summaries_of(&object["counts"])?,
             user_ns: number("user_ns")?,
             system_ns: number("system_ns")?,
             voluntary_switches: number("voluntary_switches")?,
@@ -174,6 +178,23 @@ impl Measured {
             repetitions: count("repetitions")?,
             disturbed: number("disturbed")?,
             paper: number("paper"),
+        })
+    }
+}
+
+impl Finding {
+    fn to_json(&self) -> Value {
+        json!({
+            "kind": "finding", "benchmark": self.benchmark.word(), "what": self.what,
+            "found": self.found,
+        })
+    }
+
+    fn of_json(object: &Value) -> Option<Self> {
+        Some(Self {
+            benchmark: Benchmark::from_word(object["benchmark"].as_str()?)?,
+            what: object["what"].as_str()?.to_owned(),
+            found: object["found"].as_str()?.to_owned(),
         })
     }
 }
@@ -193,6 +214,15 @@ impl Skipped {
             why: object["why"].as_str()?.to_owned(),
         })
     }
+}
+
+/// A list: their order is told.
+fn summaries_json(named: &[(String, Summary)]) -> Value {
+    named.iter().map(|(name, summary)| json!([name, summary_json(summary)])).collect()
+}
+
+fn summaries_of(value: &Value) -> Option<Vec<(String, Summary)>> {
+    list(value, |pair| Some((pair[0].as_str()?.to_owned(), summary_of(&pair[1])?)))
 }
 
 fn summary_json(summary: &Summary) -> Value {

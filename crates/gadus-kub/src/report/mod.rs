@@ -9,7 +9,7 @@ mod json;
 #[cfg(test)]
 pub(crate) mod sample;
 
-pub use cell::{Benchmark, Cell, Measured, Origin, Side, Skipped, Stopped};
+pub use cell::{Benchmark, Cell, Finding, Measured, Origin, Side, Skipped, Stopped};
 pub use identity::Identity;
 
 use crate::harness::Quietness;
@@ -31,11 +31,20 @@ pub struct Report {
     pub clock_cost_ns: f64,
     /// What was measured.
     pub cells: Vec<Cell>,
+    /// What else was found.
+    pub findings: Vec<Finding>,
     /// What was not.
     pub skipped: Vec<Skipped>,
 }
 
 impl Report {
+    /// What was found of something.
+    #[must_use]
+    pub fn finding(&self, benchmark: Benchmark, what: &str) -> Option<&str> {
+        let is_it = |finding: &&Finding| finding.benchmark == benchmark && finding.what == what;
+        self.findings.iter().find(is_it).map(|finding| finding.found.as_str())
+    }
+
     /// The cells of a benchmark.
     pub fn of(&self, benchmark: Benchmark) -> impl Iterator<Item = &Cell> {
         self.cells.iter().filter(move |cell| cell.benchmark == benchmark)

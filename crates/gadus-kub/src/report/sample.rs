@@ -1,6 +1,6 @@
 //! A small report for the tests.
 
-use super::{Benchmark, Cell, Identity, Measured, Origin, Report, Side, Skipped, Stopped};
+use super::{Benchmark, Cell, Finding, Identity, Measured, Origin, Report, Side, Skipped, Stopped};
 use crate::harness::{Quietness, Ratio, Summary};
 
 /// A cell of contestants and the figures of their rounds.
@@ -18,6 +18,7 @@ pub(crate) fn cell(
         summary: Summary::of(rounds),
         ratio: (place > 0).then(|| Ratio::of(rounds, first)),
         steps: vec![("open".to_owned(), Summary::of(&[1.0, 2.0, 3.0]))],
+        counts: vec![("reads".to_owned(), Summary::of(&[10.0]))],
         user_ns: 1.5,
         system_ns: 0.5,
         voluntary_switches: 2.0,
@@ -62,6 +63,11 @@ pub(crate) fn report(cells: Vec<Cell>) -> Report {
         quietness: Quietness { quiet: true, others: 0.01, stolen: 0.0 },
         clock_cost_ns: 25.0,
         cells,
+        findings: vec![Finding {
+            benchmark: Benchmark::Sync,
+            what: text("write cache"),
+            found: text("write through"),
+        }],
         skipped: vec![Skipped {
             benchmark: Benchmark::Bind,
             what: text("huge pages"),

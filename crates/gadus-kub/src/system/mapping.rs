@@ -58,13 +58,23 @@ impl Mapping {
         bytes: usize,
         how: MapHow,
     ) -> Result<Self, KubError> {
-        let access = ProtFlags::READ | ProtFlags::WRITE;
         let flags = match how {
             MapHow::Plain => MapFlags::SHARED,
             MapHow::Populate => MapFlags::SHARED | MapFlags::POPULATE,
         };
+        Self::at(file, 0, bytes, flags)
+    }
+
+    /// A part of what a descriptor stands for.
+    pub(super) fn at(
+        file: BorrowedFd<'_>,
+        offset: u64,
+        bytes: usize,
+        flags: MapFlags,
+    ) -> Result<Self, KubError> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the system chooses addresses that nobody uses.
-        let base = unsafe { mm::mmap(std::ptr::null_mut(), bytes, access, flags, file, 0) };
+        let base = unsafe { mm::mmap(std::ptr::null_mut(), bytes, access, flags, file, offset) };
         Self::of(base.or_refused("a file cannot be mapped")?, bytes)
     }
 

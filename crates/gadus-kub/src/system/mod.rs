@@ -14,7 +14,9 @@ mod range_lock;
 mod robust_mutex;
 mod scheduling;
 mod semaphore;
+mod ring;
 mod shared_call;
+mod write_out;
 
 pub(crate) use accounts::usage_of_this_process;
 pub(crate) use child::Child;
@@ -25,7 +27,9 @@ pub(crate) use range_lock::{RangeLock, RangeLockKind};
 pub(crate) use robust_mutex::{Locked, RobustMutex};
 pub(crate) use scheduling::{become_real_time, become_usual, read_from_process};
 pub(crate) use semaphore::Semaphore;
+pub(crate) use ring::{Operation, Ring};
 pub(crate) use shared_call::SharedCall;
+pub(crate) use write_out::{unwritten_pages, write_out};
 
 use rustix::io::Errno;
 

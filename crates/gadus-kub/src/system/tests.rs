@@ -123,3 +123,41 @@ fn memory_of_a_child_is_read() {
     assert_eq!(read_from_process(child.unwrap().pid(), &bytes, &mut read).unwrap(), 100);
     assert_eq!(read, bytes);
 }
+
+#[test]
+fn what_a_ring_writes_it_reads_and_the_file_has_it() {
+    use std::os::unix::fs::FileExt;
+    let file = tempfile::tempfile().unwrap();
+    for register in [false, true] {
+        let mut ring = match Ring::create(4, 4096, register) {
+            Ok(ring) => ring,
+            // A kernel that denies it is one that Kub tells so.
+            Err(error) => return assert!(error.to_string().contains("io_uring"), "{error}"),
+        };
+        ring.increment(0);
+        let write = |offset| Operation::Write { buffer: 0, offset, bytes: 4096 };
+        for _ in 0..10 {
+            let both = [write(0), write(4096), Operation::DataSync];
+            ring.run(file.as_fd(), &both).unwrap();
+        }
+        ring.run(file.as_fd(), &[Operation::Read { buffer: 1, offset: 4096, bytes: 4096 }]).unwrap();
+        assert_eq!(ring.sum(1), 512 * u64::from_ne_bytes([1; 8]));
+        let mut bytes = vec![0; 8192];
+        file.read_exact_at(&mut bytes, 0).unwrap();
+        assert!(bytes.iter().all(|byte| *byte == 1));
+        let beyond = Operation::Read { buffer: 0, offset: 1 << 20, bytes: 4096 };
+        assert!(ring.run(file.as_fd(), &[beyond]).is_err());
+    }
+}
+
+#[test]
+fn what_was_written_is_unwritten_until_it_is_synced() {
+    use std::os::unix::fs::FileExt;
+    // Of a real file: memory's files are never written anywhere.
+    let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    file.write_all_at(&[1; 8192], 0).unwrap();
+    if unwritten_pages(file.as_fd()).is_ok() {
+        file.sync_data().unwrap();
+        assert_eq!(unwritten_pages(file.as_fd()).unwrap(), 0);
+    }
+}

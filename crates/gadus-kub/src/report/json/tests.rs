@@ -14,7 +14,7 @@ fn a_report_is_read_back_as_it_was_written() {
     let cell = sample::cell(Benchmark::Schedule, "switch", &[("processor", "same")], &contestants);
     let report = sample::report(vec![cell]);
     let lines = report.to_json_lines();
-    assert_eq!(lines.len(), 3);
+    assert_eq!(lines.len(), 4);
     assert_eq!(Report::from_json_lines(&text(&lines), "a.json").unwrap(), report);
 }
 
@@ -34,5 +34,5 @@ fn what_is_no_report_is_refused_with_the_line() {
     assert!(refused("what").starts_with("a.json, line 1: expected value"));
     let mut lines = sample::report(Vec::new()).to_json_lines();
     lines.push(json!({ "kind": "cell", "benchmark": "schedule" }));
-    assert_eq!(refused(&text(&lines)), "a.json, line 3: this is no cell of a report");
+    assert_eq!(refused(&text(&lines)), "a.json, line 4: this is no cell of a report");
 }
