@@ -29,18 +29,19 @@ impl Instruments for Simulated {
 
 const MICROSECOND: Duration = Duration::from_micros(1);
 
+fn repeat(times: u64, mut body: impl FnMut()) -> Result<(), KubError> {
+    (0..times).for_each(|_| body());
+    Ok(())
+}
+
 fn contest<'a>(name: &str) -> Contest<'a> {
     Contest::new(Benchmark::Null, Origin::Modern, name).noise(Noise::Processor)
 }
 
-fn measured(
-    budget: Budget,
-    clock: &Simulated,
-    build: impl for<'a> FnOnce(&'a Simulated) -> Contest<'a>,
-) -> crate::report::Cell {
+fn measured(budget: Budget, clock: &Simulated, contest: Contest<'_>) -> crate::report::Cell {
     let cancelled = AtomicBool::new(false);
     let mut harness = Harness::new(clock, budget, Random::seeded(3), &cancelled);
-    harness.measure(build(clock)).unwrap();
+    harness.measure(contest).unwrap();
     harness.cells.pop().unwrap()
 }
 
@@ -64,11 +65,10 @@ fn known_delays_are_measured_within_five_percent() {
 #[test]
 fn a_contest_ends_as_soon_as_it_is_certain() {
     let clock = Simulated::default();
-    let cell = measured(Budget::Usual, &clock, |clock| {
-        contest("certain")
-            .user("one", |times, _| (0..times).try_for_each(|_| Ok(clock.pass(MICROSECOND))))
-            .kernel("three", |times, _| (0..times).try_for_each(|_| Ok(clock.pass(3 * MICROSECOND))))
-    });
+    let certain = contest("certain")
+        .user("one", |times, _| repeat(times, || clock.pass(MICROSECOND)))
+        .kernel("three", |times, _| repeat(times, || clock.pass(3 * MICROSECOND)));
+    let cell = measured(Budget::Usual, &clock, certain);
     assert_eq!(cell.stopped, Stopped::Narrow);
     let ratio = cell.measured[1].ratio.unwrap();
     assert_eq!((ratio.value, ratio.low, ratio.high), (3.0, 3.0, 3.0));
@@ -80,12 +80,11 @@ fn a_contest_ends_as_soon_as_it_is_certain() {
 fn a_contest_that_stays_uncertain_ends_with_its_time_and_says_so() {
     let clock = Simulated::default();
     let random = RefCell::new(Random::seeded(1));
-    let cell = measured(Budget::Quick, &clock, |clock| {
-        let wild = || clock.pass(MICROSECOND * u32::try_from(random.borrow_mut().below(100_000)).unwrap());
-        contest("wild")
-            .user("one", move |times, _| (0..times).try_for_each(|_| Ok(wild())))
-            .kernel("other", |times, _| (0..times).try_for_each(|_| Ok(clock.pass(50_000 * MICROSECOND))))
-    });
+    let wild = || Duration::from_micros(random.borrow_mut().below(100_000));
+    let uncertain = contest("wild")
+        .user("one", |times, _| repeat(times, || clock.pass(wild())))
+        .kernel("other", |times, _| repeat(times, || clock.pass(50_000 * MICROSECOND)));
+    let cell = measured(Budget::Quick, &clock, uncertain);
     assert_eq!(cell.stopped, Stopped::Time);
     assert!(clock.now() < 2 * Budget::Quick.of_contest(), "{:?}", clock.now());
     assert!(cell.measured[1].ratio.unwrap().uncertainty() > 0.05);
@@ -95,18 +94,16 @@ fn a_contest_that_stays_uncertain_ends_with_its_time_and_says_so() {
 fn what_rises_steadily_meets_all_alike() {
     let clock = Simulated::default();
     let slower = Cell::new(1.0);
-    let cell = measured(Budget::Thorough, &clock, |clock| {
-        let pass = |times: u64| {
-            slower.set(slower.get() * 1.01);
-            clock.pass((20 * MICROSECOND).mul_f64(slower.get()) * u32::try_from(times).unwrap());
-        };
-        let pass = std::rc::Rc::new(pass);
-        let other = pass.clone();
-        let exactly = Repetitions::Exactly(100);
-        contest("drift").repetitions(exactly)
-            .user("one", move |times, _| Ok(pass(times)))
-            .kernel("the same", move |times, _| Ok(other(times)))
-    });
+    let slowly = |times: u64| {
+        slower.set(slower.get() * 1.01);
+        clock.pass((20 * MICROSECOND).mul_f64(slower.get()) * u32::try_from(times).unwrap());
+        Ok(())
+    };
+    let drift = contest("drift")
+        .repetitions(Repetitions::Exactly(100))
+        .user("one", |times, _| slowly(times))
+        .kernel("the same", |times, _| slowly(times));
+    let cell = measured(Budget::Thorough, &clock, drift);
     let ratio = cell.measured[1].ratio.unwrap();
     assert!((ratio.value - 1.0).abs() < 0.01, "{ratio:?}");
 }
@@ -114,16 +111,14 @@ fn what_rises_steadily_meets_all_alike() {
 #[test]
 fn what_is_said_not_to_count_does_not_and_steps_are_told_apart() {
     let clock = Simulated::default();
-    let cell = measured(Budget::Quick, &clock, |clock| {
-        contest("steps").repetitions(Repetitions::Exactly(10)).user("one", |times, watch| {
-            for _ in 0..times {
-                watch.untimed(|| clock.pass(900 * MICROSECOND));
-                watch.step("open", || clock.pass(2 * MICROSECOND));
-                watch.step("close", || clock.pass(MICROSECOND));
-            }
-            Ok(())
+    let steps = contest("steps").repetitions(Repetitions::Exactly(10)).user("one", |times, watch| {
+        repeat(times, || {
+            watch.untimed(|| clock.pass(900 * MICROSECOND));
+            watch.step("open", || clock.pass(2 * MICROSECOND));
+            watch.step("close", || clock.pass(MICROSECOND));
         })
     });
+    let cell = measured(Budget::Quick, &clock, steps);
     let one = &cell.measured[0];
     assert_eq!(one.summary.median, 3_000.0);
     let steps = one.steps.iter().map(|(name, summary)| (name.as_str(), summary.median));
@@ -136,9 +131,9 @@ fn who_cannot_take_part_is_named_and_the_others_go_on() {
     let cancelled = AtomicBool::new(false);
     let mut harness = Harness::new(&clock, Budget::Quick, Random::seeded(3), &cancelled);
     let taking_part = contest("some")
-        .user("one", |_, _| Ok(clock.pass(MICROSECOND)))
+        .user("one", |_, _| repeat(1, || clock.pass(MICROSECOND)))
         .kernel("refused", |_, _| Err(KubError::unavailable("not permitted")))
-        .kernel("other", |_, _| Ok(clock.pass(MICROSECOND)));
+        .kernel("other", |_, _| repeat(1, || clock.pass(MICROSECOND)));
     harness.measure(taking_part).unwrap();
     assert_eq!(harness.cells[0].measured.len(), 2);
     assert_eq!(harness.skipped[0].what, "some: refused");
@@ -153,6 +148,6 @@ fn somebody_may_end_it() {
     let clock = Simulated::default();
     let cancelled = AtomicBool::new(true);
     let mut harness = Harness::new(&clock, Budget::Quick, Random::seeded(3), &cancelled);
-    let ended = harness.measure(contest("ended").user("one", |_, _| Ok(clock.pass(MICROSECOND))));
+    let ended = harness.measure(contest("ended").user("one", |_, _| repeat(1, || clock.pass(MICROSECOND))));
     assert_eq!(ended.unwrap_err().kind(), crate::ErrorKind::Interrupted);
 }

@@ -26,8 +26,8 @@ fn what_is_locked_is_changed_by_one_at_a_time() {
     // Two halves that are equal whenever nobody writes.
     let (word, one, other) = (AtomicU32::new(0), AtomicU64::new(0), AtomicU64::new(0));
     const WRITES: u64 = 20_000;
+    let lock = SharedExclusive(&word);
     std::thread::scope(|scope| {
-        let lock = SharedExclusive(&word);
         for _ in 0..2 {
             scope.spawn(|| {
                 for turn in 0..WRITES {

@@ -79,6 +79,7 @@ fn modern_ways(place: Where) -> Vec<Way> {
         Way::UnixStream,
         Way::UnixPackets,
         Way::Tcp { buffer_bytes: None },
+        Way::ProcessMemory,
     ]);
     ways
 }

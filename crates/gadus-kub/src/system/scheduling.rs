@@ -22,15 +22,22 @@ pub(crate) fn become_usual() -> Result<(), KubError> {
     if done == 0 { Ok(()) } else { Err(last_error()).or_refused("the usual class") }
 }
 
-/// Reads bytes of another process at the address where `there` lies in this one: a child has it there, too.
+/// The number of this process.
+pub(crate) fn own_pid() -> i32 {
+    // SAFETY: has no conditions.
+    unsafe { libc::getpid() }
+}
+
+/// Reads bytes of another process at an address of its; says how many.
 pub(crate) fn read_from_process(
     pid: i32,
-    there: &[u8],
+    address: u64,
     buffer: &mut [u8],
 ) -> Result<usize, KubError> {
-    let length = buffer.len().min(there.len());
+    let length = buffer.len();
+    let address = usize::try_from(address).unwrap_or(0) as *mut libc::c_void;
     let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: length };
-    let remote = libc::iovec { iov_base: there.as_ptr().cast_mut().cast(), iov_len: length };
+    let remote = libc::iovec { iov_base: address, iov_len: length };
     // SAFETY: the kernel writes at most `length` bytes of the buffer, and checks the other's addresses itself.
     let read =
         unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };

@@ -12,6 +12,7 @@ fn what_was_sent_comes_back_on_every_way() {
         Way::UnixStream,
         Way::UnixPackets,
         Way::Tcp { buffer_bytes: None },
+        Way::ProcessMemory,
         Way::Tcp { buffer_bytes: Some(8 << 10) },
     ];
     let cpu = gadus_machine::this_cpu();
