@@ -30,7 +30,13 @@ pub(crate) fn nanoseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e9
 }
 
-/// The nanoseconds of a time.
-pub(crate) fn duration(nanoseconds: f64) -> Duration {
-    Duration::try_from_secs_f64(nanoseconds / 1e9).unwrap_or_default()
+/// Adds the words of a chunk.
+#[inline]
+pub(crate) fn sum_of(chunk: &[u8]) -> u64 {
+    let words = chunk.chunks_exact(8).map(|word| {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(word);
+        u64::from_ne_bytes(bytes)
+    });
+    words.fold(0, u64::wrapping_add)
 }

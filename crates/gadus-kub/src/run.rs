@@ -112,6 +112,7 @@ pub fn run(settings: &Settings, mut tell: impl FnMut(&Progress)) -> Result<Repor
         }
     }
     let mut watcher = Watcher::start();
+    watcher.look();
     let all = tasks.len();
     for (done, task) in tasks.into_iter().enumerate() {
         tell(&Progress { next: Some(task.name.clone()), done, all });
@@ -166,9 +167,8 @@ fn measure(
         harness.skip(skip("the run's time was used up".to_owned()));
         return Ok(());
     }
-    // Cheap contests leave time to dear ones: twice the equal part may be used.
-    harness.allow(left / u32::try_from(tasks_left).unwrap_or(1).max(1) * 2);
-    let was_quiet = watcher.look();
+    harness.allow(left / u32::try_from(tasks_left).unwrap_or(1).max(1));
+    let was_quiet = watcher.is_quiet();
     let before = harness.cells.len();
     let done = on_own_thread(harness, place, body);
     let quiet = was_quiet && watcher.look();

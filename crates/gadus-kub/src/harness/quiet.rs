@@ -37,6 +37,7 @@ pub(crate) struct Watcher {
     /// At the last look.
     last: Option<Ticks>,
     others: Vec<f64>,
+    is_quiet: bool,
 }
 
 /// Time of all processors since the machine started, in ticks.
@@ -50,7 +51,12 @@ struct Ticks {
 impl Watcher {
     pub(crate) fn start() -> Self {
         let now = Ticks::now();
-        Self { began: now, last: now, others: Vec::new() }
+        Self { began: now, last: now, others: Vec::new(), is_quiet: false }
+    }
+
+    /// What the last look said.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.is_quiet
     }
 
     /// Looks for a moment what others do, and says whether it was quiet here and since the last look.
@@ -62,7 +68,8 @@ impl Watcher {
         let stolen = self.last.map_or(0.0, |last| now.since(last).stolen_share());
         self.others.push(others);
         self.last = Some(now);
-        is_quiet(others, stolen)
+        self.is_quiet = is_quiet(others, stolen);
+        self.is_quiet
     }
 
     /// Of the whole run.

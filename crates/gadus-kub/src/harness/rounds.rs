@@ -19,6 +19,12 @@ const STEADY: f64 = 0.05;
 /// Rounds between two looks whether intervals are narrow enough: looking takes a millisecond.
 const ROUNDS_PER_LOOK: usize = 2;
 
+/// Rounds that are there even of a contest that takes twice its time.
+const ROUNDS_IN_TIME_MIN: usize = 3;
+
+/// Turns that a contestant must have time for, or it does not take part.
+const TURNS_MIN: u32 = 6;
+
 /// One who takes part, and what it has shown.
 struct Player<'a> {
     contestant: Contestant<'a>,
@@ -71,6 +77,9 @@ pub(super) fn measure(
         let spent = harness.instruments.now().saturating_sub(began);
         if rounds >= harness.budget.rounds_max() {
             break Stopped::Rounds;
+        }
+        if rounds >= ROUNDS_IN_TIME_MIN && spent >= harness.time * 2 {
+            break Stopped::Time;
         }
         if rounds >= harness.budget.rounds_min() {
             if spent >= harness.time {
@@ -150,6 +159,12 @@ impl<'a> Player<'a> {
             turns: 0,
             disturbed: 0,
         };
+        let took = player.turn(harness)?.time.min(player.turn(harness)?.time);
+        if took > harness.time / TURNS_MIN {
+            let (took, all) = (took.as_secs_f64(), harness.time.as_secs_f64());
+            let why = format!("once takes {took:.2} s: too long for a contest of {all:.1} s");
+            return Err(KubError::unavailable(why));
+        }
         match repetitions {
             Repetitions::Exactly(count) => player.repetitions = count,
             Repetitions::Calibrated(most) => player.calibrate(harness, most, turn)?,
@@ -180,10 +195,14 @@ impl<'a> Player<'a> {
         loop {
             harness.check()?;
             let began = harness.instruments.now();
-            let took = self.turn(harness)?.time;
+            let mut took = self.turn(harness)?.time;
+            if took >= turn / 2 {
+                // Once more: somebody else's turn must not pass for this one's.
+                took = took.min(self.turn(harness)?.time);
+            }
             // What is done before the time counts must not take for ever, either.
             let spent = harness.instruments.now().saturating_sub(began);
-            if took >= turn / 2 || spent >= turn * 4 || self.repetitions >= most {
+            if took >= turn / 2 || spent >= turn * 8 || self.repetitions >= most {
                 return Ok(());
             }
             self.repetitions = (self.repetitions * 2).min(most);

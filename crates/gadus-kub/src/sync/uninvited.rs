@@ -107,7 +107,7 @@ fn begin(shared: &Arc<Shared>, place: &Place) -> Result<(), KubError> {
 fn change(place: &Place, how: &'static str, is_locked: bool) -> Result<Watched, KubError> {
     let path = place.folder.join(format!("uninvited-{is_locked}"));
     let file = file_with(&path, OFlags::empty(), FILE_BYTES as u64, Room::Overwritten)?;
-    let mapping = Mapping::of_file(file.as_fd(), FILE_BYTES, MapHow::Plain)?;
+    let mut mapping = Mapping::of_file(file.as_fd(), FILE_BYTES, MapHow::Plain)?;
     if is_locked {
         mapping.keep_in_memory()?;
     }

@@ -98,7 +98,7 @@ fn bytes_of_a_mapping_are_counted_and_reach_the_file() {
     let file = tempfile::tempfile().unwrap();
     file.set_len(8192).unwrap();
     for how in [MapHow::Plain, MapHow::Populate] {
-        let mapping = Mapping::of_file(file.as_fd(), 8192, how).unwrap();
+        let mut mapping = Mapping::of_file(file.as_fd(), 8192, how).unwrap();
         mapping.increment(0, 8192);
         mapping.flush(0, 8192).unwrap();
     }
