@@ -17,12 +17,15 @@
 //! # Ok::<(), gadus_kub::KubError>(())
 //! ```
 
+mod bind;
 mod error;
 mod harness;
+mod locality;
 mod lock;
 mod message;
 mod null;
 mod numbers;
+mod replace;
 mod report;
 mod run;
 mod schedule;
@@ -34,6 +37,7 @@ pub use harness::{
     Budget, Instruments, KnownDelay, Quietness, Ratio, Stopwatch, Summary, SystemInstruments, Usage,
     check_known_delays, median,
 };
+pub use replace::{Policy, count_trace, misses, read_trace};
 pub use report::{
     Benchmark, Cell, Finding, Identity, Measured, Origin, Report, Side, Skipped, Stopped,
 };

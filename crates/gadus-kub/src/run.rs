@@ -7,7 +7,7 @@
 use crate::error::{ErrorKind, KubError};
 use crate::harness::{Budget, Harness, SystemInstruments, Watcher};
 use crate::report::{Benchmark, Cell, Finding, Identity, Report, Skipped};
-use crate::{lock, message, null, schedule, sync};
+use crate::{bind, locality, lock, message, null, replace, schedule, sync};
 use gadus_base::{Instant, Random, clock};
 use gadus_machine::{CpuSet, Limits, Topology, pin_this_thread};
 use std::fs;
@@ -144,7 +144,9 @@ fn of(benchmark: Benchmark, budget: Budget) -> Vec<Task> {
         Benchmark::Message => message::tasks(budget),
         Benchmark::Lock => lock::tasks(budget),
         Benchmark::Sync => sync::tasks(budget),
-        Benchmark::Bind | Benchmark::Replace | Benchmark::Locality => Vec::new(),
+        Benchmark::Bind => bind::tasks(budget),
+        Benchmark::Replace => replace::tasks(budget),
+        Benchmark::Locality => locality::tasks(budget),
     }
 }
 

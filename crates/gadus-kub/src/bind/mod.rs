@@ -5,7 +5,7 @@
 //!   takes part there only.
 //! - Linux creates a map and binds it in one call: the paper's steps "create map" and "destroy map" do not exist.
 
-mod files;
+pub(crate) mod files;
 mod pages;
 mod rewriting;
 mod scanning;

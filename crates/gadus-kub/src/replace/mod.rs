@@ -11,7 +11,7 @@ pub use policies::{Policy, misses};
 pub use traces::read_trace;
 
 use crate::error::KubError;
-use crate::harness::{Budget, Harness, Ratio, Summary};
+use crate::harness::{Budget, Ratio, Summary};
 use crate::numbers::{figure, figure_of};
 use crate::report::{Benchmark, Cell, Measured, Origin, Side, Stopped};
 use crate::run::Task;
@@ -24,7 +24,7 @@ pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     tasks.push(Task::new(Benchmark::Replace, "policies of an own pool", |harness, _| {
         for pattern in traces::Pattern::ALL {
             for share in traces::POOL_SHARES {
-                count(harness, pattern.word(), &pattern.trace(), share);
+                harness.cells.push(counted(pattern.word(), &pattern.trace(), share));
             }
         }
         Ok(())
@@ -33,16 +33,18 @@ pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
 }
 
 /// Counts every policy's misses on a trace of somebody's own, with pools of several sizes.
-pub(crate) fn count_trace(harness: &mut Harness<'_>, name: &str, trace: &[u64]) -> Result<(), KubError> {
+///
+/// # Errors
+/// `Input` where there is no page in it.
+pub fn count_trace(name: &str, trace: &[u64]) -> Result<Vec<Cell>, KubError> {
     if trace.is_empty() {
         return Err(KubError::input(format!("{name} has no page in it")));
     }
-    traces::POOL_SHARES.iter().for_each(|share| count(harness, name, trace, *share));
-    Ok(())
+    Ok(traces::POOL_SHARES.iter().map(|share| counted(name, trace, *share)).collect())
 }
 
 /// A cell of counts: the same every time, so that one round is enough.
-fn count(harness: &mut Harness<'_>, pattern: &str, trace: &[u64], share: (u64, u64)) {
+fn counted(pattern: &str, trace: &[u64], share: (u64, u64)) -> Cell {
     let pages = trace.iter().collect::<std::collections::HashSet<_>>().len() as u64;
     let frames = (pages * share.0 / share.1).max(1);
     let in_a_thousand = |misses: u64| figure(misses) * 1000.0 / figure_of(trace.len());
@@ -70,7 +72,7 @@ fn count(harness: &mut Harness<'_>, pattern: &str, trace: &[u64], share: (u64, u
         }
     });
     let ratio = figure(share.1) / figure(share.0);
-    harness.cells.push(Cell {
+    Cell {
         benchmark: Benchmark::Replace,
         origin: Origin::Modern,
         name: "policy on a trace".to_owned(),
@@ -83,7 +85,7 @@ fn count(harness: &mut Harness<'_>, pattern: &str, trace: &[u64], share: (u64, u
         stopped: Stopped::Narrow,
         quiet: true,
         equivalent: None,
-    });
+    }
 }
 
 #[cfg(test)]

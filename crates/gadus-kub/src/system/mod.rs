@@ -7,6 +7,7 @@
 
 mod accounts;
 mod child;
+mod extents;
 mod fiber;
 mod mailbox;
 mod mapping;
@@ -20,6 +21,7 @@ mod write_out;
 
 pub(crate) use accounts::usage_of_this_process;
 pub(crate) use child::Child;
+pub(crate) use extents::{Extent, extents_of};
 pub(crate) use fiber::Fiber;
 pub(crate) use mailbox::{Inbox, Mailbox, Outbox, Patience};
 pub(crate) use mapping::{MapHow, Mapping};
