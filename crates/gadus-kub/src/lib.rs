@@ -18,6 +18,8 @@
 //! ```
 
 mod bind;
+mod compare;
+mod domains;
 mod error;
 mod harness;
 mod locality;
@@ -29,9 +31,12 @@ mod replace;
 mod report;
 mod run;
 mod schedule;
+mod show;
 mod sync;
 mod system;
+mod verdict;
 
+pub use compare::{Change, Comparison, compare};
 pub use error::{ErrorKind, KubError};
 pub use harness::{
     Budget, Instruments, KnownDelay, Quietness, Ratio, Stopwatch, Summary, SystemInstruments, Usage,
@@ -42,3 +47,5 @@ pub use report::{
     Benchmark, Cell, Finding, Identity, Measured, Origin, Report, Side, Skipped, Stopped,
 };
 pub use run::{Progress, Settings, run};
+pub use show::{Form, render};
+pub use verdict::{Advice, Criterion, Domain, Row, Suitability, Verdict, judge};

@@ -7,7 +7,7 @@
 use crate::error::{ErrorKind, KubError};
 use crate::harness::{Budget, Harness, SystemInstruments, Watcher};
 use crate::report::{Benchmark, Cell, Finding, Identity, Report, Skipped};
-use crate::{bind, locality, lock, message, null, replace, schedule, sync};
+use crate::{bind, domains, locality, lock, message, null, replace, schedule, sync};
 use gadus_base::{Instant, Random, clock};
 use gadus_machine::{CpuSet, Limits, Topology, pin_this_thread};
 use std::fs;
@@ -131,7 +131,7 @@ pub fn run(settings: &Settings, mut tell: impl FnMut(&Progress)) -> Result<Repor
         findings: std::mem::take(&mut harness.findings),
         skipped: std::mem::take(&mut harness.skipped),
     };
-    match report.cells.is_empty() {
+    match report.cells.is_empty() && report.findings.is_empty() {
         false => Ok(report),
         true => Err(KubError::unavailable(nothing_measured(&report.skipped))),
     }
@@ -144,6 +144,7 @@ fn of(benchmark: Benchmark, budget: Budget) -> Vec<Task> {
         Benchmark::Message => message::tasks(budget),
         Benchmark::Lock => lock::tasks(budget),
         Benchmark::Sync => sync::tasks(budget),
+        Benchmark::Domains => domains::tasks(),
         Benchmark::Bind => bind::tasks(budget),
         Benchmark::Replace => replace::tasks(budget),
         Benchmark::Locality => locality::tasks(budget),
@@ -151,7 +152,10 @@ fn of(benchmark: Benchmark, budget: Budget) -> Vec<Task> {
 }
 
 fn needs_files(benchmark: Benchmark) -> bool {
-    !matches!(benchmark, Benchmark::Null | Benchmark::Schedule | Benchmark::Message)
+    !matches!(
+        benchmark,
+        Benchmark::Null | Benchmark::Schedule | Benchmark::Message | Benchmark::Domains
+    )
 }
 
 /// Measures a task's contests on a new thread, between two looks at the machine.

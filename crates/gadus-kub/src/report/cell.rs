@@ -21,11 +21,13 @@ pub enum Benchmark {
     Lock,
     /// When what is written is on the disk, and what is not.
     Sync,
+    /// What else a database needs.
+    Domains,
 }
 
 impl Benchmark {
     /// All that can be asked for.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Null,
         Self::Bind,
         Self::Replace,
@@ -34,6 +36,7 @@ impl Benchmark {
         Self::Message,
         Self::Lock,
         Self::Sync,
+        Self::Domains,
     ];
 
     /// As commands have it.
@@ -48,6 +51,7 @@ impl Benchmark {
             Self::Message => "message",
             Self::Lock => "lock",
             Self::Sync => "sync",
+            Self::Domains => "domains",
         }
     }
 

@@ -217,13 +217,13 @@ fn write(file: &OwnedFd, record: &[u8], offset: u64, method: Method) -> Result<(
 
 /// What the device and the file system say of themselves.
 fn device(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
+    let path = place.folder.join("atomic");
+    let file = file_with(&path, OFlags::empty(), 4096, Room::Overwritten)?;
     let identity = crate::report::Identity::of_this_machine(&place.folder);
     let name = identity.device.rsplit('/').next().unwrap_or_default();
     let cache = std::fs::read_to_string(format!("/sys/class/block/{name}/queue/write_cache"));
     let cache = cache.map_or("unknown".to_owned(), |text| text.trim().to_owned());
     harness.find(Benchmark::Sync, "write cache", cache);
-    let path = place.folder.join("atomic");
-    let file = file_with(&path, OFlags::empty(), 4096, Room::Overwritten)?;
     harness.find(Benchmark::Sync, "writes that are never torn", untorn(&file));
     Ok(())
 }

@@ -16,6 +16,7 @@ mod robust_mutex;
 mod scheduling;
 mod semaphore;
 mod ring;
+mod services;
 mod shared_call;
 mod write_out;
 
@@ -30,6 +31,7 @@ pub(crate) use robust_mutex::RobustMutex;
 pub(crate) use scheduling::{become_real_time, become_usual, own_pid, read_from_process};
 pub(crate) use semaphore::Semaphore;
 pub(crate) use ring::{Operation, Ring};
+pub(crate) use services::{count_own_time, landlock_version};
 pub(crate) use shared_call::SharedCall;
 pub(crate) use write_out::{unwritten_pages, write_out};
 
