@@ -3,6 +3,7 @@
 //! - All forms say the same: they are made of the same blocks.
 
 mod blocks;
+mod comparison;
 mod figures;
 mod html;
 mod markdown;

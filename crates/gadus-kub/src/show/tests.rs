@@ -60,3 +60,19 @@ fn figures_have_three_digits_and_a_unit_near_them() {
     assert_eq!(shown(f64::NAN, "ns"), "unknown");
     assert_eq!(shown(99.97, "ns"), "100 ns");
 }
+
+#[test]
+fn a_comparison_says_what_has_changed() {
+    let (first, mut second) = (report(), report());
+    second.identity.kernel = "7.0".to_owned();
+    for measured in second.cells.iter_mut().flat_map(|cell| &mut cell.measured) {
+        measured.summary = crate::Summary::of(&[1e6, 1e6]);
+    }
+    let comparison = crate::compare(&first, &second);
+    let text = comparison.to_text("old.json", "new.json");
+    assert!(text.contains("4 of 4 figures have changed"), "{text}");
+    assert!(text.contains("old.json") && text.contains("7.0") && text.contains("1.00 ms"), "{text}");
+    let lines = comparison.to_json_lines();
+    assert_eq!(lines.lines().count(), 5, "{lines}");
+    assert!(lines.contains("\"changed\":true"));
+}
