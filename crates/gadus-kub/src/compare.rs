@@ -127,7 +127,10 @@ mod tests {
         let mut second = report(10.0, Some("added"));
         second.identity.kernel = "7.0".to_owned();
         let comparison = compare(&report(10.0, Some("dropped")), &second);
-        assert_eq!(comparison.machines, [("kernel".to_owned(), "6.18".to_owned(), "7.0".to_owned())]);
+        assert_eq!(
+            comparison.machines,
+            [("kernel".to_owned(), "6.18".to_owned(), "7.0".to_owned())]
+        );
         assert_eq!(comparison.only_first, ["schedule: dropped (Vasil 2003): call"]);
         assert_eq!(comparison.only_second, ["schedule: added (Vasil 2003): call"]);
         assert_eq!(comparison.changes.len(), 1);

@@ -39,8 +39,8 @@ mod verdict;
 pub use compare::{Change, Comparison, compare};
 pub use error::{ErrorKind, KubError};
 pub use harness::{
-    Budget, Instruments, KnownDelay, Quietness, Ratio, Stopwatch, Summary, SystemInstruments, Usage,
-    check_known_delays, median,
+    Budget, Instruments, KnownDelay, Quietness, Ratio, Stopwatch, Summary, SystemInstruments,
+    Usage, check_known_delays, median,
 };
 pub use replace::{Policy, count_trace, misses, read_trace};
 pub use report::{

@@ -40,8 +40,11 @@ pub struct Progress {
 pub(crate) struct Task {
     benchmark: Benchmark,
     name: String,
-    body: Box<dyn FnOnce(&mut Harness<'_>, &Place) -> Result<(), KubError> + Send>,
+    body: Body,
 }
+
+/// What a task does.
+type Body = Box<dyn FnOnce(&mut Harness<'_>, &Place) -> Result<(), KubError> + Send>;
 
 /// Where contests take place.
 #[derive(Debug)]
@@ -191,11 +194,7 @@ fn measure(
 }
 
 /// Whatever it changes of its thread, such as its processors and its priority, ends with it.
-fn on_own_thread(
-    harness: &mut Harness<'_>,
-    place: &Place,
-    body: Box<dyn FnOnce(&mut Harness<'_>, &Place) -> Result<(), KubError> + Send>,
-) -> Result<(), KubError> {
+fn on_own_thread(harness: &mut Harness<'_>, place: &Place, body: Body) -> Result<(), KubError> {
     let broken = || KubError::broken("a contest broke off");
     let instruments = SystemInstruments::new();
     let (budget, cancelled) = harness.parts();

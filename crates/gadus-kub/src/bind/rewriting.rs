@@ -51,7 +51,10 @@ fn measure(
         .repetitions(Repetitions::Calibrated(1 << 12))
         .user("read and write, 64 KiB", through_chunks(file("chunks"), bytes, cached))
         .kernel("mapped", through_mapping(file("mapped"), bytes, cached, MapHow::Plain))
-        .kernel("mapped, populated", through_mapping(file("populated"), bytes, cached, MapHow::Populate));
+        .kernel(
+            "mapped, populated",
+            through_mapping(file("populated"), bytes, cached, MapHow::Populate),
+        );
     let done = harness.measure(contest);
     for name in ["chunks", "mapped", "populated"] {
         // The largest are a gigabyte; what is left is removed with the folder.
@@ -83,9 +86,9 @@ impl Rewritten {
 
     /// Every byte must be one more than before.
     fn check(&mut self) -> Result<(), KubError> {
-        let expected = self.first.map(|first| {
-            u64::from_le_bytes(first.to_le_bytes().map(|byte| byte.wrapping_add(1)))
-        });
+        let expected = self
+            .first
+            .map(|first| u64::from_le_bytes(first.to_le_bytes().map(|byte| byte.wrapping_add(1))));
         let found = Some(first_word(&self.path)?);
         self.first = found;
         if found == expected { Ok(()) } else { Err(KubError::broken("the file was not rewritten")) }

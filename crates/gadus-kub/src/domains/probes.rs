@@ -110,7 +110,8 @@ fn group() -> Result<(), KubError> {
 fn own_group() -> Result<(), KubError> {
     let groups = fs::read_to_string("/proc/self/cgroup").or_refused("/proc/self/cgroup")?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::"));
-    let path = path.ok_or_else(|| KubError::unavailable("there is no version 2 of control groups"))?;
+    let path =
+        path.ok_or_else(|| KubError::unavailable("there is no version 2 of control groups"))?;
     let mounts = fs::read_to_string("/proc/self/mounts").or_refused("/proc/self/mounts")?;
     let mount = mounts.lines().find_map(|line| {
         let mut words = line.split(' ');

@@ -87,10 +87,6 @@ impl<'a> Harness<'a> {
         self.time = time.min(self.budget.of_contest());
     }
 
-    pub(crate) fn budget(&self) -> Budget {
-        self.budget
-    }
-
     /// What another harness of the same run needs.
     pub(crate) fn parts(&self) -> (Budget, &'a AtomicBool) {
         (self.budget, self.cancelled)

@@ -1,10 +1,10 @@
 //! The rounds of a contest.
 
+use super::Harness;
 use super::contest::{Contest, Contestant, Repetitions};
 use super::instruments::Usage;
 use super::statistics::{Ratio, Summary, median};
 use super::stopwatch::{Stopwatch, Told};
-use super::Harness;
 use crate::error::{ErrorKind, KubError};
 use crate::numbers::{figure, nanoseconds};
 use crate::report::{Cell, Measured, Skipped, Stopped};
@@ -239,7 +239,8 @@ impl<'a> Player<'a> {
         let mut names = names.collect::<Vec<_>>();
         names.dedup();
         for name in names {
-            let of = |turn: &Turn| turn.told.steps.iter().find(|(known, _)| *known == name).copied();
+            let of =
+                |turn: &Turn| turn.told.steps.iter().find(|(known, _)| *known == name).copied();
             let total = turns.iter().filter_map(of).map(|(_, time)| time).sum::<Duration>();
             let value = nanoseconds(total) / count;
             match self.steps.iter_mut().find(|(known, _)| *known == name) {

@@ -111,13 +111,14 @@ fn what_rises_steadily_meets_all_alike() {
 #[test]
 fn what_is_said_not_to_count_does_not_and_steps_are_told_apart() {
     let clock = Simulated::default();
-    let steps = contest("steps").repetitions(Repetitions::Exactly(10)).user("one", |times, watch| {
-        repeat(times, || {
-            watch.untimed(|| clock.pass(900 * MICROSECOND));
-            watch.step("open", || clock.pass(2 * MICROSECOND));
-            watch.step("close", || clock.pass(MICROSECOND));
-        })
-    });
+    let steps =
+        contest("steps").repetitions(Repetitions::Exactly(10)).user("one", |times, watch| {
+            repeat(times, || {
+                watch.untimed(|| clock.pass(900 * MICROSECOND));
+                watch.step("open", || clock.pass(2 * MICROSECOND));
+                watch.step("close", || clock.pass(MICROSECOND));
+            })
+        });
     let cell = measured(Budget::Quick, &clock, steps);
     let one = &cell.measured[0];
     assert_eq!(one.summary.median, 3_000.0);
@@ -148,6 +149,7 @@ fn somebody_may_end_it() {
     let clock = Simulated::default();
     let cancelled = AtomicBool::new(true);
     let mut harness = Harness::new(&clock, Budget::Quick, Random::seeded(3), &cancelled);
-    let ended = harness.measure(contest("ended").user("one", |_, _| repeat(1, || clock.pass(MICROSECOND))));
+    let ended =
+        harness.measure(contest("ended").user("one", |_, _| repeat(1, || clock.pass(MICROSECOND))));
     assert_eq!(ended.unwrap_err().kind(), crate::ErrorKind::Interrupted);
 }

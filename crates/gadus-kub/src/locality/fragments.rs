@@ -53,7 +53,8 @@ fn by_turns(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
             File::create(place.folder.join(name)).or_refused("a file cannot be made")
         };
         let file = create("by-turns".to_owned())?;
-        let (piece, other) = (vec![1; crate::numbers::size(PIECE_BYTES)], vec![2; crate::numbers::size(gap)]);
+        let (piece, other) =
+            (vec![1; crate::numbers::size(PIECE_BYTES)], vec![2; crate::numbers::size(gap)]);
         let mut interfering = create("interfering".to_owned())?;
         for number in 0..PIECES {
             file.write_all_at(&piece, number * PIECE_BYTES).or_refused("a file")?;

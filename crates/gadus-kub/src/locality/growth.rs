@@ -31,12 +31,13 @@ pub(super) fn tasks() -> Vec<Task> {
 
 fn measure(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
     let way = |way| grow(place.folder.join(format!("grown-{way:?}")), way);
-    let contest = Contest::new(Benchmark::Locality, Origin::Modern, "grow by 1 MiB, then write there")
-        .repetitions(Repetitions::Calibrated(64))
-        .user("zeros written", way(Way::Write))
-        .kernel("ftruncate", way(Way::Truncate))
-        .kernel("fallocate", way(Way::Allocate))
-        .kernel("FALLOC_FL_ZERO_RANGE", way(Way::ZeroRange));
+    let contest =
+        Contest::new(Benchmark::Locality, Origin::Modern, "grow by 1 MiB, then write there")
+            .repetitions(Repetitions::Calibrated(64))
+            .user("zeros written", way(Way::Write))
+            .kernel("ftruncate", way(Way::Truncate))
+            .kernel("fallocate", way(Way::Allocate))
+            .kernel("FALLOC_FL_ZERO_RANGE", way(Way::ZeroRange));
     harness.measure(contest)
 }
 
@@ -48,7 +49,8 @@ pub(super) fn lengthen(file: &OwnedFd, way: Way) -> Result<(), KubError> {
             fallocate(file, FallocateFlags::empty(), 0, GROWTH_BYTES).or_refused("fallocate")?;
         }
         Way::ZeroRange => {
-            fallocate(file, FallocateFlags::ZERO_RANGE, 0, GROWTH_BYTES).or_refused("ZERO_RANGE")?;
+            fallocate(file, FallocateFlags::ZERO_RANGE, 0, GROWTH_BYTES)
+                .or_refused("ZERO_RANGE")?;
         }
         Way::Write => {
             let zeros = vec![0; WRITE_BYTES];

@@ -13,12 +13,15 @@ fn a_file_has_as_many_pieces_as_were_made_and_its_bytes_are_in_order() {
         let extents = match in_pieces(&path, pieces, gap) {
             Ok(extents) => extents,
             // A file system that cannot is one that Kub tells so.
-            Err(error) => return assert_eq!(error.kind(), crate::ErrorKind::Unavailable, "{error}"),
+            Err(error) => {
+                return assert_eq!(error.kind(), crate::ErrorKind::Unavailable, "{error}");
+            }
         };
         assert_eq!(extents.len() as u64, pieces);
         let bytes = extents.iter().map(|extent| extent.bytes).sum::<u64>();
         assert_eq!(bytes, 160 * PIECE_BYTES);
-        let gaps = extents.windows(2).map(|two| two[1].physical.abs_diff(two[0].physical + two[0].bytes));
+        let gaps =
+            extents.windows(2).map(|two| two[1].physical.abs_diff(two[0].physical + two[0].bytes));
         let mut gaps = gaps.collect::<Vec<_>>();
         gaps.sort_unstable();
         assert_eq!(gaps[gaps.len() / 2], gap, "the middle gap");

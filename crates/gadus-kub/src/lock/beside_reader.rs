@@ -154,7 +154,11 @@ impl Lock<'_> {
         match self.kind {
             Kind::Own => {
                 let lock = SharedExclusive(self.memory.word(LOCK));
-                if exclusive { lock.end_excluding() } else { lock.end_sharing() }
+                if exclusive {
+                    lock.end_excluding()
+                } else {
+                    lock.end_sharing()
+                }
                 Ok(())
             }
             Kind::Range(kind) => RangeLock::new(self.file, kind).unlock(0, 1),

@@ -41,7 +41,8 @@ pub(super) fn mode(exclusive: bool) -> &'static str {
 
 pub(super) fn file_in(folder: &Path, name: &str) -> Result<File, KubError> {
     let mut options = File::options();
-    let opened = options.read(true).write(true).create(true).truncate(false).open(folder.join(name));
+    let opened =
+        options.read(true).write(true).create(true).truncate(false).open(folder.join(name));
     opened.or_refused("a file to lock")
 }
 

@@ -30,14 +30,16 @@ impl TableLocks {
     pub(super) fn create(locks: u32) -> Result<Self, KubError> {
         // For the instances and the table's header; and a lock takes less than two hundred bytes.
         let extents = 8 + (locks as usize * 200).div_ceil(EXTENT_BYTES);
-        let refused = |error: MemoryError| KubError::unavailable(format!("the lock table: {error}"));
+        let refused =
+            |error: MemoryError| KubError::unavailable(format!("the lock table: {error}"));
         let memory = Memory::private(extents * EXTENT_BYTES).map_err(refused)?;
         let own = |_| Ok::<_, MemoryError>(true);
         let instances = Instances::claim(Arc::new(memory), Offset::new(0), Arc::new(Alive), own);
         let instances = Arc::new(instances.map_err(refused)?);
         let table = LockTable::attach(instances, EXTENT_BYTES, LockSettings::default());
         let owner = table.and_then(|table| table.register());
-        let owner = owner.map_err(|error| KubError::unavailable(format!("the lock table: {error}")))?;
+        let owner =
+            owner.map_err(|error| KubError::unavailable(format!("the lock table: {error}")))?;
         Ok(Self { owner })
     }
 

@@ -55,7 +55,8 @@ fn who_sleeps_for_an_upgrade_is_woken_by_the_last_other_reader() {
     let lock = SharedExclusive(&word);
     assert!(lock.share(None) && lock.share(None));
     std::thread::scope(|scope| {
-        let upgraded = scope.spawn(|| lock.upgrade(Some(clock().now().plus(Duration::from_secs(60)))));
+        let upgraded =
+            scope.spawn(|| lock.upgrade(Some(clock().now().plus(Duration::from_secs(60)))));
         while word.load(Ordering::Acquire) & (1 << 30) == 0 {
             std::thread::yield_now();
         }

@@ -59,8 +59,10 @@ fn unix<'a>(path: PathBuf, cpu: u32) -> Greeter<'a> {
         if server.is_none() {
             server = Some(watch.untimed(|| {
                 let listener = UnixListener::bind(&path).or_refused("a Unix socket")?;
-                Child::start(Some(cpu), || while let Ok((stream, _)) = listener.accept() {
-                    greet_back(stream);
+                Child::start(Some(cpu), || {
+                    while let Ok((stream, _)) = listener.accept() {
+                        greet_back(stream);
+                    }
                 })
             })?);
         }
@@ -75,8 +77,10 @@ fn tcp<'a>(cpu: u32) -> Greeter<'a> {
             server = Some(watch.untimed(|| {
                 let listener = TcpListener::bind(("127.0.0.1", 0)).or_refused("a TCP socket")?;
                 let address = listener.local_addr().or_refused("a TCP socket")?;
-                let child = Child::start(Some(cpu), || while let Ok((stream, _)) = listener.accept() {
-                    greet_back(stream);
+                let child = Child::start(Some(cpu), || {
+                    while let Ok((stream, _)) = listener.accept() {
+                        greet_back(stream);
+                    }
                 });
                 child.map(|child| (child, address))
             })?);

@@ -34,10 +34,14 @@ pub(super) struct Connection {
 pub(super) enum Way {
     Call,
     Shared(Patience),
-    Pipe { buffer_bytes: usize },
+    Pipe {
+        buffer_bytes: usize,
+    },
     UnixStream,
     UnixPackets,
-    Tcp { buffer_bytes: Option<usize> },
+    Tcp {
+        buffer_bytes: Option<usize>,
+    },
     /// The receiver copies it from the sender's memory; a futex says that it is there.
     ProcessMemory,
 }
@@ -79,9 +83,13 @@ impl Way {
         match self {
             Self::Call => "call with copy".to_owned(),
             Self::Shared(Patience::Spin) => "shared memory, spinning".to_owned(),
-            Self::Shared(Patience::SpinThenSleep(_)) => "shared memory, spinning, then futex".to_owned(),
+            Self::Shared(Patience::SpinThenSleep(_)) => {
+                "shared memory, spinning, then futex".to_owned()
+            }
             Self::Shared(Patience::Sleep) => "shared memory, futex".to_owned(),
-            Self::Pipe { buffer_bytes } => format!("pipe of {}", gadus_base::ByteCount(buffer_bytes as u64)),
+            Self::Pipe { buffer_bytes } => {
+                format!("pipe of {}", gadus_base::ByteCount(buffer_bytes as u64))
+            }
             Self::UnixStream => "Unix stream".to_owned(),
             Self::UnixPackets => "Unix packets".to_owned(),
             Self::Tcp { buffer_bytes: None } => "TCP".to_owned(),
@@ -99,7 +107,9 @@ impl Way {
     /// Starts a server on a processor, and connects to it.
     pub(super) fn connect(self, bytes: usize, cpu: u32) -> Result<Connection, KubError> {
         match self {
-            Self::Call => Ok(Connection { end: Box::new(Call { place: vec![0; bytes] }), _server: None }),
+            Self::Call => {
+                Ok(Connection { end: Box::new(Call { place: vec![0; bytes] }), _server: None })
+            }
             Self::Shared(patience) => {
                 let (out, its_inbox) = Mailbox::create(bytes, patience)?;
                 let (its_out, inbox) = Mailbox::create(bytes, patience)?;
@@ -190,8 +200,7 @@ fn both_tcp(stream: TcpStream) -> Result<Stream<TcpStream, TcpStream>, KubError>
 
 fn packets(bytes: usize) -> Result<(Packets, Packets), KubError> {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
-    let pair =
-        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
+    let pair = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
     let (ours, theirs) = pair.or_refused("a Unix socket of packets")?;
     for end in [&ours, &theirs] {
         // A packet must fit, with what the kernel keeps beside it.

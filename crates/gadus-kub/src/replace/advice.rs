@@ -45,7 +45,8 @@ pub(super) fn tasks(budget: Budget) -> Vec<Task> {
                 if budget == Budget::Quick && (writes || is_random) {
                     continue;
                 }
-                let name = format!("advice: {}, {}, {}", access.by(), access.order(), access.what());
+                let name =
+                    format!("advice: {}, {}, {}", access.by(), access.order(), access.what());
                 tasks.push(Task::new(Benchmark::Replace, name, move |harness, place| {
                     measure(harness, place, access)
                 }));

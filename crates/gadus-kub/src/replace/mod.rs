@@ -51,7 +51,8 @@ fn counted(pattern: &str, trace: &[u64], share: (u64, u64)) -> Cell {
     let best = in_a_thousand(misses(Policy::Optimum, trace, frames));
     let measured = Policy::ALL.into_iter().map(|policy| {
         let rounds = vec![in_a_thousand(misses(policy, trace, frames))];
-        let ratio = Ratio { value: rounds[0] / best, low: rounds[0] / best, high: rounds[0] / best };
+        let ratio =
+            Ratio { value: rounds[0] / best, low: rounds[0] / best, high: rounds[0] / best };
         Measured {
             who: policy.word().to_owned(),
             side: Side::User,

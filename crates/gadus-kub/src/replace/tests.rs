@@ -148,7 +148,10 @@ fn nobody_beats_who_knows_the_future() {
             let best = misses(Policy::Optimum, &trace, frames);
             for policy in Policy::ALL {
                 let missed = misses(policy, &trace, frames);
-                assert!(missed >= best, "{policy:?} on {pattern:?} with {frames}: {missed} < {best}");
+                assert!(
+                    missed >= best,
+                    "{policy:?} on {pattern:?} with {frames}: {missed} < {best}"
+                );
                 assert!(missed >= pages && missed <= trace.len() as u64);
             }
         }

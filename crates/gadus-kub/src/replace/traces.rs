@@ -98,4 +98,3 @@ pub fn read_trace(text: &str, described: &str) -> Result<Vec<u64>, KubError> {
     }
     Ok(trace)
 }
-

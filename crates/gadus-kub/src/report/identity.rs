@@ -91,7 +91,8 @@ fn processor() -> (String, bool) {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.split_once(": "));
         line.map(|(_, value)| value.trim().to_owned())
     };
-    let is_virtual = value("flags").is_some_and(|flags| flags.split(' ').any(|f| f == "hypervisor"));
+    let is_virtual =
+        value("flags").is_some_and(|flags| flags.split(' ').any(|f| f == "hypervisor"));
     (value("model name").unwrap_or_else(|| "unknown".to_owned()), is_virtual)
 }
 
@@ -130,17 +131,4 @@ fn mounted(folder: &Path) -> (String, String) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_same_machine_has_the_same_key_and_another_kernel_has_not() {
-        let here = Identity::of_this_machine(Path::new("/proc"));
-        assert_eq!(here.key(), Identity::of_this_machine(Path::new("/proc")).key());
-        assert_eq!(here.file_system, "proc");
-        assert!(here.processors > 0 && here.kernel != "unknown");
-        let newer = Identity { kernel: "99.1".to_owned(), ..here.clone() };
-        assert_ne!(newer.key(), here.key());
-        assert_eq!(here.differences(&newer), [("kernel", here.kernel.clone(), "99.1".to_owned())]);
-    }
-}
+mod tests;

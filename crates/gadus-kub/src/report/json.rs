@@ -26,25 +26,25 @@ impl Report {
     pub fn from_json_lines(text: &str, described: &str) -> Result<Self, KubError> {
         let mut report: Option<Self> = None;
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let wrong = |what: &str| {
-                KubError::input(format!("{described}, line {}: {what}", number + 1))
-            };
+            let wrong =
+                |what: &str| KubError::input(format!("{described}, line {}: {what}", number + 1));
             let object: Value =
                 serde_json::from_str(line).map_err(|error| wrong(&error.to_string()))?;
             let Some(report) = &mut report else {
                 let first = Self::of_head(&object);
-                report = Some(first.ok_or_else(|| {
-                    wrong("the first line of a report says \"kind\": \"run\"")
-                })?);
+                report =
+                    Some(first.ok_or_else(|| {
+                        wrong("the first line of a report says \"kind\": \"run\"")
+                    })?);
                 continue;
             };
             match object["kind"].as_str() {
                 Some("cell") => report.cells.push(
                     Cell::of_json(&object).ok_or_else(|| wrong("this is no cell of a report"))?,
                 ),
-                Some("finding") => report.findings.push(
-                    Finding::of_json(&object).ok_or_else(|| wrong("this is nothing found"))?,
-                ),
+                Some("finding") => report
+                    .findings
+                    .push(Finding::of_json(&object).ok_or_else(|| wrong("this is nothing found"))?),
                 Some("skipped") => report.skipped.push(
                     Skipped::of_json(&object).ok_or_else(|| wrong("this is nothing skipped"))?,
                 ),

@@ -52,7 +52,12 @@ impl Report {
 
     /// A cell by its name and what is varied in it.
     #[must_use]
-    pub fn cell(&self, benchmark: Benchmark, name: &str, variables: &[(&str, &str)]) -> Option<&Cell> {
+    pub fn cell(
+        &self,
+        benchmark: Benchmark,
+        name: &str,
+        variables: &[(&str, &str)],
+    ) -> Option<&Cell> {
         let is_it = |cell: &&Cell| {
             cell.name == name
                 && variables.iter().all(|(variable, value)| cell.variable(variable) == Some(value))

@@ -1,7 +1,7 @@
 //! Switches, by everything that switches.
 
-use super::bells::{ConditionBell, EventBell, FutexBell, PipeBell, SpinBell, YieldBell};
 use super::bells::Bell;
+use super::bells::{ConditionBell, EventBell, FutexBell, PipeBell, SpinBell, YieldBell};
 use super::partner::{Class, Partner, PartnerProcess};
 use super::tasks::{PolledTasks, TokioTasks};
 use crate::error::KubError;
@@ -65,11 +65,17 @@ fn same(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
         })
         .user("tokio", tokio())
         .kernel("threads, futex", partner(here, Class::Usual, || Ok(FutexBell::default())))
-        .kernel("threads, condition variable", partner(here, Class::Usual, || Ok(ConditionBell::default())))
+        .kernel(
+            "threads, condition variable",
+            partner(here, Class::Usual, || Ok(ConditionBell::default())),
+        )
         .kernel("threads, pipe", partner(here, Class::Usual, PipeBell::create))
         .kernel("threads, eventfd", partner(here, Class::Usual, EventBell::create))
         .kernel("threads, sched_yield", partner(here, Class::Usual, || Ok(YieldBell::default())))
-        .kernel("threads, futex, real-time", partner(here, Class::RealTime, || Ok(FutexBell::default())))
+        .kernel(
+            "threads, futex, real-time",
+            partner(here, Class::RealTime, || Ok(FutexBell::default())),
+        )
         .kernel("processes, futex", processes(here))
         .equivalent("perf bench sched pipe");
     harness.measure(contest)

@@ -67,7 +67,8 @@ impl TokioTasks {
             }
         };
         self.0.block_on(async {
-            let (one, other) = (tokio::spawn(half(times / 2)), tokio::spawn(half(times - times / 2)));
+            let (one, other) =
+                (tokio::spawn(half(times / 2)), tokio::spawn(half(times - times / 2)));
             let broken = |_| KubError::broken("a task of tokio broke off");
             one.await.map_err(broken)?;
             other.await.map_err(broken)

@@ -25,7 +25,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    fn new(headings: &[&str], rows: Vec<Vec<String>>) -> Block {
+    fn block(headings: &[&str], rows: Vec<Vec<String>>) -> Block {
         let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
         Block::Table(Self { headings, rows })
     }
@@ -61,7 +61,7 @@ fn head(report: &Report) -> Vec<Block> {
             report.took_seconds,
             shown(report.clock_cost_ns, "ns"),
         )),
-        Table::new(&["machine", ""], rows),
+        Table::block(&["machine", ""], rows),
     ]
 }
 
@@ -77,7 +77,7 @@ fn rows(verdict: &Verdict) -> Vec<Block> {
     let lines = verdict.rows.iter().map(line).collect();
     let mut all = vec![
         Block::Heading(2, "Verdict".to_owned()),
-        Table::new(&["the kernel's", "here", "Windows 2000 (Vasil 2003)", "why"], lines),
+        Table::block(&["the kernel's", "here", "Windows 2000 (Vasil 2003)", "why"], lines),
         Block::Paragraph(
             "Each row grades measured ratios, the kernel's cost to that of a user-mode service, by \
              the limits that stand beside them, and is the middle of the grades, of two the worse."
@@ -90,7 +90,7 @@ fn rows(verdict: &Verdict) -> Vec<Block> {
         if !row.criteria.is_empty() {
             let lines = row.criteria.iter().map(criterion).collect();
             let headings = ["ratio", "value", "95 %", "excellent, very good, good up to", "grade"];
-            all.push(Table::new(&headings, lines));
+            all.push(Table::block(&headings, lines));
         }
         let wishes = row.kernel.iter().map(|wish| format!("the kernel should {wish}"));
         let missing = row.missing.iter().map(|what| format!("not measured: {what}"));
@@ -122,7 +122,7 @@ fn settings(verdict: &Verdict) -> Vec<Block> {
         Block::Heading(2, "From where on another service is cheaper".to_owned()),
         Block::List(verdict.crossovers.clone()),
         Block::Heading(2, "Settings that follow".to_owned()),
-        Table::new(&["database", "versions", "setting", "why"], lines),
+        Table::block(&["database", "versions", "setting", "why"], lines),
     ]
 }
 
@@ -135,9 +135,18 @@ fn cells(report: &Report, benchmark: Benchmark) -> Vec<Block> {
         all.push(Block::Heading(3, format!("{} ({})", cell.title(), cell.origin.word())));
         all.push(Block::Bars(Box::new(cell.clone())));
         let lines = cell.measured.iter().map(|measured| contestant(cell, measured)).collect();
-        let headings =
-            ["who", "whose", "median", "95 %", "p90", "p99", "to the first", "user + system", "also"];
-        all.push(Table::new(&headings, lines));
+        let headings = [
+            "who",
+            "whose",
+            "median",
+            "95 %",
+            "p90",
+            "p99",
+            "to the first",
+            "user + system",
+            "also",
+        ];
+        all.push(Table::block(&headings, lines));
         let loud = if cell.quiet { "" } else { " The machine was not quiet." };
         let same = cell.equivalent.as_ref();
         let same = same.map_or_else(String::new, |command| format!(" To compare: {command}"));
@@ -193,8 +202,8 @@ fn rest(report: &Report) -> Vec<Block> {
     });
     vec![
         Block::Heading(2, "Also found".to_owned()),
-        Table::new(&["of", "what", "found"], found.collect()),
+        Table::block(&["of", "what", "found"], found.collect()),
         Block::Heading(2, "Not measured".to_owned()),
-        Table::new(&["of", "what", "why"], skipped.collect()),
+        Table::block(&["of", "what", "why"], skipped.collect()),
     ]
 }

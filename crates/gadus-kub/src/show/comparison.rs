@@ -16,7 +16,8 @@ impl Comparison {
             all
         };
         let machines = self.machines.iter();
-        let machines = machines.map(|(name, one, other)| vec![name.clone(), one.clone(), other.clone()]);
+        let machines =
+            machines.map(|(name, one, other)| vec![name.clone(), one.clone(), other.clone()]);
         let rows = self.changes.iter().map(line).collect();
         let only = |whose: &str, names: &[String]| {
             names.iter().map(|name| format!("only in {whose}: {name}")).collect::<Vec<_>>()
@@ -52,7 +53,8 @@ impl Comparison {
             })
         });
         let only = |place: &'static str, names: &[String]| {
-            let objects = names.iter().map(|name| json!({ "kind": "only", "in": place, "what": name }));
+            let objects =
+                names.iter().map(|name| json!({ "kind": "only", "in": place, "what": name }));
             objects.collect::<Vec<_>>()
         };
         let lines = machines.chain(changes).chain(only("first", &self.only_first));

@@ -11,8 +11,6 @@ mod plots;
 mod style;
 mod text;
 
-pub(crate) use figures::{ratio_shown, shown};
-
 use crate::report::Report;
 use crate::verdict::judge;
 

@@ -24,9 +24,8 @@ struct Scale {
 impl Scale {
     fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let known = values.filter(|value| value.is_finite() && *value > 0.0);
-        let (low, high) = known.fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
+        let (low, high) = known
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
         (low <= high).then(|| Self { low: low / 1.5, high: high * 1.1 })
     }
 
@@ -76,7 +75,12 @@ pub(super) fn curves(report: &Report) -> String {
         (Benchmark::Message, "echo", "bytes", "An echo to another processor, by its bytes"),
         (Benchmark::Lock, "a lock beside held ones", "held", "A lock, by how many others are held"),
         (Benchmark::Bind, "rewrite a file", "bytes", "A file rewritten (warm), by its bytes"),
-        (Benchmark::Replace, "policy on a trace", "pages_per_frame", "Misses of a Zipf trace, by pages to a frame"),
+        (
+            Benchmark::Replace,
+            "policy on a trace",
+            "pages_per_frame",
+            "Misses of a Zipf trace, by pages to a frame",
+        ),
     ];
     let pictures = pictures.into_iter().filter_map(|(benchmark, name, variable, title)| {
         let cells = report.of(benchmark).filter(|cell| cell.name == name && is_of_curve(cell));
@@ -146,9 +150,8 @@ fn axes(
     up: &impl Fn(f64) -> f64,
 ) -> String {
     let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-    let mut svg = format!(
-        "<path class=\"axis\" fill=\"none\" d=\"M{LEFT},{TOP} V{bottom} H{right}\"/>\n"
-    );
+    let mut svg =
+        format!("<path class=\"axis\" fill=\"none\" d=\"M{LEFT},{TOP} V{bottom} H{right}\"/>\n");
     for value in marks(y) {
         svg.push_str(&format!(
             "<text class=\"soft\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",

@@ -1,5 +1,6 @@
 //! All forms say what was measured, and the page stands alone.
 
+use super::figures::shown;
 use super::*;
 use crate::report::{Benchmark, Side, sample};
 
@@ -7,7 +8,8 @@ fn report() -> Report {
     let echo = |bytes: &str, scale: f64| {
         let figures = |figure: f64| [figure * scale, figure * scale * 1.5, figure * scale * 0.5];
         let (call, pipe) = (figures(30.0), figures(24_000.0));
-        let contestants = [("call <with> copy", Side::User, &call[..]), ("pipe", Side::Kernel, &pipe[..])];
+        let contestants =
+            [("call <with> copy", Side::User, &call[..]), ("pipe", Side::Kernel, &pipe[..])];
         let variables = [("bytes", bytes), ("processor", "other")];
         let cell = sample::cell(Benchmark::Message, "echo", &variables, &contestants);
         crate::Cell { origin: crate::Origin::Modern, ..cell }
@@ -38,7 +40,8 @@ fn the_page_loads_nothing_runs_nothing_and_escapes_names() {
     assert!(page.contains("prefers-color-scheme: dark") && page.contains("max-width: 760px"));
     assert_eq!(page.matches("<polyline").count(), 2, "a curve for each contestant");
     for tag in ["table", "div", "figure", "svg", "ul", "main", "tr", "td"] {
-        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        let opened =
+            page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
         assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
     }
 }
@@ -71,7 +74,10 @@ fn a_comparison_says_what_has_changed() {
     let comparison = crate::compare(&first, &second);
     let text = comparison.to_text("old.json", "new.json");
     assert!(text.contains("4 of 4 figures have changed"), "{text}");
-    assert!(text.contains("old.json") && text.contains("7.0") && text.contains("1.00 ms"), "{text}");
+    assert!(
+        text.contains("old.json") && text.contains("7.0") && text.contains("1.00 ms"),
+        "{text}"
+    );
     let lines = comparison.to_json_lines();
     assert_eq!(lines.lines().count(), 5, "{lines}");
     assert!(lines.contains("\"changed\":true"));

@@ -36,7 +36,8 @@ fn lines(table: &Table) -> String {
     rows.extend(table.rows.iter().map(|row| broken(row)));
     let width = |column: usize| {
         let of_row = |row: &Vec<Vec<String>>| {
-            row.get(column).map_or(0, |cell| cell.iter().map(|p| p.chars().count()).max().unwrap_or(0))
+            row.get(column)
+                .map_or(0, |cell| cell.iter().map(|p| p.chars().count()).max().unwrap_or(0))
         };
         rows.iter().map(of_row).max().unwrap_or(0)
     };

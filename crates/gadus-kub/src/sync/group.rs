@@ -27,8 +27,9 @@ pub(super) fn tasks(budget: Budget) -> Vec<Task> {
 }
 
 fn measure(harness: &mut Harness<'_>, place: &Place, groups: &[u64]) -> Result<(), KubError> {
-    let mut contest = Contest::new(Benchmark::Sync, Origin::Modern, "a record of a group made durable")
-        .with("bytes", RECORD_BYTES);
+    let mut contest =
+        Contest::new(Benchmark::Sync, Origin::Modern, "a record of a group made durable")
+            .with("bytes", RECORD_BYTES);
     for group in groups.iter().copied() {
         let path = place.folder.join(format!("group-{group}"));
         let who = format!("{group} with one fdatasync");

@@ -102,10 +102,11 @@ fn durable(
 /// Alone, since it does less than the others.
 fn written_out(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
     let path = place.folder.join(file_name(Method::WriteOut));
-    let contest = Contest::new(Benchmark::Sync, Origin::Modern, "a record written out, not durable")
-        .with("bytes", 4096)
-        .with("room", Room::Overwritten.word())
-        .kernel("sync_file_range", records(path, Method::WriteOut, 4096, Room::Overwritten));
+    let contest =
+        Contest::new(Benchmark::Sync, Origin::Modern, "a record written out, not durable")
+            .with("bytes", 4096)
+            .with("room", Room::Overwritten.word())
+            .kernel("sync_file_range", records(path, Method::WriteOut, 4096, Room::Overwritten));
     harness.measure(contest)
 }
 
@@ -209,9 +210,10 @@ fn write(file: &OwnedFd, record: &[u8], offset: u64, method: Method) -> Result<(
         Method::DataSync => fdatasync(file).or_refused("fdatasync"),
         Method::Sync => fsync(file).or_refused("fsync"),
         Method::WriteOut => write_out(file.as_fd(), offset, record.len() as u64),
-        Method::OpenDataSync | Method::WriteDataSync | Method::DirectDataSync | Method::LinkedRing => {
-            Ok(())
-        }
+        Method::OpenDataSync
+        | Method::WriteDataSync
+        | Method::DirectDataSync
+        | Method::LinkedRing => Ok(()),
     }
 }
 

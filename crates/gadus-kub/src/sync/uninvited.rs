@@ -52,18 +52,19 @@ struct State {
 pub(super) fn tasks(budget: Budget) -> (Task, Task) {
     let shared = Arc::<Shared>::default();
     let other = shared.clone();
-    let begin = Task::new(Benchmark::Sync, "a page changed and not synced", move |harness, place| {
-        match budget {
-            // An idle kernel takes longer than the whole run.
-            Budget::Quick => harness.skip(Skipped {
-                benchmark: Benchmark::Sync,
-                what: "write-out that nobody asked for".to_owned(),
-                why: "an idle kernel waits half a minute, and a quick run does not".to_owned(),
-            }),
-            _ => begin(&shared, place)?,
-        }
-        Ok(())
-    });
+    let begin =
+        Task::new(Benchmark::Sync, "a page changed and not synced", move |harness, place| {
+            match budget {
+                // An idle kernel takes longer than the whole run.
+                Budget::Quick => harness.skip(Skipped {
+                    benchmark: Benchmark::Sync,
+                    what: "write-out that nobody asked for".to_owned(),
+                    why: "an idle kernel waits half a minute, and a quick run does not".to_owned(),
+                }),
+                _ => begin(&shared, place)?,
+            }
+            Ok(())
+        });
     let end = Task::new(Benchmark::Sync, "write-out that nobody asked for", move |harness, _| {
         if budget != Budget::Quick {
             end(&other, harness);
@@ -87,7 +88,8 @@ fn begin(shared: &Arc<Shared>, place: &Place) -> Result<(), KubError> {
     shared.state.lock().refused.push(Skipped {
         benchmark: Benchmark::Sync,
         what: "write-out that nobody asked for, under memory pressure".to_owned(),
-        why: "pressure would be everybody's: a control group of its own needs a privilege".to_owned(),
+        why: "pressure would be everybody's: a control group of its own needs a privilege"
+            .to_owned(),
     });
     let its = shared.clone();
     let watch = move || {

@@ -119,10 +119,20 @@ mod x86_64 {
     #[unsafe(naked)]
     unsafe extern "C" fn switch(kept: *mut *mut u8, to: *mut u8) {
         naked_asm!(
-            "push rbp", "push rbx", "push r12", "push r13", "push r14", "push r15",
+            "push rbp",
+            "push rbx",
+            "push r12",
+            "push r13",
+            "push r14",
+            "push r15",
             "mov [rdi], rsp",
             "mov rsp, rsi",
-            "pop r15", "pop r14", "pop r13", "pop r12", "pop rbx", "pop rbp",
+            "pop r15",
+            "pop r14",
+            "pop r13",
+            "pop r12",
+            "pop rbx",
+            "pop rbp",
             "ret",
         )
     }

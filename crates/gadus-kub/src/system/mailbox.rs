@@ -54,7 +54,10 @@ const LOOK: Duration = Duration::from_millis(50);
 
 impl Mailbox {
     /// The two ends of a new mailbox, which children share.
-    pub(crate) fn create(bytes_max: usize, patience: Patience) -> Result<(Outbox, Inbox), KubError> {
+    pub(crate) fn create(
+        bytes_max: usize,
+        patience: Patience,
+    ) -> Result<(Outbox, Inbox), KubError> {
         let memory = Arc::new(Mapping::shared(HEADER_BYTES + bytes_max)?);
         Ok((Outbox { memory: memory.clone(), patience }, Inbox { memory, patience }))
     }
@@ -91,17 +94,6 @@ impl Inbox {
         }
         change(state, self.memory.word(1), 0);
         length
-    }
-
-    /// Adds the bytes of the next message where they are, and gives the sum: nothing is copied.
-    pub(crate) fn sum_in_place(&mut self) -> u64 {
-        let state = self.memory.word(0);
-        wait_until(state, self.memory.word(1), 1, self.patience);
-        let length = self.memory.word(2).load(Ordering::Relaxed) as usize;
-        let end = (HEADER_BYTES + length.next_multiple_of(8)).min(self.memory.bytes());
-        let sum = self.memory.sum(HEADER_BYTES, end);
-        change(state, self.memory.word(1), 0);
-        sum
     }
 }
 

@@ -8,7 +8,7 @@ use crate::numbers::sum_of;
 use rustix::mm::{self, Advice, MapFlags, MsyncFlags, ProtFlags};
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 
 /// A range of mapped memory; unmapped when dropped.
 #[derive(Debug)]
@@ -107,23 +107,15 @@ impl Mapping {
         assert!(from <= to && to <= self.bytes, "within the mapping");
         // SAFETY: within the mapping. Files that are counted are in the run's own folder and mapped once, and other
         // memory is this value's: nobody else reads or writes these bytes while this one has them.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().add(from), to - from) };
+        let bytes =
+            unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().add(from), to - from) };
         bytes.iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
-    }
-
-    /// Reads a byte of each page from one place to another, and gives their sum.
-    pub(crate) fn touch(&self, from: usize, to: usize) -> u64 {
-        assert!(from <= to && to <= self.bytes, "within the mapping");
-        let pages = (from..to).step_by(page_bytes());
-        // SAFETY: within the mapping; any bits are a value.
-        let byte = |at: usize| unsafe { &*self.base.as_ptr().add(at).cast::<AtomicU8>() };
-        pages.map(|at| u64::from(byte(at).load(Ordering::Relaxed))).sum()
     }
 
     /// Adds the words from one place to another.
     pub(crate) fn sum(&self, from: usize, to: usize) -> u64 {
         assert!(from <= to && to <= self.bytes, "within the mapping");
-        // SAFETY: as above; and a mailbox's message is not written while its one reader has it.
+        // SAFETY: as above.
         sum_of(unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(from), to - from) })
     }
 
@@ -131,7 +123,8 @@ impl Mapping {
     pub(crate) fn flush(&self, from: usize, to: usize) -> Result<(), KubError> {
         assert!(from <= to && to <= self.bytes, "within the mapping");
         // SAFETY: within the mapping.
-        let done = unsafe { mm::msync(self.base.as_ptr().add(from).cast(), to - from, MsyncFlags::SYNC) };
+        let done =
+            unsafe { mm::msync(self.base.as_ptr().add(from).cast(), to - from, MsyncFlags::SYNC) };
         done.or_refused("msync")
     }
 

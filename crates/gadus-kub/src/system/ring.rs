@@ -107,7 +107,10 @@ impl Ring {
     }
 
     fn buffer(&self, buffer: usize) -> *mut u8 {
-        assert!((buffer + 1) * self.bytes_each <= self.buffers.bytes(), "one of the ring's buffers");
+        assert!(
+            (buffer + 1) * self.bytes_each <= self.buffers.bytes(),
+            "one of the ring's buffers"
+        );
         // SAFETY: within the mapping.
         unsafe { self.buffers.base().as_ptr().add(buffer * self.bytes_each) }
     }
@@ -164,19 +167,28 @@ impl Ring {
 
     /// Writes one entry of the submission queue.
     fn enter(&self, place: u32, file: BorrowedFd<'_>, operation: Operation, is_linked: bool) {
-        let mut entry = uring::io_uring_sqe::default();
-        entry.fd = file.as_raw_fd();
+        let mut entry = uring::io_uring_sqe { fd: file.as_raw_fd(), ..Default::default() };
         if is_linked {
             entry.flags = uring::IoringSqeFlags::IO_LINK;
         }
         let transfer = match operation {
             Operation::Read { buffer, offset, bytes } => {
                 let fixed = uring::IoringOp::ReadFixed;
-                Some((if self.is_registered { fixed } else { uring::IoringOp::Read }, buffer, offset, bytes))
+                Some((
+                    if self.is_registered { fixed } else { uring::IoringOp::Read },
+                    buffer,
+                    offset,
+                    bytes,
+                ))
             }
             Operation::Write { buffer, offset, bytes } => {
                 let fixed = uring::IoringOp::WriteFixed;
-                Some((if self.is_registered { fixed } else { uring::IoringOp::Write }, buffer, offset, bytes))
+                Some((
+                    if self.is_registered { fixed } else { uring::IoringOp::Write },
+                    buffer,
+                    offset,
+                    bytes,
+                ))
             }
             Operation::DataSync => None,
         };
@@ -185,7 +197,8 @@ impl Ring {
                 assert!(bytes as usize <= self.bytes_each, "no more than a buffer holds");
                 entry.opcode = code;
                 entry.off_or_addr2.off = offset;
-                entry.addr_or_splice_off_in.addr = self.buffer(buffer).cast::<std::ffi::c_void>().into();
+                entry.addr_or_splice_off_in.addr =
+                    self.buffer(buffer).cast::<std::ffi::c_void>().into();
                 entry.len.len = bytes;
                 entry.buf.buf_index = u16::try_from(buffer).expect("few buffers");
             }
@@ -221,7 +234,10 @@ impl Ring {
                 Err(_) => failed = Some(std::io::Error::from_raw_os_error(-result)),
             }
         }
-        head.store(first.wrapping_add(u32::try_from(operations.len()).unwrap_or(0)), Ordering::Release);
+        head.store(
+            first.wrapping_add(u32::try_from(operations.len()).unwrap_or(0)),
+            Ordering::Release,
+        );
         let wanted = operations.iter().map(|operation| match operation {
             Operation::Read { bytes, .. } | Operation::Write { bytes, .. } => u64::from(*bytes),
             Operation::DataSync => 0,

@@ -39,7 +39,6 @@ pub(crate) fn read_from_process(
     let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: length };
     let remote = libc::iovec { iov_base: address, iov_len: length };
     // SAFETY: the kernel writes at most `length` bytes of the buffer, and checks the other's addresses itself.
-    let read =
-        unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };
+    let read = unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };
     usize::try_from(read).map_err(|_| last_error()).or_refused("process_vm_readv")
 }

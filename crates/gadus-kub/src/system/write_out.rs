@@ -27,9 +27,8 @@ struct Cached {
 pub(crate) fn unwritten_pages(file: BorrowedFd<'_>) -> Result<u64, KubError> {
     let (range, mut cached) = (Range { offset: 0, length: 0 }, Cached::default());
     // SAFETY: the kernel reads one range, and writes one answer.
-    let done = unsafe {
-        libc::syscall(CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut cached, 0)
-    };
+    let done =
+        unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut cached, 0) };
     match done {
         0 => Ok(cached.dirty + cached.writing),
         _ => Err(last_error()).or_refused("cachestat"),

@@ -40,7 +40,9 @@ fn spinning(report: &Report) -> Option<String> {
     let cell = report.cell(Benchmark::Schedule, "switch", &[("processor", "other")])?;
     let wake = cell.median_of("threads, futex")?;
     let micros = wake / 1e3;
-    Some(format!("to spin pays for waits below {micros:.1} µs: a wake-up on another processor takes that"))
+    Some(format!(
+        "to spin pays for waits below {micros:.1} µs: a wake-up on another processor takes that"
+    ))
 }
 
 fn held_locks(report: &Report) -> Option<String> {
@@ -51,22 +53,37 @@ fn held_locks(report: &Report) -> Option<String> {
     let dear = held.iter().find(|(_, cell)| of(cell).is_some_and(|cost| cost > first * DEAR));
     let most = held.last().map(|(held, _)| *held)?;
     Some(match dear {
-        Some((held, _)) => format!("with {held} ranges of a file locked, a lock costs more than twice what it does alone"),
-        None => format!("up to {most} locked ranges, a lock of a file costs at most twice what it does alone"),
+        Some((held, _)) => format!(
+            "with {held} ranges of a file locked, a lock costs more than twice what it does alone"
+        ),
+        None => format!(
+            "up to {most} locked ranges, a lock of a file costs at most twice what it does alone"
+        ),
     })
 }
 
 fn mappings(report: &Report) -> Vec<String> {
-    ["warm", "cold"].into_iter().filter_map(|cached| {
-        let rewrites = by_number(report, Benchmark::Bind, "rewrite a file", "bytes", &[("cache", cached)]);
-        let ratio = |cell: &Cell| Some(cell.by("mapped")?.ratio?.value);
-        let cheaper = rewrites.iter().filter_map(|(bytes, cell)| Some((bytes, ratio(cell)?)));
-        let cheaper = cheaper.filter(|(_, ratio)| *ratio < 1.0).map(|(bytes, _)| ByteCount(*bytes).to_string());
-        let cheaper = cheaper.collect::<Vec<_>>();
-        match (rewrites.is_empty(), cheaper.is_empty()) {
-            (true, _) => None,
-            (_, true) => Some(format!("to rewrite a file ({cached}) through a mapping is not cheaper at any size")),
-            (_, false) => Some(format!("to rewrite a file ({cached}) through a mapping is cheaper at {}", cheaper.join(", "))),
-        }
-    }).collect()
+    ["warm", "cold"]
+        .into_iter()
+        .filter_map(|cached| {
+            let rewrites =
+                by_number(report, Benchmark::Bind, "rewrite a file", "bytes", &[("cache", cached)]);
+            let ratio = |cell: &Cell| Some(cell.by("mapped")?.ratio?.value);
+            let cheaper = rewrites.iter().filter_map(|(bytes, cell)| Some((bytes, ratio(cell)?)));
+            let cheaper = cheaper
+                .filter(|(_, ratio)| *ratio < 1.0)
+                .map(|(bytes, _)| ByteCount(*bytes).to_string());
+            let cheaper = cheaper.collect::<Vec<_>>();
+            match (rewrites.is_empty(), cheaper.is_empty()) {
+                (true, _) => None,
+                (_, true) => Some(format!(
+                    "to rewrite a file ({cached}) through a mapping is not cheaper at any size"
+                )),
+                (_, false) => Some(format!(
+                    "to rewrite a file ({cached}) through a mapping is cheaper at {}",
+                    cheaper.join(", ")
+                )),
+            }
+        })
+        .collect()
 }

@@ -39,17 +39,25 @@ pub(super) fn rows(report: &Report) -> Vec<Row> {
 fn buffer_pool(report: &Report) -> Draft {
     let pages = by_number(report, Benchmark::Bind, "read a row of a random page", "bytes", &[]);
     let largest = pages.last().map(|(_, cell)| *cell);
-    let scan = |cached| by_number(report, Benchmark::Bind, "scan a file", "bytes", &[("cache", cached)]);
+    let scan =
+        |cached| by_number(report, Benchmark::Bind, "scan a file", "bytes", &[("cache", cached)]);
     let last = |cached| scan(cached).last().and_then(|(_, cell)| best_of_both(cell, USUAL));
-    let rewrite = by_number(report, Benchmark::Bind, "rewrite a file", "bytes", &[("cache", "warm")]);
+    let rewrite =
+        by_number(report, Benchmark::Bind, "rewrite a file", "bytes", &[("cache", "warm")]);
     let rewrite = rewrite.last().map(|(_, cell)| *cell);
     let pool = "own pool, hash table and clock";
     Draft {
         domain: Domain::BufferPool,
         paper: Suitability::Poor,
         criteria: vec![
-            ("a mapped page beside one of a pool", largest.and_then(|c| named(c, "mapped", pool, USUAL))),
-            ("a page read beside one of a pool", largest.and_then(|c| named(c, "read of the page", pool, USUAL))),
+            (
+                "a mapped page beside one of a pool",
+                largest.and_then(|c| named(c, "mapped", pool, USUAL)),
+            ),
+            (
+                "a page read beside one of a pool",
+                largest.and_then(|c| named(c, "read of the page", pool, USUAL)),
+            ),
             ("a cold scan", last("cold")),
             ("a file rewritten", rewrite.and_then(|cell| best_of_both(cell, USUAL))),
         ],
@@ -60,16 +68,23 @@ fn buffer_pool(report: &Report) -> Draft {
 fn files(report: &Report) -> Draft {
     let growth = report.cell(Benchmark::Locality, "grow by 1 MiB, then write there", &[]);
     let pieces = by_number(report, Benchmark::Locality, "scan 640 KiB, cold", "gap_bytes", &[]);
-    let pieces = pieces.iter().map(|(_, cell)| *cell).max_by_key(|cell| {
-        cell.variable("pieces").and_then(|pieces| pieces.parse::<u64>().ok())
-    });
+    let pieces = pieces
+        .iter()
+        .map(|(_, cell)| *cell)
+        .max_by_key(|cell| cell.variable("pieces").and_then(|pieces| pieces.parse::<u64>().ok()));
     let by_turns = report.finding(
         Benchmark::Locality,
         "640 KiB written by turns with one interfering file, gaps of 4 KiB",
     );
     let found = by_turns.and_then(|found| found.split(' ').next()?.parse::<f64>().ok());
     let of_pieces = found.map(|pieces| {
-        Criterion::of("pieces of a file that was written by turns with another", pieces, None, USUAL, true)
+        Criterion::of(
+            "pieces of a file that was written by turns with another",
+            pieces,
+            None,
+            USUAL,
+            true,
+        )
     });
     Draft {
         domain: Domain::Files,
@@ -138,9 +153,10 @@ fn consistency(report: &Report) -> Draft {
         named(cells.next()?, "file range, description", "own lock", USUAL)
     };
     let held = by_number(report, Benchmark::Lock, "a lock beside held ones", "held", &[]);
-    let held = held.iter().rev().find_map(|(_, cell)| {
-        named(cell, "file range, description", "Gadus's lock table", USUAL)
-    });
+    let held = held
+        .iter()
+        .rev()
+        .find_map(|(_, cell)| named(cell, "file range, description", "Gadus's lock table", USUAL));
     let beside = report.cell(Benchmark::Lock, "write lock beside a reader", &[]);
     let uninvited = report.finding(Benchmark::Sync, "a changed page, never synced, idle");
     let bound = uninvited.filter(|found| found.starts_with("on the device")).map(|found| {
@@ -226,16 +242,28 @@ impl Domain {
         let leaves = suitability >= Some(Suitability::VeryGood);
         match (self, suitability, leaves) {
             (_, None, _) => "measure it",
-            (Self::BufferPool, _, true) => "map its files, where it need not say when they are written",
-            (Self::BufferPool, ..) => "keep pages in a pool of its own, and read past the kernel's cache or into it",
-            (Self::Files, _, true) => "use the file system's files, and allocate what it will need ahead",
+            (Self::BufferPool, _, true) => {
+                "map its files, where it need not say when they are written"
+            }
+            (Self::BufferPool, ..) => {
+                "keep pages in a pool of its own, and read past the kernel's cache or into it"
+            }
+            (Self::Files, _, true) => {
+                "use the file system's files, and allocate what it will need ahead"
+            }
             (Self::Files, ..) => "allocate large extents inside few files itself",
             (Self::Scheduling, _, true) => "run statements on the kernel's threads",
-            (Self::Scheduling, ..) => "keep a few threads for statements, and switch between tasks itself",
-            (Self::Communication, _, true) => "use the kernel's sockets, also between processes of one machine",
+            (Self::Scheduling, ..) => {
+                "keep a few threads for statements, and switch between tasks itself"
+            }
+            (Self::Communication, _, true) => {
+                "use the kernel's sockets, also between processes of one machine"
+            }
             (Self::Communication, ..) => "use shared memory between processes of one machine",
             (Self::Consistency, _, true) => "use the kernel's locks",
-            (Self::Consistency, ..) => "bring its own lock table, and decide itself what is written when",
+            (Self::Consistency, ..) => {
+                "bring its own lock table, and decide itself what is written when"
+            }
             (Self::NewDomains, _, true) => "use the kernel's services",
             (Self::NewDomains, ..) => "bring what is missing, or say that it is",
         }
@@ -244,7 +272,8 @@ impl Domain {
     /// What the kernel should improve, by what was graded below very good.
     fn improvements(self, criteria: &[Criterion], is_bound: bool, report: &Report) -> Vec<String> {
         let low = criteria.iter().filter(|criterion| criterion.grade < Suitability::VeryGood);
-        let mut wishes = low.map(|criterion| format!("make cheaper: {}", criterion.what)).collect::<Vec<_>>();
+        let mut wishes =
+            low.map(|criterion| format!("make cheaper: {}", criterion.what)).collect::<Vec<_>>();
         if self == Self::NewDomains {
             let lacking = report.findings.iter().filter(|finding| {
                 finding.benchmark == Benchmark::Domains && finding.found != AVAILABLE
@@ -252,7 +281,9 @@ impl Domain {
             wishes = lacking.map(|finding| format!("offer {}", finding.what)).collect();
         }
         if is_bound {
-            wishes.push("let a process keep a changed page from the disk until it says so".to_owned());
+            wishes.push(
+                "let a process keep a changed page from the disk until it says so".to_owned(),
+            );
         }
         wishes
     }

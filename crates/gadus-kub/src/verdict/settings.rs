@@ -149,14 +149,22 @@ fn mapped_database(report: &Report) -> Option<Advice> {
         Some(ratio) => advice(
             "SQLite",
             "3.7.17 and later",
-            Some("PRAGMA mmap_size = the size of the database, at most 2 GiB unless built otherwise".to_owned()),
+            Some(
+                "PRAGMA mmap_size = the size of the database, at most 2 GiB unless built otherwise"
+                    .to_owned(),
+            ),
             format!(
                 "to read a page that the kernel has takes {} as long as to touch it mapped, in a file of {}",
                 shown(ratio),
                 gadus_base::ByteCount(*bytes)
             ),
         ),
-        None => advice("SQLite", "3.7.17 and later", None, uncertain(cell, "mapped pages beside read ones")),
+        None => advice(
+            "SQLite",
+            "3.7.17 and later",
+            None,
+            uncertain(cell, "mapped pages beside read ones"),
+        ),
     })
 }
 

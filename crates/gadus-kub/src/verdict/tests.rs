@@ -12,10 +12,8 @@ fn cell(
 ) -> Cell {
     let around = |figure: f64| [figure * 0.99, figure, figure * 1.01, figure];
     let (kernel_rounds, user_rounds) = (around(kernel.1), around(user.1));
-    let contestants = [
-        (user.0, Side::User, &user_rounds[..]),
-        (kernel.0, Side::Kernel, &kernel_rounds[..]),
-    ];
+    let contestants =
+        [(user.0, Side::User, &user_rounds[..]), (kernel.0, Side::Kernel, &kernel_rounds[..])];
     Cell { origin: Origin::Modern, ..sample::cell(benchmark, name, variables, &contestants) }
 }
 
@@ -29,7 +27,11 @@ fn row(cells: Vec<Cell>, domain: Domain, findings: &[(&str, &str)]) -> Row {
     report.findings = findings
         .iter()
         .map(|(what, found)| Finding {
-            benchmark: if domain == Domain::NewDomains { Benchmark::Domains } else { Benchmark::Sync },
+            benchmark: if domain == Domain::NewDomains {
+                Benchmark::Domains
+            } else {
+                Benchmark::Sync
+            },
             what: (*what).to_owned(),
             found: (*found).to_owned(),
         })

@@ -24,9 +24,7 @@ pub(super) fn compare(command: &Compare) -> Result<(), Failure> {
     let comparison = gadus_kub::compare(&read_report(first)?, &read_report(second)?);
     let text = match json {
         true => comparison.to_json_lines(),
-        false => {
-            comparison.to_text(&first.display().to_string(), &second.display().to_string())
-        }
+        false => comparison.to_text(&first.display().to_string(), &second.display().to_string()),
     };
     Ok(io::stdout().write_all(text.as_bytes())?)
 }

@@ -12,7 +12,9 @@ use crate::failure::Failure;
 use crate::terminal::print_rows;
 
 #[derive(Debug, Args)]
-#[command(after_help = "The file has numbers of pages, in lines or separated by blanks; # begins a comment.")]
+#[command(
+    after_help = "The file has numbers of pages, in lines or separated by blanks; # begins a comment."
+)]
 pub(super) struct Trace {
     /// The trace
     file: PathBuf,
@@ -43,7 +45,9 @@ pub(super) fn trace(command: &Trace) -> Result<(), Failure> {
     }
     match command.json {
         true => Ok(()),
-        false => print_rows(["pages to a frame", "policy", "hits", "misses to the optimum's"], &rows),
+        false => {
+            print_rows(["pages to a frame", "policy", "hits", "misses to the optimum's"], &rows)
+        }
     }
 }
 

@@ -16,7 +16,7 @@ fn what_is_said_of_a_hundred_figures_is_what_anybody_counts() {
 #[test]
 fn a_ratio_ignores_what_disturbs_both_in_the_same_rounds() {
     // Half of the rounds are three times as slow, for both alike.
-    let slow = |round: usize| if round % 2 == 0 { 3.0 } else { 1.0 };
+    let slow = |round: usize| if round.is_multiple_of(2) { 3.0 } else { 1.0 };
     let one = (0..31).map(|round| 20.0 * slow(round)).collect::<Vec<_>>();
     let other = (0..31).map(|round| 10.0 * slow(round)).collect::<Vec<_>>();
     let ratio = Ratio::of(&one, &other);
