@@ -181,7 +181,8 @@ fn measure(
     let before = harness.cells.len();
     let done = on_own_thread(harness, place, body);
     let quiet = was_quiet && watcher.look();
-    for cell in &mut harness.cells[before..] {
+    // What is counted is the same on a busy machine.
+    for cell in harness.cells[before..].iter_mut().filter(|cell| cell.unit == "ns") {
         cell.quiet = quiet;
     }
     match done {

@@ -6,13 +6,13 @@
 use super::files::{Cached, make, open_with, prepare, read_whole};
 use crate::error::KubError;
 use crate::harness::{Budget, Contest, Harness, Noise, Stopwatch};
+use crate::hashing::NumberMap;
 use crate::numbers::{size, sum_of};
 use crate::report::{Benchmark, Origin};
 use crate::run::{Place, Task};
 use crate::system::{MapHow, Mapping};
 use gadus_base::Random;
 use rustix::fs::OFlags;
-use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
@@ -77,7 +77,7 @@ fn rows(
 
 struct Pool {
     frames: Vec<u8>,
-    places: HashMap<u64, usize>,
+    places: NumberMap<usize>,
     used: Vec<bool>,
 }
 

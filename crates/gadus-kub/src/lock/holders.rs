@@ -4,12 +4,12 @@ use super::locks::file_in;
 use super::table::TableLocks;
 use crate::error::{KubError, Refused};
 use crate::harness::{Budget, Contest, Harness, Repetitions, Stopwatch};
+use crate::hashing::NumberMap;
 use crate::report::{Benchmark, Origin};
 use crate::run::{Place, Task};
 use crate::system::{Child, Mapping, RangeLock, RangeLockKind, RobustMutex, Semaphore};
 use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, Mode as RawMode, OFlags, flock, open};
-use std::collections::HashMap;
 use std::ffi::CString;
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -48,13 +48,15 @@ fn beside(harness: &mut Harness<'_>, place: &Place, held: u32) -> Result<(), Kub
 }
 
 fn hashed(held: u32) -> impl FnMut(u64, &mut Stopwatch<'_>) -> Result<(), KubError> {
-    let locks = Mutex::new((0..held).map(|row| (row * 2, true)).collect::<HashMap<u32, bool>>());
+    let locks =
+        Mutex::new((0..u64::from(held)).map(|row| (row * 2, true)).collect::<NumberMap<bool>>());
+    let behind_all = u64::from(held) * 2 + 1;
     move |times, _| {
         (0..times).try_for_each(|_| {
-            if locks.lock().insert(held * 2 + 1, true).is_some() {
+            if locks.lock().insert(behind_all, true).is_some() {
                 return Err(KubError::broken("a lock that nobody has was taken"));
             }
-            locks.lock().remove(&(held * 2 + 1));
+            locks.lock().remove(&behind_all);
             Ok(())
         })
     }
