@@ -5,10 +5,12 @@
 //!   takes part there only.
 //! - Linux creates a map and binds it in one call: the paper's steps "create map" and "destroy map" do not exist.
 
+mod changing;
 pub(crate) mod files;
 mod pages;
 mod rewriting;
 mod scanning;
+mod unmapping;
 
 use crate::harness::Budget;
 use crate::run::Task;
@@ -17,6 +19,8 @@ pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     let mut tasks = rewriting::tasks(budget);
     tasks.extend(scanning::tasks(budget));
     tasks.extend(pages::tasks(budget));
+    tasks.extend(changing::tasks(budget));
+    tasks.extend(unmapping::tasks());
     tasks
 }
 

@@ -4,6 +4,7 @@
 //! - Every server is a process of its own, on a processor that the cell names; only a call needs none.
 //! - Each copies the message as often as it must and no more: a call into a place and out again.
 
+mod clients;
 mod connect;
 mod echo;
 mod transports;
@@ -13,6 +14,7 @@ use crate::run::Task;
 
 pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     let mut tasks = echo::tasks(budget);
+    tasks.extend(clients::tasks(budget));
     tasks.extend(connect::tasks());
     tasks
 }

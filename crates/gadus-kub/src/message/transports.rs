@@ -1,10 +1,11 @@
 //! The ways that a message can take, each with its server.
 
+use super::clients::Descriptors;
 use crate::error::{KubError, Refused};
 use crate::system::{Child, Inbox, Mailbox, Outbox, Patience, own_pid, read_from_process};
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
 /// The length in front of a message, and its number behind that.
@@ -188,6 +189,26 @@ fn pipe_of(bytes: usize) -> Result<(PipeReader, PipeWriter), KubError> {
     Ok((reader, writer))
 }
 
+/// Two ends of streams, for who watches many.
+pub(super) type Ends = (Box<dyn Descriptors>, Box<dyn Descriptors>);
+
+pub(super) fn pair_of_pipes(bytes: usize) -> Result<Ends, KubError> {
+    let (its_incoming, outgoing) = pipe_of(bytes)?;
+    let (incoming, its_outgoing) = pipe_of(bytes)?;
+    let theirs = Stream { incoming: its_incoming, outgoing: its_outgoing };
+    Ok((Box::new(Stream { incoming, outgoing }), Box::new(theirs)))
+}
+
+pub(super) fn pair_of_streams() -> Result<Ends, KubError> {
+    let (ours, theirs) = UnixStream::pair().or_refused("a Unix socket")?;
+    Ok((Box::new(both(ours)?), Box::new(both(theirs)?)))
+}
+
+pub(super) fn pair_of_tcp() -> Result<Ends, KubError> {
+    let (ours, theirs) = tcp(None)?;
+    Ok((Box::new(both_tcp(ours)?), Box::new(both_tcp(theirs)?)))
+}
+
 fn both(stream: UnixStream) -> Result<Stream<UnixStream, UnixStream>, KubError> {
     let incoming = stream.try_clone().or_refused("a Unix socket")?;
     Ok(Stream { incoming, outgoing: stream })
@@ -232,6 +253,20 @@ fn buffers(socket: &impl AsFd, bytes: usize) -> Result<(), KubError> {
     sockopt::set_socket_recv_buffer_size(socket, bytes).or_refused("a receive buffer")
 }
 
+impl<E: End + ?Sized> End for Box<E> {
+    fn send(&mut self, message: &[u8]) -> Result<(), KubError> {
+        (**self).send(message)
+    }
+
+    fn receive_length(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
+        (**self).receive_length(buffer)
+    }
+
+    fn receive_rest(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
+        (**self).receive_rest(buffer)
+    }
+}
+
 impl<R: Read, W: Write> End for Stream<R, W> {
     fn send(&mut self, message: &[u8]) -> Result<(), KubError> {
         self.outgoing.write_all(message).or_refused("a message cannot be sent")
@@ -245,6 +280,12 @@ impl<R: Read, W: Write> End for Stream<R, W> {
     fn receive_rest(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
         let rest = &mut buffer[LENGTH_BYTES..];
         self.incoming.read_exact(rest).or_refused("a message cannot be received")
+    }
+}
+
+impl<R: Read + AsFd, W: Write> Descriptors for Stream<R, W> {
+    fn incoming(&self) -> BorrowedFd<'_> {
+        self.incoming.as_fd()
     }
 }
 

@@ -81,6 +81,12 @@ impl Outbox {
 }
 
 impl Inbox {
+    /// Takes a message out if there is one, and gives its length.
+    pub(crate) fn try_take(&mut self, buffer: &mut [u8]) -> Option<usize> {
+        let is_there = self.memory.word(0).load(Ordering::Acquire) == 1;
+        is_there.then(|| self.take(buffer))
+    }
+
     /// Takes the next message out, and gives its length.
     pub(crate) fn take(&mut self, buffer: &mut [u8]) -> usize {
         let state = self.memory.word(0);
