@@ -1,7 +1,7 @@
-//! Measures this machine and prints the report as lines of JSON: what `gadus kub --json` does, without the rest of
-//! the program. The benchmarks to run may be named: `measure quick lock sync`.
+//! Measures this machine and prints the report, as lines of JSON or as it is told: what `gadus kub` does, without the
+//! rest of the program. `measure quick lock sync text`; `measure show report.json html` shows one again.
 
-use gadus_kub::{Benchmark, Budget, KubError, Settings};
+use gadus_kub::{Benchmark, Budget, Form, KubError, Report, Settings, render};
 use std::io::Write;
 use std::path::Path;
 
@@ -14,14 +14,21 @@ fn main() -> Result<(), KubError> {
     if !named.is_empty() {
         settings = settings.only(named);
     }
-    let report = gadus_kub::run(&settings, |progress| {
-        if let Some(next) = &progress.next {
-            let _ = writeln!(std::io::stderr(), "{}/{}: {next}", progress.done, progress.all);
+    let report = match words.iter().position(|word| word == "show") {
+        Some(place) => {
+            let path = words.get(place + 1).map_or("", String::as_str);
+            Report::from_json_lines(&std::fs::read_to_string(path).unwrap_or_default(), path)?
         }
-    })?;
-    for line in report.to_json_lines() {
-        // Whoever reads may have seen enough.
-        let _ = writeln!(std::io::stdout(), "{line}");
-    }
+        None => gadus_kub::run(&settings, |progress| {
+            if let Some(next) = &progress.next {
+                let _ = writeln!(std::io::stderr(), "{}/{}: {next}", progress.done, progress.all);
+            }
+        })?,
+    };
+    let forms = [("text", Form::Text), ("markdown", Form::Markdown), ("html", Form::Html)];
+    let form = forms.into_iter().find(|(name, _)| words.iter().any(|word| word == name));
+    let form = form.map_or(Form::JsonLines, |(_, form)| form);
+    // Whoever reads may have seen enough.
+    let _ = std::io::stdout().write_all(render(&report, form).as_bytes());
     Ok(())
 }

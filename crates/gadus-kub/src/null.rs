@@ -4,6 +4,7 @@ use crate::error::KubError;
 use crate::harness::{Contest, Harness, Noise};
 use crate::report::{Benchmark, Origin};
 use crate::run::Task;
+use crate::system::call_by_library;
 use gadus_base::clock;
 use std::hint::black_box;
 use std::time::Duration;
@@ -34,6 +35,12 @@ fn nothing(harness: &mut Harness<'_>) -> Result<(), KubError> {
         .kernel("a system call", |times, _| {
             (0..times).for_each(|_| {
                 black_box(rustix::process::getppid());
+            });
+            Ok(())
+        })
+        .kernel("system call by the C library", |times, _| {
+            (0..times).for_each(|_| {
+                black_box(call_by_library());
             });
             Ok(())
         })

@@ -8,7 +8,7 @@ use crate::error::KubError;
 use crate::harness::{Budget, Contest, Harness, Noise, Repetitions, Stopwatch};
 use crate::report::{Benchmark, Origin};
 use crate::run::{Place, Task};
-use crate::system::{Fiber, SharedCall, become_real_time, become_usual};
+use crate::system::{Fiber, SharedCall, become_real_time, become_usual, call_by_library};
 use gadus_base::clock;
 use std::hint::black_box;
 
@@ -110,6 +110,12 @@ fn calls(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
         .kernel("system call", |times, _| {
             (0..times).for_each(|_| {
                 black_box(rustix::process::getppid());
+            });
+            Ok(())
+        })
+        .kernel("system call by the C library", |times, _| {
+            (0..times).for_each(|_| {
+                black_box(call_by_library());
             });
             Ok(())
         })

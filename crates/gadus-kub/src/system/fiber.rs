@@ -133,7 +133,9 @@ mod x86_64 {
             "pop r12",
             "pop rbx",
             "pop rbp",
-            "ret",
+            // Not by `ret`: the processor would take it for the return of another call, and guess wrong every time.
+            "pop rcx",
+            "jmp rcx",
         )
     }
 

@@ -1,6 +1,7 @@
 //! From where on another service is the cheaper one.
 
 use super::criteria::by_number;
+use crate::harness::Ratio;
 use crate::report::{Benchmark, Cell, Origin, Report, Side};
 use gadus_base::ByteCount;
 
@@ -12,27 +13,39 @@ pub(super) fn crossovers(report: &Report) -> Vec<String> {
     found
 }
 
-/// The cheapest of the kernel's ways by the message's size.
+/// The cheapest of the kernel's ways by the message's size, with those that are as cheap as far as one can tell.
 fn transports(report: &Report) -> Vec<String> {
     let echoes = by_number(report, Benchmark::Message, "echo", "bytes", &[("processor", "other")]);
     let modern = echoes.into_iter().filter(|(_, cell)| cell.origin == Origin::Modern);
-    let best = modern.filter_map(|(bytes, cell)| Some((bytes, cell.best(Side::Kernel)?)));
-    let mut said: Vec<(u64, u64, &str)> = Vec::new();
-    for (bytes, measured) in best {
+    let mut said: Vec<(u64, u64, String)> = Vec::new();
+    for (bytes, cell) in modern {
+        let Some(ways) = cheapest(cell) else { continue };
         match said.last_mut() {
-            Some((_, last, who)) if *who == measured.who => *last = bytes,
-            _ => said.push((bytes, bytes, &measured.who)),
+            Some((_, last, known)) if *known == ways => *last = bytes,
+            _ => said.push((bytes, bytes, ways)),
         }
     }
-    let say = |(first, last, who): (u64, u64, &str)| match first == last {
-        true => format!("at {} the cheapest way of the kernel is {who}", ByteCount(first)),
-        false => format!(
-            "from {} to {} the cheapest way of the kernel is {who}",
-            ByteCount(first),
-            ByteCount(last)
-        ),
+    let sizes = |first: u64, last: u64| match first == last {
+        true => format!("at {}", ByteCount(first)),
+        false => format!("from {} to {}", ByteCount(first), ByteCount(last)),
     };
+    let say = |(first, last, ways)| format!("{} the kernel's cheapest: {ways}", sizes(first, last));
     said.into_iter().map(say).collect()
+}
+
+fn cheapest(cell: &Cell) -> Option<String> {
+    let best = cell.best(Side::Kernel)?;
+    let others = cell.measured.iter().filter(|other| {
+        other.side == Side::Kernel
+            && other.who != best.who
+            && Ratio::of(&other.rounds, &best.rounds).low <= 1.0
+    });
+    let mut others = others.map(|other| other.who.as_str()).collect::<Vec<_>>();
+    others.sort_unstable();
+    Some(match others.is_empty() {
+        true => best.who.clone(),
+        false => format!("{}; no certain difference to {}", best.who, others.join(", ")),
+    })
 }
 
 /// Who waits for somebody on another processor loses by spinning longer than waking takes.

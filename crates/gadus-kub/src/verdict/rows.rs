@@ -126,10 +126,8 @@ fn communication(report: &Report) -> Draft {
     let echoes = by_number(report, Benchmark::Message, "echo", "bytes", &[("processor", "other")]);
     let modern = echoes.into_iter().filter(|(_, cell)| cell.origin == Origin::Modern);
     let criteria = modern.filter_map(|(_, cell)| {
-        // A call leaves no process: what can be compared are ways between two.
-        let ways = ["shared memory, futex", "shared memory, spinning, then futex"];
-        let user = ways.iter().filter_map(|who| cell.by(who));
-        let user = user.min_by(|a, b| a.summary.median.total_cmp(&b.summary.median))?;
+        // A call leaves no process, and who spins keeps a processor: both sides give it away here while they wait.
+        let user = cell.by("shared memory, futex")?;
         let kernel = cell.best(crate::report::Side::Kernel)?;
         let what = format!("{}: {} beside {}", cell.title(), kernel.who, user.who);
         Some(("an echo", Some(Criterion::between(what, kernel, user, cell, USUAL))))
@@ -231,8 +229,12 @@ fn why(
     }
     let decided = criteria.iter().find(|criterion| criterion.grade == suitability);
     decided.map_or_else(String::new, |criterion| {
-        let certain = if criterion.is_certain { "" } else { ", which is not certain" };
-        format!("{} costs {:.2} times as much{certain}.", criterion.what, criterion.ratio)
+        let Criterion { what, ratio, is_certain, .. } = criterion;
+        let certain = if *is_certain { "" } else { ", which is not certain" };
+        match criterion.limits == SERVICES {
+            true => format!("{what}."),
+            false => format!("{what} costs {ratio:.2} times as much{certain}."),
+        }
     })
 }
 

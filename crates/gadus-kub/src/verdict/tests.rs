@@ -143,6 +143,6 @@ fn crossovers_name_the_cheapest_way_by_size() {
     };
     let cells = vec![echo("65536", "pipe"), echo("64", "Unix stream"), echo("4096", "Unix stream")];
     let found = judge(&sample::report(cells)).crossovers;
-    assert_eq!(found[0], "from 64 B to 4.0 KiB the cheapest way of the kernel is Unix stream");
-    assert_eq!(found[1], "at 64.0 KiB the cheapest way of the kernel is pipe");
+    assert_eq!(found[0], "from 64 B to 4.0 KiB the kernel's cheapest: Unix stream");
+    assert_eq!(found[1], "at 64.0 KiB the kernel's cheapest: pipe");
 }
