@@ -104,7 +104,9 @@ pub fn run(settings: &Settings, mut tell: impl FnMut(&Progress)) -> Result<Repor
     let instruments = SystemInstruments::new();
     let own = OwnFolder::make(&settings.folder);
     let place = Place::find(own.path())?;
-    let tasks = settings.only.iter().flat_map(|benchmark| of(*benchmark, settings.budget));
+    let possible =
+        settings.only.iter().filter(|benchmark| own.made.is_ok() || !needs_files(**benchmark));
+    let tasks = possible.flat_map(|benchmark| of(*benchmark, settings.budget));
     let tasks = tasks.collect::<Vec<_>>();
     let mut harness =
         Harness::new(&instruments, settings.budget, Random::from_system(), &settings.cancelled);

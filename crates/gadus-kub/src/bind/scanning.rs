@@ -1,7 +1,7 @@
 //! A whole file, read once: by every way that a database has.
 
 use super::files::{CHUNK_BYTES, Cached, make, open_with, prepare, read_whole};
-use crate::error::KubError;
+use crate::error::{KubError, Refused};
 use crate::harness::{Budget, Contest, Harness, Repetitions, Stopwatch};
 use crate::numbers::{size, sum_of};
 use crate::report::{Benchmark, Origin};
@@ -9,8 +9,10 @@ use crate::run::{Place, Task};
 use crate::system::{MapHow, Mapping, Operation, Ring};
 use gadus_base::ByteCount;
 use gadus_block::AlignedBuffer;
-use rustix::fs::OFlags;
+use rustix::fs::{Advice as FileAdvice, OFlags, fadvise};
+use rustix::io::{ReadWriteFlags, preadv2};
 use rustix::mm::Advice;
+use std::io::IoSliceMut;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -61,6 +63,8 @@ fn measure(
         });
     if cached == Cached::Cold {
         contest = contest
+            .user("read, leaving nothing in the cache", scan.by(buffered, by_uncached_chunks()))
+            .user("read, all of it announced", scan.by(buffered, by_announced_chunks()))
             .user("O_DIRECT, 64 KiB", scan.by(OFlags::DIRECT, by_chunks()))
             .user("O_DIRECT, io_uring, 8 at a time", scan.by(OFlags::DIRECT, by_ring(false)))
             .equivalent(format!(
@@ -121,6 +125,33 @@ fn by_chunks() -> impl FnMut(&OwnedFd, u64) -> Result<u64, KubError> {
             sum = sum.wrapping_add(sum_of(&chunk));
         }
         Ok(sum)
+    }
+}
+
+/// By the kernel's cache, which forgets at once what was read.
+fn by_uncached_chunks() -> impl FnMut(&OwnedFd, u64) -> Result<u64, KubError> {
+    // RWF_DONTCACHE, since 6.14; the C library's headers are older.
+    let uncached = ReadWriteFlags::from_bits_retain(0x80);
+    let mut chunk = AlignedBuffer::zeroed(CHUNK_BYTES, 4096);
+    move |file, bytes| {
+        let mut sum = 0_u64;
+        for at in (0..bytes).step_by(CHUNK_BYTES) {
+            let read = preadv2(file, &mut [IoSliceMut::new(&mut chunk)], at, uncached);
+            if read.or_refused("RWF_DONTCACHE")? != CHUNK_BYTES {
+                return Err(KubError::broken("a file is shorter than it was made"));
+            }
+            sum = sum.wrapping_add(sum_of(&chunk));
+        }
+        Ok(sum)
+    }
+}
+
+/// The kernel is told at first that all will be read.
+fn by_announced_chunks() -> impl FnMut(&OwnedFd, u64) -> Result<u64, KubError> {
+    let mut read = by_chunks();
+    move |file, bytes| {
+        fadvise(file, 0, None, FileAdvice::WillNeed).or_refused("fadvise")?;
+        read(file, bytes)
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Contest<'a> {
     pub(crate) contestants: Vec<Contestant<'a>>,
     /// How else to check a figure, such as the command of another tool.
     pub(crate) equivalent: Option<String>,
+    /// What the paper found, in a sentence.
+    pub(crate) paper_found: Option<String>,
 }
 
 /// How much figures of a contest vary by nature; by that its interval is narrow enough.
@@ -70,6 +72,7 @@ impl<'a> Contest<'a> {
             repetitions: Repetitions::Calibrated(1 << 24),
             contestants: Vec::new(),
             equivalent: None,
+            paper_found: None,
         }
     }
 
@@ -88,6 +91,11 @@ impl<'a> Contest<'a> {
 
     pub(crate) fn equivalent(self, command: impl Into<String>) -> Self {
         Self { equivalent: Some(command.into()), ..self }
+    }
+
+    /// What the paper found of the same work.
+    pub(crate) fn paper_found(self, found: &str) -> Self {
+        Self { paper_found: Some(found.to_owned()), ..self }
     }
 
     /// Adds who does it by the kernel.

@@ -7,7 +7,7 @@ use super::statistics::{Ratio, Summary, median};
 use super::stopwatch::{Stopwatch, Told};
 use crate::error::{ErrorKind, KubError};
 use crate::numbers::{figure, nanoseconds};
-use crate::report::{Cell, Measured, Skipped, Stopped};
+use crate::report::{Cell, Measured, Skipped, Stopped, title_of};
 use std::time::Duration;
 
 /// Turns that warm up, at most: what is not steady by then is noisy by nature.
@@ -51,8 +51,9 @@ pub(super) fn measure(
     harness: &mut Harness<'_>,
     contest: Contest<'_>,
 ) -> Result<Option<Cell>, KubError> {
-    let Contest { benchmark, origin, name, variables, noise, repetitions, contestants, equivalent } =
-        contest;
+    let Contest { benchmark, origin, name, variables, noise, repetitions, .. } = contest;
+    let Contest { contestants, equivalent, paper_found, .. } = contest;
+    let title = title_of(&name, &variables);
     let began = harness.instruments.now();
     let turn = harness.turn(contestants.len());
     let mut players = Vec::new();
@@ -61,10 +62,10 @@ pub(super) fn measure(
         match Player::warm_up(harness, contestant, repetitions, turn) {
             Ok(player) => players.push(player),
             Err(error) if error.kind() == ErrorKind::Unavailable => {
-                let what = format!("{name}: {who}");
+                let what = format!("{title}: {who}");
                 harness.skip(Skipped { benchmark, what, why: error.to_string() });
             }
-            Err(error) => return Err(named(&error, &name, &who)),
+            Err(error) => return Err(named(&error, &title, &who)),
         }
     }
     if players.is_empty() {
@@ -92,7 +93,7 @@ pub(super) fn measure(
             }
         }
         shuffle(&mut order, &mut harness.random);
-        round(harness, &mut players, &order).map_err(|(error, who)| named(&error, &name, &who))?;
+        round(harness, &mut players, &order).map_err(|(error, who)| named(&error, &title, &who))?;
     };
     let reference = players[0].rounds.clone();
     let measured = players.into_iter().enumerate();
@@ -107,6 +108,7 @@ pub(super) fn measure(
         stopped,
         quiet: true,
         equivalent,
+        paper_found,
     }))
 }
 

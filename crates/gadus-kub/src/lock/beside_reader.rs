@@ -57,6 +57,9 @@ fn measure(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
     let write = |kind| writer(kind, name.clone(), cpu);
     let contest = Contest::new(Benchmark::Lock, Origin::Vasil2003, "write lock beside a reader")
         .with("processor", "other")
+        .paper_found(
+            "5,000 writes by a lock of its own took 35 ms and left room for 4,567 reads, by the file's 22 ms and 13",
+        )
         .repetitions(Repetitions::Exactly(WRITES))
         .user("own lock", write(Kind::Own))
         .paper(PAPER_OWN)

@@ -50,6 +50,9 @@ fn papers(harness: &mut Harness<'_>, place: &Place, exclusive: bool) -> Result<(
     place.stay_here()?;
     let file = file_in(&place.folder, "locked")?;
     let contest = Contest::new(Benchmark::Lock, Origin::Vasil2003, "acquire and release")
+        .paper_found(
+            "a lock of its own takes 9 % less than the file's for reading, and 68 % less for writing",
+        )
         .with("mode", mode(exclusive))
         .noise(Noise::Processor)
         .repetitions(Repetitions::Exactly(PAPER_LOCKS))

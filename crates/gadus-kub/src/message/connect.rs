@@ -23,6 +23,7 @@ fn measure(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
     let cpu = place.other()?;
     let contest = Contest::new(Benchmark::Message, Origin::Vasil2003, "connect, greet and close")
         .with("processor", "other")
+        .paper_found("a first connection by TCP is dearer than a pipe's")
         .kernel("Unix stream", unix(place.folder.join("socket"), cpu))
         .kernel("TCP", tcp(cpu))
         .kernel("named pipes", named_pipes(&place.folder, cpu));

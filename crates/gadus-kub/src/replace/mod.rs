@@ -86,6 +86,7 @@ fn counted(pattern: &str, trace: &[u64], share: (u64, u64)) -> Cell {
         stopped: Stopped::Narrow,
         quiet: true,
         equivalent: None,
+        paper_found: None,
     }
 }
 

@@ -146,6 +146,8 @@ pub struct Cell {
     pub quiet: bool,
     /// How else to check it, such as the command of another tool.
     pub equivalent: Option<String>,
+    /// What the paper found of the same work, in a sentence.
+    pub paper_found: Option<String>,
 }
 
 /// What one contestant took.
@@ -237,11 +239,16 @@ impl Cell {
     /// The name with what is varied.
     #[must_use]
     pub fn title(&self) -> String {
-        let variables = self.variables.iter().map(|(name, value)| format!("{name} {value}"));
-        let variables = variables.collect::<Vec<_>>().join(", ");
-        match variables.is_empty() {
-            true => self.name.clone(),
-            false => format!("{}, {variables}", self.name),
-        }
+        title_of(&self.name, &self.variables)
+    }
+}
+
+/// A name with what is varied.
+pub(crate) fn title_of(name: &str, variables: &[(String, String)]) -> String {
+    let variables = variables.iter().map(|(name, value)| format!("{name} {value}"));
+    let variables = variables.collect::<Vec<_>>().join(", ");
+    match variables.is_empty() {
+        true => name.to_owned(),
+        false => format!("{name}, {variables}"),
     }
 }

@@ -106,7 +106,7 @@ impl Cell {
             "kind": "cell", "benchmark": self.benchmark.word(), "origin": self.origin.word(),
             "name": self.name, "variables": variables.collect::<serde_json::Map<_, _>>(),
             "unit": self.unit, "stopped": self.stopped.word(), "quiet": self.quiet,
-            "equivalent": self.equivalent,
+            "equivalent": self.equivalent, "paper_found": self.paper_found,
             "measured": self.measured.iter().map(Measured::to_json).collect::<Vec<_>>(),
         })
     }
@@ -129,6 +129,7 @@ impl Cell {
             stopped: stopped.into_iter().find(|known| known.word() == word)?,
             quiet: object["quiet"].as_bool()?,
             equivalent: text("equivalent"),
+            paper_found: text("paper_found"),
         })
     }
 }

@@ -9,6 +9,7 @@ mod json;
 #[cfg(test)]
 pub(crate) mod sample;
 
+pub(crate) use cell::title_of;
 pub use cell::{Benchmark, Cell, Finding, Measured, Origin, Side, Skipped, Stopped};
 pub use identity::Identity;
 

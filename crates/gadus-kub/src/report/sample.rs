@@ -38,6 +38,7 @@ pub(crate) fn cell(
         measured: measured.collect(),
         stopped: Stopped::Narrow,
         quiet: true,
+        paper_found: Some("a thread costs ten fibers".to_owned()),
         equivalent: Some("perf bench sched pipe".to_owned()),
     }
 }

@@ -152,7 +152,9 @@ fn cells(report: &Report, benchmark: Benchmark) -> Vec<Block> {
         let same = same.map_or_else(String::new, |command| format!(" To compare: {command}"));
         let rounds = cell.measured.first().map_or(0, |first| first.rounds.len());
         let stopped = cell.stopped.word();
-        all.push(Block::Paragraph(format!("{rounds} rounds: {stopped}.{loud}{same}")));
+        let paper = cell.paper_found.as_ref();
+        let paper = paper.map_or_else(String::new, |found| format!(" Vasil 2003: {found}."));
+        all.push(Block::Paragraph(format!("{rounds} rounds: {stopped}.{loud}{paper}{same}")));
     }
     all
 }

@@ -4,8 +4,8 @@ use super::figures::shown;
 use super::html::escaped;
 use crate::report::{Benchmark, Cell, Report, Side};
 
-/// Tells curves apart, also without colours: by dashes.
-const DASHES: [&str; 4] = ["", "6 3", "2 3", "8 3 2 3"];
+/// Tells curves of one side apart, by dashes; its colour tells the side.
+const DASHES: [&str; 8] = ["", "6 3", "2 3", "8 3 2 3", "12 4", "1 5", "8 3 2 3 2 3", "4 6"];
 
 /// Of a picture with curves, in its own units.
 const WIDTH: f64 = 360.0;
@@ -118,7 +118,7 @@ fn picture(cells: &[&Cell], variable: &str, title: &str) -> Option<String> {
             "<polyline fill=\"none\" stroke=\"var(--{})\" stroke-width=\"2\" stroke-dasharray=\"{}\" \
              points=\"{}\"><title>{}</title></polyline>\n",
             curve.side.word(),
-            DASHES[number % DASHES.len()],
+            dashes(&curves, number),
             places.collect::<Vec<_>>().join(" "),
             escaped(&curve.who),
         ));
@@ -129,7 +129,7 @@ fn picture(cells: &[&Cell], variable: &str, title: &str) -> Option<String> {
              x2=\"40\" y1=\"4\" y2=\"4\" stroke=\"var(--{})\" stroke-width=\"2\" \
              stroke-dasharray=\"{}\"/></svg> {}</div>",
             curve.side.word(),
-            DASHES[number % DASHES.len()],
+            dashes(&curves, number),
             escaped(&curve.who),
         )
     });
@@ -140,6 +140,12 @@ fn picture(cells: &[&Cell], variable: &str, title: &str) -> Option<String> {
         escaped(title),
         legend.collect::<String>(),
     ))
+}
+
+/// By the curve's place among those of its side.
+fn dashes(curves: &[Curve], number: usize) -> &'static str {
+    let before = curves[..number].iter().filter(|curve| curve.side == curves[number].side).count();
+    DASHES[before % DASHES.len()]
 }
 
 fn axes(
