@@ -21,7 +21,7 @@ pub(super) struct Told {
 }
 
 impl<'a> Stopwatch<'a> {
-    pub(super) fn new(instruments: &'a dyn Instruments) -> Self {
+    pub(crate) fn new(instruments: &'a dyn Instruments) -> Self {
         Self { instruments, steps: Vec::new(), counts: Vec::new(), paused: Duration::ZERO }
     }
 

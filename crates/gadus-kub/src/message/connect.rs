@@ -92,7 +92,8 @@ fn tcp<'a>(cpu: u32) -> Greeter<'a> {
     })
 }
 
-/// A pair of named pipes that is opened as a connection is: the server waits for its opener.
+/// A pair of named pipes. Its server has both open for reading and writing all the time: who opens a pipe while another
+/// closes it may be given the end of that one.
 struct NamedPipes {
     incoming: File,
     outgoing: File,
@@ -128,7 +129,7 @@ fn named_pipes<'a>(folder: &Path, cpu: u32) -> Greeter<'a> {
                 }
                 // As the C library has them: a child must not allocate.
                 let names = [c_name(&requests)?, c_name(&answers)?];
-                Child::start(Some(cpu), || while serve_pipes(&names).is_ok() {})
+                Child::start(Some(cpu), || drop(serve_pipes(&names)))
             };
             server = Some(watch.untimed(start)?);
         }
@@ -147,15 +148,16 @@ fn c_name(path: &Path) -> Result<std::ffi::CString, KubError> {
     name.map_err(|_| KubError::unavailable("the folder's name has a zero byte"))
 }
 
-fn serve_pipes([requests, answers]: &[std::ffi::CString; 2]) -> rustix::io::Result<()> {
+fn serve_pipes([requests, answers]: &[std::ffi::CString; 2]) -> std::io::Result<()> {
     use rustix::fs::{OFlags, open};
-    let mut incoming = File::from(open(requests.as_c_str(), OFlags::RDONLY, Mode::empty())?);
-    let mut outgoing = File::from(open(answers.as_c_str(), OFlags::WRONLY, Mode::empty())?);
+    let both = |name: &std::ffi::CString| open(name.as_c_str(), OFlags::RDWR, Mode::empty());
+    let (mut incoming, mut outgoing) = (File::from(both(requests)?), File::from(both(answers)?));
     let mut greeting = [0; 4];
-    if incoming.read_exact(&mut greeting).is_ok() {
-        // Before the answer: the next client must not find this end of the last connection open.
-        drop(incoming);
-        let _ = outgoing.write_all(&greeting);
+    loop {
+        incoming.read_exact(&mut greeting)?;
+        outgoing.write_all(&greeting)?;
     }
-    Ok(())
 }
+
+#[cfg(test)]
+mod tests;
