@@ -62,6 +62,7 @@ fn measure(
     // Inherited by the partner that is started from here, and not by those that are there already.
     let _crowd = Crowd::gather(count, state, place.here)?;
     place.stay_here()?;
+    let here = place.here;
     let raised = rustix::process::setpriority_process(None, NICE);
     let contest = Contest::new(Benchmark::Schedule, Origin::Vasil2003, "switch beside others")
         .with("others", count)
@@ -69,7 +70,12 @@ fn measure(
         .with("they_are", state.word())
         .with("priority", if raised.is_ok() { "above them" } else { "as theirs" })
         .user("fiber", fiber(0))
-        .kernel("threads, futex", partner(place.here, Class::Usual, || Ok(FutexBell::default())));
+        .kernel("threads, futex", partner(here, Class::Usual, || Ok(FutexBell::default())))
+        // What the paper's priorities were: who has a higher one runs, whoever else wants to.
+        .kernel(
+            "threads, futex, real-time",
+            partner(here, Class::RealTime, || Ok(FutexBell::default())),
+        );
     harness.measure(contest)
 }
 
