@@ -4,6 +4,8 @@
 //! - No policy can do better than the one that knows the future: it is the bound that all are compared to.
 
 mod advice;
+mod kernel_cache;
+mod memory_group;
 mod policies;
 mod traces;
 
@@ -11,10 +13,11 @@ pub use policies::{Policy, misses};
 pub use traces::read_trace;
 
 use crate::error::KubError;
-use crate::harness::{Budget, Ratio, Summary};
+use crate::harness::{Budget, Harness, Ratio, Summary};
 use crate::numbers::{figure, figure_of};
 use crate::report::{Benchmark, Cell, Measured, Origin, Side, Stopped};
-use crate::run::Task;
+use crate::run::{Place, Task};
+use std::collections::HashSet;
 
 /// The unit of cells that count.
 pub(crate) const MISSES: &str = "misses in a thousand";
@@ -29,7 +32,44 @@ pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
         }
         Ok(())
     }));
+    let shares: &[(u64, u64)] = match budget {
+        Budget::Quick => &[],
+        Budget::Usual => &[(1, 2)],
+        Budget::Thorough => &traces::POOL_SHARES,
+    };
+    for pattern in traces::Pattern::ALL {
+        for share in shares.iter().copied() {
+            let name = format!("the kernel's cache, {}", pattern.word());
+            tasks.push(Task::new(Benchmark::Replace, name, move |harness, place| {
+                kernels(harness, place, pattern, share)
+            }));
+        }
+    }
     tasks
+}
+
+/// What the kernel misses, beside the bound and the policy that it comes nearest to by its make.
+fn kernels(
+    harness: &mut Harness<'_>,
+    place: &Place,
+    pattern: traces::Pattern,
+    share: (u64, u64),
+) -> Result<(), KubError> {
+    let trace = pattern.trace();
+    let frames = frames_of(&trace, share);
+    let missed = kernel_cache::misses(place, &trace, frames)?;
+    let counts = [Policy::Optimum, Policy::Clock]
+        .map(|policy| (policy.word(), Side::User, misses(policy, &trace, frames)));
+    let kernel = ("the kernel's cache", Side::Kernel, missed);
+    let all = counts.into_iter().chain([kernel]).collect::<Vec<_>>();
+    harness.cells.push(cell_of_counts(
+        "the kernel's cache on a trace",
+        pattern.word(),
+        &trace,
+        share,
+        &all,
+    ));
+    Ok(())
 }
 
 /// Counts every policy's misses on a trace of somebody's own, with pools of several sizes.
@@ -43,43 +83,41 @@ pub fn count_trace(name: &str, trace: &[u64]) -> Result<Vec<Cell>, KubError> {
     Ok(traces::POOL_SHARES.iter().map(|share| counted(name, trace, *share)).collect())
 }
 
-/// A cell of counts: the same every time, so that one round is enough.
+/// Every policy on a trace.
 fn counted(pattern: &str, trace: &[u64], share: (u64, u64)) -> Cell {
-    let pages = trace.iter().collect::<std::collections::HashSet<_>>().len() as u64;
-    let frames = (pages * share.0 / share.1).max(1);
+    let frames = frames_of(trace, share);
+    let count = |policy: Policy| (policy.word(), Side::User, misses(policy, trace, frames));
+    cell_of_counts("policy on a trace", pattern, trace, share, &Policy::ALL.map(count))
+}
+
+/// A share of the pages that a trace uses.
+fn frames_of(trace: &[u64], share: (u64, u64)) -> u64 {
+    let pages = trace.iter().collect::<HashSet<_>>().len() as u64;
+    (pages * share.0 / share.1).max(1)
+}
+
+/// Counts of misses, the bound's first: the same every time, so that one round is enough.
+fn cell_of_counts(
+    name: &str,
+    pattern: &str,
+    trace: &[u64],
+    share: (u64, u64),
+    counts: &[(&str, Side, u64)],
+) -> Cell {
     let in_a_thousand = |misses: u64| figure(misses) * 1000.0 / figure_of(trace.len());
-    let best = in_a_thousand(misses(Policy::Optimum, trace, frames));
-    let measured = Policy::ALL.into_iter().map(|policy| {
-        let rounds = vec![in_a_thousand(misses(policy, trace, frames))];
-        let ratio =
-            Ratio { value: rounds[0] / best, low: rounds[0] / best, high: rounds[0] / best };
-        Measured {
-            who: policy.word().to_owned(),
-            side: Side::User,
-            summary: Summary::of(&rounds),
-            ratio: (policy != Policy::Optimum).then_some(ratio),
-            rounds,
-            steps: Vec::new(),
-            counts: Vec::new(),
-            user_ns: 0.0,
-            system_ns: 0.0,
-            voluntary_switches: 0.0,
-            involuntary_switches: 0,
-            minor_faults: 0.0,
-            major_faults: 0,
-            repetitions: 1,
-            disturbed: 0.0,
-            paper: None,
-        }
+    let best = counts.first().map_or(f64::NAN, |(_, _, misses)| in_a_thousand(*misses));
+    let measured = counts.iter().enumerate().map(|(number, (who, side, misses))| {
+        let value = in_a_thousand(*misses) / best;
+        let ratio = Ratio { value, low: value, high: value };
+        measured_once(who, *side, in_a_thousand(*misses), (number > 0).then_some(ratio))
     });
-    let ratio = figure(share.1) / figure(share.0);
     Cell {
         benchmark: Benchmark::Replace,
         origin: Origin::Modern,
-        name: "policy on a trace".to_owned(),
+        name: name.to_owned(),
         variables: vec![
             ("pattern".to_owned(), pattern.to_owned()),
-            ("pages_per_frame".to_owned(), format!("{ratio:.2}")),
+            ("pages_per_frame".to_owned(), format!("{:.2}", figure(share.1) / figure(share.0))),
         ],
         unit: MISSES.to_owned(),
         measured: measured.collect(),
@@ -87,6 +125,27 @@ fn counted(pattern: &str, trace: &[u64], share: (u64, u64)) -> Cell {
         quiet: true,
         equivalent: None,
         paper_found: None,
+    }
+}
+
+fn measured_once(who: &str, side: Side, figure: f64, ratio: Option<Ratio>) -> Measured {
+    Measured {
+        who: who.to_owned(),
+        side,
+        summary: Summary::of(&[figure]),
+        ratio,
+        rounds: vec![figure],
+        steps: Vec::new(),
+        counts: Vec::new(),
+        user_ns: 0.0,
+        system_ns: 0.0,
+        voluntary_switches: 0.0,
+        involuntary_switches: 0,
+        minor_faults: 0.0,
+        major_faults: 0,
+        repetitions: 1,
+        disturbed: 0.0,
+        paper: None,
     }
 }
 

@@ -59,10 +59,23 @@ fn buffer_pool(report: &Report) -> Draft {
                 largest.and_then(|c| named(c, "read of the page", pool, USUAL)),
             ),
             ("a cold scan", last("cold")),
+            ("a scan beside a hot set", replacement(report)),
             ("a file rewritten", rewrite.and_then(|cell| best_of_both(cell, USUAL))),
         ],
         bound: None,
     }
+}
+
+/// What the kernel misses of a scan beside a hot set, and the best policy that does not know the future.
+fn replacement(report: &Report) -> Option<Criterion> {
+    let variables = [("pattern", "scan beside a hot set"), ("pages_per_frame", "2.00")];
+    let kernel = report.cell(Benchmark::Replace, "the kernel's cache on a trace", &variables)?;
+    let kernel = kernel.median_of("the kernel's cache")?;
+    let own = report.cell(Benchmark::Replace, "policy on a trace", &variables)?;
+    let own = own.measured.iter().filter(|measured| measured.who != "offline optimum");
+    let own = own.min_by(|one, other| one.summary.median.total_cmp(&other.summary.median))?;
+    let what = format!("misses of a scan beside a hot set: the kernel's cache beside {}", own.who);
+    Some(Criterion::of(what, kernel / own.summary.median, None, USUAL, true))
 }
 
 fn files(report: &Report) -> Draft {

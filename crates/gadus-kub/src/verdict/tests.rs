@@ -146,3 +146,23 @@ fn crossovers_name_the_cheapest_way_by_size() {
     assert_eq!(found[0], "from 64 B to 4.0 KiB the kernel's cheapest: Unix stream");
     assert_eq!(found[1], "at 64.0 KiB the kernel's cheapest: pipe");
 }
+
+#[test]
+fn the_kernels_replacement_is_compared_with_the_best_policy_that_does_not_know_the_future() {
+    let variables = [("pattern", "scan beside a hot set"), ("pages_per_frame", "2.00")];
+    let count = |name: &str, contestants: &[(&str, Side, &[f64])]| {
+        sample::cell(Benchmark::Replace, name, &variables, contestants)
+    };
+    let own = [
+        ("offline optimum", Side::User, &[300.0][..]),
+        ("LRU", Side::User, &[540.0][..]),
+        ("2Q", Side::User, &[400.0][..]),
+    ];
+    let kernel = [("the kernel's cache", Side::Kernel, &[600.0][..])];
+    let cells =
+        vec![count("policy on a trace", &own), count("the kernel's cache on a trace", &kernel)];
+    let judged = row(cells, Domain::BufferPool, &[]);
+    assert_eq!(judged.criteria.len(), 1);
+    assert_eq!(judged.criteria[0].ratio, 1.5);
+    assert!(judged.criteria[0].what.ends_with("beside 2Q"), "{}", judged.criteria[0].what);
+}
