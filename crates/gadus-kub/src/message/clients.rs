@@ -4,9 +4,8 @@
 //! - By sockets and pipes it asks epoll who has sent something. By shared memory it looks through all mailboxes, and
 //!   sleeps on a bell that every client rings.
 
-use super::transports::{
-    End, LENGTH_BYTES, MESSAGE_BYTES_MIN, echo, pair_of_pipes, pair_of_streams, pair_of_tcp,
-};
+use super::ends::{End, LENGTH_BYTES, MESSAGE_BYTES_MIN, echo};
+use super::transports::{pair_of_pipes, pair_of_streams, pair_of_tcp};
 use crate::error::{KubError, Refused};
 use crate::harness::{Budget, Contest, Harness, Stopwatch};
 use crate::report::{Benchmark, Origin};

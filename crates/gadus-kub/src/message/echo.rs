@@ -1,6 +1,7 @@
 //! Echoes on connections that stand.
 
-use super::transports::{End, LENGTH_BYTES, MESSAGE_BYTES_MIN, Way, length_of};
+use super::ends::{End, LENGTH_BYTES, MESSAGE_BYTES_MIN, length_of};
+use super::transports::Way;
 use crate::error::KubError;
 use crate::harness::{Budget, Contest, Harness, Stopwatch};
 use crate::report::{Benchmark, Origin, Side};
@@ -79,6 +80,7 @@ fn modern_ways(place: Where) -> Vec<Way> {
         Way::UnixStream,
         Way::UnixPackets,
         Way::Tcp { buffer_bytes: None },
+        Way::TcpInPlace,
         Way::ProcessMemory,
     ]);
     ways

@@ -7,6 +7,7 @@
 mod clients;
 mod connect;
 mod echo;
+mod ends;
 mod transports;
 
 use crate::harness::Budget;

@@ -1,28 +1,15 @@
 //! The ways that a message can take, each with its server.
 
 use super::clients::Descriptors;
+use super::ends::{
+    ADDRESS_BYTES, Call, End, InPlace, Packets, ProcessMemory, Shared, Stream, echo,
+};
 use crate::error::{KubError, Refused};
-use crate::system::{Child, Inbox, Mailbox, Outbox, Patience, own_pid, read_from_process};
-use std::io::{PipeReader, PipeWriter, Read, Write};
+use crate::system::{Child, Mailbox, Patience, Ring, own_pid};
+use std::io::{PipeReader, PipeWriter};
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-
-/// The length in front of a message, and its number behind that.
-pub(super) const LENGTH_BYTES: usize = 4;
-pub(super) const MESSAGE_BYTES_MIN: usize = LENGTH_BYTES + 8;
-
-/// An end that sends and receives.
-pub(super) trait End {
-    /// Sends a whole message.
-    fn send(&mut self, message: &[u8]) -> Result<(), KubError>;
-
-    /// Receives the first four bytes, or more of it where parts cannot be had.
-    fn receive_length(&mut self, buffer: &mut [u8]) -> Result<(), KubError>;
-
-    /// Receives what is left.
-    fn receive_rest(&mut self, buffer: &mut [u8]) -> Result<(), KubError>;
-}
 
 /// A client's end with the server that is behind it.
 pub(super) struct Connection {
@@ -43,40 +30,10 @@ pub(super) enum Way {
     Tcp {
         buffer_bytes: Option<usize>,
     },
+    /// TCP, sent from where the message lies.
+    TcpInPlace,
     /// The receiver copies it from the sender's memory; a futex says that it is there.
     ProcessMemory,
-}
-
-/// What comes and goes through two descriptors, or through one that does both.
-struct Stream<R, W> {
-    incoming: R,
-    outgoing: W,
-}
-
-/// Whole messages, or nothing.
-struct Packets(UnixStream);
-
-struct Shared {
-    out: Outbox,
-    inbox: Inbox,
-}
-
-/// What is sent is where a message lies, and its length.
-const ADDRESS_BYTES: usize = 16;
-
-/// An end that tells where its message lies. The sender must not change it before it is answered.
-struct ProcessMemory {
-    out: Outbox,
-    inbox: Inbox,
-    /// The other process.
-    other: Option<i32>,
-    /// Where what was announced lies.
-    address: u64,
-}
-
-/// A place that the callee has.
-struct Call {
-    place: Vec<u8>,
 }
 
 impl Way {
@@ -94,6 +51,7 @@ impl Way {
             Self::UnixStream => "Unix stream".to_owned(),
             Self::UnixPackets => "Unix packets".to_owned(),
             Self::Tcp { buffer_bytes: None } => "TCP".to_owned(),
+            Self::TcpInPlace => "TCP, io_uring without a copy".to_owned(),
             Self::ProcessMemory => "process_vm_readv, futex".to_owned(),
             Self::Tcp { buffer_bytes: Some(bytes) } => {
                 format!("TCP, buffers of {}", gadus_base::ByteCount(bytes as u64))
@@ -128,6 +86,13 @@ impl Way {
             }
             Self::UnixPackets => {
                 let (ours, theirs) = packets(bytes)?;
+                serve(ours, theirs, bytes, cpu)
+            }
+            Self::TcpInPlace => {
+                let (ours, theirs) = tcp(None)?;
+                let ours = InPlace { stream: both_tcp(ours)?, ring: Ring::create(4, 4096, false)? };
+                let theirs =
+                    InPlace { stream: both_tcp(theirs)?, ring: Ring::create(4, 4096, false)? };
                 serve(ours, theirs, bytes, cpu)
             }
             Self::ProcessMemory => {
@@ -167,20 +132,6 @@ fn serve_knowing<E: End + 'static>(
     let server = Child::start(Some(cpu), || while echo(&mut theirs, &mut buffer).is_ok() {})?;
     tell(&mut ours, server.pid());
     Ok(Connection { end: Box::new(ours), _server: Some(server) })
-}
-
-/// Receives a message and sends it back.
-pub(super) fn echo(end: &mut dyn End, buffer: &mut [u8]) -> Result<(), KubError> {
-    end.receive_length(buffer)?;
-    let length = length_of(buffer).min(buffer.len());
-    end.receive_rest(&mut buffer[..length])?;
-    end.send(&buffer[..length])
-}
-
-pub(super) fn length_of(message: &[u8]) -> usize {
-    let mut length = [0; LENGTH_BYTES];
-    length.copy_from_slice(&message[..LENGTH_BYTES]);
-    u32::from_le_bytes(length) as usize
 }
 
 fn pipe_of(bytes: usize) -> Result<(PipeReader, PipeWriter), KubError> {
@@ -251,135 +202,6 @@ fn buffers(socket: &impl AsFd, bytes: usize) -> Result<(), KubError> {
     use rustix::net::sockopt;
     sockopt::set_socket_send_buffer_size(socket, bytes).or_refused("a send buffer")?;
     sockopt::set_socket_recv_buffer_size(socket, bytes).or_refused("a receive buffer")
-}
-
-impl<E: End + ?Sized> End for Box<E> {
-    fn send(&mut self, message: &[u8]) -> Result<(), KubError> {
-        (**self).send(message)
-    }
-
-    fn receive_length(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
-        (**self).receive_length(buffer)
-    }
-
-    fn receive_rest(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
-        (**self).receive_rest(buffer)
-    }
-}
-
-impl<R: Read, W: Write> End for Stream<R, W> {
-    fn send(&mut self, message: &[u8]) -> Result<(), KubError> {
-        self.outgoing.write_all(message).or_refused("a message cannot be sent")
-    }
-
-    fn receive_length(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
-        let length = &mut buffer[..LENGTH_BYTES];
-        self.incoming.read_exact(length).or_refused("a message cannot be received")
-    }
-
-    fn receive_rest(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
-        let rest = &mut buffer[LENGTH_BYTES..];
-        self.incoming.read_exact(rest).or_refused("a message cannot be received")
-    }
-}
-
-impl<R: Read + AsFd, W: Write> Descriptors for Stream<R, W> {
-    fn incoming(&self) -> BorrowedFd<'_> {
-        self.incoming.as_fd()
-    }
-}
-
-impl End for Packets {
-    fn send(&mut self, message: &[u8]) -> Result<(), KubError> {
-        let sent = self.0.write(message).or_refused("a packet cannot be sent")?;
-        if sent == message.len() { Ok(()) } else { Err(KubError::broken("half a packet was sent")) }
-    }
-
-    fn receive_length(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
-        match self.0.read(buffer).or_refused("a packet cannot be received")? {
-            0 => Err(KubError::broken("the other end is gone")),
-            _ => Ok(()),
-        }
-    }
-
-    fn receive_rest(&mut self, _: &mut [u8]) -> Result<(), KubError> {
-        Ok(())
-    }
-}
-
-impl End for Shared {
-    fn send(&mut self, message: &[u8]) -> Result<(), KubError> {
-        self.out.put(message);
-        Ok(())
-    }
-
-    fn receive_length(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
-        self.inbox.take(buffer);
-        Ok(())
-    }
-
-    fn receive_rest(&mut self, _: &mut [u8]) -> Result<(), KubError> {
-        Ok(())
-    }
-}
-
-impl ProcessMemory {
-    fn new(out: Outbox, inbox: Inbox, other: Option<i32>) -> Self {
-        Self { out, inbox, other, address: 0 }
-    }
-
-    fn copy_from_other(&self, to: &mut [u8]) -> Result<(), KubError> {
-        let other = self.other.ok_or_else(|| KubError::broken("nobody is on the other side"))?;
-        match read_from_process(other, self.address, to)? {
-            read if read == to.len() => Ok(()),
-            _ => Err(KubError::broken("half a message was copied")),
-        }
-    }
-}
-
-impl End for ProcessMemory {
-    fn send(&mut self, message: &[u8]) -> Result<(), KubError> {
-        let mut announced = [0; ADDRESS_BYTES];
-        announced[..8].copy_from_slice(&(message.as_ptr().addr() as u64).to_le_bytes());
-        announced[8..].copy_from_slice(&(message.len() as u64).to_le_bytes());
-        self.out.put(&announced);
-        Ok(())
-    }
-
-    fn receive_length(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
-        let mut announced = [0; ADDRESS_BYTES];
-        self.inbox.take(&mut announced);
-        let [mut address, mut length] = [[0; 8]; 2];
-        address.copy_from_slice(&announced[..8]);
-        length.copy_from_slice(&announced[8..]);
-        self.address = u64::from_le_bytes(address);
-        let length = crate::numbers::size(u64::from_le_bytes(length)).min(buffer.len());
-        self.copy_from_other(&mut buffer[..length])
-    }
-
-    fn receive_rest(&mut self, _: &mut [u8]) -> Result<(), KubError> {
-        Ok(())
-    }
-}
-
-impl End for Call {
-    #[inline(never)]
-    fn send(&mut self, message: &[u8]) -> Result<(), KubError> {
-        self.place[..message.len()].copy_from_slice(message);
-        std::hint::black_box(&mut self.place);
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn receive_length(&mut self, buffer: &mut [u8]) -> Result<(), KubError> {
-        let length = length_of(&self.place);
-        buffer[..length].copy_from_slice(&self.place[..length]);
-        Ok(())
-    }
-
-    fn receive_rest(&mut self, _: &mut [u8]) -> Result<(), KubError> {
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -160,6 +160,77 @@ impl Ring {
         self.take_answers(operations)
     }
 
+    /// Sends a whole message from where it lies, and waits until the kernel needs it no more.
+    pub(crate) fn send_in_place(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        message: &[u8],
+    ) -> Result<(), KubError> {
+        let mut left = message;
+        while !left.is_empty() {
+            let sent = self.send_some_in_place(socket, left)?;
+            left = &left[sent.min(left.len())..];
+        }
+        Ok(())
+    }
+
+    fn send_some_in_place(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        message: &[u8],
+    ) -> Result<usize, KubError> {
+        let mut entry = uring::io_uring_sqe { fd: socket.as_raw_fd(), ..Default::default() };
+        entry.opcode = uring::IoringOp::SendZc;
+        let start = message.as_ptr().cast_mut().cast::<std::ffi::c_void>();
+        entry.addr_or_splice_off_in.addr = start.into();
+        entry.len.len = u32::try_from(message.len()).unwrap_or(u32::MAX);
+        entry.op_flags.send_flags = rustix::net::SendFlags::NOSIGNAL;
+        self.submit_one(entry);
+        let (mut to_submit, mut sent) = (1, None);
+        loop {
+            let flags = uring::IoringEnterFlags::GETEVENTS;
+            // SAFETY: the message is borrowed until the kernel has said that it needs it no more, for which is waited
+            // here, however the sending ends.
+            let entered = unsafe { uring::io_uring_enter(&self.descriptor, to_submit, 1, flags) };
+            match entered {
+                Ok(submitted) => to_submit = u32::saturating_sub(to_submit, submitted),
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+                Err(error) if to_submit > 0 => return Err(error).or_refused("io_uring_enter"),
+                Err(_) => {}
+            }
+            while self.completed() > 0 {
+                let (result, flags) = self.take_one();
+                if !flags.contains(uring::IoringCqeFlags::NOTIF) {
+                    sent = Some(result);
+                }
+                if !flags.contains(uring::IoringCqeFlags::MORE) {
+                    let result = sent.unwrap_or(0);
+                    let refused = || std::io::Error::from_raw_os_error(-result);
+                    return usize::try_from(result)
+                        .map_err(|_| refused())
+                        .or_refused("sending in place");
+                }
+            }
+        }
+    }
+
+    fn submit_one(&self, entry: uring::io_uring_sqe) {
+        let tail = self.word(self.places.submission_tail);
+        let first = tail.load(Ordering::Relaxed);
+        let place = first & (self.places.entries - 1);
+        self.write_entry(place, entry);
+        self.word(self.places.submission_array + place * 4).store(place, Ordering::Relaxed);
+        tail.store(first.wrapping_add(1), Ordering::Release);
+    }
+
+    fn take_one(&self) -> (i32, uring::IoringCqeFlags) {
+        let head = self.word(self.places.completion_head);
+        let first = head.load(Ordering::Relaxed);
+        let answer = self.answer(first & self.places.completion_mask);
+        head.store(first.wrapping_add(1), Ordering::Release);
+        answer
+    }
+
     fn completed(&self) -> u32 {
         let tail = self.word(self.places.completion_tail).load(Ordering::Acquire);
         tail.wrapping_sub(self.word(self.places.completion_head).load(Ordering::Relaxed))
@@ -208,6 +279,11 @@ impl Ring {
             }
         }
         entry.user_data.u64_ = 0;
+        self.write_entry(place, entry);
+    }
+
+    fn write_entry(&self, place: u32, entry: uring::io_uring_sqe) {
+        assert!(place < self.places.entries, "one of the queue's places");
         // SAFETY: the place is one of the queue's, which the kernel does not read before the tail passes it.
         unsafe {
             let entries = self.entries.base().as_ptr().cast::<uring::io_uring_sqe>();
@@ -221,14 +297,8 @@ impl Ring {
         let first = head.load(Ordering::Relaxed);
         let (mut moved, mut failed) = (0_u64, None);
         for turn in 0..u32::try_from(operations.len()).unwrap_or(0) {
-            let place = (first.wrapping_add(turn) & self.places.completion_mask) as usize;
-            // SAFETY: one of the queue's places, which the kernel has written and does not write again before the
-            // head passes it.
-            let result = unsafe {
-                let all = self.queues.base().as_ptr().add(self.places.completions as usize);
-                let entry = all.add(place * size_of::<uring::io_uring_cqe>());
-                entry.cast::<uring::io_uring_cqe>().as_ref().map_or(0, |entry| entry.res)
-            };
+            let place = first.wrapping_add(turn) & self.places.completion_mask;
+            let (result, _) = self.answer(place);
             match u64::try_from(result) {
                 Ok(bytes) => moved += bytes,
                 Err(_) => failed = Some(std::io::Error::from_raw_os_error(-result)),
@@ -246,6 +316,19 @@ impl Ring {
             Some(error) => Err(error).or_refused("a transfer by io_uring"),
             None if moved != wanted.sum::<u64>() => Err(KubError::broken("io_uring moved less")),
             None => Ok(()),
+        }
+    }
+
+    /// What is in a place of the completion queue: a result and its flags.
+    fn answer(&self, place: u32) -> (i32, uring::IoringCqeFlags) {
+        let empty = (0, uring::IoringCqeFlags::empty());
+        // SAFETY: one of the queue's places, which the kernel has written and does not write again before the head
+        // passes it.
+        unsafe {
+            let all = self.queues.base().as_ptr().add(self.places.completions as usize);
+            let entry = all.add(place as usize * size_of::<uring::io_uring_cqe>());
+            let entry = entry.cast::<uring::io_uring_cqe>();
+            entry.as_ref().map_or(empty, |entry| (entry.res, entry.flags))
         }
     }
 
