@@ -44,7 +44,7 @@ fn cheapest(cell: &Cell) -> Option<String> {
     others.sort_unstable();
     Some(match others.is_empty() {
         true => best.who.clone(),
-        false => format!("{}; no certain difference to {}", best.who, others.join(", ")),
+        false => format!("{}; no certain difference to: {}", best.who, others.join("; ")),
     })
 }
 
