@@ -66,6 +66,8 @@ enum Command {
     Demo(commands::demo::Demo),
     /// Generate test data as files
     Generate(commands::generate::Generate),
+    /// Measure what a database should leave to this kernel, and what it must do itself
+    Kub(commands::kub::Kub),
     /// Show who holds locks in a database, and who waits for whom
     Locks(commands::locks::Locks),
     /// What the machine is, and where work should go on it
@@ -95,6 +97,7 @@ fn main() -> ExitCode {
         Some(Command::Check(command)) => commands::check::run(&command),
         Some(Command::Demo(command)) => commands::demo::run(&command),
         Some(Command::Generate(command)) => commands::generate::run(command),
+        Some(Command::Kub(command)) => commands::kub::run(&command),
         Some(Command::Locks(command)) => commands::locks::locks(&command),
         Some(Command::Machine(command)) => commands::machine::run(&command),
         Some(Command::Serve(command)) => commands::serve::run(&command),
