@@ -8,8 +8,9 @@ fn a_copy_has_what_the_database_has() {
     folder.printed(&["bookings", "x.gadus", "--rows", "70000"]);
     let printed = folder.printed(&["backup", "x.gadus", "y.gadus"]);
     assert!(printed.starts_with("y.gadus: 70000 rows in 1 tables, as of "), "{printed}");
-    let count =
-        |file: &str| folder.printed(&[file, "-c", "SELECT count(*), min(record_locator) FROM bookings"]);
+    let count = |file: &str| {
+        folder.printed(&[file, "-c", "SELECT count(*), min(record_locator) FROM bookings"])
+    };
     assert_eq!(count("x.gadus"), count("y.gadus"));
     folder.printed(&["check", "y.gadus"]);
     let json = folder.printed(&["backup", "y.gadus", "z.gadus", "--json"]);

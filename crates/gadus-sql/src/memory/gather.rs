@@ -1,6 +1,7 @@
 //! Where plans gather rows: before each batch, they look whether they may.
 
 use super::PlanPool;
+use super::compact::compact;
 use super::plan::PlanMemory;
 use crate::pace::PassingExec;
 use arrow::array::RecordBatch;
@@ -16,7 +17,8 @@ use datafusion::physical_plan::joins::{
     CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec,
 };
 use datafusion::physical_plan::sorts::sort::SortExec;
-use datafusion::physical_plan::windows::WindowAggExec;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use futures::{Stream, StreamExt};
 use std::cell::RefCell;
@@ -40,6 +42,7 @@ impl PhysicalOptimizerRule for GatherInTurn {
             if !gathers_its_first_input(&*plan) {
                 return Ok(Transformed::no(plan));
             }
+            let in_turn = if plan.is::<AggregateExec>() { in_turn } else { in_turn_compact };
             let mut children = plan.children().into_iter().cloned().collect::<Vec<_>>();
             if let Some(gathered) = children.first_mut() {
                 let input = gathered.clone();
@@ -67,13 +70,25 @@ fn gathers_its_first_input(plan: &dyn ExecutionPlan) -> bool {
         || plan.is::<AggregateExec>()
         || plan.is::<SortExec>()
         || plan.is::<WindowAggExec>()
+        || plan.is::<BoundedWindowAggExec>()
 }
 
+/// Rows of which the operator keeps something else.
 fn in_turn(input: SendableRecordBatchStream, task: &TaskContext) -> SendableRecordBatchStream {
     match PlanPool::of(task) {
         Some(pool) => Box::pin(InTurn { input, plan: pool.plan(), gathered: Arc::default() }),
         None => input,
     }
+}
+
+/// Rows that the operator holds as they are.
+fn in_turn_compact(
+    input: SendableRecordBatchStream,
+    task: &TaskContext,
+) -> SendableRecordBatchStream {
+    let schema = input.schema();
+    let rows = input.map(|batch| batch.and_then(|batch| compact(batch).map_err(Into::into)));
+    in_turn(Box::pin(RecordBatchStreamAdapter::new(schema, rows)), task)
 }
 
 struct InTurn {
@@ -89,6 +104,11 @@ struct InTurn {
 pub(super) struct Gathered(AtomicBool);
 
 impl Gathered {
+    /// Whether that is so.
+    pub(super) fn has(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
     /// Whether that is so, which it is not any more after this.
     pub(super) fn take(&self) -> bool {
         self.0.swap(false, Ordering::Relaxed)

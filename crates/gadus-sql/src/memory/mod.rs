@@ -11,6 +11,7 @@
 //!   out: it is no bound on these.
 //! - Processes that gather much for one database divide the limit ([`share`]).
 
+mod compact;
 mod gather;
 mod joins;
 mod limit;
@@ -131,10 +132,12 @@ impl Memory {
         self.0.held.load(Ordering::SeqCst) > self.part(gathers).0
     }
 
-    /// Whether, of a plan that holds `of_plan`, an operator that holds `held` writes that out: where all hold too
-    /// much, and the plan has more than its part.
+    /// Whether, of a plan that holds `of_plan`, an operator that holds `held` writes that out: where all would hold
+    /// too much with as much again, which it takes to put it in order, and the plan has more than its part.
     fn is_to_spill(&self, of_plan: u64, held: u64) -> bool {
-        held >= SPILL_BYTES_MIN && self.is_over(true) && of_plan > self.plan_part()
+        held >= SPILL_BYTES_MIN
+            && self.0.held.load(Ordering::SeqCst) + held > self.part(true).0
+            && of_plan > self.plan_part()
     }
 
     fn wake_all(&self) {

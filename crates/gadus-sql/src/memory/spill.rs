@@ -24,6 +24,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Bytes of a piece; those at the end, and before each flush, are shorter.
 const PIECE_BYTES: usize = 128 * 1024;
 
+/// Files merged at a time: more are merged in turns, as some rows of each are held.
+const MERGED_MAX: usize = 64;
+
 /// Before each piece: its checksum and its length.
 const HEAD_BYTES: usize = 16;
 
@@ -50,7 +53,9 @@ impl SpillFolder {
 
     /// Has operators write there.
     pub(crate) fn disk_manager(&self) -> Arc<DiskManager> {
-        let files = DiskManager::builder().with_temp_file_factory(Arc::new(self.clone()));
+        let files = DiskManager::builder()
+            .with_temp_file_factory(Arc::new(self.clone()))
+            .with_max_spill_merge_fan_in(MERGED_MAX);
         Arc::new(files.build().expect("who makes files is taken as he is"))
     }
 
