@@ -75,6 +75,7 @@ def connect(
     threads: int | None = None,
     cache: int | str | None = None,
     lock_folder: str | os.PathLike[str] | None = None,
+    spill_folder: str | os.PathLike[str] | None = None,
 ) -> Connection: ...
 
 @final

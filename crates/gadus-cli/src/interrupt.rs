@@ -22,6 +22,11 @@ impl Interrupt {
     /// Cancels the running statement on Ctrl-C. Without a person at a prompt, who could go on
     /// otherwise, a second Ctrl-C ends the program: an acknowledged commit is safe whenever that is.
     pub(crate) fn watch(cancel: CancelHandle, prompt: bool) -> Result<Self, Failure> {
+        Self::tell(move || cancel.cancel(), prompt)
+    }
+
+    /// The same for what is no statement, which is told.
+    pub(crate) fn tell(told: impl Fn() + Send + 'static, prompt: bool) -> Result<Self, Failure> {
         let interrupt = Self::default();
         let pressed = interrupt.pressed.clone();
         let mut signals = Signals::new([SIGINT])?;
@@ -30,7 +35,7 @@ impl Interrupt {
                 if pressed.swap(true, Ordering::Relaxed) && !prompt {
                     std::process::exit(EXIT_CODE);
                 }
-                cancel.cancel();
+                told();
             }
         })?;
         Ok(interrupt)

@@ -54,6 +54,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Copy a database while others use it
+    Backup(commands::backup::Backup),
     /// Measure Gadus beside other databases
     Bench(commands::bench::Bench),
     /// Create a table of airline bookings in a database
@@ -64,6 +66,8 @@ enum Command {
     Demo(commands::demo::Demo),
     /// Generate test data as files
     Generate(commands::generate::Generate),
+    /// Measure what a database should leave to this kernel, and what it must do itself
+    Kub(commands::kub::Kub),
     /// Show who holds locks in a database, and who waits for whom
     Locks(commands::locks::Locks),
     /// What the machine is, and where work should go on it
@@ -86,12 +90,14 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
         None => shell::run(cli.shell),
+        Some(Command::Backup(command)) => commands::backup::run(&command),
         Some(Command::Bench(command)) => commands::bench::run(&command),
         Some(Command::BenchWorker(command)) => commands::bench::work(&command),
         Some(Command::Bookings(command)) => commands::bookings::run(&command),
         Some(Command::Check(command)) => commands::check::run(&command),
         Some(Command::Demo(command)) => commands::demo::run(&command),
         Some(Command::Generate(command)) => commands::generate::run(command),
+        Some(Command::Kub(command)) => commands::kub::run(&command),
         Some(Command::Locks(command)) => commands::locks::locks(&command),
         Some(Command::Machine(command)) => commands::machine::run(&command),
         Some(Command::Serve(command)) => commands::serve::run(&command),

@@ -221,9 +221,23 @@ impl Error {
             ArrowError::CastError(_) | ArrowError::ParseError(_) => {
                 (ErrorKind::Input, Some(Reason::InvalidText))
             }
+            ArrowError::IoError(_, error) => (ErrorKind::of_system(error), None),
             _ => (ErrorKind::Input, None),
         };
         Self { reason, ..Self::new(kind, text) }
+    }
+}
+
+impl ErrorKind {
+    /// Of an error of the system.
+    #[must_use]
+    pub fn of_system(error: &std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::NotFound => Self::NotFound,
+            std::io::ErrorKind::PermissionDenied => Self::PermissionDenied,
+            std::io::ErrorKind::StorageFull => Self::NoSpace,
+            _ => Self::Io,
+        }
     }
 }
 

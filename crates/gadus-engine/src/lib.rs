@@ -44,8 +44,8 @@ mod vector;
 mod version;
 
 pub use engine::{
-    Autocommit, CacheScope, Engine, NamedLock, Options, Problem, RowChange, SessionView,
-    Statistics, Verification, VerifiedTable,
+    Autocommit, BackedUp, CacheScope, Engine, Gatherers, NamedLock, Options, PlacedThread, Problem,
+    RowChange, SessionView, Statistics, Verification, VerifiedTable,
 };
 pub use error::{Error, ErrorKind, Reason, Result};
 pub use gadus_locks::{
@@ -55,14 +55,14 @@ pub use gadus_locks::{
 pub use gadus_storage::{Durability, Sharing, Stage, Takeovers};
 pub use locks::{Blocked, Locker};
 pub use scan::{
-    Aggregate, Aggregated, CHUNK_ROWS, Comparison, Group, Predicate, ROW_ID_COLUMN, Scan,
-    ScanRequest, Test,
+    Aggregate, Aggregated, Comparison, Group, Predicate, ROW_ID_COLUMN, Scan, ScanRequest, Test,
+    chunk_rows,
 };
 pub use segment::SEGMENT_ROWS_MAX;
 pub use shared::{
-    Answer, Asked, BATCH_QUERIES, BATCH_UPDATES, ClockStatistics, Estimate, Fate,
+    Answer, Asked, BATCH_QUERIES, BATCH_UPDATES, ClockStatistics, Estimate, Expected, Fate,
     FoundModification, FoundRows, LookedUp, MakeValues, Modification, NewValues, OrderBy, PassWork,
-    Question, ScanLimits, ScansAlone, Wanted,
+    Pinning, Question, ScanLimits, ScanThread, ScansAlone, Wanted,
 };
 pub use snapshot::{Snapshot, Table};
 pub use transaction::{BulkWriter, Isolation, Savepoint, Transaction};

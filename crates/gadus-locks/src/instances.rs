@@ -14,10 +14,12 @@
 //! - Cleaning up may be interrupted at any point, also by the death of the cleaner: whoever takes
 //!   over does all of it again, so every step of it must bear that.
 //! - A cleaner is named by its generation, too: another that has its slot meanwhile does not do its work.
-//! - Until when an instance is busy is a hint, in milliseconds of the wall clock without its upper bits: it
-//!   ends by itself, also when the instance dies.
 //! - Program and time are for messages only; process ids say which threads are over, and never that an
 //!   instance is dead.
+
+mod busy;
+
+pub use busy::{Busy, BusyOthers};
 
 use crate::error::{MemoryError, MemoryErrorKind};
 use crate::latch::{Liveness, Owner};
@@ -25,11 +27,11 @@ use crate::memory::{Memory, Offset, wake};
 use crate::shared_struct;
 use crate::steps;
 use crate::threads::Process;
+use busy::short;
 use gadus_base::clock;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
 
 /// The most instances that share one database at a time.
 pub const INSTANCES_MAX: u32 = 1024;
@@ -54,7 +56,7 @@ shared_struct! {
         started: AtomicU64,
         since_seconds: AtomicU64,
         doorbell: AtomicU32,
-        busy_until: AtomicU32,
+        busy_until: [AtomicU32; 2],
         program: [AtomicU64; PROGRAM_WORDS],
     }
 }
@@ -209,25 +211,6 @@ impl Instances {
         reaped
     }
 
-    /// Says that this instance keeps processors busy, from now on for about so long.
-    pub fn busy_for(&self, time: Duration) {
-        let until = clock().wall_time().0 + time;
-        self.slots()[self.me.slot as usize].busy_until.store(short(until), Ordering::Relaxed);
-    }
-
-    /// How many other instances have said so, just now.
-    #[must_use]
-    pub fn busy_others(&self) -> usize {
-        let now = short(clock().wall_time().0);
-        let others = (0..INSTANCES_MAX).zip(self.slots()).filter(|(slot, _)| *slot != self.me.slot);
-        let busy = others.filter(|(_, record)| {
-            let until = record.busy_until.load(Ordering::Relaxed);
-            status(record.state.load(Ordering::Relaxed)) == LIVE
-                && until.wrapping_sub(now).cast_signed() > 0
-        });
-        busy.count()
-    }
-
     /// What the instance's watcher sleeps on.
     #[must_use]
     pub fn doorbell(&self) -> &AtomicU32 {
@@ -323,7 +306,7 @@ impl Slot {
         self.started.store(process.started, Ordering::Relaxed);
         let now = clock().wall_time().0;
         self.since_seconds.store(now.as_secs(), Ordering::Relaxed);
-        self.busy_until.store(short(now), Ordering::Relaxed);
+        self.busy_until.iter().for_each(|until| until.store(short(now), Ordering::Relaxed));
     }
 
     fn process(&self) -> Process {
@@ -349,12 +332,6 @@ impl Slot {
             since_seconds: self.since_seconds.load(Ordering::Relaxed),
         }
     }
-}
-
-/// The lower bits of milliseconds.
-#[allow(clippy::cast_possible_truncation)] // wanted
-fn short(time: Duration) -> u32 {
-    time.as_millis() as u32
 }
 
 fn word(status: u64, generation: u32, cleaner: Option<Owner>) -> u64 {

@@ -32,7 +32,9 @@ mod table;
 mod threads;
 
 pub use error::{MemoryError, MemoryErrorKind};
-pub use instances::{Fence, INSTANCES_MAX, InstanceDescription, InstanceTable, Instances};
+pub use instances::{
+    Busy, BusyOthers, Fence, INSTANCES_MAX, InstanceDescription, InstanceTable, Instances,
+};
 pub use latch::{Acquired, Latch, Liveness, Owner};
 pub use memory::{EXTENT_BYTES, FileIdentity, Memory, Offset, Shared, wait_on, wake};
 pub use table::{

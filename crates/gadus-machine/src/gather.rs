@@ -4,7 +4,7 @@ use crate::error::MachineError;
 use crate::facts::{FactValue, Facts, Source};
 use crate::limits::Limits;
 use crate::observed::pressure_of;
-use crate::topology::{CacheKind, DeviceKind, Topology};
+use crate::topology::{Cache, CacheKind, DeviceKind, Topology};
 use gadus_base::ByteCount;
 use std::fs;
 use std::path::Path;
@@ -48,12 +48,7 @@ impl Facts {
             is(&subject, "capacity", core.capacity.into(), "of 1024");
         }
         for cache in &machine.caches {
-            let kind = match cache.kind {
-                CacheKind::Data => "data",
-                CacheKind::Instruction => "instruction",
-                CacheKind::Unified => "unified",
-            };
-            let subject = format!("cache L{} {kind} of {}", cache.level, cache.cpus);
+            let subject = cache_subject(cache);
             is(&subject, "size", cache.bytes.0.into(), "bytes");
             is(&subject, "line", cache.line_bytes.into(), "bytes");
         }
@@ -161,6 +156,16 @@ impl Facts {
             .map_or_else(|error| FactValue::Unknown(error.to_string()), FactValue::Text);
         self.note(("kernel", "release"), value, "", Source::Discovered);
     }
+}
+
+/// What facts of a cache are about.
+pub(crate) fn cache_subject(cache: &Cache) -> String {
+    let kind = match cache.kind {
+        CacheKind::Data => "data",
+        CacheKind::Instruction => "instruction",
+        CacheKind::Unified => "unified",
+    };
+    format!("cache L{} {kind} of {}", cache.level, cache.cpus)
 }
 
 fn explain_io_uring(setting: &str) -> String {

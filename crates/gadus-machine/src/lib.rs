@@ -2,6 +2,8 @@
 //!
 //! - Knows no database: its answers are for any program.
 //! - What cannot be read is said to be unknown, and why; nothing is made up.
+//! - Answers come as decisions, with what they were made of ([`Decision`]), and what is known is looked at again
+//!   ([`Watch`]).
 //! - The paper's three questions (Giceva et al. 2013, section 4.3) are [`cache_size`], [`partitions()`]
 //!   and [`place`].
 //!
@@ -17,24 +19,41 @@
 //! ```
 
 mod decision;
+mod decisions;
+mod elastic;
 mod error;
 mod facts;
 mod gather;
 mod limits;
+mod measure;
 mod observed;
 mod partitions;
 mod placement;
+mod questions;
+mod simulate;
 mod state;
+mod threads;
 mod topology;
+mod watch;
 
 pub use decision::{Alternative, Decision};
+pub use decisions::{Decided, Decisions};
+pub use elastic::Elastic;
 pub use error::{ErrorKind, MachineError};
 pub use facts::{Difference, Fact, FactValue, Facts, Source};
 pub use limits::Limits;
-pub use observed::{CpuTimes, Load, Loads, Pressure, pressure_of};
+pub use measure::{measure_bandwidth, measure_wake};
+pub use observed::{CpuTimes, Load, Loads, MemoryWatch, Others, Pressure, Room, pressure_of};
 pub use partitions::{Bandwidth, Partitions, cache_size, partitions};
 pub use placement::{Bound, CacheSharing, Mapping, Place, Proof, Request, place};
+pub use questions::{
+    Wait, batch_rows, decide_batch_rows, decide_cache, decide_cache_sizes, decide_chunk_rows,
+    decide_memory_limit, decide_partitions, decide_scan_threads, decide_wait,
+};
+pub use simulate::{ScanCost, Simulated, naive, simulate};
 pub use state::State;
+pub use threads::{pin_this_thread, this_cpu};
 pub use topology::{
     Cache, CacheKind, Core, CpuSet, Device, DeviceKind, MemoryNode, PageSize, Topology,
 };
+pub use watch::Watch;

@@ -1,10 +1,10 @@
-//! What the process may take of the machine: control groups of both versions, and its affinity.
+//! What the process may take of the machine: control groups of both versions, its affinity, and what there is.
 //!
 //! - A group's limit holds for all below it: of the groups from the process's own to the root of what is
 //!   mounted, the least counts.
 //! - A group that is mounted somewhere out of sight, as in containers, is taken for the mount's root.
 
-use crate::topology::CpuSet;
+use crate::topology::{CpuSet, Topology};
 use gadus_base::ByteCount;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,8 @@ pub struct Limits {
     pub memory: Option<ByteCount>,
     /// Memory, behind which it is slowed down.
     pub memory_high: Option<ByteCount>,
+    /// Memory that the machine has.
+    pub memory_of_machine: Option<ByteCount>,
 }
 
 /// Version 1 has this for a limit that is none: the largest number of whole pages.
@@ -40,10 +42,30 @@ impl Limits {
         Self::read(Path::new("/proc/self"), Path::new("/"))
     }
 
+    /// Of a process that may take all of a machine.
+    #[must_use]
+    pub fn all_of(machine: &Topology) -> Self {
+        let nodes = machine.nodes.iter().filter_map(|node| node.bytes);
+        let bytes = nodes.fold(0_u64, |all, bytes| all.saturating_add(bytes.0));
+        let memory_of_machine = Some(ByteCount(bytes)).filter(|bytes| bytes.0 > 0);
+        Self { allowed: Some(machine.cpus()), memory_of_machine, ..Self::default() }
+    }
+
+    /// Memory that it may have before it is slowed down or killed, and no more than there is; none where
+    /// nobody tells.
+    #[must_use]
+    pub fn memory_given(&self) -> Option<ByteCount> {
+        [self.memory, self.memory_high, self.memory_of_machine].into_iter().flatten().min()
+    }
+
     /// Of a process by its folder in /proc; mounts lie beneath `root`.
     fn read(process: &Path, root: &Path) -> Self {
+        Self::read_by(&mounts_of_groups(process), process, root)
+    }
+
+    /// The same by what [`mounts_of_groups`] has told before.
+    pub(crate) fn read_by(mounts: &str, process: &Path, root: &Path) -> Self {
         let groups = text(&process.join("cgroup")).unwrap_or_default();
-        let mounts = text(&process.join("mountinfo")).unwrap_or_default();
         let mut limits = Self::default();
         for group in groups.lines().filter_map(Group::of) {
             for mount in mounts.lines().filter_map(Mount::of) {
@@ -57,25 +79,33 @@ impl Limits {
             let line = status.lines().find_map(|line| line.strip_prefix(name))?;
             CpuSet::from_list(line.trim_start_matches(':'))
         };
-        // What the group allows is in the mask, as far as the process has not narrowed it.
-        limits.allowed = list("Cpus_allowed_list");
+        // What the group allows is in the mask, as far as the process has not narrowed it; so are, in virtual
+        // machines, processors that might be added.
+        let online = text(&root.join("sys/devices/system/cpu/online"));
+        let online = online.as_deref().and_then(CpuSet::from_list);
+        let is_there = |cpu: &u32| online.as_ref().is_none_or(|online| online.contains(*cpu));
+        let allowed = list("Cpus_allowed_list");
+        limits.allowed = allowed.map(|allowed| allowed.iter().filter(is_there).collect());
         limits.allowed_nodes = list("Mems_allowed_list");
+        let memory = text(&root.join("proc/meminfo")).unwrap_or_default();
+        let total = memory.lines().find_map(|line| {
+            let kibibytes = line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?;
+            kibibytes.trim().parse::<u64>().ok()?.checked_mul(1024)
+        });
+        limits.memory_of_machine = total.map(ByteCount);
         limits
     }
 
     fn add(&mut self, group: &Group<'_>, mount: &Mount<'_>, root: &Path) {
-        let own = group.folder(mount, root);
-        let top = root.join(mount.point.trim_start_matches('/'));
-        let is_own = |folder: &PathBuf| *folder == own;
-        let folders = own.ancestors().take_while(|folder| folder.starts_with(&top));
-        for folder in folders.map(Path::to_path_buf) {
+        for (place, folder) in group.folders(mount, root).into_iter().enumerate() {
+            let is_own = place == 0;
             let file = |name: &str| text(&folder.join(name));
             let number = |name: &str| file(name)?.parse::<u64>().ok();
             if mount.is_v2 {
                 least(&mut self.cpus, file("cpu.max").as_deref().and_then(quota));
                 least(&mut self.memory, number("memory.max").map(ByteCount));
                 least(&mut self.memory_high, number("memory.high").map(ByteCount));
-                if is_own(&folder) {
+                if is_own {
                     let weight = number("cpu.weight").and_then(|weight| u32::try_from(weight).ok());
                     self.cpu_weight = self.cpu_weight.or(weight);
                 }
@@ -90,7 +120,7 @@ impl Limits {
                 let period = file("cpu.cfs_period_us").unwrap_or_default();
                 let both = file("cpu.cfs_quota_us").map(|quota| format!("{quota} {period}"));
                 least(&mut self.cpus, both.as_deref().and_then(quota));
-                if is_own(&folder) {
+                if is_own {
                     let weight =
                         number("cpu.shares").map(|shares| shares * WEIGHT_USUAL / SHARES_USUAL);
                     let weight = weight.and_then(|weight| u32::try_from(weight.max(1)).ok());
@@ -99,6 +129,29 @@ impl Limits {
             }
         }
     }
+}
+
+/// The mounts of control groups, as the kernel writes mounts: all mounts may be thousands, and seldom change.
+pub(crate) fn mounts_of_groups(process: &Path) -> String {
+    let mounts = text(&process.join("mountinfo")).unwrap_or_default();
+    let of_groups = mounts.lines().filter(|line| Mount::of(line).is_some());
+    of_groups.collect::<Vec<_>>().join("\n")
+}
+
+/// The folders that tell of the memory of a process's groups, each with whether it is of version 2; of each
+/// version the process's own is the first.
+pub(crate) fn memory_folders(mounts: &str, process: &Path, root: &Path) -> Vec<(PathBuf, bool)> {
+    let groups = text(&process.join("cgroup")).unwrap_or_default();
+    let mut folders = Vec::new();
+    for group in groups.lines().filter_map(Group::of) {
+        for mount in mounts.lines().filter_map(Mount::of) {
+            if group.is_in(&mount) && (mount.is_v2 || group.controls("memory")) {
+                let of_mount = group.folders(&mount, root).into_iter();
+                folders.extend(of_mount.map(|folder| (folder, mount.is_v2)));
+            }
+        }
+    }
+    folders
 }
 
 /// A line of /proc/self/cgroup: `4:memory:/path`, or `0::/path` of version 2.
@@ -137,8 +190,15 @@ impl<'a> Group<'a> {
         }
     }
 
-    fn folder(&self, mount: &Mount<'_>, root: &Path) -> PathBuf {
+    /// The group's own, and those of the groups above, up to the mount.
+    fn folders(&self, mount: &Mount<'_>, root: &Path) -> Vec<PathBuf> {
         let top = root.join(mount.point.trim_start_matches('/'));
+        let own = self.folder(mount, &top);
+        let folders = own.ancestors().take_while(|folder| folder.starts_with(&top));
+        folders.map(Path::to_path_buf).collect()
+    }
+
+    fn folder(&self, mount: &Mount<'_>, top: &Path) -> PathBuf {
         let below = match mount.root {
             "/" => Some(self.path),
             seen => {
@@ -147,7 +207,7 @@ impl<'a> Group<'a> {
         };
         let below = below.filter(|below| !below.split('/').any(|part| part == ".."));
         let own = below.map(|below| top.join(below.trim_start_matches('/')));
-        own.filter(|own| own.is_dir()).unwrap_or(top)
+        own.filter(|own| own.is_dir()).unwrap_or_else(|| top.to_path_buf())
     }
 }
 

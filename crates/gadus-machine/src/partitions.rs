@@ -125,7 +125,7 @@ fn busy_memory(machine: &Topology, state: &State, bandwidth: Bandwidth) -> Vec<f
 }
 
 /// The largest cache that a core shares with no other; of several cores the least.
-fn own_cache(machine: &Topology) -> ByteCount {
+pub(crate) fn own_cache(machine: &Topology) -> ByteCount {
     let of = |cpus: &CpuSet| {
         let own = machine.caches.iter().filter(|cache| {
             cache.kind != crate::CacheKind::Instruction

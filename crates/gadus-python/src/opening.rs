@@ -15,7 +15,8 @@ const IN_MEMORY: &str = ":memory:";
 /// processes may have a file open at once; `exclusive=True` keeps others out.
 #[pyfunction]
 #[pyo3(signature = (path = None, *, read_only = false, create = true, exclusive = false,
-    autocommit = true, durability = None, threads = None, cache = None, lock_folder = None))]
+    autocommit = true, durability = None, threads = None, cache = None, lock_folder = None,
+    spill_folder = None))]
 #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)] // they are keywords in Python
 pub(crate) fn connect(
     py: Python<'_>,
@@ -28,6 +29,7 @@ pub(crate) fn connect(
     threads: Option<usize>,
     cache: Option<&Bound<'_, PyAny>>,
     lock_folder: Option<PathBuf>,
+    spill_folder: Option<PathBuf>,
 ) -> PyResult<Connection> {
     let mut options = Options::new().read_only(read_only).create(create).exclusive(exclusive);
     if let Some(name) = durability {
@@ -41,6 +43,9 @@ pub(crate) fn connect(
     }
     if let Some(folder) = lock_folder {
         options = options.lock_folder(folder);
+    }
+    if let Some(folder) = spill_folder {
+        options = options.spill_folder(folder);
     }
     let path = path.filter(|path| ![IN_MEMORY, ""].map(Path::new).contains(&path.as_path()));
     let opened = py.detach(|| match path {

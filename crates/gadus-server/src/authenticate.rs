@@ -92,9 +92,11 @@ async fn scram(
         let text = format!("password authentication failed for user \"{user}\"");
         Failure::fatal(SqlState::INVALID_PASSWORD, text)
     };
+    // Also where it is not needed: that takes time.
+    let secret = connection.salt_secret()?;
     let verifier = match connection.verifier(user)?.as_deref() {
         Some(stored) => Verifier::read(stored).ok_or_else(refused)?,
-        None => Verifier::made_up(user)?,
+        None => Verifier::made_up(user, secret.as_deref())?,
     };
     match binding {
         Some(_) => channel.output.authentication_sasl(&[MECHANISM_BOUND, MECHANISM]),

@@ -88,6 +88,12 @@ impl Failure {
         self.code == SqlState::CONNECTION_FAILURE
     }
 
+    /// The same where what it is about stands behind other text.
+    pub(crate) fn behind(mut self, text: &str) -> Self {
+        self.position = self.position.map(|position| position + text.chars().count());
+        self
+    }
+
     /// Of a statement; where its text is known, a syntax error says its place in it.
     pub(crate) fn of(error: &gadus::Error, text: Option<&str>) -> Self {
         let mut failure = Self::new(code_of(error), error.to_string());

@@ -86,11 +86,16 @@ impl Verifier {
         are_keys.then_some(Self { salt, iterations, stored_key, server_key })
     }
 
-    /// One for somebody who does not exist: with the same salt each time, and keys that nothing fits.
-    pub(crate) fn made_up(user: &str) -> Result<Self, Failure> {
+    /// One for somebody who does not exist: with the same salt each time, and keys that nothing fits. Without a
+    /// secret of the database it is the same as long as the process runs.
+    pub(crate) fn made_up(user: &str, secret: Option<&str>) -> Result<Self, Failure> {
         static SECRET: OnceLock<[u8; KEY_BYTES]> = OnceLock::new();
         let fresh = random()?;
-        let key = hmac::Key::new(hmac::HMAC_SHA256, SECRET.get_or_init(|| fresh));
+        let secret = match secret {
+            Some(secret) => secret.as_bytes(),
+            None => &SECRET.get_or_init(|| fresh)[..],
+        };
+        let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
         let salt = hmac::sign(&key, user.as_bytes()).as_ref()[..SALT_BYTES].to_vec();
         let (stored_key, server_key) =
             (random::<KEY_BYTES>()?.to_vec(), random::<KEY_BYTES>()?.to_vec());

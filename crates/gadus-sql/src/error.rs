@@ -20,12 +20,7 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         }
         DataFusionError::NotImplemented(_) => ErrorKind::Unsupported,
         DataFusionError::ResourcesExhausted(_) => ErrorKind::Limit,
-        DataFusionError::IoError(io) => match io.kind() {
-            std::io::ErrorKind::NotFound => ErrorKind::NotFound,
-            std::io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
-            std::io::ErrorKind::StorageFull => ErrorKind::NoSpace,
-            _ => ErrorKind::Io,
-        },
+        DataFusionError::IoError(io) => ErrorKind::of_system(io),
         DataFusionError::Internal(_) => ErrorKind::Internal,
         DataFusionError::ParquetError(_) | DataFusionError::ObjectStore(_) => ErrorKind::Io,
         _ => ErrorKind::Input,

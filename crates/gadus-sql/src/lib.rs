@@ -44,6 +44,7 @@ mod types;
 mod value;
 
 pub use lists::list_elements;
+pub use postgres::TYPE as POSTGRES_TYPE;
 pub use progress::ProgressReading;
 pub use rows::{RowStream, RowsCancel};
 pub use session::{

@@ -22,21 +22,28 @@ pub struct RowStream {
     schema: SchemaRef,
     batches: BoxStream<'static, Result<RecordBatch>>,
     metered: Option<Metered>,
-    /// Of the statement that makes them; none where they are there already.
-    flag: Option<Arc<Flag>>,
+    /// Ends the statement that makes them; none where they are there already.
+    cancel: Option<Arc<Cancel>>,
 }
 
 /// Ends the statement that makes some rows, whatever their session does by then.
 #[derive(Debug, Clone, Default)]
 pub struct RowsCancel {
-    flag: Option<Arc<Flag>>,
+    cancel: Option<Arc<Cancel>>,
 }
 
 impl RowsCancel {
     /// Ends it, with the error kind `Cancelled`; nothing where it has ended.
     pub fn cancel(&self) {
-        if let Some(flag) = &self.flag {
-            flag.end();
+        if let Some(cancel) = &self.cancel {
+            cancel.cancel();
+        }
+    }
+
+    /// The rows that are still to be made are those of another statement.
+    pub(crate) fn continue_as(&self, flag: Arc<Flag>) {
+        if let Some(cancel) = &self.cancel {
+            cancel.replace(flag);
         }
     }
 }
@@ -65,13 +72,13 @@ impl RowStream {
         batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
         cancel: &Arc<Cancel>,
     ) -> Self {
-        let flag = cancel.current();
-        let guarded = Flag::guard(flag.clone(), batches).fuse().boxed();
-        Self { flag: Some(flag), ..Self::of(schema, guarded) }
+        let cancel = Cancel::of(cancel.current());
+        let guarded = Cancel::guard(cancel.clone(), batches).fuse().boxed();
+        Self { cancel: Some(cancel), ..Self::of(schema, guarded) }
     }
 
     fn of(schema: SchemaRef, batches: BoxStream<'static, Result<RecordBatch>>) -> Self {
-        Self { schema, batches, metered: None, flag: None }
+        Self { schema, batches, metered: None, cancel: None }
     }
 
     pub(crate) fn from_datafusion(stream: SendableRecordBatchStream, cancel: &Arc<Cancel>) -> Self {
@@ -122,7 +129,7 @@ impl RowStream {
     /// What ends the statement that makes them.
     #[must_use]
     pub fn canceller(&self) -> RowsCancel {
-        RowsCancel { flag: self.flag.clone() }
+        RowsCancel { cancel: self.cancel.clone() }
     }
 
     /// The schema of the batches.

@@ -192,6 +192,16 @@ impl Connection {
         Appender::alone(Arc::new(self.sql.session()), table, columns)
     }
 
+    /// Has rows be read on as a statement of its own, whatever ran since they were begun: it is what
+    /// [`CancelHandle::cancel`] ends, and has the time that `statement_timeout` allows anew.
+    ///
+    /// # Errors
+    /// `Terminated` where the connection was ended.
+    pub fn resume(&self, rows: &Rows) -> BoxFuture<'static, Result<()>> {
+        let (session, rows) = (self.session.clone(), rows.canceller());
+        Box::pin(async move { session.resume(rows).await })
+    }
+
     /// What clients of PostgreSQL's protocol are told, where the count of changes is not `seen`. Waits for
     /// the statement that runs.
     pub async fn reported_variables(&self, seen: u64) -> Option<Reported> {
@@ -227,6 +237,15 @@ impl Connection {
     /// When what other processes have committed cannot be read.
     pub fn verifier(&self, user: &str) -> Result<Option<String>> {
         self.session.verifier(user)
+    }
+
+    /// A secret of the database, from which servers make up salts for users who do not exist; none where its users
+    /// were made before there was one.
+    ///
+    /// # Errors
+    /// As [`Connection::verifier`].
+    pub fn salt_secret(&self) -> Result<Option<String>> {
+        self.session.salt_secret()
     }
 
     /// Whether there is a user of this name.

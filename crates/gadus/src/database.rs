@@ -5,7 +5,7 @@
 use crate::connection::Connection;
 use crate::options::Options;
 use gadus_block::{FileFolder, Folder};
-use gadus_engine::{Engine, Error, ErrorKind, Result, Statistics};
+use gadus_engine::{BackedUp, Engine, Error, ErrorKind, Result, Statistics};
 use gadus_sql::{SessionOptions, Sql};
 use std::path::Path;
 use std::sync::Arc;
@@ -75,6 +75,22 @@ impl Database {
     /// `NoSpace` or `Io` when the file cannot be written; the database stays as it is.
     pub fn checkpoint(&self) -> Result<()> {
         self.engine().checkpoint()
+    }
+
+    /// Copies the database as it is now to a new one, in the file at `path`, while others go on reading and writing;
+    /// calls `progress` with (rows copied, rows in all). The copy is a database: to restore it, copy it back.
+    ///
+    /// # Errors
+    /// `AlreadyExists` where there is a file at `path`, `SnapshotTooOld` where others change more meanwhile than
+    /// `gadus.snapshot_space_max` lets snapshots keep. What is left of a copy that failed is removed.
+    pub fn back_up(
+        &self,
+        path: impl AsRef<Path>,
+        progress: impl FnMut(u64, u64),
+    ) -> Result<BackedUp> {
+        let (folder, name) = place(path.as_ref())?;
+        let folder: Arc<dyn Folder> = Arc::new(folder);
+        self.engine().back_up(&folder, &name, progress)
     }
 
     /// Counters and sizes; syncs are those of all who have the database open.

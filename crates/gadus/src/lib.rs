@@ -45,11 +45,11 @@ pub use connection::{CancelHandle, Connection, Outcome};
 pub use database::Database;
 pub use gadus_base::ByteCount;
 pub use gadus_engine::{
-    CacheScope, Durability, Error, ErrorKind, Isolation, LockStatistics, Reason, Result, Stage,
-    Statistics, Takeovers,
+    BackedUp, CacheScope, Durability, Error, ErrorKind, Isolation, LockStatistics, Reason, Result,
+    Stage, Statistics, Takeovers,
 };
 pub use gadus_sql::{
-    CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Granted,
+    CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Granted, POSTGRES_TYPE,
     POSTGRES_VERSION, ProgressReading, Reported, Script, SessionOptions, Setting, SettingScope,
     StatementKind, Value, list_elements, settings, split_statements,
 };

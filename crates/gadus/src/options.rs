@@ -64,11 +64,12 @@ impl Options {
         self
     }
 
-    /// Memory for data read from the file and kept, where the process shares it. What a running
-    /// statement needs comes on top.
+    /// Memory for data read from the file and kept, where the process shares it; less where memory is short. It
+    /// is an eighth of what the machine and its control group give unless this, or `SET gadus.cache`, says
+    /// another. What a running statement needs comes on top.
     #[must_use]
     pub fn cache(mut self, limit: ByteCount) -> Self {
-        self.engine.cache = limit;
+        self.engine.cache = Some(limit);
         self
     }
 
@@ -92,6 +93,14 @@ impl Options {
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.engine.threads = threads.max(1);
+        self
+    }
+
+    /// The folder for what statements hold beyond `gadus.memory_limit`, in files without names: that of the
+    /// database, unless this says another; for a database in memory, the system's for such files.
+    #[must_use]
+    pub fn spill_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.engine.spill_folder = Some(folder.into());
         self
     }
 
@@ -144,6 +153,7 @@ impl Options {
     ) -> Result<(gadus_engine::Options, Option<String>)> {
         let mut engine = self.engine;
         engine.sharing = Sharing::Exclusive;
+        engine.spill_folder.get_or_insert_with(|| folder.path().to_path_buf());
         if self.excludes_others || engine.read_only {
             return Ok((engine, None));
         }

@@ -117,6 +117,12 @@ impl Statement {
         self.prepared.copies_file()
     }
 
+    /// The statement that gives the open transaction the modes that a BEGIN names; none where it names none.
+    #[must_use]
+    pub fn modes_to_set(&self) -> Option<String> {
+        self.prepared.modes_to_set()
+    }
+
     /// The name of the statement that a DEALLOCATE is about; none for all.
     #[must_use]
     pub fn deallocated(&self) -> Option<String> {

@@ -25,6 +25,12 @@ const ROOMS: &[Room] = &[
     Room { name: "gadus-base", uses: &[], never: &["arrow", "tokio"], never_named: SOCKETS },
     Room { name: "gadus-machine", uses: &["gadus-base"], never: &["arrow"], never_named: SOCKETS },
     Room {
+        name: "gadus-machine-c",
+        uses: &["gadus-base", "gadus-machine"],
+        never: &["arrow"],
+        never_named: SOCKETS,
+    },
+    Room {
         name: "gadus-block",
         uses: &["gadus-base", "gadus-machine"],
         never: &["arrow"],

@@ -1,10 +1,12 @@
 //! The subcommands, one file or folder each, and what several of them share.
 
+pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod bookings;
 pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod generate;
+pub(crate) mod kub;
 pub(crate) mod ledger;
 pub(crate) mod locks;
 pub(crate) mod machine;

@@ -88,6 +88,11 @@ pub(super) fn fitted(text: &str, width: usize, right: bool, cut: bool) -> String
     if right { padding + text } else { text.to_owned() + &padding }
 }
 
+/// The text in at most `width` cells.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if text.width() > width { shortened(text, width) } else { text.to_owned() }
+}
+
 fn shortened(text: &str, width: usize) -> String {
     let mut short = String::new();
     let mut used = 1; // the ellipsis

@@ -22,6 +22,7 @@ use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use clap::ValueEnum;
 
+pub(crate) use layout::cut;
 pub(crate) use plan::Plan;
 
 /// How rows are written.

@@ -49,6 +49,25 @@ fn the_paper_s_machine_is_divided_as_in_the_paper() {
     assert!(by_node(&parts).get(&1).is_none_or(|count| *count <= 2), "{parts:?}");
 }
 
+/// The first experiment of the paper, replayed: all nodes' memory is busy, not that of two.
+#[test]
+fn a_scan_that_is_placed_is_simulated_beside_one_that_is_not() {
+    let file = described("shanghai.xml");
+    let costs = ["--core-rate", "1", "--thread-rate", "3", "--node-rate", "3"];
+    let command = ["machine", "simulate", "--topology", &file, "--bytes", "7GiB", "--json"];
+    let printed = Folder::new().printed(&[&command[..], &costs].concat());
+    let layouts: Vec<Value> =
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let busy = |layout: &Value| {
+        let nodes = layout["node_bytes_per_second"].as_array().unwrap();
+        nodes.iter().filter(|rate| rate.as_f64().unwrap() > 0.0).count()
+    };
+    assert_eq!(layouts.iter().map(busy).collect::<Vec<_>>(), [4, 2]);
+    assert!(layouts.iter().all(|layout| layout["simulated"] == true));
+    let seconds = |layout: &Value| layout["seconds"].as_f64().unwrap();
+    assert!(seconds(&layouts[0]) < seconds(&layouts[1]));
+}
+
 #[test]
 fn threads_that_avoid_each_other_s_caches_have_one_each() {
     let avoid = ["--bytes", "1GiB", "--partitions", "4", "--cache-sharing", "avoid"];
@@ -105,4 +124,73 @@ fn wrong_questions_name_what_is_wrong() {
         let output = folder.run(&[&["machine", "place"][..], &more[..]].concat());
         assert_eq!(output.status.code(), Some(2), "{more:?}");
     }
+}
+
+#[test]
+fn a_machine_is_pictured_as_text_drawing_and_json() {
+    let folder = Folder::new();
+    let here = folder.printed(&["machine"]);
+    assert!(here.contains("core") && here.contains("┌ package") && here.contains(" %"), "{here}");
+    assert!(here.lines().all(|line| line.chars().count() <= 80), "{here}");
+    let file = described("shanghai.xml");
+    let there = folder.printed(&["machine", "--topology", &file]);
+    assert_eq!(there, folder.printed(&["machine", "show", "--topology", &file]));
+    assert!(there.contains("│ │ ┌ L3 6.0 MiB of 4-7\n"), "{there}");
+    assert_eq!(folder.printed(&["machine", "--svg", "here.svg"]), "");
+    let drawing = std::fs::read_to_string(folder.path("here.svg")).unwrap();
+    assert!(drawing.starts_with("<svg ") && drawing.ends_with("</svg>\n"));
+    let json = folder.printed(&["machine", "show", "--json"]);
+    let machine: Value = serde_json::from_str(&json).unwrap();
+    let load = machine["cores"][0]["load"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&load));
+    let error = folder.refused(&["machine", "--svg", "nowhere/here.svg"]);
+    assert!(error.contains("nowhere/here.svg"), "{error}");
+}
+
+#[test]
+fn choices_are_explained() {
+    let folder = Folder::new();
+    let file = described("shanghai.xml");
+    let explained = |more: &[&str]| {
+        let command = ["machine", "explain", "--topology", &file, "--json"];
+        let printed = folder.printed(&[&command[..], more].concat());
+        serde_json::from_str::<Vec<Value>>(&printed).unwrap()
+    };
+    let all = explained(&[]);
+    let choices = all.iter().map(|decision| {
+        let text = |name: &str| decision[name].as_str().unwrap().to_owned();
+        (text("question"), text("choice"))
+    });
+    let expected = [
+        ("cache", "2 GiB"),
+        ("cache sizes", "L1 64.0 KiB, L2 512.0 KiB, L3 6.0 MiB"),
+        ("memory limit", "8 GiB"),
+        ("partitions", "16"),
+        ("scan threads", "16"),
+    ];
+    let expected = expected.map(|(question, choice)| (question.to_owned(), choice.to_owned()));
+    assert_eq!(choices.collect::<Vec<_>>(), expected);
+    assert_eq!(explained(&["partitions", "--bytes", "1MiB"])[0]["choice"], "2");
+    let here = folder.printed(&["machine", "explain"]);
+    assert!(here.contains("scan threads: ") && here.contains(" s ago)"), "{here}");
+    assert!(here.contains("\nwait for expected = 20 µs: "), "{here}");
+    let error = folder.refused(&["machine", "explain", "wait", "--topology", &file]);
+    assert!(error.contains("is measured"), "{error}");
+    let error = folder.refused(&["machine", "explain", "scan-thread"]);
+    assert!(error.contains("did you mean scan-threads?") && error.contains("memory-limit"));
+}
+
+#[test]
+fn what_changes_is_told_line_by_line() {
+    let folder = Folder::new();
+    let watch = ["machine", "watch", "--every", "20ms", "--count", "2"];
+    let printed = folder.printed(&[&watch[..], &["--json"]].concat());
+    let lines = printed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = lines.collect::<Vec<_>>();
+    assert!(lines.iter().all(|line| line["seconds"].as_u64().is_some()), "{printed}");
+    let is_load = |line: &Value| line["added"]["name"] == "load";
+    assert!(lines.iter().any(is_load), "{printed}");
+    assert!(folder.printed(&watch).contains(" UTC + process processors: "));
+    let error = folder.refused(&["machine", "watch", "--every", "1ms"]);
+    assert!(error.contains("10ms"), "{error}");
 }

@@ -6,11 +6,13 @@
     reason = "a test may fail at any line; the lint sees only test functions"
 )]
 
+mod backup;
 mod bench;
 mod check;
 mod demo;
 mod folder;
 mod generate;
+mod limited;
 mod load;
 mod machine;
 mod sharing;

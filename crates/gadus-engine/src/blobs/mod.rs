@@ -84,6 +84,18 @@ impl Blobs {
         &self.store
     }
 
+    /// Whether all threads of the process share them.
+    pub(crate) fn are_of_process(&self) -> bool {
+        matches!(self.cached, Cached::Process(_))
+    }
+
+    /// Caches so much from now on, where all threads share it; what is more goes at once.
+    pub(crate) fn limit_cache(&self, limit: ByteCount) {
+        if let Cached::Process(cache) = &self.cached {
+            cache.set_limit(limit);
+        }
+    }
+
     /// Bytes that cached blobs take.
     pub(crate) fn cached(&self) -> ByteCount {
         match &self.cached {

@@ -59,6 +59,10 @@ impl SharedCache {
         }
     }
 
+    pub(super) fn set_limit(&self, limit: ByteCount) {
+        self.opened.set_capacity(limit.0);
+    }
+
     pub(super) fn bytes(&self) -> u64 {
         self.opened.weight()
     }

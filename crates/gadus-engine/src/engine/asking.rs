@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::error::Result;
-use crate::shared::{Asked, LookedUp, Modification, Question, ScanLimits, ScansAlone};
+use crate::shared::{Asked, LookedUp, Modification, Question, ScanLimits, ScanThread, ScansAlone};
 use crate::types::TableSchema;
 use gadus_base::TableId;
 use gadus_storage::Durability;
@@ -54,6 +54,12 @@ impl Engine {
     #[must_use]
     pub fn looked_up(&self) -> Vec<LookedUp> {
         self.inner().clock.looked_up()
+    }
+
+    /// The threads of shared scans, by number.
+    #[must_use]
+    pub fn scan_threads(&self) -> Vec<ScanThread> {
+        self.inner().clock.threads()
     }
 
     /// What shared scans keep to.

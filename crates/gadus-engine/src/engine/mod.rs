@@ -5,12 +5,17 @@
 //!   the commit lock, appended to the log, applied, and acknowledged when it is visible.
 
 mod asking;
+mod backup;
+mod cache_size;
 mod checkpoint;
 mod compaction;
+mod decided;
 mod fold;
+mod gatherers;
 mod maintenance;
 mod open_transactions;
 mod options;
+mod placement;
 mod point;
 pub(crate) mod recovery;
 mod sessions;
@@ -19,8 +24,11 @@ mod test_tables;
 mod verify;
 mod watch;
 
+pub use backup::BackedUp;
+pub use gatherers::Gatherers;
 pub(crate) use open_transactions::{Entered, OpenTransactions};
 pub use options::{CacheScope, Options, Statistics};
+pub use placement::PlacedThread;
 pub use point::{Autocommit, RowChange};
 pub(crate) use point::{
     append_changes, check_keys, check_row, check_value, duplicate_key, not_null, same_shape,
@@ -36,7 +44,9 @@ use crate::shared::Clock;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 use crate::version::{Change, DatabaseVersion, encode_changes};
+use cache_size::CacheSize;
 use checkpoint::Checkpointer;
+use decided::Decided;
 use gadus_base::{ByteCount, CommitNumber, LogPosition};
 use gadus_block::{Folder, MemoryFolder};
 use gadus_locks::LockTable;
@@ -79,6 +89,8 @@ pub(crate) struct Inner {
     pub(crate) watched: Arc<Watched>,
     /// What recovery found wrong and mended.
     warnings: Vec<String>,
+    decided: Arc<Decided>,
+    cache_size: Arc<CacheSize>,
     private_schemas: AtomicU64,
     /// See [`Options::snapshot_space_max`].
     snapshot_space_max: AtomicU64,
@@ -87,8 +99,11 @@ pub(crate) struct Inner {
 
 impl Engine {
     /// Opens the database `name` in a folder, or creates it where the options say so.
-    pub fn open(folder: Arc<dyn Folder>, name: &str, options: Options) -> Result<Self> {
-        let opened = recovery::open(folder, name, &options)?;
+    pub fn open(folder: Arc<dyn Folder>, name: &str, mut options: Options) -> Result<Self> {
+        let (decided, cache, why) = Decided::complete(&mut options);
+        let decided = Arc::new(decided);
+        let opened = recovery::open(folder, name, (&options, cache))?;
+        let cache_size = CacheSize::new(opened.blobs.clone(), decided.clone(), cache, why);
         let coordinator = Arc::new(Coordinator::new(opened.blobs.clone(), opened.version));
         let clock = Clock::new(coordinator.clone(), opened.blobs.clone(), options.threads);
         let inner = Arc::new(Inner {
@@ -100,6 +115,8 @@ impl Engine {
             transactions: Arc::default(),
             watched: Arc::default(),
             warnings: opened.warnings,
+            decided,
+            cache_size: Arc::new(cache_size),
             private_schemas: AtomicU64::new(PRIVATE_SCHEMAS),
             snapshot_space_max: AtomicU64::new(options.snapshot_space_max.0),
             options,
@@ -206,6 +223,7 @@ impl Engine {
             store: store.statistics(),
             locks: store.locks().statistics(),
             cached: self.blobs.cached(),
+            cache: self.cache_size(),
             commit: self.inner().coordinator.visible().commit,
             maintenance_error: self.inner().maintenance.last_error(),
             warnings: self.inner().warnings.clone(),

@@ -4,7 +4,7 @@ use crate::shared::ClockStatistics;
 use gadus_base::{ByteCount, CommitNumber};
 use gadus_locks::LockStatistics;
 use gadus_storage::{Durability, Sharing, StoreStatistics};
-use std::num::NonZero;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How to open a database.
@@ -18,8 +18,9 @@ pub struct Options {
     pub durability: Durability,
     /// Whose the cache of blobs is.
     pub cache_scope: CacheScope,
-    /// Memory for the blobs that all threads share, in process scope.
-    pub cache: ByteCount,
+    /// Memory for the blobs that all threads share, in process scope, where memory is not short; none for as much
+    /// as the machine gives the process, which those of an open database say.
+    pub cache: Option<ByteCount>,
     /// Memory for the blobs of each connection, in connection scope, while it runs nothing.
     pub connection_cache: ByteCount,
     /// Log bytes after which a checkpoint is written in the background. 64 MiB replay in well under
@@ -32,8 +33,12 @@ pub struct Options {
     pub log_zone: ByteCount,
     /// Who else may have the database open.
     pub sharing: Sharing,
-    /// Threads that one statement may use.
+    /// Threads that one statement may use; 0 for as many as the machine gives the process, which those of an
+    /// open database say.
     pub threads: usize,
+    /// Where statements write what they hold beyond their memory, in files without names; none for the system's
+    /// folder for such files.
+    pub spill_folder: Option<PathBuf>,
 }
 
 /// Who shares cached blobs. What statements see is the same.
@@ -53,13 +58,14 @@ impl Default for Options {
             read_only: false,
             durability: Durability::Sync,
             cache_scope: CacheScope::Process,
-            cache: ByteCount::gib(1),
+            cache: None,
             connection_cache: ByteCount::kib(75),
             checkpoint_log: ByteCount::mib(64),
             snapshot_space_max: ByteCount::gib(16),
             log_zone: ByteCount::mib(1),
             sharing: Sharing::Exclusive,
-            threads: std::thread::available_parallelism().map_or(1, NonZero::get),
+            threads: 0,
+            spill_folder: None,
         }
     }
 }
@@ -79,6 +85,8 @@ pub struct Statistics {
     pub clock: ClockStatistics,
     /// Bytes of cached blobs.
     pub cached: ByteCount,
+    /// Bytes that they may take now.
+    pub cache: ByteCount,
     /// The newest visible commit.
     pub commit: CommitNumber,
     /// Why background work last failed, if it did.

@@ -15,7 +15,7 @@ use crate::version::{
     Change, DatabaseVersion, ManifestHead, ManifestTable, SavedSegment, SegmentIds, TableVersion,
     decode_changes, decode_manifest,
 };
-use gadus_base::{CommitNumber, SegmentId};
+use gadus_base::{ByteCount, CommitNumber, SegmentId};
 use gadus_block::Folder;
 use gadus_storage::{LogEnd, LogRecord, Options as StoreOptions, Recovered, StorageError, Store};
 use std::sync::Arc;
@@ -29,7 +29,12 @@ pub(super) struct Opened {
     pub(super) warnings: Vec<String>,
 }
 
-pub(super) fn open(folder: Arc<dyn Folder>, name: &str, options: &Options) -> Result<Opened> {
+/// Opens a store, with so much memory for the blobs that all threads share.
+pub(super) fn open(
+    folder: Arc<dyn Folder>,
+    name: &str,
+    (options, cache): (&Options, ByteCount),
+) -> Result<Opened> {
     let store_options = StoreOptions {
         read_only: options.read_only,
         durability: gadus_storage::Durability::Sync,
@@ -49,7 +54,7 @@ pub(super) fn open(folder: Arc<dyn Folder>, name: &str, options: &Options) -> Re
     };
     let store = Arc::new(store);
     let blobs = Arc::new(match options.cache_scope {
-        CacheScope::Process => Blobs::of_process(store, options.cache),
+        CacheScope::Process => Blobs::of_process(store, cache),
         // For work that is nobody's: it is one more connection.
         CacheScope::Connection => Blobs::of_connection(store, options.connection_cache),
     });

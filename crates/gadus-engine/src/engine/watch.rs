@@ -1,5 +1,5 @@
 //! The watcher of an open database: one thread, asleep until another instance, or this one, wants
-//! something of one of its connections.
+//! something of one of its connections, or it is time to look whether memory is short.
 //!
 //! - It takes no lock of the engine: what a connection is asked to do, a thread of its own does.
 
@@ -68,12 +68,14 @@ impl Watched {
 /// Starts the thread; it ends when it is stopped.
 pub(super) fn start(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
     let (watched, table) = (inner.watched.clone(), inner.locks().clone());
+    let cache_size = inner.cache_size.clone();
     let watch = move || {
         let mut watcher = table.watcher();
         while !watched.stops.load(Ordering::Acquire) {
             // Damage is found, and told, by whoever locks.
-            let Ok(events) = watcher.wait(None) else { return };
+            let Ok(events) = watcher.wait(cache_size.patience()) else { return };
             watched.tell(events);
+            cache_size.look();
         }
     };
     spawn("gadus-watch", watch).map_err(|error| {

@@ -35,12 +35,30 @@ use arrow::array::{RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use filter::Mask;
 use gadus_base::{RowId, SegmentId, clock};
+use gadus_machine::{Decision, Limits, Topology, decide_chunk_rows};
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
-/// Rows of a chunk: positions (4 bytes each) and the decoded values of two columns (8 bytes each)
-/// then take 40 KiB, about a first-level cache.
-pub const CHUNK_ROWS: usize = 2_048;
+/// Rows of a chunk at most: positions (4 bytes each) and the decoded values of two columns (8 bytes each)
+/// then take 40 KiB, about a first-level cache. Shared scans may have smaller ones: see [`chunk_rows`].
+pub(crate) const CHUNK_ROWS: usize = 2_048;
+
+/// Rows that a shared scan works on at a time on this machine, and why.
+pub(crate) fn decided_chunk_rows() -> &'static (usize, Decision) {
+    static DECIDED: OnceLock<(usize, Decision)> = OnceLock::new();
+    DECIDED.get_or_init(|| {
+        let allowed = Limits::of_this_process().allowed.unwrap_or_default();
+        // Where cores differ, those of a kind stand together.
+        let ends = [allowed.first(), allowed.iter().last()].into_iter().flatten();
+        decide_chunk_rows(&Topology::caches_of(&ends.collect()), CHUNK_ROWS)
+    })
+}
+
+/// Rows that a shared scan works on at a time on this machine.
+#[must_use]
+pub fn chunk_rows() -> usize {
+    decided_chunk_rows().0
+}
 
 /// Rows of a batch that leaves a scan: what `DataFusion` and Arrow kernels like to get.
 const BATCH_ROWS: usize = 8_192;

@@ -5,13 +5,17 @@
 //! - Threads are started with the first question, one for each that the options allow, and sleep while
 //!   nothing waits. Each works at any pass that has segments left, and else begins another.
 //! - Processes that scan one file divide the processors ([`cores`](super::cores)): some of the threads rest.
+//!   A thread that becomes another process's leaves its pass after a segment; whoever comes next goes on.
 //! - Equal questions of a pass are answered once, and share the answer.
 //! - Modifications are questions, too, for the rows that they change; these are then changed behind the
 //!   scan ([`writer`](super::writer)), so that no scan waits for a disk. A pass's questions see what was
 //!   committed before it began, hence not the modifications that it found the rows of.
 
+mod threads;
+
 use super::asked::Asked;
 use super::cores::Cores;
+use super::layout::{Layout, ScanThread};
 use super::limits::ScanLimits;
 use super::modify::Modification;
 use super::pace::Paces;
@@ -25,20 +29,15 @@ use crate::blobs::Blobs;
 use crate::coordinator::Coordinator;
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
-use crate::snapshot::Snapshot;
 use crate::types::TableSchema;
 use gadus_base::{TableId, clock, spawn};
 use gadus_storage::Durability;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// A thread whose processor is another process's looks again after this time.
-const REST: Duration = Duration::from_millis(10);
 
 /// The queues of all tables of a database, and the threads that answer.
 #[derive(Debug)]
@@ -46,6 +45,7 @@ pub(crate) struct Clock {
     coordinator: Arc<Coordinator>,
     blobs: Arc<Blobs>,
     cores: Cores,
+    layout: Layout,
     state: Mutex<State>,
     changed: Condvar,
     /// Threads sleep here whose processors are others' at the moment.
@@ -89,6 +89,7 @@ impl Clock {
             coordinator,
             writer: Writer::new(blobs.clone()),
             cores: Cores::new(blobs.store().clone(), threads_max),
+            layout: Layout::new(threads_max.max(1)),
             blobs,
             state: Mutex::default(),
             changed: Condvar::new(),
@@ -125,6 +126,7 @@ impl Clock {
         engine: Engine,
     ) -> Result<Asked> {
         modification.check(schema)?;
+        self.writer.start()?;
         let (asked, ticket) = Asked::new();
         let mut state = self.with_threads()?;
         self.refuse_late(&state, schema)?;
@@ -173,6 +175,16 @@ impl Clock {
             Some(LookedUp { table: schema.name.clone(), column, statements })
         };
         looked_up.into_iter().filter_map(named).collect()
+    }
+
+    /// The threads of the next pass: the processor that each is to stay on, and the memory node near it.
+    pub(crate) fn places(&self) -> Vec<(Option<u32>, Option<u32>)> {
+        let threads = self.cores.share().max(1);
+        self.layout.places(threads, self.cores.first(), self.limits.pinning())
+    }
+
+    pub(crate) fn threads(&self) -> Vec<ScanThread> {
+        self.layout.threads()
     }
 
     pub(crate) fn limits(&self) -> &ScanLimits {
@@ -225,56 +237,6 @@ impl Clock {
         Ok(state)
     }
 
-    fn run(&self, number: usize) {
-        let mut state = self.state.lock();
-        while !state.stops {
-            if state.queues.is_busy() && number >= self.cores.share() {
-                // It may have been woken for another, who waits where it no longer does.
-                self.changed.notify_one();
-                self.resting.wait_for(&mut state, REST);
-                continue;
-            }
-            let open = state.passes.iter().find(|running| !running.pass.is_dealt()).cloned();
-            if let Some(running) = open {
-                running.progress.lock().workers += 1;
-                drop(state);
-                self.work(&running);
-                state = self.state.lock();
-            } else if let Some((table, batch)) = state.begin(&self.limits, self.writer.is_busy()) {
-                let expected = state.paces.get(&table).map(|pace| pace.pass_of(batch.statements()));
-                drop(state);
-                self.cores.pass_begins(expected);
-                // A defect must not keep the table's later questions from being answered.
-                let made = || Running::make(table, batch, self.snapshot());
-                let made = catch_unwind(AssertUnwindSafe(made)).unwrap_or_default().map(Arc::new);
-                // An empty table has nothing to work at.
-                if let Some(running) = made.as_ref().filter(|running| running.pass.is_dealt()) {
-                    running.progress.lock().workers += 1;
-                    self.work(running);
-                    state = self.state.lock();
-                    continue;
-                }
-                state = self.state.lock();
-                match made {
-                    Some(running) => {
-                        state.passes.push(running);
-                        self.changed.notify_all();
-                    }
-                    None => {
-                        self.cores.pass_ends();
-                        let now = clock().now();
-                        let bounds = self.limits.bounds(None);
-                        state.queues.end(table, 0, Duration::ZERO, bounds, now);
-                    }
-                }
-            } else if let Some(at) = state.queues.next_look() {
-                self.changed.wait_for(&mut state, at.since(clock().now()));
-            } else {
-                self.changed.wait(&mut state);
-            }
-        }
-    }
-
     /// Refuses a statement that would be answered too late, where that is the rule.
     fn refuse_late(&self, state: &State, schema: &TableSchema) -> Result<()> {
         let Some(target) = self.limits.latency_target().filter(|_| self.limits.refuses_late())
@@ -293,63 +255,19 @@ impl Clock {
         );
         Err(Error::new(ErrorKind::Limit, message))
     }
-
-    fn snapshot(&self) -> Result<Snapshot> {
-        let (version, pin) = self.coordinator.pin()?;
-        Ok(Snapshot::new(version, self.blobs.clone(), Arc::new(pin)))
-    }
-
-    /// Works at a pass; who is the last to leave it answers.
-    fn work(&self, running: &Arc<Running>) {
-        let is_dropped = |place: usize| running.is_dropped(place);
-        // A defect must not leave those without an answer who wait for it.
-        let work = catch_unwind(AssertUnwindSafe(|| running.pass.work(&is_dropped)));
-        let work = work.unwrap_or_else(|_| running.pass.broken());
-        // Whoever joins a pass looks whether it is dealt, and joins, under this lock.
-        let mut state = self.state.lock();
-        let mut progress = running.progress.lock();
-        progress.works.push(work);
-        progress.workers -= 1;
-        if progress.workers > 0 {
-            return;
-        }
-        let (works, took) = (std::mem::take(&mut progress.works), running.began.elapsed());
-        drop(progress);
-        state.passes.retain(|other| !Arc::ptr_eq(other, running));
-        state.note(running, took, &works);
-        // Where there are enough for another pass, it may begin while this one is answered; else those
-        // who get their answers now may ask again before it does.
-        let bounds = self.limits.bounds(state.paces.get(&running.table));
-        let overflows = state.queues.overflows(running.table, bounds);
-        if overflows {
-            self.end(&mut state, running, took);
-        }
-        drop(state);
-        let began = clock().now();
-        let answered = catch_unwind(AssertUnwindSafe(|| running.answer(works)));
-        let answering = began.elapsed();
-        if let Some(modifications) = answered.unwrap_or_default() {
-            self.writer.take(modifications);
-        }
-        let mut state = self.state.lock();
-        state.statistics.work.answer_time += answering;
-        if !overflows {
-            self.end(&mut state, running, took);
-        }
-    }
-
-    fn end(&self, state: &mut State, running: &Running, took: Duration) {
-        if state.passes.is_empty() {
-            self.cores.pass_ends();
-        }
-        let answered = running.asked() + running.modifications();
-        let bounds = self.limits.bounds(state.paces.get(&running.table));
-        state.queues.end(running.table, answered, took, bounds, clock().now());
-        self.changed.notify_one();
-    }
 }
 
 impl State {
+    /// A pass that has a segment for a thread, and the number by which it gets that: its own, unless threads
+    /// end. Then it is that of any part, whose own thread may be gone.
+    fn open_for(&self, number: usize) -> Option<(Arc<Running>, usize)> {
+        self.passes.iter().find_map(|running| {
+            let dealing = running.pass.dealing();
+            let part = if self.stops { dealing.open_part()? } else { number };
+            dealing.has_more_for(part).then(|| (running.clone(), part))
+        })
+    }
+
     fn begin(&mut self, limits: &ScanLimits, writes: bool) -> Option<(TableId, Batch)> {
         self.queues.begin(limits, &self.paces, writes, clock().now())
     }

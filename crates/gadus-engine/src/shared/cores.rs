@@ -1,61 +1,111 @@
 //! How many threads a process scans with, while other processes scan the same file.
 //!
-//! - Those that scan divide the processors evenly. Each says so in the memory that they share, for as long
-//!   as its pass is expected to take and a moment more; nobody is asked, and a dead one is soon forgotten.
+//! - Those that scan divide the processors: each has as many threads as there are for all, and those that
+//!   are left over go round, a [`TURN`] here and a turn there. Where there are more processes than
+//!   processors, some have none for a turn.
+//! - Who scans says so again and again in the memory that they share. Nobody is asked, and who dies is
+//!   forgotten after [`PAUSE`].
+//! - All follow one wall clock, and hence agree on whose turn it is.
 
 use gadus_base::{Instant, clock};
+use gadus_locks::{Busy, BusyOthers};
 use gadus_storage::Store;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Between two passes those who were answered ask again.
+/// Between two passes those who were answered ask again; and nobody keeps quiet for so long who scans.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A pass takes this long where nobody knows.
-const PASS: Duration = Duration::from_secs(1);
+/// How long a thread that is left over stays with one process.
+const TURN: Duration = Duration::from_millis(20);
 
-/// Others are looked at so often.
-const LOOK: Duration = Duration::from_millis(20);
+/// Others are looked at so often, and told.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// The processors that this process scans with.
 #[derive(Debug)]
 pub(super) struct Cores {
     store: Arc<Store>,
     threads_max: usize,
-    share: AtomicUsize,
-    looked: Mutex<Option<Instant>>,
+    seen: Mutex<Seen>,
+}
+
+/// What others said when they were looked at last.
+#[derive(Debug, Default)]
+struct Seen {
+    others: BusyOthers,
+    looked: Option<Instant>,
+    told: Option<Instant>,
 }
 
 impl Cores {
     pub(super) fn new(store: Arc<Store>, threads_max: usize) -> Self {
-        let threads_max = threads_max.max(1);
-        Self { store, threads_max, share: AtomicUsize::new(threads_max), looked: Mutex::new(None) }
+        Self { store, threads_max: threads_max.max(1), seen: Mutex::default() }
     }
 
     pub(super) fn threads_max(&self) -> usize {
         self.threads_max
     }
 
-    /// Threads that scan now, at least one.
+    /// Threads that scan now.
     pub(super) fn share(&self) -> usize {
+        self.look(false)
+    }
+
+    /// The same, told by who scans or has something to scan: others leave it its part.
+    pub(super) fn claim(&self) -> usize {
+        self.look(true)
+    }
+
+    /// How many threads others have before those of this process, as of the last look, and whosever turn it
+    /// is.
+    pub(super) fn first(&self) -> usize {
+        let BusyOthers { count, before } = self.seen.lock().others;
+        before * self.threads_max / (count + 1)
+    }
+
+    fn look(&self, scans: bool) -> usize {
         let now = clock().now();
-        let mut looked = self.looked.lock();
-        if looked.is_none_or(|looked| now.since(looked) >= LOOK) {
-            *looked = Some(now);
-            let scanning = 1 + self.store.busy_others();
-            self.share.store((self.threads_max / scanning).max(1), Ordering::Relaxed);
+        let is_over = |last: Option<Instant>| last.is_none_or(|last| now.since(last) >= LOOK);
+        let mut seen = self.seen.lock();
+        if scans && is_over(seen.told) {
+            seen.told = Some(now);
+            self.store.busy_for(Busy::Scanning, PAUSE);
         }
-        self.share.load(Ordering::Relaxed)
+        if is_over(seen.looked) {
+            seen.looked = Some(now);
+            seen.others = self.store.busy_others(Busy::Scanning);
+        }
+        part(self.threads_max, seen.others, clock().wall_time().0)
     }
+}
 
-    /// A pass begins that takes about so long.
-    pub(super) fn pass_begins(&self, expected: Option<Duration>) {
-        self.store.busy_for(expected.unwrap_or(PASS) + PAUSE);
-    }
+/// The threads of one among others.
+fn part(threads: usize, others: BusyOthers, time: Duration) -> usize {
+    let all = others.count + 1;
+    let turn = usize::try_from(time.as_millis() / TURN.as_millis()).unwrap_or(0);
+    let place = (others.before + turn % all) % all;
+    threads / all + usize::from(place < threads % all)
+}
 
-    pub(super) fn pass_ends(&self) {
-        self.store.busy_for(PAUSE);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_all_are_the_whole_at_any_time_and_equal_in_the_end() {
+        for (threads, all) in [(1, 1), (2, 1), (1, 2), (2, 2), (2, 3), (2, 4), (7, 3), (64, 5)] {
+            let mut sums = vec![0; all];
+            for turn in 0..u32::try_from(all).unwrap() {
+                let at = |before: usize| {
+                    part(threads, BusyOthers { count: all - 1, before }, TURN * turn + TURN / 2)
+                };
+                let parts = (0..all).map(at).collect::<Vec<_>>();
+                assert_eq!(parts.iter().sum::<usize>(), threads, "{threads} of {all}: {parts:?}");
+                sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+            }
+            assert_eq!(sums, vec![threads; all], "{threads} of {all}");
+        }
     }
 }

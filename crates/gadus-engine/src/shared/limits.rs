@@ -1,4 +1,5 @@
-//! What passes keep to: how many statements they take, and how soon these want their answers.
+//! What passes keep to: how many statements they take, how soon these want their answers, and which threads
+//! answer them.
 //!
 //! - A statement that comes waits for the pass under way, and for its own. So that both end within the
 //!   latency target, a pass takes no more statements than are answered in half of it; those behind them
@@ -6,7 +7,7 @@
 
 use super::pace::Pace;
 use super::queue::Bounds;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Questions of one pass unless a setting says otherwise.
@@ -23,6 +24,21 @@ pub struct ScanLimits {
     /// 0 for none.
     target_nanoseconds: AtomicU64,
     refuses_late: AtomicBool,
+    pinning: AtomicU8,
+    divides: AtomicBool,
+}
+
+/// Whether scan threads stay on processors that they are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum Pinning {
+    /// Where it makes a difference: cores with memory, or caches, or a speed of their own.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// The system moves them as it likes.
+    Off,
 }
 
 impl Default for ScanLimits {
@@ -32,6 +48,8 @@ impl Default for ScanLimits {
             updates: AtomicUsize::new(BATCH_UPDATES),
             target_nanoseconds: AtomicU64::new(0),
             refuses_late: AtomicBool::new(false),
+            pinning: AtomicU8::new(Pinning::Auto as u8),
+            divides: AtomicBool::new(false),
         }
     }
 }
@@ -84,6 +102,30 @@ impl ScanLimits {
         self.refuses_late.store(refuses, Ordering::Relaxed);
     }
 
+    /// Whether scan threads stay on processors that they are told.
+    #[must_use]
+    pub fn pinning(&self) -> Pinning {
+        let pinning = self.pinning.load(Ordering::Relaxed);
+        let all = [Pinning::Auto, Pinning::On, Pinning::Off];
+        all.into_iter().find(|one| *one as u8 == pinning).unwrap_or_default()
+    }
+
+    /// See [`Self::pinning`].
+    pub fn set_pinning(&self, pinning: Pinning) {
+        self.pinning.store(pinning as u8, Ordering::Relaxed);
+    }
+
+    /// Whether each thread has an equal part of a table, which nobody else helps with.
+    #[must_use]
+    pub fn divides(&self) -> bool {
+        self.divides.load(Ordering::Relaxed)
+    }
+
+    /// See [`Self::divides`].
+    pub fn set_divides(&self, divides: bool) {
+        self.divides.store(divides, Ordering::Relaxed);
+    }
+
     /// What the next pass of a table with this pace takes.
     pub(super) fn bounds(&self, pace: Option<&Pace>) -> Bounds {
         let (questions, modifications) = (self.batch_queries(), self.batch_updates());
@@ -100,30 +142,4 @@ impl ScanLimits {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passes_take_what_is_answered_in_half_the_target() {
-        let (limits, mut pace) = (ScanLimits::default(), Pace::default());
-        for statements in [100, 1_000, 10] {
-            pace.note(statements, Duration::from_micros(20_000 + 100 * statements as u64));
-        }
-        let bounds = |limits: &ScanLimits| {
-            let Bounds { questions, modifications, may_gather } = limits.bounds(Some(&pace));
-            (questions, modifications, may_gather)
-        };
-        assert_eq!(bounds(&limits), (BATCH_QUERIES, BATCH_UPDATES, true));
-        limits.set_latency_target(Some(Duration::from_millis(100)));
-        let (questions, modifications, may_gather) = bounds(&limits);
-        assert!((295..=305).contains(&questions), "{questions}");
-        assert!((37..=39).contains(&modifications), "{modifications}");
-        assert!(!may_gather);
-        // One at a time, where even that comes too late.
-        limits.set_latency_target(Some(Duration::from_millis(10)));
-        assert_eq!(bounds(&limits), (1, 1, false));
-        limits.set_batch_queries(50);
-        limits.set_latency_target(Some(Duration::from_secs(100)));
-        assert_eq!(bounds(&limits), (50, BATCH_UPDATES, false));
-    }
-}
+mod tests;

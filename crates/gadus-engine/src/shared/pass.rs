@@ -6,6 +6,7 @@
 
 use super::candidates::{Candidates, OpenSegment};
 use super::check::keep;
+use super::dealing::Dealing;
 use super::first_check::FirstChecks;
 use super::found::Found;
 use super::index::{BatchIndex, ColumnIndex, QuestionIndex};
@@ -20,8 +21,8 @@ use crate::tours::Seat;
 use crate::vector::Rows;
 use gadus_base::{Account, clock};
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Questions about one snapshot of a table, to be answered together.
 #[derive(Debug)]
@@ -31,8 +32,7 @@ pub(crate) struct Pass {
     index: BatchIndex,
     segments: Vec<Arc<SegmentVersion>>,
     seat: Seat,
-    /// Segments that are dealt.
-    dealt: AtomicUsize,
+    dealing: Dealing,
 }
 
 /// Who is cancelled is asked before one of so many segments, a few milliseconds apart,
@@ -50,14 +50,20 @@ pub(crate) struct Work {
 }
 
 impl Pass {
-    pub(crate) fn new(table: Table, questions: Vec<Question>) -> Result<Self> {
+    /// `parts` workers have as many parts of the segments, each its own; none where each takes the next.
+    pub(crate) fn new(
+        table: Table,
+        questions: Vec<Question>,
+        parts: Option<NonZero<usize>>,
+    ) -> Result<Self> {
         let questions = questions.into_iter().map(Question::simplified).collect::<Vec<_>>();
         let index = BatchIndex::build(&table, &questions)?;
         let segments = table.version().segments.values();
         let segments = segments.filter(|segment| segment.live_rows() > 0).cloned();
         let segments = segments.collect::<Vec<_>>();
         let seat = table.blobs().tours().begin(table.id(), |id| from_segment(&segments, id));
-        Ok(Self { table, questions, index, segments, seat, dealt: AtomicUsize::new(0) })
+        let dealing = Dealing::new(segments.len(), parts);
+        Ok(Self { table, questions, index, segments, seat, dealing })
     }
 
     /// All that it answers.
@@ -75,30 +81,47 @@ impl Pass {
         &self.index.looked_up
     }
 
-    /// Whether every segment is dealt.
-    pub(crate) fn is_dealt(&self) -> bool {
-        self.dealt.load(Ordering::Relaxed) >= self.segments.len()
+    /// How its segments are dealt.
+    pub(crate) fn dealing(&self) -> &Dealing {
+        &self.dealing
     }
 
-    /// Answers the questions about segment after segment, until all are dealt. `is_cancelled` is asked
-    /// for a question by its place. What is read for it stands in what the worker has done.
-    pub(crate) fn work(&self, is_cancelled: &dyn Fn(usize) -> bool) -> Work {
-        let account = Arc::<Account>::default();
-        let mut work = account.charge(|| self.work_alone(is_cancelled));
-        work.done.bytes = account.bytes();
-        work
-    }
-
-    fn work_alone(&self, is_cancelled: &dyn Fn(usize) -> bool) -> Work {
+    /// A worker that has found nothing yet.
+    pub(crate) fn begin(&self) -> Work {
         let nothing = || Ok(Found::Nothing);
-        let mut work = Work {
+        Work {
             candidates: Candidates::of(self.questions.len()),
             found: std::iter::repeat_with(nothing).take(self.questions.len()).collect(),
             done: PassWork::default(),
-        };
-        loop {
-            let dealt = self.dealt.fetch_add(1, Ordering::Relaxed);
-            let Some(place) = self.seat.step(dealt, self.segments.len()) else { return work };
+        }
+    }
+
+    /// Answers the questions about segment after segment of those that a worker may have, by its number,
+    /// as long as there are any and it is to go on. `is_cancelled` is asked for a question by its place.
+    /// What is read for it stands in what the worker has done.
+    pub(crate) fn work(
+        &self,
+        mut work: Work,
+        number: usize,
+        is_cancelled: &dyn Fn(usize) -> bool,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Work {
+        let account = Arc::<Account>::default();
+        account.charge(|| self.work_alone(&mut work, number, is_cancelled, goes_on));
+        work.done.bytes += account.bytes();
+        work
+    }
+
+    fn work_alone(
+        &self,
+        work: &mut Work,
+        number: usize,
+        is_cancelled: &dyn Fn(usize) -> bool,
+        goes_on: &dyn Fn() -> bool,
+    ) {
+        while goes_on() {
+            let Some(dealt) = self.dealing.take(number) else { return };
+            let Some(place) = self.seat.step(dealt, self.segments.len()) else { return };
             let segment = &self.segments[place];
             self.seat.is_at(segment.id);
             if work.is_enough(&self.questions) {
@@ -114,13 +137,11 @@ impl Pass {
             let mut open = OpenSegment::new(&self.table, segment);
             let mut first = FirstChecks::new(&self.questions, &self.index.checks);
             for column in &self.index.columns {
-                self.look_up(column, (&mut open, &mut first), place, &mut work);
+                self.look_up(column, (&mut open, &mut first), place, work);
             }
             let began = clock().now();
             for &question in &self.index.lone {
-                self.add(&mut work, question, |found| {
-                    self.evaluate(question, segment, place, found)
-                });
+                self.add(work, question, |found| self.evaluate(question, segment, place, found));
             }
             work.done.lone_time += began.elapsed();
         }
@@ -291,12 +312,13 @@ impl Table {
         threads: usize,
         is_cancelled: &(dyn Fn(usize) -> bool + Sync),
     ) -> Result<Vec<Result<Answer>>> {
-        let pass = Pass::new(self.clone(), questions)?;
+        let pass = Pass::new(self.clone(), questions, None)?;
+        let work = || pass.work(pass.begin(), 0, is_cancelled, &|| true);
         let works = std::thread::scope(|scope| {
             let others = (1..threads.clamp(1, pass.segments.len().max(1)))
-                .map(|_| scope.spawn(|| pass.work(is_cancelled)))
+                .map(|_| scope.spawn(work))
                 .collect::<Vec<_>>();
-            let mut works = vec![pass.work(is_cancelled)];
+            let mut works = vec![work()];
             for other in others {
                 works.push(other.join().map_err(|_| Error::internal("a scan thread panicked"))?);
             }
@@ -309,3 +331,6 @@ impl Table {
             .collect())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use super::index::{ColumnIndex, QuestionIndex};
 use super::pair_hits::PairHits;
 use crate::encoding::{Body, ByteValues, Column, Packed, Values, code_index};
 use crate::error::Result;
-use crate::scan::{CHUNK_ROWS, Prepared, Test};
+use crate::scan::{CHUNK_ROWS, Prepared, Test, chunk_rows};
 use crate::segment::column_number;
 use crate::types::Datum;
 
@@ -79,6 +79,8 @@ struct BaseProbe<'a, 't> {
     index: &'a ColumnIndex,
     column: &'a Column,
     is_patched: bool,
+    /// Rows at a time, [`CHUNK_ROWS`] at most.
+    chunk_rows: usize,
     open: &'a mut OpenSegment<'t>,
     first: &'a mut FirstChecks<'t>,
     candidates: &'a mut Candidates,
@@ -93,7 +95,8 @@ impl<'a, 't> BaseProbe<'a, 't> {
         candidates: &'a mut Candidates,
     ) -> Self {
         let is_patched = open.segment.overlay.has_patches(column_number(index.column));
-        Self { index, column, is_patched, open, first, candidates }
+        let chunk_rows = chunk_rows();
+        Self { index, column, is_patched, chunk_rows, open, first, candidates }
     }
 
     fn run(&mut self, points: Points<'_>, spans: &[&(Test, QuestionIndex)]) -> Result<()> {
@@ -135,8 +138,8 @@ impl<'a, 't> BaseProbe<'a, 't> {
         let (Some(one), Some(other)) = (self.column.packed(), second.packed()) else { return };
         let (mut ones, mut others) = ([0; CHUNK_ROWS], [0; CHUNK_ROWS]);
         let mut found = NO_MATCHES;
-        for first in (0..one.count()).step_by(CHUNK_ROWS) {
-            let count = CHUNK_ROWS.min(one.count() - first);
+        for first in (0..one.count()).step_by(self.chunk_rows) {
+            let count = self.chunk_rows.min(one.count() - first);
             one.distances(first, &mut ones[..count]);
             other.distances(first, &mut others[..count]);
             for (one, other) in ones[..count].iter_mut().zip(&others[..count]) {
@@ -173,7 +176,7 @@ impl<'a, 't> BaseProbe<'a, 't> {
     fn evaluated(&mut self, prepared: &Prepared<'_>, question: QuestionIndex) {
         let mut first = 0;
         while first < self.column.rows {
-            let count = CHUNK_ROWS.min(self.column.rows - first);
+            let count = self.chunk_rows.min(self.column.rows - first);
             let mask = prepared.evaluate(first, count);
             for position in mask.positions(position_of(first)) {
                 self.found(std::slice::from_ref(&question), position);
@@ -205,7 +208,7 @@ impl<'a, 't> BaseProbe<'a, 't> {
         let mut words = [0_u64; CHUNK_ROWS / 64];
         let mut first = 0;
         while first < packed.count() {
-            let count = CHUNK_ROWS.min(packed.count() - first);
+            let count = self.chunk_rows.min(packed.count() - first);
             let words = &mut words[..count.div_ceil(64)];
             packed.within_distances(first, count, (hit.low, hit.high - hit.low), words);
             for (word, base) in words.iter().zip((first..).step_by(64)) {
@@ -228,8 +231,8 @@ impl<'a, 't> BaseProbe<'a, 't> {
         who: impl Fn(u64) -> &'g [QuestionIndex],
     ) {
         let (mut distances, mut found) = ([0; CHUNK_ROWS], NO_MATCHES);
-        for first in (0..packed.count()).step_by(CHUNK_ROWS) {
-            let distances = &mut distances[..CHUNK_ROWS.min(packed.count() - first)];
+        for first in (0..packed.count()).step_by(self.chunk_rows) {
+            let distances = &mut distances[..self.chunk_rows.min(packed.count() - first)];
             packed.distances(first, distances);
             let matches = flags.matches(distances, &mut found);
             for &row in &found[..matches] {
@@ -252,8 +255,8 @@ impl<'a, 't> BaseProbe<'a, 't> {
         let data = values.data().as_slice();
         let (mut offsets, mut keys) = ([0; CHUNK_ROWS + 1], [0; CHUNK_ROWS]);
         let mut found = NO_MATCHES;
-        for first in (0..values.count()).step_by(CHUNK_ROWS) {
-            let count = CHUNK_ROWS.min(values.count() - first);
+        for first in (0..values.count()).step_by(self.chunk_rows) {
+            let count = self.chunk_rows.min(values.count() - first);
             let offsets = &mut offsets[..=count];
             values.offsets(first, offsets);
             keys_of(data, offsets, &mut keys[..count]);

@@ -12,6 +12,7 @@ use crate::types::TableSchema;
 use gadus_base::{Account, Instant, IoBytes, TableId, clock};
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::num::NonZero;
 use std::sync::Arc;
 
 /// A pass under way.
@@ -38,8 +39,14 @@ pub(super) struct Progress {
 }
 
 impl Running {
-    /// Makes a pass of what waited; none where that is answered already.
-    pub(super) fn make(table: TableId, batch: Batch, snapshot: Result<Snapshot>) -> Option<Self> {
+    /// Makes a pass of what waited, its segments dealt as [`Pass::new`] says; none where that is answered
+    /// already.
+    pub(super) fn make(
+        table: TableId,
+        batch: Batch,
+        snapshot: Result<Snapshot>,
+        parts: Option<NonZero<usize>>,
+    ) -> Option<Self> {
         let began = clock().now();
         let scanned = match snapshot.map(|snapshot| snapshot.table_by_id(table)) {
             Ok(scanned) => scanned,
@@ -69,7 +76,7 @@ impl Running {
         questions.extend(modifying.iter().map(|waiting| waiting.modification.question()));
         let scanned = scanned.filter(|_| !questions.is_empty())?;
         let account = Arc::<Account>::default();
-        match account.charge(|| Pass::new(scanned.clone(), questions)) {
+        match account.charge(|| Pass::new(scanned.clone(), questions, parts)) {
             Ok(pass) => {
                 let read = account.bytes();
                 let (progress, modifying) = (Mutex::default(), Mutex::new(modifying));

@@ -1,7 +1,7 @@
 //! Modifications whose rows are found, one batch after another: a transaction and a commit each.
 //!
-//! - A thread of its own waits for the disk while the next pass runs; it is started with the first
-//!   modification.
+//! - A thread of its own waits for the disk while the next pass runs. Who asks for the first modification starts
+//!   it: a thread that stays on one processor, as those of scans may, would keep it there.
 
 use super::apply::FoundModification;
 use super::asked::Ticket;
@@ -92,22 +92,23 @@ impl Writer {
         Arc::new(Self { blobs, state, changed, begun })
     }
 
-    /// Has a batch carried out after those before it.
-    pub(super) fn take(self: &Arc<Self>, batch: FoundBatch) {
+    /// Starts the thread, unless there is one.
+    pub(super) fn start(self: &Arc<Self>) -> Result<()> {
         let mut state = self.state.lock();
         if state.thread.is_none() && !state.stops {
             let writer = self.clone();
-            match spawn("gadus-modify", move || writer.run()) {
-                Ok(thread) => state.thread = Some(thread),
-                Err(error) => {
-                    drop(state);
-                    let message = "the system has no thread for modifications";
-                    let error = Error::new(ErrorKind::Limit, message).caused_by(error);
-                    batch.tickets.iter().for_each(|ticket| ticket.answer(Err(error.clone())));
-                    return;
-                }
-            }
+            let thread = spawn("gadus-modify", move || writer.run()).map_err(|error| {
+                let message = "the system has no thread for modifications";
+                Error::new(ErrorKind::Limit, message).caused_by(error)
+            })?;
+            state.thread = Some(thread);
         }
+        Ok(())
+    }
+
+    /// Has a batch carried out after those before it.
+    pub(super) fn take(&self, batch: FoundBatch) {
+        let mut state = self.state.lock();
         self.begun.fetch_add(1, Ordering::Relaxed);
         state.batches.push_back(batch);
         self.changed.notify_one();

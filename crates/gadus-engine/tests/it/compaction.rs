@@ -17,7 +17,7 @@ const LOG: &str = "x.gadus-wal";
 const LOAD: i64 = 8_192;
 
 fn options() -> Options {
-    Options { cache: ByteCount::mib(4), threads: 1, ..Options::default() }
+    Options { cache: Some(ByteCount::mib(4)), threads: 1, ..Options::default() }
 }
 
 fn open(folder: &Arc<MemoryFolder>) -> Engine {

@@ -53,3 +53,29 @@ fn instances_that_scan_divide_the_processors_and_one_alone_has_all() {
     });
     count_until(&engines[0], 6);
 }
+
+#[test]
+fn more_instances_than_processors_take_turns() {
+    let place = Place::files(3);
+    let engines = place.open_with(|options| Options { threads: 1, ..options });
+    let filled = transact(&engines[0], |transaction| {
+        let table = transaction.create_table(&schema("numbers"))?;
+        transaction.insert(&table, (0..ROWS).map(|id| row(id, id)).collect())
+    });
+    filled.unwrap();
+    let stops = AtomicBool::new(false);
+    let scan_on = |engine: &Engine| {
+        while !stops.load(Ordering::Relaxed) {
+            count(engine);
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| scan_on(&engines[1]));
+        scope.spawn(|| scan_on(&engines[2]));
+        for threads in [0, 1, 0, 1] {
+            count_until(&engines[0], threads);
+        }
+        stops.store(true, Ordering::Relaxed);
+    });
+    count_until(&engines[2], 1);
+}

@@ -15,7 +15,7 @@ fn options() -> Options {
     Options {
         log_zone: ByteCount(4096),
         checkpoint_log: ByteCount(12_000),
-        cache: ByteCount::mib(1),
+        cache: Some(ByteCount::mib(1)),
         threads: 1,
         ..Options::default()
     }

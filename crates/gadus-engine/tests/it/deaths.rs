@@ -20,7 +20,7 @@ fn open(folder: Arc<dyn Folder>, memory: &Path) -> Engine {
         log_zone: ByteCount(4096),
         // Checkpoints are written when the test says so.
         checkpoint_log: ByteCount::mib(64),
-        cache: ByteCount::mib(1),
+        cache: Some(ByteCount::mib(1)),
         threads: 1,
         sharing: Sharing::Shared { memory: memory.to_owned() },
         ..Options::default()

@@ -20,7 +20,7 @@ fn options() -> Options {
     Options {
         log_zone: ByteCount(4096),
         checkpoint_log: ByteCount(20_000),
-        cache: ByteCount::mib(1),
+        cache: Some(ByteCount::mib(1)),
         threads: 1,
         ..Options::default()
     }
@@ -319,7 +319,7 @@ fn modifications_whose_reads_fail_change_nothing() {
         let plan = FaultPlan::new();
         let folder = Arc::new(FaultyFolder::new(Arc::new(image.copy()), plan.clone()));
         // Nothing is cached: whatever is read may fail.
-        let options = Options { cache: ByteCount(0), ..options() };
+        let options = Options { cache: Some(ByteCount(0)), ..options() };
         let engine = Engine::open(folder.clone(), NAME, options).unwrap();
         let next = plan.count_on(NAME, Operation::Read) + 1 + nth * 7;
         let fault = Fault::Error(BlockErrorKind::Io);

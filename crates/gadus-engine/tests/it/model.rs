@@ -12,7 +12,7 @@ fn options() -> Options {
     Options {
         log_zone: ByteCount(1 << 16),
         checkpoint_log: ByteCount(1 << 18),
-        cache: ByteCount::mib(2),
+        cache: Some(ByteCount::mib(2)),
         threads: 2,
         ..Options::default()
     }

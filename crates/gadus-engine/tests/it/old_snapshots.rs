@@ -133,7 +133,7 @@ fn of_another_instance_than_the_writer() {
 #[test]
 fn who_reads_while_space_is_used_again_sees_its_snapshot_or_is_refused() {
     let place = Place::files(3);
-    let engines = place.open_with(|options| Options { cache: ByteCount(0), ..options });
+    let engines = place.open_with(|options| Options { cache: Some(ByteCount(0)), ..options });
     let (writer, readers) = engines.split_last().unwrap();
     let table = make(writer);
     let sum = |engine: &Engine| total(&engine.snapshot().unwrap(), "t");

@@ -13,7 +13,7 @@ use std::time::Duration;
 const NAME: &str = "x.gadus";
 
 fn options() -> Options {
-    Options { cache: ByteCount::mib(2), threads: 2, ..Options::default() }
+    Options { cache: Some(ByteCount::mib(2)), threads: 2, ..Options::default() }
 }
 
 fn open(folder: &Arc<MemoryFolder>) -> Engine {

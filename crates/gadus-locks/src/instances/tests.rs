@@ -3,6 +3,7 @@
 use super::*;
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Slots whose users live.
 #[derive(Debug, Default)]
@@ -106,15 +107,20 @@ fn others_are_told_who_is_busy_until_that_ends() {
     let memory = Arc::new(Memory::private(1 << 20).unwrap());
     let alive = Arc::new(Alive::default());
     let (a, b, c) = (claim(&memory, &alive), claim(&memory, &alive), claim(&memory, &alive));
-    assert_eq!(a.busy_others(), 0);
-    b.busy_for(Duration::from_mins(1));
-    c.busy_for(Duration::from_mins(1));
-    assert_eq!([a.busy_others(), b.busy_others()], [2, 1]);
-    c.busy_for(Duration::ZERO);
-    assert_eq!(a.busy_others(), 1);
+    let others = |instances: &Instances| {
+        let BusyOthers { count, before } = instances.busy_others(Busy::Scanning);
+        (count, before)
+    };
+    assert_eq!(others(&a), (0, 0));
+    b.busy_for(Busy::Scanning, Duration::from_mins(1));
+    c.busy_for(Busy::Scanning, Duration::from_mins(1));
+    assert_eq!([others(&a), others(&b), others(&c)], [(2, 0), (1, 0), (1, 1)]);
+    assert_eq!(a.busy_others(Busy::Gathering), BusyOthers::default());
+    c.busy_for(Busy::Scanning, Duration::ZERO);
+    assert_eq!(others(&a), (1, 0));
     b.leave(|| ());
     alive.0.lock().remove(&1);
-    assert_eq!(a.busy_others(), 0);
+    assert_eq!(others(&a), (0, 0));
     let again = claim(&memory, &alive);
-    assert_eq!((again.me().slot, a.busy_others()), (1, 0), "not what another said");
+    assert_eq!((again.me().slot, others(&a)), (1, (0, 0)), "not what another said");
 }

@@ -22,7 +22,7 @@ use crate::shared_struct;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// "GadLock" and the version of all that this file lays out.
-pub(super) const FORMAT: u64 = 0x046B_636F_4C64_6147;
+pub(super) const FORMAT: u64 = 0x056B_636F_4C64_6147;
 
 /// Parts of the table that are used side by side. 64 latches let 64 processes work with little
 /// chance to meet, and are few enough to be visited one after another.

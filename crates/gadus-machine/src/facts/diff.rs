@@ -1,6 +1,6 @@
 //! What two machines, or one at two times, do not have in common.
 
-use super::{Fact, FactValue, Facts};
+use super::{Fact, FactValue, Facts, Source};
 use std::fmt;
 
 /// A fact that differs.
@@ -14,7 +14,8 @@ pub enum Difference {
     Changed(Fact, Fact),
 }
 
-/// Numbers nearer than this part of the larger are the same: what is measured varies.
+/// Numbers nearer than this part of the larger are the same: what is measured varies. What the system says of
+/// itself does not.
 const NOISE: f64 = 0.05;
 
 impl Facts {
@@ -42,8 +43,8 @@ impl Facts {
 
 fn is_same(old: &Fact, new: &Fact) -> bool {
     match (&old.value, &new.value) {
-        (FactValue::Number(old), FactValue::Number(new)) => {
-            (old - new).abs() <= NOISE * old.abs().max(new.abs())
+        (FactValue::Number(one), FactValue::Number(other)) if new.source != Source::Discovered => {
+            (one - other).abs() <= NOISE * one.abs().max(other.abs())
         }
         (old, new) => old == new,
     }

@@ -9,7 +9,7 @@ mod json;
 
 pub use diff::Difference;
 
-use gadus_base::clock;
+use gadus_base::{ByteCount, clock};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -131,10 +131,27 @@ impl Facts {
 }
 
 impl Fact {
+    /// The value with its unit, for people.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match (&self.value, self.unit.as_str()) {
+            (FactValue::Whole(bytes), "bytes") => ByteCount(*bytes).to_string(),
+            (value @ FactValue::Unknown(_), _) | (value, "") => value.to_string(),
+            (value, unit) => format!("{value} {unit}"),
+        }
+    }
+
     /// How old it is.
     #[must_use]
     pub fn age_seconds(&self) -> u64 {
         clock().wall_time().0.as_secs().saturating_sub(self.seconds)
+    }
+}
+
+/// Of what it is, and what it is, for people.
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.subject, self.name, self.shown())
     }
 }
 

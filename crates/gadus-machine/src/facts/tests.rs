@@ -54,3 +54,14 @@ fn what_differs_is_told_but_noise_is_not() {
     let told = old.differences(&new).iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(told, ["~ core 0 load: 0.5 -> 0.9", "+ core 1 load: 0.1"]);
 }
+
+#[test]
+fn facts_are_shown_with_their_units() {
+    let shown = facts(0.5).iter().map(ToString::to_string).collect::<Vec<_>>();
+    let expected = [
+        "core 0 load: 0.5",
+        "machine pressure: unknown: no /proc/pressure",
+        "node 0 size: 4.0 GiB",
+    ];
+    assert_eq!(shown, expected);
+}

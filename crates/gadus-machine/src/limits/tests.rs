@@ -44,6 +44,7 @@ fn the_least_limit_of_all_groups_above_counts() {
         allowed_nodes: CpuSet::from_list("0"),
         memory: Some(ByteCount::gib(1)),
         memory_high: Some(ByteCount::mib(512)),
+        memory_of_machine: None,
     };
     assert_eq!(machine.limits(), expected);
 }
@@ -76,6 +77,27 @@ fn groups_of_version_1_are_read() {
     let limits = machine.limits();
     assert_eq!((limits.cpus, limits.cpu_weight), (Some(0.5), Some(200)));
     assert_eq!((limits.memory, limits.memory_high), (Some(ByteCount::mib(1)), None));
+}
+
+#[test]
+fn memory_is_what_the_least_of_all_gives() {
+    let machine = Machine::new("0::/a\n", V2);
+    assert_eq!(machine.limits().memory_given(), None);
+    machine.write("proc/meminfo", "MemTotal:        8388608 kB\nMemFree:  1 kB\n");
+    assert_eq!(machine.limits().memory_given(), Some(ByteCount::gib(8)));
+    machine.write("sys/fs/cgroup/a/memory.max", "2147483648\n");
+    assert_eq!(machine.limits().memory_given(), Some(ByteCount::gib(2)));
+    machine.write("sys/fs/cgroup/a/memory.high", "1073741824\n");
+    assert_eq!(machine.limits().memory_given(), Some(ByteCount::gib(1)));
+}
+
+/// Virtual machines allow processors that are not there.
+#[test]
+fn a_process_runs_only_where_there_is_a_processor() {
+    let machine = Machine::new("", "");
+    assert_eq!(machine.limits().allowed, CpuSet::from_list("0-1,4"));
+    machine.write("sys/devices/system/cpu/online", "0,4-7\n");
+    assert_eq!(machine.limits().allowed, CpuSet::from_list("0,4"));
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl Loads {
         Self::read_at(Path::new("/proc/stat"))
     }
 
-    fn read_at(path: &Path) -> Result<Self, MachineError> {
+    pub(crate) fn read_at(path: &Path) -> Result<Self, MachineError> {
         let unknown = |what: String| {
             MachineError::new(ErrorKind::Unknown, format!("{}: {what}", path.display()))
         };

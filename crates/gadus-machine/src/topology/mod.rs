@@ -128,6 +128,12 @@ impl Topology {
         sys::read(Path::new("/sys"))?.checked("/sys")
     }
 
+    /// The caches of some of this machine's processors, for whoever needs to know no more: some files of each.
+    #[must_use]
+    pub fn caches_of(cpus: &CpuSet) -> Vec<Cache> {
+        sys::caches_of(cpus, Path::new("/sys"))
+    }
+
     /// A machine as hwloc writes it down, `lstopo machine.xml`.
     ///
     /// # Errors

@@ -47,6 +47,19 @@ pub(super) fn read(sys: &Path) -> Result<Topology, MachineError> {
     Ok(Topology { name, cores, caches, nodes, distances, devices: devices(sys) })
 }
 
+/// The caches of some processors.
+pub(super) fn caches_of(cpus: &CpuSet, sys: &Path) -> Vec<Cache> {
+    let mut caches = Vec::<Cache>::new();
+    for cpu in cpus.iter() {
+        let folder = sys.join(format!("devices/system/cpu/cpu{cpu}/cache"));
+        for (_, index) in numbered(&folder, "index") {
+            let found = cache(cpu, &index, cpus).filter(|cache| !caches.contains(cache));
+            caches.extend(found);
+        }
+    }
+    caches
+}
+
 fn core(cpu: u32, folder: &Path, online: &CpuSet, nodes: &[MemoryNode]) -> Core {
     let topology = folder.join("topology");
     let together = list(&topology.join("core_cpus_list"))

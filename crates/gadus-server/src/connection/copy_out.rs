@@ -59,7 +59,7 @@ impl Client {
         batch: &RecordBatch,
         header: &mut &[u8],
     ) -> Result<(), Failure> {
-        let rows = Rows::new(batch, std::iter::repeat(1))?;
+        let rows = Rows::new(batch, std::iter::repeat((0, 1)))?;
         for row in 0..batch.num_rows() {
             let header = std::mem::take(header);
             self.channel.output.copy_data(|body| {

@@ -2,7 +2,7 @@
 //! their own.
 
 use super::Client;
-use super::portal::{Portal, State};
+use super::portal::{Portal, State, has_failed};
 use super::told::Told;
 use crate::error::{Failure, SqlState};
 use crate::protocol::{Bind, Field, Target};
@@ -48,8 +48,9 @@ impl Client {
         let statement = match texts.as_slice() {
             [] => None,
             [one] => {
-                let prepared = self.connection.prepare(one);
-                Some(prepared.map_err(|error| Failure::of(&error, Some(&text)))?)
+                let before = script.starts.first().and_then(|start| text.get(..*start));
+                let failure = |error| Failure::of(&error, Some(one)).behind(before.unwrap_or(""));
+                Some(self.connection.prepare(one).map_err(failure)?)
             }
             _ => {
                 let text = "cannot insert multiple commands into a prepared statement";
@@ -121,9 +122,9 @@ impl Client {
             }
             Target::Portal => {
                 let mut portal = self.take_portal(name)?;
-                let columns = self.columns_of_portal(&mut portal).await?;
-                self.portals.insert(name.to_owned(), portal);
-                columns
+                let columns = self.columns_of_portal(&mut portal).await;
+                self.put_back(name, portal, columns.as_ref().err());
+                columns?
             }
         };
         match columns {
@@ -155,6 +156,9 @@ impl Client {
     ) -> Result<Option<Vec<Field>>, Failure> {
         let Some(parsed) = portal.parsed.clone() else { return Ok(None) };
         self.current = parsed.text.clone();
+        if let Some(statement) = &parsed.statement {
+            self.check_block(statement.kind())?;
+        }
         if matches!(portal.state, State::Bound)
             && let Some(statement) = &parsed.statement
             && statement.kind() == StatementKind::Query
@@ -165,6 +169,7 @@ impl Client {
         }
         match portal.state {
             State::Bound => self.columns_of(&parsed, &portal.formats).await,
+            State::Failed => Err(has_failed()),
             _ => {
                 parsed.told.set(portal.schema());
                 portal.fields()
@@ -174,15 +179,32 @@ impl Client {
 
     pub(super) async fn execute(&mut self, name: &str, max_rows: usize) -> Result<(), Failure> {
         let mut portal = self.take_portal(name)?;
+        let executed = self.execute_portal(&mut portal, max_rows).await;
+        self.put_back(name, portal, executed.as_ref().err());
+        executed
+    }
+
+    async fn execute_portal(
+        &mut self,
+        portal: &mut Portal,
+        max_rows: usize,
+    ) -> Result<(), Failure> {
         let Some(parsed) = portal.parsed.clone() else { return Ok(()) };
         self.current = parsed.text.clone();
         let Some(statement) = &parsed.statement else {
             self.channel.output.empty_query();
-            self.portals.insert(name.to_owned(), portal);
             return Ok(());
         };
         let started = clock().now();
         self.check_block(statement.kind())?;
+        let resumed = match &portal.state {
+            // Others may have run since: it is the statement that runs now, and has its time anew.
+            State::Rows { rows, .. } => Some(self.connection.resume(rows)),
+            _ => None,
+        };
+        if let Some(resumed) = resumed {
+            resumed.await?;
+        }
         if matches!(portal.state, State::Bound) {
             let kind = statement.kind();
             // Alone it needs no transaction around it; one query does not, whatever follows.
@@ -191,20 +213,20 @@ impl Client {
                 self.begin_implicit().await?;
             }
             if let Some(request) = statement.copy_request()? {
+                portal.state = State::Told;
                 let rows = self.copy(request).await?;
                 self.finished(self.current_text(), started.elapsed(), Ok(rows));
                 return Ok(());
             }
-            self.start(&mut portal, statement).await?;
+            self.start(portal, statement).await?;
             portal.form = parsed.told.form_of(portal.schema(), &parsed.names)?;
         }
-        let sent = self.send_rows(&mut portal, max_rows).await;
+        self.send_rows(portal, max_rows).await?;
         // Rows that are fetched later are the client's time.
-        if let (Ok(()), Some(before)) = (&sent, portal.time.take()) {
+        if let Some(before) = portal.time.take() {
             self.finished(self.current_text(), before + started.elapsed(), Ok(portal.rows));
         }
-        self.portals.insert(name.to_owned(), portal);
-        sent
+        Ok(())
     }
 
     async fn start(&mut self, portal: &mut Portal, statement: &Statement) -> Result<(), Failure> {
@@ -238,6 +260,15 @@ impl Client {
             Target::Portal => drop(self.portals.remove(name)),
         }
         self.channel.output.close_complete();
+    }
+
+    /// Keeps a portal, of which nothing is left but its name where it has failed. What a transaction that has
+    /// failed refuses may be there again after ROLLBACK TO.
+    fn put_back(&mut self, name: &str, mut portal: Portal, failure: Option<&Failure>) {
+        if failure.is_some_and(|failure| failure.code != SqlState::FAILED_TRANSACTION) {
+            portal.state = State::Failed;
+        }
+        self.portals.insert(name.to_owned(), portal);
     }
 
     fn prepared(&self, name: &str) -> Result<Arc<Parsed>, Failure> {

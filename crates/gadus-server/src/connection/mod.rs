@@ -220,15 +220,20 @@ impl Client {
     /// Answers messages until the client leaves.
     async fn run(&mut self, stop: &mut watch::Receiver<bool>) -> Result<(), Failure> {
         self.ready().await?;
+        let stopped = || {
+            let text = "the server is shutting down";
+            Err(Failure::fatal(SqlState::ADMIN_SHUTDOWN, text))
+        };
         loop {
             self.shared.watching.watch(&mut self.channel, &mut self.patience).await;
+            // Before what the client has sent ahead, however much that is.
+            if *stop.borrow() {
+                return stopped();
+            }
             let message = tokio::select! {
                 biased;
                 message = self.next() => message?,
-                _ = stop.wait_for(|stopped| *stopped) => {
-                    let text = "the server is shutting down";
-                    return Err(Failure::fatal(SqlState::ADMIN_SHUTDOWN, text));
-                }
+                _ = stop.wait_for(|stopped| *stopped) => return stopped(),
             };
             let Some(message) = message else { return Ok(()) };
             if matches!(message, Ok(Message::Terminate)) {

@@ -21,6 +21,8 @@ pub(super) struct Portal {
     pub(super) parsed: Option<Arc<Parsed>>,
     pub(super) values: Vec<Value>,
     pub(super) formats: Vec<i16>,
+    /// The columns of its rows, also when those have come to their end; none where it has given none.
+    columns: Option<SchemaRef>,
     /// In which its rows leave, where it is not their own.
     pub(super) form: Option<SchemaRef>,
     /// Of its columns, where its text tells them.
@@ -45,6 +47,8 @@ pub(super) enum State {
     Done(String),
     /// All of it has been told.
     Told,
+    /// Its statement has failed, or the transaction that it was part of.
+    Failed,
 }
 
 impl Portal {
@@ -56,6 +60,7 @@ impl Portal {
             parsed: Some(parsed),
             values,
             formats,
+            columns: None,
             form: None,
             names,
             state,
@@ -67,36 +72,42 @@ impl Portal {
 
     /// Of a statement that has run.
     pub(super) fn of_outcome(statement: &Statement, outcome: Outcome) -> Self {
-        let (values, formats, form) = Default::default();
+        let (values, formats, columns, form) = Default::default();
         let (state, names) = (State::Told, statement.postgres_names().into());
         let verb = verb_of(statement);
         let (parsed, time) = Default::default();
-        let mut portal = Self { parsed, values, formats, form, names, state, verb, rows: 0, time };
+        let mut portal =
+            Self { parsed, values, formats, columns, form, names, state, verb, rows: 0, time };
         portal.take(outcome);
         portal
     }
 
     /// Takes what its statement has given.
     pub(super) fn take(&mut self, outcome: Outcome) {
-        if let Outcome::Changed { rows, .. } = &outcome {
-            self.rows = *rows;
+        match &outcome {
+            Outcome::Rows(rows) => self.columns = Some(rows.schema().clone()),
+            Outcome::Changed { rows, .. } => self.rows = *rows,
+            Outcome::Done(_) => {}
         }
         self.state = State::of(outcome);
     }
 
     /// The columns of its rows; none where it gives none.
     pub(super) fn fields(&self) -> Result<Option<Vec<Field>>, Failure> {
-        let schema = self.form.as_ref().or(self.schema());
+        let schema = self.schema();
         schema.map(|schema| values::fields(schema, &self.names, &self.formats)).transpose()
     }
 
-    /// Of its rows; none where it gives none.
+    /// Of its rows as they leave; none where it gives none.
     pub(super) fn schema(&self) -> Option<&SchemaRef> {
-        match &self.state {
-            State::Rows { rows, .. } => Some(rows.schema()),
-            _ => None,
-        }
+        self.form.as_ref().or(self.columns.as_ref())
     }
+}
+
+/// Why a portal that has failed gives nothing more.
+pub(super) fn has_failed() -> Failure {
+    let text = "a portal that has failed cannot be run again";
+    Failure::new(SqlState::OBJECT_NOT_IN_STATE, text)
 }
 
 impl State {
@@ -174,7 +185,8 @@ impl Client {
         range: std::ops::Range<usize>,
         fields: &[Field],
     ) -> Result<(), Failure> {
-        let rows = values::Rows::new(batch, fields.iter().map(|field| field.format))?;
+        let columns = fields.iter().map(|field| (field.oid, field.format));
+        let rows = values::Rows::new(batch, columns)?;
         for row in range {
             self.channel.output.message(b'D', |body| rows.put(row, body));
             if row % ROWS_TOGETHER == 0 {
@@ -190,6 +202,10 @@ impl Client {
             State::Done(tag) => {
                 self.channel.output.complete(&tag);
                 Ok(())
+            }
+            State::Failed => {
+                portal.state = State::Failed;
+                Err(has_failed())
             }
             _ if portal.verb == "SELECT" => {
                 self.channel.output.complete("SELECT 0");

@@ -33,14 +33,16 @@ impl Client {
     async fn answer_all(&mut self, text: &str) -> Result<(), Failure> {
         let script = split_statements(text);
         let last = Some(script.rest).filter(|rest| !rest.is_empty());
-        let statements = script.statements.into_iter().chain(last).collect::<Vec<_>>();
+        let statements = script.statements.into_iter().chain(last);
+        let statements = statements.zip(script.starts).collect::<Vec<_>>();
         if statements.is_empty() {
             self.channel.output.empty_query();
         }
         let are_many = statements.len() > 1;
-        for statement in &statements {
+        for (statement, start) in &statements {
             let started = clock().now();
             let answered = self.answer_one(statement, are_many).await;
+            let answered = answered.map_err(|failure| failure.behind(&text[..*start]));
             self.finished(statement, started.elapsed(), answered.as_ref().copied());
             answered?;
         }

@@ -6,6 +6,7 @@
 //!   goes back to a savepoint. What it has locked is free at once.
 
 use super::Client;
+use super::portal::State;
 use crate::error::{Failure, SqlState};
 use crate::protocol::Notice;
 use gadus::{Outcome, Statement, StatementKind, Value};
@@ -60,6 +61,9 @@ impl Client {
             StatementKind::Begin if self.block.stage != Stage::None => {
                 if self.block.stage == Stage::Begun {
                     self.warn("25001", "there is already a transaction in progress");
+                }
+                if let Some(modes) = statement.modes_to_set() {
+                    self.command(&modes).await?;
                 }
                 self.block.stage = Stage::Begun;
                 return Ok(Outcome::Done("BEGIN"));
@@ -175,7 +179,11 @@ impl Client {
     }
 
     async fn roll_back(&mut self) -> Result<(), Failure> {
-        self.portals.clear();
+        // As long as the client has not ended it, they are there, and not to be run.
+        match self.block.is_open() {
+            true => self.portals.values_mut().for_each(|portal| portal.state = State::Failed),
+            false => self.portals.clear(),
+        }
         self.count_transaction(false);
         self.command("ROLLBACK").await
     }

@@ -13,7 +13,9 @@ use std::io;
 use std::mem::{self, MaybeUninit};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 /// Bytes that one read takes at most.
@@ -24,6 +26,9 @@ const WRITE_BYTES: usize = 64 << 10;
 const STRANGER_BYTES_MAX: usize = 16 << 10;
 /// Bytes that a client may send ahead while a statement runs.
 const AHEAD_BYTES_MAX: usize = 1 << 20;
+/// How long a connection that ends waits for its client to read: as long as a slow network takes, and less than
+/// a server that stops is given.
+const GOODBYE_TIME: Duration = Duration::from_secs(1);
 /// The first byte of TLS: a record of its handshake. No length of a first message begins with it.
 const HANDSHAKE: u8 = 0x16;
 
@@ -211,9 +216,13 @@ impl Channel {
 
     /// Says goodbye.
     pub(crate) async fn close(&mut self) {
-        // The client may be gone already.
-        let _ = self.flush().await;
-        let _ = self.socket.shutdown().await;
+        let goodbye = async {
+            // The client may be gone already.
+            let _ = self.flush().await;
+            let _ = self.socket.shutdown().await;
+        };
+        // Who does not read keeps nobody waiting.
+        let _ = timeout(GOODBYE_TIME, goodbye).await;
     }
 }
 

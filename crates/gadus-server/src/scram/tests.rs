@@ -40,7 +40,7 @@ fn everything_else_is_not() {
         assert!(exchange().finish(last.as_bytes()).is_err(), "{last}");
     }
     for first in [&b""[..], b"p=tls-unique,,n=,r=a", b"n,,r=a", b"n,,n=,r=", b"n,,n=,r=a,x=b"] {
-        let verifier = Verifier::made_up("ada").expect("made up");
+        let verifier = Verifier::made_up("ada", None).expect("made up");
         assert!(Exchange::begin(first, verifier, Binding::None).is_err(), "{first:?}");
     }
 }
@@ -49,7 +49,7 @@ fn everything_else_is_not() {
 #[test]
 fn an_exchange_is_bound_as_both_sides_say() {
     let begins = |header: &str, binding| {
-        let verifier = Verifier::made_up("ada").expect("made up");
+        let verifier = Verifier::made_up("ada", None).expect("made up");
         Exchange::begin(format!("{header}n=,r=a").as_bytes(), verifier, binding)
     };
     let digest = Binding::Chosen(b"digest");
@@ -83,7 +83,11 @@ fn an_exchange_is_bound_as_both_sides_say() {
 
 #[test]
 fn who_does_not_exist_has_the_same_salt_each_time() {
-    let salt = |user| Verifier::made_up(user).expect("made up").salt;
-    assert_eq!(salt("ada"), salt("ada"));
-    assert_ne!(salt("ada"), salt("bob"));
+    let salt = |user, secret| Verifier::made_up(user, secret).expect("made up").salt;
+    for secret in [None, Some("secret"), Some("")] {
+        assert_eq!(salt("ada", secret), salt("ada", secret));
+        assert_ne!(salt("ada", secret), salt("bob", secret));
+    }
+    assert_ne!(salt("ada", None), salt("ada", Some("secret")));
+    assert_ne!(salt("ada", Some("other")), salt("ada", Some("secret")));
 }

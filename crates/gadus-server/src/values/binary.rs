@@ -6,8 +6,8 @@ use crate::error::Failure;
 use arrow::array::{Array, ArrayRef, AsArray, ListArray};
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
-    Int64Type, IntervalMonthDayNanoType, IntervalUnit, Time64MicrosecondType,
+    DataType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int16Type,
+    Int32Type, Int64Type, IntervalMonthDayNanoType, IntervalUnit, Time64MicrosecondType,
     TimestampMicrosecondType,
 };
 use bytes::{BufMut, BytesMut};
@@ -57,6 +57,12 @@ pub(crate) fn binary_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
             let values = known(column.as_primitive_opt::<Decimal128Type>())?;
             Box::new(|row, body| numeric::put_binary(body, values.value(row), *scale))
         }
+        DataType::Decimal256(_, scale) => {
+            let values = known(column.as_primitive_opt::<Decimal256Type>())?;
+            Box::new(|row, body| {
+                numeric::put_wide_binary(body, &values.value(row).to_string(), *scale);
+            })
+        }
         DataType::BinaryView => {
             let values = known(column.as_binary_view_opt())?;
             Box::new(|row, body| body.put_slice(values.value(row)))
@@ -75,23 +81,25 @@ pub(crate) fn binary_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
                 body.put_i64(values.value(row).saturating_sub(EPOCH_MICROSECONDS));
             })
         }
-        DataType::Interval(_) | DataType::Duration(_) => {
-            let plain = DataType::Interval(IntervalUnit::MonthDayNano);
-            if *column.data_type() != plain {
-                return owned(cast(column, &plain).map_err(gadus::Error::from)?);
-            }
-            let values = known(column.as_primitive_opt::<IntervalMonthDayNanoType>())?;
-            Box::new(|row, body| {
-                let value = values.value(row);
-                body.put_i64(value.nanoseconds / 1_000);
-                body.put_i32(value.days);
-                body.put_i32(value.months);
-            })
-        }
+        DataType::Interval(_) | DataType::Duration(_) => interval_writer(column)?,
         DataType::List(_) => list_writer(known(column.as_list_opt::<i32>())?)?,
         // Text is the same in both.
         _ => text_writer(column)?,
     })
+}
+
+fn interval_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
+    let plain = DataType::Interval(IntervalUnit::MonthDayNano);
+    if *column.data_type() != plain {
+        return owned(cast(column, &plain).map_err(gadus::Error::from)?);
+    }
+    let values = known(column.as_primitive_opt::<IntervalMonthDayNanoType>())?;
+    Ok(Box::new(move |row, body| {
+        let value = values.value(row);
+        body.put_i64(value.nanoseconds / 1_000);
+        body.put_i32(value.days);
+        body.put_i32(value.months);
+    }))
 }
 
 /// A writer that keeps its column.

@@ -9,6 +9,7 @@ mod numeric;
 mod parameter;
 mod text;
 mod types;
+mod vector;
 
 pub(crate) use binary::binary_writer;
 pub(crate) use list::{BINARY, list};
@@ -21,6 +22,7 @@ use crate::protocol::Field;
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::datatypes::Schema;
 use bytes::{BufMut, BytesMut};
+use vector::{vector_oid, vector_writer};
 
 /// Writes the value of one row of a column, which is not NULL.
 pub(crate) type Writer<'a> = Box<dyn Fn(usize, &mut BytesMut) + Send + Sync + 'a>;
@@ -42,7 +44,7 @@ pub(crate) fn fields(
         return Err(Failure::new(SqlState::PROTOCOL_VIOLATION, text));
     }
     let fields = columns.iter().enumerate().map(|(index, column)| {
-        let oid = oid_of(column.data_type());
+        let oid = vector_oid(column).unwrap_or_else(|| oid_of(column.data_type()));
         let format = formats.get(index).or(formats.first().filter(|_| formats.len() == 1));
         let name = names.get(index).filter(|_| names.len() == columns.len());
         Ok(Field {
@@ -74,18 +76,16 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// With each column in its format.
+    /// With each column as the type of this number, 0 for its own, and in its format.
     ///
     /// # Errors
     /// `0A000` for a type that has no form.
     pub(crate) fn new(
         batch: &'a RecordBatch,
-        formats: impl Iterator<Item = i16>,
+        columns: impl Iterator<Item = (u32, i16)>,
     ) -> Result<Self, Failure> {
-        let writers = batch.columns().iter().zip(formats).map(|(column, format)| match format {
-            0 => text_writer(&**column),
-            _ => binary_writer(&**column),
-        });
+        let writers = batch.columns().iter().zip(columns);
+        let writers = writers.map(|(column, (oid, format))| writer_as(column, oid, format));
         Ok(Self { batch, writers: writers.collect::<Result<_, _>>()? })
     }
 
@@ -99,6 +99,15 @@ impl<'a> Rows<'a> {
                 put_behind_length(body, |body| write(row, body));
             }
         }
+    }
+}
+
+/// What writes values of a column as those of a type, 0 for its own.
+fn writer_as(column: &ArrayRef, oid: u32, format: i16) -> Result<Writer<'_>, Failure> {
+    match (vector_writer(&**column, oid, format)?, format) {
+        (Some(writer), _) => Ok(writer),
+        (None, 0) => text_writer(&**column),
+        (None, _) => binary_writer(&**column),
     }
 }
 

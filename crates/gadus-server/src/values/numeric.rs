@@ -77,6 +77,38 @@ pub(super) fn put_binary(body: &mut BytesMut, value: i128, scale: i8) {
     }
 }
 
+/// Writes a decimal of any length in binary, from its digits as text.
+pub(super) fn put_wide_binary(body: &mut BytesMut, unscaled: &str, scale: i8) {
+    let (is_negative, digits) = match unscaled.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, unscaled),
+    };
+    let (behind, zeros) = match usize::try_from(scale) {
+        Ok(behind) => (behind, 0),
+        Err(_) => (0, usize::from(scale.unsigned_abs())),
+    };
+    let padded = format!("{digits:0>width$}{:0<zeros$}", "", width = behind + 1);
+    let (whole, fraction) = padded.split_at(padded.len() - behind);
+    // Groups of four on each side of the point.
+    let whole = format!("{whole:0>width$}", width = whole.len().next_multiple_of(4));
+    let fraction = format!("{fraction:0<width$}", width = fraction.len().next_multiple_of(4));
+    let value = |sum: u16, digit: &u8| sum * 10 + u16::from(digit - b'0');
+    let group = |digits: &[u8]| digits.iter().fold(0, value);
+    let groups = [whole.as_bytes(), fraction.as_bytes()].concat();
+    let groups = groups.chunks(4).map(group).collect::<Vec<_>>();
+    let high = groups.iter().take_while(|group| **group == 0).count();
+    let low = groups.iter().rposition(|group| *group > 0).map_or(high, |last| last + 1);
+    let sent = &groups[high..low];
+    let weight = i16::try_from(whole.len() / 4 - 1).unwrap_or(0) - i16::try_from(high).unwrap_or(0);
+    body.put_u16(u16::try_from(sent.len()).unwrap_or(0));
+    body.put_i16(if sent.is_empty() { 0 } else { weight });
+    body.put_u16(if is_negative { NEGATIVE } else { POSITIVE });
+    body.put_u16(u16::try_from(scale).unwrap_or(0));
+    for group in sent {
+        body.put_u16(*group);
+    }
+}
+
 /// Reads a decimal in binary: unscaled value and scale.
 pub(super) fn read_binary(mut bytes: &[u8]) -> Result<(i128, i8), Failure> {
     let wrong = || Failure::new(SqlState::INVALID_BINARY, "a numeric has a wrong binary form");

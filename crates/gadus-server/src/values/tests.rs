@@ -2,19 +2,19 @@
 
 use super::{Rows, fields, parameter};
 use arrow::array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array,
-    Int8Array, Int64Array, ListArray, RecordBatch, StringArray, TimestampMicrosecondArray,
-    UInt64Array,
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Decimal256Array,
+    Float32Array, Float64Array, Int8Array, Int64Array, ListArray, RecordBatch, StringArray,
+    TimestampMicrosecondArray, UInt64Array,
 };
-use arrow::datatypes::{DataType, Int32Type};
+use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, Schema, i256};
 use bytes::BytesMut;
-use gadus::Value;
+use gadus::{POSTGRES_TYPE, Value};
 use std::sync::Arc;
 
 /// The values of a column in a format, as they are sent.
 fn sent(column: ArrayRef, format: i16) -> Vec<Option<Vec<u8>>> {
     let batch = RecordBatch::try_from_iter_with_nullable([("c", column, true)]).expect("a batch");
-    let rows = Rows::new(&batch, std::iter::once(format)).expect("writers");
+    let rows = Rows::new(&batch, std::iter::once((0, format))).expect("writers");
     let one = |row| {
         let mut body = BytesMut::new();
         rows.put(row, &mut body);
@@ -203,4 +203,52 @@ fn what_is_no_value_is_refused() {
     let digits = "9".repeat(1_000_000);
     let failure = parameter(1700, 0, digits.as_bytes()).expect_err("refused");
     assert_eq!(failure.code.text(), "22003");
+}
+
+#[test]
+fn vectors_of_the_catalog_are_no_lists() {
+    let lists = ListArray::from_iter_primitive::<Int64Type, _, _>(vec![
+        Some(vec![Some(2), Some(1)]),
+        Some(vec![]),
+        None,
+    ]);
+    let field = Field::new("indkey", lists.data_type().clone(), true);
+    let field = field.with_metadata([(POSTGRES_TYPE.into(), "int2vector".into())].into());
+    let schema = Arc::new(Schema::new(vec![field]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(lists)]).expect("a batch");
+    let oid = fields(&schema, &[], &[]).expect("fields")[0].oid;
+    assert_eq!(oid, 22);
+    let cast = schema.field(0).clone().with_data_type(DataType::new_list(DataType::Int16, true));
+    assert_eq!(fields(&Schema::new(vec![cast]), &[], &[]).expect("fields")[0].oid, 1005);
+    let sent = |format, row| {
+        let rows = Rows::new(&batch, std::iter::once((oid, format))).expect("writers");
+        let mut body = BytesMut::new();
+        rows.put(row, &mut body);
+        body[2..].to_vec()
+    };
+    assert_eq!(sent(0, 0), b"\0\0\0\x032 1");
+    assert_eq!(sent(0, 1), b"\0\0\0\0");
+    assert_eq!(sent(0, 2), b"\xff\xff\xff\xff");
+    let mut expected = [32, 1, 0, 21, 2, 0].map(i32::to_be_bytes).concat();
+    expected.extend(b"\0\0\0\x02\0\x02\0\0\0\x02\0\x01");
+    assert_eq!(sent(1, 0), expected);
+}
+
+#[test]
+fn wide_numerics_are_as_the_others() {
+    let numbers = [0, 1, -1, 9_999, 10_000, -12_345, 70_000, 10_i128.pow(38) - 1];
+    for scale in [0, 1, 3, 4, 8, 37, 38] {
+        let narrow = Decimal128Array::from(numbers.to_vec());
+        let narrow = narrow.with_precision_and_scale(38, scale).expect("fits");
+        let wide = numbers.map(i256::from_i128).to_vec();
+        let wide = Decimal256Array::from(wide).with_precision_and_scale(76, scale).expect("fits");
+        for format in [0, 1] {
+            let narrow = sent(Arc::new(narrow.clone()), format);
+            assert_eq!(sent(Arc::new(wide.clone()), format), narrow, "scale {scale}");
+        }
+    }
+    let wide = i256::from_string(&format!("1{}", "0".repeat(60))).expect("fits");
+    let wide = Decimal256Array::from(vec![wide]).with_precision_and_scale(76, 0).expect("fits");
+    let expected = [1_u16, 15, 0, 0, 1].map(u16::to_be_bytes).concat();
+    assert_eq!(sent(Arc::new(wide), 1), [Some(expected)]);
 }

@@ -136,3 +136,11 @@ def server(tmp_path: Path) -> Iterator[Server]:
     yield server
     assert server.stop() == 0
     gadus("check", str(server.file))
+
+
+@pytest.fixture
+def open_server(tmp_path: Path) -> Iterator[Server]:
+    """One that asks for no password."""
+    server = start(tmp_path, "--trust")
+    yield server
+    assert server.stop() == 0

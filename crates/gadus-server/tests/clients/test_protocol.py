@@ -6,20 +6,11 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import Server, gadus, start
-from wire import Wire, code
-
-
-@pytest.fixture
-def open_server(tmp_path: Path) -> Iterator[Server]:
-    """One that asks for no password."""
-    server = start(tmp_path, "--trust")
-    yield server
-    assert server.stop() == 0
+from wire import Wire, code, parse
 
 
 def resident_bytes(server: Server) -> int:
@@ -80,10 +71,6 @@ def test_settings_of_a_first_message(open_server: Server):
         other.raw(struct.pack("!ii", len(body) + 8, 196608) + body)
         assert code(other.read()) == expected
         assert other.is_closed()
-
-
-def parse(text: str, name: str = "") -> bytes:
-    return f"{name}\0{text}\0".encode() + b"\0\0"
 
 
 @pytest.mark.parametrize(
@@ -148,22 +135,6 @@ def test_message_lengths(open_server: Server, length: int):
     assert resident_bytes(open_server) - before < 16 << 20
 
 
-def test_portals_in_parts(open_server: Server):
-    wire = Wire(open_server.port).startup()
-    wire.query("BEGIN")
-    wire.send("P", parse("SELECT * FROM generate_series(1, 10)"))
-    wire.send("B", b"cursor\0\0\0\0\0\0\0\0")
-    for _ in range(4):
-        wire.send("E", b"cursor\0" + struct.pack("!i", 4))
-    wire.send("S")
-    kinds = "".join(message[0] for message in wire.until("Z"))
-    assert kinds == "12" + "DDDDs" * 2 + "DDC" + "C" + "Z"
-    wire.query("COMMIT")
-    wire.send("E", b"cursor\0" + struct.pack("!i", 0))
-    wire.send("S")
-    assert code(wire.until("Z")[0]) == "34000"
-
-
 def test_describing(open_server: Server):
     wire = Wire(open_server.port).startup()
     wire.query("CREATE TABLE t (id INT PRIMARY KEY, name TEXT, at TIMESTAMPTZ)")
@@ -217,6 +188,28 @@ def test_strangers_do_not_send_much(tmp_path: Path):
     assert code(wire.until("E")[-1]) == "54000"
     assert wire.is_closed()
     assert server.stop() == 0
+
+
+def salt(port: int, user: str) -> bytes:
+    """What SCRAM asks a user to prove himself with."""
+    wire = Wire(port)
+    body = f"user\0{user}\0\0".encode()
+    wire.raw(struct.pack("!ii", len(body) + 8, 3 << 16) + body)
+    wire.until("R")
+    first = b"n,,n=,r=abc"
+    wire.send("p", b"SCRAM-SHA-256\0" + struct.pack("!i", len(first)) + first)
+    return next(part for part in wire.read()[1].split(b",") if part.startswith(b"s="))
+
+
+def test_who_does_not_exist_has_a_salt_that_stays(tmp_path: Path):
+    """As who exists has: nobody learns from it who does."""
+    salts = []
+    for _ in range(2):
+        server = start(tmp_path)
+        salts.append([salt(server.port, user) for user in ("ada", "nobody", "other")])
+        assert server.stop() == 0
+    assert salts[0] == salts[1]
+    assert len(set(salts[0])) == 3
 
 
 def executed(wire: Wire) -> list[tuple[str, bytes]]:

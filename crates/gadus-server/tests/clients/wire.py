@@ -63,3 +63,8 @@ def code(message: tuple[str, bytes]) -> str:
     assert message[0] == "E", message
     fields = message[1].split(b"\0")
     return next(field[1:].decode() for field in fields if field.startswith(b"C"))
+
+
+def parse(text: str, name: str = "") -> bytes:
+    """The body of a Parse without types."""
+    return f"{name}\0{text}\0".encode() + b"\0\0"

@@ -1,6 +1,7 @@
 //! Where plans gather rows: before each batch, they look whether they may.
 
 use super::PlanPool;
+use super::compact::compact;
 use super::plan::PlanMemory;
 use crate::pace::PassingExec;
 use arrow::array::RecordBatch;
@@ -16,11 +17,14 @@ use datafusion::physical_plan::joins::{
     CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec,
 };
 use datafusion::physical_plan::sorts::sort::SortExec;
-use datafusion::physical_plan::windows::WindowAggExec;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use futures::{Stream, StreamExt};
+use std::cell::RefCell;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
 /// Has operators look whether they may gather on; among the last of the rules, because no other knows what
@@ -38,6 +42,7 @@ impl PhysicalOptimizerRule for GatherInTurn {
             if !gathers_its_first_input(&*plan) {
                 return Ok(Transformed::no(plan));
             }
+            let in_turn = if plan.is::<AggregateExec>() { in_turn } else { in_turn_compact };
             let mut children = plan.children().into_iter().cloned().collect::<Vec<_>>();
             if let Some(gathered) = children.first_mut() {
                 let input = gathered.clone();
@@ -65,18 +70,59 @@ fn gathers_its_first_input(plan: &dyn ExecutionPlan) -> bool {
         || plan.is::<AggregateExec>()
         || plan.is::<SortExec>()
         || plan.is::<WindowAggExec>()
+        || plan.is::<BoundedWindowAggExec>()
 }
 
+/// Rows of which the operator keeps something else.
 fn in_turn(input: SendableRecordBatchStream, task: &TaskContext) -> SendableRecordBatchStream {
     match PlanPool::of(task) {
-        Some(pool) => Box::pin(InTurn { input, plan: pool.plan() }),
+        Some(pool) => Box::pin(InTurn { input, plan: pool.plan(), gathered: Arc::default() }),
         None => input,
     }
+}
+
+/// Rows that the operator holds as they are.
+fn in_turn_compact(
+    input: SendableRecordBatchStream,
+    task: &TaskContext,
+) -> SendableRecordBatchStream {
+    let schema = input.schema();
+    let rows = input.map(|batch| batch.and_then(|batch| compact(batch).map_err(Into::into)));
+    in_turn(Box::pin(RecordBatchStreamAdapter::new(schema, rows)), task)
 }
 
 struct InTurn {
     input: SendableRecordBatchStream,
     plan: Arc<PlanMemory>,
+    gathered: Arc<Gathered>,
+}
+
+/// Whether an operator has rows of its input that it may refuse to hold beside what it holds already: then it writes
+/// that out. It can do so once for each batch; what it holds while it writes out, and once its input has ended, it
+/// must be given.
+#[derive(Debug, Default)]
+pub(super) struct Gathered(AtomicBool);
+
+impl Gathered {
+    /// Whether that is so.
+    pub(super) fn has(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Whether that is so, which it is not any more after this.
+    pub(super) fn take(&self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
+    }
+}
+
+thread_local! {
+    /// Of the operator that has been given a batch on this thread last: the next that it does is to hold it.
+    static LAST: RefCell<Option<Arc<Gathered>>> = const { RefCell::new(None) };
+}
+
+/// Of the operator that runs on this thread, as long as it has asked for the memory of nothing yet.
+pub(super) fn last_gathered() -> Option<Arc<Gathered>> {
+    LAST.with_borrow(Clone::clone)
 }
 
 impl Stream for InTurn {
@@ -84,7 +130,11 @@ impl Stream for InTurn {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         ready!(self.plan.poll_gather(context));
-        self.input.poll_next_unpin(context)
+        let polled = self.input.poll_next_unpin(context);
+        let is_given = matches!(polled, Poll::Ready(Some(Ok(_))));
+        self.gathered.0.store(is_given, Ordering::Relaxed);
+        LAST.set(is_given.then(|| self.gathered.clone()));
+        polled
     }
 }
 

@@ -6,37 +6,50 @@
 //! - The first are counted among those whose next rows somebody waits for: a plan whose reader is away gives
 //!   nothing up, so nobody waits for it. Hence those that gather always go on by themselves.
 //! - A plan that holds little never waits: small answers are not behind large ones.
-//! - It is no bound on one plan: what the first need beyond the limit they get.
+//! - The first, beyond the limit, write out what sorts and aggregates hold, as soon as it is much ([`spill`]).
+//!   Joins of what is known to be much sort it ([`joins`]). What other joins, and windows, hold cannot be written
+//!   out: it is no bound on these.
+//! - Processes that gather much for one database divide the limit ([`share`]).
 
+mod compact;
 mod gather;
+mod joins;
+mod limit;
 mod plan;
 mod pool;
+mod share;
+mod spill;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use gather::GatherInTurn;
+pub(crate) use joins::JoinsWithinMemory;
+pub(crate) use limit::decided_limit;
 pub(crate) use plan::awaited;
 pub(crate) use pool::{PlanPool, task_of};
+pub(crate) use spill::SpillFolder;
 
 use datafusion::common::Result;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
-use gadus_base::{ByteCount, usable_memory};
+use gadus_base::ByteCount;
+use gadus_engine::Gatherers;
 use parking_lot::Mutex;
 use plan::PlanMemory;
+use share::Share;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
-
-/// The part of usable memory that plans hold together unless told otherwise.
-const LIMIT_DIVISOR: u64 = 2;
 
 /// The part of the limit that is little for one plan, or this where it is more.
 const LITTLE_DIVISOR: u64 = 1024;
 const LITTLE_BYTES_MIN: u64 = 1 << 20;
+
+/// What an operator holds at least when it writes that out.
+const SPILL_BYTES_MIN: u64 = 1 << 20;
 
 /// The memory of a database's plans.
 #[derive(Debug, Clone)]
@@ -45,10 +58,14 @@ pub(crate) struct Memory(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     limit: AtomicU64,
+    share: Share,
     held: AtomicU64,
     /// Plans that gather on beyond the limit.
     abreast: usize,
+    spill: SpillFolder,
     numbers: AtomicU64,
+    /// Somebody may be waiting; set before it is decided whether he does.
+    has_waiting: AtomicBool,
     plans: Mutex<Plans>,
 }
 
@@ -61,29 +78,74 @@ struct Plans {
 }
 
 impl Memory {
-    /// For plans that so many threads run.
-    pub(crate) fn new(threads: usize) -> Self {
+    /// For plans that so many threads run, of a database that other processes may have open.
+    pub(crate) fn new(
+        threads: usize,
+        limit: ByteCount,
+        gatherers: Option<Gatherers>,
+        spill: SpillFolder,
+    ) -> Self {
         Self(Arc::new(Inner {
-            limit: AtomicU64::new(usual_limit().0),
+            limit: AtomicU64::new(limit.0),
+            share: Share::new(gatherers),
             held: AtomicU64::new(0),
             abreast: threads.max(1),
+            spill,
             numbers: AtomicU64::new(0),
+            has_waiting: AtomicBool::new(false),
             plans: Mutex::default(),
         }))
     }
 
-    /// What plans may hold together before some wait; unless told otherwise, half of what there is.
+    /// What plans may hold together before some wait.
     pub(crate) fn limit(&self) -> ByteCount {
         ByteCount(self.0.limit.load(Ordering::Relaxed))
     }
 
     pub(crate) fn set_limit(&self, limit: ByteCount) {
-        self.0.limit.store(limit.0, Ordering::Relaxed);
-        wake(std::mem::take(&mut self.0.plans.lock().waiting));
+        self.0.limit.store(limit.0, Ordering::SeqCst);
+        self.wake_all();
     }
 
-    pub(crate) fn reset_limit(&self) {
-        self.set_limit(usual_limit());
+    /// Where plans write what they do not hold.
+    pub(crate) fn spill(&self) -> &SpillFolder {
+        &self.0.spill
+    }
+
+    /// What plans hold together.
+    pub(crate) fn held(&self) -> ByteCount {
+        ByteCount(self.0.held.load(Ordering::Relaxed))
+    }
+
+    /// This process's part of the limit; `gathers` says that it holds much.
+    pub(crate) fn part(&self, gathers: bool) -> ByteCount {
+        ByteCount(self.0.share.of(self.limit().0, gathers))
+    }
+
+    /// Of that, what a plan may hold in any case: half of it is for those that may gather on.
+    fn plan_part(&self) -> u64 {
+        self.part(false).0 / (2 * self.0.abreast as u64)
+    }
+
+    /// Whether all plans hold more than is this process's part.
+    fn is_over(&self, gathers: bool) -> bool {
+        self.0.held.load(Ordering::SeqCst) > self.part(gathers).0
+    }
+
+    /// Whether, of a plan that holds `of_plan`, an operator that holds `held` writes that out: where all would hold
+    /// too much with as much again, which it takes to put it in order, and the plan has more than its part.
+    fn is_to_spill(&self, of_plan: u64, held: u64) -> bool {
+        held >= SPILL_BYTES_MIN
+            && self.0.held.load(Ordering::SeqCst) + held > self.part(true).0
+            && of_plan > self.plan_part()
+    }
+
+    fn wake_all(&self) {
+        let mut plans = self.0.plans.lock();
+        self.0.has_waiting.store(false, Ordering::SeqCst);
+        let waiting = std::mem::take(&mut plans.waiting);
+        drop(plans);
+        wake(waiting);
     }
 
     fn hold(&self, bytes: u64) {
@@ -91,22 +153,30 @@ impl Memory {
     }
 
     fn release(&self, bytes: u64) {
-        let (before, limit) = (self.0.held.fetch_sub(bytes, Ordering::AcqRel), self.limit().0);
-        if before > limit && before - bytes <= limit {
-            wake(std::mem::take(&mut self.0.plans.lock().waiting));
+        self.0.held.fetch_sub(bytes, Ordering::SeqCst);
+        if self.0.has_waiting.load(Ordering::SeqCst) && !self.is_over(false) {
+            self.wake_all();
         }
     }
 
     /// Whether a plan that holds so much may gather more; where not, its task is woken when that changes.
     fn poll_gather(&self, plan: &PlanMemory, context: &Context<'_>) -> Poll<()> {
-        // Read again with the lock, under which who changes either looks for those that wait.
-        let is_over = || self.0.held.load(Ordering::Acquire) > self.limit().0;
         let little = (self.limit().0 / LITTLE_DIVISOR).max(LITTLE_BYTES_MIN);
-        if !is_over() || plan.held() <= little {
+        let is_much = plan.held() > little;
+        if !self.is_over(is_much) {
+            // Another process may have left its part to this one, which nobody here has noticed.
+            if self.0.has_waiting.load(Ordering::SeqCst) {
+                self.wake_all();
+            }
+            return Poll::Ready(());
+        }
+        if !is_much {
             return Poll::Ready(());
         }
         let mut plans = self.0.plans.lock();
-        if !is_over() || plans.first(self.0.abreast).any(|first| first == plan.number) {
+        // Before it is read again what is held: whoever releases some reads this after that.
+        self.0.has_waiting.store(true, Ordering::SeqCst);
+        if !self.is_over(is_much) || plans.first(self.0.abreast).any(|first| first == plan.number) {
             return Poll::Ready(());
         }
         let waker = context.waker();
@@ -134,10 +204,6 @@ impl Memory {
         drop(plans);
         wake(woken);
     }
-}
-
-fn usual_limit() -> ByteCount {
-    ByteCount(usable_memory().0 / LIMIT_DIVISOR)
 }
 
 impl fmt::Display for Memory {

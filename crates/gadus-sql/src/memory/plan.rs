@@ -44,6 +44,11 @@ impl PlanMemory {
         self.memory.release(bytes);
     }
 
+    /// Whether an operator that holds so much writes it out, rather than hold more.
+    pub(super) fn is_to_spill(&self, held: u64) -> bool {
+        self.memory.is_to_spill(self.held(), held)
+    }
+
     pub(super) fn poll_gather(&self, context: &Context<'_>) -> Poll<()> {
         self.memory.poll_gather(self, context)
     }

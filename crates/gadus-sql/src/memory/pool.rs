@@ -1,15 +1,20 @@
 //! The memory that the operators of a plan hold: on the account of its statement, and with all others'.
 
 use super::Memory;
+use super::gather::{Gathered, last_gathered};
 use super::plan::PlanMemory;
-use datafusion::common::Result;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
-use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
+use datafusion::execution::memory_pool::{
+    MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
+};
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::prelude::SessionContext;
-use gadus_base::Account;
+use gadus_base::{Account, ByteCount};
 use parking_lot::Mutex;
 use std::any::Any;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 
@@ -18,6 +23,26 @@ use std::sync::Arc;
 pub(crate) struct PlanPool {
     memory: Memory,
     run: Mutex<Run>,
+    /// Operators that can write out what they hold, by their numbers.
+    operators: Mutex<HashMap<usize, Operator>>,
+}
+
+/// An operator that can write out what it holds.
+#[derive(Debug)]
+struct Operator {
+    /// It asks for memory first when it has been given its first rows.
+    gathered: Arc<Gathered>,
+    has_written: bool,
+    /// What it has asked for to write out what is counted already. Views of one text in many batches would be
+    /// counted as often.
+    uncounted: u64,
+}
+
+impl Operator {
+    /// Whether it holds no rows but those that it is writing out.
+    fn is_writing(&self) -> bool {
+        self.has_written && !self.gathered.has()
+    }
 }
 
 /// One run of the plan.
@@ -46,7 +71,7 @@ impl PlanPool {
         let memory = (&*runtime.memory_pool as &dyn Any).downcast_ref::<Memory>();
         let memory = memory.expect("every planner has the memory of its database").clone();
         let run = Mutex::new(Run::begin(&memory));
-        let pool = Arc::new(Self { memory, run });
+        let pool = Arc::new(Self { memory, run, operators: Mutex::default() });
         let runtime = RuntimeEnv { memory_pool: pool.clone(), ..RuntimeEnv::clone(&runtime) };
         (task.with_runtime(Arc::new(runtime)), pool)
     }
@@ -59,6 +84,38 @@ impl PlanPool {
     /// What is held from now on is another run's, on the account of this thread.
     pub(crate) fn begin(&self) {
         *self.run.lock() = Run::begin(&self.memory);
+    }
+
+    /// Whether an operator is to write out what it holds, rather than hold more.
+    fn is_to_write(&self, reservation: &MemoryReservation) -> bool {
+        let consumer = reservation.consumer();
+        if !consumer.can_spill() {
+            return false;
+        }
+        let mut operators = self.operators.lock();
+        let operator = match operators.entry(consumer.id()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => match last_gathered() {
+                Some(gathered) => {
+                    unknown.insert(Operator { gathered, has_written: false, uncounted: 0 })
+                }
+                None => return false,
+            },
+        };
+        let is_to = self.plan().is_to_spill(reservation.size() as u64) && operator.gathered.take();
+        operator.has_written |= is_to;
+        is_to
+    }
+
+    /// Changes what an operator holds, and says by how much that changes what is counted.
+    fn counted(
+        &self,
+        reservation: &MemoryReservation,
+        count: impl FnOnce(&mut Operator) -> u64,
+    ) -> Option<u64> {
+        let consumer = reservation.consumer();
+        let mut operators = consumer.can_spill().then(|| self.operators.lock())?;
+        operators.get_mut(&consumer.id()).map(count)
     }
 
     /// The run.
@@ -78,16 +135,34 @@ impl MemoryPool for PlanPool {
         self.memory.name()
     }
 
-    fn grow(&self, _: &MemoryReservation, additional: usize) {
-        let (run, bytes) = (self.run.lock(), additional as u64);
+    fn unregister(&self, consumer: &MemoryConsumer) {
+        self.operators.lock().remove(&consumer.id());
+    }
+
+    fn grow(&self, reservation: &MemoryReservation, additional: usize) {
+        let bytes = additional as u64;
+        let count = |operator: &mut Operator| match operator.is_writing() {
+            true => {
+                operator.uncounted += bytes;
+                0
+            }
+            false => bytes,
+        };
+        let (bytes, run) = (self.counted(reservation, count).unwrap_or(bytes), self.run.lock());
         run.plan.hold(bytes);
         if let Some(account) = &run.account {
             account.hold(bytes);
         }
     }
 
-    fn shrink(&self, _: &MemoryReservation, shrink: usize) {
-        let (run, bytes) = (self.run.lock(), shrink as u64);
+    fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
+        let bytes = shrink as u64;
+        let count = |operator: &mut Operator| {
+            let uncounted = operator.uncounted.min(bytes);
+            operator.uncounted -= uncounted;
+            bytes - uncounted
+        };
+        let (bytes, run) = (self.counted(reservation, count).unwrap_or(bytes), self.run.lock());
         run.plan.release(bytes);
         if let Some(account) = &run.account {
             account.release(bytes);
@@ -95,6 +170,10 @@ impl MemoryPool for PlanPool {
     }
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
+        if self.is_to_write(reservation) {
+            let held = ByteCount(reservation.size() as u64);
+            return Err(too_much(reservation.consumer().name(), held, self.memory.limit()));
+        }
         self.grow(reservation, additional);
         Ok(())
     }
@@ -106,4 +185,12 @@ impl MemoryPool for PlanPool {
     fn memory_limit(&self) -> MemoryLimit {
         self.memory.memory_limit()
     }
+}
+
+/// Clients see it where an operator cannot write out what it holds, such as the rows of one group.
+fn too_much(operator: &str, held: ByteCount, limit: ByteCount) -> DataFusionError {
+    DataFusionError::ResourcesExhausted(format!(
+        "{operator} holds {held} that it cannot write out, and all plans are to hold {limit} together: \
+         raise gadus.memory_limit"
+    ))
 }

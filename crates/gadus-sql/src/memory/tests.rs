@@ -1,7 +1,7 @@
 //! Whose turn it is to gather.
 
-use super::Memory;
 use super::plan::PlanMemory;
+use super::{Memory, SpillFolder};
 use gadus_base::ByteCount;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -48,9 +48,7 @@ impl One {
 }
 
 fn memory() -> Memory {
-    let memory = Memory::new(1);
-    memory.set_limit(ByteCount::mib(10));
-    memory
+    Memory::new(1, ByteCount::mib(10), None, SpillFolder::new(None))
 }
 
 /// Within the limit all gather; beyond it those that came first, and after them the next.
@@ -93,4 +91,18 @@ fn plans_that_hold_little_do_not_wait() {
     memory.set_limit(ByteCount::mib(100));
     assert_eq!(plans[1].woken(), 1);
     assert!(plans[1].may_gather());
+}
+
+/// Where there is not as much room again to put it in order, a plan that has half of the limit writes out what is
+/// worth it.
+#[test]
+fn who_holds_much_writes_it_out() {
+    let memory = memory();
+    let [large, small] = [6, 2].map(|held| One::new(&memory, held).plan);
+    let mib = |count: u64| count << 20;
+    assert!(!large.is_to_spill(mib(2)), "there is room to put it in order");
+    assert!(large.is_to_spill(mib(3)));
+    small.hold(mib(3));
+    assert!(!large.is_to_spill(mib(1) - 1), "so little is not worth it");
+    assert!(!small.is_to_spill(mib(5)), "the other has more");
 }

@@ -1,7 +1,9 @@
 //! Tables of the catalog from rows of named values.
 
+use super::TYPE;
 use arrow::array::{
-    Array, ArrayRef, BooleanArray, Int64Array, ListArray, RecordBatch, StringArray, new_null_array,
+    Array, ArrayRef, BooleanArray, Int64Array, ListArray, ListBuilder, RecordBatch, StringArray,
+    StringBuilder, new_null_array,
 };
 use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use gadus_engine::Result;
@@ -14,6 +16,7 @@ pub(super) enum Cell {
     Text(String),
     Boolean(bool),
     Numbers(Vec<i64>),
+    Texts(Vec<&'static str>),
 }
 
 /// Rows whose values have the names of their columns; where a name is missing the value is NULL.
@@ -27,6 +30,9 @@ pub(super) enum Holds {
     Booleans,
     Lists,
     TextLists,
+    NoTextLists,
+    /// Lists of numbers that PostgreSQL has under this type.
+    Vectors(&'static str),
 }
 
 macro_rules! cell_from {
@@ -42,7 +48,8 @@ macro_rules! cell_from {
 cell_from!(i64 => Number, i32 => Number, &str => Text, String => Text, bool => Boolean);
 
 /// A table with these columns; a name begins with `#` for a number, `?` for a Boolean value, `[` for a
-/// list of numbers, `{` for a list of texts, all others are text.
+/// list of numbers, `<` for a list of texts, `{` for one of which there is none, all others are text;
+/// `~` and `^` are for lists of numbers that PostgreSQL shows as `int2vector` and `oidvector`.
 pub(super) fn table(columns: &[&'static str], rows: &Rows) -> Result<RecordBatch> {
     let (mut fields, mut arrays) = (Vec::new(), Vec::new());
     for column in columns {
@@ -50,7 +57,10 @@ pub(super) fn table(columns: &[&'static str], rows: &Rows) -> Result<RecordBatch
             Some(b'#') => (&column[1..], Holds::Numbers),
             Some(b'?') => (&column[1..], Holds::Booleans),
             Some(b'[') => (&column[1..], Holds::Lists),
-            Some(b'{') => (&column[1..], Holds::TextLists),
+            Some(b'~') => (&column[1..], Holds::Vectors("int2vector")),
+            Some(b'^') => (&column[1..], Holds::Vectors("oidvector")),
+            Some(b'<') => (&column[1..], Holds::TextLists),
+            Some(b'{') => (&column[1..], Holds::NoTextLists),
             _ => (*column, Holds::Texts),
         };
         let cells = rows
@@ -60,15 +70,20 @@ pub(super) fn table(columns: &[&'static str], rows: &Rows) -> Result<RecordBatch
             Holds::Numbers => Arc::new(cells.map(number).collect::<Int64Array>()),
             Holds::Texts => Arc::new(cells.map(text).collect::<StringArray>()),
             Holds::Booleans => Arc::new(cells.map(boolean).collect::<BooleanArray>()),
-            Holds::Lists => {
+            Holds::Lists | Holds::Vectors(_) => {
                 Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(cells.map(numbers)))
             }
+            Holds::TextLists => Arc::new(text_lists(cells)),
             // Nothing has any.
-            Holds::TextLists => {
+            Holds::NoTextLists => {
                 new_null_array(&DataType::new_list(DataType::Utf8, true), rows.len())
             }
         };
-        fields.push(Field::new(name, array.data_type().clone(), true));
+        let field = Field::new(name, array.data_type().clone(), true);
+        fields.push(match holds {
+            Holds::Vectors(of) => field.with_metadata([(TYPE.to_owned(), of.to_owned())].into()),
+            _ => field,
+        });
         arrays.push(array);
     }
     Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
@@ -100,4 +115,15 @@ fn numbers(cell: Option<&Cell>) -> Option<Vec<Option<i64>>> {
         Some(Cell::Numbers(values)) => Some(values.iter().copied().map(Some).collect()),
         _ => None,
     }
+}
+
+fn text_lists<'a>(cells: impl Iterator<Item = Option<&'a Cell>>) -> ListArray {
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    for cell in cells {
+        match cell {
+            Some(Cell::Texts(texts)) => lists.append_value(texts.iter().map(Some)),
+            _ => lists.append_null(),
+        }
+    }
+    lists.finish()
 }

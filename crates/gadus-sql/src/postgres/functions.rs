@@ -1,7 +1,9 @@
 //! Functions of the catalog, for the statements of one snapshot.
 
 use super::activity::{blockers, is_blocked_among};
+use super::known::{Asking, Known, quoted};
 use super::{oids, types};
+use crate::error::to_datafusion;
 use crate::provider::{CATALOG, MAIN_SCHEMA};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, ListArray, StructArray};
 use arrow::buffer::OffsetBuffer;
@@ -11,34 +13,9 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
     Volatility,
 };
-use gadus_engine::{Engine, Snapshot, Table};
+use gadus_engine::{Ending, Snapshot};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-
-/// What the functions know of the tables, and of who asks.
-#[derive(Debug)]
-struct Known {
-    relations: Vec<KnownRelation>,
-    asking: Asking,
-}
-
-/// Who asks.
-#[derive(Debug)]
-pub(crate) struct Asking {
-    pub(crate) engine: Engine,
-    /// The id of the session; none where there was no room for another.
-    pub(crate) session: Option<u32>,
-}
-
-#[derive(Debug)]
-struct KnownRelation {
-    oid: i64,
-    name: String,
-    key_oid: i64,
-    key_name: String,
-    key_columns: Vec<String>,
-    index_definition: String,
-}
 
 /// What a function gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,11 +33,20 @@ enum Gives {
 
 type Evaluate = fn(&Known, &[ScalarValue]) -> ScalarValue;
 
+/// The same where it may fail, or does something.
+type Attempt = fn(&Known, &[ScalarValue]) -> gadus_engine::Result<ScalarValue>;
+
+#[derive(Debug, Clone, Copy)]
+enum Does {
+    Evaluate(Evaluate),
+    Attempt(Attempt),
+}
+
 #[derive(Debug)]
 struct CatalogFunction {
     name: &'static str,
     gives: Gives,
-    evaluate: Evaluate,
+    does: Does,
     known: Arc<Known>,
     signature: Signature,
 }
@@ -112,22 +98,30 @@ const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
     // There are none.
     ("pg_advisory_unlock_all", Gives::Text, |_, _| text(None)),
     ("pg_isolation_test_session_is_blocked", Gives::Boolean, |known, values| is_blocked(known, values)),
-    ("to_regclass", Gives::Number, |known, values| numbered(string(values, 0).and_then(|name| known.number_of(&name)))),
-    ("to_regtype", Gives::Number, |_, values| numbered(string(values, 0).and_then(|name| types::named(&name)).map(|known| known.oid))),
+    ("to_regclass", Gives::Number, |known, values| numbered(string(values, 0).and_then(|name| known.find(&name)))),
+    ("to_regtype", Gives::Number, |_, values| numbered(string(values, 0).and_then(|name| types::find(&name)))),
     ("current_schemas", Gives::Texts, |_, values| schemas(values)),
     ("array_upper", Gives::Number, |_, values| numbered(length(values))),
     ("array_lower", Gives::Number, |_, values| numbered(length(values).map(|_| 1))),
     ("gadus_placed", Gives::Placed, |_, values| placed(values)),
-    ("gadus_regclass", Gives::Either, |known, values| either(values, |name| known.number_of(name), |oid| known.name_of(oid))),
-    ("gadus_regtype", Gives::Either, |_, values| either(values, |name| types::named(name).map(|known| known.oid), |oid| Some(types::title(oid, None)))),
     ("gadus_regnamespace", Gives::Either, |_, values| either(values, schema_number, schema_name)),
     ("gadus_regrole", Gives::Either, |_, values| either(values, |_| Some(oids::OWNER), |_| Some(CATALOG.to_owned()))),
     ("gadus_regproc", Gives::Either, |_, values| either(values, |_| None, |_| Some("-".to_owned()))),
 ];
 
+#[rustfmt::skip]
+const ATTEMPTS: &[(&str, Gives, Volatility, Attempt)] = &[
+    ("pg_cancel_backend", Gives::Boolean, Volatility::Volatile, |known, values| end(known, values, Ending::Statement)),
+    ("pg_terminate_backend", Gives::Boolean, Volatility::Volatile, |known, values| end(known, values, Ending::Connection)),
+    ("gadus_regclass", Gives::Either, Volatility::Stable, |known, values| either_or_error(values, |name| known.number_of(name), |oid| known.name_of(oid))),
+    ("gadus_regtype", Gives::Either, Volatility::Stable, |_, values| either_or_error(values, types::number_of, |oid| types::title(oid, None))),
+];
+
 /// Whether there is such a function.
 pub(super) fn is_function(name: &str) -> bool {
-    FUNCTIONS.iter().any(|(known, ..)| known.eq_ignore_ascii_case(name))
+    let attempts = ATTEMPTS.iter().map(|known| known.0);
+    let mut names = FUNCTIONS.iter().map(|known| known.0).chain(attempts);
+    names.any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// The functions, over the tables of a snapshot.
@@ -135,81 +129,26 @@ pub(crate) fn functions(
     snapshot: &Snapshot,
     asking: Asking,
 ) -> impl Iterator<Item = Arc<ScalarUDF>> {
-    let relations = oids::tables(snapshot).iter().map(KnownRelation::of).collect();
-    let known = Arc::new(Known { relations, asking });
-    FUNCTIONS.iter().map(move |(name, gives, evaluate)| {
+    let known = Arc::new(Known::new(snapshot, asking));
+    let plain = FUNCTIONS.iter().map(|(name, gives, evaluate)| {
+        (*name, *gives, Volatility::Stable, Does::Evaluate(*evaluate))
+    });
+    let attempts = ATTEMPTS.iter().map(|(name, gives, volatility, attempt)| {
+        (*name, *gives, *volatility, Does::Attempt(*attempt))
+    });
+    plain.chain(attempts).map(move |(name, gives, volatility, does)| {
         let signatures = vec![TypeSignature::VariadicAny, TypeSignature::Nullary];
-        let signature = Signature::one_of(signatures, Volatility::Stable);
-        let (gives, evaluate, known) = (*gives, *evaluate, known.clone());
-        Arc::new(ScalarUDF::from(CatalogFunction { name, gives, evaluate, known, signature }))
+        let signature = Signature::one_of(signatures, volatility);
+        let known = known.clone();
+        Arc::new(ScalarUDF::from(CatalogFunction { name, gives, does, known, signature }))
     })
 }
 
-/// The statement that would make the index of a table's key.
-pub(super) fn index_definition(table: &Table) -> String {
-    let (schema, columns) = (table.schema(), key_columns(table).join(", "));
-    let (key, name) = (quoted(&oids::key_name(table)), quoted(&schema.name));
-    format!("CREATE UNIQUE INDEX {key} ON {MAIN_SCHEMA}.{name} USING btree ({columns})")
-}
-
-fn key_columns(table: &Table) -> Vec<String> {
-    let schema = table.schema();
-    schema.key.iter().map(|column| quoted(&schema.columns[*column].name)).collect()
-}
-
-/// A name as it is written in statements.
-fn quoted(name: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    let starts = !name.starts_with(|first: char| first.is_ascii_digit());
-    match starts && !name.is_empty() && name.bytes().all(is_plain) {
-        true => name.to_owned(),
-        false => format!("\"{}\"", name.replace('"', "\"\"")),
-    }
-}
-
-impl KnownRelation {
-    fn of(table: &Table) -> Self {
-        Self {
-            oid: oids::of_table(table.id()),
-            name: table.schema().name.clone(),
-            key_oid: oids::of_key(table.id()),
-            key_name: oids::key_name(table),
-            key_columns: key_columns(table),
-            index_definition: index_definition(table),
-        }
-    }
-}
-
-impl Known {
-    fn by_key(&self, oid: Option<i64>) -> Option<&KnownRelation> {
-        self.relations.iter().find(|known| Some(known.key_oid) == oid)
-    }
-
-    /// The name of a table or a key.
-    fn name_of(&self, oid: i64) -> Option<String> {
-        let table = self.relations.iter().find(|known| known.oid == oid);
-        let name = table.map(|known| &known.name);
-        let name = name.or_else(|| self.by_key(Some(oid)).map(|known| &known.key_name));
-        Some(name.map_or_else(|| oid.to_string(), |name| quoted(name)))
-    }
-
-    /// The number of a name, as it is written in statements; a number is its own.
-    fn number_of(&self, name: &str) -> Option<i64> {
-        if let Ok(oid) = name.parse() {
-            return Some(oid);
-        }
-        let name = ["main.", "public."]
-            .iter()
-            .find_map(|schema| name.strip_prefix(schema))
-            .unwrap_or(name);
-        let name = match name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
-            Some(quoted) => quoted.replace("\"\"", "\""),
-            None => name.to_lowercase(),
-        };
-        let table = self.relations.iter().find(|known| known.name == name).map(|known| known.oid);
-        let key = || self.relations.iter().find(|known| known.key_name == name);
-        table.or_else(|| key().map(|known| known.key_oid))
-    }
+/// Ends a session, or what it runs.
+fn end(known: &Known, values: &[ScalarValue], what: Ending) -> gadus_engine::Result<ScalarValue> {
+    let session = number(values, 0);
+    let ended = session.map(|session| known.asking.end(session, what)).transpose()?;
+    Ok(ScalarValue::Boolean(ended))
 }
 
 fn index_definition_of(known: &Known, values: &[ScalarValue]) -> ScalarValue {
@@ -306,6 +245,21 @@ fn either(
     }
 }
 
+/// The same where a name that is none's is an error.
+fn either_or_error(
+    values: &[ScalarValue],
+    number_of: impl Fn(&str) -> gadus_engine::Result<i64>,
+    name_of: impl Fn(i64) -> String,
+) -> gadus_engine::Result<ScalarValue> {
+    match values.first().filter(|value| is_text(&value.data_type())) {
+        Some(_) => {
+            let name = string(values, 0);
+            Ok(numbered(name.map(|name| number_of(&name)).transpose()?))
+        }
+        None => Ok(text(number(values, 0).map(name_of))),
+    }
+}
+
 fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
@@ -378,11 +332,20 @@ impl ScalarUDFImpl for CatalogFunction {
             ColumnarValue::Array(array) => ScalarValue::try_from_array(array, row),
         };
         let are_scalars = args.args.iter().all(|value| matches!(value, ColumnarValue::Scalar(_)));
-        let rows = if are_scalars { 1 } else { args.number_rows };
+        let rows = match args.number_rows {
+            // What a function does is not done for no row.
+            0 => 0,
+            _ if are_scalars => 1,
+            rows => rows,
+        };
         let mut results = Vec::with_capacity(rows);
         for row in 0..rows {
             let values = args.args.iter().map(|value| scalar(value, row));
-            results.push((self.evaluate)(&self.known, &values.collect::<Result<Vec<_>>>()?));
+            let values = values.collect::<Result<Vec<_>>>()?;
+            results.push(match self.does {
+                Does::Evaluate(evaluate) => evaluate(&self.known, &values),
+                Does::Attempt(attempt) => attempt(&self.known, &values).map_err(to_datafusion)?,
+            });
         }
         match results.pop() {
             Some(result) if are_scalars => Ok(ColumnarValue::Scalar(result)),

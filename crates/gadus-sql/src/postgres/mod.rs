@@ -8,18 +8,25 @@
 mod activity;
 mod build;
 mod functions;
+mod known;
 mod oids;
 mod relations;
 mod rewrite;
 mod rows;
+mod settings;
 mod types;
 
-pub(crate) use functions::{Asking, functions};
+pub(crate) use functions::functions;
+pub(crate) use known::Asking;
 pub(crate) use relations::{is_relation, names, relation};
 pub(crate) use rewrite::rewrite;
 
 /// The schema of the catalog.
 pub(crate) const SCHEMA: &str = "pg_catalog";
+
+/// The key under which the metadata of a column has the name of its type in PostgreSQL, where its data does not
+/// tell it.
+pub const TYPE: &str = "gadus.postgres_type";
 
 /// What the catalog calls the type of a column.
 pub(crate) fn type_name(column: gadus_engine::ColumnType) -> &'static str {

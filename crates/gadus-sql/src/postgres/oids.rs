@@ -16,6 +16,67 @@ pub(super) const FIRST_USER: i64 = 14_000;
 pub(super) const HEAP: i64 = 2;
 pub(super) const BTREE: i64 = 403;
 
+/// Tables of the catalog that have no number of PostgreSQL's own are numbered by their place.
+const FIRST_VIEW: i64 = 12_000;
+
+/// The numbers of PostgreSQL's own tables, also of those that are not here: clients cast their names.
+const CATALOG: &[(&str, i64)] = &[
+    ("pg_aggregate", 2_600),
+    ("pg_am", 2_601),
+    ("pg_amop", 2_602),
+    ("pg_amproc", 2_603),
+    ("pg_attrdef", 2_604),
+    ("pg_attribute", 1_249),
+    ("pg_auth_members", 1_261),
+    ("pg_authid", 1_260),
+    ("pg_cast", 2_605),
+    ("pg_class", 1_259),
+    ("pg_collation", 3_456),
+    ("pg_constraint", 2_606),
+    ("pg_conversion", 2_607),
+    ("pg_database", 1_262),
+    ("pg_db_role_setting", 2_964),
+    ("pg_default_acl", 826),
+    ("pg_depend", 2_608),
+    ("pg_description", 2_609),
+    ("pg_enum", 3_501),
+    ("pg_event_trigger", 3_466),
+    ("pg_extension", 3_079),
+    ("pg_foreign_data_wrapper", 2_328),
+    ("pg_foreign_server", 1_417),
+    ("pg_foreign_table", 3_118),
+    ("pg_index", 2_610),
+    ("pg_inherits", 2_611),
+    ("pg_language", 2_612),
+    ("pg_largeobject", 2_613),
+    ("pg_namespace", 2_615),
+    ("pg_opclass", 2_616),
+    ("pg_operator", 2_617),
+    ("pg_opfamily", 2_753),
+    ("pg_partitioned_table", 3_350),
+    ("pg_policy", 3_256),
+    ("pg_proc", 1_255),
+    ("pg_publication", 6_104),
+    ("pg_publication_namespace", 6_237),
+    ("pg_publication_rel", 6_106),
+    ("pg_range", 3_541),
+    ("pg_rewrite", 2_618),
+    ("pg_sequence", 2_224),
+    ("pg_shdepend", 1_214),
+    ("pg_shdescription", 2_396),
+    ("pg_statistic", 2_619),
+    ("pg_statistic_ext", 3_381),
+    ("pg_subscription", 6_100),
+    ("pg_tablespace", 1_213),
+    ("pg_transform", 3_576),
+    ("pg_trigger", 2_620),
+    ("pg_ts_config", 3_602),
+    ("pg_ts_dict", 3_600),
+    ("pg_ts_parser", 3_601),
+    ("pg_ts_template", 3_764),
+    ("pg_type", 1_247),
+];
+
 /// The number of a table.
 pub(super) fn of_table(id: TableId) -> i64 {
     FIRST + i64::from(id.0) * 2
@@ -36,4 +97,20 @@ pub(super) fn tables(snapshot: &Snapshot) -> Vec<Table> {
 /// The name of a table's primary key.
 pub(super) fn key_name(table: &Table) -> String {
     format!("{}_pkey", table.schema().name)
+}
+
+/// The number of a table of the catalog, which clients may know by heart.
+pub(super) fn of_catalog(name: &str) -> Option<i64> {
+    let known = CATALOG.iter().find(|(known, _)| *known == name).map(|(_, oid)| *oid);
+    let place = || (FIRST_VIEW..).zip(super::names()).find(|(_, known)| *known == name);
+    known.or_else(|| place().map(|(oid, _)| oid))
+}
+
+/// The name of a table of the catalog.
+pub(super) fn catalog_name(oid: i64) -> Option<&'static str> {
+    let known = CATALOG.iter().find(|(_, known)| *known == oid).map(|(name, _)| *name);
+    known.or_else(|| {
+        let mut views = (FIRST_VIEW..).zip(super::names());
+        views.find(|(known, _)| *known == oid).map(|(_, name)| name)
+    })
 }

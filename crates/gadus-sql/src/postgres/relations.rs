@@ -1,7 +1,9 @@
 //! The tables of the catalog.
 
 use super::build::{Rows, table};
-use super::{activity, rows, types};
+use super::{activity, rows, settings, types};
+use crate::provider::System;
+use crate::session::ShownSetting;
 use arrow::array::RecordBatch;
 use gadus_engine::{Engine, Result, Snapshot};
 
@@ -17,6 +19,7 @@ struct Relation {
 enum Make {
     Snapshot(MakeRows),
     Engine(fn(&Engine) -> Result<Rows>),
+    Settings(fn(&[ShownSetting]) -> Rows),
 }
 
 type MakeRows = fn(&Snapshot) -> Result<Rows>;
@@ -31,6 +34,14 @@ const fn used(
     rows: fn(&Engine) -> Result<Rows>,
 ) -> Relation {
     Relation { name, columns, rows: Some(Make::Engine(rows)) }
+}
+
+const fn set(
+    name: &'static str,
+    columns: &'static [&'static str],
+    rows: fn(&[ShownSetting]) -> Rows,
+) -> Relation {
+    Relation { name, columns, rows: Some(Make::Settings(rows)) }
 }
 
 const fn empty(name: &'static str, columns: &'static [&'static str]) -> Relation {
@@ -76,7 +87,7 @@ const RELATIONS: &[Relation] = &[
         "#indexrelid", "#indrelid", "#indnatts", "#indnkeyatts", "?indisunique",
         "?indnullsnotdistinct", "?indisprimary", "?indisexclusion", "?indimmediate",
         "?indisclustered", "?indisvalid", "?indcheckxmin", "?indisready", "?indislive",
-        "?indisreplident", "[indkey", "[indcollation", "[indclass", "[indoption", "indexprs",
+        "?indisreplident", "~indkey", "^indcollation", "^indclass", "~indoption", "indexprs",
         "indpred",
     ], |snapshot| Ok(rows::indexes(snapshot))),
     filled("pg_namespace", &["#oid", "nspname", "#nspowner", "{nspacl"], |_| Ok(rows::namespaces())),
@@ -112,6 +123,11 @@ const RELATIONS: &[Relation] = &[
         "#classid", "#objid", "#objsubid", "virtualtransaction", "#pid", "mode", "?granted",
         "?fastpath", "waitstart",
     ], activity::locks),
+    set("pg_settings", &[
+        "name", "setting", "unit", "category", "short_desc", "extra_desc", "context", "vartype",
+        "source", "min_val", "max_val", "<enumvals", "boot_val", "reset_val", "sourcefile",
+        "#sourceline", "?pending_restart",
+    ], settings::rows),
     empty("pg_auth_members", &["#roleid", "#member", "#grantor", "?admin_option"]),
     empty("pg_aggregate", &["#aggfnoid", "aggkind"]),
     empty("pg_cast", &["#oid", "#castsource", "#casttarget", "#castfunc", "castcontext", "castmethod"]),
@@ -184,12 +200,13 @@ pub(super) fn is_always_null(column: &str) -> bool {
 pub(crate) fn relation(
     name: &str,
     snapshot: &Snapshot,
-    engine: Option<&Engine>,
+    system: Option<&System>,
 ) -> Result<Option<RecordBatch>> {
     let Some(relation) = find(name) else { return Ok(None) };
-    let rows = match (relation.rows, engine) {
+    let rows = match (relation.rows, system) {
         (Some(Make::Snapshot(rows)), _) => rows(snapshot)?,
-        (Some(Make::Engine(rows)), Some(engine)) => rows(engine)?,
+        (Some(Make::Engine(rows)), Some(system)) => rows(&system.engine)?,
+        (Some(Make::Settings(rows)), Some(system)) => rows(&system.settings),
         _ => Rows::new(),
     };
     table(relation.columns, &rows).map(Some)

@@ -1,16 +1,18 @@
 //! Statements about the catalog, in words that the planner knows.
 
 mod empty;
+mod types;
 
 use crate::session::folded;
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg,
-    FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, Join,
-    JoinConstraint, JoinOperator, ObjectName, Query, Select, SelectItem, SetExpr, Statement,
-    TableAlias, TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
+    AccessExpr, BinaryOperator, ExcludeSelectItem, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, Join, JoinConstraint,
+    JoinOperator, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias,
+    TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
 };
 use empty::{has_aggregate, is_empty, is_never, make_empty};
 use std::ops::ControlFlow;
+use types::{CatalogType, catalog_type, is_by_bytes, is_text, is_vector};
 
 /// Rewrites a statement that concerns the catalog; says whether it does. A name without a schema means what
 /// `is_taken` says it does, before it means a table of the catalog.
@@ -106,61 +108,6 @@ impl Visitor for Concern<'_> {
 /// PostgreSQL's function that gives each element of a list with its place.
 const EXPAND: &str = "information_schema._pg_expandarray";
 
-/// Whether a collation is how text is compared here.
-fn is_by_bytes(collation: &ObjectName) -> bool {
-    let name = collation.0.last().and_then(|part| part.as_ident());
-    name.is_some_and(|name| matches!(name.value.as_str(), "default" | "C" | "POSIX"))
-}
-
-/// What a cast to one of the catalog's types becomes.
-enum CatalogType {
-    /// Another type.
-    Is(DataType),
-    /// A call of this function.
-    By(&'static str),
-    /// The value as it is.
-    Any,
-}
-
-fn catalog_type(data_type: &DataType) -> Option<CatalogType> {
-    let name = match data_type {
-        DataType::Regclass => "regclass".to_owned(),
-        DataType::Custom(name, _) => {
-            let name = name.to_string().to_ascii_lowercase();
-            name.strip_prefix("pg_catalog.").unwrap_or(&name).trim_matches('"').to_owned()
-        }
-        DataType::Array(ArrayElemTypeDef::SquareBracket(of, None)) => {
-            return match catalog_type(of)? {
-                CatalogType::Is(of) => {
-                    let of = ArrayElemTypeDef::SquareBracket(Box::new(of), None);
-                    Some(CatalogType::Is(DataType::Array(of)))
-                }
-                _ => Some(CatalogType::Any),
-            };
-        }
-        // Of lists of the catalog's own.
-        DataType::Array(_) if data_type.to_string().contains("pg_catalog.") => {
-            return Some(CatalogType::Any);
-        }
-        _ => return None,
-    };
-    Some(match name.as_str() {
-        "text" | "name" | "char" | "varchar" | "bpchar" => CatalogType::Is(DataType::Text),
-        "oid" | "int8" | "xid" => CatalogType::Is(DataType::BigInt(None)),
-        "int4" => CatalogType::Is(DataType::Integer(None)),
-        "int2" => CatalogType::Is(DataType::SmallInt(None)),
-        "bool" => CatalogType::Is(DataType::Boolean),
-        "float8" => CatalogType::Is(DataType::DoublePrecision),
-        "regclass" => CatalogType::By("gadus_regclass"),
-        "regtype" => CatalogType::By("gadus_regtype"),
-        "regnamespace" => CatalogType::By("gadus_regnamespace"),
-        "regrole" => CatalogType::By("gadus_regrole"),
-        "regproc" | "regprocedure" => CatalogType::By("gadus_regproc"),
-        "int2vector" | "oidvector" | "_text" => CatalogType::Any,
-        _ => return None,
-    })
-}
-
 /// Rewrites expressions wherever they stand.
 struct Expressions<'a>(&'a Names<'a>);
 
@@ -169,6 +116,11 @@ impl VisitorMut for Expressions<'_> {
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         match expr {
+            Expr::Cast { data_type, expr: inner, .. } if is_text(data_type) && is_vector(inner) => {
+                let blank = Value::SingleQuotedString(" ".to_owned());
+                let inner = std::mem::replace(&mut **inner, null());
+                *expr = call("array_to_string", vec![inner, Expr::Value(blank.into())]);
+            }
             Expr::Cast { data_type, expr: inner, .. } => match catalog_type(data_type) {
                 Some(CatalogType::Is(other)) => *data_type = other,
                 Some(CatalogType::By(function)) => {
@@ -308,8 +260,12 @@ impl Queries<'_> {
             let _ = VisitMut::visit(condition, &mut taken);
         }
         self.subqueries += taken.queries.len();
+        let columns = taken.queries.iter().map(|taken| taken.column.clone()).collect::<Vec<_>>();
+        if !columns.is_empty() {
+            select.projection.iter_mut().for_each(|item| leave_out(item, &columns));
+        }
         let Some(last) = select.from.last_mut() else { return };
-        for (name, subquery) in taken.queries {
+        for TakenQuery { name, query: subquery, .. } in taken.queries {
             let alias = TableAlias { explicit: true, name, columns: Vec::new(), at: None };
             let relation =
                 TableFactor::Derived { lateral: true, subquery, alias: Some(alias), sample: None };
@@ -323,8 +279,15 @@ impl Queries<'_> {
 /// The subqueries of an expression, replaced by names.
 struct Taken<'a> {
     names: &'a Names<'a>,
-    queries: Vec<(Ident, Box<Query>)>,
+    queries: Vec<TakenQuery>,
     before: usize,
+}
+
+/// A subquery, and the names that it and its column have in its place.
+struct TakenQuery {
+    name: Ident,
+    column: Ident,
+    query: Box<Query>,
 }
 
 const VALUE: &str = "value";
@@ -340,14 +303,28 @@ impl VisitorMut for Taken<'_> {
         }
         let [item] = select.projection.as_mut_slice() else { return ControlFlow::Continue(()) };
         let Some(value) = expression_of(item) else { return ControlFlow::Continue(()) };
-        *item = SelectItem::ExprWithAlias { expr: value, alias: Ident::new(VALUE) };
-        let name = Ident::new(format!("subquery_{}", self.before + self.queries.len() + 1));
-        let place = Expr::CompoundIdentifier(vec![name.clone(), Ident::new(VALUE)]);
+        let number = self.before + self.queries.len() + 1;
+        let column = Ident::new(format!("{VALUE}_{number}"));
+        *item = SelectItem::ExprWithAlias { expr: value, alias: column.clone() };
+        let name = Ident::new(format!("subquery_{number}"));
+        let place = Expr::CompoundIdentifier(vec![name.clone(), column.clone()]);
         if let Expr::Subquery(query) = std::mem::replace(expr, place) {
-            self.queries.push((name, query));
+            self.queries.push(TakenQuery { name, column, query });
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Leaves columns out of `*`, which stands for those of the tables that are written.
+fn leave_out(item: &mut SelectItem, columns: &[Ident]) {
+    let SelectItem::Wildcard(options) = item else { return };
+    let mut left_out = match options.opt_exclude.take() {
+        Some(ExcludeSelectItem::Single(column)) => vec![column],
+        Some(ExcludeSelectItem::Multiple(columns)) => columns,
+        None => Vec::new(),
+    };
+    left_out.extend(columns.iter().map(|column| ObjectName::from(vec![column.clone()])));
+    options.opt_exclude = Some(ExcludeSelectItem::Multiple(left_out));
 }
 
 fn expression_of(item: &SelectItem) -> Option<Expr> {

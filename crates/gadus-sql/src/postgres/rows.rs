@@ -327,7 +327,7 @@ pub(super) fn shown_indexes(snapshot: &Snapshot) -> Rows {
             ("schemaname", MAIN_SCHEMA.into()),
             ("tablename", table.schema().name.as_str().into()),
             ("indexname", oids::key_name(&table).into()),
-            ("indexdef", super::functions::index_definition(&table).into()),
+            ("indexdef", super::known::index_definition(&table).into()),
         ]
     };
     keyed(snapshot).map(row).collect()

@@ -2,7 +2,7 @@
 
 use super::build::{Cell, Rows};
 use super::oids;
-use gadus_engine::ColumnType;
+use gadus_engine::{ColumnType, Error, ErrorKind, Result};
 
 /// A type: number, name, bytes or -1, category, number of its array, what SQL calls it.
 pub(super) struct Type {
@@ -33,9 +33,11 @@ pub(super) const TYPES: &[Type] = &[
     of(19, "name", 64, "S", 1003, "name"),
     of(20, "int8", 8, "N", 1016, "bigint"),
     of(21, "int2", 2, "N", 1005, "smallint"),
+    of(22, "int2vector", -1, "A", 1006, "int2vector"),
     of(23, "int4", 4, "N", 1007, "integer"),
     of(25, "text", -1, "S", 1009, "text"),
     of(26, "oid", 4, "N", 1028, "oid"),
+    of(30, "oidvector", -1, "A", 1013, "oidvector"),
     of(114, "json", -1, "U", 199, "json"),
     of(700, "float4", 4, "N", 1021, "real"),
     of(701, "float8", 8, "N", 1022, "double precision"),
@@ -85,10 +87,44 @@ pub(super) fn named(name: &str) -> Option<&'static Type> {
     let name = match name {
         "int" => "int4",
         "decimal" => "numeric",
+        "float" => "float8",
         "timestamp with time zone" => "timestamptz",
         other => other,
     };
     TYPES.iter().find(|known| known.name == name || known.title == name)
+}
+
+/// The number of a type or of a list of it, by any of its names; a number is its own.
+pub(super) fn find(text: &str) -> Option<i64> {
+    let text = text.trim();
+    if let Ok(oid) = text.parse() {
+        return Some(oid);
+    }
+    let list_of = |element: &str| named(element).map(|known| known.array).filter(|oid| *oid > 0);
+    // What stands in parentheses is of the column, not of the type.
+    let plain = match text.split_once('(').zip(text.rsplit_once(')')) {
+        Some(((before, _), (_, behind))) => format!("{}{behind}", before.trim_end()),
+        None => text.to_owned(),
+    };
+    let is_known = named(&plain).is_some();
+    let plain = if is_known { plain } else { plain.replace('"', "") };
+    if let Some(element) = plain.strip_suffix("[]") {
+        return list_of(element.trim_end());
+    }
+    let bare = plain.strip_prefix("pg_catalog.").unwrap_or(&plain);
+    named(bare).map(|known| known.oid).or_else(|| bare.strip_prefix('_').and_then(list_of))
+}
+
+/// The same for a name that somebody relies on.
+///
+/// # Errors
+/// `NotFound`.
+pub(super) fn number_of(text: &str) -> Result<i64> {
+    if text.trim() == "-" {
+        return Ok(0);
+    }
+    let unknown = || Error::new(ErrorKind::NotFound, format!("type \"{text}\" does not exist"));
+    find(text).ok_or_else(unknown)
 }
 
 /// What SQL calls a type with its precision and scale.
@@ -112,10 +148,15 @@ pub(super) fn title(oid: i64, modifier: Option<i64>) -> String {
 pub(super) fn rows() -> Rows {
     let mut rows = Vec::new();
     for known in TYPES {
-        rows.push(row(known.oid, known.name, known.size, "b", known.category, 0, known.array));
-        if known.array > 0 && known.name != "unknown" {
-            let name = format!("_{}", known.name);
-            rows.push(row(known.array, &name, -1, "b", "A", known.oid, 0));
+        let Type { oid, name, size, category, array, .. } = *known;
+        let element = match name {
+            "int2vector" => 21,
+            "oidvector" => 26,
+            _ => 0,
+        };
+        rows.push(row(oid, name, size, "b", category, element, array));
+        if array > 0 && name != "unknown" {
+            rows.push(row(array, &format!("_{name}"), -1, "b", "A", oid, 0));
         }
     }
     rows

@@ -184,8 +184,8 @@ impl SnapshotSchema {
         &self,
         name: &str,
     ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
-        let engine = self.catalog.system.as_ref().map(|system| &system.engine);
-        let batch = postgres::relation(name, &self.catalog.snapshot, engine);
+        let system = self.catalog.system.as_ref();
+        let batch = postgres::relation(name, &self.catalog.snapshot, system);
         let batch = batch.map_err(to_datafusion)?;
         let Some(batch) = batch else { return Ok(None) };
         let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;

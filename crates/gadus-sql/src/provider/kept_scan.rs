@@ -1,21 +1,23 @@
 //! The scan of a kept plan: a template, which becomes the scan of a snapshot when its plan is bound.
 
+use super::expected::statistics;
 use super::scan::{ScanExec, partitions, properties};
 use crate::error::to_datafusion;
 use crate::kept::Binding;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{internal_err, plan_err};
+use datafusion::common::{Statistics, internal_err, plan_err};
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::Expr;
+use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PhysicalExpr, PlanProperties,
     SendableRecordBatchStream,
 };
 use gadus_engine::{Scan, ScanRequest, TableSchema};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A scan without a snapshot.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub(super) struct KeptScanExec {
     threads: usize,
     binding: Arc<Binding>,
     properties: Arc<PlanProperties>,
+    /// What it gives in all, about, by its first binding.
+    expected: OnceLock<Arc<Statistics>>,
 }
 
 impl KeptScanExec {
@@ -50,6 +54,7 @@ impl KeptScanExec {
             threads,
             binding,
             properties: properties(SchemaRef::new(arrow::datatypes::Schema::empty()), 1),
+            expected: OnceLock::new(),
         };
         let scan = template.scan()?;
         template.properties = properties(scan.schema().clone(), partitions(threads, &scan));
@@ -105,6 +110,20 @@ impl ExecutionPlan for KeptScanExec {
         _: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(self)
+    }
+
+    fn statistics_from_inputs(
+        &self,
+        _: &[Arc<Statistics>],
+        args: &StatisticsArgs,
+    ) -> Result<Arc<Statistics>> {
+        let unknown = || Arc::new(Statistics::new_unknown(self.properties.eq_properties.schema()));
+        if args.partition().is_some() {
+            return Ok(unknown());
+        }
+        let of_scan = |scan: Scan| Arc::new(statistics(&scan, self.limit));
+        let expected = || self.scan().map_or_else(|_| unknown(), of_scan);
+        Ok(self.expected.get_or_init(expected).clone())
     }
 
     /// Binds: the scan of the snapshot and values of now.

@@ -4,10 +4,13 @@
 //!   which stays pinned until the last stream is dropped.
 
 mod catalog;
+mod expected;
 mod filter;
 mod functions;
 mod kept_scan;
+mod knowledge;
 mod scan;
+mod scan_threads;
 mod system;
 mod table;
 

@@ -4,16 +4,19 @@
 //! - Instead, the rows may be asked of the table's next shared scan: one partition then has all of them.
 
 use super::Reading;
+use super::expected::statistics;
 use crate::error::{is_for_alone, to_datafusion};
 use crate::statements::charged;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use datafusion::common::Statistics;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
+use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PhysicalExpr, PlanProperties,
@@ -25,8 +28,8 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A scan of one table.
 #[derive(Debug)]
@@ -39,6 +42,8 @@ pub(crate) struct ScanExec {
     properties: Arc<PlanProperties>,
     reading: Reading,
     rows: Mutex<Rows>,
+    /// What it gives in all, about.
+    expected: OnceLock<Arc<Statistics>>,
 }
 
 /// Where a scan's rows come from.
@@ -71,7 +76,7 @@ impl ScanExec {
         reading: Reading,
     ) -> Self {
         let (next, rows) = (Arc::default(), Mutex::new(Rows::Read(None)));
-        Self { table, scan, limit, next, properties, reading, rows }
+        Self { table, scan, limit, next, properties, reading, rows, expected: OnceLock::new() }
     }
 
     /// The scan of a plan that has just one, and runs it once.
@@ -166,6 +171,18 @@ impl ExecutionPlan for ScanExec {
         _: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(self)
+    }
+
+    fn statistics_from_inputs(
+        &self,
+        _: &[Arc<Statistics>],
+        args: &StatisticsArgs,
+    ) -> Result<Arc<Statistics>> {
+        // Which partition reads which rows is decided while they run.
+        if args.partition().is_some() {
+            return Ok(Arc::new(Statistics::new_unknown(self.scan.schema())));
+        }
+        Ok(self.expected.get_or_init(|| Arc::new(statistics(&self.scan, self.limit))).clone())
     }
 
     fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {

@@ -1,14 +1,18 @@
-//! Who uses the database, and what that costs, as tables of the schema `gadus`.
+//! Who uses the database, what that costs, and what was decided for it, as tables of the schema `gadus`.
 //!
 //! - Looked up when a statement is planned: what they hold was true a moment before it ran.
 
+use super::knowledge::{decisions, facts};
+use super::scan_threads::{placement, threads};
+use crate::memory::Memory;
+use crate::session::ShownSetting;
 use crate::statements::{ShapeCost, Statements};
 use arrow::array::{
     ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array,
 };
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::error::DataFusionError;
-use gadus_base::date_and_time;
+use gadus_base::{ByteCount, date_and_time};
 use gadus_engine::{
     ClockStatistics, Engine, InstanceDescription, LookedUp, NamedLock, SessionView,
 };
@@ -18,28 +22,46 @@ use std::time::Duration;
 /// The schema of what the database knows of its users.
 pub(crate) const SYSTEM_SCHEMA: &str = "gadus";
 
-pub(super) const SYSTEM_TABLES: [&str; 5] =
-    ["clock", "clock_columns", "locks", "sessions", "statements"];
+pub(super) const SYSTEM_TABLES: [&str; 10] = [
+    "clock",
+    "clock_columns",
+    "decisions",
+    "facts",
+    "locks",
+    "memory",
+    "placement",
+    "sessions",
+    "statements",
+    "threads",
+];
 
 /// What knows it.
 #[derive(Debug, Clone)]
 pub(crate) struct System {
     pub(crate) engine: Engine,
     pub(crate) statements: Arc<Statements>,
+    /// Of the session, as they were when it last ran a statement that reads them.
+    pub(crate) settings: Arc<[ShownSetting]>,
+    pub(crate) memory: Memory,
 }
 
 /// A table of the schema, as it is now.
 pub(super) fn system_table(
-    System { engine, statements: known }: &System,
+    System { engine, statements: known, memory: plans, .. }: &System,
     name: &str,
 ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
     let failed = |error| DataFusionError::External(Box::new(error));
     let batch = match name {
         "clock" => clock(&engine.statistics().clock)?,
         "clock_columns" => clock_columns(&engine.looked_up())?,
+        "decisions" => decisions(&engine.decisions())?,
+        "facts" => facts()?,
         "locks" => locks(&engine.locks().map_err(failed)?)?,
+        "memory" => memory(engine, plans)?,
         "sessions" => sessions(&engine.sessions().map_err(failed)?)?,
         "statements" => statements(&known.costs())?,
+        "placement" => placement(&engine.placement().map_err(failed)?)?,
+        "threads" => threads(&engine.scan_threads())?,
         _ => return Ok(None),
     };
     let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
@@ -86,6 +108,22 @@ fn clock_columns(columns: &[LookedUp]) -> Result<RecordBatch, DataFusionError> {
         ("column_name", texts(columns.iter().map(|column| column.column.clone())), true),
         ("statements", Arc::new(statements.collect::<UInt64Array>()) as ArrayRef, false),
     ])?)
+}
+
+/// What this process holds for the database, and what its plans have written out.
+fn memory(engine: &Engine, plans: &Memory) -> Result<RecordBatch, DataFusionError> {
+    let spill = plans.spill();
+    let columns = [
+        ("limit_bytes", plans.limit()),
+        ("part_bytes", plans.part(false)),
+        ("held_bytes", plans.held()),
+        ("cache_bytes", engine.cache_size()),
+        ("cached_bytes", engine.statistics().cached),
+        ("spilled_bytes", spill.kept()),
+        ("spilled_bytes_total", spill.written()),
+    ];
+    let column = |bytes: ByteCount| Arc::new(UInt64Array::from(vec![bytes.0])) as ArrayRef;
+    Ok(RecordBatch::try_from_iter(columns.map(|(name, bytes)| (name, column(bytes))))?)
 }
 
 fn locks(locks: &[NamedLock]) -> Result<RecordBatch, DataFusionError> {
@@ -149,7 +187,7 @@ fn statements(costs: &[ShapeCost]) -> Result<RecordBatch, DataFusionError> {
     ])?)
 }
 
-fn texts(texts: impl Iterator<Item = Option<String>>) -> ArrayRef {
+pub(super) fn texts(texts: impl Iterator<Item = Option<String>>) -> ArrayRef {
     Arc::new(texts.collect::<StringArray>())
 }
 

@@ -54,23 +54,29 @@ impl Cancel {
         flag.end();
     }
 
+    /// Goes on with another flag.
+    pub(crate) fn replace(&self, flag: Arc<Flag>) {
+        *self.current.lock() = flag;
+    }
+
     /// The flag of the current statement.
     pub(crate) fn current(&self) -> Arc<Flag> {
         self.current.lock().clone()
     }
 }
 
-impl Flag {
-    /// A stream of its statement that ends with an error when that is cancelled.
+impl Cancel {
+    /// A stream that ends with an error when the statement is cancelled whose turn it is.
     pub(crate) fn guard<T: Send + 'static>(
-        flag: Arc<Self>,
+        cancel: Arc<Self>,
         stream: impl Stream<Item = Result<T>> + Send + 'static,
     ) -> impl Stream<Item = Result<T>> + Send + 'static {
         let stream = Box::pin(stream);
-        futures::stream::unfold(Some((stream, flag)), |state| async move {
-            let (mut stream, flag) = state?;
+        futures::stream::unfold(Some((stream, cancel)), |state| async move {
+            let (mut stream, cancel) = state?;
+            let flag = cancel.current();
             match flag.run(async { Ok(stream.next().await) }).await {
-                Ok(item) => item.map(|item| (item, Some((stream, flag)))),
+                Ok(item) => item.map(|item| (item, Some((stream, cancel)))),
                 Err(error) => Some((Err(error), None)),
             }
         })

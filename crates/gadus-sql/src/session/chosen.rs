@@ -157,6 +157,11 @@ impl Settings {
         }
     }
 
+    /// What RESET goes back to.
+    pub(super) fn first(&self) -> &Chosen {
+        &self.first
+    }
+
     /// Counts changes.
     pub(super) fn changes(&self) -> u64 {
         self.changes

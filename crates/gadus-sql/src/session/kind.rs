@@ -6,6 +6,7 @@ use super::modify::{folded, table_name};
 use crate::error::{input, unsupported};
 use datafusion::sql::sqlparser::ast::{
     CopyLegacyCsvOption, CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident, Statement,
+    TransactionMode,
 };
 use gadus_engine::Result;
 
@@ -120,6 +121,18 @@ impl Prepared {
             }
             Statement::Deallocate { .. } => StatementKind::Deallocate,
             _ => StatementKind::Other,
+        }
+    }
+
+    /// What gives the open transaction the modes that a BEGIN names; none where it names none.
+    #[must_use]
+    pub fn modes_to_set(&self) -> Option<String> {
+        match self.statement() {
+            Statement::StartTransaction { modes, .. } if !modes.is_empty() => {
+                let modes = modes.iter().map(TransactionMode::to_string).collect::<Vec<_>>();
+                Some(format!("SET TRANSACTION {}", modes.join(", ")))
+            }
+            _ => None,
         }
     }
 

@@ -72,6 +72,20 @@ const OWN: &[Setting] = &[
         "UPDATE and DELETE statements whose rows one shared scan finds at most.",
     ),
     setting(
+        "gadus.cache",
+        "a size such as '4GiB'",
+        "an eighth of what the machine and its control group give",
+        SettingScope::Database,
+        "What the process keeps of the database's file in memory; less where memory is short.",
+    ),
+    setting(
+        "gadus.divide_scans",
+        "on or off",
+        "off",
+        SettingScope::Database,
+        "Whether each thread scans an equal part of a table, which no other helps with; else each takes the next segment.",
+    ),
+    setting(
         "gadus.durability",
         "sync, relaxed or off",
         "sync",
@@ -97,7 +111,14 @@ const OWN: &[Setting] = &[
         "a size such as '4GiB'",
         "half of what the machine and its control group give",
         SettingScope::Database,
-        "What planned statements hold together before those that came later wait for those that came first.",
+        "What planned statements hold together; beyond it those that came later wait, and sorts and aggregates write to files.",
+    ),
+    setting(
+        "gadus.pin_threads",
+        "auto, on or off",
+        "auto",
+        SettingScope::Database,
+        "Whether scan threads stay on processors that they are told: those that others leave most of. auto does where cores have memory, caches or a speed of their own.",
     ),
     setting(
         "gadus.sharing",

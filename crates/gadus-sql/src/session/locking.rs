@@ -6,7 +6,8 @@
 //! - Waiting blocks the thread, as committing does.
 
 use super::cancel::Flag;
-use super::{Outcome, Session, State};
+use super::{Boxed, Outcome, Session, State};
+use crate::rows::RowsCancel;
 use gadus_base::clock;
 use gadus_engine::{Error, ErrorKind, Isolation, Locker, Result, Savepoint, Transaction};
 use std::sync::Arc;
@@ -114,6 +115,21 @@ impl Session {
         }
         self.refuse_ended(state)?;
         Ok(flag)
+    }
+
+    /// Has rows that were begun before be read on as a statement of its own: it is what a cancellation is for from
+    /// now on, and may take as long as the session allows its statements. Waits for the statement that runs.
+    ///
+    /// # Errors
+    /// `Terminated` where the session was ended.
+    pub fn resume(&self, rows: RowsCancel) -> Boxed<'_, ()> {
+        Box::pin(async move {
+            let state = &mut *self.state.lock().await;
+            let flag = self.cancel.begin(state.settings.statement_timeout);
+            self.shared.deadlines.watch(&flag)?;
+            rows.continue_as(flag);
+            self.refuse_ended(state)
+        })
     }
 
     /// Waits for what a statement was refused, if that is why it failed; else gives its error back.

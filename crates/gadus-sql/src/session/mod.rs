@@ -12,6 +12,7 @@ mod chains;
 mod chosen;
 mod columns;
 mod copy;
+mod database_settings;
 mod deadlines;
 mod define;
 mod describe;
@@ -34,6 +35,7 @@ mod run;
 mod scanning;
 mod setting_calls;
 mod settings;
+mod shown;
 mod spelling;
 mod submit;
 mod transact;
@@ -51,13 +53,14 @@ pub use known::{Setting, SettingScope, settings};
 pub(crate) use modify::{column_index, folded, table_name};
 pub(crate) use parse::parse;
 pub use reach::{FileAccess, Granted};
+pub(crate) use shown::ShownSetting;
 pub use users::is_hidden;
 pub(crate) use users::names as user_names;
 pub use variables::{POSTGRES_VERSION, Reported};
 
 use crate::compiled::{Budget, CompiledCache};
 use crate::kept::KeptPlans;
-use crate::memory::Memory;
+use crate::memory::{Memory, SpillFolder, decided_limit};
 use crate::progress::{Progress, ProgressReading};
 use crate::rows::RowStream;
 use crate::statements::Statements;
@@ -114,6 +117,8 @@ pub struct Session {
     ended: Arc<AtomicBool>,
     progress: Arc<Progress>,
     frames: parking_lot::Mutex<Named>,
+    /// The settings, as the last statement that reads them as rows found them.
+    shown: parking_lot::Mutex<Arc<[ShownSetting]>>,
     files: FileAccess,
     /// See [`Session::set_autocommit`].
     autocommit: AtomicBool,
@@ -162,6 +167,8 @@ pub struct Prepared {
     is_deep: bool,
     /// Whether it calls `current_setting` or `set_config`.
     calls_settings: bool,
+    /// Whether it reads the settings as rows.
+    reads_settings: bool,
     /// Arrow data that this statement alone reads as tables.
     frames: Option<Arc<Frames>>,
 }
@@ -186,7 +193,10 @@ impl Sql {
     /// SQL over a database.
     #[must_use]
     pub fn new(engine: Engine) -> Self {
-        let memory = Memory::new(engine.options().threads);
+        let limit = decided_limit(&engine, engine.machine_limits(), None);
+        let options = engine.options();
+        let spill = SpillFolder::new(options.spill_folder.as_deref());
+        let memory = Memory::new(options.threads, limit, Some(engine.gatherers()), spill);
         let planner = query::planner_state(&engine, memory.clone());
         let (compiled, kept, statements, deadlines, descriptions) = Default::default();
         let shared =
@@ -219,7 +229,7 @@ impl Sql {
         let shared = self.shared.clone();
         let state = Arc::new(Mutex::new(State::of(isolation)));
         let (outside, locker, cancel, ended) = Default::default();
-        let (progress, frames) = Default::default();
+        let (progress, frames, shown) = Default::default();
         let engine = shared.engine.for_connection();
         let autocommit = AtomicBool::new(true);
         Session {
@@ -232,6 +242,7 @@ impl Sql {
             ended,
             progress,
             frames,
+            shown,
             files,
             autocommit,
         }

@@ -7,7 +7,7 @@ use super::spelling::{is_of_postgres, respell};
 use crate::error::{from_parser, input, unsupported};
 use crate::room::with_room;
 use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, Statement, TableFactor, Value as SqlValue, ValueWithSpan, VisitMut,
+    Expr, Ident, ObjectName, Statement, TableFactor, Value as SqlValue, ValueWithSpan, VisitMut,
     VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, PostgreSqlDialect};
@@ -53,9 +53,17 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
         let is_deep = is_deep || reading.levels.is_deep();
         let (text, statement) = (Arc::from(text), Arc::new(statement));
         let (parameters, names) = (reading.parameters.count, Arc::from(reading.parameters.names));
-        let calls_settings = reading.calls_settings;
-        let frames = None;
-        Ok(Prepared { text, statement, parameters, names, is_deep, calls_settings, frames })
+        let (calls_settings, reads_settings) = (reading.calls_settings, reading.reads_settings);
+        Ok(Prepared {
+            text,
+            statement,
+            parameters,
+            names,
+            is_deep,
+            calls_settings,
+            reads_settings,
+            frames: None,
+        })
     })
 }
 
@@ -65,6 +73,7 @@ struct Reading {
     levels: Levels,
     parameters: Parameters,
     calls_settings: bool,
+    reads_settings: bool,
 }
 
 /// The parameters of a statement: `?` in order, `$2` or `:2` by number, `:name` or `$name` by name.
@@ -115,6 +124,13 @@ impl Parameters {
 
 impl VisitorMut for Reading {
     type Break = Error;
+
+    fn pre_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<Error> {
+        let last = relation.0.last().and_then(|part| part.as_ident());
+        let is_settings = |name: &Ident| name.value.eq_ignore_ascii_case("pg_settings");
+        self.reads_settings |= last.is_some_and(is_settings);
+        ControlFlow::Continue(())
+    }
 
     fn pre_visit_table_factor(&mut self, _table: &mut TableFactor) -> ControlFlow<Error> {
         or_break(self.levels.table())

@@ -4,31 +4,38 @@ use super::columns::{headings, name_apart};
 use super::files::take_files;
 use super::frames::{Frames, names_frame};
 use super::in_order::{plan_to_write, stream_to_write};
+use super::modify::table_name;
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, WrittenBytes, checked_sum};
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::lists::{self, quantified_functions};
-use crate::memory::{GatherInTurn, Memory, run, task_of};
+use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, run, task_of};
 use crate::pace::PaceJoins;
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
 use crate::rows::RowStream;
 use crate::value::Value;
 use datafusion::common::ParamValues;
+use datafusion::common::config::ConfigNonZeroUsize;
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{SessionState as PlannerState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{Analyzer, AnalyzerRule};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
-use datafusion::sql::sqlparser::ast::{ObjectName, Statement, visit_relations};
+use datafusion::sql::sqlparser::ast::{
+    DescribeAlias, HiveDescribeFormat, ObjectName, Statement, visit_relations,
+};
 use gadus_base::Account;
 use gadus_engine::{Engine, Result, Snapshot};
+use gadus_machine::batch_rows;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -41,12 +48,15 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
         .with_target_partitions(engine.options().threads);
     // 1.10 is an exact decimal in SQL, not the double nearest to it.
     config.options_mut().sql_parser.parse_float_as_decimal = true;
-    let runtime = RuntimeEnv { memory_pool: Arc::new(memory), ..RuntimeEnv::default() };
+    let disk_manager = memory.spill().disk_manager();
+    let memory_pool = Arc::new(memory.clone());
+    let runtime = RuntimeEnv { memory_pool, disk_manager, ..RuntimeEnv::default() };
     let mut builder = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(Arc::new(runtime))
         .with_default_features()
         .with_analyzer_rules(analyzer_rules())
+        .with_physical_optimizer_rules(physical_rules(memory))
         .with_physical_optimizer_rule(Arc::new(PaceJoins))
         .with_physical_optimizer_rule(Arc::new(GatherInTurn));
     builder.aggregate_functions().get_or_insert_default().push(checked_sum());
@@ -54,6 +64,14 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
     functions.extend(place_functions());
     functions.extend(quantified_functions());
     builder.build()
+}
+
+/// What DataFusion does, and the choice of joins by memory, before inputs are sorted for them.
+fn physical_rules(memory: Memory) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+    let mut rules = PhysicalOptimizer::new().rules;
+    let selection = rules.iter().position(|rule| rule.name() == "join_selection");
+    rules.insert(selection.map_or(0, |place| place + 1), Arc::new(JoinsWithinMemory(memory)));
+    rules
 }
 
 /// What DataFusion does, and our own rules before and behind type coercion.
@@ -88,6 +106,8 @@ impl Session {
         lists::respell(statement);
         let files = take_files(statement, &self.shared.planner, &self.files).await?;
         let mut state = self.shared.planner.clone();
+        let rows = ConfigNonZeroUsize::try_new(batch_rows(self.shared.memory.limit()));
+        state.config_mut().options_mut().execution.batch_size = rows.map_err(from_datafusion)?;
         if rewrite_for_catalog(&frames, &snapshot, statement) {
             let session = self.locker().ok().map(|locker| locker.id());
             let asking = postgres::Asking { engine: self.engine.clone(), session };
@@ -96,7 +116,9 @@ impl Session {
             }
         }
         let statements = self.shared.statements.clone();
-        let system = System { engine: self.engine.clone(), statements };
+        let settings = self.shown.lock().clone();
+        let memory = self.shared.memory.clone();
+        let system = System { engine: self.engine.clone(), statements, settings, memory };
         let named = (files, frames);
         let catalog = SnapshotCatalog::new(snapshot, named, system, self.reading());
         state.register_catalog_list(Arc::new(catalog));
@@ -296,13 +318,33 @@ fn refuse_locks(statement: &Statement) -> Result<()> {
     }
 }
 
-/// SHOW TABLES and DESCRIBE as queries.
+/// The table whose placement is asked for; none where a statement does something else.
+pub(super) fn placed_table(statement: &Statement) -> Option<&ObjectName> {
+    match statement {
+        Statement::ExplainTable {
+            describe_alias: DescribeAlias::Explain,
+            hive_format: Some(HiveDescribeFormat::Formatted),
+            table_name,
+            ..
+        } => Some(table_name),
+        _ => None,
+    }
+}
+
+/// SHOW TABLES, DESCRIBE and EXPLAIN PLACEMENT as queries.
 pub(super) fn describe(statement: &Statement) -> Result<Option<Statement>> {
-    let text = match statement {
-        Statement::ShowTables { .. } => "SELECT table_name AS name FROM information_schema.tables \
+    let text = match (statement, placed_table(statement)) {
+        (_, Some(table)) => format!(
+            "SELECT thread, processor, memory_node, first_segment, segments, rows, dealt \
+             FROM gadus.placement WHERE table_name = '{}' ORDER BY thread",
+            table_name(table)?.replace('\'', "''")
+        ),
+        (Statement::ShowTables { .. }, None) => {
+            "SELECT table_name AS name FROM information_schema.tables \
              WHERE table_schema = 'main' ORDER BY table_name"
-            .to_owned(),
-        Statement::ExplainTable { table_name, .. } => {
+                .to_owned()
+        }
+        (Statement::ExplainTable { table_name, .. }, None) => {
             let name = table_name.0.last().map(ToString::to_string).unwrap_or_default();
             format!(
                 "SELECT column_name, data_type, is_nullable FROM information_schema.columns \

@@ -5,6 +5,7 @@ use super::cancel::Flag;
 use super::for_update::refuse_nested_locks;
 use super::modify::target;
 use super::parse::parse;
+use super::query::placed_table;
 use super::transact::transact;
 use super::{Outcome, Prepared, Session, State};
 use crate::compiled::{Compiled, Writes};
@@ -143,6 +144,9 @@ impl Session {
         refreshed?;
         let with_settings = self.with_settings(state, prepared, Some(parameters))?;
         let prepared = with_settings.as_ref().unwrap_or(prepared);
+        if prepared.reads_settings {
+            self.show_to_planner(state);
+        }
         // Kept apart: what DataFusion needs is large, and the future of every statement would be moved
         // with room for it.
         // A kept plan would run without room.
@@ -324,6 +328,11 @@ impl Session {
             Statement::Analyze(Analyze { table_name, .. }) => {
                 self.refuse_unknown(state, table_name.as_ref())?;
                 Ok(Outcome::Done("ANALYZE"))
+            }
+            // Then it is a query.
+            Statement::ExplainTable { .. } => {
+                self.refuse_unknown(state, placed_table(statement))?;
+                return Ok(None);
             }
             // There are no cursors but portals, and no notifications.
             Statement::Close { cursor: CloseCursor::All } => Ok(Outcome::Done("CLOSE CURSOR ALL")),

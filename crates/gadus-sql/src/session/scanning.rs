@@ -13,8 +13,8 @@ use crate::error::is_for_alone;
 use crate::rows::RowStream;
 use crate::value::Value;
 use gadus_engine::{
-    Answer, Asked, CHUNK_ROWS, Durability, Error, ErrorKind, Modification, Question, Result,
-    Snapshot, Table, Transaction, Wanted,
+    Answer, Asked, Durability, Error, ErrorKind, Modification, Question, Result, Snapshot, Table,
+    Transaction, Wanted, chunk_rows,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -214,8 +214,9 @@ impl Session {
         lines.push(
             match estimate.looked_up_by.and_then(|column| table.schema().columns.get(column)) {
                 Some(column) => format!(
-                    "  in a shared scan looked up by {}, {CHUNK_ROWS} rows at a time",
-                    column.name
+                    "  in a shared scan looked up by {}, {} rows at a time",
+                    column.name,
+                    chunk_rows()
                 ),
                 None => {
                     "  in a shared scan evaluated by itself: no conjunct is selective".to_owned()

@@ -1,25 +1,20 @@
-//! SET, RESET and SHOW.
+//! SET and RESET.
 //!
 //! - Every setting has a name, its values and a place where it acts; an unknown one is an error that
 //!   names those there are.
 
 use super::chosen::{Chosen, Lasts};
-use super::known::{Setting, settings};
 use super::modify::is_default;
 use super::scanning::ScanSharing;
 use super::transact::{Modes, modes_of};
-use super::variables::{name_of, unknown};
 use super::{Outcome, Session, State};
 use crate::compiled::Budget;
 use crate::error::{input, unsupported};
-use crate::rows::RowStream;
-use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::sql::sqlparser::ast::{
-    ContextModifier, Expr, Ident, Reset, Set, TransactionMode, Value as SqlValue,
+    ContextModifier, Expr, Reset, Set, TransactionMode, Value as SqlValue,
 };
 use gadus_base::ByteCount;
-use gadus_engine::{Durability, Engine, Error, Isolation, Reason, Result, Transaction};
-use std::sync::Arc;
+use gadus_engine::{Durability, Engine, Isolation, Reason, Result};
 use std::time::Duration;
 
 /// What is set, to what.
@@ -81,110 +76,6 @@ impl Session {
             state.settle_durability(&self.engine);
         }
         Ok(())
-    }
-
-    /// Assigns a setting of the database, to which transactions mean nothing; not where it is another.
-    fn assign_of_database(&self, assignment: &Assignment) -> Result<bool> {
-        let Assignment { name, value, .. } = assignment;
-        let (name, limits, memory) =
-            (name.as_str(), self.engine.scan_limits(), &self.shared.memory);
-        let word = value.as_ref().map(|value| value.to_ascii_lowercase());
-        match (name, &word) {
-            ("gadus.memory_limit", None) => memory.reset_limit(),
-            ("gadus.memory_limit", Some(word)) => memory.set_limit(size(name, word)?),
-            ("gadus.latency_target", Some(word)) => limits.set_latency_target(time(name, word)?),
-            ("gadus.late_statements", Some(word)) => limits.set_refuses_late(refuses_late(word)?),
-            ("gadus.batch_queries", Some(word)) => {
-                limits.set_batch_queries(batch_bound(name, word)?)
-            }
-            ("gadus.batch_updates", Some(word)) => {
-                limits.set_batch_updates(batch_bound(name, word)?)
-            }
-            ("gadus.snapshot_space_max", Some(word)) => {
-                self.engine.set_snapshot_space_max(size(name, word)?);
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    pub(super) fn show(&self, state: &State, variable: &[Ident]) -> Result<Outcome> {
-        let name = name_of(variable);
-        if name == "all" {
-            return self.show_all(state);
-        }
-        let value = self.setting(state, &name).ok_or_else(|| unknown(&name))?;
-        RowStream::text(&name, &value).map(Outcome::Rows)
-    }
-
-    /// All settings with their values.
-    fn show_all(&self, state: &State) -> Result<Outcome> {
-        let settings = settings();
-        let names = settings.iter().map(|setting| setting.name);
-        let value = |setting: &Setting| {
-            self.setting(state, &setting.name.to_ascii_lowercase()).unwrap_or_default()
-        };
-        let values = settings.iter().map(value);
-        let descriptions = settings.iter().map(|setting| setting.description);
-        let columns: [(&str, ArrayRef); 3] = [
-            ("name", Arc::new(StringArray::from_iter_values(names))),
-            ("setting", Arc::new(StringArray::from_iter_values(values))),
-            ("description", Arc::new(StringArray::from_iter_values(descriptions))),
-        ];
-        let batch = RecordBatch::try_from_iter(columns)
-            .map_err(|error| Error::internal(error.to_string()))?;
-        Ok(Outcome::Rows(RowStream::ready(batch.schema(), vec![batch])))
-    }
-
-    /// The value of a setting; none where there is no such setting.
-    pub(super) fn setting(&self, state: &State, name: &str) -> Option<String> {
-        let limits = self.engine.scan_limits();
-        let durability = || state.settings.durability.unwrap_or(self.engine.options().durability);
-        Some(match name {
-            "lock_timeout" => shown_time(state.settings.lock_timeout),
-            "statement_timeout" => shown_time(state.settings.statement_timeout),
-            "idle_in_transaction_session_timeout" => {
-                shown_time(state.settings.idle_in_transaction_timeout)
-            }
-            "idle_session_timeout" => shown_time(state.settings.idle_timeout),
-            "gadus.latency_target" => shown_time(limits.latency_target()),
-            "gadus.late_statements" => match limits.refuses_late() {
-                true => "refuse".to_owned(),
-                false => "wait".to_owned(),
-            },
-            "gadus.sharing" => match state.settings.scan_sharing {
-                ScanSharing::Auto => "auto".to_owned(),
-                ScanSharing::Always => "always".to_owned(),
-                ScanSharing::Never => "never".to_owned(),
-            },
-            "gadus.batch_queries" => limits.batch_queries().to_string(),
-            "gadus.batch_updates" => limits.batch_updates().to_string(),
-            "gadus.snapshot_space_max" => self.engine.snapshot_space_max().exact(),
-            "gadus.memory_limit" => self.shared.memory.limit().exact(),
-            "gadus.statement_memory" => state.settings.statement_memory.0.exact(),
-            "default_transaction_isolation" => match state.settings.isolation {
-                Isolation::Snapshot => "snapshot".to_owned(),
-                Isolation::ReadCommitted => "read committed".to_owned(),
-            },
-            "transaction_isolation" => {
-                let open = state.transaction.as_ref().map(Transaction::isolation);
-                match open.unwrap_or(state.settings.isolation) {
-                    // As standard SQL calls what is at least that.
-                    Isolation::Snapshot => "repeatable read".to_owned(),
-                    Isolation::ReadCommitted => "read committed".to_owned(),
-                }
-            }
-            "transaction_read_only" => {
-                let is_read_only = state.transaction.is_some() && state.read_only;
-                if is_read_only { "on".to_owned() } else { "off".to_owned() }
-            }
-            "gadus.durability" => match durability() {
-                Durability::Sync => "sync".to_owned(),
-                Durability::Relaxed => "relaxed".to_owned(),
-                Durability::Off => "off".to_owned(),
-            },
-            name => state.settings.variables.get(name)?.to_owned(),
-        })
     }
 }
 
@@ -327,7 +218,7 @@ fn value_of(value: &Expr) -> Option<String> {
 }
 
 /// A time as PostgreSQL writes it: milliseconds unless a unit says otherwise, zero for none.
-fn time(name: &str, word: &str) -> Result<Option<Duration>> {
+pub(super) fn time(name: &str, word: &str) -> Result<Option<Duration>> {
     let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
     let unit = word[digits.len()..].trim();
     let milliseconds = match unit {
@@ -345,25 +236,8 @@ fn time(name: &str, word: &str) -> Result<Option<Duration>> {
     Ok((1..31_536_000_000).contains(&total).then_some(Duration::from_millis(total)))
 }
 
-fn size(name: &str, word: &str) -> Result<ByteCount> {
+pub(super) fn size(name: &str, word: &str) -> Result<ByteCount> {
     word.parse().map_err(|error| input(format!("{name}: {error}, not {word}")))
-}
-
-fn shown_time(time: Option<Duration>) -> String {
-    format!("{}ms", time.map_or(0, |time| time.as_millis()))
-}
-
-fn refuses_late(word: &str) -> Result<bool> {
-    match word {
-        "wait" => Ok(false),
-        "refuse" => Ok(true),
-        _ => Err(input(format!("gadus.late_statements is wait or refuse, not {word}"))),
-    }
-}
-
-fn batch_bound(name: &str, word: &str) -> Result<usize> {
-    let count = word.parse::<usize>().ok().filter(|count| *count > 0);
-    count.ok_or_else(|| input(format!("{name} is 1 or more, not {word}")))
 }
 
 fn isolation(word: &str) -> Result<Isolation> {

@@ -1,7 +1,7 @@
 //! PostgreSQL's other spellings of what the parser knows under one: ABORT for ROLLBACK, ON and OFF for
 //! TRUE and FALSE among the options of COPY, USER for ROLE, VACUUM with ANALYZE, VERBOSE and FREEZE; FOR NO
 //! KEY UPDATE and FOR KEY SHARE for FOR UPDATE and FOR SHARE, which exclude more, and LIMIT behind them;
-//! columns called `key` or `index`.
+//! columns called `key` or `index`. And EXPLAIN PLACEMENT, which is none of PostgreSQL's, for EXPLAIN FORMATTED.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
@@ -30,6 +30,15 @@ pub(super) fn respell(tokens: &mut [TokenWithSpan]) {
                 *word = Token::make_keyword("ROLE");
             }
             columns_named_as_indexes(tokens);
+        }
+        Keyword::EXPLAIN => {
+            // Not a table that is called so.
+            let next = words.next();
+            if let Some(word) = next.filter(|word| is_word(word, "placement"))
+                && words.next().is_some()
+            {
+                *word = Token::make_keyword("FORMATTED");
+            }
         }
         Keyword::VACUUM => {
             for word in words {
@@ -119,6 +128,10 @@ pub(super) fn is_of_postgres(tokens: &[TokenWithSpan]) -> bool {
         Some(Keyword::CREATE | Keyword::ALTER) => words.next() == Some(Keyword::ROLE),
         first => first == Some(Keyword::UNLISTEN),
     }
+}
+
+fn is_word(token: &Token, expected: &str) -> bool {
+    matches!(token, Token::Word(word) if word.value.eq_ignore_ascii_case(expected))
 }
 
 fn keyword(token: &Token) -> Keyword {

@@ -1,6 +1,6 @@
 //! Transactions: BEGIN, COMMIT, ROLLBACK and savepoints.
 
-use super::{Outcome, Prepared, Session, State, StatementKind};
+use super::{Outcome, Prepared, Session, State, StatementKind, folded};
 use crate::error::{input, unsupported};
 use datafusion::sql::sqlparser::ast::{
     Statement, TransactionAccessMode as Access, TransactionIsolationLevel as Level, TransactionMode,
@@ -22,17 +22,17 @@ pub(super) fn transact(
             Outcome::Done("ROLLBACK")
         }
         Statement::Rollback { savepoint: Some(name), .. } => {
-            let outcome = roll_back_to(state, &name.value)?;
+            let outcome = roll_back_to(state, &folded(name))?;
             state.settle_durability(&session.engine);
             outcome
         }
         Statement::Savepoint { name } => {
             let savepoint = in_transaction(state)?.savepoint();
-            state.savepoints.push((name.value.clone(), savepoint, state.settings.mark()));
+            state.savepoints.push((folded(name), savepoint, state.settings.mark()));
             Outcome::Done("SAVEPOINT")
         }
         Statement::ReleaseSavepoint { name } => {
-            let index = savepoint_index(state, &name.value)?;
+            let index = savepoint_index(state, &folded(name))?;
             state.savepoints.truncate(index);
             Outcome::Done("RELEASE")
         }

@@ -28,6 +28,10 @@ use std::sync::Arc;
 /// What the tables are called that no statement names.
 const HIDDEN_PREFIX: &str = "gadus.";
 const TABLE: &str = "gadus.users";
+/// What is made up once and never told, by name.
+const SECRETS: &str = "gadus.secrets";
+/// From it servers make up salts for users who do not exist.
+const SALT_SECRET: &str = "salt";
 
 /// Whether a table is one that no statement names.
 #[must_use]
@@ -36,10 +40,12 @@ pub fn is_hidden(table: &str) -> bool {
 }
 
 const NAME: usize = 0;
-const VERIFIER: usize = 1;
+/// The verifier, or the secret.
+const VALUE: usize = 1;
 
 const SCHEME: &str = "SCRAM-SHA-256";
 const SALT_BYTES: usize = 16;
+const SECRET_BYTES: usize = 32;
 /// As PostgreSQL's default is; a verifier says its own.
 const ITERATIONS: u32 = 4_096;
 /// A client that says more wants the server to be busy, not safe.
@@ -48,20 +54,25 @@ const ITERATIONS_MAX: u32 = 1_000_000;
 impl Session {
     /// What is stored of a user's password; none where there is no such user, or he has none.
     pub fn verifier(&self, user: &str) -> Result<Option<String>> {
-        Ok(find(&self.engine.snapshot()?, user)?.flatten())
+        Ok(find(&self.engine.snapshot()?, TABLE, user)?.flatten())
+    }
+
+    /// What servers make up salts from; none in a database whose users are older than it.
+    pub fn salt_secret(&self) -> Result<Option<String>> {
+        Ok(find(&self.engine.snapshot()?, SECRETS, SALT_SECRET)?.flatten())
     }
 
     /// Whether there is a user of this name.
     pub fn is_user(&self, user: &str) -> Result<bool> {
-        Ok(find(&self.engine.snapshot()?, user)?.is_some())
+        Ok(find(&self.engine.snapshot()?, TABLE, user)?.is_some())
     }
 }
 
-/// The verifier of a user who is there.
-fn find(snapshot: &Snapshot, user: &str) -> Result<Option<Option<String>>> {
-    let Some(table) = snapshot.find_table(TABLE) else { return Ok(None) };
-    let Some(row) = table.find_key(&[Datum::text(user)])? else { return Ok(None) };
-    let Some(values) = table.values(row, &[VERIFIER])? else { return Ok(None) };
+/// What is kept under a name that is there: the verifier of a user, or a secret.
+fn find(snapshot: &Snapshot, table: &str, name: &str) -> Result<Option<Option<String>>> {
+    let Some(table) = snapshot.find_table(table) else { return Ok(None) };
+    let Some(row) = table.find_key(&[Datum::text(name)])? else { return Ok(None) };
+    let Some(values) = table.values(row, &[VALUE])? else { return Ok(None) };
     Ok(Some(match values.first() {
         Some(Datum::Bytes(bytes)) => Some(String::from_utf8_lossy(bytes).into_owned()),
         _ => None,
@@ -102,7 +113,7 @@ pub(super) fn manage(
                 _ => return Err(unsupported("ALTER USER with anything but PASSWORD")),
             };
             let schema = users(transaction)?;
-            let change = |_: &[Datum]| Ok(RowChange::Update(vec![(VERIFIER, datum(&verifier))]));
+            let change = |_: &[Datum]| Ok(RowChange::Update(vec![(VALUE, datum(&verifier))]));
             match transaction.change_row(&schema, &[Datum::text(&user)], change)? {
                 0 => Err(unknown(&user)),
                 _ => Ok(Some(Outcome::Done("ALTER ROLE"))),
@@ -118,7 +129,7 @@ fn create_users(transaction: &mut Transaction, create: &CreateRole) -> Result<Ou
     let verifier = create.password.as_ref().map(verifier).transpose()?.flatten();
     let schema = users(transaction)?;
     for name in names {
-        if find(&transaction.snapshot(), &name)?.is_some() {
+        if find(&transaction.snapshot(), TABLE, &name)?.is_some() {
             if create.if_not_exists {
                 continue;
             }
@@ -176,17 +187,34 @@ fn unknown(user: &str) -> Error {
 
 /// The table of users, made where there was none.
 fn users(transaction: &mut Transaction) -> Result<Arc<TableSchema>> {
+    keep_secret(transaction)?;
     if let Some(table) = transaction.snapshot().find_table(TABLE) {
         return Ok(table.schema().clone());
     }
-    let column = |name: &str, nullable| ColumnDefinition {
+    let columns = vec![column("name", false), column("verifier", true)];
+    transaction.create_table(&TableSchema::new(TABLE, columns, vec![NAME])?)
+}
+
+/// Makes up the secret, where there is none.
+fn keep_secret(transaction: &mut Transaction) -> Result<()> {
+    if transaction.snapshot().find_table(SECRETS).is_some() {
+        return Ok(());
+    }
+    let columns = vec![column("name", false), column("value", false)];
+    let schema = transaction.create_table(&TableSchema::new(SECRETS, columns, vec![NAME])?)?;
+    let secret = STANDARD.encode(random::<SECRET_BYTES>()?);
+    let row: Arc<[Datum]> = [Datum::text(SALT_SECRET), Datum::text(&secret)].into();
+    transaction.insert(&schema, vec![row])?;
+    Ok(())
+}
+
+fn column(name: &str, nullable: bool) -> ColumnDefinition {
+    ColumnDefinition {
         name: name.to_owned(),
         column_type: ColumnType::Text,
         nullable,
         default: None,
-    };
-    let columns = vec![column("name", false), column("verifier", true)];
-    transaction.create_table(&TableSchema::new(TABLE, columns, vec![NAME])?)
+    }
 }
 
 fn datum(verifier: &Option<String>) -> Datum {
@@ -205,10 +233,14 @@ fn verifier(password: &Password) -> Result<Option<String>> {
     if is_verifier(text) {
         return Ok(Some(text.clone()));
     }
-    let mut salt = [0; SALT_BYTES];
+    Ok(Some(verifier_of(text, &random::<SALT_BYTES>()?, ITERATIONS)))
+}
+
+fn random<const BYTES: usize>() -> Result<[u8; BYTES]> {
+    let mut bytes = [0; BYTES];
     let failed = |_| Error::new(ErrorKind::Io, "the system has no random numbers to give");
-    SystemRandom::new().fill(&mut salt).map_err(failed)?;
-    Ok(Some(verifier_of(text, &salt, ITERATIONS)))
+    SystemRandom::new().fill(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 /// RFC 5802, section 3, in the form of PostgreSQL's `pg_authid.rolpassword`.

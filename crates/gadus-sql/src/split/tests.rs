@@ -32,3 +32,29 @@ fn parameters_are_no_dollar_quotes() {
     let script = split_statements("SELECT $1; SELECT $2 + $3;");
     assert_eq!(script.statements.len(), 2);
 }
+
+#[test]
+fn backslashes_escape_behind_an_e_alone() {
+    let script =
+        split_statements(r"SELECT E'\';', 1; SELECT e'a''\'; b'; SELECT the'\'; SELECT '\';");
+    let expected = [r"SELECT E'\';', 1", r"SELECT e'a''\'; b'", r"SELECT the'\'", r"SELECT '\'"];
+    assert_eq!(script.statements, expected);
+    assert_eq!(split_statements(r"SELECT E'\").rest, r"SELECT E'\");
+}
+
+#[test]
+fn comments_stand_in_comments() {
+    let script = split_statements("SELECT 1 /* a; /* b; */ c; */; SELECT /*/ ; */ 2; /* /* */ ;");
+    assert_eq!(script.statements, ["SELECT 1 /* a; /* b; */ c; */", "SELECT /*/ ; */ 2"]);
+}
+
+#[test]
+fn statements_begin_where_they_are_written() {
+    let text = " SELECT 'é';\n;  SELECT 2 ;\n rest ";
+    let script = split_statements(text);
+    assert_eq!(script.starts.len(), script.statements.len() + 1);
+    let all = script.statements.iter().chain([&script.rest]);
+    for (statement, start) in all.zip(&script.starts) {
+        assert!(text[*start..].starts_with(statement), "{statement}");
+    }
+}

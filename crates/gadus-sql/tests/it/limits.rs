@@ -18,6 +18,8 @@ fn settings_read_back() {
     for (name, value) in [
         ("gadus.latency_target", "200ms"),
         ("gadus.late_statements", "refuse"),
+        ("gadus.pin_threads", "on"),
+        ("gadus.divide_scans", "on"),
         ("statement_timeout", "1500ms"),
     ] {
         shell.run(&format!("SET {name} = '{value}'"));
@@ -28,9 +30,16 @@ fn settings_read_back() {
     assert_eq!(shell.run("SHOW gadus.memory_limit"), "3 GiB");
     shell.run("RESET gadus.memory_limit");
     assert_eq!(shell.run("SHOW gadus.memory_limit"), usual);
+    for (name, usual) in [("gadus.pin_threads", "auto"), ("gadus.batch_queries", "2048")] {
+        shell.run(&format!("RESET {name}"));
+        assert_eq!(shell.run(&format!("SHOW {name}")), usual);
+    }
     for wrong in [
+        "SET gadus.cache = 'much'",
         "SET gadus.memory_limit = 'much'",
         "SET gadus.late_statements = never",
+        "SET gadus.pin_threads = some",
+        "SET gadus.divide_scans = 7",
         "SET gadus.latency_target = 'soon'",
         "SET gadus.sharing = sometimes",
         "SET gadus.batch_queries = 0",

@@ -6,6 +6,7 @@
 mod chains;
 mod in_order;
 mod kept;
+mod knowledge;
 mod limits;
 mod modifying;
 mod planned;

@@ -292,8 +292,26 @@ fn the_clock_says_what_it_did_and_by_which_columns() {
     shell.run("SELECT count(*) FROM bookings WHERE origin <> 'AB'");
     let columns = "SELECT * FROM gadus.clock_columns ORDER BY column_name";
     assert_eq!(shell.run(columns), "bookings|origin|1\nbookings|passenger|2\nbookings|NULL|1");
+    let threads = "SELECT sum(processor_ms_total) > 0 FROM gadus.threads";
+    assert_eq!(shell.run(threads), "true");
     let clock = "SELECT rows, rows_per_second_per_thread > 0, probe_ms_total > 0, \
         check_ms_total > 0, fold_ms_total > 0, lone_ms_total > 0, answer_ms_total > 0 \
         FROM gadus.clock";
     assert_eq!(shell.run(clock), format!("{}|true|true|true|true|true|true", 4 * ROWS));
+}
+
+#[test]
+fn a_table_s_placement_is_explained() {
+    let shell = filled(1);
+    shell.run("SET gadus.divide_scans = on");
+    let placed = shell.run("EXPLAIN PLACEMENT bookings");
+    let threads = shell.run("SELECT threads FROM gadus.clock").parse::<usize>().unwrap();
+    assert_eq!(placed.lines().count(), threads, "{placed}");
+    assert!(placed.lines().all(|line| line.ends_with("|to this thread alone")), "{placed}");
+    let rows = "SELECT sum(rows) FROM gadus.placement WHERE table_name = 'bookings'";
+    assert_eq!(shell.run(rows), ROWS.to_string());
+    shell.run("SET gadus.divide_scans = off");
+    let shared = shell.run("explain placement Bookings");
+    assert!(shared.lines().all(|line| line.ends_with("|to whichever thread is free")), "{shared}");
+    assert_eq!(shell.fails("EXPLAIN PLACEMENT nowhere").0, ErrorKind::NotFound);
 }

@@ -176,15 +176,15 @@ impl Store {
         self.shared.peers.busy()
     }
 
-    /// Says that this instance keeps processors busy, from now on for about so long.
-    pub fn busy_for(&self, time: Duration) {
-        self.shared.peers.instances().busy_for(time);
+    /// Says that this instance uses much of something, from now on for about so long.
+    pub fn busy_for(&self, with: gadus_locks::Busy, time: Duration) {
+        self.shared.peers.instances().busy_for(with, time);
     }
 
-    /// How many other instances have said so.
+    /// The other instances that have said so.
     #[must_use]
-    pub fn busy_others(&self) -> usize {
-        self.shared.peers.instances().busy_others()
+    pub fn busy_others(&self, with: gadus_locks::Busy) -> gadus_locks::BusyOthers {
+        self.shared.peers.instances().busy_others(with)
     }
 
     /// The instances that have the database open.

@@ -51,3 +51,19 @@ fn synchronous_calls_step_aside_in_a_runtime_of_many_threads_and_are_refused_in_
     let error = one.block_on(async { connection.execute("SELECT 1", &[]) }).unwrap_err();
     assert!(error.message().contains("asynchronous twin"), "{error}");
 }
+
+/// Rows that others have followed are the connection's again when they are read on.
+#[test]
+fn rows_that_are_read_on_are_what_is_cancelled() {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    let endless = "SELECT * FROM generate_series(1, 1000000000)";
+    let mut rows = connection.query(endless, &[]).unwrap();
+    assert!(rows.next_batch().unwrap().is_some());
+    assert_eq!(connection.query("SELECT 1", &[]).unwrap().count(), 1);
+    connection.cancel_handle().cancel();
+    assert!(rows.next_batch().unwrap().is_some());
+    futures::executor::block_on(connection.resume(&rows)).unwrap();
+    assert!(rows.next_batch().unwrap().is_some());
+    connection.cancel_handle().cancel();
+    assert_eq!(rows.next_batch().unwrap_err().kind(), ErrorKind::Cancelled);
+}

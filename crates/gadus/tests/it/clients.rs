@@ -173,6 +173,8 @@ fn users_are_kept_where_no_statement_finds_them() {
     assert!(stored.starts_with("SCRAM-SHA-256$4096:") && !stored.contains("secret"));
     assert_eq!(connection.verifier("bob").unwrap(), None);
     assert!(connection.is_user("bob").unwrap());
+    let secret = connection.salt_secret().unwrap();
+    assert!(secret.is_some());
     run("ALTER USER ada WITH PASSWORD 'other'").unwrap();
     assert_ne!(connection.verifier("ada").unwrap().unwrap(), stored);
     run(&format!("ALTER ROLE bob PASSWORD '{stored}'")).unwrap();
@@ -191,6 +193,7 @@ fn users_are_kept_where_no_statement_finds_them() {
         ("INSERT INTO \"gadus.users\" VALUES ('x', NULL)", ErrorKind::Input),
         ("UPDATE main.\"gadus.users\" SET verifier = NULL", ErrorKind::Input),
         ("DROP TABLE \"gadus.users\"", ErrorKind::Input),
+        ("SELECT * FROM \"gadus.secrets\"", ErrorKind::Input),
         ("CREATE TABLE \"gadus.other\" (a INT)", ErrorKind::Input),
     ] {
         assert_eq!(run(sql).unwrap_err().kind(), kind, "{sql}");
@@ -199,6 +202,7 @@ fn users_are_kept_where_no_statement_finds_them() {
     assert_eq!(text(&connection, "SHOW TABLES"), "");
     run("DROP USER ada, bob").unwrap();
     run("DROP USER IF EXISTS ada").unwrap();
+    assert_eq!(connection.salt_secret().unwrap(), secret);
     assert!(!connection.is_user("ada").unwrap());
 }
 

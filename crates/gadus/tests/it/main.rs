@@ -7,6 +7,8 @@
 
 mod anomalies;
 mod asynchronous;
+mod backup;
+mod catalog;
 mod checks;
 mod clients;
 mod clock;

@@ -1,6 +1,8 @@
-//! Plans that hold much together, beside readers that are away and questions that are small.
+//! Plans that hold much together, beside readers that are away and questions that are small, and what they write
+//! out.
 
-use gadus::{Connection, Database, ErrorKind, Options, Result};
+use crate::files::Folder;
+use gadus::{Connection, Database, ErrorKind, Options, Result, Row};
 
 /// Each holds megabytes: a table of groups, the side of a join, rows to be sorted.
 const LARGE: [&str; 3] = [
@@ -9,16 +11,26 @@ const LARGE: [&str; 3] = [
     "SELECT count(*), sum(place) FROM (SELECT id, row_number() OVER (ORDER BY label) AS place FROM t)",
 ];
 
+/// Of one statement, and so many plans gather abreast beyond the limit.
+const THREADS: usize = 2;
+
 /// Far less than one of them holds.
 const LIMIT: &str = "SET gadus.memory_limit = '1MiB'";
 
 fn filled() -> Result<Database> {
-    let database = Database::open_in_memory(Options::new())?;
-    database.connect().execute_script(
-        "CREATE TABLE t (id BIGINT PRIMARY KEY, other BIGINT, label TEXT);
-         INSERT INTO t SELECT i, (i * 7919) % 60000, 'label ' || i FROM range(60000) AS r(i);",
-    )?;
+    let database = Database::open_in_memory(Options::new().threads(THREADS))?;
+    fill(&database, 60_000)?;
     Ok(database)
+}
+
+fn fill(database: &Database, rows: usize) -> Result<()> {
+    let connection = database.connect();
+    connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, other BIGINT, label TEXT)", &[])?;
+    let insert = format!(
+        "INSERT INTO t SELECT i, (i * 7919) % {rows}, 'label ' || i FROM range({rows}) AS r(i)"
+    );
+    connection.execute(&insert, &[])?;
+    Ok(())
 }
 
 fn answers(connection: &Connection) -> Result<Vec<Vec<String>>> {
@@ -27,7 +39,10 @@ fn answers(connection: &Connection) -> Result<Vec<Vec<String>>> {
 
 fn row(connection: &Connection, text: &str) -> Result<Vec<String>> {
     let mut rows = connection.query(text, &[])?;
-    let row = rows.next().transpose()?.expect("one row");
+    values(&rows.next().transpose()?.expect("one row"))
+}
+
+fn values(row: &Row) -> Result<Vec<String>> {
     (0..row.columns()).map(|column| Ok(format!("{:?}", row.value(column)?))).collect()
 }
 
@@ -91,8 +106,7 @@ fn the_time_of_who_waits_for_memory_can_be_over() -> Result<()> {
     // Each holds all labels, and goes through the pairs for days.
     let endless = "SELECT count(*) FROM (SELECT DISTINCT label FROM t) AS l, range(1000000000) AS b \
                    WHERE length(l.label) + b.value < 0";
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let first = (0..threads).map(|_| database.connect()).collect::<Vec<_>>();
+    let first = (0..THREADS).map(|_| database.connect()).collect::<Vec<_>>();
     std::thread::scope(|scope| {
         for one in &first {
             scope.spawn(|| {
@@ -111,4 +125,114 @@ fn the_time_of_who_waits_for_memory_can_be_over() -> Result<()> {
         assert_eq!(row(&late, LARGE[1])?.len(), 2);
         Ok(())
     })
+}
+
+/// Of plans that write out what they hold: sorts, groups, and both.
+const SPILLING: [&str; 5] = [
+    "SELECT label, id, other FROM t ORDER BY label DESC, id",
+    "SELECT label, count(*), min(other) FROM t GROUP BY label ORDER BY label",
+    "SELECT sum(place * id) FROM (SELECT id, row_number() OVER (ORDER BY label, id) AS place FROM t)",
+    "SELECT count(*), sum(n) FROM (SELECT DISTINCT other, label, id AS n FROM t)",
+    "SELECT a.label, b.id FROM (SELECT * FROM t ORDER BY label OFFSET 100) AS a JOIN t AS b ON a.other = b.id \
+     ORDER BY a.label, b.id",
+];
+
+fn all_rows(connection: &Connection, text: &str) -> Result<Vec<Vec<String>>> {
+    connection.query(text, &[])?.map(|row| values(&row?)).collect()
+}
+
+/// In bytes: what is written out now, and what has been in all.
+fn spilled(connection: &Connection) -> Result<Vec<String>> {
+    row(connection, "SELECT spilled_bytes, spilled_bytes_total FROM gadus.memory")
+}
+
+#[test]
+fn what_plans_hold_beyond_the_limit_is_written_out_and_read_again() -> Result<()> {
+    let folder = Folder::new();
+    let database = Database::open(folder.path("x.gadus"), Options::new().threads(THREADS))?;
+    fill(&database, 150_000)?;
+    let names = || {
+        let files = folder.path("").read_dir().expect("the folder");
+        files
+            .map(|file| file.expect("a file").file_name())
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let (connection, before) = (database.connect(), names());
+    for text in SPILLING {
+        connection.execute("RESET gadus.memory_limit", &[])?;
+        let (expected, known) = (all_rows(&connection, text)?, spilled(&connection)?);
+        connection.execute(LIMIT, &[])?;
+        // Somebody who reads no further keeps what he has sorted.
+        let mut away = connection.query(text, &[])?;
+        assert!(away.next().transpose()?.is_some());
+        assert_eq!(all_rows(&connection, text)?, expected, "{text}");
+        assert_eq!(names(), before, "files without names");
+        drop(away);
+        let now = spilled(&connection)?;
+        assert_ne!(now[1], known[1], "{text}");
+        assert_eq!(now[0], known[0], "{text}: nobody reads it any more");
+    }
+    Ok(())
+}
+
+#[test]
+fn where_nothing_can_be_written_out_the_folder_is_named() -> Result<()> {
+    let gone = Folder::new().path("gone");
+    let database = Database::open_in_memory(Options::new().threads(THREADS).spill_folder(&gone))?;
+    fill(&database, 150_000)?;
+    let connection = database.connect();
+    connection.execute(LIMIT, &[])?;
+    let error = all_rows(&connection, SPILLING[0]).expect_err("it holds too much");
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(error.to_string().contains("gone: "), "{error}");
+    connection.execute("RESET gadus.memory_limit", &[])?;
+    assert_eq!(all_rows(&connection, SPILLING[0])?.len(), 150_000);
+    Ok(())
+}
+
+/// Of tables with NULLs and several rows to a key, on either side more than the limit.
+const JOINS: [&str; 12] = [
+    "SELECT a.id, b.id FROM l AS a JOIN r AS b ON a.k = b.k",
+    "SELECT a.id, b.id FROM l AS a LEFT JOIN r AS b ON a.k = b.k",
+    "SELECT a.id, b.id FROM l AS a RIGHT JOIN r AS b ON a.k = b.k",
+    "SELECT a.id, b.id FROM l AS a FULL JOIN r AS b ON a.k = b.k AND a.id % 3 < b.id % 3",
+    "SELECT a.id, b.id FROM l AS a LEFT JOIN r AS b ON a.k = b.k AND a.label > b.label",
+    "SELECT a.id, a.k FROM l AS a WHERE EXISTS (SELECT 1 FROM r AS b WHERE b.k = a.k)",
+    "SELECT a.id, a.k FROM l AS a WHERE NOT EXISTS (SELECT 1 FROM r AS b WHERE b.k = a.k)",
+    "SELECT a.id, a.k FROM l AS a WHERE a.k NOT IN (SELECT b.k FROM r AS b WHERE b.k IS NOT NULL)",
+    "SELECT a.id, b.id FROM l AS a JOIN r AS b ON a.k = b.k AND a.label = b.label",
+    "SELECT a.id, b.id FROM l AS a FULL JOIN r AS b ON a.k % 3000 = b.k % 2000",
+    "SELECT a.id, b.id FROM l AS a LEFT JOIN r AS b ON a.label = b.label AND a.k = b.k + 7",
+    "SELECT a.id, b.id FROM l AS a JOIN r AS b ON a.k = b.k AND a.id % 3 < b.id % 3",
+];
+
+/// Of those, the ones that are merged: with no condition but equal values.
+const MERGED: usize = 8;
+
+#[test]
+fn joins_of_more_than_the_limit_are_merged_and_answer_the_same() -> Result<()> {
+    let database = Database::open_in_memory(Options::new().threads(THREADS))?;
+    let connection = database.connect();
+    connection.execute_script(
+        "CREATE TABLE l AS SELECT i AS id, CASE WHEN i % 11 = 0 THEN NULL ELSE (i * 31) % 20000 END AS k,
+             'label ' || (i % 7) AS label FROM range(30000) AS r(i);
+         CREATE TABLE r AS SELECT i AS id, CASE WHEN i % 13 = 0 THEN NULL ELSE (i * 17) % 30000 END AS k,
+             'label ' || (i % 5) AS label FROM range(40000) AS r(i);",
+    )?;
+    let mut merged = 0;
+    for text in JOINS {
+        let ordered = format!("{text} ORDER BY 1 NULLS FIRST, 2 NULLS FIRST");
+        connection.execute("RESET gadus.memory_limit", &[])?;
+        let plan = |text: &str| -> Result<String> {
+            let lines = all_rows(&connection, &format!("EXPLAIN {text}"))?;
+            Ok(lines.concat().concat())
+        };
+        assert!(!plan(text)?.contains("SortMergeJoin"), "{text}");
+        let expected = all_rows(&connection, &ordered)?;
+        connection.execute(LIMIT, &[])?;
+        merged += usize::from(plan(text)?.contains("SortMergeJoin"));
+        assert!(all_rows(&connection, &ordered)? == expected, "{text}");
+    }
+    assert_eq!(merged, MERGED);
+    Ok(())
 }

@@ -75,7 +75,8 @@ fn each_setting_is_shown_with_its_default() {
             || matches!((setting.default, value.as_str()), ("0", "0ms") | ("30s", "30000ms"))
             || setting.default.starts_with(&value)
             || setting.default.starts_with("default_")
-            || name == "gadus.memory_limit" && value.ends_with('B');
+            || ["gadus.cache", "gadus.memory_limit"].contains(&name.as_str())
+                && value.ends_with('B');
         assert!(is_told, "{name} is {value}, not {}", setting.default);
     }
 }

@@ -9,6 +9,7 @@
 //!   `--json` one object a line.
 
 mod bookings;
+mod budget;
 mod commit;
 mod figures;
 mod kill;
@@ -27,6 +28,7 @@ mod rounds;
 mod scan;
 mod scopes;
 mod soak;
+mod spinner;
 mod streams;
 mod wire;
 mod witness;
@@ -59,6 +61,8 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench processes --mix point --processes 1,2,4,8 --against sqlite
   gadus bench python --package . --against duckdb
   gadus bench wire --against postgres
+  gadus bench noise --batches 1024,2048,4096
+  gadus bench budget --processes 4
   gadus bench scopes
   gadus bench locks
   gadus bench kill --kills 1000
@@ -81,6 +85,10 @@ enum What {
     Scan(scan::Scan),
     /// Many different questions about bookings, on columns that have no index
     Bookings(bookings::Bookings),
+    /// Shared scans beside a program that keeps one processor busy
+    Noise(bookings::Noise),
+    /// Processes on one file that divide the processors as they come, leave and die
+    Budget(budget::Budget),
     /// Streams of TPC-H queries at once, with shared scans and without
     Streams(streams::Streams),
     /// Durable updates of one row, alone or among reads, from many processes on one file
@@ -149,6 +157,8 @@ pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
         What::Commit(command) => commit::run(command),
         What::Scan(command) => scan::run(command),
         What::Bookings(command) => bookings::run(command),
+        What::Noise(command) => bookings::run_noise(command),
+        What::Budget(command) => budget::run(command),
         What::Streams(command) => streams::run(command),
         What::Processes(command) => processes::run(command),
         What::Python(command) => python::run(command),

@@ -10,7 +10,7 @@ use gadus::{Database, Options};
 use gadus_base::clock;
 use serde_json::{Value, json};
 
-use super::{bookings, left, load, processes, scopes};
+use super::{bookings, budget, left, load, processes, scopes, spinner};
 use crate::failure::Failure;
 use crate::texts::texts;
 
@@ -71,6 +71,17 @@ enum What {
         #[arg(long)]
         connections: u32,
     },
+    /// Scan a table, and tell how many threads there are for it
+    ScanOn {
+        file: PathBuf,
+        #[arg(long)]
+        threads: usize,
+    },
+    /// Keep a processor busy
+    Spin {
+        #[arg(long)]
+        cpu: u32,
+    },
     /// Time the statement after another instance's commit
     Notice { file: PathBuf },
     /// Tell whether a database is sound, and what its ledger holds
@@ -106,6 +117,8 @@ pub(crate) fn work(command: &Worker) -> Result<(), Failure> {
         What::Hold { file, private, connections } => {
             return scopes::hold(file, *private, *connections);
         }
+        What::ScanOn { file, threads } => return budget::scan_on(file, *threads),
+        What::Spin { cpu } => return spinner::spin(*cpu),
         What::Notice { file } => scopes::notice(file)?,
         What::Verify { file } => left::verify(file)?,
     };

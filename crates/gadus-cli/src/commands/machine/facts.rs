@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use gadus_machine::{Difference, Fact, FactValue};
-use serde_json::json;
+use gadus_machine::{Difference, Fact};
+use serde_json::{Value, json};
 
 use super::{Which, read};
 use crate::failure::Failure;
@@ -48,12 +48,8 @@ pub(super) fn facts(command: &Facts) -> Result<(), Failure> {
         return Ok(writeln!(io::stdout(), "{}", facts.to_json())?);
     }
     let row = |fact: &Fact| {
-        let value = match (&fact.value, fact.unit.as_str()) {
-            (FactValue::Whole(bytes), "bytes") => gadus_base::ByteCount(*bytes).to_string(),
-            (value @ FactValue::Unknown(_), _) | (value, "") => value.to_string(),
-            (value, unit) => format!("{value} {unit}"),
-        };
-        [fact.subject.clone(), fact.name.clone(), value, fact.source.word().to_owned()]
+        let Fact { subject, name, source, .. } = fact;
+        [subject.clone(), name.clone(), fact.shown(), source.word().to_owned()]
     };
     let rows = facts.iter().map(row).collect::<Vec<_>>();
     print_rows(["of", "what", "is", "source"], &rows)
@@ -66,17 +62,22 @@ pub(super) fn diff(command: &Diff) -> Result<(), Failure> {
     let differences = load(&command.older)?.differences(&load(&command.newer)?);
     let mut output = io::stdout();
     if command.json {
-        let differences = differences.iter().map(|difference| match difference {
-            Difference::Added(fact) => json!({ "added": fact.to_json() }),
-            Difference::Removed(fact) => json!({ "removed": fact.to_json() }),
-            Difference::Changed(old, new) => {
-                json!({ "changed": { "from": old.to_json(), "to": new.to_json() } })
-            }
-        });
-        return Ok(writeln!(output, "{}", json!(differences.collect::<Vec<_>>()))?);
+        let differences = differences.iter().map(difference_json).collect::<Value>();
+        return Ok(writeln!(output, "{differences}")?);
     }
     for difference in &differences {
         writeln!(output, "{difference}")?;
     }
     Ok(())
+}
+
+/// What differs, as commands print it.
+pub(super) fn difference_json(difference: &Difference) -> Value {
+    match difference {
+        Difference::Added(fact) => json!({ "added": fact.to_json() }),
+        Difference::Removed(fact) => json!({ "removed": fact.to_json() }),
+        Difference::Changed(old, new) => {
+            json!({ "changed": { "from": old.to_json(), "to": new.to_json() } })
+        }
+    }
 }

@@ -1,39 +1,62 @@
-//! `gadus machine`: what the machine is, and where work should go on it.
+//! `gadus machine`: what the machine is, what it is doing, and what follows from that.
 
+mod explain;
 mod facts;
 mod place;
+mod show;
+mod simulate;
+mod watch;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use gadus_machine::{MachineError, Topology};
+use gadus_machine::{MachineError, State, Topology};
 
 use crate::failure::Failure;
 
 const EXAMPLES: &str = "Examples:
+  gadus machine                                  a picture, with a bar for each core
+  gadus machine --svg machine.svg
+  gadus machine explain scan-threads
+  gadus machine watch --every 5s
   gadus machine facts --save monday.json
   gadus machine diff monday.json today.json
   gadus machine place --bytes 7GiB --bound compute
+  gadus machine simulate --topology server.xml --bytes 7GiB
   gadus machine place --topology server.xml --bytes 7GiB --core-load 0=1.0 --json
 
 `lstopo server.xml` of hwloc 2 writes a description of another machine.";
 
+/// How long this machine is watched before it is asked for a place.
+const WATCHED: Duration = Duration::from_millis(100);
+
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Machine {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[command(flatten)]
+    show: show::Show,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// A picture of the machine: packages, memory, caches, cores, and how busy they are
+    Show(show::Show),
+    /// What is chosen by the machine, why, and what else might be
+    Explain(explain::Explain),
+    /// What changes: loads, limits, pressure; until Ctrl-C
+    Watch(watch::Watch),
     /// What is known of the machine: each fact with its source
     Facts(facts::Facts),
     /// What differs between two files of facts
     Diff(facts::Diff),
     /// Which core and memory node each part of some data should have
     Place(place::Place),
+    /// What a scan would take, informed and naive, on a machine that need not be here
+    Simulate(simulate::Simulate),
 }
 
 /// Which machine is asked about.
@@ -56,13 +79,35 @@ impl Which {
     fn is_here(&self) -> bool {
         self.topology.is_none()
     }
+
+    /// What to call it.
+    fn name(&self, machine: &Topology) -> String {
+        match (&self.topology, &machine.name) {
+            (Some(path), _) => path.display().to_string(),
+            (None, Some(name)) => name.clone(),
+            (None, None) => "this machine".to_owned(),
+        }
+    }
+
+    /// What is left of it: of this one, what is seen now; of another, all.
+    fn state(&self, machine: &Topology) -> Result<State, Failure> {
+        match self.is_here() {
+            true => Ok(State::observe(machine, WATCHED)?),
+            false => Ok(State::idle(machine)),
+        }
+    }
 }
 
 pub(crate) fn run(command: &Machine) -> Result<(), Failure> {
     match &command.command {
-        Command::Facts(command) => facts::facts(command),
-        Command::Diff(command) => facts::diff(command),
-        Command::Place(command) => place::place(command),
+        None => show::show(&command.show),
+        Some(Command::Show(command)) => show::show(command),
+        Some(Command::Explain(command)) => explain::explain(command),
+        Some(Command::Watch(command)) => watch::watch(command),
+        Some(Command::Facts(command)) => facts::facts(command),
+        Some(Command::Diff(command)) => facts::diff(command),
+        Some(Command::Place(command)) => place::place(command),
+        Some(Command::Simulate(command)) => simulate::simulate(command),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::str::FromStr;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use gadus_base::ByteCount;
@@ -12,9 +11,6 @@ use serde_json::{Value, json};
 use super::Which;
 use crate::failure::Failure;
 use crate::terminal::print_rows;
-
-/// How long this machine is watched before it is asked for a place.
-const WATCHED: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Args)]
 pub(super) struct Place {
@@ -66,9 +62,9 @@ enum SharingWord {
 
 /// `0=1.0`.
 #[derive(Debug, Clone, Copy)]
-struct Pair<T> {
-    number: u32,
-    value: T,
+pub(super) struct Pair<T> {
+    pub(super) number: u32,
+    pub(super) value: T,
 }
 
 impl<T: FromStr> FromStr for Pair<T> {
@@ -133,10 +129,7 @@ pub(super) fn place(command: &Place) -> Result<(), Failure> {
 impl Place {
     /// What is left of the machine: of this one, what is seen now; of another, all but what is said.
     fn state(&self, machine: &Topology) -> Result<State, Failure> {
-        let mut state = match self.which.is_here() {
-            true => State::observe(machine, WATCHED)?,
-            false => State::idle(machine),
-        };
+        let mut state = self.which.state(machine)?;
         for &Pair { number, value } in &self.core_load {
             state.load(number as usize, value)?;
         }

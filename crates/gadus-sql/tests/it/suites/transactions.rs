@@ -83,6 +83,19 @@ fn rollback_and_savepoints_undo() {
 }
 
 #[test]
+fn savepoints_are_named_as_tables_are() {
+    let (one, _) = accounts();
+    one.run("BEGIN");
+    one.run("SAVEPOINT Outer_One");
+    one.run("SAVEPOINT \"Inner\"");
+    assert_eq!(one.fails("ROLLBACK TO inner").0, ErrorKind::NotFound);
+    one.run("ROLLBACK TO \"Inner\"");
+    one.run("RELEASE SAVEPOINT OUTER_ONE");
+    assert_eq!(one.fails("ROLLBACK TO outer_one").0, ErrorKind::NotFound);
+    one.run("ROLLBACK");
+}
+
+#[test]
 fn tables_are_part_of_the_transaction() {
     let (one, two) = accounts();
     one.run("BEGIN");

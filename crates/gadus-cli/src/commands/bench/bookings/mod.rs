@@ -12,12 +12,14 @@ mod asking;
 mod bare;
 mod charts;
 mod memory;
+mod noise;
 mod open_loop;
 mod rivals;
 mod shapes;
 mod turn;
 
 pub(super) use asking::{Asking, ask};
+pub(super) use noise::{Noise, run as run_noise};
 
 use std::cell::RefCell;
 use std::io::{self, Write};

@@ -1,0 +1,233 @@
+//! `gadus bench budget`: processes on one file divide the processors, as they come, leave and die.
+//!
+//! - Each scans without a pause, and says many times a second how many threads it has for that. What they
+//!   have together is held against the processors that there are.
+//! - One process after another comes; then one is killed, and one ends. After each of these the time is
+//!   told until the sum is right again, and how much of the time it is right from there on.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use clap::Args;
+use gadus::{Database, Options};
+use gadus_base::{clock, spawn};
+
+use super::figures::{self, Figure, Metric};
+use super::load::{create_table, insert, threads};
+use super::machine::Machine;
+use super::workplace::Workplace;
+use super::{Common, worker};
+use crate::commands::pause;
+use crate::failure::Failure;
+use crate::generate::bookings::ROWS_MAX;
+
+const SETTLED: Metric = Metric::lower("settled_ms", "ms");
+const RIGHT: Metric = Metric::higher("time_at_budget", "");
+const MOST: Metric = Metric::lower("threads_most", "count");
+const PASS: Metric = Metric::lower("pass_ms", "ms");
+
+/// Processes tell their threads so often: in the middle of such a time, by the wall clock.
+const TELL: Duration = Duration::from_millis(4);
+
+/// The sum is right again once it is so often in a row.
+const STEADY: usize = 10;
+
+/// What each asks, again and again.
+const QUESTION: &str = "SELECT count(*) FROM bookings WHERE seat = '1A'";
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  gadus bench budget --json
+  gadus bench budget --processes 8 --threads 6")]
+pub(super) struct Budget {
+    /// Processes at most
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..=64))]
+    processes: u32,
+    /// Threads that all together are to scan with [default: one for each processor]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    threads: Option<u32>,
+    /// Bookings in the table
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..=ROWS_MAX))]
+    rows: u64,
+    /// How long so many processes scan, before another comes or goes
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "2s")]
+    time: Duration,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Threads by the time at which they were told, in units of [`TELL`].
+type Told = BTreeMap<u64, u64>;
+
+/// A process that scans, and what it tells.
+struct Scanner {
+    child: Child,
+    told: JoinHandle<Told>,
+}
+
+/// Somebody came or went.
+struct Event {
+    what: String,
+    at: u64,
+}
+
+pub(super) fn run(command: &Budget) -> Result<(), Failure> {
+    let place = Workplace::make(command.common.dir.as_deref())?;
+    let mut machine = Machine::describe(place.folder())?;
+    machine.look_around()?;
+    let file = place.path("gadus.db");
+    let parquet = place.bookings(command.rows)?;
+    let database = Database::open(&file, Options::new())?;
+    let connection = database.connect();
+    connection.execute(&create_table(true), &[])?;
+    connection.execute(&insert(&parquet), &[])?;
+    let threads = command.threads.map_or_else(threads, |threads| threads as usize);
+    let (mut scanners, mut events) = (Vec::<Scanner>::new(), Vec::new());
+    for number in 1..=command.processes {
+        scanners.push(Scanner::start(&file, threads)?);
+        events.push(Event::now(format!("process {number} comes")));
+        pause(command.time);
+    }
+    let mut told = Vec::new();
+    let killed = scanners.remove(0);
+    events.push(Event::now("one is killed".to_owned()));
+    told.push(killed.kill()?);
+    pause(command.time);
+    let ended = scanners.remove(0);
+    events.push(Event::now("one ends".to_owned()));
+    told.push(ended.end()?);
+    pause(command.time);
+    let over = Event::now("over".to_owned()).at;
+    for scanner in scanners {
+        told.push(scanner.end()?);
+    }
+    let mut figures = judged(&events, over, &sums(told), threads as u64);
+    figures.push(Figure::alone("one process", PASS, pass_ms(&database)?, 1));
+    figures::print("budget", &figures, machine.was_quiet()?, command.common.json)
+}
+
+impl Event {
+    fn now(what: String) -> Self {
+        Self { what, at: unit_of(clock().wall_time().0) }
+    }
+}
+
+impl Scanner {
+    /// Starts one; it scans when this returns.
+    fn start(file: &Path, threads: usize) -> Result<Self, Failure> {
+        let mut command = worker::command("scan-on")?;
+        command.arg(file).arg("--threads").arg(threads.to_string());
+        let mut child = command.stdin(Stdio::piped()).spawn()?;
+        let output = child.stdout.take();
+        let output = output.ok_or_else(|| Failure::message("a process without output"))?;
+        let mut lines = BufReader::new(output).lines();
+        // Its first line says that it scans.
+        let first = lines.next().transpose()?;
+        first.ok_or_else(|| Failure::message("a process broke off; see above"))?;
+        let told = spawn("told", move || {
+            let said = |line: io::Result<String>| {
+                let line = line.ok()?;
+                let (at, threads) = line.split_once(' ')?;
+                Some((at.parse().ok()?, threads.parse().ok()?))
+            };
+            lines.map_while(said).collect::<Told>()
+        })?;
+        Ok(Self { child, told })
+    }
+
+    fn kill(mut self) -> Result<Told, Failure> {
+        self.child.kill()?;
+        self.gone()
+    }
+
+    fn end(mut self) -> Result<Told, Failure> {
+        drop(self.child.stdin.take());
+        self.gone()
+    }
+
+    fn gone(mut self) -> Result<Told, Failure> {
+        self.child.wait()?;
+        self.told.join().map_err(|_| Failure::message("what a process told was not read"))
+    }
+}
+
+/// Threads of all at each time.
+fn sums(told: Vec<Told>) -> Told {
+    let mut sums = Told::new();
+    for (at, threads) in told.into_iter().flatten() {
+        *sums.entry(at).or_default() += threads;
+    }
+    sums
+}
+
+/// What followed each event, until the next.
+#[allow(clippy::cast_precision_loss)] // counts of some seconds
+fn judged(events: &[Event], over: u64, sums: &Told, budget: u64) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    let ends = events.iter().skip(1).map(|event| event.at).chain([over]);
+    for (event, end) in events.iter().zip(ends) {
+        // The wall clock may be put back.
+        let end = end.max(event.at);
+        let after = sums.range(event.at..end).collect::<Vec<_>>();
+        let is_right = |pair: &(&u64, &u64)| *pair.1 == budget;
+        let steady = after.windows(STEADY).position(|window| window.iter().all(is_right));
+        let from = steady.unwrap_or(after.len());
+        let settled = after.get(from).map_or(end, |(at, _)| **at) - event.at;
+        let rest = &after[from..];
+        let right = rest.iter().filter(|pair| is_right(pair)).count();
+        let most = rest.iter().map(|(_, threads)| **threads).max().unwrap_or(0);
+        let settled = settled as f64 * TELL.as_secs_f64() * 1e3;
+        let right = right as f64 / rest.len().max(1) as f64;
+        for (metric, value) in [(SETTLED, settled), (RIGHT, right), (MOST, most as f64)] {
+            figures.push(Figure::alone(&event.what, metric, value, 1));
+        }
+    }
+    figures
+}
+
+/// A pass of one process alone: a turn of the clock.
+fn pass_ms(database: &Database) -> Result<f64, Failure> {
+    let connection = database.connect();
+    connection.execute("SET gadus.sharing = 'always'", &[])?;
+    for _ in 0..3 {
+        connection.query(QUESTION, &[])?.collect_batches()?;
+    }
+    Ok(database.statistics().clock.last_pass_time.as_secs_f64() * 1e3)
+}
+
+fn unit_of(time: Duration) -> u64 {
+    micros(time) / micros(TELL)
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// In such a process: scans, and tells its threads, until its input ends.
+pub(super) fn scan_on(file: &Path, threads: usize) -> Result<(), Failure> {
+    let options = Options::new().create(false).threads(threads);
+    let database = Database::open(file, options)?;
+    let connection = database.connect();
+    connection.execute("SET gadus.sharing = 'always'", &[])?;
+    connection.query(QUESTION, &[])?.collect_batches()?;
+    spawn("scans", move || {
+        while connection.query(QUESTION, &[]).and_then(|rows| rows.collect_batches()).is_ok() {}
+    })?;
+    writeln!(io::stdout(), "scans")?;
+    spawn("tells", move || -> io::Result<()> {
+        loop {
+            // In the middle of a unit: whose turn it is changes between two.
+            let (now, unit) = (micros(clock().wall_time().0), micros(TELL));
+            pause(Duration::from_micros((now / unit + 1) * unit + unit / 2 - now));
+            let threads = database.statistics().clock.threads;
+            writeln!(io::stdout(), "{} {threads}", unit_of(clock().wall_time().0))?;
+        }
+    })?;
+    io::stdin().read_line(&mut String::new())?;
+    // Whoever still scans must not keep the process.
+    std::process::exit(0);
+}

@@ -1,0 +1,103 @@
+//! A copy of a database as it is at one moment, while others go on.
+//!
+//! - All tables are read from one snapshot, and are written to a new database in one transaction: whatever happens,
+//!   it has all of them or none.
+//! - The copy has no log to replay, and nothing in it that was deleted.
+
+use super::{Engine, Options};
+use crate::error::{Error, ErrorKind, Result};
+use crate::scan::ScanRequest;
+use crate::snapshot::{Snapshot, Table};
+use crate::transaction::Transaction;
+use crate::types::TableSchema;
+use gadus_base::CommitNumber;
+use gadus_block::Folder;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// What was copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BackedUp {
+    /// The last commit that is in the copy.
+    pub commit: CommitNumber,
+    /// Tables, those of users among them.
+    pub tables: usize,
+    /// Rows of all tables.
+    pub rows: u64,
+}
+
+impl Engine {
+    /// Copies the database as it is now to a new one; calls `progress` with (rows copied, rows in all). What is
+    /// left of a copy that failed is removed.
+    ///
+    /// # Errors
+    /// `AlreadyExists` where there is a file of that name, `SnapshotTooOld` where others change so much meanwhile
+    /// that the snapshot is given up.
+    pub fn back_up(
+        &self,
+        folder: &Arc<dyn Folder>,
+        name: &str,
+        mut progress: impl FnMut(u64, u64),
+    ) -> Result<BackedUp> {
+        let snapshot = self.snapshot()?;
+        if folder.exists(name).map_err(gadus_storage::StorageError::from)? {
+            let message = format!("{}: there is a file already", folder.describe(name));
+            return Err(Error::new(ErrorKind::AlreadyExists, message));
+        }
+        let target = Self::open(folder.clone(), name, Options::default())?;
+        let copied = copy(&snapshot, &target, &mut progress);
+        drop(target);
+        if copied.is_err() {
+            // Why it failed is told; that its rest is in the way, the next backup says.
+            let _ = Self::remove(folder, name);
+        }
+        copied
+    }
+}
+
+fn copy(
+    snapshot: &Snapshot,
+    target: &Engine,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<BackedUp> {
+    let tables = snapshot.tables();
+    let all = tables.iter().map(Table::rows).sum::<u64>();
+    let mut rows = 0;
+    let mut transaction = target.begin()?;
+    for table in &tables {
+        copy_table(table, &mut transaction, &mut |count| {
+            rows += count;
+            progress(rows, all);
+        })?;
+    }
+    transaction.commit()?;
+    target.checkpoint()?;
+    Ok(BackedUp { commit: snapshot.commit(), tables: tables.len(), rows })
+}
+
+fn copy_table(
+    table: &Table,
+    transaction: &mut Transaction,
+    copied: &mut dyn FnMut(u64),
+) -> Result<()> {
+    let TableSchema { name, columns, key, .. } = &**table.schema();
+    let shape = TableSchema::new(name, columns.clone(), key.clone())?;
+    let shape = transaction.create_table(&shape)?;
+    let mut bulk = transaction.bulk(&shape)?;
+    let projection = (0..columns.len()).collect();
+    let scan = table.scan(ScanRequest { projection, ..ScanRequest::default() })?;
+    for morsel in 0..scan.morsels() {
+        let mut pushed = Ok(());
+        scan.morsel(morsel, |batch| {
+            pushed = bulk.push(&batch);
+            copied(batch.num_rows() as u64);
+            match pushed {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        })?;
+        pushed?;
+    }
+    transaction.finish_bulk(bulk)?;
+    Ok(())
+}

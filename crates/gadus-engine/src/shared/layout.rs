@@ -1,0 +1,226 @@
+//! Which processor each scan thread has, and what it gets there.
+//!
+//! - Where threads are pinned, the first has the processor that others leave most of, and so on; each has
+//!   a core to itself as long as there are cores. What others take is looked at while there are scans, and
+//!   threads move before they join their next pass.
+//! - Of processors that others leave alike, processes that scan one file begin at different ones: else all
+//!   would have the first, see each other there, and move together.
+//! - Which processors there are is asked in the background, once; until it is known nobody is pinned.
+
+use super::limits::Pinning;
+use gadus_base::spawn;
+use gadus_machine::{CpuSet, Limits, Others, Topology, pin_this_thread, this_cpu};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// What others take of the processors is looked at so often.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// The processors of scan threads.
+#[derive(Debug)]
+pub(super) struct Layout {
+    machine: Arc<OnceLock<Option<Machine>>>,
+    is_asked: AtomicBool,
+    state: Mutex<State>,
+}
+
+/// The processors that this process may use.
+#[derive(Debug)]
+struct Machine {
+    /// The first of each core, in the order of the cores; then the second of each, and so on.
+    cpus: Vec<u32>,
+    /// The memory node near each.
+    nodes: BTreeMap<u32, u32>,
+    /// Whether it makes a difference on which of them a thread runs.
+    is_uneven: bool,
+}
+
+#[derive(Debug)]
+struct State {
+    others: Others,
+    /// Processor time of scan threads since others were looked at.
+    own: BTreeMap<u32, Duration>,
+    /// The processors, those first that others leave most of.
+    order: Vec<u32>,
+    /// The place at which those begin that others leave alike.
+    first: usize,
+    threads: Vec<ScanThread>,
+}
+
+/// A thread that scans, and what it got.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScanThread {
+    /// The processor that it was moved to; none where the system chooses.
+    pub pinned: Option<u32>,
+    /// The processor that it ran on when it last left a pass.
+    pub cpu: u32,
+    /// How often it was moved, and then ran where it was told to.
+    pub moves: u64,
+    /// Time that it worked at passes.
+    pub working_time: Duration,
+    /// Of it, time that it had a processor.
+    pub processor_time: Duration,
+}
+
+impl Layout {
+    pub(super) fn new(threads: usize) -> Self {
+        let state = State {
+            others: Others::new(LOOK),
+            own: BTreeMap::new(),
+            order: Vec::new(),
+            first: 0,
+            threads: vec![ScanThread::default(); threads],
+        };
+        Self { machine: Arc::default(), is_asked: AtomicBool::new(false), state: Mutex::new(state) }
+    }
+
+    /// Moves the calling thread to its processor, unless it is there. `first` is how many threads others
+    /// have before this process's.
+    pub(super) fn settle(
+        &self,
+        number: usize,
+        first: usize,
+        pinning: Pinning,
+        pinned: &mut Option<u32>,
+    ) {
+        if pinning == Pinning::Off && pinned.is_none() {
+            return;
+        }
+        let Some(machine) = self.machine() else { return };
+        let wanted = self.cpu_of(number, first, pinning, machine);
+        if wanted == *pinned {
+            return;
+        }
+        let cpus = wanted.map_or_else(|| machine.cpus.clone(), |cpu| vec![cpu]);
+        // Where it may no longer be, it stays where it is: the system has moved it there.
+        if pin_this_thread(&cpus.into_iter().collect::<CpuSet>()).is_err() {
+            return;
+        }
+        *pinned = wanted;
+        if let Some(thread) = self.state.lock().threads.get_mut(number) {
+            thread.pinned = wanted;
+            thread.moves += 1;
+        }
+    }
+
+    /// The calling thread has left a pass.
+    pub(super) fn worked(&self, number: usize, working_time: Duration, processor_time: Duration) {
+        let (mut state, cpu) = (self.state.lock(), this_cpu());
+        *state.own.entry(cpu).or_default() += processor_time;
+        if let Some(thread) = state.threads.get_mut(number) {
+            thread.cpu = cpu;
+            thread.working_time += working_time;
+            thread.processor_time += processor_time;
+        }
+    }
+
+    /// The calling thread has had so much of its processor for answers, which is no load of others.
+    pub(super) fn answered(&self, processor_time: Duration) {
+        *self.state.lock().own.entry(this_cpu()).or_default() += processor_time;
+    }
+
+    /// The processors that so many threads are to stay on, and the memory nodes near them.
+    pub(super) fn places(
+        &self,
+        threads: usize,
+        first: usize,
+        pinning: Pinning,
+    ) -> Vec<(Option<u32>, Option<u32>)> {
+        let place = |number: usize| {
+            let machine = self.machine()?;
+            let cpu = self.cpu_of(number, first, pinning, machine)?;
+            Some((Some(cpu), machine.nodes.get(&cpu).copied()))
+        };
+        (0..threads).map(|number| place(number).unwrap_or_default()).collect()
+    }
+
+    /// All threads, by number.
+    pub(super) fn threads(&self) -> Vec<ScanThread> {
+        self.state.lock().threads.clone()
+    }
+
+    fn cpu_of(
+        &self,
+        number: usize,
+        first: usize,
+        pinning: Pinning,
+        machine: &Machine,
+    ) -> Option<u32> {
+        let is_pinned = match pinning {
+            Pinning::Off => false,
+            Pinning::On => true,
+            Pinning::Auto => machine.is_uneven,
+        };
+        if !is_pinned {
+            return None;
+        }
+        let mut state = self.state.lock();
+        state.look(&machine.cpus, first);
+        let count = state.order.len().max(1);
+        state.order.get(number % count).copied()
+    }
+
+    /// None until it is known, and where nobody tells.
+    fn machine(&self) -> Option<&Machine> {
+        if !self.is_asked.swap(true, Ordering::Relaxed) {
+            let machine = self.machine.clone();
+            let asking = spawn("gadus-machine", move || {
+                let _ = machine.set(Machine::discover());
+            });
+            if asking.is_err() {
+                let _ = self.machine.set(None);
+            }
+        }
+        self.machine.get()?.as_ref()
+    }
+}
+
+impl Machine {
+    fn discover() -> Option<Self> {
+        let machine = Topology::discover().ok()?;
+        let allowed = Limits::of_this_process().allowed.unwrap_or_else(|| machine.cpus());
+        Some(Self::of(&machine, &allowed)).filter(|machine| !machine.cpus.is_empty())
+    }
+
+    fn of(machine: &Topology, allowed: &CpuSet) -> Self {
+        let mut cpus = Vec::new();
+        for core in &machine.cores {
+            let of_core = core.cpus.iter().filter(|cpu| allowed.contains(*cpu));
+            cpus.extend(of_core.enumerate());
+        }
+        cpus.sort_by_key(|(sibling, _)| *sibling);
+        let near = machine.cores.iter().filter_map(|core| Some((core, core.node?)));
+        let nodes = near.flat_map(|(core, node)| core.cpus.iter().map(move |cpu| (cpu, node)));
+        let level = machine.caches.iter().map(|cache| cache.level).max().unwrap_or(0);
+        let mut capacities = machine.cores.iter().map(|core| core.capacity);
+        let first = capacities.next();
+        Self {
+            cpus: cpus.into_iter().map(|(_, cpu)| cpu).collect(),
+            nodes: nodes.collect(),
+            is_uneven: machine.nodes.len() > 1
+                || machine.data_caches(level).count() > 1
+                || capacities.any(|capacity| Some(capacity) != first),
+        }
+    }
+}
+
+impl State {
+    /// Puts the processors in order, where others have come or gone.
+    fn look(&mut self, cpus: &[u32], first: usize) {
+        // What cannot be read has changed nothing.
+        let is_changed = self.others.look(&mut self.own).unwrap_or(false);
+        if is_changed || first != self.first || self.order.is_empty() {
+            self.first = first;
+            self.order = cpus.to_vec();
+            self.order.rotate_left(first % cpus.len().max(1));
+            let left = |cpu: &u32| self.others.left(*cpu);
+            self.order.sort_by(|one, other| left(other).total_cmp(&left(one)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

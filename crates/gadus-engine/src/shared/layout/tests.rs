@@ -1,0 +1,59 @@
+//! Threads on processors of this machine, and the order of those of others.
+
+use super::*;
+use gadus_base::clock;
+
+fn described(name: &str) -> Topology {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../gadus-machine/topologies");
+    let xml = std::fs::read_to_string(format!("{folder}/{name}")).unwrap();
+    Topology::from_xml(&xml, name).unwrap()
+}
+
+#[test]
+fn each_thread_has_a_core_before_two_share_one() {
+    let machine = described("two-sockets-smt.xml");
+    let first = Machine::of(&machine, &machine.cpus());
+    let cores = first.cpus[..machine.cores.len()].iter().map(|cpu| machine.core_of(*cpu));
+    assert_eq!(cores.collect::<std::collections::BTreeSet<_>>().len(), machine.cores.len());
+    assert_eq!(first.cpus.len(), machine.cpus().count());
+    assert!(first.is_uneven);
+    assert_eq!(first.nodes.len(), machine.cpus().count());
+    let few = Machine::of(&machine, &CpuSet::from_list("1").unwrap());
+    assert_eq!(few.cpus, [1]);
+}
+
+#[test]
+fn a_thread_that_was_moved_runs_there_and_comes_back() {
+    let layout = Layout::new(1);
+    let (began, mut pinned) = (clock().now(), None);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            layout.settle(0, 0, Pinning::Off, &mut pinned);
+            assert_eq!((pinned, layout.threads()[0].moves), (None, 0));
+            while pinned.is_none() {
+                assert!(began.elapsed() < Duration::from_secs(60), "it was never moved");
+                layout.settle(0, 0, Pinning::On, &mut pinned);
+                std::thread::yield_now();
+            }
+            assert_eq!(Some(this_cpu()), pinned);
+            layout.worked(0, Duration::from_millis(3), Duration::from_millis(2));
+            layout.settle(0, 0, Pinning::Off, &mut pinned);
+        });
+    });
+    let thread = layout.threads()[0];
+    assert_eq!((pinned, thread.pinned, thread.moves), (None, None, 2));
+    assert_eq!(thread.processor_time, Duration::from_millis(2));
+}
+
+#[test]
+fn processes_that_scan_one_file_begin_at_other_processors() {
+    let machine = described("one-by-two.xml");
+    let layout = Layout::new(2);
+    layout.is_asked.store(true, Ordering::Relaxed);
+    layout.machine.set(Some(Machine::of(&machine, &machine.cpus()))).unwrap();
+    let places = |first: usize| {
+        let places = layout.places(2, first, Pinning::On);
+        places.into_iter().map(|(cpu, _)| cpu.unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!([places(0), places(1), places(2)], [[0, 1], [1, 0], [0, 1]]);
+}

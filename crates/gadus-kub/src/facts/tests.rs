@@ -1,0 +1,44 @@
+//! Facts are what was measured, here.
+
+use crate::report::sample;
+use crate::{Benchmark, Side};
+use gadus_machine::{FactValue, Facts};
+
+fn report(quiet: bool) -> crate::Report {
+    let variables = [("bytes", "4096"), ("room", "overwritten")];
+    let rounds = [100_000.0, 110_000.0, 90_000.0];
+    let contestants = [("write, fdatasync", Side::Kernel, &rounds[..])];
+    let name = "a record made durable";
+    let mut cell = sample::cell(Benchmark::Sync, name, &variables, &contestants);
+    cell.quiet = quiet;
+    sample::report(vec![cell])
+}
+
+#[test]
+fn what_was_measured_is_a_fact_with_its_time_and_what_was_not_is_none() {
+    let facts = report(true).facts();
+    let sync = facts.get("kernel", "sync of a record").unwrap();
+    assert_eq!(sync.value, FactValue::Number(100_000.0));
+    assert_eq!((sync.seconds, sync.unit.as_str()), (1_000_000_000, "ns"));
+    assert!((sync.confidence - 0.9).abs() < 1e-9, "{}", sync.confidence);
+    assert_eq!(facts.get("kernel", "local transport"), None);
+    let loud = report(false).facts();
+    assert!((loud.get("kernel", "sync of a record").unwrap().confidence - 0.45).abs() < 1e-9);
+}
+
+#[test]
+fn facts_are_files_as_all_facts_are() {
+    let facts = report(true).facts();
+    let read = Facts::from_json(&facts.to_json().to_string(), "f.json").unwrap();
+    assert_eq!(read.iter().collect::<Vec<_>>(), facts.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn facts_of_another_machine_are_refused_with_what_differs() {
+    let report = report(true);
+    assert!(report.facts_of(&report.identity).is_ok());
+    let mut newer = report.identity.clone();
+    newer.kernel = "7.0".to_owned();
+    let refused = report.facts_of(&newer).unwrap_err().to_string();
+    assert!(refused.ends_with("another machine: kernel is 7.0 here and 6.18 there"), "{refused}");
+}

@@ -1,0 +1,54 @@
+//! Figures of which the answers are known.
+
+use super::*;
+
+#[test]
+fn what_is_said_of_a_hundred_figures_is_what_anybody_counts() {
+    let figures = (1..=100).rev().map(f64::from).collect::<Vec<_>>();
+    let summary = Summary::of(&figures);
+    assert_eq!((summary.count, summary.median, summary.least), (100, 50.5, 1.0));
+    assert_eq!((summary.p10, summary.p90, summary.p99), (10.0, 90.0, 99.0));
+    assert_eq!(summary.deviation, 25.0);
+    assert!(summary.low < 50.5 && 50.5 < summary.high, "{summary:?}");
+    assert!(summary.high - summary.low < 30.0, "{summary:?}");
+}
+
+#[test]
+fn a_ratio_ignores_what_disturbs_both_in_the_same_rounds() {
+    // Half of the rounds are three times as slow, for both alike.
+    let slow = |round: usize| if round.is_multiple_of(2) { 3.0 } else { 1.0 };
+    let one = (0..31).map(|round| 20.0 * slow(round)).collect::<Vec<_>>();
+    let other = (0..31).map(|round| 10.0 * slow(round)).collect::<Vec<_>>();
+    let ratio = Ratio::of(&one, &other);
+    assert_eq!((ratio.value, ratio.low, ratio.high), (2.0, 2.0, 2.0));
+    assert_eq!(ratio.uncertainty(), 0.0);
+}
+
+#[test]
+fn the_interval_holds_the_true_ratio_about_as_often_as_it_says() {
+    let mut random = Random::seeded(7);
+    let (mut held, runs) = (0, 200);
+    for _ in 0..runs {
+        let mut noisy = |truth: f64| truth * (1.0 + 0.2 * (random.unit() + random.unit() - 1.0));
+        let pairs = (0..21).map(|_| (noisy(30.0), noisy(10.0)));
+        let (one, other): (Vec<_>, Vec<_>) = pairs.unzip();
+        let ratio = Ratio::of(&one, &other);
+        held += u32::from(ratio.low <= 3.0 && 3.0 <= ratio.high);
+    }
+    assert!(held >= runs * 88 / 100, "{held} of {runs}");
+}
+
+#[test]
+fn of_nothing_nothing_is_said() {
+    let summary = Summary::of(&[]);
+    assert!(summary.count == 0 && summary.median.is_nan() && summary.low.is_nan());
+    assert!(Ratio::of(&[], &[]).value.is_nan());
+}
+
+#[test]
+fn intervals_differ_where_they_have_nothing_in_common() {
+    let ratio = |low: f64, high: f64| Ratio { value: f64::midpoint(low, high), low, high };
+    assert!(ratio(1.0, 2.0).differs_from(ratio(2.1, 3.0)));
+    assert!(ratio(2.1, 3.0).differs_from(ratio(1.0, 2.0)));
+    assert!(!ratio(1.0, 2.0).differs_from(ratio(1.9, 3.0)));
+}

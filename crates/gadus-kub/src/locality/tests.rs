@@ -1,0 +1,62 @@
+//! Pieces are where they should be, and the modelled disk takes what anybody can compute.
+
+use super::fragments::{PIECE_BYTES, in_pieces};
+use super::growth::{Way, create, has_zeros, lengthen};
+use super::modelled::Disk;
+use crate::system::Extent;
+
+#[test]
+fn a_file_has_as_many_pieces_as_were_made_and_its_bytes_are_in_order() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let path = folder.path().join("pieces");
+    for (pieces, gap) in [(160, 4096), (160, 65536), (16, 65536)] {
+        let extents = match in_pieces(&path, pieces, gap) {
+            Ok(extents) => extents,
+            // A file system that cannot is one that Kub tells so.
+            Err(error) => {
+                return assert_eq!(error.kind(), crate::ErrorKind::Unavailable, "{error}");
+            }
+        };
+        assert_eq!(extents.len() as u64, pieces);
+        let bytes = extents.iter().map(|extent| extent.bytes).sum::<u64>();
+        assert_eq!(bytes, 160 * PIECE_BYTES);
+        let gaps =
+            extents.windows(2).map(|two| two[1].physical.abs_diff(two[0].physical + two[0].bytes));
+        let mut gaps = gaps.collect::<Vec<_>>();
+        gaps.sort_unstable();
+        assert_eq!(gaps[gaps.len() / 2], gap, "the middle gap");
+        let content = std::fs::read(&path).unwrap();
+        let first = &content[..content.len() / usize::try_from(pieces).unwrap()];
+        assert!(content.chunks(first.len()).all(|piece| piece == first));
+    }
+}
+
+#[test]
+fn what_a_file_grows_by_is_zero() {
+    let folder = tempfile::tempdir().unwrap();
+    for way in [Way::Truncate, Way::Allocate, Way::ZeroRange, Way::Write] {
+        let file = create(&folder.path().join("grown")).unwrap();
+        match lengthen(&file, way) {
+            Ok(()) => assert!(has_zeros(&file).unwrap(), "{way:?}"),
+            Err(error) => assert_eq!(error.kind(), crate::ErrorKind::Unavailable, "{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_modelled_disk_pays_for_seeks_and_for_turns() {
+    let extent = |physical| Extent { logical: 0, physical, bytes: 4096 };
+    let one = Disk::USUAL.replay(&[Extent { bytes: 160 * 4096, ..extent(0) }]);
+    // Half a turn, and 640 KiB at 180 MB/s.
+    assert!((one.as_secs_f64() * 1e3 - (4.167 + 3.641)).abs() < 0.01, "{one:?}");
+    let apart = |gap: u64| {
+        let extents = (0..160).map(|number| extent(number * (4096 + gap))).collect::<Vec<_>>();
+        Disk::USUAL.replay(&extents)
+    };
+    let (near, far) = (apart(4096), apart(4 << 20));
+    assert!(near < far, "{near:?} {far:?}");
+    // A seek and half a turn for each, 159 times.
+    assert!(far.as_secs_f64() / one.as_secs_f64() > 50.0, "{far:?} {one:?}");
+    let back = Disk::USUAL.replay(&[extent(1 << 30), extent(0)]);
+    assert!(back > Disk::USUAL.replay(&[extent(0), extent(4096)]));
+}

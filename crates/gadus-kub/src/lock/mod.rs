@@ -1,0 +1,25 @@
+//! Who may use what: locks of the kernel on files, against locks in user mode.
+//!
+//! - A lock is acquired and released; what it protects is nothing.
+//! - Whoever is compared excludes the same: readers share where the cell says "read", and nobody shares where it says
+//!   "write".
+//! - Where two take part, they are two processes, since a file's locks do not exclude threads of one.
+
+mod beside_reader;
+mod holders;
+mod locks;
+mod shared_exclusive;
+mod table;
+
+use crate::harness::Budget;
+use crate::run::Task;
+
+pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
+    let mut tasks = locks::tasks();
+    tasks.extend(beside_reader::tasks());
+    tasks.extend(holders::tasks(budget));
+    tasks
+}
+
+#[cfg(test)]
+mod tests;

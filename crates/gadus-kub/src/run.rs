@@ -1,0 +1,307 @@
+//! A run: its contests, one after the other, each on a thread of its own that no earlier one has changed.
+//!
+//! - Between contests the machine is looked at; what was measured between two looks of which one was not quiet is
+//!   marked.
+//! - A contest has an equal part of the time that is left, and what the others leave of theirs.
+
+use crate::error::{ErrorKind, KubError};
+use crate::harness::{Budget, Harness, SystemInstruments, Watcher};
+use crate::report::{Benchmark, Cell, Finding, Identity, Report, Skipped};
+use crate::{bind, domains, locality, lock, message, null, replace, schedule, sync};
+use gadus_base::{Instant, Random, clock};
+use gadus_machine::{CpuSet, Limits, Topology, pin_this_thread};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What is to be measured, and where.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    folder: PathBuf,
+    budget: Budget,
+    only: Vec<Benchmark>,
+    cancelled: Arc<AtomicBool>,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// What is measured next; none when all is done.
+    pub next: Option<String>,
+    /// How many contests are done.
+    pub done: usize,
+    /// How many there are.
+    pub all: usize,
+}
+
+/// One or some contests, to be measured together.
+pub(crate) struct Task {
+    benchmark: Benchmark,
+    name: String,
+    body: Body,
+}
+
+/// What a task does.
+type Body = Box<dyn FnOnce(&mut Harness<'_>, &Place) -> Result<(), KubError> + Send>;
+
+/// Where contests take place.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// For files of this run.
+    pub(crate) folder: PathBuf,
+    /// The processor of whoever is measured.
+    pub(crate) here: u32,
+    /// A processor of another core, if there is one.
+    pub(crate) elsewhere: Option<u32>,
+}
+
+impl Settings {
+    /// All benchmarks, with files in a new folder in this one; the disk that it is on is measured.
+    #[must_use]
+    pub fn new(folder: &Path) -> Self {
+        let (budget, only) = (Budget::Usual, Benchmark::ALL.to_vec());
+        Self { folder: folder.to_owned(), budget, only, cancelled: Arc::default() }
+    }
+
+    /// How thorough it is to be.
+    #[must_use]
+    pub fn budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// Some benchmarks alone.
+    #[must_use]
+    pub fn only(self, only: impl IntoIterator<Item = Benchmark>) -> Self {
+        Self { only: only.into_iter().collect(), ..self }
+    }
+
+    /// What ends the run when it is set; nothing stays behind.
+    #[must_use]
+    pub fn cancelled(self, cancelled: Arc<AtomicBool>) -> Self {
+        Self { cancelled, ..self }
+    }
+}
+
+impl Task {
+    pub(crate) fn new(
+        benchmark: Benchmark,
+        name: impl Into<String>,
+        body: impl FnOnce(&mut Harness<'_>, &Place) -> Result<(), KubError> + Send + 'static,
+    ) -> Self {
+        Self { benchmark, name: name.into(), body: Box::new(body) }
+    }
+}
+
+/// Measures, and says before each contest how far it is.
+///
+/// # Errors
+/// When somebody has ended it, a contestant did not do its work, or nothing could be measured at all.
+pub fn run(settings: &Settings, mut tell: impl FnMut(&Progress)) -> Result<Report, KubError> {
+    let began = clock().now();
+    let seconds = clock().wall_time().0.as_secs();
+    let instruments = SystemInstruments::new();
+    let own = OwnFolder::make(&settings.folder);
+    let place = Place::find(own.path())?;
+    let possible =
+        settings.only.iter().filter(|benchmark| own.made.is_ok() || !needs_files(**benchmark));
+    let tasks = possible.flat_map(|benchmark| of(*benchmark, settings.budget));
+    let tasks = tasks.collect::<Vec<_>>();
+    let mut harness =
+        Harness::new(&instruments, settings.budget, Random::from_system(), &settings.cancelled);
+    if let Err(error) = &own.made {
+        for benchmark in settings.only.iter().filter(|benchmark| needs_files(**benchmark)) {
+            let what = "whatever needs files".to_owned();
+            harness.skip(Skipped { benchmark: *benchmark, what, why: error.to_string() });
+        }
+    }
+    let mut watcher = Watcher::start();
+    watcher.look();
+    let all = tasks.len();
+    for (done, task) in tasks.into_iter().enumerate() {
+        tell(&Progress { next: Some(task.name.clone()), done, all });
+        let left = settings.budget.total().saturating_sub(began.elapsed());
+        measure(task, &mut harness, &place, &mut watcher, left, all - done)?;
+    }
+    tell(&Progress { next: None, done: all, all });
+    let report = Report {
+        identity: Identity::of_this_machine(&settings.folder),
+        budget: settings.budget.word().to_owned(),
+        seconds,
+        took_seconds: began.elapsed().as_secs_f64(),
+        quietness: watcher.quietness(),
+        clock_cost_ns: harness.clock_cost_ns(),
+        cells: std::mem::take(&mut harness.cells),
+        findings: std::mem::take(&mut harness.findings),
+        skipped: std::mem::take(&mut harness.skipped),
+    };
+    match report.cells.is_empty() && report.findings.is_empty() {
+        false => Ok(report),
+        true => Err(KubError::unavailable(nothing_measured(&report.skipped))),
+    }
+}
+
+fn of(benchmark: Benchmark, budget: Budget) -> Vec<Task> {
+    match benchmark {
+        Benchmark::Null => null::tasks(),
+        Benchmark::Schedule => schedule::tasks(budget),
+        Benchmark::Message => message::tasks(budget),
+        Benchmark::Lock => lock::tasks(budget),
+        Benchmark::Sync => sync::tasks(budget),
+        Benchmark::Domains => domains::tasks(),
+        Benchmark::Bind => bind::tasks(budget),
+        Benchmark::Replace => replace::tasks(budget),
+        Benchmark::Locality => locality::tasks(budget),
+    }
+}
+
+fn needs_files(benchmark: Benchmark) -> bool {
+    !matches!(
+        benchmark,
+        Benchmark::Null | Benchmark::Schedule | Benchmark::Message | Benchmark::Domains
+    )
+}
+
+/// Measures a task's contests on a new thread, between two looks at the machine.
+fn measure(
+    task: Task,
+    harness: &mut Harness<'_>,
+    place: &Place,
+    watcher: &mut Watcher,
+    left: Duration,
+    tasks_left: usize,
+) -> Result<(), KubError> {
+    let Task { benchmark, name, body } = task;
+    let skip = |why: String| Skipped { benchmark, what: name.clone(), why };
+    if left.is_zero() {
+        harness.skip(skip("the run's time was used up".to_owned()));
+        return Ok(());
+    }
+    harness.allow(left / u32::try_from(tasks_left).unwrap_or(1).max(1));
+    let was_quiet = watcher.is_quiet();
+    let before = harness.cells.len();
+    let done = on_own_thread(harness, place, body);
+    let quiet = was_quiet && watcher.look();
+    // What is counted is the same on a busy machine.
+    for cell in harness.cells[before..].iter_mut().filter(|cell| cell.unit == "ns") {
+        cell.quiet = quiet;
+    }
+    match done {
+        Err(error) if error.kind() == ErrorKind::Unavailable => {
+            harness.skip(skip(error.to_string()));
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+/// Whatever it changes of its thread, such as its processors and its priority, ends with it.
+fn on_own_thread(harness: &mut Harness<'_>, place: &Place, body: Body) -> Result<(), KubError> {
+    let broken = || KubError::broken("a contest broke off");
+    let instruments = SystemInstruments::new();
+    let (budget, cancelled) = harness.parts();
+    let time = harness.time_allowed();
+    let random = Random::from_system();
+    let (done, cells, findings, skipped) = std::thread::scope(|scope| {
+        let measured = scope.spawn(|| {
+            let mut own = Harness::new(&instruments, budget, random, cancelled);
+            own.allow(time);
+            let done = body(&mut own, place);
+            (done, own.cells, own.findings, own.skipped)
+        });
+        measured.join().map_err(|_| broken())
+    })?;
+    harness.cells.extend::<Vec<Cell>>(cells);
+    harness.findings.extend::<Vec<Finding>>(findings);
+    harness.skipped.extend(skipped);
+    done
+}
+
+fn nothing_measured(skipped: &[Skipped]) -> String {
+    let reasons = skipped.iter().map(|skipped| format!("\n  {}: {}", skipped.what, skipped.why));
+    format!("nothing could be measured:{}", reasons.collect::<String>())
+}
+
+impl Place {
+    fn find(folder: PathBuf) -> Result<Self, KubError> {
+        let allowed = Limits::of_this_process().allowed;
+        let cpus = allowed.map(|cpus| cpus.iter().collect::<Vec<_>>()).unwrap_or_default();
+        let here = cpus.first().copied();
+        let here = here.ok_or_else(|| KubError::unavailable("no processor may be used"))?;
+        let machine = Topology::discover().ok();
+        let core_of = |cpu: u32| {
+            let cores = &machine.as_ref()?.cores;
+            cores.iter().position(|core| core.cpus.contains(cpu))
+        };
+        let elsewhere = cpus.iter().copied().filter(|cpu| *cpu != here);
+        let other_core = elsewhere.clone().find(|cpu| core_of(*cpu) != core_of(here));
+        Ok(Self { folder, here, elsewhere: other_core.or(elsewhere.clone().next()) })
+    }
+
+    /// Puts the calling thread on the processor of whoever is measured.
+    pub(crate) fn stay_here(&self) -> Result<(), KubError> {
+        stay_on(self.here)
+    }
+
+    /// A processor of another core.
+    pub(crate) fn other(&self) -> Result<u32, KubError> {
+        self.elsewhere.ok_or_else(|| KubError::unavailable("there is only one processor"))
+    }
+}
+
+/// Puts the calling thread on a processor.
+pub(crate) fn stay_on(cpu: u32) -> Result<(), KubError> {
+    let moved = pin_this_thread(&[cpu].into_iter().collect::<CpuSet>());
+    moved.map(drop).map_err(|error| KubError::unavailable(error.to_string()))
+}
+
+/// A folder for files of this run; removed with all in it.
+struct OwnFolder {
+    path: PathBuf,
+    made: std::io::Result<()>,
+}
+
+impl OwnFolder {
+    fn make(parent: &Path) -> Self {
+        let path = parent.join(format!("gadus-kub-{}-{}", std::process::id(), number_of_run()));
+        let made = fs::create_dir(&path);
+        Self { path, made }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.path.clone()
+    }
+}
+
+impl Drop for OwnFolder {
+    fn drop(&mut self) {
+        if self.made.is_ok() {
+            // What cannot be removed is the user's to see: the folder has the program's name.
+            let _ = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// Tells runs of one process apart.
+fn number_of_run() -> u64 {
+    static RUNS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    RUNS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Until when something goes on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Deadline(Instant);
+
+impl Deadline {
+    pub(crate) fn after(time: Duration) -> Self {
+        Self(clock().now().plus(time))
+    }
+
+    pub(crate) fn is_over(self) -> bool {
+        self.0.since(clock().now()).is_zero()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! Joins of which neither side is small: by merging sorted inputs, which can be written out, and not by a table of
+//! the smaller side, which cannot.
+
+use super::Memory;
+use arrow::compute::SortOptions;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{JoinType, Result};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::{HashJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use std::sync::Arc;
+
+/// What a value takes whose type says nothing of it.
+const VALUE_BYTES: usize = 32;
+
+/// Merges what is more than a plan of a database may hold; before the rule that sorts and divides inputs.
+#[derive(Debug)]
+pub(crate) struct JoinsWithinMemory(pub(crate) Memory);
+
+impl PhysicalOptimizerRule for JoinsWithinMemory {
+    fn optimize(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        _: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let most = self.0.plan_part();
+        let fitting = plan.transform_up(|plan| match plan.downcast_ref::<HashJoinExec>() {
+            Some(join) if may_merge(join) && bytes(&**join.left()) > most => {
+                merging(join).map(Transformed::yes)
+            }
+            _ => Ok(Transformed::no(plan)),
+        });
+        fitting.map(|plan| plan.data)
+    }
+
+    fn name(&self) -> &'static str {
+        "gadus_joins_within_memory"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// NOT IN of what may be NULL is no matter of order; and with further conditions on pairs, DataFusion 55.2 gives
+/// pairs that do not meet them, or leaves some out.
+fn may_merge(join: &HashJoinExec) -> bool {
+    use JoinType::{Full, Inner, Left, LeftAnti, LeftSemi, Right, RightAnti, RightSemi};
+    let types = [Full, Inner, Left, LeftAnti, LeftSemi, Right, RightAnti, RightSemi];
+    !join.null_aware && join.filter().is_none() && types.contains(join.join_type())
+}
+
+/// About what the rows of a plan take; none where nobody knows how many they are.
+fn bytes(plan: &dyn ExecutionPlan) -> u64 {
+    let known = StatisticsContext::new().compute(plan, &StatisticsArgs::new());
+    let rows = known.ok().and_then(|statistics| statistics.num_rows.get_value().copied());
+    let schema = plan.schema();
+    let widths = schema.fields().iter().map(|field| field.data_type().primitive_width());
+    let width = widths.map(|width| width.unwrap_or(VALUE_BYTES)).sum::<usize>();
+    rows.unwrap_or(0).saturating_mul(width) as u64
+}
+
+fn merging(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>> {
+    let merging: Arc<dyn ExecutionPlan> = Arc::new(SortMergeJoinExec::try_new(
+        join.left().clone(),
+        join.right().clone(),
+        join.on().to_vec(),
+        None,
+        *join.join_type(),
+        vec![SortOptions::default(); join.on().len()],
+        join.null_equality(),
+    )?);
+    let Some(columns) = &join.projection else { return Ok(merging) };
+    let schema = merging.schema();
+    let columns = columns.iter().map(|index| {
+        let name = schema.field(*index).name();
+        let column: Arc<dyn PhysicalExpr> = Arc::new(Column::new(name, *index));
+        (column, name.clone())
+    });
+    let columns = columns.collect::<Vec<_>>();
+    Ok(Arc::new(ProjectionExec::try_new(columns, merging)?))
+}

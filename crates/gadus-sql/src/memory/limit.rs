@@ -1,0 +1,24 @@
+//! How much plans of a database hold together, unless somebody says something else.
+
+use gadus_base::ByteCount;
+use gadus_engine::Engine;
+use gadus_machine::{Limits, decide_batch_rows, decide_memory_limit};
+
+/// By what the process may take; or what was told, and the decision says so. It is among the database's.
+pub(crate) fn decided_limit(
+    engine: &Engine,
+    limits: &Limits,
+    told: Option<ByteCount>,
+) -> ByteCount {
+    let (usual, decision) = decide_memory_limit(limits);
+    let (limit, decision) = match told {
+        None => (usual, decision),
+        Some(told) => {
+            let by = format!("gadus.memory_limit = '{}'", told.exact());
+            (told, decision.told(told.exact(), by))
+        }
+    };
+    engine.record_decision(decision);
+    engine.record_decision(decide_batch_rows(limit).1);
+    limit
+}

@@ -1,0 +1,235 @@
+//! Files for what plans hold beyond their memory: sorted rows and states of groups, written once and read once,
+//! from front to back.
+//!
+//! - They have no name. Nobody else sees them, and when whoever wrote them ends, however that happens, their
+//!   space is free again.
+//! - They are written and read in pieces, each with its checksum: whoever reads trusts the bytes.
+
+use crate::error::to_datafusion;
+use bytes::Bytes;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::disk_manager::DiskManager;
+use datafusion::execution::{SpillFile, SpillWriter, TempFileFactory};
+use futures::{Stream, stream};
+use gadus_base::{ByteCount, checksum};
+use gadus_engine::{Error, ErrorKind};
+use std::fs::File;
+use std::io::{self, ErrorKind as IoErrorKind, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of a piece; those at the end, and before each flush, are shorter.
+const PIECE_BYTES: usize = 128 * 1024;
+
+/// Files merged at a time: more are merged in turns, as some rows of each are held.
+const MERGED_MAX: usize = 64;
+
+/// Before each piece: its checksum and its length.
+const HEAD_BYTES: usize = 16;
+
+/// Where plans of a database write.
+#[derive(Debug, Clone)]
+pub(crate) struct SpillFolder {
+    folder: PathBuf,
+    counts: Arc<Counts>,
+}
+
+/// What was written so far, and what of it takes space.
+#[derive(Debug, Default)]
+struct Counts {
+    written: AtomicU64,
+    kept: AtomicU64,
+}
+
+impl SpillFolder {
+    /// None is the system's folder for such files.
+    pub(crate) fn new(folder: Option<&Path>) -> Self {
+        let folder = folder.map_or_else(std::env::temp_dir, Path::to_path_buf);
+        Self { folder, counts: Arc::default() }
+    }
+
+    /// Has operators write there.
+    pub(crate) fn disk_manager(&self) -> Arc<DiskManager> {
+        let files = DiskManager::builder()
+            .with_temp_file_factory(Arc::new(self.clone()))
+            .with_max_spill_merge_fan_in(MERGED_MAX);
+        Arc::new(files.build().expect("who makes files is taken as he is"))
+    }
+
+    /// All that plans have written since the database was opened.
+    pub(crate) fn written(&self) -> ByteCount {
+        ByteCount(self.counts.written.load(Ordering::Relaxed))
+    }
+
+    /// What they take of the disk now.
+    pub(crate) fn kept(&self) -> ByteCount {
+        ByteCount(self.counts.kept.load(Ordering::Relaxed))
+    }
+
+    /// A file, where it may be made: a folder that is only read has room for none.
+    fn file(&self) -> io::Result<File> {
+        tempfile::tempfile_in(&self.folder).or_else(|error| match error.kind() {
+            IoErrorKind::PermissionDenied | IoErrorKind::ReadOnlyFilesystem => tempfile::tempfile(),
+            _ => Err(error),
+        })
+    }
+}
+
+impl TempFileFactory for SpillFolder {
+    fn create_temp_file(&self, _: &str) -> Result<Arc<dyn SpillFile>> {
+        let file = self.file().map_err(|error| refused(&self.folder, &error))?;
+        let spilled = Spilled { file, end: AtomicU64::new(0), of: self.clone() };
+        Ok(Arc::new(Reference(Arc::new(spilled))))
+    }
+}
+
+/// A file. It goes with its last reader.
+#[derive(Debug)]
+struct Spilled {
+    file: File,
+    end: AtomicU64,
+    of: SpillFolder,
+}
+
+impl Drop for Spilled {
+    fn drop(&mut self) {
+        self.of.counts.kept.fetch_sub(*self.end.get_mut(), Ordering::Relaxed);
+    }
+}
+
+impl Spilled {
+    /// Writes a piece behind those that are there.
+    fn append(&self, piece: &mut [u8]) -> io::Result<()> {
+        let (head, bytes) = piece.split_at_mut(HEAD_BYTES);
+        let place = self.end.load(Ordering::Relaxed);
+        head[..8].copy_from_slice(&checksum(place, bytes).to_le_bytes());
+        head[8..].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+        self.file
+            .write_all_at(piece, place)
+            .map_err(|error| refused_io(&self.of.folder, &error))?;
+        let length = piece.len() as u64;
+        self.of.counts.written.fetch_add(length, Ordering::Relaxed);
+        self.of.counts.kept.fetch_add(length, Ordering::Relaxed);
+        self.end.store(place + length, Ordering::Release);
+        Ok(())
+    }
+
+    /// The bytes of the piece that begins there, and where the next one does; none behind the last.
+    fn piece(&self, place: u64) -> io::Result<Option<(Bytes, u64)>> {
+        let left = self.end.load(Ordering::Acquire).saturating_sub(place);
+        if left == 0 {
+            return Ok(None);
+        }
+        let damaged = || io::Error::new(IoErrorKind::InvalidData, "what was spilled has changed");
+        let mut head = [0; HEAD_BYTES];
+        self.file.read_exact_at(&mut head, place)?;
+        let half = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| head[at + byte]));
+        let (expected, length) = (half(0), usize::try_from(half(8)).unwrap_or(usize::MAX));
+        if length > PIECE_BYTES || (HEAD_BYTES + length) as u64 > left {
+            return Err(damaged());
+        }
+        let mut bytes = vec![0; length];
+        self.file.read_exact_at(&mut bytes, place + HEAD_BYTES as u64)?;
+        if checksum(place, &bytes) != expected {
+            return Err(damaged());
+        }
+        Ok(Some((bytes.into(), place + (HEAD_BYTES + length) as u64)))
+    }
+}
+
+/// What operators hold of a file.
+#[derive(Debug)]
+struct Reference(Arc<Spilled>);
+
+impl SpillFile for Reference {
+    fn size(&self) -> Option<u64> {
+        Some(self.0.end.load(Ordering::Relaxed))
+    }
+
+    fn read_stream(&self) -> Result<Pin<Box<dyn Stream<Item = Result<Bytes>> + Send>>> {
+        Ok(Box::pin(stream::iter(Pieces { file: self.0.clone(), place: Some(0) })))
+    }
+
+    fn open_writer(&self) -> Result<Box<dyn SpillWriter>> {
+        Ok(Box::new(Writer { file: self.0.clone(), piece: vec![0; HEAD_BYTES] }))
+    }
+}
+
+/// Reads a file.
+struct Pieces {
+    file: Arc<Spilled>,
+    /// Of the next piece; none after an error.
+    place: Option<u64>,
+}
+
+impl Iterator for Pieces {
+    type Item = Result<Bytes>;
+
+    fn next(&mut self) -> Option<Result<Bytes>> {
+        let place = self.place.take()?;
+        let read = self.file.piece(place).transpose()?;
+        Some(match read {
+            Ok((bytes, next)) => {
+                self.place = Some(next);
+                Ok(bytes)
+            }
+            Err(error) => {
+                let message = format!(
+                    "reading what was spilled to {}: {error}",
+                    self.file.of.folder.display()
+                );
+                Err(to_datafusion(Error::new(ErrorKind::Io, message)))
+            }
+        })
+    }
+}
+
+/// Writes a file; the piece that is not full yet follows its head.
+struct Writer {
+    file: Arc<Spilled>,
+    piece: Vec<u8>,
+}
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = HEAD_BYTES + PIECE_BYTES - self.piece.len();
+        let taken = &bytes[..bytes.len().min(room)];
+        self.piece.extend_from_slice(taken);
+        if taken.len() == room {
+            self.flush()?;
+        }
+        Ok(taken.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.piece.len() > HEAD_BYTES {
+            self.file.append(&mut self.piece)?;
+            self.piece.truncate(HEAD_BYTES);
+        }
+        Ok(())
+    }
+}
+
+impl SpillWriter for Writer {
+    fn finish(&mut self) -> Result<()> {
+        self.flush().map_err(DataFusionError::IoError)
+    }
+}
+
+fn refused(folder: &Path, error: &io::Error) -> DataFusionError {
+    DataFusionError::IoError(refused_io(folder, error))
+}
+
+fn refused_io(folder: &Path, error: &io::Error) -> io::Error {
+    let message = format!(
+        "a statement needs more than gadus.memory_limit, and what it holds cannot be written to {}: {error}",
+        folder.display()
+    );
+    io::Error::new(error.kind(), message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! What is written is read again, or found to be damaged.
+
+use super::*;
+use futures::executor::block_on_stream;
+
+fn spilled(folder: &SpillFolder, pieces: &[&[u8]]) -> Arc<dyn SpillFile> {
+    let file = folder.create_temp_file("a test").unwrap();
+    let mut writer = file.open_writer().unwrap();
+    for piece in pieces {
+        writer.write_all(piece).unwrap();
+        writer.flush().unwrap();
+    }
+    writer.finish().unwrap();
+    file
+}
+
+fn read(file: &dyn SpillFile) -> Result<Vec<u8>> {
+    let pieces = block_on_stream(file.read_stream()?).collect::<Result<Vec<_>>>()?;
+    Ok(pieces.concat())
+}
+
+#[test]
+fn what_was_written_is_read_and_its_space_is_free_when_nobody_reads_it() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = SpillFolder::new(Some(place.path()));
+    let long = (0..=250_u8).cycle().take(3 * PIECE_BYTES + 5).collect::<Vec<_>>();
+    let files = [spilled(&folder, &[]), spilled(&folder, &[b"short", &long, b"", &long])];
+    assert!(read(&*files[0]).unwrap().is_empty());
+    let expected = [b"short", long.as_slice(), long.as_slice()].concat();
+    assert_eq!(read(&*files[1]).unwrap(), expected);
+    assert_eq!(read(&*files[1]).unwrap(), expected, "from the front again");
+    assert_eq!(place.path().read_dir().unwrap().count(), 0, "no file has a name");
+    let bytes = files[1].size().unwrap();
+    assert!(bytes > expected.len() as u64);
+    assert_eq!((folder.kept().0, folder.written().0), (bytes, bytes));
+    let reader = files[1].read_stream().unwrap();
+    drop(files);
+    assert_eq!(folder.kept().0, bytes, "somebody reads it");
+    drop(reader);
+    assert_eq!((folder.kept().0, folder.written().0), (0, bytes));
+}
+
+#[test]
+fn a_changed_byte_is_found_wherever_it_is() {
+    let folder = SpillFolder::new(None);
+    let spilled = Spilled { file: folder.file().unwrap(), end: AtomicU64::new(0), of: folder };
+    let mut piece = vec![7; HEAD_BYTES + 100];
+    spilled.append(&mut piece).unwrap();
+    spilled.append(&mut piece).unwrap();
+    for place in 0..spilled.end.load(Ordering::Relaxed) {
+        let mut byte = [0];
+        spilled.file.read_exact_at(&mut byte, place).unwrap();
+        spilled.file.write_all_at(&[byte[0] ^ 16], place).unwrap();
+        let second = (HEAD_BYTES + 100) as u64;
+        let is_damaged = spilled.piece(0).is_err() || spilled.piece(second).is_err();
+        assert!(is_damaged, "byte {place}");
+        spilled.file.write_all_at(&byte, place).unwrap();
+    }
+    assert!(spilled.piece(0).unwrap().is_some());
+}
+
+#[test]
+fn a_folder_that_is_gone_is_named() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = SpillFolder::new(Some(&place.path().join("gone")));
+    let error = folder.create_temp_file("a test").err().unwrap().to_string();
+    assert!(error.contains("gone") && error.contains("gadus.memory_limit"), "{error}");
+}

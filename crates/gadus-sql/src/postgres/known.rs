@@ -1,0 +1,181 @@
+//! What the functions of the catalog know: the tables of a snapshot by name and by number, and who asks.
+
+use super::oids;
+use crate::provider::{CATALOG, MAIN_SCHEMA};
+use gadus_engine::{Ending, Engine, Error, ErrorKind, Reason, Result, Snapshot, Table};
+
+/// What the functions know of the tables, and of who asks.
+#[derive(Debug)]
+pub(super) struct Known {
+    relations: Vec<KnownRelation>,
+    pub(super) asking: Asking,
+}
+
+/// Who asks.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    pub(crate) engine: Engine,
+    /// The id of the session; none where there was no room for another.
+    pub(crate) session: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(super) struct KnownRelation {
+    oid: i64,
+    name: String,
+    key_oid: i64,
+    key_name: String,
+    pub(super) key_columns: Vec<String>,
+    pub(super) index_definition: String,
+}
+
+impl Asking {
+    /// Ends a session or what it runs, as KILL does; says whether there is such a session. Every user may do
+    /// that, as all else.
+    pub(super) fn end(&self, session: i64, what: Ending) -> Result<bool> {
+        // No session has the greatest number.
+        let session = u32::try_from(session).unwrap_or(u32::MAX);
+        match self.engine.end_session(session, what) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Known {
+    pub(super) fn new(snapshot: &Snapshot, asking: Asking) -> Self {
+        let relations = oids::tables(snapshot).iter().map(KnownRelation::of).collect();
+        Self { relations, asking }
+    }
+
+    pub(super) fn by_key(&self, oid: Option<i64>) -> Option<&KnownRelation> {
+        self.relations.iter().find(|known| Some(known.key_oid) == oid)
+    }
+
+    /// The name of a table or a key; a number that is none's is its own.
+    pub(super) fn name_of(&self, oid: i64) -> String {
+        let table = self.relations.iter().find(|known| known.oid == oid);
+        let name = table.map(|known| &known.name[..]);
+        let name = name.or_else(|| self.by_key(Some(oid)).map(|known| &known.key_name[..]));
+        let name = name.or_else(|| oids::catalog_name(oid));
+        name.map_or_else(|| oid.to_string(), quoted)
+    }
+
+    /// The number of a name, as it is written in statements; a number is its own.
+    pub(super) fn find(&self, text: &str) -> Option<i64> {
+        if let Ok(oid) = text.trim().parse() {
+            return Some(oid);
+        }
+        let parts = parts(text)?;
+        let parts = parts.iter().map(String::as_str).collect::<Vec<_>>();
+        match parts.as_slice() {
+            [name] => self.own(name).or_else(|| oids::of_catalog(name)),
+            [MAIN_SCHEMA | "public", name] | [CATALOG, MAIN_SCHEMA | "public", name] => {
+                self.own(name)
+            }
+            [super::SCHEMA, name] | [CATALOG, super::SCHEMA, name] => oids::of_catalog(name),
+            _ => None,
+        }
+    }
+
+    /// The same for a name that somebody relies on.
+    ///
+    /// # Errors
+    /// `NotFound`, because of an unknown table.
+    pub(super) fn number_of(&self, text: &str) -> Result<i64> {
+        if text.trim() == "-" {
+            return Ok(0);
+        }
+        self.find(text).ok_or_else(|| {
+            let name = parts(text).map_or_else(|| text.to_owned(), |parts| parts.join("."));
+            let message = format!("relation \"{name}\" does not exist");
+            Error::new(ErrorKind::NotFound, message).because(Reason::UnknownTable)
+        })
+    }
+
+    /// The number of a table, or of a key.
+    fn own(&self, name: &str) -> Option<i64> {
+        let table = self.relations.iter().find(|known| known.name == name).map(|known| known.oid);
+        let key = || self.relations.iter().find(|known| known.key_name == name);
+        table.or_else(|| key().map(|known| known.key_oid))
+    }
+}
+
+impl KnownRelation {
+    fn of(table: &Table) -> Self {
+        Self {
+            oid: oids::of_table(table.id()),
+            name: table.schema().name.clone(),
+            key_oid: oids::of_key(table.id()),
+            key_name: oids::key_name(table),
+            key_columns: key_columns(table),
+            index_definition: index_definition(table),
+        }
+    }
+}
+
+/// The statement that would make the index of a table's key.
+pub(super) fn index_definition(table: &Table) -> String {
+    let (schema, columns) = (table.schema(), key_columns(table).join(", "));
+    let (key, name) = (quoted(&oids::key_name(table)), quoted(&schema.name));
+    format!("CREATE UNIQUE INDEX {key} ON {MAIN_SCHEMA}.{name} USING btree ({columns})")
+}
+
+fn key_columns(table: &Table) -> Vec<String> {
+    let schema = table.schema();
+    schema.key.iter().map(|column| quoted(&schema.columns[*column].name)).collect()
+}
+
+/// A name as it is written in statements.
+pub(super) fn quoted(name: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let starts = !name.starts_with(|first: char| first.is_ascii_digit());
+    match starts && !name.is_empty() && name.bytes().all(is_plain) {
+        true => name.to_owned(),
+        false => format!("\"{}\"", name.replace('"', "\"\"")),
+    }
+}
+
+/// The parts of a name as it is written in statements, `main."Odd one"`; none for what is no name.
+fn parts(text: &str) -> Option<Vec<String>> {
+    let mut parts = Vec::new();
+    let mut rest = text.trim();
+    loop {
+        let (part, behind) = match rest.strip_prefix('"') {
+            Some(quoted) => unquoted(quoted)?,
+            None => {
+                let (part, behind) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
+                (part.trim_end().to_lowercase(), behind)
+            }
+        };
+        if part.is_empty() {
+            return None;
+        }
+        parts.push(part);
+        let behind = behind.trim_start();
+        if behind.is_empty() {
+            return Some(parts);
+        }
+        rest = behind.strip_prefix('.')?.trim_start();
+    }
+}
+
+/// A part in quotes, from behind the first of them, and what follows it.
+fn unquoted(text: &str) -> Option<(String, &str)> {
+    let (mut part, mut rest) = (String::new(), text);
+    loop {
+        let (before, behind) = rest.split_once('"')?;
+        part.push_str(before);
+        match behind.strip_prefix('"') {
+            Some(behind) => {
+                part.push('"');
+                rest = behind;
+            }
+            None => return Some((part, behind)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

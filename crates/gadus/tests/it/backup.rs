@@ -1,0 +1,84 @@
+//! Copies of databases that others go on changing.
+
+use crate::files::Folder;
+use gadus::{Connection, Database, ErrorKind, Options, check};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+fn number(connection: &Connection, text: &str) -> i64 {
+    connection.query(text, &[]).unwrap().next().unwrap().unwrap().get::<i64>(0).unwrap()
+}
+
+#[test]
+fn a_copy_is_of_one_moment_while_others_change_the_database() {
+    let folder = Folder::new();
+    let database = Database::open(folder.path("x.gadus"), Options::new()).unwrap();
+    let connection = database.connect();
+    let script = "CREATE TABLE account (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL DEFAULT 7);
+                  INSERT INTO account SELECT i, 100 FROM range(50000) AS r(i);
+                  CREATE TABLE \"many words\" (label TEXT, at TIMESTAMP, price DECIMAL(10, 2));
+                  INSERT INTO \"many words\" VALUES ('a', '2026-01-02 03:04:05', 1.50), (NULL, NULL, NULL);
+                  CREATE TABLE empty (id INT);
+                  DELETE FROM account WHERE id % 10 = 3";
+    connection.execute_script(script).unwrap();
+    let ends = AtomicBool::new(false);
+    let backed_up = std::thread::scope(|scope| {
+        for writer in 0..2_i64 {
+            let (connection, ends) = (database.connect(), &ends);
+            scope.spawn(move || {
+                connection.execute("BEGIN", &[]).unwrap();
+                let mut round = 0;
+                // Money goes from one to another: the sum is the same in every moment.
+                while !ends.load(Ordering::Relaxed) {
+                    round += 1;
+                    let moved = [
+                        (1, 10 * (round % 4_000) + 2 * writer),
+                        (-1, 10 * (round % 3_000) + 2 * writer + 4),
+                    ];
+                    for (change, id) in moved {
+                        let update = "UPDATE account SET balance = balance + $1 WHERE id = $2";
+                        connection.execute(update, &[change.into(), id.into()]).unwrap();
+                    }
+                    connection.execute("COMMIT", &[]).unwrap();
+                    connection.execute("BEGIN", &[]).unwrap();
+                }
+            });
+        }
+        let backed_up = ["one.gadus", "two.gadus"].map(|copy| {
+            let mut last = (0, 0);
+            (database.back_up(folder.path(copy), |rows, all| last = (rows, all)), last)
+        });
+        ends.store(true, Ordering::Relaxed);
+        backed_up
+    });
+    for (copied, last) in backed_up {
+        let copied = copied.unwrap();
+        assert_eq!((copied.tables, copied.rows, last), (3, 45_002, (45_002, 45_002)));
+    }
+    for copy in ["one.gadus", "two.gadus"] {
+        let report = check(folder.path(copy), |_, _| {}).unwrap();
+        assert!(report.problems.is_empty() && report.log_records == 0, "{report:?}");
+        let connection = Database::open(folder.path(copy), Options::new()).unwrap().connect();
+        assert_eq!(number(&connection, "SELECT sum(balance)::BIGINT FROM account"), 4_500_000);
+        assert_eq!(number(&connection, "SELECT count(*) FROM \"many words\" WHERE price = 1.5"), 1);
+        assert_eq!(number(&connection, "SELECT count(*) FROM empty"), 0);
+        connection.execute("INSERT INTO account (id) VALUES (-1)", &[]).unwrap();
+        assert_eq!(number(&connection, "SELECT balance FROM account WHERE id = -1"), 7);
+        let again = connection.execute("INSERT INTO account (id) VALUES (0)", &[]).unwrap_err();
+        assert_eq!(again.kind(), ErrorKind::UniqueViolation);
+    }
+}
+
+#[test]
+fn what_is_there_is_not_overwritten() {
+    let folder = Folder::new();
+    let database = Database::open(folder.path("x.gadus"), Options::new()).unwrap();
+    std::fs::write(folder.path("taken.gadus"), "something else").unwrap();
+    for taken in ["taken.gadus", "x.gadus"] {
+        let error = database.back_up(folder.path(taken), |_, _| {}).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+        assert!(error.to_string().contains(taken), "{error}");
+    }
+    assert_eq!(std::fs::read(folder.path("taken.gadus")).unwrap(), b"something else");
+    let error = database.back_up(folder.path("gone/x.gadus"), |_, _| {}).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+}
