@@ -21,6 +21,8 @@ pub struct PlacedThread {
     pub rows: u64,
     /// Whether no other thread may take them.
     pub is_alone: bool,
+    /// Whether it begins with those of its memory node, and helps others then.
+    pub is_near_first: bool,
 }
 
 impl Engine {
@@ -28,6 +30,7 @@ impl Engine {
     pub fn placement(&self) -> Result<Vec<PlacedThread>> {
         let (snapshot, clock) = (self.snapshot()?, &self.inner().clock);
         let (threads, is_alone) = (clock.places(), clock.limits().divides());
+        let is_near_first = !is_alone && clock.deals_by_node();
         let mut placed = Vec::new();
         for table in snapshot.tables() {
             let segments = table.version().segments.values();
@@ -47,6 +50,7 @@ impl Engine {
                     rows: rows[segments.clone()].iter().sum(),
                     segments,
                     is_alone,
+                    is_near_first,
                 });
             }
         }

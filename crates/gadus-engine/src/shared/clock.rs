@@ -15,6 +15,7 @@ mod threads;
 
 use super::asked::Asked;
 use super::cores::Cores;
+use super::dealing::Deal;
 use super::layout::{Layout, ScanThread};
 use super::limits::ScanLimits;
 use super::modify::Modification;
@@ -181,6 +182,13 @@ impl Clock {
     pub(crate) fn places(&self) -> Vec<(Option<u32>, Option<u32>)> {
         let threads = self.cores.share().max(1);
         self.layout.places(threads, self.cores.first(), self.limits.pinning())
+    }
+
+    /// Whether each of them begins with the segments of its memory node.
+    pub(crate) fn deals_by_node(&self) -> bool {
+        let threads = self.cores.share().max(1);
+        let deal = self.layout.deal(threads, self.cores.first(), self.limits.pinning());
+        matches!(deal, Deal::ByNode(..))
     }
 
     pub(crate) fn threads(&self) -> Vec<ScanThread> {

@@ -7,11 +7,13 @@
 //!   would have the first, see each other there, and move together.
 //! - Which processors there are is asked in the background, once; until it is known nobody is pinned.
 
+use super::dealing::Deal;
 use super::limits::Pinning;
 use gadus_base::spawn;
 use gadus_machine::{CpuSet, Limits, Others, Topology, pin_this_thread, this_cpu};
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -135,6 +137,23 @@ impl Layout {
             Some((Some(cpu), machine.nodes.get(&cpu).copied()))
         };
         (0..threads).map(|number| place(number).unwrap_or_default()).collect()
+    }
+
+    /// How segments are dealt to so many threads: by their memory nodes, where there are several.
+    pub(super) fn deal(&self, threads: usize, first: usize, pinning: Pinning) -> Deal {
+        let places = self.places(threads, first, pinning);
+        let Some(near) = places.into_iter().map(|(_, node)| node).collect::<Option<Vec<_>>>()
+        else {
+            return Deal::ToAll;
+        };
+        let nodes = near.iter().copied().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+        match NonZero::new(nodes.len()) {
+            Some(count) if count.get() > 1 => {
+                let place = |node: &u32| nodes.binary_search(node).unwrap_or(0);
+                Deal::ByNode(count, near.iter().map(place).collect())
+            }
+            _ => Deal::ToAll,
+        }
     }
 
     /// All threads, by number.

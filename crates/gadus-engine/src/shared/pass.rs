@@ -6,7 +6,7 @@
 
 use super::candidates::{Candidates, OpenSegment};
 use super::check::keep;
-use super::dealing::Dealing;
+use super::dealing::{Deal, Dealing};
 use super::first_check::FirstChecks;
 use super::found::Found;
 use super::index::{BatchIndex, ColumnIndex, QuestionIndex};
@@ -21,7 +21,6 @@ use crate::tours::Seat;
 use crate::vector::Rows;
 use gadus_base::{Account, clock};
 use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::sync::Arc;
 
 /// Questions about one snapshot of a table, to be answered together.
@@ -50,19 +49,15 @@ pub(crate) struct Work {
 }
 
 impl Pass {
-    /// `parts` workers have as many parts of the segments, each its own; none where each takes the next.
-    pub(crate) fn new(
-        table: Table,
-        questions: Vec<Question>,
-        parts: Option<NonZero<usize>>,
-    ) -> Result<Self> {
+    pub(crate) fn new(table: Table, questions: Vec<Question>, deal: Deal) -> Result<Self> {
         let questions = questions.into_iter().map(Question::simplified).collect::<Vec<_>>();
         let index = BatchIndex::build(&table, &questions)?;
         let segments = table.version().segments.values();
         let segments = segments.filter(|segment| segment.live_rows() > 0).cloned();
         let segments = segments.collect::<Vec<_>>();
         let seat = table.blobs().tours().begin(table.id(), |id| from_segment(&segments, id));
-        let dealing = Dealing::new(segments.len(), parts);
+        let id = |dealt| seat.step(dealt, segments.len()).map_or(0, |place| segments[place].id.0);
+        let dealing = Dealing::new(segments.len(), deal, id);
         Ok(Self { table, questions, index, segments, seat, dealing })
     }
 
@@ -312,7 +307,7 @@ impl Table {
         threads: usize,
         is_cancelled: &(dyn Fn(usize) -> bool + Sync),
     ) -> Result<Vec<Result<Answer>>> {
-        let pass = Pass::new(self.clone(), questions, None)?;
+        let pass = Pass::new(self.clone(), questions, Deal::ToAll)?;
         let work = || pass.work(pass.begin(), 0, is_cancelled, &|| true);
         let works = std::thread::scope(|scope| {
             let others = (1..threads.clamp(1, pass.segments.len().max(1)))

@@ -2,6 +2,7 @@
 
 use super::apply::FoundModification;
 use super::asked::Ticket;
+use super::dealing::Deal;
 use super::pass::{Pass, Work};
 use super::question::{Answer, Question};
 use super::queue::{Batch, WaitingModification, WaitingQuestion};
@@ -12,7 +13,6 @@ use crate::types::TableSchema;
 use gadus_base::{Account, Instant, IoBytes, TableId, clock};
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::num::NonZero;
 use std::sync::Arc;
 
 /// A pass under way.
@@ -39,13 +39,12 @@ pub(super) struct Progress {
 }
 
 impl Running {
-    /// Makes a pass of what waited, its segments dealt as [`Pass::new`] says; none where that is answered
-    /// already.
+    /// Makes a pass of what waited, its segments dealt in some way; none where that is answered already.
     pub(super) fn make(
         table: TableId,
         batch: Batch,
         snapshot: Result<Snapshot>,
-        parts: Option<NonZero<usize>>,
+        deal: Deal,
     ) -> Option<Self> {
         let began = clock().now();
         let scanned = match snapshot.map(|snapshot| snapshot.table_by_id(table)) {
@@ -76,7 +75,7 @@ impl Running {
         questions.extend(modifying.iter().map(|waiting| waiting.modification.question()));
         let scanned = scanned.filter(|_| !questions.is_empty())?;
         let account = Arc::<Account>::default();
-        match account.charge(|| Pass::new(scanned.clone(), questions, parts)) {
+        match account.charge(|| Pass::new(scanned.clone(), questions, deal)) {
             Ok(pass) => {
                 let read = account.bytes();
                 let (progress, modifying) = (Mutex::default(), Mutex::new(modifying));

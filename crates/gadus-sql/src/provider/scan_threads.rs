@@ -40,6 +40,9 @@ pub(super) fn placement(placed: &[PlacedThread]) -> Result<RecordBatch, DataFusi
     let tables = placed.iter().map(|one| Some(one.table.as_str()));
     let dealt = placed.iter().map(|one| match one.is_alone {
         true => Some("to this thread alone"),
+        false if one.is_near_first => {
+            Some("those of its memory node first, then to whichever thread is free")
+        }
         false => Some("to whichever thread is free"),
     });
     Ok(RecordBatch::try_from_iter_with_nullable([

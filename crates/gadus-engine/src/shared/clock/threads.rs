@@ -2,6 +2,7 @@
 
 use super::{Clock, State};
 use crate::error::Result;
+use crate::shared::dealing::Deal;
 use crate::shared::running::Running;
 use crate::snapshot::Snapshot;
 use gadus_base::clock;
@@ -41,8 +42,7 @@ impl Clock {
             } else if let Some((table, batch)) = state.begin(&self.limits, self.writer.is_busy()) {
                 drop(state);
                 // A defect must not keep the table's later questions from being answered.
-                let parts = NonZero::new(self.cores.claim()).filter(|_| self.limits.divides());
-                let made = || Running::make(table, batch, self.snapshot(), parts);
+                let made = || Running::make(table, batch, self.snapshot(), self.deal());
                 let made = catch_unwind(AssertUnwindSafe(made)).unwrap_or_default().map(Arc::new);
                 // An empty table has nothing to work at.
                 if let Some(running) = made.as_ref().filter(|made| made.pass.dealing().is_over()) {
@@ -68,6 +68,15 @@ impl Clock {
             } else {
                 self.changed.wait(&mut state);
             }
+        }
+    }
+
+    /// How the segments of a pass that begins now are dealt.
+    fn deal(&self) -> Deal {
+        let threads = self.cores.claim();
+        match NonZero::new(threads).filter(|_| self.limits.divides()) {
+            Some(parts) => Deal::Divided(parts),
+            None => self.layout.deal(threads, self.cores.first(), self.limits.pinning()),
         }
     }
 

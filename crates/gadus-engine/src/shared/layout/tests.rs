@@ -45,15 +45,34 @@ fn a_thread_that_was_moved_runs_there_and_comes_back() {
     assert_eq!(thread.processor_time, Duration::from_millis(2));
 }
 
-#[test]
-fn processes_that_scan_one_file_begin_at_other_processors() {
-    let machine = described("one-by-two.xml");
-    let layout = Layout::new(2);
+/// On a machine that is described, with all its processors.
+fn layout_of(name: &str, threads: usize) -> Layout {
+    let (layout, machine) = (Layout::new(threads), described(name));
     layout.is_asked.store(true, Ordering::Relaxed);
     layout.machine.set(Some(Machine::of(&machine, &machine.cpus()))).unwrap();
+    layout
+}
+
+#[test]
+fn processes_that_scan_one_file_begin_at_other_processors() {
+    let layout = layout_of("one-by-two.xml", 2);
     let places = |first: usize| {
         let places = layout.places(2, first, Pinning::On);
         places.into_iter().map(|(cpu, _)| cpu.unwrap()).collect::<Vec<_>>()
     };
     assert_eq!([places(0), places(1), places(2)], [[0, 1], [1, 0], [0, 1]]);
+}
+
+/// Each has the segments of its own first; where the system moves threads about, nobody knows whose they are.
+#[test]
+fn segments_are_dealt_by_the_memory_nodes_of_threads() {
+    let layout = layout_of("shanghai.xml", 16);
+    let Deal::ByNode(nodes, of_threads) = layout.deal(16, 0, Pinning::Auto) else {
+        panic!("four nodes make a difference");
+    };
+    assert_eq!(nodes.get(), 4);
+    let near = layout.places(16, 0, Pinning::Auto).into_iter().map(|(_, node)| node.unwrap());
+    assert_eq!(of_threads, near.map(|node| node as usize).collect::<Vec<_>>());
+    assert_eq!(layout.deal(16, 0, Pinning::Off), Deal::ToAll);
+    assert_eq!(layout_of("one-by-two.xml", 2).deal(2, 0, Pinning::On), Deal::ToAll);
 }

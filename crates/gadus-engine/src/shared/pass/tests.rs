@@ -7,6 +7,7 @@ use crate::{
 };
 use arrow::array::RecordBatch;
 use std::cell::Cell;
+use std::num::NonZero;
 
 /// Enough to be loaded into a segment of their own.
 const SEGMENT_ROWS: i64 = 8_192;
@@ -35,7 +36,8 @@ fn pass(engine: &Engine, parts: usize) -> Pass {
     let table = engine.snapshot().unwrap().table("t").unwrap();
     let wanted = Wanted::Fold(vec![Aggregate::CountRows]);
     let question = Question { predicates: Vec::new(), wanted };
-    Pass::new(table, vec![question], NonZero::new(parts)).unwrap()
+    Pass::new(table, vec![question], NonZero::new(parts).map_or(Deal::ToAll, Deal::Divided))
+        .unwrap()
 }
 
 /// Works at so many segments at most.
