@@ -27,7 +27,7 @@ demo: build ## build, then show what Gadus does
 	@"$(TARGET)/release/gadus" demo
 
 test: ## run every test
-	@sh scripts/prepare.sh python wire
+	@sh scripts/prepare.sh python wire guest
 	cargo test --workspace --locked
 	cargo xtask python
 	cargo xtask wire

@@ -5,8 +5,8 @@
 #   the one command that is needed and stops.
 # - Never installs a Rust toolchain: which one, and how, is its owner's choice.
 # - `prepare.sh python` also asks for what the Python package's tests and the benchmarks' peers need:
-#   python3 with venv; `prepare.sh wire` for the clients of PostgreSQL that test the server. Both may be
-#   named.
+#   python3 with venv; `prepare.sh wire` for the clients of PostgreSQL that test the server; `prepare.sh guest`
+#   for qemu and a kernel, whose guests have more memory nodes than this machine. Several may be named.
 set -eu
 
 PATH="${HOME:-/root}/.cargo/bin:$PATH"
@@ -30,6 +30,10 @@ for part in "$@"; do
             need="$need postgresql-15"
         have javac || need="$need default-jdk-headless"
         have npm || need="$need nodejs npm"
+        ;;
+    guest)
+        # Tests with guests are for this processor alone, and say so where they are skipped.
+        [ "$(uname -m)" != x86_64 ] || have qemu-system-x86_64 || need="$need qemu-system-x86"
         ;;
     esac
 done
@@ -58,3 +62,16 @@ if ! have cargo; then
     echo "    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y" >&2
     exit 1
 fi
+
+# A kernel for guests is kept beside what is built: this machine goes on with its own.
+guests="${CARGO_TARGET_DIR:-target}/guest"
+case " $* " in
+*" guest "*)
+    if [ "$(uname -m)" = x86_64 ] && have apt-get && ! ls "$guests"/boot/vmlinuz-* >/dev/null 2>&1; then
+        kernel=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/.*Depends: \(linux-image-[^ ]*\)/\1/p')
+        mkdir -p "$guests" && { (cd "$guests" && [ -n "$kernel" ] && apt-get download -qq "$kernel" &&
+            dpkg -x "$kernel"_*.deb . && rm -rf "$kernel"_*.deb lib usr) 2>/dev/null ||
+            echo "No kernel for guests could be fetched: their tests are skipped" >&2; }
+    fi
+    ;;
+esac

@@ -5,11 +5,13 @@
 
 use crate::error::KubError;
 use crate::harness::Summary;
-use crate::report::{Benchmark, Cell, Identity, Origin, Report, Side};
+use crate::report::{Benchmark, Cell, Identity, Origin, Report};
 use gadus_machine::{Fact, FactValue, Facts, Source};
 
 /// The subject of all of them.
 const SUBJECT: &str = "kernel";
+
+const MIB: f64 = 1_048_576.0;
 
 /// How sure a figure is of a machine that was not quiet.
 const LOUD: f64 = 0.5;
@@ -37,10 +39,11 @@ impl Report {
                 note(name, FactValue::Number(measured.summary.median), "ns", sure);
             }
         }
-        for (name, cell, side) in self.choices() {
-            if let Some(best) = cell.best(side) {
-                let sure = confidence(&best.summary, cell.quiet);
-                note(name, FactValue::Text(best.who.clone()), "", sure);
+        for (prefix, divisor, unit, cell) in self.ways() {
+            for measured in &cell.measured {
+                let sure = confidence(&measured.summary, cell.quiet);
+                let value = FactValue::Number(measured.summary.median / divisor);
+                note(&format!("{prefix}{}", measured.who), value, unit, sure);
             }
         }
         facts
@@ -81,28 +84,28 @@ impl Report {
         all.into_iter().filter_map(|(name, cell, who)| Some((name, cell?, who))).collect()
     }
 
-    /// What is cheapest, by name.
-    fn choices(&self) -> Vec<(&'static str, &Cell, Side)> {
-        let largest = |benchmark, name: &str, variable: &str, value: &str| {
-            let cells = self.of(benchmark).filter(|cell| {
-                cell.name == name
-                    && cell.origin == Origin::Modern
-                    && cell.variable(variable) == Some(value)
-            });
-            cells.max_by_key(|cell| {
-                cell.variable("bytes").and_then(|bytes| bytes.parse::<u64>().ok())
-            })
+    /// Cells of which every way is a fact: what its name begins with, what the time is divided by, and its unit then.
+    fn ways(&self) -> Vec<(String, f64, &'static str, &Cell)> {
+        let modern = |benchmark, name: &'static str| {
+            self.of(benchmark)
+                .filter(move |cell| cell.name == name && cell.origin == Origin::Modern)
         };
-        let all = [
-            ("cold scan by", largest(Benchmark::Bind, "scan a file", "cache", "cold"), Side::User),
-            ("warm scan by", largest(Benchmark::Bind, "scan a file", "cache", "warm"), Side::User),
-            (
-                "local transport",
-                largest(Benchmark::Message, "echo", "processor", "other"),
-                Side::Kernel,
-            ),
-        ];
-        all.into_iter().filter_map(|(name, cell, side)| Some((name, cell?, side))).collect()
+        let bytes =
+            |cell: &Cell| cell.variable("bytes").and_then(|bytes| bytes.parse::<f64>().ok());
+        let largest = |state: &'static str| {
+            let cells = modern(Benchmark::Bind, "scan a file")
+                .filter(|cell| cell.variable("cache") == Some(state));
+            let sized = cells.filter_map(|cell| Some((bytes(cell)?, cell)));
+            let largest = sized.max_by(|(one, _), (other, _)| one.total_cmp(other));
+            largest.map(|(size, cell)| (format!("{state} scan by "), size / MIB, "ns/MiB", cell))
+        };
+        let echoes = modern(Benchmark::Message, "echo")
+            .filter(|cell| cell.variable("processor") == Some("other"))
+            .filter_map(|cell| {
+                let prefix = format!("message of {} bytes by ", cell.variable("bytes")?);
+                Some((prefix, 1.0, "ns", cell))
+            });
+        ["cold", "warm"].into_iter().filter_map(largest).chain(echoes).collect()
     }
 }
 

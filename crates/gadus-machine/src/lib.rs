@@ -24,8 +24,11 @@ mod elastic;
 mod error;
 mod facts;
 mod gather;
+mod identity;
+mod kept;
 mod limits;
 mod measure;
+mod memory_nodes;
 mod observed;
 mod partitions;
 mod placement;
@@ -41,13 +44,17 @@ pub use decisions::{Decided, Decisions};
 pub use elastic::Elastic;
 pub use error::{ErrorKind, MachineError};
 pub use facts::{Difference, Fact, FactValue, Facts, Source};
+pub use identity::Identity;
+pub use kept::KeptFacts;
 pub use limits::Limits;
 pub use measure::{measure_bandwidth, measure_wake};
+pub use memory_nodes::{bind_memory, memory_nodes};
 pub use observed::{CpuTimes, Load, Loads, MemoryWatch, Others, Pressure, Room, pressure_of};
 pub use partitions::{Bandwidth, Partitions, cache_size, partitions};
 pub use placement::{Bound, CacheSharing, Mapping, Place, Proof, Request, place};
 pub use questions::{
-    Wait, batch_rows, decide_batch_rows, decide_cache, decide_cache_sizes, decide_chunk_rows,
+    IoPath, Temperature, Wait, batch_rows, decide_batch_rows, decide_cache, decide_cache_scope,
+    decide_cache_sizes, decide_chunk_rows, decide_client_transport, decide_io_path,
     decide_memory_limit, decide_partitions, decide_scan_threads, decide_wait,
 };
 pub use simulate::{ScanCost, Simulated, naive, simulate};

@@ -21,10 +21,11 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// The program, in this folder.
+    /// The program, in this folder, where it keeps what it has measured, too.
     pub(crate) fn gadus(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gadus"));
         command.args(arguments).current_dir(&self.0).stdin(Stdio::null());
+        command.env("XDG_CACHE_HOME", self.path("caches"));
         command
     }
 

@@ -163,6 +163,7 @@ fn choices_are_explained() {
     });
     let expected = [
         ("cache", "2 GiB"),
+            ("cache scope", "process"),
         ("cache sizes", "L1 64.0 KiB, L2 512.0 KiB, L3 6.0 MiB"),
         ("memory limit", "8 GiB"),
         ("partitions", "16"),
@@ -193,4 +194,31 @@ fn what_changes_is_told_line_by_line() {
     assert!(folder.printed(&watch).contains(" UTC + process processors: "));
     let error = folder.refused(&["machine", "watch", "--every", "1ms"]);
     assert!(error.contains("10ms"), "{error}");
+}
+
+/// What was measured of the kernel is named with the answer; without it, the answer is assumed.
+#[test]
+fn the_kernel_is_known_once_it_was_measured() {
+    let folder = Folder::new();
+    let explained = |question: &str| folder.printed(&["machine", "explain", question]);
+    let assumed =
+        |question: &str| explained(question).contains("\n  assumed, as nothing was measured");
+    assert!(assumed("io-path") && assumed("client-transport"));
+    let kub = ["kub", "--quick", "--only", "message", "--json"];
+    folder.printed(&[&kub[..], &["--forget"]].concat());
+    assert!(assumed("client-transport"), "what is forgotten is not known");
+    folder.printed(&kub);
+    let known = explained("client_transport");
+    assert!(known.contains("\n  fact: kernel message of 8192 bytes by "), "{known}");
+    assert!(known.contains(" (measured, ") && known.contains("\n  costs of "), "{known}");
+    assert!(assumed("io-path"), "files were not measured");
+    let counted = "SELECT count(*) > 5 FROM gadus.facts WHERE name LIKE 'message of %'";
+    assert!(folder.printed(&["-c", counted]).contains("true"));
+    let kept =
+        std::fs::read_dir(folder.path("caches/gadus")).unwrap().next().unwrap().unwrap().path();
+    std::fs::write(&kept, "{").unwrap();
+    let error = folder.refused(&["machine", "explain", "client-transport"]);
+    assert!(error.contains("delete it, and run gadus kub again"), "{error}");
+    std::fs::remove_file(&kept).unwrap();
+    assert!(assumed("client-transport"));
 }

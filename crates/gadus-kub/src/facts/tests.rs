@@ -1,7 +1,7 @@
 //! Facts are what was measured, here.
 
 use crate::report::sample;
-use crate::{Benchmark, Side};
+use crate::{Benchmark, Cell, Origin, Side};
 use gadus_machine::{FactValue, Facts};
 
 fn report(quiet: bool) -> crate::Report {
@@ -21,7 +21,7 @@ fn what_was_measured_is_a_fact_with_its_time_and_what_was_not_is_none() {
     assert_eq!(sync.value, FactValue::Number(100_000.0));
     assert_eq!((sync.seconds, sync.unit.as_str()), (1_000_000_000, "ns"));
     assert!((sync.confidence - 0.9).abs() < 1e-9, "{}", sync.confidence);
-    assert_eq!(facts.get("kernel", "local transport"), None);
+    assert_eq!(facts.get("kernel", "system call"), None);
     let loud = report(false).facts();
     assert!((loud.get("kernel", "sync of a record").unwrap().confidence - 0.45).abs() < 1e-9);
 }
@@ -41,4 +41,29 @@ fn facts_of_another_machine_are_refused_with_what_differs() {
     newer.kernel = "7.0".to_owned();
     let refused = report.facts_of(&newer).unwrap_err().to_string();
     assert!(refused.ends_with("another machine: kernel is 7.0 here and 6.18 there"), "{refused}");
+}
+
+/// Each way of the largest scan by its time for a MiB, and each message's by its size.
+#[test]
+fn ways_to_read_and_to_send_are_facts() {
+    let scans = [("1048576", 9e5), ("2097152", 1e6)].map(|(bytes, time)| {
+        let variables = [("bytes", bytes), ("cache", "cold")];
+        let rounds = [time; 3];
+        let contestants = [("mapped", Side::Kernel, &rounds[..])];
+        modern(sample::cell(Benchmark::Bind, "scan a file", &variables, &contestants))
+    });
+    let rounds = [7000.0; 3];
+    let variables = [("bytes", "64"), ("processor", "other")];
+    let contestants = [("pipe", Side::Kernel, &rounds[..])];
+    let echo = modern(sample::cell(Benchmark::Message, "echo", &variables, &contestants));
+    let facts = sample::report(scans.into_iter().chain([echo]).collect()).facts();
+    let value =
+        |name: &str| facts.get("kernel", name).map(|fact| (fact.value.clone(), fact.unit.clone()));
+    assert_eq!(value("cold scan by mapped"), Some((FactValue::Number(5e5), "ns/MiB".to_owned())));
+    let sent = value("message of 64 bytes by pipe");
+    assert_eq!(sent, Some((FactValue::Number(7000.0), "ns".to_owned())));
+}
+
+fn modern(cell: Cell) -> Cell {
+    Cell { origin: Origin::Modern, ..cell }
 }

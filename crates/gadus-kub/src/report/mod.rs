@@ -4,14 +4,13 @@
 //! - A report is written and read back as lines of JSON.
 
 mod cell;
-mod identity;
 mod json;
 #[cfg(test)]
 pub(crate) mod sample;
 
 pub(crate) use cell::title_of;
 pub use cell::{Benchmark, Cell, Finding, Measured, Origin, Side, Skipped, Stopped};
-pub use identity::Identity;
+pub use gadus_machine::Identity;
 
 use crate::harness::Quietness;
 

@@ -1,5 +1,6 @@
 //! How many rows are worked on at a time.
 
+use super::bytes_f64;
 use crate::decision::{Alternative, Decision};
 use crate::facts::{Facts, Source};
 use crate::gather::cache_subject;
@@ -47,9 +48,4 @@ pub fn decide_chunk_rows(caches: &[Cache], rows_max: usize) -> (usize, Decision)
         ..Decision::new("chunk rows", rows.to_string(), reason)
     };
     (rows, decision)
-}
-
-#[allow(clippy::cast_precision_loss)] // a cost
-fn bytes_f64(bytes: u64) -> f64 {
-    bytes as f64
 }

@@ -1,5 +1,6 @@
 //! How a machine divides data: by its caches, and by its cores.
 
+use super::bytes_f64;
 use crate::decision::{Alternative, Decision};
 use crate::error::MachineError;
 use crate::facts::{Facts, Source};
@@ -110,8 +111,3 @@ pub fn decide_partitions(
 
 /// The name of the fact.
 const SPEED: &str = "what one more thread gets";
-
-#[allow(clippy::cast_precision_loss)] // a cost
-fn bytes_f64(bytes: u64) -> f64 {
-    bytes as f64
-}

@@ -1,5 +1,6 @@
 //! What a process takes of the memory that it is given.
 
+use super::bytes_f64;
 use crate::decision::{Alternative, Decision};
 use crate::facts::{FactValue, Facts, Source};
 use crate::limits::Limits;
@@ -84,7 +85,7 @@ pub fn decide_batch_rows(limit: ByteCount) -> (usize, Decision) {
     counts.sort_by_key(|count| (in_hand(*count).saturating_sub(part), u64::MAX - count));
     let alternatives = counts.into_iter().map(|count| Alternative {
         choice: count.to_string(),
-        cost: bytes_f64(ByteCount(in_hand(count).saturating_sub(part))),
+        cost: bytes_f64(in_hand(count).saturating_sub(part)),
         unit: "bytes beyond that part".to_owned(),
     });
     let mut known = Facts::default();
@@ -123,7 +124,7 @@ impl Part {
         };
         let alternatives = bounds.iter().map(|(who, bytes)| Alternative {
             choice: format!("{}, {word} of what {who}", part(*bytes)),
-            cost: bytes_f64(ByteCount(bytes.0.saturating_sub(given.0))),
+            cost: bytes_f64(bytes.0.saturating_sub(given.0)),
             unit: "bytes that are not given".to_owned(),
         });
         let decision = Decision {
@@ -145,9 +146,4 @@ fn facts(limits: &Limits) -> Vec<crate::facts::Fact> {
     known.note(("machine", "memory"), total, "bytes", Source::Discovered);
     let names = [("machine", "memory"), ("process", "memory limit"), ("process", "memory high")];
     Decision::facts_of(&known, &names)
-}
-
-#[allow(clippy::cast_precision_loss)] // a cost
-fn bytes_f64(bytes: ByteCount) -> f64 {
-    bytes.0 as f64
 }

@@ -2,15 +2,26 @@
 //! would cost.
 
 mod chunk;
+mod io_path;
 mod machine;
 mod memory;
+mod scope;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod transport;
 mod wait;
 
 pub use chunk::decide_chunk_rows;
+pub use io_path::{IoPath, Temperature, decide_io_path};
 pub use machine::{decide_cache_sizes, decide_partitions};
 pub use memory::{batch_rows, decide_batch_rows, decide_cache, decide_memory_limit};
+pub use scope::decide_cache_scope;
 pub use threads::decide_scan_threads;
+pub use transport::decide_client_transport;
 pub use wait::{Wait, decide_wait};
+
+#[allow(clippy::cast_precision_loss)] // a cost
+fn bytes_f64(bytes: u64) -> f64 {
+    bytes as f64
+}

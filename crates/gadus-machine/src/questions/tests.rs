@@ -161,3 +161,5 @@ fn who_waits_for_less_than_a_wake_takes_spins_where_there_are_two_processors() {
         assert_eq!(decision.facts[0].to_string(), "machine wake-up: 50 µs");
     }
 }
+
+mod measured;

@@ -59,6 +59,11 @@ impl SpillFolder {
         Arc::new(files.build().expect("who makes files is taken as he is"))
     }
 
+    /// Where that is.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// All that plans have written since the database was opened.
     pub(crate) fn written(&self) -> ByteCount {
         ByteCount(self.counts.written.load(Ordering::Relaxed))

@@ -8,14 +8,27 @@ use arrow::array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use datafusion::error::DataFusionError;
 use gadus_base::date_and_time;
 use gadus_engine::{Error, ErrorKind};
-use gadus_machine::{Decided, Decision, Decisions, Fact, FactValue, Facts, MachineError};
+use gadus_machine::{
+    Decided, Decision, Decisions, Fact, FactValue, Facts, Identity, KeptFacts, MachineError, Source,
+};
+use std::path::Path;
 use std::sync::Arc;
 
-/// What the machine tells now, each with its value as text, and as a number where it is one.
-pub(super) fn facts() -> Result<RecordBatch, DataFusionError> {
+/// What the machine tells now, and what `gadus kub` has measured of its kernel with files in a folder; each with its
+/// value as text, and as a number where it is one.
+pub(super) fn facts(folder: &Path) -> Result<RecordBatch, DataFusionError> {
     let unknown =
         |error: MachineError| to_datafusion(Error::new(ErrorKind::Unsupported, error.to_string()));
-    let facts = Facts::discover().map_err(unknown)?;
+    let mut facts = Facts::discover().map_err(unknown)?;
+    if let Some(kept) = KeptFacts::of_this_user() {
+        match kept.load(&Identity::of_this_machine(folder)) {
+            Ok(measured) => measured.iter().for_each(|fact| facts.set(fact.clone())),
+            Err(error) => {
+                let unknown = FactValue::Unknown(error.to_string());
+                facts.note(("kernel", "measured"), unknown, "", Source::Measured);
+            }
+        }
+    }
     let text = |of: fn(&Fact) -> Option<String>| texts(facts.iter().map(of));
     let number = |of: fn(&Fact) -> Option<f64>| -> ArrayRef {
         Arc::new(facts.iter().map(of).collect::<Float64Array>())

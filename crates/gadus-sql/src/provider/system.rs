@@ -55,7 +55,7 @@ pub(super) fn system_table(
         "clock" => clock(&engine.statistics().clock)?,
         "clock_columns" => clock_columns(&engine.looked_up())?,
         "decisions" => decisions(&engine.decisions())?,
-        "facts" => facts()?,
+        "facts" => facts(plans.spill().folder())?,
         "locks" => locks(&engine.locks().map_err(failed)?)?,
         "memory" => memory(engine, plans)?,
         "sessions" => sessions(&engine.sessions().map_err(failed)?)?,

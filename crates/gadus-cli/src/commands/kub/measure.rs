@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use gadus_kub::{Benchmark, Budget, Form, Settings, render};
+use gadus_kub::{Benchmark, Budget, Form, Report, Settings, render};
+use gadus_machine::KeptFacts;
 
 use super::{Shown, write};
 use crate::failure::Failure;
@@ -29,6 +30,9 @@ pub(super) struct Measure {
     /// Write the report to a file as well, for `gadus kub compare` and `show`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    /// Keep nothing of what was measured for `gadus machine explain` and for databases
+    #[arg(long)]
+    forget: bool,
     #[command(flatten)]
     shown: Shown,
 }
@@ -63,5 +67,22 @@ pub(super) fn measure(command: &Measure) -> Result<(), Failure> {
     if let Some(path) = &command.save {
         write(path, &render(&report, Form::JsonLines))?;
     }
-    Ok(io::stdout().write_all(command.shown.of(&report)?.as_bytes())?)
+    io::stdout().write_all(command.shown.of(&report)?.as_bytes())?;
+    // A report is whole without: a full disk or a folder that is only read is no reason to fail.
+    if !command.forget
+        && let Err(error) = keep(&report)
+    {
+        writeln!(io::stderr(), "not kept for gadus machine explain: {error}")?;
+    }
+    Ok(())
+}
+
+/// Keeps what was measured for whoever asks what to choose on this machine.
+fn keep(report: &Report) -> Result<(), Failure> {
+    let Some(kept) = KeptFacts::of_this_user() else { return Ok(()) };
+    let path = kept.keep(&report.identity, &report.facts())?;
+    if io::stderr().is_terminal() {
+        writeln!(io::stderr(), "kept for gadus machine explain: {}", path.display())?;
+    }
+    Ok(())
 }

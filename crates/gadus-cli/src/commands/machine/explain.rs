@@ -1,13 +1,15 @@
 //! `gadus machine explain`: what is chosen by the machine, why, and what else might be.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use gadus_base::ByteCount;
 use gadus_machine::{
-    Decision, Limits, decide_cache, decide_cache_sizes, decide_memory_limit, decide_partitions,
-    decide_scan_threads, decide_wait, measure_wake,
+    Decision, Fact, FactValue, Facts, Identity, KeptFacts, Limits, Temperature, decide_cache,
+    decide_cache_scope, decide_cache_sizes, decide_client_transport, decide_io_path,
+    decide_memory_limit, decide_partitions, decide_scan_threads, decide_wait, measure_wake,
 };
 use serde_json::Value;
 
@@ -18,17 +20,33 @@ use crate::failure::Failure;
 #[command(after_help = "Examples:
   gadus machine explain
   gadus machine explain partitions --bytes 7GiB
+  gadus machine explain io-path --cache cold --dir /data
   gadus machine explain --topology server.xml --json
+
+What the kernel is good for is known where `gadus kub` has measured it; else it is assumed.
 
 What an open database has chosen is in its table gadus.decisions.")]
 pub(super) struct Explain {
     #[command(flatten)]
     which: Which,
-    /// Which question: cache, cache-sizes, memory-limit, partitions, scan-threads, wait; without it, all of them
+    /// Which question: cache, cache-scope, cache-sizes, client-transport, io-path, memory-limit, partitions,
+    /// scan-threads, wait; without it, all of them
     question: Option<String>,
-    /// The data that is divided into partitions
+    /// The data that is divided into partitions, or that each connection looks at
     #[arg(long, value_name = "BYTES", default_value = "1GiB")]
     bytes: ByteCount,
+    /// Connections with caches
+    #[arg(long, value_name = "COUNT", default_value = "8")]
+    connections: u64,
+    /// Messages of a client
+    #[arg(long, value_name = "BYTES", default_value = "4KiB")]
+    message: ByteCount,
+    /// Whether the kernel has in its cache what is read
+    #[arg(long, value_name = "cold|warm", default_value = "cold", value_parser = temperature)]
+    cache: Temperature,
+    /// Where files are read: by what was measured for its file system and device
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    dir: PathBuf,
     /// What is waited for comes after so long; needs this machine
     #[arg(long, value_name = "MICROSECONDS", default_value = "20")]
     microseconds: u64,
@@ -38,8 +56,23 @@ pub(super) struct Explain {
 }
 
 /// The questions, as decisions name them.
-const QUESTIONS: [&str; 6] =
-    ["cache", "cache sizes", "memory limit", "partitions", "scan threads", "wait"];
+const QUESTIONS: [&str; 9] = [
+    "cache",
+    "cache scope",
+    "cache sizes",
+    "client transport",
+    "io path",
+    "memory limit",
+    "partitions",
+    "scan threads",
+    "wait",
+];
+
+/// Those that are answered by what this machine's kernel was found to do.
+const MEASURED: [&str; 3] = ["client transport", "io path", "wait"];
+
+/// What `gadus kub` has measured of waking threads.
+const WAKE: (&str, &str) = ("kernel", "wake-up on another processor");
 
 /// Waking threads is measured for so long.
 const WAKE_TIME: Duration = Duration::from_millis(5);
@@ -52,9 +85,11 @@ pub(super) fn explain(command: &Explain) -> Result<(), Failure> {
         None => QUESTIONS.to_vec(),
         Some(question) => vec![known(question)?],
     };
-    if asked == ["wait"] && !command.which.is_here() {
-        let message =
-            "how long waking takes is measured, which needs the machine: leave --topology out";
+    if let [asked] = asked[..]
+        && MEASURED.contains(&asked)
+        && !command.which.is_here()
+    {
+        let message = format!("{asked} is measured, which needs the machine: leave --topology out");
         return Err(Failure::message(message));
     }
     let decisions = asked.into_iter().map(|question| command.decide(question));
@@ -76,6 +111,14 @@ pub(super) fn explain(command: &Explain) -> Result<(), Failure> {
 }
 
 impl Explain {
+    /// What is kept of this machine; nothing where nothing was measured.
+    fn measured(&self) -> Result<Facts, Failure> {
+        match KeptFacts::of_this_user() {
+            Some(kept) => Ok(kept.load(&Identity::of_this_machine(&self.dir))?),
+            None => Ok(Facts::default()),
+        }
+    }
+
     fn decide(&self, question: &str) -> Result<Option<Decision>, Failure> {
         let limits = || -> Result<Limits, Failure> {
             match self.which.is_here() {
@@ -93,14 +136,31 @@ impl Explain {
                 Some(decide_partitions(&machine, &state, self.bytes)?.1)
             }
             // Only what is here can be measured.
-            "wait" if !self.which.is_here() => None,
+            asked if MEASURED.contains(&asked) && !self.which.is_here() => None,
+            "cache scope" => Some(decide_cache_scope(&limits()?, self.connections, self.bytes).1),
+            "client transport" => Some(decide_client_transport(&self.measured()?, self.message).1),
+            "io path" => Some(decide_io_path(&self.measured()?, self.cache).1),
             "wait" => {
-                let (wake, expected) =
-                    (measure_wake(WAKE_TIME)?, Duration::from_micros(self.microseconds));
+                let known = self.measured()?.get(WAKE.0, WAKE.1).and_then(nanoseconds);
+                let wake = known.map_or_else(|| measure_wake(WAKE_TIME), Ok)?;
+                let expected = Duration::from_micros(self.microseconds);
                 Some(decide_wait(&limits()?, wake, expected).1)
             }
             _ => Some(decide_scan_threads(&limits()?).1),
         })
+    }
+}
+
+fn temperature(word: &str) -> Result<Temperature, String> {
+    let known = [Temperature::Cold, Temperature::Warm];
+    let known = known.into_iter().find(|temperature| temperature.word() == word);
+    known.ok_or_else(|| "there are cold and warm".to_owned())
+}
+
+fn nanoseconds(fact: &Fact) -> Option<Duration> {
+    match fact.value {
+        FactValue::Number(number) => Duration::try_from_secs_f64(number / 1e9).ok(),
+        _ => None,
     }
 }
 

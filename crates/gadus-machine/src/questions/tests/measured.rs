@@ -1,0 +1,65 @@
+//! Answers by what a kernel was found to do, and what is assumed where nothing is known of it.
+
+use super::{choices, process};
+use crate::questions::{Temperature, decide_cache_scope, decide_client_transport, decide_io_path};
+use crate::{Facts, Limits, Source};
+use gadus_base::ByteCount;
+
+fn facts(known: &[(&str, f64, &str)]) -> Facts {
+    let mut facts = Facts::default();
+    for (name, value, unit) in known {
+        facts.note(("kernel", name), *value, unit, Source::Measured);
+    }
+    facts
+}
+
+#[test]
+fn files_are_read_as_takes_the_least_time() {
+    let measured = facts(&[
+        ("cold scan by read, 64 KiB", 300_000.0, "ns/MiB"),
+        ("cold scan by mapped", 450_000.0, "ns/MiB"),
+        ("cold scan by O_DIRECT, io_uring, 8 at a time", 200_000.0, "ns/MiB"),
+        ("warm scan by mapped", 50_000.0, "ns/MiB"),
+    ]);
+    let (path, decision) = decide_io_path(&measured, Temperature::Cold);
+    assert_eq!(path, "O_DIRECT, io_uring, 8 at a time");
+    assert_eq!(decision.facts.len(), 3);
+    assert_eq!(choices(&decision), [path.as_str(), "read, 64 KiB", "mapped"]);
+    assert!(decision.reason.ends_with("read, 64 KiB takes 1.50 times as long"), "{decision:?}");
+    assert_eq!(decide_io_path(&measured, Temperature::Warm).0, "mapped");
+    let (path, decision) = decide_io_path(&Facts::default(), Temperature::Cold);
+    assert_eq!(path, "read, 64 KiB");
+    assert!(decision.reason.starts_with("assumed") && decision.facts.is_empty());
+}
+
+/// By the size that was measured which is nearest.
+#[test]
+fn messages_go_as_takes_the_least_time_for_their_size() {
+    let measured = facts(&[
+        ("message of 64 bytes by pipe", 9_000.0, "ns"),
+        ("message of 64 bytes by Unix stream", 8_000.0, "ns"),
+        ("message of 262144 bytes by pipe", 90_000.0, "ns"),
+        ("message of 262144 bytes by Unix stream", 120_000.0, "ns"),
+    ]);
+    for (bytes, way) in
+        [(1, "Unix stream"), (4000, "Unix stream"), (5000, "pipe"), (1 << 30, "pipe")]
+    {
+        let (decided, decision) = decide_client_transport(&measured, ByteCount(bytes));
+        assert_eq!((decided.as_str(), decision.facts.len()), (way, 2), "{bytes}: {decision:?}");
+    }
+    let (decided, decision) = decide_client_transport(&Facts::default(), ByteCount(64));
+    assert_eq!(decided, "Unix stream");
+    assert!(decision.reason.starts_with("assumed"));
+}
+
+#[test]
+fn each_connection_has_a_cache_where_all_of_them_fit() {
+    let limits = Limits { memory: Some(ByteCount::gib(8)), ..process("0-3", None) };
+    for (connections, mib, scope) in
+        [(1, 10, "process"), (8, 128, "connection"), (8, 129, "process"), (u64::MAX, 1, "process")]
+    {
+        let (decided, decision) = decide_cache_scope(&limits, connections, ByteCount::mib(mib));
+        assert_eq!(decided, scope, "{connections} of {mib} MiB: {decision:?}");
+        assert_eq!(choices(&decision)[0], scope);
+    }
+}
