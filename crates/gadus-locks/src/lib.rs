@@ -21,6 +21,7 @@
 //! # }
 //! ```
 
+mod board;
 mod error;
 #[cfg(test)]
 mod explore;
@@ -31,6 +32,7 @@ mod steps;
 mod table;
 mod threads;
 
+pub use board::{Board, Observed};
 pub use error::{MemoryError, MemoryErrorKind};
 pub use instances::{
     Busy, BusyOthers, Fence, INSTANCES_MAX, InstanceDescription, InstanceTable, Instances,

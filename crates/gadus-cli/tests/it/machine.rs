@@ -163,7 +163,7 @@ fn choices_are_explained() {
     });
     let expected = [
         ("cache", "2 GiB"),
-            ("cache scope", "process"),
+        ("cache scope", "process"),
         ("cache sizes", "L1 64.0 KiB, L2 512.0 KiB, L3 6.0 MiB"),
         ("memory limit", "8 GiB"),
         ("partitions", "16"),

@@ -90,7 +90,7 @@ impl Clock {
             coordinator,
             writer: Writer::new(blobs.clone()),
             cores: Cores::new(blobs.store().clone(), threads_max),
-            layout: Layout::new(threads_max.max(1)),
+            layout: Layout::new(Some(blobs.store().clone()), threads_max.max(1)),
             blobs,
             state: Mutex::default(),
             changed: Condvar::new(),

@@ -1,8 +1,8 @@
 //! Which processor each scan thread has, and what it gets there.
 //!
 //! - Where threads are pinned, the first has the processor that others leave most of, and so on; each has
-//!   a core to itself as long as there are cores. What others take is looked at while there are scans, and
-//!   threads move before they join their next pass.
+//!   a core to itself as long as there are cores. What others take is looked at while there are scans, by one
+//!   process for all that have the file, and threads move before they join their next pass.
 //! - Of processors that others leave alike, processes that scan one file begin at different ones: else all
 //!   would have the first, see each other there, and move together.
 //! - Which processors there are is asked in the background, once; until it is known nobody is pinned.
@@ -10,7 +10,8 @@
 use super::dealing::Deal;
 use super::limits::Pinning;
 use gadus_base::spawn;
-use gadus_machine::{CpuSet, Limits, Others, Topology, pin_this_thread, this_cpu};
+use gadus_machine::{CpuSet, Limits, Loads, Others, Topology, pin_this_thread, this_cpu};
+use gadus_storage::Store;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
@@ -24,6 +25,8 @@ const LOOK: Duration = Duration::from_millis(250);
 /// The processors of scan threads.
 #[derive(Debug)]
 pub(super) struct Layout {
+    /// Where processes tell each other what they have seen; none in a test.
+    store: Option<Arc<Store>>,
     machine: Arc<OnceLock<Option<Machine>>>,
     is_asked: AtomicBool,
     state: Mutex<State>,
@@ -43,6 +46,8 @@ struct Machine {
 #[derive(Debug)]
 struct State {
     others: Others,
+    /// The last look that was taken in.
+    seen: u64,
     /// Processor time of scan threads since others were looked at.
     own: BTreeMap<u32, Duration>,
     /// The processors, those first that others leave most of.
@@ -68,15 +73,21 @@ pub struct ScanThread {
 }
 
 impl Layout {
-    pub(super) fn new(threads: usize) -> Self {
+    pub(super) fn new(store: Option<Arc<Store>>, threads: usize) -> Self {
         let state = State {
-            others: Others::new(LOOK),
+            others: Others::default(),
+            seen: 0,
             own: BTreeMap::new(),
             order: Vec::new(),
             first: 0,
             threads: vec![ScanThread::default(); threads],
         };
-        Self { machine: Arc::default(), is_asked: AtomicBool::new(false), state: Mutex::new(state) }
+        Self {
+            store,
+            machine: Arc::default(),
+            is_asked: AtomicBool::new(false),
+            state: Mutex::new(state),
+        }
     }
 
     /// Moves the calling thread to its processor, unless it is there. `first` is how many threads others
@@ -177,7 +188,7 @@ impl Layout {
             return None;
         }
         let mut state = self.state.lock();
-        state.look(&machine.cpus, first);
+        state.look(self.store.as_deref(), &machine.cpus, first);
         let count = state.order.len().max(1);
         state.order.get(number % count).copied()
     }
@@ -228,9 +239,14 @@ impl Machine {
 
 impl State {
     /// Puts the processors in order, where others have come or gone.
-    fn look(&mut self, cpus: &[u32], first: usize) {
+    fn look(&mut self, store: Option<&Store>, cpus: &[u32], first: usize) {
+        let read = || Some(Loads::read().ok()?.to_words());
+        let newer = store.and_then(|store| store.observed(self.seen, LOOK, read));
         // What cannot be read has changed nothing.
-        let is_changed = self.others.look(&mut self.own).unwrap_or(false);
+        let is_changed = newer.is_some_and(|observed| {
+            self.seen = observed.look;
+            self.others.note(Loads::from_words(&observed.words), &mut self.own)
+        });
         if is_changed || first != self.first || self.order.is_empty() {
             self.first = first;
             self.order = cpus.to_vec();

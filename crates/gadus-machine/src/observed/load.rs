@@ -68,6 +68,25 @@ impl Loads {
         }
     }
 
+    /// For others, in numbers: what [`Self::from_words`] reads.
+    #[must_use]
+    pub fn to_words(&self) -> Vec<u64> {
+        let words = |(cpu, times): (&u32, &CpuTimes)| {
+            [u64::from(*cpu), times.busy, times.idle, times.stolen]
+        };
+        self.times.iter().flat_map(words).collect()
+    }
+
+    /// What somebody else has read.
+    #[must_use]
+    pub fn from_words(words: &[u64]) -> Self {
+        let (each, _) = words.as_chunks();
+        let times = each.iter().filter_map(|&[cpu, busy, idle, stolen]| {
+            Some((u32::try_from(cpu).ok()?, CpuTimes { busy, idle, stolen }))
+        });
+        Self { times: times.collect() }
+    }
+
     /// What each processor did since an earlier moment; those that are in both.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> BTreeMap<u32, Load> {

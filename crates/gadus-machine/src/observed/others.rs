@@ -1,7 +1,6 @@
 //! What others take of each processor, steadily enough to move for.
 
 use super::load::{Load, Loads};
-use crate::error::MachineError;
 use crate::state::share_beside;
 use gadus_base::{Instant, clock};
 use std::collections::BTreeMap;
@@ -14,9 +13,8 @@ const CHANGE: f64 = 0.2;
 const LOOKS: u32 = 2;
 
 /// What others take of each processor. A change counts once it lasts, so that nobody is moved to and fro.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Others {
-    every: Duration,
     before: Option<(Instant, Loads)>,
     known: BTreeMap<u32, Known>,
 }
@@ -31,30 +29,14 @@ struct Known {
 }
 
 impl Others {
-    /// Looks no oftener than so.
-    #[must_use]
-    pub fn new(every: Duration) -> Self {
-        Self { every, before: None, known: BTreeMap::new() }
-    }
-
-    /// Looks, unless that was done just before. `own` is the processor time that the caller's threads have
-    /// had on each processor since the last look that was one, and is taken then. Says whether anything
-    /// has changed that counts.
-    ///
-    /// # Errors
-    /// `Unknown` where the kernel does not tell.
-    pub fn look(&mut self, own: &mut BTreeMap<u32, Duration>) -> Result<bool, MachineError> {
-        let now = clock().now();
-        if self.before.as_ref().is_some_and(|(then, _)| now.since(*then) < self.every) {
-            return Ok(false);
-        }
-        let loads = Loads::read()?;
-        let own = std::mem::take(own);
-        let Some((then, before)) = self.before.replace((now, loads.clone())) else {
-            return Ok(false);
-        };
+    /// Takes in what processors have done until now, wherever that was read. `own` is the processor time that
+    /// the caller's threads have had on each since that was done last, and is taken. Says whether anything has
+    /// changed that counts.
+    pub fn note(&mut self, loads: Loads, own: &mut BTreeMap<u32, Duration>) -> bool {
+        let (now, own) = (clock().now(), std::mem::take(own));
+        let Some((then, before)) = self.before.replace((now, loads.clone())) else { return false };
         let own = own.into_iter().map(|(cpu, time)| (cpu, part(time, now.since(then)))).collect();
-        Ok(self.note(&loads.since(&before), &own))
+        self.change(&loads.since(&before), &own)
     }
 
     /// What is left of a processor for one more thread: 1 where it has nothing to do.
@@ -63,7 +45,7 @@ impl Others {
         self.known.get(&cpu).map_or(1.0, |known| share_beside(known.taken))
     }
 
-    fn note(&mut self, loads: &BTreeMap<u32, Load>, own: &BTreeMap<u32, f64>) -> bool {
+    fn change(&mut self, loads: &BTreeMap<u32, Load>, own: &BTreeMap<u32, f64>) -> bool {
         let mut is_changed = false;
         for (&cpu, load) in loads {
             let own = own.get(&cpu).copied().unwrap_or(0.0);
@@ -92,7 +74,7 @@ mod tests {
 
     fn note(others: &mut Others, busy: f64, own: f64) -> bool {
         let loads = [(0, Load { busy, stolen: 0.0 }), (1, Load::default())];
-        others.note(&loads.into_iter().collect(), &[(0, own)].into_iter().collect())
+        others.change(&loads.into_iter().collect(), &[(0, own)].into_iter().collect())
     }
 
     fn is_near(one: f64, other: f64) -> bool {
@@ -101,7 +83,7 @@ mod tests {
 
     #[test]
     fn what_lasts_counts_and_what_is_ones_own_does_not() {
-        let mut others = Others::new(Duration::ZERO);
+        let mut others = Others::default();
         assert!(is_near(others.left(0), 1.0) && is_near(others.left(7), 1.0));
         assert!(!note(&mut others, 1.0, 1.0));
         assert!(!note(&mut others, 1.0, 0.5) && is_near(others.left(0), 1.0), "one look is none");
@@ -115,11 +97,17 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_looked_at_no_oftener_than_was_said() {
-        let mut others = Others::new(Duration::from_hours(1));
-        let mut own = BTreeMap::from([(0, Duration::from_millis(1))]);
-        assert!(!others.look(&mut own).unwrap() && own.is_empty());
+    fn what_others_have_read_is_as_good() {
+        let (mut others, mut own) = (Others::default(), BTreeMap::new());
+        let here = Loads::read().unwrap();
+        let words = here.to_words();
+        assert_eq!(Loads::from_words(&words), here);
+        assert_eq!(
+            Loads::from_words(&words[..words.len() - 1]).to_words(),
+            words[..words.len() - 4]
+        );
         own.insert(0, Duration::from_millis(1));
-        assert!(!others.look(&mut own).unwrap() && !own.is_empty());
+        assert!(!others.note(Loads::from_words(&words), &mut own) && own.is_empty());
+        assert!(!others.note(here, &mut own), "nothing was done between");
     }
 }

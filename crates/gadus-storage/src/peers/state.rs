@@ -31,12 +31,14 @@ use super::stages::StageState;
 use crate::group_commit::GroupState;
 use crate::log::state::LogState;
 use crate::space::SpaceState;
-use gadus_locks::{EXTENT_BYTES, INSTANCES_MAX, InstanceTable, Latch, Offset, shared_struct};
+use gadus_locks::{
+    Board, EXTENT_BYTES, INSTANCES_MAX, InstanceTable, Latch, Offset, shared_struct,
+};
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Changes with every change of a layout in the memory, this crate's or the lock table's.
-pub(crate) const LAYOUT_VERSION: u64 = 6;
+pub(crate) const LAYOUT_VERSION: u64 = 7;
 
 /// Spells `GadusMem`.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"GadusMem");
@@ -111,6 +113,8 @@ shared_struct! {
         pub(crate) log: LogState,
         pub(crate) space: SpaceState,
         pub(crate) pins: [Pin; INSTANCES_MAX as usize],
+        /// What one has seen of the machine, for all.
+        pub(crate) board: Board,
     }
 }
 

@@ -187,6 +187,16 @@ impl Store {
         self.shared.peers.instances().busy_others(with)
     }
 
+    /// What one instance has seen of the machine for all: see [`gadus_locks::Board::observed`].
+    pub fn observed(
+        &self,
+        seen: u64,
+        every: Duration,
+        look: impl FnOnce() -> Option<Vec<u64>>,
+    ) -> Option<gadus_locks::Observed> {
+        self.shared.peers.state().board.observed(seen, every, look)
+    }
+
     /// The instances that have the database open.
     #[must_use]
     pub fn instances(&self) -> Vec<gadus_locks::InstanceDescription> {

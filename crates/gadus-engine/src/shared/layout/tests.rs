@@ -24,7 +24,7 @@ fn each_thread_has_a_core_before_two_share_one() {
 
 #[test]
 fn a_thread_that_was_moved_runs_there_and_comes_back() {
-    let layout = Layout::new(1);
+    let layout = Layout::new(None, 1);
     let (began, mut pinned) = (clock().now(), None);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -47,7 +47,7 @@ fn a_thread_that_was_moved_runs_there_and_comes_back() {
 
 /// On a machine that is described, with all its processors.
 fn layout_of(name: &str, threads: usize) -> Layout {
-    let (layout, machine) = (Layout::new(threads), described(name));
+    let (layout, machine) = (Layout::new(None, threads), described(name));
     layout.is_asked.store(true, Ordering::Relaxed);
     layout.machine.set(Some(Machine::of(&machine, &machine.cpus()))).unwrap();
     layout
