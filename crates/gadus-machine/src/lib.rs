@@ -55,7 +55,7 @@ pub use placement::{Bound, CacheSharing, Mapping, Place, Proof, Request, place};
 pub use questions::{
     IoPath, Temperature, Wait, batch_rows, decide_batch_rows, decide_cache, decide_cache_scope,
     decide_cache_sizes, decide_chunk_rows, decide_client_transport, decide_io_path,
-    decide_memory_limit, decide_partitions, decide_scan_threads, decide_wait,
+    decide_memory_limit, decide_partitions, decide_scan_threads, decide_sharing, decide_wait,
 };
 pub use simulate::{ScanCost, Simulated, naive, simulate};
 pub use state::State;

@@ -6,6 +6,7 @@ mod io_path;
 mod machine;
 mod memory;
 mod scope;
+mod sharing;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -17,6 +18,7 @@ pub use io_path::{IoPath, Temperature, decide_io_path};
 pub use machine::{decide_cache_sizes, decide_partitions};
 pub use memory::{batch_rows, decide_batch_rows, decide_cache, decide_memory_limit};
 pub use scope::decide_cache_scope;
+pub use sharing::decide_sharing;
 pub use threads::decide_scan_threads;
 pub use transport::decide_client_transport;
 pub use wait::{Wait, decide_wait};

@@ -1,8 +1,17 @@
 //! How much plans of a database hold together, unless somebody says something else.
 
+use super::{Memory, SpillFolder};
 use gadus_base::ByteCount;
 use gadus_engine::Engine;
 use gadus_machine::{Limits, decide_batch_rows, decide_memory_limit};
+
+/// The memory of a database's plans, as much as its process may take.
+pub(crate) fn memory_of(engine: &Engine) -> Memory {
+    let limit = decided_limit(engine, engine.machine_limits(), None);
+    let options = engine.options();
+    let spill = SpillFolder::new(options.spill_folder.as_deref());
+    Memory::new(options.threads, limit, Some(engine.gatherers()), spill)
+}
 
 /// By what the process may take; or what was told, and the decision says so. It is among the database's.
 pub(crate) fn decided_limit(

@@ -24,7 +24,7 @@ mod tests;
 
 pub(crate) use gather::GatherInTurn;
 pub(crate) use joins::JoinsWithinMemory;
-pub(crate) use limit::decided_limit;
+pub(crate) use limit::{decided_limit, memory_of};
 pub(crate) use plan::awaited;
 pub(crate) use pool::{PlanPool, task_of};
 pub(crate) use spill::SpillFolder;

@@ -5,17 +5,19 @@
 //!   statements; all else is done to them by the plan.
 //! - Plans with several scans read one snapshot, which a shared scan is not bound to.
 
-use super::scanning::{SHARED_ROWS_MIN, STREAMED_ROWS_MIN, ScanSharing};
-use super::{Session, State};
+use super::scanning::{STREAMED_ROWS_MIN, ScanSharing};
+use super::{Session, Shared, State};
 use crate::compiled::Budget;
 use crate::provider::ScanExec;
 use datafusion::physical_plan::ExecutionPlan;
 use gadus_engine::{Engine, Question, Result, Wanted};
+use std::sync::Arc;
 
 /// Who may ask.
 #[derive(Debug, Clone)]
 pub(crate) struct Asking {
     engine: Engine,
+    shared: Arc<Shared>,
     sharing: ScanSharing,
     budget: Budget,
 }
@@ -26,6 +28,7 @@ impl Session {
         let may = state.transaction.is_none() && state.settings.scan_sharing != ScanSharing::Never;
         may.then(|| Asking {
             engine: self.engine.clone(),
+            shared: self.shared.clone(),
             sharing: state.settings.scan_sharing,
             budget: state.settings.statement_memory,
         })
@@ -40,7 +43,7 @@ impl Asking {
         let Some(scan) = exec.whole() else { return Ok(()) };
         let table = scan.table();
         if self.sharing == ScanSharing::Auto {
-            if table.rows() < SHARED_ROWS_MIN {
+            if !self.shared.is_worth_sharing(table.rows()) {
                 return Ok(());
             }
             if !self.engine.is_scanned() {

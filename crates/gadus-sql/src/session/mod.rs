@@ -29,12 +29,14 @@ mod lock_tables;
 mod locking;
 mod modify;
 mod parse;
+mod prepared;
 mod query;
 mod reach;
 mod run;
 mod scanning;
 mod setting_calls;
 mod settings;
+mod sharing;
 mod shown;
 mod spelling;
 mod submit;
@@ -52,6 +54,7 @@ pub use kind::{CopyForm, CopyFormat, CopyRequest, CopyWhat, StatementKind};
 pub use known::{Setting, SettingScope, settings};
 pub(crate) use modify::{column_index, folded, table_name};
 pub(crate) use parse::parse;
+pub use prepared::Prepared;
 pub use reach::{FileAccess, Granted};
 pub(crate) use shown::ShownSetting;
 pub use users::is_hidden;
@@ -60,14 +63,13 @@ pub use variables::{POSTGRES_VERSION, Reported};
 
 use crate::compiled::{Budget, CompiledCache};
 use crate::kept::KeptPlans;
-use crate::memory::{Memory, SpillFolder, decided_limit};
+use crate::memory::{Memory, memory_of};
 use crate::progress::{Progress, ProgressReading};
 use crate::rows::RowStream;
 use crate::statements::Statements;
 use crate::value::Value;
 use chosen::{Marked, Settings};
 use datafusion::execution::SessionState as PlannerState;
-use datafusion::sql::sqlparser::ast::Statement;
 use deadlines::Deadlines;
 use describe::Descriptions;
 use frames::Named;
@@ -76,6 +78,7 @@ use gadus_engine::{
     Durability, Engine, Isolation, Locker, Result, Savepoint, Snapshot, Transaction,
 };
 use scanning::ScanSharing;
+use sharing::Sharing;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -100,6 +103,7 @@ pub(crate) struct Shared {
     pub(crate) statements: Arc<Statements>,
     deadlines: Deadlines,
     descriptions: Descriptions,
+    sharing: Sharing,
 }
 
 /// One connection's statements, serialised.
@@ -155,24 +159,6 @@ pub(crate) struct Outside {
     statement_memory: Budget,
 }
 
-/// A parsed statement.
-#[derive(Debug, Clone)]
-pub struct Prepared {
-    text: Arc<str>,
-    statement: Arc<Statement>,
-    parameters: usize,
-    /// Their names, in order, where they have names.
-    names: Arc<[String]>,
-    /// Whether it is carried out with room on the stack.
-    is_deep: bool,
-    /// Whether it calls `current_setting` or `set_config`.
-    calls_settings: bool,
-    /// Whether it reads the settings as rows.
-    reads_settings: bool,
-    /// Arrow data that this statement alone reads as tables.
-    frames: Option<Arc<Frames>>,
-}
-
 /// What a statement gave.
 #[derive(Debug)]
 pub enum Outcome {
@@ -193,15 +179,22 @@ impl Sql {
     /// SQL over a database.
     #[must_use]
     pub fn new(engine: Engine) -> Self {
-        let limit = decided_limit(&engine, engine.machine_limits(), None);
-        let options = engine.options();
-        let spill = SpillFolder::new(options.spill_folder.as_deref());
-        let memory = Memory::new(options.threads, limit, Some(engine.gatherers()), spill);
+        let memory = memory_of(&engine);
         let planner = query::planner_state(&engine, memory.clone());
-        let (compiled, kept, statements, deadlines, descriptions) = Default::default();
-        let shared =
-            Shared { engine, planner, memory, compiled, kept, statements, deadlines, descriptions };
-        Self { shared: Arc::new(shared) }
+        let (compiled, kept, statements, deadlines, descriptions, sharing) = Default::default();
+        Self {
+            shared: Arc::new(Shared {
+                engine,
+                planner,
+                memory,
+                compiled,
+                kept,
+                statements,
+                deadlines,
+                descriptions,
+                sharing,
+            }),
+        }
     }
 
     /// The database below.
@@ -325,37 +318,6 @@ impl Session {
             let state = self.state.lock().await;
             (state.settings.changes() != seen).then(|| state.settings.reported())
         })
-    }
-}
-
-impl Prepared {
-    /// How many parameters the statement has.
-    #[must_use]
-    pub fn parameters(&self) -> usize {
-        self.parameters
-    }
-
-    /// The names of the parameters, `:name` or `$name`, in the order of the values that are given for
-    /// them; empty where they have numbers.
-    #[must_use]
-    pub fn parameter_names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// What PostgreSQL calls the columns of its rows; empty where the text alone does not tell.
-    #[must_use]
-    pub fn postgres_names(&self) -> Vec<String> {
-        columns::postgres_names(&self.statement)
-    }
-
-    pub(crate) fn statement(&self) -> &Statement {
-        &self.statement
-    }
-
-    /// The statement's text.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
     }
 }
 

@@ -12,15 +12,13 @@ use crate::compiled::Compiled;
 use crate::error::is_for_alone;
 use crate::rows::RowStream;
 use crate::value::Value;
+use gadus_base::clock;
 use gadus_engine::{
     Answer, Asked, Durability, Error, ErrorKind, Modification, Question, Result, Snapshot, Table,
     Transaction, Wanted, chunk_rows,
 };
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Rows that are scanned alone while a question goes from one thread to another and back.
-pub(super) const SHARED_ROWS_MIN: u64 = 100_000;
 
 /// Of this many rows the positions alone take 4 MB: they are not found before the first is read.
 pub(super) const STREAMED_ROWS_MIN: u64 = 1_000_000;
@@ -278,14 +276,15 @@ impl Session {
             ScanSharing::Never => false,
             ScanSharing::Auto => {
                 let rows = self.engine.visible_rows(compiled.schema().id);
-                rows >= SHARED_ROWS_MIN && self.engine.is_scanned()
+                self.shared.is_worth_sharing(rows) && self.engine.is_scanned()
             }
         }
     }
 
     fn answer(&self, table: &Table, question: Question, flag: &Flag) -> Result<Answer> {
-        let threads = self.engine.options().threads;
+        let (threads, began) = (self.engine.options().threads, clock().now());
         let answers = table.answer(vec![question], threads, &|_| flag.is_set())?;
+        self.shared.sharing.ran_alone(table.rows(), began);
         let answer = answers.into_iter().next();
         answer.ok_or_else(|| Error::internal("a question has no answer"))?
     }

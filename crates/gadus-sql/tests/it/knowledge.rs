@@ -38,6 +38,20 @@ fn decisions_say_what_was_chosen_and_by_whom() {
     assert_eq!(shell.run(reasons), "3");
 }
 
+/// By what was seen of scans, and what is known of waking threads: nothing, unless somebody has measured it.
+#[test]
+fn who_shares_scans_is_decided_where_tables_are_large() {
+    let shell = Shell::new();
+    shell.run("CREATE TABLE c AS SELECT i AS id FROM range(9999) AS r(i)");
+    let decided = "SELECT choice LIKE 'from % rows on', reason LIKE '%to another thread and back%' \
+                   FROM gadus.decisions WHERE question = 'sharing'";
+    shell.run("SELECT count(*) FROM c WHERE id = 7");
+    assert_eq!(shell.run(decided), "", "nobody shares so few rows");
+    shell.run("INSERT INTO c VALUES (10000)");
+    shell.run("SELECT count(*) FROM c WHERE id = 7");
+    assert_eq!(shell.run(decided), "true|true");
+}
+
 #[test]
 fn what_is_cached_is_as_much_as_is_told() {
     let shell = Shell::new();

@@ -9,7 +9,8 @@ use gadus_base::ByteCount;
 use gadus_machine::{
     Decision, Fact, FactValue, Facts, Identity, KeptFacts, Limits, Temperature, decide_cache,
     decide_cache_scope, decide_cache_sizes, decide_client_transport, decide_io_path,
-    decide_memory_limit, decide_partitions, decide_scan_threads, decide_wait, measure_wake,
+    decide_memory_limit, decide_partitions, decide_scan_threads, decide_sharing, decide_wait,
+    measure_wake,
 };
 use serde_json::Value;
 
@@ -30,7 +31,7 @@ pub(super) struct Explain {
     #[command(flatten)]
     which: Which,
     /// Which question: cache, cache-scope, cache-sizes, client-transport, io-path, memory-limit, partitions,
-    /// scan-threads, wait; without it, all of them
+    /// scan-threads, sharing, wait; without it, all of them
     question: Option<String>,
     /// The data that is divided into partitions, or that each connection looks at
     #[arg(long, value_name = "BYTES", default_value = "1GiB")]
@@ -56,7 +57,7 @@ pub(super) struct Explain {
 }
 
 /// The questions, as decisions name them.
-const QUESTIONS: [&str; 9] = [
+const QUESTIONS: [&str; 10] = [
     "cache",
     "cache scope",
     "cache sizes",
@@ -65,11 +66,12 @@ const QUESTIONS: [&str; 9] = [
     "memory limit",
     "partitions",
     "scan threads",
+    "sharing",
     "wait",
 ];
 
 /// Those that are answered by what this machine's kernel was found to do.
-const MEASURED: [&str; 3] = ["client transport", "io path", "wait"];
+const MEASURED: [&str; 4] = ["client transport", "io path", "sharing", "wait"];
 
 /// What `gadus kub` has measured of waking threads.
 const WAKE: (&str, &str) = ("kernel", "wake-up on another processor");
@@ -140,6 +142,7 @@ impl Explain {
             "cache scope" => Some(decide_cache_scope(&limits()?, self.connections, self.bytes).1),
             "client transport" => Some(decide_client_transport(&self.measured()?, self.message).1),
             "io path" => Some(decide_io_path(&self.measured()?, self.cache).1),
+            "sharing" => Some(decide_sharing(&self.measured()?, None).1),
             "wait" => {
                 let known = self.measured()?.get(WAKE.0, WAKE.1).and_then(nanoseconds);
                 let wake = known.map_or_else(|| measure_wake(WAKE_TIME), Ok)?;

@@ -1,7 +1,9 @@
 //! Answers by what a kernel was found to do, and what is assumed where nothing is known of it.
 
 use super::{choices, process};
-use crate::questions::{Temperature, decide_cache_scope, decide_client_transport, decide_io_path};
+use crate::questions::{
+    Temperature, decide_cache_scope, decide_client_transport, decide_io_path, decide_sharing,
+};
 use crate::{Facts, Limits, Source};
 use gadus_base::ByteCount;
 
@@ -61,5 +63,19 @@ fn each_connection_has_a_cache_where_all_of_them_fit() {
         let (decided, decision) = decide_cache_scope(&limits, connections, ByteCount::mib(mib));
         assert_eq!(decided, scope, "{connections} of {mib} MiB: {decision:?}");
         assert_eq!(choices(&decision)[0], scope);
+    }
+}
+
+/// What is measured and seen counts; what is not is assumed, and said to be.
+#[test]
+fn scans_are_shared_where_they_take_longer_than_two_wake_ups() {
+    let (rows, decision) = decide_sharing(&Facts::default(), None);
+    assert_eq!(rows, 100_000);
+    assert!(decision.facts.is_empty() && decision.reason.matches(" is assumed").count() == 2);
+    let measured = facts(&[("wake-up on another processor", 10_000.0, "ns")]);
+    for (rate, expected) in [(1e9, 20_000), (4e9, 80_000), (1.0, 10_000), (1e15, 1_000_000)] {
+        let (rows, decision) = decide_sharing(&measured, Some(rate));
+        assert_eq!((rows, decision.facts.len()), (expected, 2), "{rate}: {decision:?}");
+        assert!(!decision.reason.contains("assumed"));
     }
 }

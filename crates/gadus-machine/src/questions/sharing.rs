@@ -1,0 +1,69 @@
+//! From how many rows on a table's scan is worth sharing.
+
+use super::bytes_f64 as count_f64;
+use crate::decision::{Alternative, Decision};
+use crate::facts::{Fact, FactValue, Facts, Source};
+use std::time::Duration;
+
+/// What `gadus kub` calls it.
+const WAKE: (&str, &str) = ("kernel", "wake-up on another processor");
+
+/// What is assumed where nobody has measured it.
+const WAKE_ASSUMED: Duration = Duration::from_micros(20);
+
+/// What is assumed of a scan that runs alone, in rows a second.
+const RATE_ASSUMED: f64 = 2.5e9;
+
+/// Tables with fewer rows are not worth a thought, and with more always worth it.
+const ROWS_MIN: f64 = 10_000.0;
+const ROWS_MAX: f64 = 1_000_000.0;
+
+/// From how many rows of a table on its scan is shared with others that run: a scan that is alone takes the time of its
+/// rows, `rate` of them a second where that was seen; one that is shared goes to another thread and back before
+/// anything is scanned. `measured` is what is known of this kernel.
+#[must_use]
+pub fn decide_sharing(measured: &Facts, rate: Option<f64>) -> (u64, Decision) {
+    let wake = measured.get(WAKE.0, WAKE.1);
+    let known = wake.and_then(|fact| match fact.value {
+        FactValue::Number(nanoseconds) => Duration::try_from_secs_f64(nanoseconds / 1e9).ok(),
+        _ => None,
+    });
+    let there_and_back = known.unwrap_or(WAKE_ASSUMED) * 2;
+    let rows = there_and_back.as_secs_f64() * rate.unwrap_or(RATE_ASSUMED);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // within bounds
+    let rows = rows.clamp(ROWS_MIN, ROWS_MAX) as u64;
+    let assumed = |what: &str, is_known: bool| match is_known {
+        true => String::new(),
+        false => format!("; {what} is assumed"),
+    };
+    let reason = format!(
+        "so many are scanned alone in the {:.1} µs in which a statement goes to another thread and back{}{}",
+        there_and_back.as_secs_f64() * 1e6,
+        assumed("the time of a wake-up", known.is_some()),
+        assumed("the rate of a scan", rate.is_some()),
+    );
+    let mut seen = Facts::default();
+    if let Some(rate) = rate {
+        seen.note(("scan", "rate alone"), rate, "rows/s", Source::Observed);
+    }
+    let seconds = |rows: u64| count_f64(rows) / rate.unwrap_or(RATE_ASSUMED);
+    let alternative = |choice: String, seconds: f64| Alternative {
+        choice,
+        cost: seconds * 1e6,
+        unit: "µs for a table of so many rows, alone".to_owned(),
+    };
+    let decision = Decision {
+        facts: wake
+            .into_iter()
+            .chain(seen.get("scan", "rate alone"))
+            .cloned()
+            .collect::<Vec<Fact>>(),
+        alternatives: [rows, rows * 4]
+            .into_iter()
+            .map(|rows| alternative(format!("{rows} rows"), seconds(rows)))
+            .collect(),
+        would_change: vec!["another time to wake a thread, or another rate of scans".to_owned()],
+        ..Decision::new("sharing", format!("from {rows} rows on"), reason)
+    };
+    (rows, decision)
+}

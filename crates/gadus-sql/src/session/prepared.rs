@@ -1,0 +1,54 @@
+//! Statements that are parsed already.
+
+use super::{Frames, columns};
+use datafusion::sql::sqlparser::ast::Statement;
+use std::sync::Arc;
+
+/// A parsed statement.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    pub(super) text: Arc<str>,
+    pub(super) statement: Arc<Statement>,
+    pub(super) parameters: usize,
+    /// Their names, in order, where they have names.
+    pub(super) names: Arc<[String]>,
+    /// Whether it is carried out with room on the stack.
+    pub(super) is_deep: bool,
+    /// Whether it calls `current_setting` or `set_config`.
+    pub(super) calls_settings: bool,
+    /// Whether it reads the settings as rows.
+    pub(super) reads_settings: bool,
+    /// Arrow data that this statement alone reads as tables.
+    pub(super) frames: Option<Arc<Frames>>,
+}
+
+impl Prepared {
+    /// How many parameters the statement has.
+    #[must_use]
+    pub fn parameters(&self) -> usize {
+        self.parameters
+    }
+
+    /// The names of the parameters, `:name` or `$name`, in the order of the values that are given for
+    /// them; empty where they have numbers.
+    #[must_use]
+    pub fn parameter_names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// What PostgreSQL calls the columns of its rows; empty where the text alone does not tell.
+    #[must_use]
+    pub fn postgres_names(&self) -> Vec<String> {
+        columns::postgres_names(&self.statement)
+    }
+
+    pub(crate) fn statement(&self) -> &Statement {
+        &self.statement
+    }
+
+    /// The statement's text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
