@@ -4,6 +4,7 @@
 //! - A reader that goes away, as `head` does, ends the program quietly.
 //! - Exit codes: 0 done, 1 failed or damaged, 2 a wrong command line, 130 ended by Ctrl-C.
 
+mod allocator;
 mod commands;
 mod failure;
 mod generate;
@@ -21,11 +22,6 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use failure::Failure;
-
-/// The engine's threads free each other's memory all the time, and the C library's allocator has
-/// them wait for it.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const EXAMPLES: &str = "Examples:
   gadus                                          a shell, in memory
@@ -88,6 +84,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    allocator::heed(&gadus_machine::Limits::of_this_process());
     let outcome = match cli.command {
         None => shell::run(cli.shell),
         Some(Command::Backup(command)) => commands::backup::run(&command),

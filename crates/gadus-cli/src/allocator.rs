@@ -1,0 +1,57 @@
+//! The memory allocator: mimalloc.
+//!
+//! - The engine's threads free each other's memory all the time, and the C library's allocator has them wait for it.
+//! - It keeps what was freed for a second, as asking the system again takes longer. Where a control group gives
+//!   little memory, that second's memory may be what it is killed for: then it gives it back soon.
+
+#![allow(unsafe_code)] // two functions of the allocator's library, which take numbers; see the places
+
+use gadus_base::ByteCount;
+use gadus_machine::Limits;
+use std::ffi::{c_int, c_long};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Less than this is little.
+const LITTLE: ByteCount = ByteCount::gib(2);
+
+/// `mi_option_purge_delay`, in milliseconds.
+const PURGE_DELAY: c_int = 15;
+
+/// What is freed goes back to the system after so long where there is little.
+const SOON: c_long = 10;
+
+// Of mimalloc's library, which the crate links.
+unsafe extern "C" {
+    fn mi_option_set(option: c_int, value: c_long);
+    #[cfg(test)]
+    fn mi_option_get(option: c_int) -> c_long;
+}
+
+/// To be called before there are other threads.
+pub(crate) fn heed(limits: &Limits) {
+    let is_told = std::env::var_os("MIMALLOC_PURGE_DELAY").is_some();
+    if !is_told && limits.memory_given().is_some_and(|given| given < LITTLE) {
+        // SAFETY: nobody else reads or writes options: there is one thread.
+        unsafe { mi_option_set(PURGE_DELAY, SOON) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Options are named by numbers: another version might number them anew.
+    #[test]
+    fn freed_memory_is_kept_for_a_second_unless_there_is_little() {
+        // SAFETY: no other test looks at options.
+        let delay = || unsafe { mi_option_get(PURGE_DELAY) };
+        assert_eq!(delay(), 1000);
+        let limits = |memory| Limits { memory: Some(memory), ..Limits::default() };
+        heed(&limits(ByteCount::gib(2)));
+        assert_eq!(delay(), 1000);
+        heed(&limits(ByteCount::gib(1)));
+        assert_eq!(delay(), SOON);
+    }
+}
