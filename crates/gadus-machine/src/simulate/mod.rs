@@ -46,7 +46,7 @@ struct Stream {
 /// Scans partitions of some bytes each at their places, all at once.
 ///
 /// # Errors
-/// `Request` where a cost is none, or a partition lies on a core without time.
+/// `Request` where a cost is none, a partition lies where the machine has nothing, or on a core without time.
 pub fn simulate(
     machine: &Topology,
     state: &State,
@@ -60,8 +60,16 @@ pub fn simulate(
     if !is_cost(seconds_per_byte) || !is_cost(thread) || !is_cost(node) {
         return refused("costs and bandwidths are more than nothing".to_owned());
     }
-    if let Some(place) = places.iter().find(|place| state.speeds[place.core] <= 0.0) {
-        return refused(format!("core {} has no time left", place.core));
+    check(machine, state)?;
+    for Place { core, node } in places {
+        match state.speeds.get(*core) {
+            None => return refused(format!("the machine has no core {core}")),
+            Some(speed) if *speed <= 0.0 => return refused(format!("core {core} has no time left")),
+            Some(_) => {}
+        }
+        if let Some(node) = node.filter(|node| *node >= machine.nodes.len()) {
+            return refused(format!("the machine has no memory node at place {node}"));
+        }
     }
     let bytes = as_f64(bytes_each.0);
     let stream = |place: &Place| {
@@ -97,6 +105,16 @@ pub fn simulate(
         traffic[stream.node] += bytes / now.max(f64::MIN_POSITIVE);
     }
     Ok(Simulated { seconds: now, partitions: done, traffic })
+}
+
+/// Whether a state is one of this machine, and there is anything to run on.
+fn check(machine: &Topology, state: &State) -> Result<(), MachineError> {
+    let is_of = state.speeds.len() == machine.cores.len() && state.free.len() == machine.nodes.len();
+    match (machine.cores.is_empty(), is_of) {
+        (false, true) => Ok(()),
+        (true, _) => Err(MachineError::new(ErrorKind::Request, "the machine has no cores")),
+        _ => Err(MachineError::new(ErrorKind::Request, "the state is another machine's")),
+    }
 }
 
 /// Bytes a second of each stream, now.
@@ -139,6 +157,7 @@ pub fn naive(
     bytes_each: ByteCount,
     partitions: usize,
 ) -> Result<Vec<Place>, MachineError> {
+    check(machine, state)?;
     let mut free = state.free.clone();
     let from = machine.cores.first().and_then(|core| core.node);
     let mut near = (0..free.len()).collect::<Vec<_>>();

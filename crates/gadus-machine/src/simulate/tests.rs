@@ -108,3 +108,18 @@ fn memory_is_near_where_nobody_tells_how_far_other_memory_is() {
     let places = naive(&machine, &State::idle(&machine), GB, 1).unwrap();
     assert_eq!(places, [at(0, 1)]);
 }
+
+#[test]
+fn what_the_machine_has_not_is_refused() {
+    let (machine, other) = (machine("shanghai.xml"), machine("one-by-two.xml"));
+    let state = State::idle(&machine);
+    let refused = |state: &State, places: &[Place]| {
+        simulate(&machine, state, GB, places, COST).unwrap_err().to_string()
+    };
+    assert_eq!(refused(&state, &[at(16, 0)]), "the machine has no core 16");
+    assert_eq!(refused(&state, &[at(0, 4)]), "the machine has no memory node at place 4");
+    assert_eq!(refused(&State::idle(&other), &[]), "the state is another machine's");
+    assert!(naive(&machine, &State::idle(&other), GB, 1).is_err());
+    let nothing = Topology { cores: Vec::new(), ..machine.clone() };
+    assert!(naive(&nothing, &state, GB, 1).unwrap_err().to_string().ends_with("no cores"));
+}
