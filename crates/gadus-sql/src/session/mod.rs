@@ -29,6 +29,7 @@ mod lock_tables;
 mod locking;
 mod modify;
 mod parse;
+mod precedence;
 mod prepared;
 mod query;
 mod reach;
