@@ -12,7 +12,7 @@ use crate::error::{from_parser, input, unsupported};
 use crate::provider::ROWS_SCHEMA;
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
-    Expr, GroupByExpr, Ident, LimitClause, LockType, NonBlock, ObjectName, OrderByExpr,
+    Expr, Function, GroupByExpr, Ident, LimitClause, LockType, NonBlock, ObjectName, OrderByExpr,
     OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor,
     Value as SqlValue, Visit, Visitor, WildcardAdditionalOptions, visit_expressions,
 };
@@ -105,20 +105,18 @@ impl Session {
 }
 
 impl Session {
+    /// Whether a function is of several rows together: an aggregate or a window.
+    pub(super) fn is_of_many(&self, function: &Function) -> bool {
+        let name = function.name.to_string().to_lowercase();
+        function.over.is_some() || self.shared.planner.aggregate_functions().contains_key(&name)
+    }
+
     /// The query runs twice, once for its rows and once for what it says of them: both must mean
     /// the same rows.
     fn refuse_what_is_not_of_rows(&self, query: &Query, select: &Select) -> Result<()> {
-        let aggregates = self.shared.planner.aggregate_functions();
-        let is_of_many = |expr: &Expr| match expr {
-            Expr::Function(function) => {
-                let name = function.name.to_string().to_lowercase();
-                function.over.is_some() || aggregates.contains_key(&name)
-            }
-            _ => false,
-        };
-        let found = visit_expressions(&select.projection, |expr| match is_of_many(expr) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        let found = visit_expressions(&select.projection, |expr| match expr {
+            Expr::Function(function) if self.is_of_many(function) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
         });
         if found.is_break() {
             return Err(unsupported("FOR UPDATE of anything but rows of one table"));

@@ -5,12 +5,14 @@
 //! - All rows are read before any is changed.
 
 use super::locking::Part;
+use super::relations::Relation;
+use super::returning::Written;
 use super::users::{is_hidden, manage};
 use super::{Outcome, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::provider::ROWS_SCHEMA;
 use crate::value::{Value, assign_array};
-use arrow::array::{AsArray, RecordBatch};
+use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::UInt64Type;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, Ident, ObjectName, Statement,
@@ -21,7 +23,8 @@ use datafusion::sql::sqlparser::parser::Parser;
 use futures::TryStreamExt;
 use gadus_base::RowId;
 use gadus_engine::{
-    ErrorKind, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema, Transaction, datum_from_array,
+    Datum, ErrorKind, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema, Transaction,
+    datum_from_array,
 };
 use std::sync::Arc;
 
@@ -50,7 +53,7 @@ impl Session {
         statement: &Statement,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        let (verb, rows) = match statement {
+        let (verb, written) = match statement {
             Statement::Insert(insert) => {
                 ("INSERT", self.insert(transaction, insert, parameters).await?)
             }
@@ -75,7 +78,7 @@ impl Session {
                 None => return self.define(transaction, statement, parameters).await,
             },
         };
-        Ok(Outcome::Changed { verb, rows })
+        Ok(written.outcome(verb))
     }
 
     async fn update(
@@ -83,42 +86,22 @@ impl Session {
         transaction: &mut Transaction,
         update: &Update,
         parameters: &[Value],
-    ) -> Result<u64> {
+    ) -> Result<Written> {
         refuse_extras(&[
             (update.from.is_some() || !update.table.joins.is_empty(), "UPDATE … FROM"),
-            (update.returning.is_some(), "RETURNING"),
             (update.limit.is_some() || !update.order_by.is_empty(), "UPDATE … LIMIT"),
+            (update.or.is_some() || update.output.is_some(), "UPDATE OR … and OUTPUT"),
         ])?;
         let snapshot = transaction.snapshot();
         let (schema, alias) = modified(&snapshot, &update.table)?;
-        let mut columns = Vec::new();
-        let mut items = Vec::new();
-        for Assignment { target, value } in &update.assignments {
-            let AssignmentTarget::ColumnName(name) = target else {
-                return Err(unsupported("assignment to several columns at once"));
-            };
-            let column = column_index(&schema, name)?;
-            if columns.contains(&column) {
-                return Err(input(format!("column {name} is assigned twice")));
-            }
-            columns.push(column);
-            let default = schema.columns[column].default.as_ref();
-            items.push(match value {
-                Expr::Identifier(word) if is_default(word) => {
-                    default.map_or_else(|| "NULL".to_owned(), |default| format!("({})", default.0))
-                }
-                value => format!("({value})"),
-            });
+        let Assigned { columns, mut items } = assigned(&schema, &update.assignments)?;
+        let returning = self.returning(&snapshot, update.returning.as_deref(), parameters)?;
+        if returning.is_some() {
+            items.extend(columns_of(&schema, &alias));
         }
-        let rows = self.rows(
-            snapshot,
-            (&schema, &alias),
-            &items,
-            (update.selection.as_ref(), ""),
-            parameters,
-        );
-        let mut ids = Vec::new();
-        let mut values = Vec::new();
+        let selection = (update.selection.as_ref(), "");
+        let rows = self.rows(snapshot, (&schema, &alias), &items, selection, parameters);
+        let (mut ids, mut values, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
         for batch in rows.await? {
             ids.extend(row_ids(&batch)?);
             let arrays = columns
@@ -126,14 +109,19 @@ impl Session {
                 .zip(batch.columns())
                 .map(|(&column, array)| assign_array(array, schema.columns[column].column_type))
                 .collect::<Result<Vec<_>>>()?;
-            for row in 0..batch.num_rows() {
-                let values_of_row = columns.iter().zip(&arrays).map(|(&column, array)| {
-                    datum_from_array(schema.columns[column].column_type, array, row)
-                });
-                values.push(values_of_row.collect::<Result<Vec<_>>>()?);
+            values.extend(rows_of(&schema, &columns, &arrays, batch.num_rows())?);
+            if returning.is_some() {
+                let old = batch.columns().iter().skip(columns.len()).take(schema.columns.len());
+                let mut whole = old.cloned().collect::<Vec<_>>();
+                for (&column, array) in columns.iter().zip(arrays) {
+                    whole[column] = array;
+                }
+                pieces.push(whole);
             }
         }
-        transaction.update(&schema, &columns, &ids, &values)
+        let rows = transaction.update(&schema, &columns, &ids, &values)?;
+        let relations = [Relation::of_table(alias, &schema, pieces)];
+        self.written(rows, returning, &relations).await
     }
 
     async fn delete(
@@ -141,11 +129,11 @@ impl Session {
         transaction: &mut Transaction,
         delete: &Delete,
         parameters: &[Value],
-    ) -> Result<u64> {
+    ) -> Result<Written> {
         refuse_extras(&[
             (delete.using.is_some() || !delete.tables.is_empty(), "DELETE … USING"),
-            (delete.returning.is_some(), "RETURNING"),
             (delete.limit.is_some() || !delete.order_by.is_empty(), "DELETE … LIMIT"),
+            (delete.output.is_some(), "OUTPUT"),
         ])?;
         let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
         let [table] = tables.as_slice() else {
@@ -153,13 +141,23 @@ impl Session {
         };
         let snapshot = transaction.snapshot();
         let (schema, alias) = modified(&snapshot, table)?;
+        let returning = self.returning(&snapshot, delete.returning.as_deref(), parameters)?;
+        let items = match returning {
+            Some(_) => columns_of(&schema, &alias).collect(),
+            None => Vec::new(),
+        };
         let selection = (delete.selection.as_ref(), "");
-        let rows = self.rows(snapshot, (&schema, &alias), &[], selection, parameters);
-        let mut ids = Vec::new();
+        let rows = self.rows(snapshot, (&schema, &alias), &items, selection, parameters);
+        let (mut ids, mut pieces) = (Vec::new(), Vec::new());
         for batch in rows.await? {
             ids.extend(row_ids(&batch)?);
+            if returning.is_some() {
+                pieces.push(batch.columns().iter().take(items.len()).cloned().collect());
+            }
         }
-        transaction.delete(&schema, &ids)
+        let rows = transaction.delete(&schema, &ids)?;
+        let relations = [Relation::of_table(alias, &schema, pieces)];
+        self.written(rows, returning, &relations).await
     }
 
     /// The rows that a WHERE and what stands behind it select: the given expressions, then the row
@@ -187,6 +185,54 @@ impl Session {
         let stream = self.stream(&context, statement, parameters).await?;
         stream.try_collect().await.map_err(from_datafusion)
     }
+}
+
+/// What SET says: columns, and for each the text of its new value.
+pub(super) struct Assigned {
+    pub(super) columns: Vec<usize>,
+    pub(super) items: Vec<String>,
+}
+
+pub(super) fn assigned(schema: &TableSchema, assignments: &[Assignment]) -> Result<Assigned> {
+    let (mut columns, mut items) = (Vec::new(), Vec::new());
+    for Assignment { target, value } in assignments {
+        let AssignmentTarget::ColumnName(name) = target else {
+            return Err(unsupported("assignment to several columns at once"));
+        };
+        let column = column_index(schema, name)?;
+        if columns.contains(&column) {
+            return Err(input(format!("column {name} is assigned twice")));
+        }
+        columns.push(column);
+        let default = schema.columns[column].default.as_ref();
+        items.push(match value {
+            Expr::Identifier(word) if is_default(word) => {
+                default.map_or_else(|| "NULL".to_owned(), |default| format!("({})", default.0))
+            }
+            value => format!("({value})"),
+        });
+    }
+    Ok(Assigned { columns, items })
+}
+
+/// All columns of a table under the name by which it is called.
+fn columns_of(schema: &TableSchema, alias: &Ident) -> impl Iterator<Item = String> {
+    let quoted = |name: &str| Ident::with_quote('"', name);
+    schema.columns.iter().map(move |column| format!("{alias}.{}", quoted(&column.name)))
+}
+
+/// The values of columns, row by row.
+pub(super) fn rows_of(
+    schema: &TableSchema,
+    columns: &[usize],
+    arrays: &[ArrayRef],
+    rows: usize,
+) -> Result<Vec<Vec<Datum>>> {
+    let value = |row: usize, (&column, array): (&usize, &ArrayRef)| {
+        datum_from_array(schema.columns[column].column_type, array, row)
+    };
+    let row = |row| columns.iter().zip(arrays).map(|both| value(row, both)).collect();
+    (0..rows).map(row).collect()
 }
 
 pub(super) fn refuse_extras(extras: &[(bool, &str)]) -> Result<()> {

@@ -10,6 +10,7 @@ mod knowledge;
 mod limits;
 mod modifying;
 mod planned;
+mod returning;
 mod scanning;
 mod support;
 
