@@ -6,7 +6,7 @@
 //! - Outside a transaction the locks end with the statement: it waits for who has the rows, and reads what he
 //!   leaves. What cannot be locked is then only read.
 
-use super::modify::{folded, modified, row_ids};
+use super::modify::{Wanted, folded, modified, row_ids};
 use super::{Outcome, Session, State};
 use crate::error::{from_parser, input, unsupported};
 use crate::provider::ROWS_SCHEMA;
@@ -86,8 +86,8 @@ impl Session {
         if let Some(limit) = query.limit_clause.as_ref().filter(|_| !wish.skips) {
             rest = format!("{rest} {limit}");
         }
-        let selection = (select.selection.as_ref(), rest.as_str());
-        let found = self.rows(snapshot, (&schema, &alias), &[], selection, parameters).await?;
+        let wanted = Wanted { rest: &rest, ..Wanted::by(select.selection.as_ref()) };
+        let (_, found) = self.rows(snapshot, (&schema, &alias), &[], wanted, parameters).await?;
         let mut ids = Vec::new();
         for batch in found {
             ids.extend(row_ids(&batch)?);

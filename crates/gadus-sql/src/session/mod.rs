@@ -7,6 +7,7 @@
 
 mod asked;
 mod asking;
+mod beside;
 mod cancel;
 mod chains;
 mod chosen;

@@ -4,6 +4,7 @@
 //!   that a query accepts works, subqueries and all.
 //! - All rows are read before any is changed.
 
+use super::beside::Beside;
 use super::locking::Part;
 use super::relations::Relation;
 use super::returning::Written;
@@ -13,10 +14,10 @@ use crate::error::{from_datafusion, input, unsupported};
 use crate::provider::ROWS_SCHEMA;
 use crate::value::{Value, assign_array};
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
-use arrow::datatypes::UInt64Type;
+use arrow::datatypes::{SchemaRef, UInt64Type};
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, Ident, ObjectName, Statement,
-    TableFactor, TableWithJoins, Update,
+    TableFactor, TableWithJoins, Update, UpdateTableFromKind,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -88,22 +89,33 @@ impl Session {
         parameters: &[Value],
     ) -> Result<Written> {
         refuse_extras(&[
-            (update.from.is_some() || !update.table.joins.is_empty(), "UPDATE … FROM"),
+            (!update.table.joins.is_empty(), "UPDATE of a join"),
             (update.limit.is_some() || !update.order_by.is_empty(), "UPDATE … LIMIT"),
             (update.or.is_some() || update.output.is_some(), "UPDATE OR … and OUTPUT"),
         ])?;
+        let from = match &update.from {
+            Some(UpdateTableFromKind::AfterSet(tables)) => Some(tables),
+            Some(UpdateTableFromKind::BeforeSet(_)) => {
+                return Err(input("FROM of an UPDATE stands behind SET"));
+            }
+            None => None,
+        };
+        let beside = Beside::of(from, update.returning.as_deref())?;
         let snapshot = transaction.snapshot();
         let (schema, alias) = modified(&snapshot, &update.table)?;
         let Assigned { columns, mut items } = assigned(&schema, &update.assignments)?;
         let returning = self.returning(&snapshot, update.returning.as_deref(), parameters)?;
         if returning.is_some() {
             items.extend(columns_of(&schema, &alias));
+            items.extend(beside.items());
         }
-        let selection = (update.selection.as_ref(), "");
-        let rows = self.rows(snapshot, (&schema, &alias), &items, selection, parameters);
+        let wanted = Wanted { beside: &beside.text(), ..Wanted::by(update.selection.as_ref()) };
+        let rows = self.rows(snapshot, (&schema, &alias), &items, wanted, parameters);
+        let (found_schema, found) = rows.await?;
+        let found = beside.once(found)?;
         let (mut ids, mut values, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
-        for batch in rows.await? {
-            ids.extend(row_ids(&batch)?);
+        for batch in &found {
+            ids.extend(row_ids(batch)?);
             let arrays = columns
                 .iter()
                 .zip(batch.columns())
@@ -120,7 +132,8 @@ impl Session {
             }
         }
         let rows = transaction.update(&schema, &columns, &ids, &values)?;
-        let relations = [Relation::of_table(alias, &schema, pieces)];
+        let mut relations = vec![Relation::of_table(alias, &schema, pieces)];
+        relations.extend(beside.relations(&found_schema, &found)?);
         self.written(rows, returning, &relations).await
     }
 
@@ -131,7 +144,7 @@ impl Session {
         parameters: &[Value],
     ) -> Result<Written> {
         refuse_extras(&[
-            (delete.using.is_some() || !delete.tables.is_empty(), "DELETE … USING"),
+            (!delete.tables.is_empty(), "DELETE from several tables"),
             (delete.limit.is_some() || !delete.order_by.is_empty(), "DELETE … LIMIT"),
             (delete.output.is_some(), "OUTPUT"),
         ])?;
@@ -142,38 +155,42 @@ impl Session {
         let snapshot = transaction.snapshot();
         let (schema, alias) = modified(&snapshot, table)?;
         let returning = self.returning(&snapshot, delete.returning.as_deref(), parameters)?;
+        let beside = Beside::of(delete.using.as_ref(), delete.returning.as_deref())?;
         let items = match returning {
-            Some(_) => columns_of(&schema, &alias).collect(),
+            Some(_) => columns_of(&schema, &alias).chain(beside.items()).collect(),
             None => Vec::new(),
         };
-        let selection = (delete.selection.as_ref(), "");
-        let rows = self.rows(snapshot, (&schema, &alias), &items, selection, parameters);
+        let wanted = Wanted { beside: &beside.text(), ..Wanted::by(delete.selection.as_ref()) };
+        let rows = self.rows(snapshot, (&schema, &alias), &items, wanted, parameters);
+        let (found_schema, found) = rows.await?;
+        let found = beside.once(found)?;
         let (mut ids, mut pieces) = (Vec::new(), Vec::new());
-        for batch in rows.await? {
-            ids.extend(row_ids(&batch)?);
+        for batch in &found {
+            ids.extend(row_ids(batch)?);
             if returning.is_some() {
-                pieces.push(batch.columns().iter().take(items.len()).cloned().collect());
+                let whole = batch.columns().iter().take(schema.columns.len());
+                pieces.push(whole.cloned().collect());
             }
         }
         let rows = transaction.delete(&schema, &ids)?;
-        let relations = [Relation::of_table(alias, &schema, pieces)];
+        let mut relations = vec![Relation::of_table(alias, &schema, pieces)];
+        relations.extend(beside.relations(&found_schema, &found)?);
         self.written(rows, returning, &relations).await
     }
 
-    /// The rows that a WHERE and what stands behind it select: the given expressions, then the row
-    /// id.
+    /// The rows that are wanted of a table: the given expressions, then the row id.
     pub(super) async fn rows(
         &self,
         snapshot: Snapshot,
         (schema, alias): (&TableSchema, &Ident),
         items: &[String],
-        (selection, rest): (Option<&Expr>, &str),
+        Wanted { beside, selection, rest }: Wanted<'_>,
         parameters: &[Value],
-    ) -> Result<Vec<RecordBatch>> {
+    ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
         let id = format!("{alias}.{ROW_ID_COLUMN}");
         let list = items.iter().chain([&id]).cloned().collect::<Vec<_>>().join(", ");
         let table = Ident::with_quote('"', &schema.name);
-        let mut text = format!("SELECT {list} FROM {ROWS_SCHEMA}.{table} AS {alias}");
+        let mut text = format!("SELECT {list} FROM {ROWS_SCHEMA}.{table} AS {alias}{beside}");
         if let Some(selection) = selection {
             text = format!("{text} WHERE {selection}");
         }
@@ -183,7 +200,23 @@ impl Session {
         let mut statement = statements.pop().ok_or_else(|| input("there is no statement"))?;
         let context = self.planner(snapshot, &mut statement).await?;
         let stream = self.stream(&context, statement, parameters).await?;
-        stream.try_collect().await.map_err(from_datafusion)
+        let schema = stream.schema();
+        Ok((schema, stream.try_collect().await.map_err(from_datafusion)?))
+    }
+}
+
+/// Which rows are wanted: what stands beside their table, the condition, and what follows it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) beside: &'a str,
+    pub(super) selection: Option<&'a Expr>,
+    pub(super) rest: &'a str,
+}
+
+impl<'a> Wanted<'a> {
+    /// Those that a condition lets pass.
+    pub(super) fn by(selection: Option<&'a Expr>) -> Self {
+        Self { beside: "", selection, rest: "" }
     }
 }
 
@@ -205,12 +238,14 @@ pub(super) fn assigned(schema: &TableSchema, assignments: &[Assignment]) -> Resu
         }
         columns.push(column);
         let default = schema.columns[column].default.as_ref();
-        items.push(match value {
+        let text = match value {
             Expr::Identifier(word) if is_default(word) => {
                 default.map_or_else(|| "NULL".to_owned(), |default| format!("({})", default.0))
             }
             value => format!("({value})"),
-        });
+        };
+        // Under a name that no column beside it has.
+        items.push(format!("{text} AS \"gadus.new{column}\""));
     }
     Ok(Assigned { columns, items })
 }

@@ -1,10 +1,13 @@
 //! Statements that stand for one that the planner does not know as it is: planned to describe it, and never
 //! run.
 
+use super::modify::is_default;
 use super::returning::returned_items;
 use crate::error::from_parser;
 use datafusion::sql::sqlparser::ast::{
-    Delete, FromTable, Insert, SetExpr, Statement, TableObject, Update,
+    Assignment, AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, Ident, Insert,
+    SelectItem, SetExpr, Statement, TableFactor, TableObject, TableWithJoins, Update,
+    UpdateTableFromKind,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -12,16 +15,22 @@ use gadus_engine::{Error, Result};
 
 /// The statements whose plans describe one: the first has its columns, all of them its parameters.
 pub(super) fn probes(statement: &Statement) -> Result<Vec<Statement>> {
-    let Some(items) = returned_items(statement) else {
-        return Ok(vec![without_returning(statement)]);
-    };
-    let mut returned = query_of(&rows_of(statement))?;
-    if let Statement::Query(query) = &mut returned
-        && let SetExpr::Select(select) = &mut *query.body
-    {
-        select.projection = items.to_vec();
+    let mut probes = Vec::new();
+    if let Some(items) = returned_items(statement) {
+        probes.push(query_of(&rows_of(statement), items.to_vec(), None)?);
     }
-    Ok(vec![returned, without_returning(statement)])
+    probes.push(match statement {
+        Statement::Update(update) if update.from.is_some() => {
+            let table = called(&update.table.relation);
+            let compared = compared(&update.assignments, table.as_ref());
+            query_of(&rows_of(statement), compared, update.selection.clone())?
+        }
+        Statement::Delete(delete) if delete.using.is_some() => {
+            query_of(&rows_of(statement), Vec::new(), delete.selection.clone())?
+        }
+        statement => without_returning(statement),
+    });
+    Ok(probes)
 }
 
 /// What stands behind FROM in a query of the rows that a statement changes.
@@ -33,19 +42,65 @@ fn rows_of(statement: &Statement) -> String {
                 None => name.to_string(),
             }
         }
-        Statement::Update(update) => update.table.to_string(),
+        Statement::Update(Update { table, from, .. }) => match from {
+            Some(UpdateTableFromKind::AfterSet(from) | UpdateTableFromKind::BeforeSet(from)) => {
+                listed(std::iter::once(table).chain(from))
+            }
+            None => table.to_string(),
+        },
         Statement::Delete(Delete {
             from: FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables),
+            using,
             ..
-        }) => tables.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        }) => listed(tables.iter().chain(using.iter().flatten())),
         _ => String::new(),
     }
 }
 
-fn query_of(from: &str) -> Result<Statement> {
+fn listed<'a>(tables: impl Iterator<Item = &'a TableWithJoins>) -> String {
+    tables.map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// By what name a statement calls a table.
+fn called(table: &TableFactor) -> Option<Ident> {
+    match table {
+        TableFactor::Table { alias: Some(alias), .. } => Some(alias.name.clone()),
+        TableFactor::Table { name, .. } => name.0.last().and_then(|part| part.as_ident()).cloned(),
+        _ => None,
+    }
+}
+
+/// Columns beside the values that they are assigned: a comparison gives both the same type.
+fn compared(assignments: &[Assignment], table: Option<&Ident>) -> Vec<SelectItem> {
+    let compared = |assignment: &Assignment| {
+        let AssignmentTarget::ColumnName(name) = &assignment.target else { return None };
+        if matches!(&assignment.value, Expr::Identifier(word) if is_default(word)) {
+            return None;
+        }
+        let column = name.0.last().and_then(|part| part.as_ident());
+        let column = table.into_iter().chain(column).cloned().collect();
+        Some(SelectItem::UnnamedExpr(Expr::BinaryOp {
+            left: Box::new(Expr::CompoundIdentifier(column)),
+            op: BinaryOperator::Eq,
+            right: Box::new(Expr::Nested(Box::new(assignment.value.clone()))),
+        }))
+    };
+    assignments.iter().filter_map(compared).collect()
+}
+
+fn query_of(from: &str, items: Vec<SelectItem>, selection: Option<Expr>) -> Result<Statement> {
     let parsed = Parser::parse_sql(&GenericDialect {}, &format!("SELECT 1 FROM {from}"));
-    let query = parsed.map_err(|error| from_parser(&error))?.pop();
-    query.ok_or_else(|| Error::internal("a query was expected"))
+    let Some(Statement::Query(mut query)) = parsed.map_err(|error| from_parser(&error))?.pop()
+    else {
+        return Err(Error::internal("a query was expected"));
+    };
+    if let SetExpr::Select(select) = &mut *query.body {
+        if !items.is_empty() {
+            select.projection = items;
+        }
+        select.selection = selection;
+    }
+    Ok(Statement::Query(query))
 }
 
 /// The statement without what no plan has a place for.

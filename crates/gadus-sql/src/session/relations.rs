@@ -42,6 +42,10 @@ pub(super) struct Asks<'a> {
 }
 
 impl Relation {
+    pub(super) fn new(name: Ident, schema: SchemaRef, pieces: Vec<Vec<ArrayRef>>) -> Self {
+        Self { name, schema, pieces }
+    }
+
     /// Whole rows of a table.
     pub(super) fn of_table(name: Ident, table: &TableSchema, pieces: Vec<Vec<ArrayRef>>) -> Self {
         let fields = table
