@@ -381,3 +381,18 @@ def test_psycopg_returning(server: Server, binary: bool):
         assert (none.statusmessage, none.fetchall()) == ("DELETE 0", [])
     with psycopg.connect(server.url) as connection:
         assert connection.execute("SELECT id FROM t").fetchall() == [(1,)]
+
+
+def test_psycopg_upserts(server: Server):
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, n BIGINT)")
+        upsert = "INSERT INTO t VALUES (%s, %s) ON CONFLICT (id) DO UPDATE SET n = t.n + excluded.n RETURNING n"
+        sums = [connection.execute(upsert, [1, n], prepare=True).fetchone() for n in (1, 2, 3)]
+        assert sums == [(1,), (3,), (6,)]
+        ignored = connection.execute("INSERT INTO t VALUES (%s, 0) ON CONFLICT DO NOTHING", [1])
+        assert ignored.statusmessage == "INSERT 0 0"
+        changed = connection.execute(
+            "UPDATE t SET n = u.n FROM (SELECT %s::int AS id, %s::bigint AS n) AS u WHERE u.id = t.id", [1, 50]
+        )
+        assert changed.statusmessage == "UPDATE 1"
+        assert connection.execute("DELETE FROM t USING t AS u WHERE u.id = t.id RETURNING *").fetchall() == [(1, 50, 1, 50)]

@@ -6,6 +6,7 @@
 use super::cancel::Flag;
 use super::locking::Part;
 use super::modify::{column_index, is_default, refuse_extras, target};
+use super::on_conflict::{Into, OnKey};
 use super::relations::Relation;
 use super::returning::Written;
 use super::transact::begin;
@@ -35,8 +36,7 @@ impl Session {
         parameters: &[Value],
     ) -> Result<Written> {
         refuse_extras(&[
-            (insert.on.is_some() || insert.or.is_some() || insert.ignore, "ON CONFLICT"),
-            (insert.replace_into || insert.output.is_some(), "REPLACE and OUTPUT"),
+            (insert.output.is_some(), "OUTPUT"),
             (insert.overwrite || insert.partitioned.is_some(), "INSERT OVERWRITE"),
         ])?;
         let TableObject::TableName(name) = &insert.table else {
@@ -44,6 +44,7 @@ impl Session {
         };
         let snapshot = transaction.snapshot();
         let schema = target(&snapshot, name)?;
+        let on_key = OnKey::of(insert, &schema)?;
         let columns = target_columns(&schema, &insert.columns)?;
         let Some(source) = &insert.source else {
             return Err(unsupported("INSERT without VALUES or a query"));
@@ -52,16 +53,29 @@ impl Session {
         expand_defaults(&mut source, &schema, &columns)?;
         let mut statement = Statement::Query(Box::new(source));
         let returning = self.returning(&snapshot, insert.returning.as_deref(), parameters)?;
-        let context = self.planner(snapshot, &mut statement).await?;
+        let context = self.planner(snapshot.clone(), &mut statement).await?;
         let stream = self.stream_to_write(&context, statement, parameters).await?;
+        let alias = match &insert.table_alias {
+            Some(alias) => alias.alias.clone(),
+            None => Ident::with_quote('"', &schema.name),
+        };
+        let mut pieces = Vec::new();
+        if let Some(on_key) = on_key {
+            let take = |batch: RecordBatch| {
+                pieces.push(batch.columns().to_vec());
+                Ok(())
+            };
+            self.whole_rows(&schema, &columns, stream, take).await?;
+            let into = Into { schema: &schema, alias, snapshot };
+            let asked = (returning, parameters);
+            return self.insert_on_key(transaction, into, &on_key, &pieces, asked).await;
+        }
+        drop(snapshot);
         if returning.is_none() {
-            return self
-                .insert_stream(transaction, &schema, &columns, stream)
-                .await
-                .map(Written::of);
+            let rows = self.insert_stream(transaction, &schema, &columns, stream).await?;
+            return Ok(Written::of(rows));
         }
         let mut bulk = transaction.bulk(&schema)?;
-        let mut pieces = Vec::new();
         let take = |batch: RecordBatch| {
             bulk.push(&batch)?;
             pieces.push(batch.columns().to_vec());
@@ -69,10 +83,6 @@ impl Session {
         };
         self.whole_rows(&schema, &columns, stream, take).await?;
         let rows = transaction.finish_bulk(bulk)?;
-        let alias = match &insert.table_alias {
-            Some(alias) => alias.alias.clone(),
-            None => Ident::with_quote('"', &schema.name),
-        };
         let relations = [Relation::of_table(alias, &schema, pieces)];
         self.written(rows, returning, &relations).await
     }

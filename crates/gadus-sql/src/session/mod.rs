@@ -29,6 +29,7 @@ mod known;
 mod lock_tables;
 mod locking;
 mod modify;
+mod on_conflict;
 mod parse;
 mod prepared;
 mod probes;

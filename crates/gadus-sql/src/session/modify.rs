@@ -6,6 +6,7 @@
 
 use super::beside::Beside;
 use super::locking::Part;
+use super::on_conflict::as_conflict;
 use super::relations::Relation;
 use super::returning::Written;
 use super::users::{is_hidden, manage};
@@ -45,7 +46,14 @@ impl Session {
         }
         let mut own = self.own_transaction(state)?;
         let outcome = self.write_once(&mut own.transaction, statement, parameters).await;
-        own.end(state, outcome)
+        let is_done = outcome.is_ok();
+        own.end(state, outcome).map_err(|error| match statement {
+            // Not all keys are locked before the commit.
+            Statement::Insert(insert) if is_done && insert.on.is_some() => {
+                as_conflict(&insert.table.to_string(), error)
+            }
+            _ => error,
+        })
     }
 
     async fn write_once(

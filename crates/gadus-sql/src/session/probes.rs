@@ -6,8 +6,8 @@ use super::returning::returned_items;
 use crate::error::from_parser;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, Ident, Insert,
-    SelectItem, SetExpr, Statement, TableFactor, TableObject, TableWithJoins, Update,
-    UpdateTableFromKind,
+    OnConflictAction, OnInsert, SelectItem, SetExpr, Statement, TableFactor, TableObject,
+    TableWithJoins, Update, UpdateTableFromKind,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -28,8 +28,21 @@ pub(super) fn probes(statement: &Statement) -> Result<Vec<Statement>> {
         Statement::Delete(delete) if delete.using.is_some() => {
             query_of(&rows_of(statement), Vec::new(), delete.selection.clone())?
         }
-        statement => without_returning(statement),
+        statement => planned_part(statement),
     });
+    if let Statement::Insert(insert) = statement
+        && let Some(OnInsert::OnConflict(conflict)) = &insert.on
+        && let OnConflictAction::DoUpdate(update) = &conflict.action
+        && let TableObject::TableName(name) = &insert.table
+    {
+        let table = match &insert.table_alias {
+            Some(alias) => Some(alias.alias.clone()),
+            None => name.0.last().and_then(|part| part.as_ident()).cloned(),
+        };
+        let from = format!("{}, {name} AS excluded", rows_of(statement));
+        let compared = compared(&update.assignments, table.as_ref());
+        probes.push(query_of(&from, compared, update.selection.clone())?);
+    }
     Ok(probes)
 }
 
@@ -104,11 +117,11 @@ fn query_of(from: &str, items: Vec<SelectItem>, selection: Option<Expr>) -> Resu
 }
 
 /// The statement without what no plan has a place for.
-fn without_returning(statement: &Statement) -> Statement {
+fn planned_part(statement: &Statement) -> Statement {
     let mut rest = statement.clone();
     match &mut rest {
-        Statement::Insert(Insert { returning, table_alias, .. }) => {
-            (*returning, *table_alias) = (None, None);
+        Statement::Insert(Insert { returning, table_alias, on, .. }) => {
+            (*returning, *table_alias, *on) = (None, None, None);
         }
         Statement::Update(Update { returning, .. })
         | Statement::Delete(Delete { returning, .. }) => *returning = None,

@@ -10,6 +10,7 @@ mod kept;
 mod knowledge;
 mod limits;
 mod modifying;
+mod on_conflict;
 mod planned;
 mod returning;
 mod scanning;
