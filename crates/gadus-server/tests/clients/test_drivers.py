@@ -377,6 +377,8 @@ def test_psycopg_returning(server: Server, binary: bool):
         assert updated.fetchall() == [(25,)]
         deleted = connection.execute("DELETE FROM t WHERE n > 20 RETURNING id, s", binary=binary)
         assert (deleted.statusmessage, deleted.fetchall()) == ("DELETE 1", [(2, "none")])
+        both = connection.execute("UPDATE t SET n = %s RETURNING *, n + 1, t.n", [11], binary=binary, prepare=True)
+        assert both.fetchall() == [(1, 11, "none", 12, 11)]
         none = connection.execute("DELETE FROM t WHERE n > 20 RETURNING id", binary=binary)
         assert (none.statusmessage, none.fetchall()) == ("DELETE 0", [])
     with psycopg.connect(server.url) as connection:

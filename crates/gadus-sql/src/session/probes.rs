@@ -6,8 +6,8 @@ use super::returning::returned_items;
 use crate::error::from_parser;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, Ident, Insert,
-    OnConflictAction, OnInsert, SelectItem, SetExpr, Statement, TableFactor, TableObject,
-    TableWithJoins, Update, UpdateTableFromKind,
+    ObjectName, OnConflictAction, OnInsert, SelectItem, SetExpr, Statement, TableFactor,
+    TableObject, Update, UpdateTableFromKind,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -37,7 +37,7 @@ pub(super) fn probes(statement: &Statement) -> Result<Vec<Statement>> {
     {
         let table = match &insert.table_alias {
             Some(alias) => Some(alias.alias.clone()),
-            None => name.0.last().and_then(|part| part.as_ident()).cloned(),
+            None => last_part(name),
         };
         let from = format!("{}, {name} AS excluded", rows_of(statement));
         let compared = compared(&update.assignments, table.as_ref());
@@ -46,32 +46,36 @@ pub(super) fn probes(statement: &Statement) -> Result<Vec<Statement>> {
     Ok(probes)
 }
 
-/// What stands behind FROM in a query of the rows that a statement changes.
+/// What stands behind FROM in a query of the rows that a statement changes: its table under the name by which
+/// RETURNING calls it, and those beside it.
 fn rows_of(statement: &Statement) -> String {
-    match statement {
+    let (table, beside) = match statement {
         Statement::Insert(Insert { table: TableObject::TableName(name), table_alias, .. }) => {
-            match table_alias {
-                Some(alias) => format!("{name} AS {}", alias.alias),
+            let alias = table_alias.as_ref().map(|alias| alias.alias.clone());
+            return match alias.or_else(|| last_part(name)) {
+                Some(alias) => format!("{name} AS {alias}"),
                 None => name.to_string(),
-            }
+            };
         }
         Statement::Update(Update { table, from, .. }) => match from {
             Some(UpdateTableFromKind::AfterSet(from) | UpdateTableFromKind::BeforeSet(from)) => {
-                listed(std::iter::once(table).chain(from))
+                (Some(table), from.as_slice())
             }
-            None => table.to_string(),
+            None => (Some(table), &[][..]),
         },
         Statement::Delete(Delete {
             from: FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables),
             using,
             ..
-        }) => listed(tables.iter().chain(using.iter().flatten())),
-        _ => String::new(),
-    }
-}
-
-fn listed<'a>(tables: impl Iterator<Item = &'a TableWithJoins>) -> String {
-    tables.map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        }) => (tables.first(), using.as_deref().unwrap_or_default()),
+        _ => (None, &[][..]),
+    };
+    let own = table.map(|table| match (&table.relation, called(&table.relation)) {
+        (TableFactor::Table { name, alias: None, .. }, Some(alias)) => format!("{name} AS {alias}"),
+        (table, _) => table.to_string(),
+    });
+    let all = own.into_iter().chain(beside.iter().map(ToString::to_string));
+    all.collect::<Vec<_>>().join(", ")
 }
 
 /// By what name a statement calls a table.
@@ -81,6 +85,10 @@ fn called(table: &TableFactor) -> Option<Ident> {
         TableFactor::Table { name, .. } => name.0.last().and_then(|part| part.as_ident()).cloned(),
         _ => None,
     }
+}
+
+fn last_part(name: &ObjectName) -> Option<Ident> {
+    name.0.last().and_then(|part| part.as_ident()).cloned()
 }
 
 /// Columns beside the values that they are assigned: a comparison gives both the same type.

@@ -5,7 +5,7 @@
 //! - Subqueries among the expressions read the snapshot that they are given.
 
 use super::Session;
-use super::columns::headings;
+use super::columns::{headings, name_apart};
 use super::modify::folded;
 use super::users::HIDDEN_PREFIX;
 use crate::error::{from_datafusion, from_parser, input, unsupported};
@@ -99,11 +99,16 @@ impl Session {
         }
         let mut query = query_over(&from)?;
         if let SetExpr::Select(select) = &mut *query.body {
-            select.projection = expanded(asks.items, relations)?;
+            select.projection = asks.items.to_vec();
             select.selection = asks.selection.cloned();
         }
         let mut statement = Statement::Query(Box::new(query));
-        let headings = headings(&statement);
+        let mut headings = headings(&statement);
+        if headings.is_empty() {
+            // Then columns are called as a query with the same list calls them, which describes them.
+            name_apart(&mut statement);
+            headings = expand(&mut statement, relations)?;
+        }
         let context = self.planner_with(Arc::new(frames), snapshot, &mut statement).await?;
         let stream = self.stream(&context, statement, asks.parameters).await?;
         let schema = stream.schema();
@@ -136,31 +141,42 @@ fn query_over(from: &[(String, Ident)]) -> Result<Query> {
     }
 }
 
-/// The items of a list with the columns that `*` means: what is added to rows in hand is none of them.
-fn expanded(items: &[SelectItem], relations: &[Relation]) -> Result<Vec<SelectItem>> {
-    let mut expanded = Vec::with_capacity(items.len());
-    for item in items {
-        match item {
+/// Puts the columns in the place of `*`, which has none of what is added to rows in hand; gives their headings.
+fn expand(statement: &mut Statement, relations: &[Relation]) -> Result<Vec<Option<String>>> {
+    let Statement::Query(query) = statement else { return Ok(Vec::new()) };
+    let SetExpr::Select(select) = &mut *query.body else { return Ok(Vec::new()) };
+    let (mut items, mut headings) = (Vec::new(), Vec::new());
+    for item in std::mem::take(&mut select.projection) {
+        let meant = match &item {
             SelectItem::Wildcard(options) => {
                 refuse_changed(options)?;
-                expanded.extend(relations.iter().flat_map(Relation::columns));
+                relations
             }
             SelectItem::QualifiedWildcard(
                 SelectItemQualifiedWildcardKind::ObjectName(name),
                 options,
             ) => {
                 refuse_changed(options)?;
-                let called = |relation: &&Relation| is_called(relation, name);
-                let relation = relations.iter().find(called);
-                let relation = relation.ok_or_else(|| {
+                let place = relations.iter().position(|relation| is_called(relation, name));
+                let place = place.ok_or_else(|| {
                     input(format!("{name}.* names no table that the statement reads or changes"))
                 })?;
-                expanded.extend(relation.columns());
+                &relations[place..=place]
             }
-            item => expanded.push(item.clone()),
+            _ => {
+                items.push(item);
+                headings.push(None);
+                continue;
+            }
+        };
+        for relation in meant {
+            items.extend(relation.columns());
+            headings
+                .extend(relation.schema.fields().iter().map(|field| Some(field.name().clone())));
         }
     }
-    Ok(expanded)
+    select.projection = items;
+    Ok(headings)
 }
 
 fn is_called(relation: &Relation, name: &ObjectName) -> bool {

@@ -126,3 +126,50 @@ fn prepared_statements_know_their_parameters() {
     let outcome = shell.runtime.block_on(run).unwrap();
     assert!(matches!(outcome, Outcome::Changed { verb: "DELETE", rows: 1 }), "{outcome:?}");
 }
+
+#[test]
+fn columns_are_called_as_they_were_described() {
+    let shell = shell();
+    let session = shell.session();
+    for text in [
+        "INSERT INTO t VALUES (11, 1, 'x') RETURNING *, v + 1, id",
+        "INSERT INTO main.t VALUES (12, 1, 'x') RETURNING t.*, upper(s), t.v",
+        "UPDATE public.t SET v = v + 1 WHERE id = 1 RETURNING v * 2, v, v, t.v AS w",
+        "UPDATE t AS x SET v = x.v + 1 WHERE id = 1 RETURNING *, x.v * 2 AS w, x.v",
+        "UPDATE t SET v = o.v FROM o WHERE o.id = t.id AND t.id = 1 RETURNING *, t.v - o.v, o.v",
+        "UPDATE t SET v = o.v FROM o AS o WHERE o.id = t.id AND t.id = 1 RETURNING t.v, o.v + 1, o.*",
+        "DELETE FROM t USING o, names WHERE o.id = t.id AND t.id = 1 RETURNING *, -o.v",
+        "DELETE FROM t RETURNING id, id",
+    ] {
+        let prepared = session.prepare(text).unwrap();
+        let described = shell.runtime.block_on(session.describe(&prepared)).unwrap();
+        let columns = described.columns.clone().unwrap();
+        let outcome = shell.runtime.block_on(session.execute_prepared(&prepared, &[])).unwrap();
+        let Outcome::Rows(rows) = outcome else { panic!("{text} gives no rows") };
+        let told = |schema: &arrow::datatypes::Schema| {
+            let fields = schema.fields().iter();
+            fields
+                .map(|field| (field.name().clone(), field.data_type().clone()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(told(&columns), told(rows.schema()), "{text}");
+    }
+}
+
+#[test]
+fn what_the_planner_does_not_know_of_changes_is_refused() {
+    let shell = shell();
+    for text in [
+        "WITH q AS (SELECT 1 AS id) DELETE FROM t USING q WHERE q.id = t.id",
+        "WITH q AS (SELECT 1 AS id) UPDATE t SET v = 1 FROM q WHERE q.id = t.id",
+        "WITH q AS (SELECT 1, 2, '') INSERT INTO t SELECT * FROM q ON CONFLICT DO NOTHING",
+        "WITH q AS (DELETE FROM t RETURNING id) SELECT * FROM q",
+        "EXPLAIN DELETE FROM t USING o WHERE o.id = t.id",
+        "EXPLAIN UPDATE t SET v = 1 RETURNING id",
+        "EXPLAIN ANALYZE DELETE FROM t RETURNING id",
+    ] {
+        let (kind, message) = shell.fails(text);
+        assert!(matches!(kind, ErrorKind::Unsupported | ErrorKind::Input), "{text}: {message}");
+        assert_eq!(shell.run("SELECT count(*), sum(v) FROM t"), "4|100", "{text}");
+    }
+}
