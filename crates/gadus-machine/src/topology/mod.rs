@@ -157,7 +157,7 @@ impl Topology {
     /// The place of a memory node.
     #[must_use]
     pub fn node_place(&self, number: u32) -> Option<usize> {
-        self.nodes.iter().position(|node| node.number == number)
+        self.nodes.binary_search_by_key(&number, |node| node.number).ok()
     }
 
     /// How far memory of a node is from a core of another, by their numbers; none where nobody tells.
