@@ -64,7 +64,9 @@ pub fn simulate(
     for Place { core, node } in places {
         match state.speeds.get(*core) {
             None => return refused(format!("the machine has no core {core}")),
-            Some(speed) if *speed <= 0.0 => return refused(format!("core {core} has no time left")),
+            Some(speed) if *speed <= 0.0 => {
+                return refused(format!("core {core} has no time left"));
+            }
             Some(_) => {}
         }
         if let Some(node) = node.filter(|node| *node >= machine.nodes.len()) {
@@ -109,7 +111,8 @@ pub fn simulate(
 
 /// Whether a state is one of this machine, and there is anything to run on.
 fn check(machine: &Topology, state: &State) -> Result<(), MachineError> {
-    let is_of = state.speeds.len() == machine.cores.len() && state.free.len() == machine.nodes.len();
+    let is_of =
+        state.speeds.len() == machine.cores.len() && state.free.len() == machine.nodes.len();
     match (machine.cores.is_empty(), is_of) {
         (false, true) => Ok(()),
         (true, _) => Err(MachineError::new(ErrorKind::Request, "the machine has no cores")),

@@ -170,6 +170,18 @@ impl Topology {
         }
     }
 
+    /// How far memory at a node's place is from a core, by its place; without a node, all memory is near.
+    /// Where nobody tells, what is not local is twice as far.
+    pub(crate) fn distance_of_core(&self, core: usize, node: Option<usize>) -> u32 {
+        let (near, far) = (self.cores[core].node, node.map(|place| self.nodes[place].number));
+        let distance = near.zip(far).and_then(|(near, far)| self.distance(near, far));
+        let unknown = match far {
+            Some(_) if near != far => 2 * LOCAL_DISTANCE,
+            _ => LOCAL_DISTANCE,
+        };
+        distance.unwrap_or(unknown)
+    }
+
     /// The caches of a level that hold data.
     pub fn data_caches(&self, level: u32) -> impl Iterator<Item = &Cache> {
         let caches = self.caches.iter().filter(move |cache| cache.level == level);
