@@ -112,6 +112,7 @@ fn wrong_questions_name_what_is_wrong() {
         (vec!["--topology", &file, "--bytes", "1GiB", "--core-load", "16=1"], "no core 16"),
         (vec!["--topology", &file, "--bytes", "1GiB", "--core-load", "0=-1"], "load"),
         (vec!["--topology", &file, "--bytes", "1GiB", "--memory-taken", "1=5GiB"], "4.0 GiB"),
+        (vec!["--topology", &file, "--bytes", "1GiB", "--memory-taken", "9=1"], "there are 0-3"),
     ] {
         let error = folder.refused(&[&["machine", "place"][..], &more[..]].concat());
         assert!(error.contains(said), "{more:?}: {error}");

@@ -82,15 +82,16 @@ impl Model {
         }
         let (bound, sharing) = (request.bound, request.cache_sharing);
         let model = Self { kinds, cores, nodes, groups, bound, sharing };
-        match model.too_much() {
+        match model.too_much(state.memory_max) {
             Some(message) => refused(message),
             None => Ok(model),
         }
     }
 
-    /// What does not fit, in words.
-    fn too_much(&self) -> Option<String> {
-        let largest = self.nodes.iter().map(|node| node.free).max().unwrap_or(0);
+    /// What does not fit, in words; of all nodes together `most` may be taken.
+    fn too_much(&self, most: Option<ByteCount>) -> Option<String> {
+        let most = most.map_or(u64::MAX, |most| most.0);
+        let largest = self.nodes.iter().map(|node| node.free).max().unwrap_or(0).min(most);
         let bytes = self.kinds.first().map_or(0, |kind| kind.bytes);
         if bytes > largest {
             let (bytes, largest) = (ByteCount(bytes), ByteCount(largest));
@@ -104,6 +105,7 @@ impl Model {
             .iter()
             .map(|kind| u128::from(kind.bytes) * kind.partitions.len() as u128));
         let free = sum(&mut self.nodes.iter().map(|node| u128::from(node.free)));
+        let free = free.min(u128::from(most));
         if needed > free {
             let shown = |bytes: u128| ByteCount(u64::try_from(bytes).unwrap_or(u64::MAX));
             let (needed, free) = (shown(needed), shown(free));

@@ -86,7 +86,7 @@ fn the_paper_s_machine_has_a_partition_on_each_core_beside_its_memory() {
 fn a_node_that_others_have_filled_holds_what_fits() {
     let machine = machine(4, 4, 1, 4);
     let mut state = State::idle(&machine);
-    state.take(1, ByteCount::gib(3)).unwrap();
+    state.take(&machine, 1, ByteCount::gib(3)).unwrap();
     let request = Request::of_equal(16, ByteCount::mib(448));
     let mapping = &place(&machine, &state, &request).unwrap()[0];
     let there = mapping.places.iter().filter(|place| place.node == Some(1)).count();
@@ -155,7 +155,7 @@ fn no_way_that_can_be_tried_is_better() {
             #[allow(clippy::cast_precision_loss)]
             state.load(core, random.below(5) as f64 / 4.0).unwrap();
         }
-        state.take(0, ByteCount::mib(random.below(900))).unwrap();
+        state.take(&machine, 0, ByteCount::mib(random.below(900))).unwrap();
         let count = 1 + usize::try_from(random.below(4)).unwrap();
         let sizes = if round % 2 == 0 { 1 } else { 4 };
         let partitions = (0..count).map(|_| ByteCount::mib(50 * (1 + random.below(sizes))));

@@ -134,9 +134,7 @@ impl Place {
             state.load(number as usize, value)?;
         }
         for &Pair { number, value } in &self.memory_taken {
-            let unknown = || Failure::message(format!("there is no memory node {number}"));
-            let place = machine.node_place(number).ok_or_else(unknown)?;
-            state.take(place, value)?;
+            state.take(machine, number, value)?;
         }
         Ok(state)
     }
