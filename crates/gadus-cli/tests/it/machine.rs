@@ -269,6 +269,12 @@ fn the_kernel_is_known_once_it_was_measured() {
     let kept =
         std::fs::read_dir(folder.path("caches/gadus")).unwrap().next().unwrap().unwrap().path();
     std::fs::write(&kept, "{").unwrap();
+    let all = folder.printed(&["machine", "explain"]);
+    assert!(all.matches("\n  assumed, because ").count() >= 3, "{all}");
+    assert!(all.contains("delete it, and run gadus kub again"), "{all}");
+    assert!(all.contains("scan threads: ") && all.contains("\nwait for expected"), "{all}");
+    let error = folder.refused(&["machine", "explain", "io-path", "--dir", "/nonexistent"]);
+    assert!(error.contains("/nonexistent is no folder"), "{error}");
     let error = folder.refused(&["machine", "explain", "client-transport"]);
     assert!(error.contains("delete it, and run gadus kub again"), "{error}");
     std::fs::remove_file(&kept).unwrap();
