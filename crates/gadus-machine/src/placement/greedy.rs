@@ -1,8 +1,9 @@
 //! The answer without a solver, and what a solver begins with: the largest partition first, each where it
 //! ends first, of equals where it costs least.
 //!
-//! - A partition costs a look at each core and, for each different row of distances, at each node: cores with
-//!   the same row would all choose the same node.
+//! - A partition costs a look at each core and at each different row of distances: cores with the same row would
+//!   all choose the same node, and a row's nodes are in order of their distance. Where memory bounds the work,
+//!   at each node as well.
 
 use super::model::{Counts, Model, as_f64};
 use super::{Bound, CacheSharing};
@@ -19,6 +20,8 @@ pub(super) fn counts(model: &Model, until: Instant) -> Option<Counts> {
     let mut counts = Counts::new();
     let mut taken = Taken::of(model);
     for (number, kind) in model.kinds.iter().enumerate() {
+        // Smaller ones fit where larger ones did not.
+        taken.rows.iter_mut().for_each(|row| row.full = 0);
         for _ in &kind.partitions {
             if until.since(clock().now()).is_zero() {
                 return None;
@@ -41,8 +44,17 @@ struct Taken<'a> {
     /// Of each group of cores, whether one of them has a partition.
     groups: Vec<bool>,
     /// The different rows of distances, and which one each core has.
-    rows: Vec<&'a [u32]>,
+    rows: Vec<Row<'a>>,
     row_of: Vec<usize>,
+}
+
+/// Nodes as some cores see them.
+struct Row<'a> {
+    remote: &'a [u32],
+    /// Those beside cores first, of these the nearest.
+    order: Vec<usize>,
+    /// So many of these are known to have no room.
+    full: usize,
 }
 
 impl<'a> Taken<'a> {
@@ -50,7 +62,9 @@ impl<'a> Taken<'a> {
         let (mut rows, mut known) = (Vec::new(), BTreeMap::new());
         let row = |core: &'a super::model::CoreRoom| {
             *known.entry(core.remote.as_slice()).or_insert_with_key(|row| {
-                rows.push(*row);
+                let mut order = (0..row.len()).collect::<Vec<_>>();
+                order.sort_by_key(|node| (!model.nodes[*node].has_cores, row[*node]));
+                rows.push(Row { remote: row, order, full: 0 });
                 rows.len() - 1
             })
         };
@@ -67,15 +81,12 @@ impl<'a> Taken<'a> {
     }
 
     /// The core and the node for one more partition of some bytes.
-    fn best(&self, bytes: u64) -> Option<(usize, usize)> {
-        let nodes = self.nodes(bytes);
-        // Of equal ones the first.
-        let nearest = |row: &&[u32]| nodes.iter().copied().min_by_key(|node| row[*node]);
-        let nearest = self.rows.iter().map(nearest).collect::<Option<Vec<_>>>()?;
+    fn best(&mut self, bytes: u64) -> Option<(usize, usize)> {
+        let nearest = self.nearest(bytes)?;
         let end = |core: usize| self.core_ends[core] + self.time(core, bytes);
         let cost = |core: usize| {
             let row = self.row_of[core];
-            self.rows[row][nearest[row]] + self.sharing_cost(core)
+            self.rows[row].remote[nearest[row]] + self.sharing_cost(core)
         };
         let first = (0..self.core_ends.len()).map(end).fold(f64::INFINITY, f64::min);
         let cores = (0..self.core_ends.len()).filter(|core| end(*core) <= first);
@@ -83,20 +94,28 @@ impl<'a> Taken<'a> {
         Some((core, nearest[self.row_of[core]]))
     }
 
-    /// The nodes that hold one more partition: beside cores where there are such, and where memory bounds the
-    /// work those that end first.
-    fn nodes(&self, bytes: u64) -> Vec<usize> {
-        let is_last = |node: &usize| !self.model.nodes[*node].has_cores;
-        let fits = |node: &usize| self.free[*node] >= bytes;
-        let mut nodes = (0..self.free.len()).filter(fits).collect::<Vec<_>>();
+    /// For each row the node of one more partition: one beside cores where there is such, and where memory bounds the
+    /// work one that ends first.
+    fn nearest(&mut self, bytes: u64) -> Option<Vec<usize>> {
+        let Self { model, free, node_ends, rows, .. } = self;
+        let is_last = |node: &usize| !model.nodes[*node].has_cores;
+        let fits = |node: &usize| free[*node] >= bytes;
+        if model.bound == Bound::Compute {
+            let nearest = rows.iter_mut().map(|row| {
+                let full = row.order[row.full..].iter().take_while(|node| !fits(node)).count();
+                row.full += full;
+                row.order.get(row.full).copied()
+            });
+            return nearest.collect();
+        }
+        let mut nodes = (0..free.len()).filter(fits).collect::<Vec<_>>();
         let are_last = nodes.iter().all(is_last);
         nodes.retain(|node| is_last(node) == are_last);
-        if self.model.bound == Bound::Memory {
-            let first = nodes.iter().map(|node| self.node_ends[*node]);
-            let first = first.fold(f64::INFINITY, f64::min);
-            nodes.retain(|node| self.node_ends[*node] <= first);
-        }
-        nodes
+        let first = nodes.iter().map(|node| node_ends[*node]).fold(f64::INFINITY, f64::min);
+        nodes.retain(|node| node_ends[*node] <= first);
+        // Of equal ones the first.
+        let nearest = |row: &Row<'_>| nodes.iter().copied().min_by_key(|node| row.remote[*node]);
+        rows.iter().map(nearest).collect()
     }
 
     fn take(&mut self, core: usize, node: usize, bytes: u64) {

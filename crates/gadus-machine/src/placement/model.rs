@@ -221,10 +221,13 @@ fn cores(machine: &Topology, state: &State, nodes: &[NodeRoom]) -> Vec<CoreRoom>
 /// The caches that some cores share, and others do not.
 fn groups(machine: &Topology, cores: &[CoreRoom]) -> Vec<Vec<usize>> {
     let data = machine.caches.iter().filter(|cache| cache.kind != crate::CacheKind::Instruction);
+    let cpus = cores.iter().enumerate().flat_map(|(place, core)| {
+        machine.cores[core.place].cpus.iter().map(move |cpu| (cpu, place))
+    });
+    let place_of = cpus.collect::<BTreeMap<_, _>>();
     let sharing = data.map(|cache| {
-        let of = |core: &CoreRoom| machine.cores[core.place].cpus.meets(&cache.cpus);
-        let places = cores.iter().enumerate().filter(|(_, core)| of(core));
-        places.map(|(place, _)| place).collect::<Vec<_>>()
+        let places = cache.cpus.iter().filter_map(|cpu| place_of.get(&cpu).copied());
+        places.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
     });
     let sharing = sharing.filter(|group| group.len() > 1 && group.len() < cores.len());
     sharing.collect::<BTreeSet<_>>().into_iter().collect()

@@ -189,9 +189,11 @@ fn no_way_that_can_be_tried_is_better() {
 /// Large machines, whose every core has a cache, and every eight share one.
 #[test]
 fn large_machines_have_an_answer_in_time() {
-    for (sockets, partitions) in [(8, 512), (8, 4096), (16, 4096)] {
-        let mut machine = machine(sockets, 64, 1, 64);
-        for first in (0..sockets * 64).step_by(8) {
+    for (sockets, cores, partitions) in
+        [(8, 64, 512), (8, 64, 4096), (16, 64, 4096), (1000, 2, 2000)]
+    {
+        let mut machine = machine(sockets, cores, 1, 64);
+        for first in (0..sockets * cores).step_by(8) {
             let (cpus, bytes) = ((first..first + 8).collect(), ByteCount::mib(32));
             let kind = CacheKind::Unified;
             machine.caches.push(Cache { level: 3, kind, bytes, line_bytes: 64, cpus });
