@@ -118,6 +118,19 @@ def test_a_description_says_what_the_columns_are(connection):
     assert cursor.rowcount == 1
 
 
+def test_changed_rows_are_returned(connection):
+    connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)")
+    cursor = connection.execute("INSERT INTO t VALUES (?, 10), (2, 20) RETURNING id, n + 1 AS more", [1])
+    assert [column[0] for column in cursor.description] == ["id", "more"]
+    assert cursor.rowcount == 2
+    assert cursor.fetchall() == [(1, 11), (2, 21)]
+    assert cursor.rowcount == 2
+    cursor = connection.execute("UPDATE t SET n = 0 WHERE id > 5 RETURNING id")
+    assert (cursor.rowcount, cursor.fetchall()) == (0, [])
+    assert connection.execute("DELETE FROM t WHERE id = 2 RETURNING *").fetchone() == (2, 20)
+    assert connection.execute("SELECT * FROM t").fetchall() == [(1, 10)]
+
+
 def test_many_sets_of_parameters_are_all_or_none(connection):
     connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY)")
     cursor = connection.executemany("INSERT INTO t VALUES (?)", [[1], (2,), [3]])

@@ -66,7 +66,9 @@ impl Board {
     }
 
     fn write(&self, look: u64, words: &[u64]) {
-        self.noted.store(0, Ordering::SeqCst);
+        self.noted.store(0, Ordering::Relaxed);
+        // Nobody sees a word of this look beside the number of the last.
+        fence(Ordering::Release);
         // What is too much for all is the observer's alone.
         if words.len() > WORDS {
             return;

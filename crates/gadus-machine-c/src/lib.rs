@@ -111,9 +111,7 @@ pub unsafe extern "C" fn gadus_machine_take(machine: *mut Machine, node: u32, by
     let machine = unsafe { machine.as_mut() };
     done(|| {
         let machine = machine.ok_or_else(no_machine)?;
-        let unknown = || format!("there is no memory node {node}");
-        let place = machine.topology.node_place(node).ok_or_else(unknown)?;
-        Ok(machine.state.take(place, ByteCount(bytes))?)
+        Ok(machine.state.take(&machine.topology, node, ByteCount(bytes))?)
     })
 }
 

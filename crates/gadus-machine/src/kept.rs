@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 /// Names the machine that facts are of.
 const OF: (&str, &str) = ("kernel", "measured on");
 
+/// Eleven days in nanoseconds: nobody has measured for so long.
+const COST_END: f64 = 1e15;
+
 /// Where measured facts are kept.
 #[derive(Debug, Clone)]
 pub struct KeptFacts {
@@ -92,20 +95,27 @@ impl KeptFacts {
     }
 }
 
+impl Fact {
+    /// What something was measured to take; none where that is no number, or one that cannot be.
+    pub(crate) fn cost(&self) -> Option<f64> {
+        match self.value {
+            FactValue::Number(number) if number > 0.0 && number < COST_END => Some(number),
+            _ => None,
+        }
+    }
+}
+
 impl Facts {
-    /// Measured facts whose names begin so, with the rest of the names, and their numbers, the least first.
+    /// Measured facts whose names begin so, with the rest of the names, and their numbers, the least first. What
+    /// nothing can take is left out.
     pub(crate) fn numbers<'a>(
         &'a self,
         subject: &str,
         prefix: &str,
     ) -> Vec<(&'a str, f64, &'a Fact)> {
-        let of = |fact: &'a Fact| match &fact.value {
-            FactValue::Number(number) if fact.subject == subject => {
-                Some((fact.name.strip_prefix(prefix)?, *number, fact))
-            }
-            _ => None,
-        };
-        let mut numbers = self.iter().filter_map(of).collect::<Vec<_>>();
+        let of = |fact: &'a Fact| Some((fact.name.strip_prefix(prefix)?, fact.cost()?, fact));
+        let about = self.iter().filter(|fact| fact.subject == subject);
+        let mut numbers = about.filter_map(of).collect::<Vec<_>>();
         numbers.sort_by(|(_, one, _), (_, other, _)| one.total_cmp(other));
         numbers
     }

@@ -56,6 +56,7 @@ pub use questions::{
     IoPath, Temperature, Wait, batch_rows, decide_batch_rows, decide_cache, decide_cache_scope,
     decide_cache_sizes, decide_chunk_rows, decide_client_transport, decide_io_path,
     decide_memory_limit, decide_partitions, decide_scan_threads, decide_sharing, decide_wait,
+    known_wake,
 };
 pub use simulate::{ScanCost, Simulated, naive, simulate};
 pub use state::State;

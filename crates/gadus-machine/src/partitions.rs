@@ -5,6 +5,7 @@
 //!   cores gives, is largest.
 //! - Where memory bounds the work, cores beyond those that keep a node's memory busy add nothing: at most so
 //!   many for each node, where it was measured how many that are.
+//! - No more than a control group's time keeps busy: beyond that, all are stopped together.
 //! - No partition is smaller than the cache that a core has for itself: such a one is read faster than another
 //!   thread is woken.
 
@@ -72,9 +73,12 @@ pub fn partitions(
     };
     speeds.retain(|speed| *speed > 0.0);
     speeds.sort_by(|one, other| other.total_cmp(one));
+    // What a control group's time keeps busy, beyond which all are stopped together.
+    let able = speeds.len();
+    let most = state.cores_max.unwrap_or(able).min(able);
     let together = |count: usize| count_f64(count) * speeds[count - 1];
     let mut count = 0;
-    for more in 1..=speeds.len() {
+    for more in 1..=most {
         // Beyond what sums of parts are exact to: more threads for the same are not worth it.
         if count == 0 || together(more) > together(count) * (1.0 + 1e-9) {
             count = more;
@@ -86,6 +90,9 @@ pub fn partitions(
     let all = machine.cores.len();
     let reason = match (count == all, bound, bandwidth) {
         (true, ..) => format!("one for each of {all} cores"),
+        _ if count == most && most < able => format!(
+            "{count} of {all} cores: the control group gives the time of no more processors"
+        ),
         (_, Bound::Memory, Some(bandwidth)) => format!(
             "{count} threads of {:.1} GB/s keep the memory of {} nodes busy, {:.1} GB/s each",
             bandwidth.thread / 1e9,

@@ -3,7 +3,7 @@
 use crate::error::{ErrorKind, MachineError};
 use crate::limits::Limits;
 use crate::observed::Loads;
-use crate::topology::{CAPACITY_MAX, Topology};
+use crate::topology::{CAPACITY_MAX, CpuSet, Topology};
 use gadus_base::{ByteCount, clock};
 use std::time::Duration;
 
@@ -14,6 +14,10 @@ pub struct State {
     pub speeds: Vec<f64>,
     /// Memory that is free on each node, by the nodes' places; none where nobody knows.
     pub free: Vec<Option<ByteCount>>,
+    /// How many cores may be busy together, by the time of a control group; none where all may.
+    pub cores_max: Option<usize>,
+    /// How much memory may be taken of all nodes together; none where all that is free may.
+    pub memory_max: Option<ByteCount>,
 }
 
 impl State {
@@ -24,6 +28,8 @@ impl State {
         Self {
             speeds: machine.cores.iter().map(|core| speed(core.capacity)).collect(),
             free: machine.nodes.iter().map(|node| node.bytes).collect(),
+            cores_max: None,
+            memory_max: None,
         }
     }
 
@@ -52,7 +58,8 @@ impl State {
         Ok(state)
     }
 
-    /// Takes away the cores and nodes that a process may not use, and what its group's memory does not give.
+    /// Takes away the cores and nodes that a process may not use, and what its group's time and memory do not
+    /// give: they are bounds on all cores and all nodes together.
     pub fn forbid(&mut self, machine: &Topology, limits: &Limits) {
         if let Some(allowed) = &limits.allowed {
             for (core, speed) in machine.cores.iter().zip(&mut self.speeds) {
@@ -65,10 +72,11 @@ impl State {
             if limits.allowed_nodes.as_ref().is_some_and(|nodes| !nodes.contains(node.number)) {
                 *free = Some(ByteCount(0));
             }
-            if let (Some(free), Some(limit)) = (free.as_mut(), limits.memory) {
-                *free = (*free).min(limit);
-            }
         }
+        let memory = [self.memory_max, limits.memory, limits.memory_high];
+        self.memory_max = memory.into_iter().flatten().min();
+        let cores = [self.cores_max, limits.cpus.map(begun_cores)];
+        self.cores_max = cores.into_iter().flatten().min();
     }
 
     /// Others keep a core busy: 0.3 is three tenths of its time, 2 are two threads that never rest.
@@ -91,23 +99,42 @@ impl State {
         Ok(())
     }
 
-    /// Others have taken memory of a node, by its place.
+    /// Others have taken memory of a node of the machine, by its number.
     ///
     /// # Errors
-    /// `Request` where there is no such node, or it has less.
-    pub fn take(&mut self, node: usize, bytes: ByteCount) -> Result<(), MachineError> {
-        let request = |message| Err(MachineError::new(ErrorKind::Request, message));
-        let count = self.free.len();
-        let Some(free) = self.free.get_mut(node) else {
-            return request(format!("there is no memory node {node}: there are {count}, from 0"));
+    /// `Request` where there is no such node, it has less, or nobody tells how much it has.
+    pub fn take(
+        &mut self,
+        machine: &Topology,
+        number: u32,
+        bytes: ByteCount,
+    ) -> Result<(), MachineError> {
+        let refused = |message| Err(MachineError::new(ErrorKind::Request, message));
+        let place = machine.node_place(number);
+        let Some(free) = place.and_then(|place| self.free.get_mut(place)) else {
+            let known = machine.nodes.iter().map(|node| node.number).collect::<CpuSet>();
+            return refused(match known.is_empty() {
+                true => format!("there is no memory node {number}: the machine tells of none"),
+                false => format!("there is no memory node {number}: there are {known}"),
+            });
         };
-        let Some(left) = free else { return Ok(()) };
+        let Some(left) = *free else {
+            return refused(format!(
+                "{bytes} cannot be taken of node {number}: nobody tells how much it has"
+            ));
+        };
         let Some(rest) = left.0.checked_sub(bytes.0) else {
-            return request(format!("{bytes} cannot be taken of node {node}, which has {left}"));
+            return refused(format!("{bytes} cannot be taken of node {number}, which has {left}"));
         };
         *free = Some(ByteCount(rest));
         Ok(())
     }
+}
+
+/// Cores that a time keeps busy, at least one: 3 for 2.5 processors.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // processors
+fn begun_cores(time: f64) -> usize {
+    time.ceil().max(1.0) as usize
 }
 
 /// Memory of a node that can be had: what is free, and what only repeats files that are on a disk.
@@ -129,33 +156,4 @@ pub(crate) fn share_beside(load: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::topology::CpuSet;
-
-    #[test]
-    fn this_machine_gives_some_of_itself() {
-        let here = Topology::discover().unwrap();
-        let state = State::observe(&here, Duration::from_millis(20)).unwrap();
-        assert!(state.speeds.iter().all(|speed| (0.0..=1.0).contains(speed)));
-        assert!(state.speeds.iter().any(|speed| *speed > 0.0));
-        assert_eq!(state.free.len(), here.nodes.len());
-    }
-
-    #[test]
-    fn what_is_forbidden_gives_nothing() {
-        let here = Topology::discover().unwrap();
-        let mut state = State::idle(&here);
-        let limits = Limits { allowed: CpuSet::from_list("0"), ..Limits::default() };
-        state.forbid(&here, &limits);
-        let able = state.speeds.iter().filter(|speed| **speed > 0.0).count();
-        assert_eq!(able, 1);
-    }
-
-    #[test]
-    fn a_thread_gets_what_is_left_or_its_fair_share() {
-        for (load, share) in [(0.0, 1.0), (0.25, 0.75), (0.75, 0.5), (1.0, 0.5), (3.0, 0.25)] {
-            assert!((share_beside(load) - share).abs() < 1e-9, "{load}");
-        }
-    }
-}
+mod tests;

@@ -291,6 +291,7 @@ impl Cursor {
         let mut kept = State::default();
         match outcome {
             Outcome::Rows(rows) => {
+                kept.changed = rows.changed().map(|(_, rows)| rows);
                 kept.description = Some(description(py, rows.schema())?.unbind());
                 let connection = self.connection.get();
                 let watched = connection.watched(&connection.open(py)?.connection);

@@ -24,6 +24,7 @@ pub struct RowStream {
     metered: Option<Metered>,
     /// Ends the statement that makes them; none where they are there already.
     cancel: Option<Arc<Cancel>>,
+    changed: Option<(&'static str, u64)>,
 }
 
 /// Ends the statement that makes some rows, whatever their session does by then.
@@ -78,7 +79,7 @@ impl RowStream {
     }
 
     fn of(schema: SchemaRef, batches: BoxStream<'static, Result<RecordBatch>>) -> Self {
-        Self { schema, batches, metered: None, cancel: None }
+        Self { schema, batches, metered: None, cancel: None, changed: None }
     }
 
     pub(crate) fn from_datafusion(stream: SendableRecordBatchStream, cancel: &Arc<Cancel>) -> Self {
@@ -124,6 +125,17 @@ impl RowStream {
     /// The same rows, measured as they are read.
     pub(crate) fn metered(self, metered: Metered) -> Self {
         Self { metered: Some(metered), ..self }
+    }
+
+    /// The same rows, returned of those that a statement has changed.
+    pub(crate) fn of_change(self, verb: &'static str, rows: u64) -> Self {
+        Self { changed: Some((verb, rows)), ..self }
+    }
+
+    /// Of rows that RETURNING gives: the kind of statement, and how many rows it has changed.
+    #[must_use]
+    pub fn changed(&self) -> Option<(&'static str, u64)> {
+        self.changed
     }
 
     /// What ends the statement that makes them.

@@ -46,6 +46,13 @@ impl Rows {
         self.stream.as_ref().map_or_else(RowsCancel::default, RowStream::canceller)
     }
 
+    /// Of rows that RETURNING gives: INSERT, UPDATE or DELETE, and how many rows it has changed; none of those
+    /// of a query.
+    #[must_use]
+    pub fn changed(&self) -> Option<(&'static str, u64)> {
+        self.stream.as_ref().and_then(RowStream::changed)
+    }
+
     /// Names and types of the columns.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {

@@ -3,6 +3,7 @@
 use crate::folder::Folder;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::process::Command;
 
 fn described(name: &str) -> String {
     format!("{}/../gadus-machine/topologies/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -68,12 +69,42 @@ fn a_scan_that_is_placed_is_simulated_beside_one_that_is_not() {
     assert!(seconds(&layouts[0]) < seconds(&layouts[1]));
 }
 
+/// Of this machine as of another, the layout that leaves all to the system has what the system gives.
+#[test]
+fn a_simulation_of_this_machine_leaves_out_what_the_process_may_not_use() {
+    let mut command = Command::new("taskset");
+    command.args(["-c", "0", env!("CARGO_BIN_EXE_gadus"), "machine", "simulate", "--bytes"]);
+    command.args(["64MiB", "--thread-rate", "1", "--node-rate", "1", "--json"]);
+    let Ok(output) = command.output() else {
+        return println!("skipped: there is no taskset");
+    };
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let layouts = printed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let counts = layouts.map(|layout| layout["partitions"].as_u64().unwrap());
+    assert_eq!(counts.collect::<Vec<_>>(), [1, 1], "{printed}");
+}
+
 #[test]
 fn threads_that_avoid_each_other_s_caches_have_one_each() {
     let avoid = ["--bytes", "1GiB", "--partitions", "4", "--cache-sharing", "avoid"];
     let parts = placed("cache-pairs.xml", &avoid);
     let pairs = cores(&parts).iter().map(|core| core / 2).collect::<Vec<_>>();
     assert_eq!(pairs, [0, 1, 2, 3]);
+}
+
+/// Two threads of 10 GB/s keep 20 GB/s of each node busy.
+#[test]
+fn work_that_memory_bounds_is_divided_by_what_memory_gives() {
+    let rates = ["--bytes", "7GiB", "--thread-rate", "10", "--node-rate", "20"];
+    let file = described("shanghai.xml");
+    let count = |more: &[&str]| {
+        let command = ["machine", "place", "--topology", &file, "--json"];
+        let printed = Folder::new().printed(&[&command[..], more].concat());
+        serde_json::from_str::<Vec<Value>>(&printed).unwrap().len()
+    };
+    assert_eq!(count(&[&rates[..], &["--bound", "memory"]].concat()), 8);
+    assert_eq!(count(&[&rates[..], &["--bound", "compute"]].concat()), 16);
+    assert_eq!(count(&["--bytes", "7GiB", "--bound", "memory"]), 16, "nobody knows");
 }
 
 #[test]
@@ -112,6 +143,7 @@ fn wrong_questions_name_what_is_wrong() {
         (vec!["--topology", &file, "--bytes", "1GiB", "--core-load", "16=1"], "no core 16"),
         (vec!["--topology", &file, "--bytes", "1GiB", "--core-load", "0=-1"], "load"),
         (vec!["--topology", &file, "--bytes", "1GiB", "--memory-taken", "1=5GiB"], "4.0 GiB"),
+        (vec!["--topology", &file, "--bytes", "1GiB", "--memory-taken", "9=1"], "there are 0-3"),
     ] {
         let error = folder.refused(&[&["machine", "place"][..], &more[..]].concat());
         assert!(error.contains(said), "{more:?}: {error}");
@@ -123,6 +155,26 @@ fn wrong_questions_name_what_is_wrong() {
     ] {
         let output = folder.run(&[&["machine", "place"][..], &more[..]].concat());
         assert_eq!(output.status.code(), Some(2), "{more:?}");
+    }
+}
+
+/// Neither without an end, nor waiting for somebody who writes.
+#[test]
+fn files_that_never_end_are_refused() {
+    let folder = Folder::new();
+    let long = std::fs::File::create(folder.path("long")).unwrap();
+    long.set_len(1 << 40).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap().success());
+    for (file, said) in [
+        ("long", "it is longer than 16.0 MiB"),
+        ("pipe", "it is no regular file"),
+        ("/dev/zero", "it is no regular file"),
+        (".", "it is no regular file"),
+    ] {
+        for command in [&["machine", "--topology", file][..], &["machine", "diff", file, file]] {
+            let error = folder.refused(command);
+            assert!(error.contains(said), "{command:?}: {error}");
+        }
     }
 }
 
@@ -217,6 +269,12 @@ fn the_kernel_is_known_once_it_was_measured() {
     let kept =
         std::fs::read_dir(folder.path("caches/gadus")).unwrap().next().unwrap().unwrap().path();
     std::fs::write(&kept, "{").unwrap();
+    let all = folder.printed(&["machine", "explain"]);
+    assert!(all.matches("\n  assumed, because ").count() >= 3, "{all}");
+    assert!(all.contains("delete it, and run gadus kub again"), "{all}");
+    assert!(all.contains("scan threads: ") && all.contains("\nwait for expected"), "{all}");
+    let error = folder.refused(&["machine", "explain", "io-path", "--dir", "/nonexistent"]);
+    assert!(error.contains("/nonexistent is no folder"), "{error}");
     let error = folder.refused(&["machine", "explain", "client-transport"]);
     assert!(error.contains("delete it, and run gadus kub again"), "{error}");
     std::fs::remove_file(&kept).unwrap();

@@ -12,6 +12,8 @@ pub(crate) struct Sample {
     /// In order, without NULLs.
     pub(crate) values: Vec<Datum>,
     pub(crate) nulls: usize,
+    /// Of those, how many are followed by the same value in the next row.
+    pub(crate) repeated: usize,
 }
 
 impl Sample {
@@ -20,7 +22,12 @@ impl Sample {
         let drawn = (0..column.rows).step_by(step).map(|row| column.datum(row));
         let (nulls, mut values): (Vec<_>, Vec<_>) = drawn.partition(Datum::is_null);
         values.sort_unstable();
-        Self { values, nulls: nulls.len() }
+        let is_repeated = |row: &usize| {
+            let value = column.datum(*row);
+            row + 1 < column.rows && !value.is_null() && value == column.datum(row + 1)
+        };
+        let repeated = (0..column.rows).step_by(step).filter(is_repeated).count();
+        Self { values, nulls: nulls.len(), repeated }
     }
 
     /// How many rows were drawn.

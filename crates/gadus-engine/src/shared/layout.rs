@@ -107,9 +107,14 @@ impl Layout {
         if wanted == *pinned {
             return;
         }
-        let cpus = wanted.map_or_else(|| machine.cpus.clone(), |cpu| vec![cpu]);
+        let all = || machine.cpus.iter().copied().collect::<CpuSet>();
+        let cpus = wanted.map_or_else(all, |cpu| [cpu].into_iter().collect());
         // Where it may no longer be, it stays where it is: the system has moved it there.
-        if pin_this_thread(&cpus.into_iter().collect::<CpuSet>()).is_err() {
+        if pin_this_thread(&cpus).is_err() {
+            // If it was told to stay all the same, nobody would let it go.
+            if pinned.is_none() {
+                let _ = pin_this_thread(&all());
+            }
             return;
         }
         *pinned = wanted;
@@ -150,14 +155,17 @@ impl Layout {
         (0..threads).map(|number| place(number).unwrap_or_default()).collect()
     }
 
-    /// How segments are dealt to so many threads: by their memory nodes, where there are several.
+    /// How segments are dealt to so many threads: by their memory nodes, where there are several. Those that no
+    /// thread is near now have their segments all the same, so that each stays on its node.
     pub(super) fn deal(&self, threads: usize, first: usize, pinning: Pinning) -> Deal {
         let places = self.places(threads, first, pinning);
         let Some(near) = places.into_iter().map(|(_, node)| node).collect::<Option<Vec<_>>>()
         else {
             return Deal::ToAll;
         };
-        let nodes = near.iter().copied().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+        let nodes = self.machine().map(|machine| machine.nodes.values().copied());
+        let nodes = nodes.into_iter().flatten().collect::<BTreeSet<_>>();
+        let nodes = nodes.into_iter().collect::<Vec<_>>();
         match NonZero::new(nodes.len()) {
             Some(count) if count.get() > 1 => {
                 let place = |node: &u32| nodes.binary_search(node).unwrap_or(0);
@@ -229,7 +237,7 @@ impl Machine {
         let first = capacities.next();
         Self {
             cpus: cpus.into_iter().map(|(_, cpu)| cpu).collect(),
-            nodes: nodes.collect(),
+            nodes: nodes.filter(|(cpu, _)| allowed.contains(*cpu)).collect(),
             is_uneven: machine.nodes.len() > 1
                 || machine.data_caches(level).count() > 1
                 || capacities.any(|capacity| Some(capacity) != first),

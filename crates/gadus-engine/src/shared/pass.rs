@@ -129,6 +129,7 @@ impl Pass {
             if self.questions.len() < FEW && !self.may_answer(segment) {
                 continue;
             }
+            work.done.read_rows += u64::from(segment.rows);
             let mut open = OpenSegment::new(&self.table, segment);
             let mut first = FirstChecks::new(&self.questions, &self.index.checks);
             for column in &self.index.columns {
@@ -307,6 +308,16 @@ impl Table {
         threads: usize,
         is_cancelled: &(dyn Fn(usize) -> bool + Sync),
     ) -> Result<Vec<Result<Answer>>> {
+        self.answer_counted(questions, threads, is_cancelled).map(|(answers, _)| answers)
+    }
+
+    /// The same, with the rows of those segments that might have answered any.
+    pub fn answer_counted(
+        &self,
+        questions: Vec<Question>,
+        threads: usize,
+        is_cancelled: &(dyn Fn(usize) -> bool + Sync),
+    ) -> Result<(Vec<Result<Answer>>, u64)> {
         let pass = Pass::new(self.clone(), questions, Deal::ToAll)?;
         let work = || pass.work(pass.begin(), 0, is_cancelled, &|| true);
         let works = std::thread::scope(|scope| {
@@ -320,10 +331,12 @@ impl Table {
             Ok::<_, Error>(works)
         })?;
         works.iter().for_each(|work| Account::note(work.done.bytes));
+        let rows = works.iter().map(|work| work.done.read_rows).sum();
         let answers = pass.finish(works).into_iter().enumerate();
-        Ok(answers
+        let answers = answers
             .map(|(place, answer)| if is_cancelled(place) { Err(cancelled()) } else { answer })
-            .collect())
+            .collect();
+        Ok((answers, rows))
     }
 }
 

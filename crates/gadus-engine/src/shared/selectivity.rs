@@ -3,6 +3,8 @@
 //! - Counted in samples of some segments: hot values are known by them. Of what no sampled row passes,
 //!   the sketches of the same segments say how rare it is.
 
+mod distinct;
+
 use crate::error::Result;
 use crate::scan::{Comparison, Predicate, Test};
 use crate::segment::{EncodedSegment, Sample};
@@ -11,9 +13,6 @@ use crate::types::Datum;
 
 /// Segments that are sampled.
 const SEGMENTS_MAX: usize = 8;
-
-/// Where so many of a segment's values are different, all are.
-const UNIQUE_SHARE: f64 = 0.98;
 
 /// Some segments of a table, spread over it.
 pub(super) struct Samples<'a> {
@@ -50,36 +49,6 @@ impl<'a> Samples<'a> {
         })
     }
 
-    /// About how many different values a column has; none where no segment says.
-    #[allow(clippy::cast_precision_loss)] // counts of rows
-    pub(super) fn distinct(&self, column: usize) -> Result<Option<f64>> {
-        let (schema, blobs) = (self.table.schema(), self.table.blobs());
-        let (mut rows, mut values, mut distinct) = (0.0, 0.0, 0.0);
-        let mut ranges = Vec::new();
-        for segment in &self.segments {
-            let sketch = &segment.footer(schema, blobs)?.columns[column].sketch;
-            rows += f64::from(segment.rows());
-            values += f64::from(segment.rows() - sketch.nulls);
-            distinct += f64::from(sketch.distinct);
-            ranges.extend(&sketch.range);
-        }
-        if values == 0.0 {
-            return Ok(None);
-        }
-        let segments = self.segments.len() as f64;
-        let (values, distinct) = (values / segments, (distinct / segments).min(values / segments));
-        let all = self.table.rows() as f64 * values * segments / rows;
-        ranges.sort();
-        let is_apart = ranges.windows(2).all(|pair| pair[0].1 < pair[1].0);
-        let distinct = match () {
-            () if distinct >= UNIQUE_SHARE * values => all,
-            // Each segment has values of its own, where there are several.
-            () if is_apart => distinct * all / values,
-            () => drawn_from(values, distinct),
-        };
-        Ok(Some(distinct.clamp(1.0, all.max(1.0))))
-    }
-
     fn by_sketch(&self, segment: &EncodedSegment, predicate: &Predicate) -> Result<f64> {
         let footer = segment.footer(self.table.schema(), self.table.blobs())?;
         let sketch = &footer.columns[predicate.column].sketch;
@@ -98,21 +67,6 @@ impl<'a> Samples<'a> {
             range => share_of_range(range, min, max).unwrap_or(one_value).max(one_value),
         })
     }
-}
-
-/// From how many values one has drawn who drew so often, and got so many different ones.
-fn drawn_from(draws: f64, distinct: f64) -> f64 {
-    let expected = |values: f64| values * (1.0 - (-draws / values).exp());
-    let (mut low, mut high) = (distinct, distinct * draws.max(2.0));
-    // Each step halves the ratio of the two, in logarithms.
-    for _ in 0..40 {
-        let middle = (low * high).sqrt();
-        match expected(middle) < distinct {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
-    low
 }
 
 /// How many rows of a sample pass a test.

@@ -47,6 +47,8 @@ pub struct ClockStatistics {
 pub struct PassWork {
     /// Rows of the segments that were dealt to them.
     pub rows: u64,
+    /// Rows of those among them that might have answered any question.
+    pub read_rows: u64,
     /// What they read for it.
     pub bytes: IoBytes,
     /// Looking up values among the questions.
@@ -92,6 +94,7 @@ impl PassWork {
 impl AddAssign for PassWork {
     fn add_assign(&mut self, more: Self) {
         self.rows += more.rows;
+        self.read_rows += more.read_rows;
         self.bytes += more.bytes;
         self.probe_time += more.probe_time;
         self.check_time += more.check_time;

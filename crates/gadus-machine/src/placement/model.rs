@@ -16,8 +16,8 @@ pub(super) struct Model {
     pub(super) cores: Vec<CoreRoom>,
     /// At least one: where the machine tells of none, all of its memory is.
     pub(super) nodes: Vec<NodeRoom>,
-    /// Cores that share a cache, by their places among `cores`.
-    pub(super) groups: BTreeSet<Vec<usize>>,
+    /// Cores that share a cache, by their places among `cores`; in order, no two the same.
+    pub(super) groups: Vec<Vec<usize>>,
     pub(super) bound: Bound,
     pub(super) sharing: CacheSharing,
 }
@@ -38,6 +38,8 @@ pub(super) struct CoreRoom {
     pub(super) speed: f64,
     /// What memory of each node costs it beyond local memory.
     pub(super) remote: Vec<u32>,
+    /// The groups that it is in, by their places in the model.
+    pub(super) groups: Vec<usize>,
 }
 
 /// Memory that partitions may lie in.
@@ -70,22 +72,26 @@ impl Model {
         let kinds = kinds.into_iter().rev();
         let kinds = kinds.map(|(bytes, partitions)| Kind { bytes, partitions }).collect();
         let nodes = nodes(machine, state);
-        let cores = cores(machine, state, &nodes);
+        let mut cores = cores(machine, state, &nodes);
         if cores.is_empty() {
             return refused("no core has time left".to_owned());
         }
         let groups = groups(machine, &cores);
+        for (number, group) in groups.iter().enumerate() {
+            group.iter().for_each(|core| cores[*core].groups.push(number));
+        }
         let (bound, sharing) = (request.bound, request.cache_sharing);
         let model = Self { kinds, cores, nodes, groups, bound, sharing };
-        match model.too_much() {
+        match model.too_much(state.memory_max) {
             Some(message) => refused(message),
             None => Ok(model),
         }
     }
 
-    /// What does not fit, in words.
-    fn too_much(&self) -> Option<String> {
-        let largest = self.nodes.iter().map(|node| node.free).max().unwrap_or(0);
+    /// What does not fit, in words; of all nodes together `most` may be taken.
+    fn too_much(&self, most: Option<ByteCount>) -> Option<String> {
+        let most = most.map_or(u64::MAX, |most| most.0);
+        let largest = self.nodes.iter().map(|node| node.free).max().unwrap_or(0).min(most);
         let bytes = self.kinds.first().map_or(0, |kind| kind.bytes);
         if bytes > largest {
             let (bytes, largest) = (ByteCount(bytes), ByteCount(largest));
@@ -99,6 +105,7 @@ impl Model {
             .iter()
             .map(|kind| u128::from(kind.bytes) * kind.partitions.len() as u128));
         let free = sum(&mut self.nodes.iter().map(|node| u128::from(node.free)));
+        let free = free.min(u128::from(most));
         if needed > free {
             let shown = |bytes: u128| ByteCount(u64::try_from(bytes).unwrap_or(u64::MAX));
             let (needed, free) = (shown(needed), shown(free));
@@ -135,10 +142,12 @@ impl Model {
             f64::from(self.cores[core].remote[node]) * f64::from(count)
         });
         let mut cost = remote.sum::<f64>();
-        let mut used = 0;
-        for group in &self.groups {
-            let inside = counts.iter().filter(|((_, core, _), _)| group.contains(core));
-            let inside = inside.map(|(_, count)| count).sum::<u32>();
+        let mut inside = vec![0_u32; self.groups.len()];
+        for (&(_, core, _), count) in counts {
+            self.cores[core].groups.iter().for_each(|group| inside[*group] += count);
+        }
+        let mut used = 0_u32;
+        for inside in inside {
             used += u32::from(inside > 0);
             if self.sharing == CacheSharing::Avoid {
                 cost += f64::from(inside.saturating_sub(1) * LOCAL_DISTANCE);
@@ -197,29 +206,29 @@ fn nodes(machine: &Topology, state: &State) -> Vec<NodeRoom> {
 
 fn cores(machine: &Topology, state: &State, nodes: &[NodeRoom]) -> Vec<CoreRoom> {
     let remote = |core: usize, node: &NodeRoom| {
-        let (near, far) =
-            (machine.cores[core].node, node.place.map(|place| machine.nodes[place].number));
-        let distance = near.zip(far).and_then(|(near, far)| machine.distance(near, far));
-        // Without a table, what is not local is twice as far.
-        let unknown = if near == far { LOCAL_DISTANCE } else { 2 * LOCAL_DISTANCE };
-        distance.unwrap_or(unknown).saturating_sub(LOCAL_DISTANCE)
+        machine.distance_of_core(core, node.place).saturating_sub(LOCAL_DISTANCE)
     };
     let all = state.speeds.iter().enumerate().filter(|(_, speed)| **speed > 0.0);
     let room = all.map(|(place, &speed)| CoreRoom {
         place,
         speed,
         remote: nodes.iter().map(|node| remote(place, node)).collect(),
+        groups: Vec::new(),
     });
     room.collect()
 }
 
 /// The caches that some cores share, and others do not.
-fn groups(machine: &Topology, cores: &[CoreRoom]) -> BTreeSet<Vec<usize>> {
+fn groups(machine: &Topology, cores: &[CoreRoom]) -> Vec<Vec<usize>> {
     let data = machine.caches.iter().filter(|cache| cache.kind != crate::CacheKind::Instruction);
-    let sharing = data.map(|cache| {
-        let of = |core: &CoreRoom| machine.cores[core.place].cpus.meets(&cache.cpus);
-        let places = cores.iter().enumerate().filter(|(_, core)| of(core));
-        places.map(|(place, _)| place).collect::<Vec<_>>()
+    let cpus = cores.iter().enumerate().flat_map(|(place, core)| {
+        machine.cores[core.place].cpus.iter().map(move |cpu| (cpu, place))
     });
-    sharing.filter(|group| group.len() > 1 && group.len() < cores.len()).collect()
+    let place_of = cpus.collect::<BTreeMap<_, _>>();
+    let sharing = data.map(|cache| {
+        let places = cache.cpus.iter().filter_map(|cpu| place_of.get(&cpu).copied());
+        places.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+    });
+    let sharing = sharing.filter(|group| group.len() > 1 && group.len() < cores.len());
+    sharing.collect::<BTreeSet<_>>().into_iter().collect()
 }

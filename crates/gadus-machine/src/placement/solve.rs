@@ -20,6 +20,10 @@ use std::time::Duration;
 /// Times are compared with this much to spare: sums of parts are not exact.
 const SPARE: f64 = 1e-9;
 
+/// A solver with more unknowns does not begin to answer in the time that anybody gives it: sixteen nodes of 64 cores
+/// have an eighth of it, and half a second is not enough for them.
+const UNKNOWNS_MAX: usize = 1 << 17;
+
 /// What a core and a node may take, in bytes that the fastest core does alone, and in bytes.
 #[derive(Debug, Clone)]
 struct Times {
@@ -30,12 +34,15 @@ struct Times {
 
 /// Mappings, the best first.
 pub(super) fn mappings(model: &Model, request: &Request) -> Result<Vec<Mapping>, MachineError> {
-    let until = clock().now().plus(request.time);
+    let now = clock().now();
+    let until = now.plus(request.time);
+    // First: the solver may need all the time that is left.
+    let greedy = greedy::counts(model, now.plus(request.time.max(greedy::TIME_MIN)));
     let times = least_times(model, until)?;
     let mut found = Vec::<Counts>::new();
     let mut mappings = Vec::new();
     while mappings.len() < request.mappings.max(1) {
-        match cheapest(model, &times, &found, until) {
+        match cheapest(model, &times, greedy.as_ref(), &found, until) {
             Ok((counts, proof)) => {
                 mappings.push(model.mapping(&counts, worse(times.proof, proof)));
                 found.push(counts);
@@ -47,7 +54,7 @@ pub(super) fn mappings(model: &Model, request: &Request) -> Result<Vec<Mapping>,
                 return Err(MachineError::new(ErrorKind::Request, message));
             }
             Err(Unsolved::Late) => {
-                let counts = greedy::counts(model).ok_or_else(|| {
+                let counts = greedy.ok_or_else(|| {
                     let message =
                         "no way was found in time to divide the partitions among the memory nodes";
                     MachineError::new(ErrorKind::Request, message)
@@ -180,6 +187,9 @@ fn least_time_of_many(
     workers: &[(f64, u64)],
     until: Instant,
 ) -> Result<(f64, Proof), MachineError> {
+    if model.kinds.len() * workers.len() > UNKNOWNS_MAX {
+        return Ok((f64::INFINITY, Proof::Greedy));
+    }
     // In units of the largest partition, for the solver's arithmetic.
     let unit = as_f64(model.kinds[0].bytes.max(1));
     let mut problem = Problem::new(OptimizationDirection::Minimize);
@@ -221,14 +231,17 @@ fn least_time_of_many(
     }
 }
 
-/// The least cost in a time, with some partition where none of others' is.
+/// The least cost in a time, with some partition where none of others' is. Of the first of them `start` is one
+/// that is known.
 fn cheapest(
     model: &Model,
     times: &Times,
+    start: Option<&Counts>,
     others: &[Counts],
     until: Instant,
 ) -> Result<(Counts, Proof), Unsolved> {
-    if times.proof == Proof::Greedy {
+    let unknowns = model.kinds.len() * model.cores.len() * model.nodes.len();
+    if times.proof == Proof::Greedy || unknowns > UNKNOWNS_MAX {
         return Err(Unsolved::Late);
     }
     let mut problem = Problem::new(OptimizationDirection::Minimize);
@@ -236,29 +249,24 @@ fn cheapest(
     let count = model.count();
     let unit = as_f64(model.kinds[0].bytes.max(1));
     let bytes = |kind: usize| as_f64(model.kinds[kind].bytes) / unit;
-    let of = |which: &dyn Fn(&(usize, usize, usize)) -> bool| {
-        let those = cells.iter().filter(|(cell, _)| which(cell));
-        those.map(|(cell, variable)| (*cell, *variable)).collect::<Vec<_>>()
-    };
-    for (number, kind) in model.kinds.iter().enumerate() {
-        let all = of(&|cell| cell.0 == number).into_iter().map(|(_, variable)| (variable, 1.0));
+    let unknowns = Unknowns::of(model, &cells);
+    for (kind, all) in model.kinds.iter().zip(&unknowns.kinds) {
+        let all = all.iter().map(|(_, variable)| (*variable, 1.0));
         problem.add_constraint(all, ComparisonOp::Eq, as_f64(kind.partitions.len() as u64));
     }
-    for (number, core) in model.cores.iter().enumerate() {
-        let there = of(&|cell| cell.1 == number).into_iter();
-        let work = there.map(|(cell, variable)| (variable, bytes(cell.0)));
+    for (core, there) in model.cores.iter().zip(&unknowns.cores) {
+        let work = there.iter().map(|(kind, variable)| (*variable, bytes(*kind)));
         let limit = times.cores * core.speed / unit * (1.0 + SPARE);
         problem.add_constraint(work, ComparisonOp::Le, whole(model, limit));
     }
-    for (number, node) in model.nodes.iter().enumerate() {
-        let there = of(&|cell| cell.2 == number).into_iter();
-        let work = there.map(|(cell, variable)| (variable, bytes(cell.0)));
+    for (node, there) in model.nodes.iter().zip(&unknowns.nodes) {
+        let work = there.iter().map(|(kind, variable)| (*variable, bytes(*kind)));
         let limit = (times.nodes / unit * (1.0 + SPARE)).min(as_f64(node.free) / unit);
         problem.add_constraint(work, ComparisonOp::Le, whole(model, limit));
     }
     for group in &model.groups {
-        let inside = of(&|cell| group.contains(&cell.1)).into_iter();
-        let inside = inside.map(|(_, variable)| (variable, 1.0));
+        let inside = group.iter().flat_map(|core| &unknowns.cores[*core]);
+        let inside = inside.map(|(_, variable)| (*variable, 1.0));
         let penalty = f64::from(LOCAL_DISTANCE);
         match model.sharing {
             CacheSharing::Any => {}
@@ -274,12 +282,11 @@ fn cheapest(
         }
     }
     for other in others {
-        let same = of(&|cell| other.contains_key(cell)).into_iter();
-        let same = same.map(|(_, variable)| (variable, 1.0));
+        let same = other.keys().filter_map(|cell| cells.get(cell));
+        let same = same.map(|variable| (*variable, 1.0));
         problem.add_constraint(same, ComparisonOp::Le, as_f64(count as u64) - 1.0);
     }
-    let start = if others.is_empty() { greedy::counts(model) } else { None };
-    let start = start.map(|counts| {
+    let start = start.filter(|_| others.is_empty()).map(|counts| {
         let value = |cell| f64::from(counts.get(cell).copied().unwrap_or(0));
         cells.iter().map(|(cell, variable)| (*variable, value(cell))).collect()
     });
@@ -289,6 +296,29 @@ fn cheapest(
     let value = |variable: Variable| solution.var_value(variable) as u32;
     let counts = cells.iter().map(|(cell, variable)| (*cell, value(*variable)));
     Ok((counts.filter(|(_, count)| *count > 0).collect(), proof))
+}
+
+/// What is unknown of each kind, core and node: the kinds, with how many there are.
+struct Unknowns {
+    kinds: Vec<Vec<(usize, Variable)>>,
+    cores: Vec<Vec<(usize, Variable)>>,
+    nodes: Vec<Vec<(usize, Variable)>>,
+}
+
+impl Unknowns {
+    fn of(model: &Model, cells: &BTreeMap<(usize, usize, usize), Variable>) -> Self {
+        let mut unknowns = Self {
+            kinds: vec![Vec::new(); model.kinds.len()],
+            cores: vec![Vec::new(); model.cores.len()],
+            nodes: vec![Vec::new(); model.nodes.len()],
+        };
+        for (&(kind, core, node), &variable) in cells {
+            unknowns.kinds[kind].push((kind, variable));
+            unknowns.cores[core].push((kind, variable));
+            unknowns.nodes[node].push((kind, variable));
+        }
+        unknowns
+    }
 }
 
 /// Equal partitions fill what there is in whole ones: the solver has less to look for.
@@ -305,6 +335,8 @@ fn cells(
     let (cores, nodes) = (model.cores.len(), model.nodes.len());
     // All of it together costs less than the least difference of what counts.
     let order = 0.5 / as_f64((model.count() * (cores * nodes).max(1)) as u64);
+    // Memory beside no core costs more than the furthest that is beside one.
+    let furthest = model.cores.iter().flat_map(|core| &core.remote).max().copied().unwrap_or(0);
     let mut cells = BTreeMap::new();
     for (number, kind) in model.kinds.iter().enumerate() {
         let most = i32::try_from(kind.partitions.len()).unwrap_or(i32::MAX);
@@ -317,7 +349,8 @@ fn cells(
                     continue;
                 }
                 let place = as_f64((core * nodes + node) as u64);
-                let cost = f64::from(room.remote[node]) + place * order;
+                let last = if free.has_cores { 0.0 } else { f64::from(furthest) + 1.0 };
+                let cost = f64::from(room.remote[node]) + last + place * order;
                 cells.insert((number, core, node), problem.add_integer_var(cost, (0, most)));
             }
         }

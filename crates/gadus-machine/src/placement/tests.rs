@@ -3,7 +3,7 @@
 use super::*;
 use crate::topology::{CpuSet, LOCAL_DISTANCE};
 use crate::{Cache, CacheKind, Core, MemoryNode};
-use gadus_base::Random;
+use gadus_base::{Random, clock};
 
 /// A machine of some sockets with a memory node each; `l2` cores share a cache.
 fn machine(sockets: u32, cores_each: u32, l2: u32, gib: u64) -> Topology {
@@ -86,7 +86,7 @@ fn the_paper_s_machine_has_a_partition_on_each_core_beside_its_memory() {
 fn a_node_that_others_have_filled_holds_what_fits() {
     let machine = machine(4, 4, 1, 4);
     let mut state = State::idle(&machine);
-    state.take(1, ByteCount::gib(3)).unwrap();
+    state.take(&machine, 1, ByteCount::gib(3)).unwrap();
     let request = Request::of_equal(16, ByteCount::mib(448));
     let mapping = &place(&machine, &state, &request).unwrap()[0];
     let there = mapping.places.iter().filter(|place| place.node == Some(1)).count();
@@ -155,7 +155,7 @@ fn no_way_that_can_be_tried_is_better() {
             #[allow(clippy::cast_precision_loss)]
             state.load(core, random.below(5) as f64 / 4.0).unwrap();
         }
-        state.take(0, ByteCount::mib(random.below(900))).unwrap();
+        state.take(&machine, 0, ByteCount::mib(random.below(900))).unwrap();
         let count = 1 + usize::try_from(random.below(4)).unwrap();
         let sizes = if round % 2 == 0 { 1 } else { 4 };
         let partitions = (0..count).map(|_| ByteCount::mib(50 * (1 + random.below(sizes))));
@@ -184,6 +184,62 @@ fn no_way_that_can_be_tried_is_better() {
             Err(error) => assert!(best.is_none(), "{round}: {error}"),
         }
     }
+}
+
+/// Large machines, whose every core has a cache, and every eight share one.
+#[test]
+fn large_machines_have_an_answer_in_time() {
+    for (sockets, cores, partitions) in
+        [(8, 64, 512), (8, 64, 4096), (16, 64, 4096), (1000, 2, 2000)]
+    {
+        let mut machine = machine(sockets, cores, 1, 64);
+        for first in (0..sockets * cores).step_by(8) {
+            let (cpus, bytes) = ((first..first + 8).collect(), ByteCount::mib(32));
+            let kind = CacheKind::Unified;
+            machine.caches.push(Cache { level: 3, kind, bytes, line_bytes: 64, cpus });
+        }
+        let state = State::idle(&machine);
+        for cache_sharing in [CacheSharing::Any, CacheSharing::Avoid, CacheSharing::Want] {
+            let equal = Request::of_equal(partitions, ByteCount::mib(1));
+            let request = Request { cache_sharing, ..equal };
+            let begun = clock().now();
+            let mapping = &place(&machine, &state, &request).unwrap()[0];
+            let taken = begun.elapsed();
+            let each = (partitions / machine.cores.len()).max(1) as f64;
+            assert!(
+                (mapping.slowest - each * ByteCount::mib(1).0 as f64).abs() < 1.0,
+                "{}",
+                mapping.slowest
+            );
+            // Half a second is asked for; a busy machine without optimisation takes longer.
+            assert!(taken < Duration::from_secs(10), "{taken:?}");
+        }
+    }
+}
+
+/// Two cores each are near little and much memory, and the most is beside none; nobody tells how far it is.
+#[test]
+fn memory_beside_no_core_is_last_however_far_it_is() {
+    let mut machine = Topology::default();
+    for (number, cpus, gib) in [(0, 0..0, 64), (4, 0..2, 1), (7, 2..4, 64)] {
+        for cpu in cpus.clone() {
+            let cpus = [cpu].into_iter().collect();
+            machine.cores.push(Core { cpus, socket: 0, node: Some(number), capacity: 1024 });
+        }
+        let (cpus, bytes) = (cpus.collect(), Some(ByteCount::gib(gib)));
+        machine.nodes.push(MemoryNode { number, bytes, cpus, pages: Vec::new() });
+    }
+    let state = State::idle(&machine);
+    for bound in [Bound::Compute, Bound::Memory] {
+        let request = Request { bound, ..Request::of_equal(4, ByteCount::gib(2)) };
+        let mapping = &place(&machine, &state, &request).unwrap()[0];
+        assert_eq!(mapping.proof, Proof::Exact);
+        assert!(mapping.places.iter().all(|place| place.node == Some(2)), "{mapping:?}");
+    }
+    let request = Request::of_equal(4, ByteCount::gib(24));
+    let mapping = &place(&machine, &state, &request).unwrap()[0];
+    let last = mapping.places.iter().filter(|place| place.node == Some(0)).count();
+    assert_eq!(last, 2, "what fits nowhere else: {mapping:?}");
 }
 
 #[test]

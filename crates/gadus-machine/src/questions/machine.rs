@@ -64,6 +64,7 @@ pub fn decide_partitions(
     let mut speeds = state.speeds.clone();
     speeds.retain(|speed| *speed > 0.0);
     speeds.sort_by(|one, other| other.total_cmp(one));
+    speeds.truncate(state.cores_max.unwrap_or(speeds.len()));
     let least = own_cache(machine).0.max(1);
     let mut counts = vec![1, best.count / 2, best.count, best.count + 1, speeds.len()];
     // Smaller ones than a cache holds were not asked for.
@@ -101,7 +102,8 @@ pub fn decide_partitions(
         facts: facts.collect(),
         alternatives: alternatives.collect(),
         would_change: vec![
-            "others that begin or cease to keep cores busy".to_owned(),
+            "others that begin or cease to keep cores busy, or another limit of the control group"
+                .to_owned(),
             format!("less than {} for each part", ByteCount(least)),
         ],
         ..Decision::new("partitions", best.count.to_string(), best.reason)

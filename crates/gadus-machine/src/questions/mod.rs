@@ -13,6 +13,9 @@ mod threads;
 mod transport;
 mod wait;
 
+use crate::facts::{Fact, Facts};
+use std::time::Duration;
+
 pub use chunk::decide_chunk_rows;
 pub use io_path::{IoPath, Temperature, decide_io_path};
 pub use machine::{decide_cache_sizes, decide_partitions};
@@ -22,6 +25,24 @@ pub use sharing::decide_sharing;
 pub use threads::decide_scan_threads;
 pub use transport::decide_client_transport;
 pub use wait::{Wait, decide_wait};
+
+/// What `gadus kub` calls it.
+const WAKE: (&str, &str) = ("kernel", "wake-up on another processor");
+
+/// What waking a thread takes, where nobody has measured it.
+const WAKE_ASSUMED: Duration = Duration::from_micros(20);
+
+/// What waking a thread takes, by what was measured of this kernel; none where that was not.
+#[must_use]
+pub fn known_wake(measured: &Facts) -> Option<Duration> {
+    let (_, nanoseconds) = wake_fact(measured)?;
+    Duration::try_from_secs_f64(nanoseconds / 1e9).ok()
+}
+
+fn wake_fact(measured: &Facts) -> Option<(&Fact, f64)> {
+    let fact = measured.get(WAKE.0, WAKE.1)?;
+    Some((fact, fact.cost()?))
+}
 
 #[allow(clippy::cast_precision_loss)] // a cost
 fn bytes_f64(bytes: u64) -> f64 {

@@ -1,15 +1,8 @@
 //! From how many rows on a table's scan is worth sharing.
 
-use super::bytes_f64 as count_f64;
+use super::{WAKE_ASSUMED, bytes_f64 as count_f64, known_wake, wake_fact};
 use crate::decision::{Alternative, Decision};
-use crate::facts::{Fact, FactValue, Facts, Source};
-use std::time::Duration;
-
-/// What `gadus kub` calls it.
-const WAKE: (&str, &str) = ("kernel", "wake-up on another processor");
-
-/// What is assumed where nobody has measured it.
-const WAKE_ASSUMED: Duration = Duration::from_micros(20);
+use crate::facts::{Fact, Facts, Source};
 
 /// What is assumed of a scan that runs alone, in rows a second.
 const RATE_ASSUMED: f64 = 2.5e9;
@@ -23,12 +16,10 @@ const ROWS_MAX: f64 = 1_000_000.0;
 /// anything is scanned. `measured` is what is known of this kernel.
 #[must_use]
 pub fn decide_sharing(measured: &Facts, rate: Option<f64>) -> (u64, Decision) {
-    let wake = measured.get(WAKE.0, WAKE.1);
-    let known = wake.and_then(|fact| match fact.value {
-        FactValue::Number(nanoseconds) => Duration::try_from_secs_f64(nanoseconds / 1e9).ok(),
-        _ => None,
-    });
-    let there_and_back = known.unwrap_or(WAKE_ASSUMED) * 2;
+    let known = known_wake(measured);
+    let there_and_back = known.unwrap_or(WAKE_ASSUMED).saturating_mul(2);
+    // A scan that was seen to do nothing tells nothing.
+    let rate = rate.filter(|rate| rate.is_finite() && *rate > 0.0);
     let rows = there_and_back.as_secs_f64() * rate.unwrap_or(RATE_ASSUMED);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // within bounds
     let rows = rows.clamp(ROWS_MIN, ROWS_MAX) as u64;
@@ -53,7 +44,8 @@ pub fn decide_sharing(measured: &Facts, rate: Option<f64>) -> (u64, Decision) {
         unit: "µs for a table of so many rows, alone".to_owned(),
     };
     let decision = Decision {
-        facts: wake
+        facts: wake_fact(measured)
+            .map(|(fact, _)| fact)
             .into_iter()
             .chain(seen.get("scan", "rate alone"))
             .cloned()

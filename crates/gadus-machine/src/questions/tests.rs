@@ -1,7 +1,7 @@
 //! What is decided of processes and machines that are made up.
 
 use super::*;
-use crate::{CacheKind, Core, CpuSet, Decision, FactValue, Limits, State, Topology};
+use crate::{CacheKind, Core, CpuSet, Decision, FactValue, Facts, Limits, State, Topology};
 use gadus_base::ByteCount;
 use std::time::Duration;
 
@@ -155,7 +155,8 @@ fn who_waits_for_less_than_a_wake_takes_spins_where_there_are_two_processors() {
         ("0-1", Some(1.5), 10, Wait::Spin),
     ] {
         let limits = process(processors, cpus);
-        let (decided, decision) = decide_wait(&limits, micros(50), micros(expected));
+        let (decided, decision) =
+            decide_wait(&limits, &Facts::default(), Some(micros(50)), micros(expected));
         assert_eq!(decided, wait, "{processors} {cpus:?} {expected}");
         assert_eq!(choices(&decision)[0], decision.choice);
         assert_eq!(decision.facts[0].to_string(), "machine wake-up: 50 µs");

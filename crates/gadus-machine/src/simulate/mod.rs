@@ -64,7 +64,9 @@ pub fn simulate(
     for Place { core, node } in places {
         match state.speeds.get(*core) {
             None => return refused(format!("the machine has no core {core}")),
-            Some(speed) if *speed <= 0.0 => return refused(format!("core {core} has no time left")),
+            Some(speed) if *speed <= 0.0 => {
+                return refused(format!("core {core} has no time left"));
+            }
             Some(_) => {}
         }
         if let Some(node) = node.filter(|node| *node >= machine.nodes.len()) {
@@ -74,10 +76,8 @@ pub fn simulate(
     let bytes = as_f64(bytes_each.0);
     let stream = |place: &Place| {
         let at = place.node.unwrap_or(0);
-        let from = machine.cores[place.core].node;
-        let to = machine.nodes.get(at).map(|node| node.number);
-        let distance = from.zip(to).and_then(|(from, to)| machine.distance(from, to));
-        let further = f64::from(distance.unwrap_or(LOCAL_DISTANCE).max(LOCAL_DISTANCE));
+        let memory = Some(at).filter(|at| *at < machine.nodes.len());
+        let further = f64::from(machine.distance_of_core(place.core, memory).max(LOCAL_DISTANCE));
         let reach = thread * f64::from(LOCAL_DISTANCE) / further;
         Stream { core: place.core, node: at, left: bytes, reach }
     };
@@ -109,7 +109,8 @@ pub fn simulate(
 
 /// Whether a state is one of this machine, and there is anything to run on.
 fn check(machine: &Topology, state: &State) -> Result<(), MachineError> {
-    let is_of = state.speeds.len() == machine.cores.len() && state.free.len() == machine.nodes.len();
+    let is_of =
+        state.speeds.len() == machine.cores.len() && state.free.len() == machine.nodes.len();
     match (machine.cores.is_empty(), is_of) {
         (false, true) => Ok(()),
         (true, _) => Err(MachineError::new(ErrorKind::Request, "the machine has no cores")),
@@ -146,8 +147,8 @@ fn share(rates: &mut [f64], mut streams: Vec<usize>, gives: f64) {
     }
 }
 
-/// What a program gets that leaves all to the system: a thread on each core in turn, and its memory where the
-/// one thread that loaded it was, or as near as there was room.
+/// What a program gets that leaves all to the system: a thread on each core in turn that has time, and its memory
+/// where the one thread that loaded it was, or as near as there was room.
 ///
 /// # Errors
 /// `Request` where it does not fit.
@@ -158,28 +159,32 @@ pub fn naive(
     partitions: usize,
 ) -> Result<Vec<Place>, MachineError> {
     check(machine, state)?;
+    let refused = |message: String| MachineError::new(ErrorKind::Request, message);
+    let cores = (0..machine.cores.len()).filter(|core| state.speeds[*core] > 0.0);
+    let cores = cores.collect::<Vec<_>>();
+    let first = *cores.first().ok_or_else(|| refused("no core has time left".to_owned()))?;
     let mut free = state.free.clone();
-    let from = machine.cores.first().and_then(|core| core.node);
+    let mut left = state.memory_max.map_or(u64::MAX, |most| most.0);
     let mut near = (0..free.len()).collect::<Vec<_>>();
-    let far =
-        |place: usize| from.and_then(|from| machine.distance(from, machine.nodes[place].number));
-    near.sort_by_key(|place| far(*place).unwrap_or(u32::MAX));
-    let place_next = |partition: usize| -> Result<Place, MachineError> {
-        let core = partition % machine.cores.len();
+    near.sort_by_key(|place| {
+        let is_other = machine.cores[first].node != Some(machine.nodes[*place].number);
+        (is_other, machine.distance_of_core(first, Some(*place)))
+    });
+    let mut place_next = |partition: usize| -> Result<Place, MachineError> {
+        let core = cores[partition % cores.len()];
+        let none = || refused(format!("partition {partition} of {bytes_each} fits on no node"));
+        left = left.checked_sub(bytes_each.0).ok_or_else(none)?;
         if near.is_empty() {
             return Ok(Place { core, node: None });
         }
         let fits = |place: &&usize| free[**place].is_none_or(|free| free >= bytes_each);
-        let node = near.iter().find(fits).copied().ok_or_else(|| {
-            let message = format!("partition {partition} of {bytes_each} fits on no node");
-            MachineError::new(ErrorKind::Request, message)
-        })?;
+        let node = near.iter().find(fits).copied().ok_or_else(none)?;
         if let Some(free) = free[node].as_mut() {
             free.0 -= bytes_each.0;
         }
         Ok(Place { core, node: Some(node) })
     };
-    (0..partitions).map(place_next).collect()
+    (0..partitions).map(&mut place_next).collect()
 }
 
 #[allow(clippy::cast_precision_loss)] // bytes and threads

@@ -123,3 +123,28 @@ fn what_the_machine_has_not_is_refused() {
     let nothing = Topology { cores: Vec::new(), ..machine.clone() };
     assert!(naive(&nothing, &state, GB, 1).unwrap_err().to_string().ends_with("no cores"));
 }
+
+/// The same as placement counts it: twice as far.
+#[test]
+fn what_is_not_local_is_further_where_nobody_tells_how_far() {
+    let mut machine = machine("shanghai.xml");
+    machine.distances.clear();
+    let state = State::idle(&machine);
+    let narrow = ScanCost { bandwidth: Bandwidth { thread: 1e9, node: 4e9 }, ..COST };
+    let scan = |places: &[Place]| simulate(&machine, &state, GB, places, narrow).unwrap();
+    assert_eq!(seconds(&scan(&[at(0, 0), at(1, 1)])), [1.0, 2.0]);
+    let nowhere = Place { core: 0, node: None };
+    assert_eq!(seconds(&scan(&[nowhere])), [1.0]);
+}
+
+#[test]
+fn naive_threads_are_on_cores_that_have_time() {
+    let machine = machine("shanghai.xml");
+    let mut state = State::idle(&machine);
+    (0..14).for_each(|core| state.speeds[core] = 0.0);
+    let places = naive(&machine, &state, GB, 3).unwrap();
+    assert_eq!(places, [at(14, 3), at(15, 3), at(14, 3)], "their own memory is the first");
+    assert!(simulate(&machine, &state, GB, &places, COST).is_ok());
+    state.speeds.fill(0.0);
+    assert!(naive(&machine, &state, GB, 1).unwrap_err().to_string().contains("no core has time"));
+}

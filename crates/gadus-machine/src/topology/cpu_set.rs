@@ -7,7 +7,7 @@ use std::fmt;
 pub struct CpuSet(Vec<u64>);
 
 /// Numbers above this are no processor's: what a text says must not cost memory.
-const NUMBER_MAX: u32 = 1 << 16;
+pub(super) const NUMBER_MAX: u32 = 1 << 16;
 
 impl CpuSet {
     /// The set of a list such as `0-3,8`, as files of the kernel have it.
@@ -60,7 +60,8 @@ impl CpuSet {
     /// Whether all of it is in another.
     #[must_use]
     pub fn is_within(&self, other: &Self) -> bool {
-        self.iter().all(|number| other.contains(number))
+        let others = other.0.iter().chain(std::iter::repeat(&0));
+        self.0.iter().zip(others).all(|(one, other)| one & !other == 0)
     }
 
     /// Whether a number is in both.

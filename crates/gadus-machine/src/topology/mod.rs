@@ -157,7 +157,7 @@ impl Topology {
     /// The place of a memory node.
     #[must_use]
     pub fn node_place(&self, number: u32) -> Option<usize> {
-        self.nodes.iter().position(|node| node.number == number)
+        self.nodes.binary_search_by_key(&number, |node| node.number).ok()
     }
 
     /// How far memory of a node is from a core of another, by their numbers; none where nobody tells.
@@ -168,6 +168,18 @@ impl Topology {
             Some(row) => row.get(to).copied(),
             None => (from == to).then_some(LOCAL_DISTANCE),
         }
+    }
+
+    /// How far memory at a node's place is from a core, by its place; without a node, all memory is near.
+    /// Where nobody tells, what is not local is twice as far.
+    pub(crate) fn distance_of_core(&self, core: usize, node: Option<usize>) -> u32 {
+        let (near, far) = (self.cores[core].node, node.map(|place| self.nodes[place].number));
+        let distance = near.zip(far).and_then(|(near, far)| self.distance(near, far));
+        let unknown = match far {
+            Some(_) if near != far => 2 * LOCAL_DISTANCE,
+            _ => LOCAL_DISTANCE,
+        };
+        distance.unwrap_or(unknown)
     }
 
     /// The caches of a level that hold data.

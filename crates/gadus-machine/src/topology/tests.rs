@@ -94,11 +94,57 @@ fn a_wrong_description_is_refused_with_its_place() {
     }
 }
 
+/// However it is hidden how deep they lie: the description is read to its end, or refused, on a stack as small as
+/// threads have.
 #[test]
 fn a_description_without_end_is_refused() {
-    let deep = format!("<topology version=\"2.0\">{}", "<object>".repeat(1_000_000));
-    let error = Topology::from_xml(&deep, "deep.xml").unwrap_err();
-    assert!(error.to_string().contains("within 200 others"), "{error}");
+    const COUNT: usize = 100_000;
+    let top = r#"<topology version="2.0"><object type="Machine" os_index="0" cpuset="0x1">"#;
+    let within = |begin: &str, end: &str| {
+        format!("{top}{}{}</object></topology>", begin.repeat(COUNT), end.repeat(COUNT))
+    };
+    for deep in [
+        within("<object>", "</object>"),
+        within(r#"<object type="Group" name="/>">"#, "</object>"),
+        within("<object><![CDATA[</object>]]>", "</object>"),
+        within("<object><!--</object>-->", "</object>"),
+    ] {
+        let error = Topology::from_xml(&deep, "deep.xml").unwrap_err().to_string();
+        assert_eq!(error, "deep.xml: no machine has objects within 200 others");
+    }
+    let open = format!("{top}{}", "<object>".repeat(COUNT));
+    assert!(Topology::from_xml(&open, "deep.xml").is_err());
+    let many = format!("{top}{}", "<a/>".repeat(2_000_000));
+    let error = Topology::from_xml(&many, "many.xml").unwrap_err().to_string();
+    assert!(error.contains("nodes limit"), "{error}");
+}
+
+#[test]
+fn numbers_that_no_processor_or_node_has_are_refused() {
+    let core = r#"<object type="Core" os_index="0" cpuset="0x00000001"><object type="PU" os_index="0" cpuset="0x00000001"/></object>"#;
+    assert!(DESCRIBED.contains(core));
+    let huge = DESCRIBED.replacen(core, r#"<object type="PU" os_index="4294967295"/>"#, 1);
+    let error = Topology::from_xml(&huge, "huge.xml").unwrap_err().to_string();
+    assert!(error.starts_with("huge.xml:12:9: os_index=\"4294967295\" of a PU"), "{error}");
+    let huge = DESCRIBED.replacen("NUMANode\" os_index=\"2\"", "NUMANode\" os_index=\"65537\"", 1);
+    let error = Topology::from_xml(&huge, "huge.xml").unwrap_err().to_string();
+    assert!(error.contains(": os_index=\"65537\" of a NUMANode"), "{error}");
+}
+
+#[test]
+fn more_memory_nodes_than_a_kernel_knows_are_refused() {
+    let described = |count: usize| {
+        let nodes = (0..count).rev();
+        let nodes = nodes.map(|node| format!(r#"<object type="NUMANode" os_index="{node}"/>"#));
+        let nodes = nodes.collect::<String>();
+        format!(
+            r#"<topology version="2.0"><object type="Machine"><object type="PU" os_index="0"/>{nodes}</object></topology>"#
+        )
+    };
+    let machine = Topology::from_xml(&described(1024), "many.xml").unwrap();
+    assert_eq!((machine.node_place(7), machine.node_place(1024)), (Some(7), None));
+    let error = Topology::from_xml(&described(1025), "many.xml").unwrap_err().to_string();
+    assert_eq!(error, "many.xml: no machine has more than 1024 memory nodes");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! - Foreign input: whatever it says is checked, and nothing that it says costs more memory than it has
 //!   bytes.
 
+use super::cpu_set::NUMBER_MAX;
 use super::{
     CAPACITY_MAX, Cache, CacheKind, Core, CpuSet, Device, DeviceKind, MemoryNode, PageSize,
     Topology,
@@ -15,8 +16,15 @@ use std::str::FromStr;
 /// The largest machines' descriptions have some hundred thousand bytes.
 const BYTES_MAX: usize = 16 << 20;
 
-/// Objects within objects: some twenty in the largest machines. Whoever reads them goes down by recursion.
+/// Objects within objects: some twenty in the largest machines. They are read by recursion; the parser itself
+/// goes down without.
 const DEPTH_MAX: usize = 200;
+
+/// Elements and texts: what each of them takes in memory is some ten times as long as the shortest is written.
+const PARTS_MAX: u32 = 1 << 20;
+
+/// More memory nodes than any kernel knows.
+const NODES_MAX: usize = 1024;
 
 /// hwloc's bit of distances that are latencies.
 const IS_LATENCY: u64 = 4;
@@ -30,10 +38,8 @@ pub(super) fn read(xml: &str, described: &str) -> Result<Topology, MachineError>
             ByteCount(BYTES_MAX as u64)
         )));
     }
-    if depth(xml) > DEPTH_MAX {
-        return Err(wrong(format!("no machine has objects within {DEPTH_MAX} others")));
-    }
-    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    let options =
+        ParsingOptions { allow_dtd: true, nodes_limit: PARTS_MAX, ..ParsingOptions::default() };
     let document =
         Document::parse_with_options(xml, options).map_err(|error| wrong(error.to_string()))?;
     let root = document.root_element();
@@ -53,6 +59,7 @@ pub(super) fn read(xml: &str, described: &str) -> Result<Topology, MachineError>
     };
     reading.found.name = info("DMIProductName").or_else(|| info("CPUModel"));
     reading.object(machine, Within::default())?;
+    reading.found.nodes.sort_by_key(|node| node.number);
     reading.near_nodes();
     reading.capacities()?;
     reading.distances()?;
@@ -68,6 +75,7 @@ struct Reading<'a, 'input> {
 /// What an object is inside of.
 #[derive(Debug, Clone, Default)]
 struct Within {
+    depth: usize,
     socket: u32,
     nodes: CpuSet,
     is_core: bool,
@@ -75,6 +83,12 @@ struct Within {
 
 impl<'a, 'input: 'a> Reading<'a, 'input> {
     fn object(&mut self, object: Node<'a, 'input>, mut within: Within) -> Result<(), MachineError> {
+        within.depth += 1;
+        if within.depth > DEPTH_MAX {
+            let message =
+                format!("{}: no machine has objects within {DEPTH_MAX} others", self.described);
+            return Err(MachineError::new(ErrorKind::Description, message));
+        }
         if object.attribute("nodeset").is_some() {
             within.nodes = self.set(object, "nodeset")?;
         }
@@ -85,7 +99,7 @@ impl<'a, 'input: 'a> Reading<'a, 'input> {
                 within.is_core = true;
             }
             "PU" if !within.is_core => {
-                let cpu = self.required::<u32>(object, "os_index")?;
+                let cpu = self.index(object)?;
                 self.core([cpu].into_iter().collect(), &within);
             }
             "NUMANode" => self.node(object)?,
@@ -135,9 +149,13 @@ impl<'a, 'input: 'a> Reading<'a, 'input> {
         let pages = pages.into_iter().skip(1).collect();
         let bytes = self.number::<u64>(object, "local_memory")?.filter(|bytes| *bytes > 0);
         let cpus = self.set(object, "cpuset")?;
-        let number = self.required(object, "os_index")?;
+        let number = self.index(object)?;
+        if self.found.nodes.len() == NODES_MAX {
+            let message =
+                format!("{}: no machine has more than {NODES_MAX} memory nodes", self.described);
+            return Err(MachineError::new(ErrorKind::Description, message));
+        }
         self.found.nodes.push(MemoryNode { number, bytes: bytes.map(ByteCount), cpus, pages });
-        self.found.nodes.sort_by_key(|node| node.number);
         Ok(())
     }
 
@@ -232,6 +250,12 @@ impl<'a, 'input: 'a> Reading<'a, 'input> {
         CpuSet::from_mask(mask).ok_or_else(|| self.wrong(of, name))
     }
 
+    /// The system's number of a processor or a memory node, of which sets are made.
+    fn index(&self, of: Node<'_, '_>) -> Result<u32, MachineError> {
+        let number = self.required(of, "os_index")?;
+        if number > NUMBER_MAX { Err(self.wrong(of, "os_index")) } else { Ok(number) }
+    }
+
     fn required<T: FromStr>(&self, of: Node<'_, '_>, name: &str) -> Result<T, MachineError> {
         self.number(of, name)?.ok_or_else(|| self.wrong(of, name))
     }
@@ -249,22 +273,6 @@ impl<'a, 'input: 'a> Reading<'a, 'input> {
             format!("{}:{place}: {name}{value} of a {what} is missing or wrong", self.described);
         MachineError::new(ErrorKind::Description, message)
     }
-}
-
-/// How deep elements lie within each other, at most; of what is no XML, anything.
-fn depth(xml: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    for tag in xml.split('<').skip(1) {
-        let is_alone = tag.split('>').next().is_some_and(|tag| tag.ends_with('/'));
-        match tag.as_bytes().first() {
-            Some(b'/') => depth = depth.saturating_sub(1),
-            Some(b'!' | b'?') => {}
-            _ if is_alone => {}
-            _ => depth += 1,
-        }
-        deepest = deepest.max(depth);
-    }
-    deepest
 }
 
 fn objects<'a, 'input: 'a>(of: Node<'a, 'input>) -> impl Iterator<Item = Node<'a, 'input>> {

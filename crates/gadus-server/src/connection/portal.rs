@@ -114,13 +114,18 @@ impl State {
     fn of(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Rows(rows) => Self::Rows { rows: Box::new(rows), current: None },
-            Outcome::Changed { verb: "INSERT", rows } => Self::Done(format!("INSERT 0 {rows}")),
-            Outcome::Changed { verb: "CREATE TABLE AS", rows } => {
-                Self::Done(format!("SELECT {rows}"))
-            }
-            Outcome::Changed { verb, rows } => Self::Done(format!("{verb} {rows}")),
+            Outcome::Changed { verb, rows } => Self::Done(tag_of(verb, rows)),
             Outcome::Done(verb) => Self::Done(verb.to_owned()),
         }
+    }
+}
+
+/// What CommandComplete says of rows that were changed.
+fn tag_of(verb: &str, rows: u64) -> String {
+    match verb {
+        "INSERT" => format!("INSERT 0 {rows}"),
+        "CREATE TABLE AS" => format!("SELECT {rows}"),
+        verb => format!("{verb} {rows}"),
     }
 }
 
@@ -155,12 +160,13 @@ impl Client {
                         None => (batch, 0),
                     },
                     None => {
+                        let tag = match (rows.changed(), portal.verb) {
+                            (Some((verb, rows)), _) => tag_of(verb, rows),
+                            (None, "SELECT") => format!("SELECT {}", portal.rows - before),
+                            (None, verb) => verb.to_owned(),
+                        };
                         // With the rows goes what they hold of the database.
                         portal.state = State::Told;
-                        let tag = match portal.verb {
-                            "SELECT" => format!("SELECT {}", portal.rows - before),
-                            verb => verb.to_owned(),
-                        };
                         self.channel.output.complete(&tag);
                         return Ok(());
                     }

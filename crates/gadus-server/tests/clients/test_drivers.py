@@ -358,3 +358,43 @@ def test_who_waits_for_whom(server: Server):
         two.execute(f"KILL {one.info.backend_pid}")
         with pytest.raises(psycopg.OperationalError):
             one.execute("SELECT 1")
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_psycopg_returning(server: Server, binary: bool):
+    with psycopg.connect(server.url) as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, n BIGINT, s TEXT DEFAULT 'none')")
+        inserted = connection.execute(
+            "INSERT INTO t (id, n) VALUES (%s, 10), (2, 20) RETURNING *", [1], binary=binary
+        )
+        assert inserted.statusmessage == "INSERT 0 2"
+        assert inserted.rowcount == 2
+        assert inserted.fetchall() == [(1, 10, "none"), (2, 20, "none")]
+        updated = connection.execute(
+            "UPDATE t SET n = n + %s WHERE id = %s RETURNING n AS sum", [5, 2], binary=binary
+        )
+        assert (updated.statusmessage, updated.description[0].name) == ("UPDATE 1", "sum")
+        assert updated.fetchall() == [(25,)]
+        deleted = connection.execute("DELETE FROM t WHERE n > 20 RETURNING id, s", binary=binary)
+        assert (deleted.statusmessage, deleted.fetchall()) == ("DELETE 1", [(2, "none")])
+        both = connection.execute("UPDATE t SET n = %s RETURNING *, n + 1, t.n", [11], binary=binary, prepare=True)
+        assert both.fetchall() == [(1, 11, "none", 12, 11)]
+        none = connection.execute("DELETE FROM t WHERE n > 20 RETURNING id", binary=binary)
+        assert (none.statusmessage, none.fetchall()) == ("DELETE 0", [])
+    with psycopg.connect(server.url) as connection:
+        assert connection.execute("SELECT id FROM t").fetchall() == [(1,)]
+
+
+def test_psycopg_upserts(server: Server):
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, n BIGINT)")
+        upsert = "INSERT INTO t VALUES (%s, %s) ON CONFLICT (id) DO UPDATE SET n = t.n + excluded.n RETURNING n"
+        sums = [connection.execute(upsert, [1, n], prepare=True).fetchone() for n in (1, 2, 3)]
+        assert sums == [(1,), (3,), (6,)]
+        ignored = connection.execute("INSERT INTO t VALUES (%s, 0) ON CONFLICT DO NOTHING", [1])
+        assert ignored.statusmessage == "INSERT 0 0"
+        changed = connection.execute(
+            "UPDATE t SET n = u.n FROM (SELECT %s::int AS id, %s::bigint AS n) AS u WHERE u.id = t.id", [1, 50]
+        )
+        assert changed.statusmessage == "UPDATE 1"
+        assert connection.execute("DELETE FROM t USING t AS u WHERE u.id = t.id RETURNING *").fetchall() == [(1, 50, 1, 50)]

@@ -3,6 +3,7 @@
 //! - SQL lets columns have the same name, `SELECT a, a`; DataFusion refuses them. The later ones are
 //!   given names of their own, behind `*` also without need, and the headings that they had.
 
+use super::returning::returned_items;
 use datafusion::sql::sqlparser::ast::{
     DataType, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, Value as SqlValue,
     ValueWithSpan, VisitMut, VisitorMut,
@@ -13,8 +14,7 @@ use std::ops::ControlFlow;
 /// What stands over a query's columns: an expression without an alias is its own heading, as it was
 /// written. Empty where the columns are not one for each item.
 pub(super) fn headings(statement: &Statement) -> Vec<Option<String>> {
-    let Statement::Query(query) = statement else { return Vec::new() };
-    let Some(select) = first_select(&query.body) else { return Vec::new() };
+    let Some(items) = items(statement) else { return Vec::new() };
     let mut before = Names::default();
     let heading = |item: &SelectItem| {
         let is_named_apart = before.takes(item).is_some();
@@ -31,20 +31,19 @@ pub(super) fn headings(statement: &Statement) -> Vec<Option<String>> {
             _ => None,
         }
     };
-    select.projection.iter().map(heading).collect::<Option<Vec<_>>>().unwrap_or_default()
+    items.iter().map(heading).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 /// What PostgreSQL calls a query's columns: a function's by its name, most others `?column?`. Empty where the
 /// columns are not one for each item.
 pub(super) fn postgres_names(statement: &Statement) -> Vec<String> {
-    let Statement::Query(query) = statement else { return Vec::new() };
-    let Some(select) = first_select(&query.body) else { return Vec::new() };
+    let Some(items) = items(statement) else { return Vec::new() };
     let name = |item: &SelectItem| match item {
         SelectItem::ExprWithAlias { alias, .. } => Some(key(alias)),
         SelectItem::UnnamedExpr(expr) => Some(postgres_name(expr)),
         _ => None,
     };
-    select.projection.iter().map(name).collect::<Option<Vec<_>>>().unwrap_or_default()
+    items.iter().map(name).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 const UNNAMED: &str = "?column?";
@@ -90,6 +89,14 @@ fn cast_name(data_type: &DataType) -> String {
     match crate::types::column_type(data_type) {
         Ok(column) => crate::postgres::type_name(column).to_owned(),
         Err(_) => data_type.to_string().to_lowercase(),
+    }
+}
+
+/// The list whose items are a statement's columns.
+fn items(statement: &Statement) -> Option<&[SelectItem]> {
+    match statement {
+        Statement::Query(query) => first_select(&query.body).map(|select| &*select.projection),
+        statement => returned_items(statement),
     }
 }
 

@@ -8,6 +8,7 @@
 
 use super::columns::headings;
 use super::frames::{Frames, names_frame};
+use super::probes::probes;
 use super::query::{describe, names_schema};
 use super::{Boxed, Prepared, Session};
 use crate::error::from_datafusion;
@@ -105,7 +106,7 @@ impl Session {
                 | Statement::ShowTables { .. }
                 | Statement::ShowColumns { .. }
                 | Statement::ExplainTable { .. } => {
-                    let planning = self.plan_undecided(frames, snapshot, statement);
+                    let planning = self.plan_probes(frames, snapshot, statement);
                     match prepared.is_deep {
                         true => Roomy(Box::pin(planning)).await,
                         false => planning.await,
@@ -114,9 +115,9 @@ impl Session {
                 _ => return Ok(Arc::new(Description::undecided(prepared, None))),
             };
             let (description, remembers) = match planned {
-                Ok((plan, reads_files)) => {
-                    // The plan is dropped with room, too.
-                    let describe = move || Description::of_plan(prepared, &plan);
+                Ok((plans, reads_files)) => {
+                    // The plans are dropped with room, too.
+                    let describe = move || Description::of_plans(prepared, &plans);
                     (with_room(prepared.is_deep, describe), remembers && !reads_files)
                 }
                 Err(error) if prepared.gives_rows() => return Err(error),
@@ -129,6 +130,28 @@ impl Session {
             }
             Ok(description)
         })
+    }
+
+    /// The plans that describe a statement, and whether it reads files.
+    async fn plan_probes(
+        &self,
+        frames: Arc<Frames>,
+        snapshot: gadus_engine::Snapshot,
+        statement: &Statement,
+    ) -> Result<(Vec<LogicalPlan>, bool)> {
+        let (mut plans, mut reads_files) = (Vec::new(), false);
+        for probe in probes(statement)? {
+            match self.plan_undecided(frames.clone(), snapshot.clone(), &probe).await {
+                Ok((plan, reads)) => {
+                    plans.push(plan);
+                    reads_files |= reads;
+                }
+                Err(error) if plans.is_empty() => return Err(error),
+                // Then its parameters have no types.
+                Err(_) => {}
+            }
+        }
+        Ok((plans, reads_files))
     }
 
     /// The plan of a statement whose parameters have no values, and whether it reads files.
@@ -156,13 +179,16 @@ impl Description {
         Self { parameters: vec![None; prepared.parameters()], columns }
     }
 
-    fn of_plan(prepared: &Prepared, plan: &LogicalPlan) -> Self {
-        let columns = prepared.gives_rows().then(|| columns_of(prepared.statement(), plan));
+    fn of_plans(prepared: &Prepared, plans: &[LogicalPlan]) -> Self {
+        let first = plans.first().filter(|_| prepared.gives_rows());
+        let columns = first.map(|plan| columns_of(prepared.statement(), plan));
         let mut described = Self::undecided(prepared, columns);
-        for (name, data_type) in plan.get_parameter_types().unwrap_or_default() {
-            described.decide(&name, data_type);
+        for plan in plans {
+            for (name, data_type) in plan.get_parameter_types().unwrap_or_default() {
+                described.decide(&name, data_type);
+            }
+            described.decide_lists(plan);
         }
-        described.decide_lists(plan);
         // What a client casts is of that type, whatever stands around it.
         let _ = visit_expressions(prepared.statement(), |expr| {
             if let Expr::Cast { expr, data_type, .. } = expr

@@ -6,13 +6,13 @@
 //! - Outside a transaction the locks end with the statement: it waits for who has the rows, and reads what he
 //!   leaves. What cannot be locked is then only read.
 
-use super::modify::{folded, modified, row_ids};
+use super::modify::{Wanted, folded, modified, row_ids};
 use super::{Outcome, Session, State};
 use crate::error::{from_parser, input, unsupported};
 use crate::provider::ROWS_SCHEMA;
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
-    Expr, GroupByExpr, Ident, LimitClause, LockType, NonBlock, ObjectName, OrderByExpr,
+    Expr, Function, GroupByExpr, Ident, LimitClause, LockType, NonBlock, ObjectName, OrderByExpr,
     OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor,
     Value as SqlValue, Visit, Visitor, WildcardAdditionalOptions, visit_expressions,
 };
@@ -86,8 +86,8 @@ impl Session {
         if let Some(limit) = query.limit_clause.as_ref().filter(|_| !wish.skips) {
             rest = format!("{rest} {limit}");
         }
-        let selection = (select.selection.as_ref(), rest.as_str());
-        let found = self.rows(snapshot, (&schema, &alias), &[], selection, parameters).await?;
+        let wanted = Wanted { rest: &rest, ..Wanted::by(select.selection.as_ref()) };
+        let (_, found) = self.rows(snapshot, (&schema, &alias), &[], wanted, parameters).await?;
         let mut ids = Vec::new();
         for batch in found {
             ids.extend(row_ids(&batch)?);
@@ -105,20 +105,18 @@ impl Session {
 }
 
 impl Session {
+    /// Whether a function is of several rows together: an aggregate or a window.
+    pub(super) fn is_of_many(&self, function: &Function) -> bool {
+        let name = function.name.to_string().to_lowercase();
+        function.over.is_some() || self.shared.planner.aggregate_functions().contains_key(&name)
+    }
+
     /// The query runs twice, once for its rows and once for what it says of them: both must mean
     /// the same rows.
     fn refuse_what_is_not_of_rows(&self, query: &Query, select: &Select) -> Result<()> {
-        let aggregates = self.shared.planner.aggregate_functions();
-        let is_of_many = |expr: &Expr| match expr {
-            Expr::Function(function) => {
-                let name = function.name.to_string().to_lowercase();
-                function.over.is_some() || aggregates.contains_key(&name)
-            }
-            _ => false,
-        };
-        let found = visit_expressions(&select.projection, |expr| match is_of_many(expr) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        let found = visit_expressions(&select.projection, |expr| match expr {
+            Expr::Function(function) if self.is_of_many(function) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
         });
         if found.is_break() {
             return Err(unsupported("FOR UPDATE of anything but rows of one table"));

@@ -6,6 +6,9 @@
 use super::cancel::Flag;
 use super::locking::Part;
 use super::modify::{column_index, is_default, refuse_extras, target};
+use super::on_conflict::{Into, OnKey};
+use super::relations::Relation;
+use super::returning::Written;
 use super::transact::begin;
 use super::{Session, State};
 use crate::error::{from_datafusion, input, unsupported};
@@ -31,10 +34,9 @@ impl Session {
         transaction: &mut Transaction,
         insert: &Insert,
         parameters: &[Value],
-    ) -> Result<u64> {
+    ) -> Result<Written> {
         refuse_extras(&[
-            (insert.on.is_some() || insert.or.is_some() || insert.ignore, "ON CONFLICT"),
-            (insert.returning.is_some(), "RETURNING"),
+            (insert.output.is_some(), "OUTPUT"),
             (insert.overwrite || insert.partitioned.is_some(), "INSERT OVERWRITE"),
         ])?;
         let TableObject::TableName(name) = &insert.table else {
@@ -42,6 +44,7 @@ impl Session {
         };
         let snapshot = transaction.snapshot();
         let schema = target(&snapshot, name)?;
+        let on_key = OnKey::of(insert, &schema)?;
         let columns = target_columns(&schema, &insert.columns)?;
         let Some(source) = &insert.source else {
             return Err(unsupported("INSERT without VALUES or a query"));
@@ -49,9 +52,39 @@ impl Session {
         let mut source = Query::clone(source);
         expand_defaults(&mut source, &schema, &columns)?;
         let mut statement = Statement::Query(Box::new(source));
-        let context = self.planner(snapshot, &mut statement).await?;
+        let returning = self.returning(&snapshot, insert.returning.as_deref(), parameters)?;
+        let context = self.planner(snapshot.clone(), &mut statement).await?;
         let stream = self.stream_to_write(&context, statement, parameters).await?;
-        self.insert_stream(transaction, &schema, &columns, stream).await
+        let alias = match &insert.table_alias {
+            Some(alias) => alias.alias.clone(),
+            None => Ident::with_quote('"', &schema.name),
+        };
+        let mut pieces = Vec::new();
+        if let Some(on_key) = on_key {
+            let take = |batch: RecordBatch| {
+                pieces.push(batch.columns().to_vec());
+                Ok(())
+            };
+            self.whole_rows(&schema, &columns, stream, take).await?;
+            let into = Into { schema: &schema, alias, snapshot };
+            let asked = (returning, parameters);
+            return self.insert_on_key(transaction, into, &on_key, &pieces, asked).await;
+        }
+        drop(snapshot);
+        if returning.is_none() {
+            let rows = self.insert_stream(transaction, &schema, &columns, stream).await?;
+            return Ok(Written::of(rows));
+        }
+        let mut bulk = transaction.bulk(&schema)?;
+        let take = |batch: RecordBatch| {
+            bulk.push(&batch)?;
+            pieces.push(batch.columns().to_vec());
+            Ok(())
+        };
+        self.whole_rows(&schema, &columns, stream, take).await?;
+        let rows = transaction.finish_bulk(bulk)?;
+        let relations = [Relation::of_table(alias, &schema, pieces)];
+        self.written(rows, returning, &relations).await
     }
 
     /// Inserts the rows of a stream, whose columns go to `columns` of the table.
@@ -60,8 +93,21 @@ impl Session {
         transaction: &mut Transaction,
         schema: &Arc<TableSchema>,
         columns: &[usize],
-        mut stream: SendableRecordBatchStream,
+        stream: SendableRecordBatchStream,
     ) -> Result<u64> {
+        let mut bulk = transaction.bulk(schema)?;
+        self.whole_rows(schema, columns, stream, |batch| bulk.push(&batch)).await?;
+        transaction.finish_bulk(bulk)
+    }
+
+    /// Hands on the rows of a stream with all columns of their table; those that it has go to `columns`.
+    async fn whole_rows(
+        &self,
+        schema: &Arc<TableSchema>,
+        columns: &[usize],
+        mut stream: SendableRecordBatchStream,
+        mut take: impl FnMut(RecordBatch) -> Result<()>,
+    ) -> Result<()> {
         if stream.schema().fields().len() != columns.len() {
             return Err(input(format!(
                 "{} values for {} columns of table \"{}\"",
@@ -71,12 +117,11 @@ impl Session {
             )));
         }
         let defaults = self.defaults(schema, columns).await?;
-        let mut bulk = transaction.bulk(schema)?;
         while let Some(batch) = stream.try_next().await.map_err(from_datafusion)? {
-            bulk.push(&whole_batch(schema, columns, &defaults, &batch)?)?;
+            take(whole_batch(schema, columns, &defaults, &batch)?)?;
             self.progress.rows_written(batch.num_rows());
         }
-        transaction.finish_bulk(bulk)
+        Ok(())
     }
 
     /// For each column that is not given: the value of its DEFAULT, or NULL.

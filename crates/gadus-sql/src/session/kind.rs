@@ -3,6 +3,7 @@
 
 use super::Prepared;
 use super::modify::{folded, table_name};
+use super::returning::returned_items;
 use crate::error::{input, unsupported};
 use datafusion::sql::sqlparser::ast::{
     CopyLegacyCsvOption, CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident, Statement,
@@ -162,6 +163,7 @@ impl Prepared {
     pub fn gives_rows(&self) -> bool {
         match self.statement() {
             Statement::Query(_) => true,
+            statement if returned_items(statement).is_some() => true,
             _ => matches!(
                 self.kind(),
                 StatementKind::Query | StatementKind::Explain | StatementKind::Show

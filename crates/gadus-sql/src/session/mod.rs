@@ -7,6 +7,7 @@
 
 mod asked;
 mod asking;
+mod beside;
 mod cancel;
 mod chains;
 mod chosen;
@@ -28,10 +29,15 @@ mod known;
 mod lock_tables;
 mod locking;
 mod modify;
+mod on_conflict;
 mod parse;
+mod precedence;
 mod prepared;
+mod probes;
 mod query;
 mod reach;
+mod relations;
+mod returning;
 mod run;
 mod scanning;
 mod setting_calls;

@@ -4,24 +4,29 @@
 //!   that a query accepts works, subqueries and all.
 //! - All rows are read before any is changed.
 
+use super::beside::Beside;
 use super::locking::Part;
+use super::on_conflict::as_conflict;
+use super::relations::Relation;
+use super::returning::Written;
 use super::users::{is_hidden, manage};
 use super::{Outcome, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::provider::ROWS_SCHEMA;
 use crate::value::{Value, assign_array};
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::UInt64Type;
+use arrow::array::{ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{SchemaRef, UInt64Type};
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, Ident, ObjectName, Statement,
-    TableFactor, TableWithJoins, Update,
+    TableFactor, TableWithJoins, Update, UpdateTableFromKind,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use futures::TryStreamExt;
 use gadus_base::RowId;
 use gadus_engine::{
-    ErrorKind, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema, Transaction, datum_from_array,
+    Datum, ErrorKind, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema, Transaction,
+    datum_from_array,
 };
 use std::sync::Arc;
 
@@ -41,7 +46,14 @@ impl Session {
         }
         let mut own = self.own_transaction(state)?;
         let outcome = self.write_once(&mut own.transaction, statement, parameters).await;
-        own.end(state, outcome)
+        let is_done = outcome.is_ok();
+        own.end(state, outcome).map_err(|error| match statement {
+            // Not all keys are locked before the commit.
+            Statement::Insert(insert) if is_done && insert.on.is_some() => {
+                as_conflict(&insert.table.to_string(), error)
+            }
+            _ => error,
+        })
     }
 
     async fn write_once(
@@ -50,7 +62,7 @@ impl Session {
         statement: &Statement,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        let (verb, rows) = match statement {
+        let (verb, written) = match statement {
             Statement::Insert(insert) => {
                 ("INSERT", self.insert(transaction, insert, parameters).await?)
             }
@@ -75,7 +87,7 @@ impl Session {
                 None => return self.define(transaction, statement, parameters).await,
             },
         };
-        Ok(Outcome::Changed { verb, rows })
+        Ok(written.outcome(verb))
     }
 
     async fn update(
@@ -83,57 +95,54 @@ impl Session {
         transaction: &mut Transaction,
         update: &Update,
         parameters: &[Value],
-    ) -> Result<u64> {
+    ) -> Result<Written> {
         refuse_extras(&[
-            (update.from.is_some() || !update.table.joins.is_empty(), "UPDATE … FROM"),
-            (update.returning.is_some(), "RETURNING"),
+            (!update.table.joins.is_empty(), "UPDATE of a join"),
             (update.limit.is_some() || !update.order_by.is_empty(), "UPDATE … LIMIT"),
+            (update.or.is_some() || update.output.is_some(), "UPDATE OR … and OUTPUT"),
         ])?;
+        let from = match &update.from {
+            Some(UpdateTableFromKind::AfterSet(tables)) => Some(tables),
+            Some(UpdateTableFromKind::BeforeSet(_)) => {
+                return Err(input("FROM of an UPDATE stands behind SET"));
+            }
+            None => None,
+        };
+        let beside = Beside::of(from, update.returning.as_deref())?;
         let snapshot = transaction.snapshot();
         let (schema, alias) = modified(&snapshot, &update.table)?;
-        let mut columns = Vec::new();
-        let mut items = Vec::new();
-        for Assignment { target, value } in &update.assignments {
-            let AssignmentTarget::ColumnName(name) = target else {
-                return Err(unsupported("assignment to several columns at once"));
-            };
-            let column = column_index(&schema, name)?;
-            if columns.contains(&column) {
-                return Err(input(format!("column {name} is assigned twice")));
-            }
-            columns.push(column);
-            let default = schema.columns[column].default.as_ref();
-            items.push(match value {
-                Expr::Identifier(word) if is_default(word) => {
-                    default.map_or_else(|| "NULL".to_owned(), |default| format!("({})", default.0))
-                }
-                value => format!("({value})"),
-            });
+        let Assigned { columns, mut items } = assigned(&schema, &update.assignments)?;
+        let returning = self.returning(&snapshot, update.returning.as_deref(), parameters)?;
+        if returning.is_some() {
+            items.extend(columns_of(&schema, &alias));
+            items.extend(beside.items());
         }
-        let rows = self.rows(
-            snapshot,
-            (&schema, &alias),
-            &items,
-            (update.selection.as_ref(), ""),
-            parameters,
-        );
-        let mut ids = Vec::new();
-        let mut values = Vec::new();
-        for batch in rows.await? {
-            ids.extend(row_ids(&batch)?);
+        let wanted = Wanted { beside: &beside.text(), ..Wanted::by(update.selection.as_ref()) };
+        let rows = self.rows(snapshot, (&schema, &alias), &items, wanted, parameters);
+        let (found_schema, found) = rows.await?;
+        let found = beside.once(found)?;
+        let (mut ids, mut values, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
+        for batch in &found {
+            ids.extend(row_ids(batch)?);
             let arrays = columns
                 .iter()
                 .zip(batch.columns())
                 .map(|(&column, array)| assign_array(array, schema.columns[column].column_type))
                 .collect::<Result<Vec<_>>>()?;
-            for row in 0..batch.num_rows() {
-                let values_of_row = columns.iter().zip(&arrays).map(|(&column, array)| {
-                    datum_from_array(schema.columns[column].column_type, array, row)
-                });
-                values.push(values_of_row.collect::<Result<Vec<_>>>()?);
+            values.extend(rows_of(&schema, &columns, &arrays, batch.num_rows())?);
+            if returning.is_some() {
+                let old = batch.columns().iter().skip(columns.len()).take(schema.columns.len());
+                let mut whole = old.cloned().collect::<Vec<_>>();
+                for (&column, array) in columns.iter().zip(arrays) {
+                    whole[column] = array;
+                }
+                pieces.push(whole);
             }
         }
-        transaction.update(&schema, &columns, &ids, &values)
+        let rows = transaction.update(&schema, &columns, &ids, &values)?;
+        let mut relations = vec![Relation::of_table(alias, &schema, pieces)];
+        relations.extend(beside.relations(&found_schema, &found)?);
+        self.written(rows, returning, &relations).await
     }
 
     async fn delete(
@@ -141,11 +150,11 @@ impl Session {
         transaction: &mut Transaction,
         delete: &Delete,
         parameters: &[Value],
-    ) -> Result<u64> {
+    ) -> Result<Written> {
         refuse_extras(&[
-            (delete.using.is_some() || !delete.tables.is_empty(), "DELETE … USING"),
-            (delete.returning.is_some(), "RETURNING"),
+            (!delete.tables.is_empty(), "DELETE from several tables"),
             (delete.limit.is_some() || !delete.order_by.is_empty(), "DELETE … LIMIT"),
+            (delete.output.is_some(), "OUTPUT"),
         ])?;
         let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
         let [table] = tables.as_slice() else {
@@ -153,29 +162,43 @@ impl Session {
         };
         let snapshot = transaction.snapshot();
         let (schema, alias) = modified(&snapshot, table)?;
-        let selection = (delete.selection.as_ref(), "");
-        let rows = self.rows(snapshot, (&schema, &alias), &[], selection, parameters);
-        let mut ids = Vec::new();
-        for batch in rows.await? {
-            ids.extend(row_ids(&batch)?);
+        let returning = self.returning(&snapshot, delete.returning.as_deref(), parameters)?;
+        let beside = Beside::of(delete.using.as_ref(), delete.returning.as_deref())?;
+        let items = match returning {
+            Some(_) => columns_of(&schema, &alias).chain(beside.items()).collect(),
+            None => Vec::new(),
+        };
+        let wanted = Wanted { beside: &beside.text(), ..Wanted::by(delete.selection.as_ref()) };
+        let rows = self.rows(snapshot, (&schema, &alias), &items, wanted, parameters);
+        let (found_schema, found) = rows.await?;
+        let found = beside.once(found)?;
+        let (mut ids, mut pieces) = (Vec::new(), Vec::new());
+        for batch in &found {
+            ids.extend(row_ids(batch)?);
+            if returning.is_some() {
+                let whole = batch.columns().iter().take(schema.columns.len());
+                pieces.push(whole.cloned().collect());
+            }
         }
-        transaction.delete(&schema, &ids)
+        let rows = transaction.delete(&schema, &ids)?;
+        let mut relations = vec![Relation::of_table(alias, &schema, pieces)];
+        relations.extend(beside.relations(&found_schema, &found)?);
+        self.written(rows, returning, &relations).await
     }
 
-    /// The rows that a WHERE and what stands behind it select: the given expressions, then the row
-    /// id.
+    /// The rows that are wanted of a table: the given expressions, then the row id.
     pub(super) async fn rows(
         &self,
         snapshot: Snapshot,
         (schema, alias): (&TableSchema, &Ident),
         items: &[String],
-        (selection, rest): (Option<&Expr>, &str),
+        Wanted { beside, selection, rest }: Wanted<'_>,
         parameters: &[Value],
-    ) -> Result<Vec<RecordBatch>> {
+    ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
         let id = format!("{alias}.{ROW_ID_COLUMN}");
         let list = items.iter().chain([&id]).cloned().collect::<Vec<_>>().join(", ");
         let table = Ident::with_quote('"', &schema.name);
-        let mut text = format!("SELECT {list} FROM {ROWS_SCHEMA}.{table} AS {alias}");
+        let mut text = format!("SELECT {list} FROM {ROWS_SCHEMA}.{table} AS {alias}{beside}");
         if let Some(selection) = selection {
             text = format!("{text} WHERE {selection}");
         }
@@ -185,8 +208,74 @@ impl Session {
         let mut statement = statements.pop().ok_or_else(|| input("there is no statement"))?;
         let context = self.planner(snapshot, &mut statement).await?;
         let stream = self.stream(&context, statement, parameters).await?;
-        stream.try_collect().await.map_err(from_datafusion)
+        let schema = stream.schema();
+        Ok((schema, stream.try_collect().await.map_err(from_datafusion)?))
     }
+}
+
+/// Which rows are wanted: what stands beside their table, the condition, and what follows it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) beside: &'a str,
+    pub(super) selection: Option<&'a Expr>,
+    pub(super) rest: &'a str,
+}
+
+impl<'a> Wanted<'a> {
+    /// Those that a condition lets pass.
+    pub(super) fn by(selection: Option<&'a Expr>) -> Self {
+        Self { beside: "", selection, rest: "" }
+    }
+}
+
+/// What SET says: columns, and for each the text of its new value.
+pub(super) struct Assigned {
+    pub(super) columns: Vec<usize>,
+    pub(super) items: Vec<String>,
+}
+
+pub(super) fn assigned(schema: &TableSchema, assignments: &[Assignment]) -> Result<Assigned> {
+    let (mut columns, mut items) = (Vec::new(), Vec::new());
+    for Assignment { target, value } in assignments {
+        let AssignmentTarget::ColumnName(name) = target else {
+            return Err(unsupported("assignment to several columns at once"));
+        };
+        let column = column_index(schema, name)?;
+        if columns.contains(&column) {
+            return Err(input(format!("column {name} is assigned twice")));
+        }
+        columns.push(column);
+        let default = schema.columns[column].default.as_ref();
+        let text = match value {
+            Expr::Identifier(word) if is_default(word) => {
+                default.map_or_else(|| "NULL".to_owned(), |default| format!("({})", default.0))
+            }
+            value => format!("({value})"),
+        };
+        // Under a name that no column beside it has.
+        items.push(format!("{text} AS \"gadus.new{column}\""));
+    }
+    Ok(Assigned { columns, items })
+}
+
+/// All columns of a table under the name by which it is called.
+fn columns_of(schema: &TableSchema, alias: &Ident) -> impl Iterator<Item = String> {
+    let quoted = |name: &str| Ident::with_quote('"', name);
+    schema.columns.iter().map(move |column| format!("{alias}.{}", quoted(&column.name)))
+}
+
+/// The values of columns, row by row.
+pub(super) fn rows_of(
+    schema: &TableSchema,
+    columns: &[usize],
+    arrays: &[ArrayRef],
+    rows: usize,
+) -> Result<Vec<Vec<Datum>>> {
+    let value = |row: usize, (&column, array): (&usize, &ArrayRef)| {
+        datum_from_array(schema.columns[column].column_type, array, row)
+    };
+    let row = |row| columns.iter().zip(arrays).map(|both| value(row, both)).collect();
+    (0..rows).map(row).collect()
 }
 
 pub(super) fn refuse_extras(extras: &[(bool, &str)]) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use super::Prepared;
 use super::chains::{Levels, check_words};
+use super::precedence::rebind;
 use super::setting_calls::is_call;
 use super::spelling::{is_of_postgres, respell};
 use crate::error::{from_parser, input, unsupported};
@@ -151,8 +152,9 @@ impl VisitorMut for Reading {
         or_break(self.levels.enter(expr))
     }
 
-    fn post_visit_expr(&mut self, _expr: &mut Expr) -> ControlFlow<Error> {
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
         self.levels.leave();
+        rebind(expr);
         ControlFlow::Continue(())
     }
 }

@@ -283,8 +283,10 @@ impl Session {
 
     fn answer(&self, table: &Table, question: Question, flag: &Flag) -> Result<Answer> {
         let (threads, began) = (self.engine.options().threads, clock().now());
-        let answers = table.answer(vec![question], threads, &|_| flag.is_set())?;
-        self.shared.sharing.ran_alone(table.rows(), began);
+        let (answers, rows) = table.answer_counted(vec![question], threads, &|_| flag.is_set())?;
+        if !flag.is_set() {
+            self.shared.sharing.ran_alone(rows, began);
+        }
         let answer = answers.into_iter().next();
         answer.ok_or_else(|| Error::internal("a question has no answer"))?
     }

@@ -10,7 +10,6 @@ use gadus_machine::{Facts, Identity, KeptFacts, decide_sharing};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
 
 /// Fewer rows are never shared, and nothing is decided for them.
 const ROWS_MIN: u64 = 10_000;
@@ -24,6 +23,9 @@ const STATEMENTS: u32 = 4096;
 /// Another threshold is another decision where it differs by a part of so many.
 const DIFFERENCE: u64 = 4;
 
+/// What a scan counts among those before it: a twentieth.
+const WEIGHT: f64 = 0.05;
+
 /// The rate at which scans run alone, and what follows.
 #[derive(Debug, Default)]
 pub(crate) struct Sharing {
@@ -31,8 +33,8 @@ pub(crate) struct Sharing {
     statements: AtomicU32,
     /// 0 before it is decided.
     threshold: AtomicU64,
-    rows: AtomicU64,
-    nanoseconds: AtomicU64,
+    /// Rows a second, as bits; 0 before a scan was seen. Of two that end at once, one counts.
+    rate: AtomicU64,
 }
 
 impl Shared {
@@ -51,16 +53,23 @@ impl Sharing {
         if self.statements.fetch_add(1, Ordering::Relaxed).is_multiple_of(STATEMENTS) {
             self.decide(engine, folder);
         }
-        rows >= self.threshold.load(Ordering::Relaxed)
+        match self.threshold.load(Ordering::Relaxed) {
+            // Somebody is about to decide.
+            0 => false,
+            threshold => rows >= threshold,
+        }
     }
 
-    /// A scan that ran alone since then has gone over so many rows.
+    /// A scan that ran alone since then has read so many rows.
+    #[allow(clippy::cast_precision_loss)] // a rate
     pub(super) fn ran_alone(&self, rows: u64, since: Instant) {
-        if rows >= SEEN_ROWS_MIN {
-            let took = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            self.rows.fetch_add(rows, Ordering::Relaxed);
-            self.nanoseconds.fetch_add(took, Ordering::Relaxed);
+        let seconds = since.elapsed().as_secs_f64();
+        if rows < SEEN_ROWS_MIN || seconds <= 0.0 {
+            return;
         }
+        let rate = rows as f64 / seconds;
+        let rate = self.rate().map_or(rate, |known| known + WEIGHT * (rate - known));
+        self.rate.store(rate.to_bits(), Ordering::Relaxed);
     }
 
     fn decide(&self, engine: &Engine, folder: &Path) {
@@ -79,10 +88,8 @@ impl Sharing {
     }
 
     /// In rows a second; none where no scan was seen.
-    #[allow(clippy::cast_precision_loss)] // a rate
     fn rate(&self) -> Option<f64> {
-        let nanoseconds = self.nanoseconds.load(Ordering::Relaxed);
-        let seconds = Duration::from_nanos(nanoseconds).as_secs_f64();
-        (nanoseconds > 0).then(|| self.rows.load(Ordering::Relaxed) as f64 / seconds)
+        let bits = self.rate.load(Ordering::Relaxed);
+        (bits != 0).then(|| f64::from_bits(bits))
     }
 }

@@ -120,14 +120,29 @@ fn limits_behind_locks(tokens: &mut [TokenWithSpan]) {
     }
 }
 
-/// Whether a statement is one that the parser knows only in PostgreSQL's dialect: about users, and UNLISTEN.
+/// Whether a statement is one that the parser knows only in PostgreSQL's dialect: about users, UNLISTEN, and
+/// INSERT into a table that is given another name.
 pub(super) fn is_of_postgres(tokens: &[TokenWithSpan]) -> bool {
     let words = tokens.iter().map(|with| keyword(&with.token));
     let mut words = words.filter(|word| *word != Keyword::NoKeyword);
     match words.next() {
         Some(Keyword::CREATE | Keyword::ALTER) => words.next() == Some(Keyword::ROLE),
+        Some(Keyword::INSERT) => names_target(tokens),
         first => first == Some(Keyword::UNLISTEN),
     }
+}
+
+/// Whether an INSERT gives its table another name: AS follows it.
+fn names_target(tokens: &[TokenWithSpan]) -> bool {
+    let shown = tokens.iter().map(|with| &with.token);
+    let mut shown = shown.filter(|token| !matches!(token, Token::Whitespace(_))).skip(2);
+    while let Some(Token::Word(_)) = shown.next() {
+        match shown.next() {
+            Some(Token::Period) => {}
+            next => return next.is_some_and(|token| keyword(token) == Keyword::AS),
+        }
+    }
+    false
 }
 
 fn is_word(token: &Token, expected: &str) -> bool {

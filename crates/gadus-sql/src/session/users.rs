@@ -26,7 +26,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// What the tables are called that no statement names.
-const HIDDEN_PREFIX: &str = "gadus.";
+pub(super) const HIDDEN_PREFIX: &str = "gadus.";
 const TABLE: &str = "gadus.users";
 /// What is made up once and never told, by name.
 const SECRETS: &str = "gadus.secrets";

@@ -3,13 +3,16 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may fail this way, its helpers too
 #![allow(clippy::duplicate_mod)] // the same suites in several ways
 
+mod beside;
 mod chains;
 mod in_order;
 mod kept;
 mod knowledge;
 mod limits;
 mod modifying;
+mod on_conflict;
 mod planned;
+mod returning;
 mod scanning;
 mod support;
 

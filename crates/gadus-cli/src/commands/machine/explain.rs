@@ -7,10 +7,9 @@ use std::time::Duration;
 use clap::Args;
 use gadus_base::ByteCount;
 use gadus_machine::{
-    Decision, Fact, FactValue, Facts, Identity, KeptFacts, Limits, Temperature, decide_cache,
-    decide_cache_scope, decide_cache_sizes, decide_client_transport, decide_io_path,
-    decide_memory_limit, decide_partitions, decide_scan_threads, decide_sharing, decide_wait,
-    measure_wake,
+    Decision, Facts, Identity, KeptFacts, Limits, Temperature, decide_cache, decide_cache_scope,
+    decide_cache_sizes, decide_client_transport, decide_io_path, decide_memory_limit,
+    decide_partitions, decide_scan_threads, decide_sharing, decide_wait, known_wake, measure_wake,
 };
 use serde_json::Value;
 
@@ -73,9 +72,6 @@ const QUESTIONS: [&str; 10] = [
 /// Those that are answered by what this machine's kernel was found to do.
 const MEASURED: [&str; 4] = ["client transport", "io path", "sharing", "wait"];
 
-/// What `gadus kub` has measured of waking threads.
-const WAKE: (&str, &str) = ("kernel", "wake-up on another processor");
-
 /// Waking threads is measured for so long.
 const WAKE_TIME: Duration = Duration::from_millis(5);
 
@@ -92,6 +88,11 @@ pub(super) fn explain(command: &Explain) -> Result<(), Failure> {
         && !command.which.is_here()
     {
         let message = format!("{asked} is measured, which needs the machine: leave --topology out");
+        return Err(Failure::message(message));
+    }
+    // Facts are of the file system and the device that a folder is on.
+    if command.which.is_here() && !command.dir.is_dir() {
+        let message = format!("{} is no folder that can be read", command.dir.display());
         return Err(Failure::message(message));
     }
     let decisions = asked.into_iter().map(|question| command.decide(question));
@@ -138,19 +139,42 @@ impl Explain {
                 Some(decide_partitions(&machine, &state, self.bytes)?.1)
             }
             // Only what is here can be measured.
-            asked if MEASURED.contains(&asked) && !self.which.is_here() => None,
+            asked if MEASURED.contains(&asked) => match self.which.is_here() {
+                true => Some(self.decide_measured(asked, &limits()?)?),
+                false => None,
+            },
             "cache scope" => Some(decide_cache_scope(&limits()?, self.connections, self.bytes).1),
-            "client transport" => Some(decide_client_transport(&self.measured()?, self.message).1),
-            "io path" => Some(decide_io_path(&self.measured()?, self.cache).1),
-            "sharing" => Some(decide_sharing(&self.measured()?, None).1),
-            "wait" => {
-                let known = self.measured()?.get(WAKE.0, WAKE.1).and_then(nanoseconds);
-                let wake = known.map_or_else(|| measure_wake(WAKE_TIME), Ok)?;
-                let expected = Duration::from_micros(self.microseconds);
-                Some(decide_wait(&limits()?, wake, expected).1)
-            }
             _ => Some(decide_scan_threads(&limits()?).1),
         })
+    }
+
+    /// By what was measured here. Who asks for one question alone is told what cannot be read; else that is why the
+    /// answer is assumed.
+    fn decide_measured(&self, question: &str, limits: &Limits) -> Result<Decision, Failure> {
+        let (measured, unread) = match self.measured() {
+            Ok(measured) => (measured, None),
+            Err(error) if self.question.is_some() => return Err(error),
+            Err(error) => (Facts::default(), Some(error)),
+        };
+        let mut decision = match question {
+            "client transport" => decide_client_transport(&measured, self.message).1,
+            "io path" => decide_io_path(&measured, self.cache).1,
+            "sharing" => decide_sharing(&measured, None).1,
+            _ => {
+                let expected = Duration::from_micros(self.microseconds);
+                let seen = match known_wake(&measured) {
+                    Some(_) => None,
+                    None if self.question.is_some() => Some(measure_wake(WAKE_TIME)?),
+                    None => measure_wake(WAKE_TIME).ok(),
+                };
+                // What is measured now needs nothing that was kept.
+                return Ok(decide_wait(limits, &measured, seen, expected).1);
+            }
+        };
+        if let Some(why) = unread {
+            decision.reason = format!("assumed, because {why}");
+        }
+        Ok(decision)
     }
 }
 
@@ -158,13 +182,6 @@ fn temperature(word: &str) -> Result<Temperature, String> {
     let known = [Temperature::Cold, Temperature::Warm];
     let known = known.into_iter().find(|temperature| temperature.word() == word);
     known.ok_or_else(|| "there are cold and warm".to_owned())
-}
-
-fn nanoseconds(fact: &Fact) -> Option<Duration> {
-    match fact.value {
-        FactValue::Number(number) => Duration::try_from_secs_f64(number / 1e9).ok(),
-        _ => None,
-    }
 }
 
 /// The question of a name, however its words are joined.

@@ -3,15 +3,18 @@
 mod explain;
 mod facts;
 mod place;
+mod rates;
 mod show;
 mod simulate;
 mod watch;
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use gadus_base::ByteCount;
 use gadus_machine::{MachineError, State, Topology};
 
 use crate::failure::Failure;
@@ -31,6 +34,9 @@ const EXAMPLES: &str = "Examples:
 
 /// How long this machine is watched before it is asked for a place.
 const WATCHED: Duration = Duration::from_millis(100);
+
+/// Descriptions of the largest machines, and all facts of one, have some hundred thousand bytes.
+const FILE_BYTES_MAX: u64 = 16 << 20;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
@@ -111,9 +117,21 @@ pub(crate) fn run(command: &Machine) -> Result<(), Failure> {
     }
 }
 
+/// A file that somebody names; neither one without an end, nor one that waits for somebody who writes.
 fn read(path: &Path) -> Result<String, Failure> {
-    let failed = |error| Failure::message(format!("cannot read {}: {error}", path.display()));
-    fs::read_to_string(path).map_err(failed)
+    let shown = path.display();
+    let failed = |error| Failure::message(format!("cannot read {shown}: {error}"));
+    if !fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(Failure::message(format!("cannot read {shown}: it is no regular file")));
+    }
+    let mut text = String::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > FILE_BYTES_MAX {
+        let most = ByteCount(FILE_BYTES_MAX);
+        return Err(Failure::message(format!("cannot read {shown}: it is longer than {most}")));
+    }
+    Ok(text)
 }
 
 impl From<MachineError> for Failure {

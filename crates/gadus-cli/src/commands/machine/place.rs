@@ -5,10 +5,13 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use gadus_base::ByteCount;
-use gadus_machine::{Bound, CacheSharing, Mapping, Proof, Request, State, Topology, partitions};
+use gadus_machine::{
+    Bandwidth, Bound, CacheSharing, Mapping, Proof, Request, State, Topology, partitions,
+};
 use serde_json::{Value, json};
 
 use super::Which;
+use super::rates::Rates;
 use crate::failure::Failure;
 use crate::terminal::print_rows;
 
@@ -25,6 +28,8 @@ pub(super) struct Place {
     /// Into how many parts the data is divided [default: as many as are best]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
     partitions: Option<u32>,
+    #[command(flatten)]
+    rates: Rates,
     /// Whether the parts' threads are to share caches
     #[arg(long, value_enum, default_value = "any")]
     cache_sharing: SharingWord,
@@ -89,7 +94,8 @@ pub(super) fn place(command: &Place) -> Result<(), Failure> {
     let (count, reason) = match command.partitions {
         Some(count) => (count as usize, "as told".to_owned()),
         None => {
-            let best = partitions(&machine, &state, command.bytes, bound, None)?;
+            let bandwidth = command.bandwidth(bound)?;
+            let best = partitions(&machine, &state, command.bytes, bound, bandwidth)?;
             (best.count, best.reason)
         }
     };
@@ -134,11 +140,19 @@ impl Place {
             state.load(number as usize, value)?;
         }
         for &Pair { number, value } in &self.memory_taken {
-            let unknown = || Failure::message(format!("there is no memory node {number}"));
-            let place = machine.node_place(number).ok_or_else(unknown)?;
-            state.take(place, value)?;
+            state.take(machine, number, value)?;
         }
         Ok(state)
+    }
+
+    /// What memory gives, where that bounds the work: as said, or measured of this machine. Of another nobody
+    /// knows it.
+    fn bandwidth(&self, bound: Bound) -> Result<Option<Bandwidth>, Failure> {
+        match bound {
+            Bound::Memory if self.which.is_here() => Ok(Some(self.rates.said_or_measured()?)),
+            Bound::Memory => Ok(self.rates.said()),
+            Bound::Compute => Ok(None),
+        }
     }
 }
 

@@ -1,25 +1,20 @@
 //! `gadus machine simulate`: what a scan would take on a machine that is not here.
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use clap::Args;
 use gadus_base::ByteCount;
 use gadus_machine::{
-    Bandwidth, Bound, Place, Request, ScanCost, Simulated, State, Topology, measure_bandwidth,
-    naive, partitions, simulate as run,
+    Bound, Limits, Place, Request, ScanCost, Simulated, State, Topology, naive, partitions,
+    simulate as run,
 };
 use serde_json::{Value, json};
 
 use super::Which;
 use super::place::Pair;
+use super::rates::{GB, Rates, rate};
 use crate::failure::Failure;
 use crate::terminal::print_rows;
-
-/// How long this machine's memory is read, by one thread and by all.
-const MEASURED: Duration = Duration::from_millis(300);
-
-const GB: f64 = 1e9;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -44,25 +39,19 @@ pub(super) struct Simulate {
     /// as one thread reads]
     #[arg(long, value_name = "GB/S", value_parser = rate)]
     core_rate: Option<f64>,
-    /// What one thread reads of memory near it, in GB a second
-    #[arg(long, value_name = "GB/S", value_parser = rate, requires = "node_rate")]
-    thread_rate: Option<f64>,
-    /// What all threads near a node read of it together, in GB a second
-    #[arg(long, value_name = "GB/S", value_parser = rate, requires = "thread_rate")]
-    node_rate: Option<f64>,
+    #[command(flatten)]
+    rates: Rates,
     /// Print one JSON object a layout
     #[arg(long)]
     json: bool,
 }
 
-fn rate(text: &str) -> Result<f64, String> {
-    let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
-    rate.ok_or_else(|| "a number of GB a second, more than 0".to_owned())
-}
-
 pub(super) fn simulate(command: &Simulate) -> Result<(), Failure> {
     let machine = command.which.topology()?;
     let mut state = State::idle(&machine);
+    if command.which.is_here() {
+        state.forbid(&machine, &Limits::of_this_process());
+    }
     for pair in &command.core_load {
         state.load(pair.number as usize, pair.value)?;
     }
@@ -97,10 +86,7 @@ pub(super) fn simulate(command: &Simulate) -> Result<(), Failure> {
 
 impl Simulate {
     fn cost(&self) -> Result<ScanCost, Failure> {
-        let bandwidth = match self.thread_rate.zip(self.node_rate) {
-            Some((thread, node)) => Bandwidth { thread: thread * GB, node: node * GB },
-            None => measure_bandwidth(&Topology::discover()?, MEASURED)?,
-        };
+        let bandwidth = self.rates.said_or_measured()?;
         let core = self.core_rate.map_or(bandwidth.thread, |rate| rate * GB);
         Ok(ScanCost { seconds_per_byte: 1.0 / core, bandwidth })
     }
@@ -118,7 +104,9 @@ fn informed(machine: &Topology, state: &State, command: &Simulate) -> Result<Lay
 }
 
 fn uninformed(machine: &Topology, state: &State, command: &Simulate) -> Result<Layout, Failure> {
-    let count = command.partitions.map_or(machine.cores.len(), |count| count as usize);
+    // Who leaves all to the system knows which cores there are for it, but not what its group gives.
+    let able = state.speeds.iter().filter(|speed| **speed > 0.0).count().max(1);
+    let count = command.partitions.map_or(able, |count| count as usize);
     let each = ByteCount(command.bytes.0.div_ceil(count as u64));
     Ok((each, naive(machine, state, each, count)?))
 }

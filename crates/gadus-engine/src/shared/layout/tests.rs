@@ -74,5 +74,8 @@ fn segments_are_dealt_by_the_memory_nodes_of_threads() {
     let near = layout.places(16, 0, Pinning::Auto).into_iter().map(|(_, node)| node.unwrap());
     assert_eq!(of_threads, near.map(|node| node as usize).collect::<Vec<_>>());
     assert_eq!(layout.deal(16, 0, Pinning::Off), Deal::ToAll);
+    // Fewer threads, as other processes scan, change nothing for the segments of theirs.
+    let Deal::ByNode(nodes, of_few) = layout.deal(3, 0, Pinning::Auto) else { panic!("as well") };
+    assert_eq!((nodes.get(), &of_few[..]), (4, &of_threads[..3]));
     assert_eq!(layout_of("one-by-two.xml", 2).deal(2, 0, Pinning::On), Deal::ToAll);
 }

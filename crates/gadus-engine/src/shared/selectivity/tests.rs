@@ -10,7 +10,7 @@ fn text(text: &str) -> Datum {
 fn a_sample_counts_what_passes() {
     let mut values = ["", "a", "ab", "ab", "abc", "b", "b\u{fe}"].map(text).to_vec();
     values.sort();
-    let sample = Sample { values: values.clone(), nulls: 2 };
+    let sample = Sample { values: values.clone(), nulls: 2, repeated: 0 };
     assert_eq!(sample.rows(), 9);
     let bounds = ["", "a", "ab", "abd", "b", "c"].map(text);
     let mut tests = vec![Test::IsNotNull, Test::In(vec![text("ab"), text("b"), text("x")])];

@@ -2,10 +2,12 @@
 
 use super::{choices, process};
 use crate::questions::{
-    Temperature, decide_cache_scope, decide_client_transport, decide_io_path, decide_sharing,
+    Temperature, Wait, decide_cache_scope, decide_client_transport, decide_io_path, decide_sharing,
+    decide_wait,
 };
 use crate::{Facts, Limits, Source};
 use gadus_base::ByteCount;
+use std::time::Duration;
 
 fn facts(known: &[(&str, f64, &str)]) -> Facts {
     let mut facts = Facts::default();
@@ -77,5 +79,42 @@ fn scans_are_shared_where_they_take_longer_than_two_wake_ups() {
         let (rows, decision) = decide_sharing(&measured, Some(rate));
         assert_eq!((rows, decision.facts.len()), (expected, 2), "{rate}: {decision:?}");
         assert!(!decision.reason.contains("assumed"));
+    }
+}
+
+/// The kept fact itself is named, which tells how old it is.
+#[test]
+fn what_was_kept_of_a_wake_up_keeps_its_age() {
+    let mut measured = facts(&[("wake-up on another processor", 50_000.0, "ns")]);
+    let mut fact = measured.iter().next().unwrap().clone();
+    fact.seconds -= 3_600;
+    measured.set(fact);
+    let micros = Duration::from_micros;
+    let limits = process("0-1", None);
+    let (wait, decision) = decide_wait(&limits, &measured, Some(micros(1)), micros(20));
+    assert_eq!(wait, Wait::Spin);
+    assert_eq!(decision.facts[0].name, "wake-up on another processor");
+    assert!(decision.facts[0].age_seconds() >= 3_600, "{decision:?}");
+    let (wait, decision) = decide_wait(&limits, &Facts::default(), None, micros(30));
+    assert!(wait == Wait::Sleep && decision.reason.ends_with("wake-up is assumed"), "{decision:?}");
+}
+
+#[test]
+fn what_nothing_can_take_is_not_believed() {
+    for wrong in [0.0, -5.5, 1e28, f64::INFINITY, f64::NAN] {
+        let measured = facts(&[
+            ("cold scan by mapped", wrong, "ns/MiB"),
+            ("message of 64 bytes by pipe", wrong, "ns"),
+            ("wake-up on another processor", wrong, "ns"),
+        ]);
+        let (path, decision) = decide_io_path(&measured, Temperature::Cold);
+        assert!(path == "read, 64 KiB" && decision.facts.is_empty(), "{decision:?}");
+        let (way, decision) = decide_client_transport(&measured, ByteCount(64));
+        assert!(way == "Unix stream" && decision.facts.is_empty(), "{decision:?}");
+        let (rows, decision) = decide_sharing(&measured, (wrong < 1.0).then_some(wrong));
+        assert!(rows == 100_000 && decision.facts.is_empty(), "{decision:?}");
+        let limits = process("0-1", None);
+        let (_, decision) = decide_wait(&limits, &measured, None, Duration::from_micros(1));
+        assert!(decision.reason.ends_with("is assumed"), "{decision:?}");
     }
 }

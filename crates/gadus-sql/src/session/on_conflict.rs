@@ -1,0 +1,334 @@
+//! INSERT … ON CONFLICT: rows whose key is in the table already are left out, or change the row that has it.
+//!
+//! - Keys are looked up in what the statement sees, and locked where they are new. One that somebody else has
+//!   inserted meanwhile is a conflict: the statement is run again, and sees it then.
+//! - Rows are locked before it is asked what they become, so that this is asked of their last state.
+//! - Keys of more rows than an INSERT locks are looked at again when the transaction commits.
+
+use super::Session;
+use super::modify::{Assigned, assigned, column_index, rows_of};
+use super::relations::{Asks, Relation};
+use super::returning::{Returning, Written};
+use crate::error::{from_parser, input, unsupported};
+use crate::value::{Value, assign_array};
+use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, new_empty_array};
+use arrow::compute::{concat, sort_to_indices, take};
+use arrow::datatypes::UInt64Type;
+use datafusion::sql::sqlparser::ast::{
+    ConflictTarget, DoUpdate, Ident, Insert, ObjectName, OnConflict, OnConflictAction, OnInsert,
+    SelectItem, SetExpr, Statement,
+};
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+use gadus_base::RowId;
+use gadus_engine::{
+    Datum, Error, ErrorKind, Mode, ROW_ID_COLUMN, Result, Snapshot, TableSchema, Transaction,
+    array_from_datums,
+};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The name of the rows that were to be inserted.
+const EXCLUDED: &str = "excluded";
+
+/// What is to become of rows whose key is there already.
+pub(super) struct OnKey<'a> {
+    /// None leaves them out.
+    update: Option<&'a DoUpdate>,
+}
+
+/// The table of an INSERT as its statement begins, and the name by which it may call it.
+pub(super) struct Into<'a> {
+    pub(super) schema: &'a Arc<TableSchema>,
+    pub(super) alias: Ident,
+    pub(super) snapshot: Snapshot,
+}
+
+/// Rows that are to be inserted, by whether their key is there.
+#[derive(Default)]
+struct Sorted {
+    /// Their places.
+    new: Vec<u32>,
+    /// Theirs, and the rows that have their keys.
+    there: Vec<(u32, RowId)>,
+}
+
+/// Rows with all columns of their table, each from some place of the INSERT.
+struct Placed {
+    places: Vec<u32>,
+    columns: Vec<ArrayRef>,
+}
+
+impl<'a> OnKey<'a> {
+    /// What an INSERT says; none where a key that is there is an error.
+    pub(super) fn of(insert: &'a Insert, schema: &TableSchema) -> Result<Option<Self>> {
+        if insert.or.is_some() || insert.ignore || insert.replace_into {
+            return Err(unsupported("INSERT OR, IGNORE and REPLACE: write ON CONFLICT; that"));
+        }
+        let conflict = match &insert.on {
+            None => return Ok(None),
+            Some(OnInsert::OnConflict(conflict)) => conflict,
+            Some(_) => return Err(unsupported("ON DUPLICATE KEY: write ON CONFLICT; that")),
+        };
+        let OnConflict { conflict_target, action } = conflict;
+        match conflict_target {
+            Some(ConflictTarget::Columns(columns)) => refuse_other_keys(schema, columns)?,
+            Some(ConflictTarget::OnConstraint(name)) => refuse_other_constraints(schema, name)?,
+            None => {}
+        }
+        let update = match action {
+            OnConflictAction::DoNothing => None,
+            OnConflictAction::DoUpdate(_) if conflict_target.is_none() => {
+                return Err(input(format!(
+                    "ON CONFLICT DO UPDATE names the columns of the primary key: ON CONFLICT ({})",
+                    key_names(schema)
+                )));
+            }
+            OnConflictAction::DoUpdate(update) => Some(update),
+        };
+        Ok(Some(Self { update }))
+    }
+}
+
+impl Session {
+    /// Inserts the rows whose keys are new, and does with the others what is said.
+    pub(super) async fn insert_on_key(
+        &self,
+        transaction: &mut Transaction,
+        into: Into<'_>,
+        on: &OnKey<'_>,
+        pieces: &[Vec<ArrayRef>],
+        (returning, parameters): (Option<Returning<'_>>, &[Value]),
+    ) -> Result<Written> {
+        let schema = into.schema;
+        let columns = whole(schema, pieces)?;
+        let sorted = sorted(transaction, schema, &columns, on.update.is_some())?;
+        let new = Placed::of(sorted.new, &columns)?;
+        let all = (0..schema.columns.len()).collect::<Vec<_>>();
+        let rows = rows_of(schema, &all, &new.columns, new.places.len())?;
+        let rows = rows.into_iter().map(Arc::from).collect();
+        let mut count =
+            transaction.insert(schema, rows).map_err(|error| as_conflict(&schema.name, error))?;
+        let mut written = vec![new];
+        let alias = into.alias.clone();
+        if let (Some(update), false) = (on.update, sorted.there.is_empty()) {
+            let ids = sorted.there.iter().map(|(_, id)| *id).collect::<Vec<_>>();
+            transaction.lock_rows(schema, &ids, Mode::Exclusive)?;
+            let places = sorted.there.iter().map(|(place, _)| *place).collect();
+            let excluded = Placed::of(places, &columns)?;
+            let (rows, changed) =
+                self.update_rows(transaction, into, update, (&ids, excluded), parameters).await?;
+            count += rows;
+            written.push(changed);
+        }
+        let relations = match returning {
+            Some(_) => vec![Relation::of_table(alias, schema, vec![in_order(&written)?])],
+            None => Vec::new(),
+        };
+        self.written(count, returning, &relations).await
+    }
+
+    /// Changes the rows that have the keys of others; returns how many, and what they are now.
+    async fn update_rows(
+        &self,
+        transaction: &mut Transaction,
+        Into { schema, alias, snapshot }: Into<'_>,
+        update: &DoUpdate,
+        (ids, excluded): (&[RowId], Placed),
+        parameters: &[Value],
+    ) -> Result<(u64, Placed)> {
+        let old = old_rows(transaction, schema, ids)?;
+        let Assigned { columns, mut items } = assigned(schema, &update.assignments)?;
+        items.push(format!("{alias}.{ROW_ID_COLUMN}"));
+        let items = list(&items.join(", "))?;
+        let relations = [
+            Relation::of_table(alias, schema, vec![old.clone()]),
+            Relation::of_table(Ident::new(EXCLUDED), schema, vec![excluded.columns]),
+        ];
+        let asks = Asks { items: &items, selection: update.selection.as_ref(), parameters };
+        let found = self.evaluate_over(snapshot, &relations, asks).await?.collect().await?;
+        let (mut places, mut values) = (Vec::new(), Vec::new());
+        let mut new = vec![Vec::new(); columns.len()];
+        for batch in &found {
+            let of_rows =
+                batch.columns().last().and_then(|last| last.as_primitive_opt::<UInt64Type>());
+            let of_rows =
+                of_rows.ok_or_else(|| Error::internal("the places of rows are missing"))?;
+            // Rows were counted in 32 bits.
+            let place =
+                |place: &u64| u32::try_from(*place).map_err(|_| Error::internal("no such place"));
+            places.extend(of_rows.values().iter().map(place).collect::<Result<Vec<_>>>()?);
+            let arrays = columns
+                .iter()
+                .zip(batch.columns())
+                .map(|(&column, array)| assign_array(array, schema.columns[column].column_type));
+            let arrays = arrays.collect::<Result<Vec<_>>>()?;
+            values.extend(rows_of(schema, &columns, &arrays, batch.num_rows())?);
+            for (pieces, array) in new.iter_mut().zip(arrays) {
+                pieces.push(array);
+            }
+        }
+        let changed = places.iter().map(|&place| ids[place as usize]).collect::<Vec<_>>();
+        let rows = transaction.update(schema, &columns, &changed, &values)?;
+        let mut now = Placed::of(places, &old)?;
+        for (&column, pieces) in columns.iter().zip(&new).filter(|(_, pieces)| !pieces.is_empty()) {
+            let pieces = pieces.iter().map(AsRef::as_ref).collect::<Vec<&dyn Array>>();
+            now.columns[column] = concat(&pieces)?;
+        }
+        now.places = now.places.iter().map(|&place| excluded.places[place as usize]).collect();
+        Ok((rows, now))
+    }
+}
+
+/// Looks up the keys of rows.
+fn sorted(
+    transaction: &Transaction,
+    schema: &Arc<TableSchema>,
+    columns: &[ArrayRef],
+    updates: bool,
+) -> Result<Sorted> {
+    let rows = columns.first().map_or(0, |column| column.len());
+    let count = u32::try_from(rows).map_err(|_| {
+        let message =
+            "an INSERT … ON CONFLICT has more than 4,294,967,295 rows: insert them in parts";
+        Error::new(ErrorKind::Limit, message)
+    })?;
+    if schema.key.is_empty() {
+        return Ok(Sorted { new: (0..count).collect(), there: Vec::new() });
+    }
+    let of_key = schema.key.iter().map(|&column| columns[column].clone()).collect::<Vec<_>>();
+    let keys = rows_of(schema, &schema.key, &of_key, rows)?;
+    let table = transaction.table(schema)?;
+    let (mut sorted, mut seen) = (Sorted::default(), BTreeSet::new());
+    for (place, key) in (0..count).zip(keys) {
+        let there = table.find_key(&key)?;
+        if !seen.insert(key) {
+            if updates {
+                return Err(input(format!(
+                    "ON CONFLICT DO UPDATE cannot change a row twice: two rows of the statement have the \
+                     same key ({}); leave one of them out",
+                    key_names(schema)
+                )));
+            }
+            continue;
+        }
+        match there {
+            Some(row) => sorted.there.push((place, row)),
+            None => sorted.new.push(place),
+        }
+    }
+    Ok(sorted)
+}
+
+/// Rows as the transaction sees them, which has locked them.
+fn old_rows(
+    transaction: &Transaction,
+    schema: &Arc<TableSchema>,
+    ids: &[RowId],
+) -> Result<Vec<ArrayRef>> {
+    let table = transaction.table(schema)?;
+    let there = |id: &RowId| {
+        let row = table.row(*id)?;
+        row.ok_or_else(|| Error::internal("a row whose key was found is not there"))
+    };
+    let rows = ids.iter().map(there).collect::<Result<Vec<Vec<Datum>>>>()?;
+    let array = |(column, definition): (usize, &gadus_engine::ColumnDefinition)| {
+        array_from_datums(definition.column_type, rows.iter().map(|row| &row[column]))
+    };
+    schema.columns.iter().enumerate().map(array).collect()
+}
+
+impl Placed {
+    /// The rows of these places.
+    fn of(places: Vec<u32>, columns: &[ArrayRef]) -> Result<Self> {
+        let indices = UInt32Array::from(places.clone());
+        let columns = columns.iter().map(|column| Ok(take(column, &indices, None)?));
+        Ok(Self { places, columns: columns.collect::<Result<_>>()? })
+    }
+}
+
+/// Rows in the order of their places.
+fn in_order(parts: &[Placed]) -> Result<Vec<ArrayRef>> {
+    let places = parts.iter().flat_map(|part| part.places.iter().copied());
+    let places: ArrayRef = Arc::new(places.collect::<UInt32Array>());
+    let order = sort_to_indices(&places, None, None)?;
+    let columns = parts.first().map_or(0, |part| part.columns.len());
+    let column = |column: usize| {
+        let pieces = parts.iter().map(|part| part.columns[column].as_ref()).collect::<Vec<_>>();
+        Ok(take(&concat(&pieces)?, &order, None)?)
+    };
+    (0..columns).map(column).collect()
+}
+
+/// The columns of rows that come in pieces.
+fn whole(schema: &TableSchema, pieces: &[Vec<ArrayRef>]) -> Result<Vec<ArrayRef>> {
+    let column = |(column, definition): (usize, &gadus_engine::ColumnDefinition)| {
+        let pieces = pieces.iter().map(|piece| piece[column].as_ref()).collect::<Vec<_>>();
+        match pieces.as_slice() {
+            [] => Ok(new_empty_array(&definition.column_type.arrow())),
+            pieces => Ok(concat(pieces)?),
+        }
+    };
+    schema.columns.iter().enumerate().map(column).collect()
+}
+
+/// The items of a list.
+fn list(text: &str) -> Result<Vec<SelectItem>> {
+    let parsed = Parser::parse_sql(&GenericDialect {}, &format!("SELECT {text}"));
+    let parsed = parsed.map_err(|error| from_parser(&error))?.pop();
+    if let Some(Statement::Query(query)) = parsed
+        && let SetExpr::Select(select) = *query.body
+    {
+        return Ok(select.projection);
+    }
+    Err(Error::internal("a list was expected"))
+}
+
+/// The error of a key that somebody else has inserted since the statement looked it up: run again, it finds it.
+pub(super) fn as_conflict(table: &str, error: Error) -> Error {
+    if error.kind() != ErrorKind::UniqueViolation {
+        return error;
+    }
+    let message = format!(
+        "another transaction has inserted a key into table {table} that this one inserts, too; run the \
+         transaction again"
+    );
+    Error::new(ErrorKind::Conflict, message)
+}
+
+fn key_names(schema: &TableSchema) -> String {
+    let names = schema.key.iter().map(|&column| schema.columns[column].name.as_str());
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn refuse_other_keys(schema: &TableSchema, columns: &[Ident]) -> Result<()> {
+    let index = |name: &Ident| column_index(schema, &ObjectName::from(vec![name.clone()]));
+    let given = columns.iter().map(index).collect::<Result<BTreeSet<_>>>()?;
+    if !schema.key.is_empty() && given == schema.key.iter().copied().collect() {
+        return Ok(());
+    }
+    let names = columns.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    Err(input(match schema.key.is_empty() {
+        true => format!(
+            "table \"{}\" has no primary key, so nothing conflicts on ({names}): leave ON CONFLICT out, or \
+             ALTER TABLE … ADD PRIMARY KEY",
+            schema.name
+        ),
+        false => format!(
+            "there is no unique constraint on ({names}): ON CONFLICT is about the primary key ({}) of \
+             table \"{}\"",
+            key_names(schema),
+            schema.name
+        ),
+    }))
+}
+
+fn refuse_other_constraints(schema: &TableSchema, name: &ObjectName) -> Result<()> {
+    let last = name.0.last().and_then(|part| part.as_ident());
+    let own = format!("{}_pkey", schema.name);
+    if !schema.key.is_empty() && last.is_some_and(|last| super::folded(last) == own) {
+        return Ok(());
+    }
+    let message = format!("table \"{}\" has no unique constraint {name}", schema.name);
+    Err(Error::new(ErrorKind::NotFound, message))
+}
