@@ -53,7 +53,7 @@ pub use observed::{CpuTimes, Load, Loads, MemoryWatch, Others, Pressure, Room, p
 pub use partitions::{Bandwidth, Partitions, cache_size, partitions};
 pub use placement::{Bound, CacheSharing, Mapping, Place, Proof, Request, place};
 pub use questions::{
-    IoPath, Temperature, Wait, batch_rows, decide_batch_rows, decide_cache, decide_cache_scope,
+    Temperature, Wait, batch_rows, decide_batch_rows, decide_cache, decide_cache_scope,
     decide_cache_sizes, decide_chunk_rows, decide_client_transport, decide_io_path,
     decide_memory_limit, decide_partitions, decide_scan_threads, decide_sharing, decide_wait,
     known_wake,

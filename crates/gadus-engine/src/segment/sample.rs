@@ -19,14 +19,15 @@ pub(crate) struct Sample {
 impl Sample {
     pub(crate) fn of(column: &Column) -> Self {
         let step = column.rows.div_ceil(ROWS).max(1);
-        let drawn = (0..column.rows).step_by(step).map(|row| column.datum(row));
+        let mut repeated = 0;
+        let drawn = (0..column.rows).step_by(step).map(|row| {
+            let value = column.datum(row);
+            let next = (row + 1 < column.rows && !value.is_null()).then(|| column.datum(row + 1));
+            repeated += usize::from(next.as_ref() == Some(&value));
+            value
+        });
         let (nulls, mut values): (Vec<_>, Vec<_>) = drawn.partition(Datum::is_null);
         values.sort_unstable();
-        let is_repeated = |row: &usize| {
-            let value = column.datum(*row);
-            row + 1 < column.rows && !value.is_null() && value == column.datum(row + 1)
-        };
-        let repeated = (0..column.rows).step_by(step).filter(is_repeated).count();
         Self { values, nulls: nulls.len(), repeated }
     }
 

@@ -26,12 +26,9 @@ impl Temperature {
     }
 }
 
-/// How to read, as it was measured: `read, 64 KiB`, `O_DIRECT, io_uring, 8 at a time`.
-pub type IoPath = String;
-
-/// How to read much of a file from front to back, by what was measured for its file system and device.
+/// How to read much of a file from front to back, such as `O_DIRECT, io_uring, 8 at a time`, by what was measured for its file system and device.
 #[must_use]
-pub fn decide_io_path(measured: &Facts, temperature: Temperature) -> (IoPath, Decision) {
+pub fn decide_io_path(measured: &Facts, temperature: Temperature) -> (String, Decision) {
     let prefix = format!("{} scan by ", temperature.word());
     let costs = measured.numbers("kernel", &prefix);
     let inputs = vec![("cache".to_owned(), temperature.word().to_owned())];

@@ -17,7 +17,7 @@ use crate::facts::{Fact, Facts};
 use std::time::Duration;
 
 pub use chunk::decide_chunk_rows;
-pub use io_path::{IoPath, Temperature, decide_io_path};
+pub use io_path::{Temperature, decide_io_path};
 pub use machine::{decide_cache_sizes, decide_partitions};
 pub use memory::{batch_rows, decide_batch_rows, decide_cache, decide_memory_limit};
 pub use scope::decide_cache_scope;

@@ -20,15 +20,21 @@ pub fn decide_sharing(measured: &Facts, rate: Option<f64>) -> (u64, Decision) {
     let there_and_back = known.unwrap_or(WAKE_ASSUMED).saturating_mul(2);
     // A scan that was seen to do nothing tells nothing.
     let rate = rate.filter(|rate| rate.is_finite() && *rate > 0.0);
-    let rows = there_and_back.as_secs_f64() * rate.unwrap_or(RATE_ASSUMED);
+    let worth = there_and_back.as_secs_f64() * rate.unwrap_or(RATE_ASSUMED);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // within bounds
-    let rows = rows.clamp(ROWS_MIN, ROWS_MAX) as u64;
+    let rows = worth.clamp(ROWS_MIN, ROWS_MAX) as u64;
+    let bound = match worth {
+        less if less < ROWS_MIN => "; fewer are never shared",
+        more if more > ROWS_MAX => "; so many always are",
+        _ => "",
+    };
     let assumed = |what: &str, is_known: bool| match is_known {
         true => String::new(),
         false => format!("; {what} is assumed"),
     };
     let reason = format!(
-        "so many are scanned alone in the {:.1} µs in which a statement goes to another thread and back{}{}",
+        "{worth:.0} rows are scanned alone in the {:.1} µs in which a statement goes to another thread and \
+         back{bound}{}{}",
         there_and_back.as_secs_f64() * 1e6,
         assumed("the time of a wake-up", known.is_some()),
         assumed("the rate of a scan", rate.is_some()),
@@ -37,12 +43,14 @@ pub fn decide_sharing(measured: &Facts, rate: Option<f64>) -> (u64, Decision) {
     if let Some(rate) = rate {
         seen.note(("scan", "rate alone"), rate, "rows/s", Source::Observed);
     }
-    let seconds = |rows: u64| count_f64(rows) / rate.unwrap_or(RATE_ASSUMED);
-    let alternative = |choice: String, seconds: f64| Alternative {
-        choice,
+    let alone = count_f64(rows) / rate.unwrap_or(RATE_ASSUMED);
+    let mut costs = [("alone", alone), ("shared", there_and_back.as_secs_f64())];
+    costs.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    let alternatives = costs.map(|(choice, seconds)| Alternative {
+        choice: choice.to_owned(),
         cost: seconds * 1e6,
-        unit: "µs for a table of so many rows, alone".to_owned(),
-    };
+        unit: format!("µs for a table of {rows} rows, before anything is gained"),
+    });
     let decision = Decision {
         facts: wake_fact(measured)
             .map(|(fact, _)| fact)
@@ -50,10 +58,7 @@ pub fn decide_sharing(measured: &Facts, rate: Option<f64>) -> (u64, Decision) {
             .chain(seen.get("scan", "rate alone"))
             .cloned()
             .collect::<Vec<Fact>>(),
-        alternatives: [rows, rows * 4]
-            .into_iter()
-            .map(|rows| alternative(format!("{rows} rows"), seconds(rows)))
-            .collect(),
+        alternatives: alternatives.into(),
         would_change: vec!["another time to wake a thread, or another rate of scans".to_owned()],
         ..Decision::new("sharing", format!("from {rows} rows on"), reason)
     };

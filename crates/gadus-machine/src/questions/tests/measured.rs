@@ -79,6 +79,9 @@ fn scans_are_shared_where_they_take_longer_than_two_wake_ups() {
         let (rows, decision) = decide_sharing(&measured, Some(rate));
         assert_eq!((rows, decision.facts.len()), (expected, 2), "{rate}: {decision:?}");
         assert!(!decision.reason.contains("assumed"));
+        let is_bound = decision.reason.contains("; fewer are never")
+            || decision.reason.contains("; so many always");
+        assert_eq!(is_bound, [10_000, 1_000_000].contains(&rows), "{decision:?}");
     }
 }
 
