@@ -6,6 +6,8 @@
 //!   nothing waits. Each works at any pass that has segments left, and else begins another.
 //! - Processes that scan one file divide the processors ([`cores`](super::cores)): some of the threads rest.
 //!   A thread that becomes another process's leaves its pass after a segment; whoever comes next goes on.
+//! - What one thread does for all is done by one that is not disturbed, where such a one waits ([`idle`](super::idle)),
+//!   and who is slow leaves a pass's last segments to others ([`tail`](super::tail)).
 //! - Equal questions of a pass are answered once, and share the answer.
 //! - Modifications are questions, too, for the rows that they change; these are then changed behind the
 //!   scan ([`writer`](super::writer)), so that no scan waits for a disk. A pass's questions see what was
@@ -16,6 +18,7 @@ mod threads;
 use super::asked::Asked;
 use super::cores::Cores;
 use super::dealing::Deal;
+use super::idle::Idle;
 use super::layout::{Layout, ScanThread};
 use super::limits::ScanLimits;
 use super::modify::Modification;
@@ -23,7 +26,7 @@ use super::pace::Paces;
 use super::pass::Work;
 use super::question::Question;
 use super::queue::{Batch, Queues, WaitingModification, WaitingQuestion};
-use super::running::Running;
+use super::running::{Finished, Running};
 use super::statistics::{ClockStatistics, LookedUp};
 use super::writer::Writer;
 use crate::blobs::Blobs;
@@ -34,7 +37,7 @@ use crate::types::TableSchema;
 use gadus_base::{TableId, clock, spawn};
 use gadus_storage::Durability;
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -73,6 +76,9 @@ struct State {
     queues: Queues,
     paces: Paces,
     passes: Vec<Arc<Running>>,
+    /// Passes that somebody is to answer who has more of a processor than who was the last to leave them.
+    finished: VecDeque<Finished>,
+    idle: Idle,
     statistics: ClockStatistics,
     /// Statements by table and the column that they were looked up by.
     looked_up: BTreeMap<(TableId, Option<usize>), u64>,
@@ -272,7 +278,8 @@ impl State {
         self.passes.iter().find_map(|running| {
             let dealing = running.pass.dealing();
             let part = if self.stops { dealing.open_part()? } else { number };
-            dealing.has_more_for(part).then(|| (running.clone(), part))
+            let is_open = dealing.has_more_for(part) && (self.stops || running.is_open_for(number));
+            is_open.then(|| (running.clone(), part))
         })
     }
 

@@ -78,6 +78,11 @@ impl Dealing {
         !self.parts.iter().any(Part::has_more)
     }
 
+    /// Those that are not dealt.
+    pub(crate) fn left(&self) -> usize {
+        self.parts.iter().map(Part::left).sum()
+    }
+
     /// Whether others cannot do what a thread does not.
     pub(crate) fn is_divided(&self) -> bool {
         matches!(self.deal, Deal::Divided(_))
@@ -111,7 +116,11 @@ impl Part {
     }
 
     fn has_more(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.end
+        self.left() > 0
+    }
+
+    fn left(&self) -> usize {
+        self.end.saturating_sub(self.next.load(Ordering::Relaxed))
     }
 }
 
@@ -131,7 +140,7 @@ mod tests {
     fn each_segment_is_dealt_once() {
         let three = dealing(3, Deal::ToAll);
         assert_eq!([three.take(1), three.take(0)], [Some(0), Some(1)]);
-        assert!(three.has_more_for(7) && !three.is_over());
+        assert!(three.has_more_for(7) && !three.is_over() && three.left() == 1);
         assert_eq!((taken(&three, 5), three.is_over()), (vec![2], true));
         assert!(!three.has_more_for(0) && dealing(0, Deal::ToAll).is_over());
     }

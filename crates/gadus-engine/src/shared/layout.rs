@@ -22,6 +22,9 @@ use std::time::Duration;
 /// What others take of the processors is looked at so often.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// Parts of a processor that make it another one: half of what moves a thread.
+const CLEARLY: f64 = 0.1;
+
 /// The processors of scan threads.
 #[derive(Debug)]
 pub(super) struct Layout {
@@ -140,15 +143,29 @@ impl Layout {
         *self.state.lock().own.entry(this_cpu()).or_default() += processor_time;
     }
 
-    /// The processors that so many threads are to stay on, and the memory nodes near them.
+    /// The processors that so many threads are to stay on, and the memory nodes near them; waits until it is
+    /// known which there are.
     pub(super) fn places(
         &self,
         threads: usize,
         first: usize,
         pinning: Pinning,
     ) -> Vec<(Option<u32>, Option<u32>)> {
+        let machine = self.machine.get_or_init(Machine::discover).as_ref();
+        machine.map_or_else(
+            || vec![(None, None); threads],
+            |machine| self.places_on(machine, threads, first, pinning),
+        )
+    }
+
+    fn places_on(
+        &self,
+        machine: &Machine,
+        threads: usize,
+        first: usize,
+        pinning: Pinning,
+    ) -> Vec<(Option<u32>, Option<u32>)> {
         let place = |number: usize| {
-            let machine = self.machine()?;
             let cpu = self.cpu_of(number, first, pinning, machine)?;
             Some((Some(cpu), machine.nodes.get(&cpu).copied()))
         };
@@ -158,13 +175,13 @@ impl Layout {
     /// How segments are dealt to so many threads: by their memory nodes, where there are several. Those that no
     /// thread is near now have their segments all the same, so that each stays on its node.
     pub(super) fn deal(&self, threads: usize, first: usize, pinning: Pinning) -> Deal {
-        let places = self.places(threads, first, pinning);
+        let Some(machine) = self.machine() else { return Deal::ToAll };
+        let places = self.places_on(machine, threads, first, pinning);
         let Some(near) = places.into_iter().map(|(_, node)| node).collect::<Option<Vec<_>>>()
         else {
             return Deal::ToAll;
         };
-        let nodes = self.machine().map(|machine| machine.nodes.values().copied());
-        let nodes = nodes.into_iter().flatten().collect::<BTreeSet<_>>();
+        let nodes = machine.nodes.values().copied().collect::<BTreeSet<_>>();
         let nodes = nodes.into_iter().collect::<Vec<_>>();
         match NonZero::new(nodes.len()) {
             Some(count) if count.get() > 1 => {
@@ -173,6 +190,16 @@ impl Layout {
             }
             _ => Deal::ToAll,
         }
+    }
+
+    /// Whether another thread has clearly more of its processor than one, by their numbers.
+    pub(super) fn is_better(&self, other: usize, than: usize) -> bool {
+        let state = self.state.lock();
+        let left = |number: usize| {
+            let pinned = state.threads.get(number).and_then(|thread| thread.pinned);
+            pinned.map(|cpu| state.others.left(cpu))
+        };
+        left(other).zip(left(than)).is_some_and(|(other, than)| other > than + CLEARLY)
     }
 
     /// All threads, by number.

@@ -25,6 +25,7 @@ mod first_rows;
 mod flags;
 mod found;
 mod hits;
+mod idle;
 mod index;
 mod layout;
 mod limits;
@@ -40,6 +41,7 @@ mod queue;
 mod running;
 mod selectivity;
 mod statistics;
+mod tail;
 mod writer;
 
 pub use apply::FoundModification;

@@ -3,9 +3,9 @@
 //! - One pass of a table at a time; it takes what waits in the order of arrival, up to a bound for
 //!   questions and one for modifications.
 //! - A lone statement does not wait. After a pass that has answered many, the next one gathers: as long
-//!   as statements come faster than the last pass answered them, or modifications are still carried out,
-//!   and others that had an answer may still come back. Otherwise two halves of the askers take turns, and
-//!   each pays for whole passes.
+//!   as statements have come faster since than the last pass answered them, or modifications are still
+//!   carried out, and others that had an answer may still come back. Otherwise two halves of the askers take
+//!   turns, and each pays for whole passes.
 
 use super::asked::Ticket;
 use super::limits::ScanLimits;
@@ -28,10 +28,10 @@ const WAITING_MAX: usize = 65_536;
 /// A pass that has answered fewer is not gathered for: a moment is more than it would save.
 const GATHER_MIN: usize = 32;
 
-/// Gathering may take this part of the last pass's time,
-const GATHER_PART_MAX: u32 = 2;
+/// Modifications that are still carried out are waited for during this part of the last pass's time at most.
+const WRITES_PART_MAX: u32 = 2;
 
-/// and is looked at each time this part of it is over.
+/// Who gathers looks each time this part of it is over.
 const LOOK_PART: u32 = 32;
 
 /// A question that waits.
@@ -88,15 +88,19 @@ struct Queue {
 }
 
 /// A moment in which a pass does not begin unless all are there.
+///
+/// All that have come since it began count, not those of the last look: where others are busy, who asks may
+/// stand still for a few milliseconds, and comes all the same.
 #[derive(Debug)]
 struct Gathering {
     expected: usize,
     /// What the last pass answered, and how long that took.
     answered: usize,
     took: Duration,
-    until: Instant,
+    began: Instant,
+    /// How many waited then.
+    before: usize,
     looked: Instant,
-    seen: usize,
 }
 
 impl Batch {
@@ -136,6 +140,11 @@ impl Queues {
     /// Whether somebody waits, or has a pass.
     pub(super) fn is_busy(&self) -> bool {
         self.queues.iter().any(|queue| queue.has_pass || queue.waiting() > 0)
+    }
+
+    /// Whether a pass may begin, now or soon.
+    pub(super) fn waits(&self) -> bool {
+        self.queues.iter().any(|queue| !queue.has_pass && queue.waiting() > 0)
     }
 
     /// What may begin now: it then has a pass. `writes` says that some wait for their modifications to
@@ -212,10 +221,10 @@ impl Queues {
         let queue = self.queue(table);
         queue.has_pass = false;
         if answered >= GATHER_MIN && bounds.may_gather {
-            let (seen, until) = (queue.waiting(), now.plus(took / GATHER_PART_MAX));
-            let expected = (seen + answered).min(bounds.questions + bounds.modifications);
-            let looked = now;
-            queue.gathering = Some(Gathering { expected, answered, took, until, looked, seen });
+            let before = queue.waiting();
+            let expected = (before + answered).min(bounds.questions + bounds.modifications);
+            let (began, looked) = (now, now);
+            queue.gathering = Some(Gathering { expected, answered, took, began, before, looked });
         } else if queue.waiting() == 0 {
             self.queues.retain(|queue| queue.table != table);
         }
@@ -246,7 +255,7 @@ impl Queue {
         let waiting = self.waiting();
         if let Some(gathering) = self.gathering.as_mut().filter(|_| waiting == 1) {
             // Who comes first has others behind him.
-            (gathering.looked, gathering.seen) = (now, 0);
+            (gathering.began, gathering.looked, gathering.before) = (now, now, 0);
         }
         let full = self.gathering.as_ref().map_or(1, |gathering| gathering.expected);
         !self.has_pass && (waiting == 1 || waiting == full)
@@ -263,22 +272,24 @@ impl Queue {
 
 impl Gathering {
     fn next_look(&self) -> Instant {
-        self.until.min(self.looked.plus(self.took / LOOK_PART))
+        self.looked.plus(self.took / LOOK_PART)
     }
 
     #[allow(clippy::cast_precision_loss)] // small counts
     fn is_over(&mut self, waiting: usize, writes: bool, now: Instant) -> bool {
-        if waiting >= self.expected || now >= self.until {
+        if waiting >= self.expected {
             return true;
         }
         if now < self.next_look() {
             return false;
         }
-        let came = waiting.saturating_sub(self.seen) as f64;
-        let waited = now.since(self.looked).as_secs_f64();
-        (self.seen, self.looked) = (waiting, now);
+        self.looked = now;
+        let (came, waited) = (waiting.saturating_sub(self.before), now.since(self.began));
+        let is_fast =
+            came as f64 * self.took.as_secs_f64() >= self.answered as f64 * waited.as_secs_f64();
         // Who asks in turn, and waits for his modification first, asks on behind it.
-        !writes && came * self.took.as_secs_f64() < self.answered as f64 * waited
+        let waits_for_writes = writes && waited < self.took / WRITES_PART_MAX;
+        !is_fast && !waits_for_writes
     }
 }
 
@@ -293,3 +304,6 @@ fn refuse_more(waiting: usize, schema: &TableSchema) -> Result<()> {
     let message = format!("{WAITING_MAX} statements wait for table \"{}\"", schema.name);
     Err(Error::new(ErrorKind::Limit, message))
 }
+
+#[cfg(test)]
+mod tests;

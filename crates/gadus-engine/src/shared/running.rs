@@ -6,6 +6,7 @@ use super::dealing::Deal;
 use super::pass::{Pass, Work};
 use super::question::{Answer, Question};
 use super::queue::{Batch, WaitingModification, WaitingQuestion};
+use super::tail::SegmentTimes;
 use super::writer::FoundBatch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::{Snapshot, Table};
@@ -14,6 +15,7 @@ use gadus_base::{Account, Instant, IoBytes, TableId, clock};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A pass under way.
 #[derive(Debug)]
@@ -22,6 +24,7 @@ pub(super) struct Running {
     pub(super) pass: Pass,
     pub(super) began: Instant,
     pub(super) progress: Mutex<Progress>,
+    pub(super) times: SegmentTimes,
     scanned: Table,
     /// What was read to make it.
     pub(super) read: IoBytes,
@@ -36,15 +39,26 @@ pub(super) struct Running {
 pub(super) struct Progress {
     pub(super) workers: usize,
     pub(super) works: Vec<Work>,
+    /// Threads that have left the rest to others; they come back only if nobody is at it.
+    pub(super) left: Vec<usize>,
+}
+
+/// A pass whose segments are all done, to be answered.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub(super) running: Arc<Running>,
+    pub(super) works: Vec<Work>,
+    pub(super) took: Duration,
 }
 
 impl Running {
-    /// Makes a pass of what waited, its segments dealt in some way; none where that is answered already.
+    /// Makes a pass of what waited, for so many threads at most, its segments dealt in some way; none where that
+    /// is answered already.
     pub(super) fn make(
         table: TableId,
         batch: Batch,
         snapshot: Result<Snapshot>,
-        deal: Deal,
+        (threads, deal): (usize, Deal),
     ) -> Option<Self> {
         let began = clock().now();
         let scanned = match snapshot.map(|snapshot| snapshot.table_by_id(table)) {
@@ -79,7 +93,18 @@ impl Running {
             Ok(pass) => {
                 let read = account.bytes();
                 let (progress, modifying) = (Mutex::default(), Mutex::new(modifying));
-                Some(Self { table, pass, began, progress, scanned, read, tickets, modifying })
+                let times = SegmentTimes::of(threads);
+                Some(Self {
+                    table,
+                    pass,
+                    began,
+                    progress,
+                    times,
+                    scanned,
+                    read,
+                    tickets,
+                    modifying,
+                })
             }
             Err(error) => {
                 let asked = tickets.iter().flatten();
@@ -88,6 +113,12 @@ impl Running {
                 None
             }
         }
+    }
+
+    /// Whether a thread, by its number, is to work at it.
+    pub(super) fn is_open_for(&self, number: usize) -> bool {
+        let progress = self.progress.lock();
+        progress.workers == 0 || !progress.left.contains(&number)
     }
 
     /// Whether nobody waits any more for the answer to a question. A modification is carried out all

@@ -3,9 +3,12 @@
 use super::{Clock, State};
 use crate::error::Result;
 use crate::shared::dealing::Deal;
-use crate::shared::running::Running;
+use crate::shared::queue::Batch;
+use crate::shared::running::{Finished, Running};
 use crate::snapshot::Snapshot;
-use gadus_base::clock;
+use gadus_base::{TableId, clock};
+use parking_lot::MutexGuard;
+use std::cell::Cell;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -20,6 +23,12 @@ impl Clock {
         let mut pinned = None;
         let mut state = self.state.lock();
         loop {
+            let gives_way = self.gives_way(&mut state, number);
+            if let Some(finished) = state.finished.pop_front_if(|_| !gives_way) {
+                self.finish(state, finished);
+                state = self.state.lock();
+                continue;
+            }
             let open = state.open_for(number);
             if state.stops && open.is_none() {
                 return;
@@ -39,34 +48,65 @@ impl Clock {
                 self.layout.settle(number, first, pinning, &mut pinned);
                 self.work(&running, part);
                 state = self.state.lock();
+            } else if gives_way {
+                self.wait(&mut state, number, REST);
             } else if let Some((table, batch)) = state.begin(&self.limits, self.writer.is_busy()) {
                 drop(state);
-                // A defect must not keep the table's later questions from being answered.
-                let made = || Running::make(table, batch, self.snapshot(), self.deal());
-                let made = catch_unwind(AssertUnwindSafe(made)).unwrap_or_default().map(Arc::new);
-                // An empty table has nothing to work at.
-                if let Some(running) = made.as_ref().filter(|made| made.pass.dealing().is_over()) {
-                    running.progress.lock().workers += 1;
-                    self.work(running, number);
-                    state = self.state.lock();
-                    continue;
-                }
+                self.begin(number, table, batch);
                 state = self.state.lock();
-                match made {
-                    Some(running) => {
-                        state.passes.push(running);
-                        self.changed.notify_all();
-                    }
-                    None => {
-                        let now = clock().now();
-                        let bounds = self.limits.bounds(None);
-                        state.queues.end(table, 0, Duration::ZERO, bounds, now);
-                    }
-                }
-            } else if let Some(at) = state.queues.next_look() {
-                self.changed.wait_for(&mut state, at.since(clock().now()));
             } else {
-                self.changed.wait(&mut state);
+                self.wait(&mut state, number, Duration::ZERO);
+            }
+        }
+    }
+
+    /// Waits until there is something to do; for so long at least, unless it is woken.
+    fn wait(&self, state: &mut MutexGuard<'_, State>, number: usize, least: Duration) {
+        state.idle.begin(number);
+        match state.queues.next_look() {
+            Some(at) => {
+                let time = at.since(clock().now()).max(least);
+                self.changed.wait_for(state, time);
+            }
+            None => self.changed.wait(state),
+        }
+        state.idle.end(number);
+    }
+
+    /// Whether somebody else is to do what one does for all; he then knows it.
+    fn gives_way(&self, state: &mut MutexGuard<'_, State>, number: usize) -> bool {
+        let waits = !state.finished.is_empty() || state.queues.waits();
+        if state.stops || !waits {
+            return false;
+        }
+        let called = state.idle.gives_way(number, |other| self.layout.is_better(other, number));
+        if called.is_some_and(|called| called.newly) {
+            self.changed.notify_all();
+        }
+        called.is_some()
+    }
+
+    /// Makes a pass of what waited.
+    fn begin(&self, number: usize, table: TableId, batch: Batch) {
+        // A defect must not keep the table's later questions from being answered.
+        let deal = (self.cores.threads_max(), self.deal());
+        let made = || Running::make(table, batch, self.snapshot(), deal);
+        let made = catch_unwind(AssertUnwindSafe(made)).unwrap_or_default().map(Arc::new);
+        // An empty table has nothing to work at.
+        if let Some(running) = made.as_ref().filter(|made| made.pass.dealing().is_over()) {
+            running.progress.lock().workers += 1;
+            return self.work(running, number);
+        }
+        let mut state = self.state.lock();
+        match made {
+            Some(running) => {
+                state.passes.push(running);
+                self.changed.notify_all();
+            }
+            None => {
+                let now = clock().now();
+                let bounds = self.limits.bounds(None);
+                state.queues.end(table, 0, Duration::ZERO, bounds, now);
             }
         }
     }
@@ -85,13 +125,22 @@ impl Clock {
         Ok(Snapshot::new(version, self.blobs.clone(), Arc::new(pin)))
     }
 
-    /// Works at a pass; who is the last to leave it answers, once all segments are dealt.
+    /// Works at a pass. Who is the last to leave it, once all segments are done, answers, unless somebody is
+    /// better placed for that.
     fn work(&self, running: &Arc<Running>, number: usize) {
         let is_dropped = |place: usize| running.is_dropped(place);
+        let dealing = running.pass.dealing();
+        let (looked, leaves) = (Cell::new(None), Cell::new(false));
         let goes_on = || {
-            number < self.cores.claim()
-                || running.pass.dealing().is_divided()
-                || self.state.lock().stops
+            if dealing.is_divided() {
+                return true;
+            }
+            let now = clock().now();
+            if let Some(before) = looked.replace(Some(now)) {
+                running.times.note(number, now.since(before));
+            }
+            leaves.set(running.times.others_are_sooner(number, dealing.left()));
+            !leaves.get() && number < self.cores.claim() || self.state.lock().stops
         };
         // Whoever left before its time has left what it found.
         let left = running.progress.lock().works.pop();
@@ -102,6 +151,7 @@ impl Clock {
             running.pass.work(work, number, &is_dropped, &goes_on)
         }));
         let work = work.unwrap_or_else(|_| running.pass.broken());
+        running.times.leave(number);
         let had = clock().thread_time().saturating_sub(began_with);
         self.layout.worked(number, began.elapsed(), had);
         // Whoever joins a pass looks whether it is dealt, and joins, under this lock.
@@ -109,19 +159,34 @@ impl Clock {
         let mut progress = running.progress.lock();
         progress.works.push(work);
         progress.workers -= 1;
-        if progress.workers > 0 || !running.pass.dealing().is_over() {
+        if leaves.get() {
+            progress.left.push(number);
+        }
+        if progress.workers > 0 || !dealing.is_over() {
             return;
         }
-        let (works, took) = (std::mem::take(&mut progress.works), running.began.elapsed());
+        let works = std::mem::take(&mut progress.works);
         drop(progress);
+        let finished = Finished { running: running.clone(), works, took: running.began.elapsed() };
         state.passes.retain(|other| !Arc::ptr_eq(other, running));
-        state.note(running, took, &works);
+        state.note(running, finished.took, &finished.works);
+        state.finished.push_back(finished);
+        if !self.gives_way(&mut state, number)
+            && let Some(finished) = state.finished.pop_back()
+        {
+            self.finish(state, finished);
+        }
+    }
+
+    /// Answers a pass.
+    fn finish(&self, mut state: MutexGuard<'_, State>, finished: Finished) {
+        let Finished { running, works, took } = finished;
         // Where there are enough for another pass, it may begin while this one is answered; else those
         // who get their answers now may ask again before it does.
         let bounds = self.limits.bounds(state.paces.get(&running.table));
         let overflows = state.queues.overflows(running.table, bounds);
         if overflows {
-            self.end(&mut state, running, took);
+            self.end(&mut state, &running, took);
         }
         drop(state);
         let (began, began_with) = (clock().now(), clock().thread_time());
@@ -134,7 +199,7 @@ impl Clock {
         let mut state = self.state.lock();
         state.statistics.work.answer_time += answering;
         if !overflows {
-            self.end(&mut state, running, took);
+            self.end(&mut state, &running, took);
         }
     }
 

@@ -45,6 +45,12 @@ fn a_thread_that_was_moved_runs_there_and_comes_back() {
     assert_eq!(thread.processor_time, Duration::from_millis(2));
 }
 
+#[test]
+fn processors_are_told_before_anything_was_scanned() {
+    let places = Layout::new(None, 2).places(2, 0, Pinning::On);
+    assert!(places.len() == 2 && places.iter().all(|(cpu, _)| cpu.is_some()), "{places:?}");
+}
+
 /// On a machine that is described, with all its processors.
 fn layout_of(name: &str, threads: usize) -> Layout {
     let (layout, machine) = (Layout::new(None, threads), described(name));
