@@ -58,22 +58,22 @@ pub struct NotAByteCount;
 impl fmt::Display for NotAByteCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "a size is a number of B, kB, MB, GB, TB, KiB, MiB, GiB or TiB, such as '16GiB'",
+            "a size is a number of B, kB, MB, GB, TB, KiB, MiB, GiB or TiB, such as '16GiB' or '1.5 GiB'",
         )
     }
 }
 
 impl std::error::Error for NotAByteCount {}
 
-/// A whole number with a unit, bytes where there is none: `16GiB`, `500 MB`.
+/// A number with a unit, bytes where there is none: `16GiB`, `500 MB`, `1.5 GiB`. A part of a byte is left out.
 impl FromStr for ByteCount {
     type Err = NotAByteCount;
 
     fn from_str(text: &str) -> Result<Self, NotAByteCount> {
         let text = text.trim();
-        let unit = text.trim_start_matches(|c: char| c.is_ascii_digit());
-        let digits = &text[..text.len() - unit.len()];
-        let bytes = match unit.trim_start().to_ascii_lowercase().as_str() {
+        let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let number = &text[..text.len() - unit.len()];
+        let bytes: u64 = match unit.trim_start().to_ascii_lowercase().as_str() {
             "" | "b" => 1,
             "kb" => 1_000,
             "mb" => 1_000_000,
@@ -85,10 +85,22 @@ impl FromStr for ByteCount {
             "tib" => 1 << 40,
             _ => return Err(NotAByteCount),
         };
-        let count = digits.parse::<u64>().map_err(|_| NotAByteCount)?;
-        count.checked_mul(bytes).map(Self).ok_or(NotAByteCount)
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+        if bytes == 1 && number.contains('.') {
+            return Err(NotAByteCount);
+        }
+        let whole = whole.parse::<u64>().map_err(|_| NotAByteCount)?;
+        let digits =
+            u32::try_from(fraction.len()).ok().filter(|digits| *digits <= FRACTION_DIGITS_MAX);
+        let scale = 10_u128.pow(digits.ok_or(NotAByteCount)?);
+        let fraction = fraction.parse::<u128>().map_err(|_| NotAByteCount)?;
+        let count = (u128::from(whole) * scale + fraction) * u128::from(bytes) / scale;
+        u64::try_from(count).map(Self).map_err(|_| NotAByteCount)
     }
 }
+
+/// More are no size that anybody means.
+const FRACTION_DIGITS_MAX: u32 = 9;
 
 #[cfg(test)]
 mod tests {
@@ -100,9 +112,22 @@ mod tests {
         assert_eq!(read("16GiB"), Ok(16 << 30));
         assert_eq!(read(" 500 mb "), Ok(500_000_000));
         assert_eq!((read("7"), read("0 B")), (Ok(7), Ok(0)));
-        for nonsense in
-            ["", "GiB", "-1", "1.5GiB", "1 PB", "1 G", "99999999999999999999", "999999999TiB"]
-        {
+        assert_eq!((read("1.5GiB"), read("0.1 kB")), (Ok(3 << 29), Ok(100)));
+        assert_eq!(read("2.3456 KiB"), Ok(2_401));
+        for nonsense in [
+            "",
+            "GiB",
+            "-1",
+            "1.5",
+            "1.5.5GiB",
+            ".5GiB",
+            "1.GiB",
+            "1.0000000001GiB",
+            "1 PB",
+            "1 G",
+            "99999999999999999999",
+            "999999999TiB",
+        ] {
             assert_eq!(read(nonsense), Err(NotAByteCount), "{nonsense}");
         }
         assert_eq!(ByteCount::gib(16).to_string(), "16.0 GiB");

@@ -30,6 +30,7 @@ mod scopes;
 mod soak;
 mod spinner;
 mod streams;
+mod tpch;
 mod wire;
 mod witness;
 mod worker;
@@ -57,6 +58,7 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench bookings --rows 10000000 --outstanding 1,64,1024,2048 --against duckdb --json
   gadus bench bookings --outstanding 64,2048 --open-loop 50%,70% --copies
   gadus bench streams --streams 64 --sf 1 --against duckdb
+  gadus bench tpch --sf 1 --against duckdb,datafusion
   gadus bench processes --processes 32 --against sqlite,postgres
   gadus bench processes --mix point --processes 1,2,4,8 --against sqlite
   gadus bench python --package . --against duckdb
@@ -91,6 +93,8 @@ enum What {
     Budget(budget::Budget),
     /// Streams of TPC-H queries at once, with shared scans and without
     Streams(streams::Streams),
+    /// The 22 queries of TPC-H, one at a time
+    Tpch(tpch::Tpch),
     /// Durable updates of one row, alone or among reads, from many processes on one file
     Processes(processes::Processes),
     /// The Python package: loops of small statements, Arrow data, batches
@@ -160,6 +164,7 @@ pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
         What::Noise(command) => bookings::run_noise(command),
         What::Budget(command) => budget::run(command),
         What::Streams(command) => streams::run(command),
+        What::Tpch(command) => tpch::run(command),
         What::Processes(command) => processes::run(command),
         What::Python(command) => python::run(command),
         What::Wire(command) => wire::run(command),

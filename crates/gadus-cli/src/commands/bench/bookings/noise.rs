@@ -38,6 +38,11 @@ const UNPINNED: &str = "unpinned";
 /// Queries for each update, as in the paper's batches: (1024, 128), (2048, 256), (4096, 512).
 const QUERIES_PER_UPDATE: u32 = 8;
 
+/// As a server has them. With one for each processor, the kernel leaves the other program its processor alone
+/// as long as clients read what they were answered: it moves no thread where there are two on one processor and
+/// one on the other.
+const CLIENTS: u32 = 16;
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   gadus bench noise --rows 1000000
@@ -52,6 +57,9 @@ pub(in super::super) struct Noise {
     /// Queries of a pass; beside eight there is an update
     #[arg(long, value_delimiter = ',', default_value = "1024,2048,4096", value_parser = clap::value_parser!(u32).range(8..=65_536))]
     batches: Vec<u32>,
+    /// Threads that ask, among which statements are divided
+    #[arg(long, default_value_t = CLIENTS, value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    clients: u32,
     /// The processor that is kept busy
     #[arg(long, default_value_t = 0)]
     processor: u32,
@@ -102,8 +110,7 @@ pub(in super::super) fn run(command: &Noise) -> Result<(), Failure> {
     connection.execute(&insert(&parquet), &[])?;
     let bytes = std::fs::metadata(file)?.len();
     writeln!(io::stderr(), "data: {} rows, {} MB in the file", command.rows, bytes / 1_000_000)?;
-    let count = u32::try_from(threads()).unwrap_or(1);
-    let clients = clients(&database, count, "auto", QUERIES_PER_UPDATE)?;
+    let clients = clients(&database, command.clients, "auto", QUERIES_PER_UPDATE)?;
     let sample = Sample::of(&connection)?;
     let statements = Statements::drawn_from(&sample, QUERIES_PER_UPDATE, DRAWN);
     let stage = Stage { command, database, connection, clients, statements };

@@ -115,7 +115,12 @@ impl Rival {
                 peer
             }
         };
-        let open = json!({ "do": "open", "path": path, "parquet": parquet, "threads": threads() });
+        let open = match self {
+            Self::Datafusion => {
+                json!({ "do": "open", "tables": { "bookings": parquet }, "threads": threads() })
+            }
+            _ => json!({ "do": "open", "path": path, "threads": threads() }),
+        };
         peer.ask(&open)?;
         writeln!(io::stderr(), "peer: {}", peer.version()?)?;
         Ok(Peer::Python(RefCell::new(peer)))

@@ -7,12 +7,14 @@ def version():
     return {"version": datafusion.__version__}
 
 
-def open_for_queries(parquet, threads, **_):
+def open_for_queries(tables, threads):
     config = datafusion.SessionConfig().with_target_partitions(threads)
     context = datafusion.SessionContext(config)
-    context.register_parquet("file", parquet)
-    # In memory, which is where it is fastest.
-    context.sql("CREATE TABLE bookings AS SELECT * FROM file").collect()
+    for name, parquet in tables.items():
+        context.register_parquet("file", parquet)
+        # In memory, which is where it is fastest.
+        context.sql(f"CREATE TABLE {name} AS SELECT * FROM file").collect()
+        context.deregister_table("file")
     opened["context"] = context
     return {}
 

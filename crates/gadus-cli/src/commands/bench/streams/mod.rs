@@ -8,34 +8,24 @@
 //! - With a peer, its answers and those of Gadus to all 22 queries are compared before anything is
 //!   measured.
 
-mod compare;
 mod turn;
 
 use std::cell::RefCell;
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::Path;
 
 use clap::Args;
-use gadus::{Connection, Database, Options};
+use gadus::{Database, Options};
 use gadus_base::Random;
-use serde_json::json;
 
 use super::figures;
-use super::load::{Peer, threads};
+use super::load::Peer;
 use super::machine::Machine;
-use super::peers::Python;
 use super::rounds::{Entry, GADUS, measure};
+use super::tpch::{compare_all, load_gadus, open_duckdb};
 use super::workplace::Workplace;
 use super::{Common, ROUNDS_MIN};
 use crate::commands::tpch::loadable;
 use crate::failure::Failure;
-use crate::generate::Table;
-use crate::generate::tpch::{self, queries};
-use crate::interrupt::Interrupt;
-use crate::load::{BATCH_ROWS, load};
-use crate::output::{Format, Limits};
-use crate::progress::Progress;
+use crate::generate::tpch::queries;
 
 use turn::Sharing;
 
@@ -79,7 +69,7 @@ pub(super) fn run(command: &Streams) -> Result<(), Failure> {
     let peer = duckdb.then(|| open_duckdb(&place, command.scale_factor)).transpose()?;
     let peer = peer.map(RefCell::new);
     if let Some(peer) = &peer {
-        compare(&database.connect(), &mut peer.borrow_mut(), command.scale_factor)?;
+        compare_all(&database.connect(), &mut peer.borrow_mut(), command.scale_factor)?;
     }
     if command.check {
         return Ok(());
@@ -111,68 +101,4 @@ fn drawn(streams: u32, command: &Streams) -> Vec<turn::Stream> {
         queries::stream(random, command.queries, command.scale_factor)
     };
     (0..streams).map(of).collect()
-}
-
-/// Refuses to measure answers that differ; says which do, and how.
-fn compare(connection: &Connection, peer: &mut Python, scale_factor: f64) -> Result<(), Failure> {
-    let (mut rows, mut differences) = (0, Vec::new());
-    let mut progress = Progress::new("comparing", u64::from(queries::QUERIES));
-    for query in queries::validation(scale_factor) {
-        let compared = compare::compare(connection, peer, &query)?;
-        rows += compared.rows;
-        if let Some(difference) = compared.difference {
-            differences.push(format!("query {}: {difference}", query.number));
-        }
-        progress.advance(1);
-    }
-    drop(progress);
-    if differences.is_empty() {
-        let queries = queries::QUERIES;
-        writeln!(io::stderr(), "answers to {queries} queries, {rows} rows: those of duckdb")?;
-        return Ok(());
-    }
-    Err(Failure::message(format!("different answers\n  {}", differences.join("\n  "))))
-}
-
-fn load_gadus(database: &Database, scale_factor: f64) -> Result<(), Failure> {
-    let connection = database.connect();
-    for table in tpch::tables(scale_factor, BATCH_ROWS) {
-        load(&connection, table, &Interrupt::default())?;
-    }
-    // What loading left to do is no part of the first turns.
-    Ok(database.checkpoint()?)
-}
-
-/// DuckDB with the same tables, by way of Parquet files.
-fn open_duckdb(place: &Workplace, scale_factor: f64) -> Result<Python, Failure> {
-    let mut peer = Python::duckdb(&place.kept)?;
-    let path = place.path("duck.db");
-    for table in tpch::tables(scale_factor, BATCH_ROWS) {
-        let parquet = place.path("table.parquet");
-        let (name, create_table) = (table.name, table.create_table.clone());
-        write_parquet(table, &parquet)?;
-        peer.ask(&json!({
-            "do": "load",
-            "path": path,
-            "create_table": create_table,
-            "table": name,
-            "parquet": parquet,
-            "threads": threads(),
-        }))?;
-        std::fs::remove_file(&parquet)?;
-    }
-    peer.ask(&json!({ "do": "open", "path": path, "threads": threads() }))?;
-    Ok(peer)
-}
-
-fn write_parquet(table: Table, path: &Path) -> Result<(), Failure> {
-    let mut writer = Format::Parquet.writer(File::create(path)?, Limits::default());
-    let mut progress = Progress::new(table.name, table.rows);
-    writer.start(&table.schema)?;
-    for batch in table.batches {
-        let batch = batch?;
-        progress.advance(batch.num_rows() as u64);
-        writer.batch(&batch)?;
-    }
-    Ok(writer.finish()?)
 }
