@@ -31,6 +31,7 @@ mod memory_group;
 mod message;
 mod null;
 mod numbers;
+mod own_folder;
 mod replace;
 mod report;
 mod run;

@@ -8,14 +8,14 @@
 
 use crate::error::{ErrorKind, KubError};
 use crate::harness::{Budget, Harness, SystemInstruments, Watcher};
+use crate::own_folder::OwnFolder;
 use crate::report::{Benchmark, Cell, Identity, Report, Skipped, add_sitting};
 use crate::{bind, domains, locality, lock, message, null, replace, schedule, sync};
 use gadus_base::{Instant, Random, clock};
 use gadus_machine::{CpuSet, Limits, Topology, pin_this_thread};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// What is to be measured, and where.
@@ -255,6 +255,19 @@ fn measure(
     }
 }
 
+/// How far the measured are above all others, where that is permitted: as the paper's were.
+const NICE: i32 = -10;
+
+/// Puts the calling thread there, and whom it starts from now on. Who may not is measured among all others.
+pub(crate) fn rise_above_others() {
+    let _ = rustix::process::setpriority_process(None, NICE);
+}
+
+/// Whether the calling thread is there.
+pub(crate) fn is_above_others() -> bool {
+    rustix::process::getpriority_process(None).is_ok_and(|nice| nice < 0)
+}
+
 /// Whatever it changes of its thread, such as its processors and its priority, ends with it.
 fn on_own_thread(
     harness: &mut Harness<'_>,
@@ -268,6 +281,7 @@ fn on_own_thread(
     let random = Random::from_system();
     let (done, cells, findings, skipped) = std::thread::scope(|scope| {
         let measured = scope.spawn(|| {
+            rise_above_others();
             let mut own = Harness::new(&instruments, budget, random, cancelled);
             own.allow(time);
             let done = body(&mut own, place);
@@ -327,53 +341,6 @@ impl Place {
 pub(crate) fn stay_on(cpu: u32) -> Result<(), KubError> {
     let moved = pin_this_thread(&[cpu].into_iter().collect::<CpuSet>());
     moved.map(drop).map_err(|error| KubError::unavailable(error.to_string()))
-}
-
-/// A folder for files of this run; removed with all in it.
-pub(crate) struct OwnFolder {
-    path: PathBuf,
-    made: std::io::Result<()>,
-}
-
-impl OwnFolder {
-    pub(crate) fn make(parent: &Path) -> Self {
-        let path = parent.join(format!("gadus-kub-{}-{}", std::process::id(), number_of_run()));
-        let made = fs::create_dir(&path);
-        Self { path, made }
-    }
-
-    pub(crate) fn path(&self) -> PathBuf {
-        self.path.clone()
-    }
-
-    /// One in it for the files of a task; where none can be made, the task finds that out.
-    pub(crate) fn folder_for(&self, task: usize) -> PathBuf {
-        let folder = self.path.join(task.to_string());
-        if self.made.is_ok() {
-            let _ = fs::create_dir(&folder);
-        }
-        folder
-    }
-
-    /// Removes it; what is left of it goes with the whole.
-    fn remove(&self, folder: &Path) {
-        let _ = fs::remove_dir_all(folder);
-    }
-}
-
-impl Drop for OwnFolder {
-    fn drop(&mut self) {
-        if self.made.is_ok() {
-            // What cannot be removed is the user's to see: the folder has the program's name.
-            let _ = fs::remove_dir_all(&self.path);
-        }
-    }
-}
-
-/// Tells runs of one process apart.
-fn number_of_run() -> u64 {
-    static RUNS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-    RUNS.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Until when something goes on.

@@ -7,6 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The exit code of who could not arrange what a test needs.
 const NOT_ARRANGED: i32 = 77;
@@ -145,6 +146,28 @@ fn who_has_no_privileges_measures_all_but_what_needs_them() {
     assert!(skipped(&report, "schedule", "real-time class: Operation not permitted"), "{report:?}");
     assert!(cells(&report, "schedule").len() >= 7 && cells(&report, "lock").len() >= 5);
     assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
+}
+
+#[test]
+fn a_program_that_never_sleeps_is_told_of() {
+    let folder = Folder::new();
+    let is_over = AtomicBool::new(false);
+    let output = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        let output =
+            folder.run(&["kub", "--quick", "--json", "--forget", "--only", "null,domains"]);
+        is_over.store(true, Ordering::Relaxed);
+        output
+    });
+    let report = lines(&output);
+    assert_eq!(report[0]["quiet"], false, "{}", report[0]);
+    assert!(cells(&report, "null").iter().all(|cell| cell["quiet"] == false), "{report:?}");
+    let settings = report.iter().filter(|line| line["kind"] == "setting").collect::<Vec<_>>();
+    assert!(settings.iter().all(|setting| setting["setting"].is_null()), "{settings:?}");
 }
 
 /// However the question is spelled, its answer names what was measured; without that it is assumed.

@@ -8,8 +8,9 @@ mod tools;
 use crate::bind::files::on_a_device;
 use crate::error::{ErrorKind, KubError, Refused};
 use crate::harness::{Budget, Harness, SystemInstruments, median};
+use crate::own_folder::OwnFolder;
 use crate::report::{Benchmark, Cell};
-use crate::run::{OwnFolder, Place};
+use crate::run::{Place, rise_above_others};
 use crate::{bind, schedule, sync};
 use gadus_base::Random;
 use std::path::Path;
@@ -129,11 +130,12 @@ pub fn check_beside_tools(folder: &Path) -> Result<Agreements, KubError> {
 }
 
 impl Twin {
-    /// On a thread of its own, whose processors are those of the tool, too.
+    /// On a thread of its own, whose processor and priority are those of the tool, too.
     fn compare(&self, place: &Place) -> Result<Agreement, KubError> {
         let compared = std::thread::scope(|scope| {
             let compare = || {
                 place.stay_here()?;
+                rise_above_others();
                 let mut theirs = Vec::new();
                 self.run_tool(place, &mut theirs)?;
                 let measured_ns = self.measure(place)?;

@@ -72,11 +72,7 @@ fn rows(verdict: &Verdict) -> Vec<Block> {
     let line = |row: &Row| {
         let here = word(row.suitability);
         let paper = row.paper.word().to_owned();
-        let wishes = match (row.suitability, row.kernel.is_empty()) {
-            (Some(_), true) => "nothing that was measured".to_owned(),
-            _ => row.kernel.join("; "),
-        };
-        vec![row.domain.word().to_owned(), here, paper, row.why.clone(), wishes]
+        vec![row.domain.word().to_owned(), here, paper, row.why.clone(), improvements(row)]
     };
     let lines = verdict.rows.iter().map(line).collect();
     let mut all = vec![
@@ -104,6 +100,20 @@ fn rows(verdict: &Verdict) -> Vec<Block> {
         all.push(Block::List(missing.collect()));
     }
     all
+}
+
+/// What the kernel should improve; what it should make cheaper is said once for all.
+fn improvements(row: &Row) -> String {
+    const CHEAPER: &str = "make cheaper: ";
+    let cheaper = row.kernel.iter().filter_map(|wish| wish.strip_prefix(CHEAPER));
+    let cheaper = cheaper.collect::<Vec<_>>().join("; ");
+    let others = row.kernel.iter().filter(|wish| !wish.starts_with(CHEAPER)).cloned();
+    let first = (!cheaper.is_empty()).then(|| format!("{CHEAPER}{cheaper}"));
+    let wishes = first.into_iter().chain(others).collect::<Vec<_>>();
+    match (row.suitability, wishes.is_empty()) {
+        (Some(_), true) => "nothing of what was measured".to_owned(),
+        _ => wishes.join(". "),
+    }
 }
 
 fn criterion(criterion: &Criterion) -> Vec<String> {
