@@ -17,6 +17,7 @@
 //! # Ok::<(), gadus_kub::KubError>(())
 //! ```
 
+mod beside;
 mod bind;
 mod compare;
 mod domains;
@@ -26,9 +27,11 @@ mod harness;
 mod hashing;
 mod locality;
 mod lock;
+mod memory_group;
 mod message;
 mod null;
 mod numbers;
+mod own_folder;
 mod replace;
 mod report;
 mod run;
@@ -38,6 +41,7 @@ mod sync;
 mod system;
 mod verdict;
 
+pub use beside::{Agreement, Agreements, check_beside_tools};
 pub use compare::{Change, Comparison, compare};
 pub use error::{ErrorKind, KubError};
 pub use harness::{

@@ -2,18 +2,20 @@
 //!
 //! - Between contests the machine is looked at; what was measured between two looks of which one was not quiet is
 //!   marked.
+//! - Everything is measured in several sittings ([`Budget::sittings`]), each with all that is not counted or found once.
 //! - A contest has an equal part of the time that is left, and what the others leave of theirs.
+//! - Files of a task are gone when it is done: a disk on which one did not fit may have room for the next.
 
 use crate::error::{ErrorKind, KubError};
 use crate::harness::{Budget, Harness, SystemInstruments, Watcher};
-use crate::report::{Benchmark, Cell, Finding, Identity, Report, Skipped};
+use crate::own_folder::OwnFolder;
+use crate::report::{Benchmark, Cell, Identity, Report, Skipped, add_sitting};
 use crate::{bind, domains, locality, lock, message, null, replace, schedule, sync};
 use gadus_base::{Instant, Random, clock};
 use gadus_machine::{CpuSet, Limits, Topology, pin_this_thread};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// What is to be measured, and where.
@@ -40,21 +42,38 @@ pub struct Progress {
 pub(crate) struct Task {
     benchmark: Benchmark,
     name: String,
+    when: When,
+    /// Whether it was done in an earlier sitting.
+    is_done: bool,
     body: Body,
 }
 
-/// What a task does.
-type Body = Box<dyn FnOnce(&mut Harness<'_>, &Place) -> Result<(), KubError> + Send>;
+/// What a task does in a sitting.
+type Body = Box<dyn FnMut(&mut Harness<'_>, &Place) -> Result<(), KubError> + Send>;
+
+/// In which sittings a task takes part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    Always,
+    /// What it tells is the same each time.
+    First,
+    /// It needs what has gone on until then.
+    Last,
+}
 
 /// Where contests take place.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// For files of this run.
+    /// For files of this task.
     pub(crate) folder: PathBuf,
+    /// For files that stay until the run ends.
+    pub(crate) kept: PathBuf,
     /// The processor of whoever is measured.
     pub(crate) here: u32,
     /// A processor of another core, if there is one.
     pub(crate) elsewhere: Option<u32>,
+    /// All but that of whoever is measured.
+    pub(crate) others: Vec<u32>,
 }
 
 impl Settings {
@@ -88,9 +107,33 @@ impl Task {
     pub(crate) fn new(
         benchmark: Benchmark,
         name: impl Into<String>,
-        body: impl FnOnce(&mut Harness<'_>, &Place) -> Result<(), KubError> + Send + 'static,
+        body: impl FnMut(&mut Harness<'_>, &Place) -> Result<(), KubError> + Send + 'static,
     ) -> Self {
-        Self { benchmark, name: name.into(), body: Box::new(body) }
+        Self {
+            benchmark,
+            name: name.into(),
+            when: When::Always,
+            is_done: false,
+            body: Box::new(body),
+        }
+    }
+
+    /// In the first sitting alone: what it tells is the same each time.
+    pub(crate) fn once(self) -> Self {
+        Self { when: When::First, ..self }
+    }
+
+    /// In the last sitting alone.
+    pub(crate) fn at_the_end(self) -> Self {
+        Self { when: When::Last, ..self }
+    }
+
+    fn takes_part(&self, sitting: usize, sittings: usize) -> bool {
+        match self.when {
+            When::Always => true,
+            When::First => sitting == 0,
+            When::Last => sitting + 1 == sittings,
+        }
     }
 }
 
@@ -103,11 +146,11 @@ pub fn run(settings: &Settings, mut tell: impl FnMut(&Progress)) -> Result<Repor
     let seconds = clock().wall_time().0.as_secs();
     let instruments = SystemInstruments::new();
     let own = OwnFolder::make(&settings.folder);
-    let place = Place::find(own.path())?;
+    let mut place = Place::find(own.path())?;
     let possible =
         settings.only.iter().filter(|benchmark| own.made.is_ok() || !needs_files(**benchmark));
     let tasks = possible.flat_map(|benchmark| of(*benchmark, settings.budget));
-    let tasks = tasks.collect::<Vec<_>>();
+    let mut tasks = tasks.collect::<Vec<_>>();
     let mut harness =
         Harness::new(&instruments, settings.budget, Random::from_system(), &settings.cancelled);
     if let Err(error) = &own.made {
@@ -118,14 +161,25 @@ pub fn run(settings: &Settings, mut tell: impl FnMut(&Progress)) -> Result<Repor
     }
     let mut watcher = Watcher::start();
     watcher.look();
-    let all = tasks.len();
-    for (done, task) in tasks.into_iter().enumerate() {
+    let sittings = settings.budget.sittings();
+    let in_turn = (0..sittings).flat_map(|sitting| {
+        let here =
+            |(place, task): (usize, &Task)| task.takes_part(sitting, sittings).then_some(place);
+        tasks.iter().enumerate().filter_map(here).collect::<Vec<_>>()
+    });
+    let in_turn = in_turn.collect::<Vec<_>>();
+    let all = in_turn.len();
+    for (done, task) in in_turn.into_iter().enumerate() {
+        let task = &mut tasks[task];
         tell(&Progress { next: Some(task.name.clone()), done, all });
         let left = settings.budget.total().saturating_sub(began.elapsed());
-        measure(task, &mut harness, &place, &mut watcher, left, all - done)?;
+        place.folder = own.folder_for(done);
+        let measured = measure(task, &mut harness, &place, &mut watcher, left, all - done);
+        own.remove(&place.folder);
+        measured?;
     }
     tell(&Progress { next: None, done: all, all });
-    let report = Report {
+    let mut report = Report {
         identity: Identity::of_this_machine(&settings.folder),
         budget: settings.budget.word().to_owned(),
         seconds,
@@ -136,6 +190,7 @@ pub fn run(settings: &Settings, mut tell: impl FnMut(&Progress)) -> Result<Repor
         findings: std::mem::take(&mut harness.findings),
         skipped: std::mem::take(&mut harness.skipped),
     };
+    report.skipped.retain(|skipped| !took_part(&report.cells, skipped));
     match report.cells.is_empty() && report.findings.is_empty() {
         false => Ok(report),
         true => Err(KubError::unavailable(nothing_measured(&report.skipped))),
@@ -165,27 +220,32 @@ fn needs_files(benchmark: Benchmark) -> bool {
 
 /// Measures a task's contests on a new thread, between two looks at the machine.
 fn measure(
-    task: Task,
+    task: &mut Task,
     harness: &mut Harness<'_>,
     place: &Place,
     watcher: &mut Watcher,
     left: Duration,
     tasks_left: usize,
 ) -> Result<(), KubError> {
-    let Task { benchmark, name, body } = task;
-    let skip = |why: String| Skipped { benchmark, what: name.clone(), why };
-    if left.is_zero() {
-        harness.skip(skip("the run's time was used up".to_owned()));
+    let Task { benchmark, name, when, is_done, body } = task;
+    let skip = |why: String| Skipped { benchmark: *benchmark, what: name.clone(), why };
+    // What tells of all that has gone on measures nothing any more.
+    if left.is_zero() && *when != When::Last {
+        if !*is_done {
+            harness.skip(skip("the run's time was used up".to_owned()));
+        }
         return Ok(());
     }
+    *is_done = true;
     harness.allow(left / u32::try_from(tasks_left).unwrap_or(1).max(1));
     let was_quiet = watcher.is_quiet();
-    let before = harness.cells.len();
+    let known = std::mem::take(&mut harness.cells);
     let done = on_own_thread(harness, place, body);
     let quiet = was_quiet && watcher.look();
-    // What is counted is the same on a busy machine.
-    for cell in harness.cells[before..].iter_mut().filter(|cell| cell.unit == "ns") {
-        cell.quiet = quiet;
+    for mut cell in std::mem::replace(&mut harness.cells, known) {
+        // What is counted is the same on a busy machine.
+        cell.quiet = quiet || cell.unit != "ns";
+        add_sitting(&mut harness.cells, cell);
     }
     match done {
         Err(error) if error.kind() == ErrorKind::Unavailable => {
@@ -196,8 +256,25 @@ fn measure(
     }
 }
 
+/// How far the measured are above all others, where that is permitted: as the paper's were.
+const NICE: i32 = -10;
+
+/// Puts the calling thread there, and whom it starts from now on. Who may not is measured among all others.
+pub(crate) fn rise_above_others() {
+    let _ = rustix::process::setpriority_process(None, NICE);
+}
+
+/// Whether the calling thread is there.
+pub(crate) fn is_above_others() -> bool {
+    rustix::process::getpriority_process(None).is_ok_and(|nice| nice < 0)
+}
+
 /// Whatever it changes of its thread, such as its processors and its priority, ends with it.
-fn on_own_thread(harness: &mut Harness<'_>, place: &Place, body: Body) -> Result<(), KubError> {
+fn on_own_thread(
+    harness: &mut Harness<'_>,
+    place: &Place,
+    body: &mut Body,
+) -> Result<(), KubError> {
     let broken = || KubError::broken("a contest broke off");
     let instruments = SystemInstruments::new();
     let (budget, cancelled) = harness.parts();
@@ -205,6 +282,7 @@ fn on_own_thread(harness: &mut Harness<'_>, place: &Place, body: Body) -> Result
     let random = Random::from_system();
     let (done, cells, findings, skipped) = std::thread::scope(|scope| {
         let measured = scope.spawn(|| {
+            rise_above_others();
             let mut own = Harness::new(&instruments, budget, random, cancelled);
             own.allow(time);
             let done = body(&mut own, place);
@@ -213,9 +291,17 @@ fn on_own_thread(harness: &mut Harness<'_>, place: &Place, body: Body) -> Result
         measured.join().map_err(|_| broken())
     })?;
     harness.cells.extend::<Vec<Cell>>(cells);
-    harness.findings.extend::<Vec<Finding>>(findings);
-    harness.skipped.extend(skipped);
+    findings.into_iter().for_each(|finding| harness.note(finding));
+    skipped.into_iter().for_each(|skipped| harness.skip(skipped));
     done
+}
+
+/// Whether who could not take part in a sitting did in another.
+fn took_part(cells: &[Cell], skipped: &Skipped) -> bool {
+    cells.iter().filter(|cell| cell.benchmark == skipped.benchmark).any(|cell| {
+        let who = skipped.what.strip_prefix(&cell.title());
+        who.and_then(|who| who.strip_prefix(": ")).is_some_and(|who| cell.by(who).is_some())
+    })
 }
 
 fn nothing_measured(skipped: &[Skipped]) -> String {
@@ -224,7 +310,7 @@ fn nothing_measured(skipped: &[Skipped]) -> String {
 }
 
 impl Place {
-    fn find(folder: PathBuf) -> Result<Self, KubError> {
+    pub(crate) fn find(folder: PathBuf) -> Result<Self, KubError> {
         let allowed = Limits::of_this_process().allowed;
         let cpus = allowed.map(|cpus| cpus.iter().collect::<Vec<_>>()).unwrap_or_default();
         let here = cpus.first().copied();
@@ -236,7 +322,9 @@ impl Place {
         };
         let elsewhere = cpus.iter().copied().filter(|cpu| *cpu != here);
         let other_core = elsewhere.clone().find(|cpu| core_of(*cpu) != core_of(here));
-        Ok(Self { folder, here, elsewhere: other_core.or(elsewhere.clone().next()) })
+        let others = elsewhere.collect::<Vec<_>>();
+        let elsewhere = other_core.or(others.first().copied());
+        Ok(Self { kept: folder.clone(), folder, here, elsewhere, others })
     }
 
     /// Puts the calling thread on the processor of whoever is measured.
@@ -254,39 +342,6 @@ impl Place {
 pub(crate) fn stay_on(cpu: u32) -> Result<(), KubError> {
     let moved = pin_this_thread(&[cpu].into_iter().collect::<CpuSet>());
     moved.map(drop).map_err(|error| KubError::unavailable(error.to_string()))
-}
-
-/// A folder for files of this run; removed with all in it.
-struct OwnFolder {
-    path: PathBuf,
-    made: std::io::Result<()>,
-}
-
-impl OwnFolder {
-    fn make(parent: &Path) -> Self {
-        let path = parent.join(format!("gadus-kub-{}-{}", std::process::id(), number_of_run()));
-        let made = fs::create_dir(&path);
-        Self { path, made }
-    }
-
-    fn path(&self) -> PathBuf {
-        self.path.clone()
-    }
-}
-
-impl Drop for OwnFolder {
-    fn drop(&mut self) {
-        if self.made.is_ok() {
-            // What cannot be removed is the user's to see: the folder has the program's name.
-            let _ = fs::remove_dir_all(&self.path);
-        }
-    }
-}
-
-/// Tells runs of one process apart.
-fn number_of_run() -> u64 {
-    static RUNS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-    RUNS.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Until when something goes on.

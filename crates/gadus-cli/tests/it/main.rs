@@ -12,6 +12,7 @@ mod check;
 mod demo;
 mod folder;
 mod generate;
+mod kub;
 mod limited;
 mod load;
 mod machine;

@@ -2,7 +2,7 @@
 
 use crate::error::{KubError, Refused};
 use gadus_base::checksum;
-use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, open};
+use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, open, statfs};
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
@@ -27,9 +27,16 @@ impl Cached {
     }
 }
 
-/// Makes a file whose bytes are all different enough, and has it on the disk.
+/// Makes a file whose bytes are all different enough, and has it on the disk. What does not fit leaves its room to
+/// others.
 pub(crate) fn make(path: &Path, bytes: u64) -> Result<(), KubError> {
     let file = File::create(path).or_refused("a file cannot be made")?;
+    fill(&file, bytes).inspect_err(|_| {
+        let _ = std::fs::remove_file(path);
+    })
+}
+
+fn fill(file: &File, bytes: u64) -> Result<(), KubError> {
     let mut chunk = vec![0_u8; CHUNK_BYTES];
     let mut at = 0;
     while at < bytes {
@@ -48,11 +55,13 @@ pub(crate) fn open_with(path: &Path, flags: OFlags) -> Result<OwnedFd, KubError>
     open(path, flags | OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).or_refused("a file")
 }
 
-/// Has the kernel forget a file, or have it.
+/// Has the kernel forget a file, or have it. What lies in memory alone is never forgotten, and nobody's to be measured
+/// as if it were.
 pub(crate) fn prepare(path: &Path, cached: Cached, bytes: u64) -> Result<(), KubError> {
     let file = open_with(path, OFlags::empty())?;
     match cached {
         Cached::Cold => {
+            on_a_device(path)?;
             fsync(&file).or_refused("fsync")?;
             fadvise(&file, 0, None, Advice::DontNeed).or_refused("fadvise")
         }
@@ -63,6 +72,20 @@ pub(crate) fn prepare(path: &Path, cached: Cached, bytes: u64) -> Result<(), Kub
             }
             Ok(())
         }
+    }
+}
+
+/// Whether files there have a device that they are read from and made durable on.
+pub(crate) fn on_a_device(path: &Path) -> Result<(), KubError> {
+    // As the kernel's magic.h has them.
+    const TMPFS: u64 = 0x0102_1994;
+    const RAMFS: u64 = 0x8584_58F6;
+    let facts = statfs(path).or_refused("the file system does not tell what it is")?;
+    match facts.f_type.cast_unsigned() {
+        TMPFS | RAMFS => {
+            Err(KubError::unavailable("the file system keeps files in memory alone, on no device"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -15,12 +15,14 @@ mod unmapping;
 use crate::harness::Budget;
 use crate::run::Task;
 
+pub(crate) use scanning::{SCANNED_BYTES, scan_past_the_cache};
+
 pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     let mut tasks = rewriting::tasks(budget);
     tasks.extend(scanning::tasks(budget));
     tasks.extend(pages::tasks(budget));
     tasks.extend(changing::tasks(budget));
-    tasks.extend(unmapping::tasks());
+    tasks.extend(unmapping::tasks(budget));
     tasks
 }
 

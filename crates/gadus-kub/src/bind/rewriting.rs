@@ -52,14 +52,19 @@ fn measure(
             "to map takes the same time at any size, to unmap grows with the pages; the totals do not differ",
         )
         .repetitions(Repetitions::Calibrated(1 << 12))
-        .user("read and write, 64 KiB", through_chunks(file("chunks"), bytes, cached))
+        .user("read and write, 64 KiB", through_chunks(file("chunks"), bytes, cached, false))
+        // As the paper opened its files.
+        .user(
+            "read and write, 64 KiB, write-through",
+            through_chunks(file("through"), bytes, cached, true),
+        )
         .kernel("mapped", through_mapping(file("mapped"), bytes, cached, MapHow::Plain))
         .kernel(
             "mapped, populated",
             through_mapping(file("populated"), bytes, cached, MapHow::Populate),
         );
     let done = harness.measure(contest);
-    for name in ["chunks", "mapped", "populated"] {
+    for name in ["chunks", "through", "mapped", "populated"] {
         // The largest are a gigabyte; what is left is removed with the folder.
         let _ = std::fs::remove_file(file(name));
     }
@@ -108,13 +113,15 @@ fn through_chunks(
     path: PathBuf,
     bytes: u64,
     cached: Cached,
+    writes_through: bool,
 ) -> impl FnMut(u64, &mut Stopwatch<'_>) -> Result<(), KubError> {
+    let flags = if writes_through { OFlags::DSYNC } else { OFlags::empty() };
     let mut chunk = vec![0; CHUNK_BYTES.min(size(bytes))];
     let mut rewritten = Rewritten { path, bytes, cached, first: None };
     move |times, watch| {
         for _ in 0..times {
             watch.untimed(|| rewritten.prepare())?;
-            let file = watch.step("open", || open_with(&rewritten.path, OFlags::empty()))?;
+            let file = watch.step("open", || open_with(&rewritten.path, flags))?;
             let offsets = (0..bytes).step_by(chunk.len());
             watch.step("first touch", || {
                 offsets.clone().try_for_each(|at| {

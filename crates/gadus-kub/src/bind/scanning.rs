@@ -39,6 +39,17 @@ pub(super) fn tasks(budget: Budget) -> Vec<Task> {
     tasks
 }
 
+/// Of the cell that other tools measure as well.
+pub(crate) const SCANNED_BYTES: u64 = 64 * MIB;
+
+/// That cell.
+pub(crate) fn scan_past_the_cache(
+    harness: &mut Harness<'_>,
+    place: &Place,
+) -> Result<(), KubError> {
+    measure(harness, place, SCANNED_BYTES, Cached::Cold)
+}
+
 fn measure(
     harness: &mut Harness<'_>,
     place: &Place,
@@ -69,7 +80,8 @@ fn measure(
             .user("O_DIRECT, io_uring, 8 at a time", scan.by(OFlags::DIRECT, by_ring(false)))
             .equivalent(format!(
                 "fio --name=scan --rw=read --bs=64k --size={bytes} --direct=1 --ioengine=io_uring \
-                 --iodepth={DEPTH}"
+                 --iodepth={DEPTH} --iodepth_batch_submit={DEPTH} \
+                 --iodepth_batch_complete_min={DEPTH} --loops=20"
             ));
     }
     let done = harness.measure(contest);

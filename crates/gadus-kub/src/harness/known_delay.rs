@@ -6,6 +6,7 @@ use super::{Budget, Harness, Stopwatch};
 use crate::error::KubError;
 use crate::numbers::nanoseconds;
 use crate::report::{Benchmark, Origin};
+use crate::run::rise_above_others;
 use gadus_base::Random;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -45,14 +46,19 @@ impl KnownDelay {
 /// # Errors
 /// When there is no clock.
 pub fn check_known_delays() -> Result<Vec<KnownDelay>, KubError> {
-    let instruments = SystemInstruments::new();
-    let spin = |delay: Duration| {
-        let end = instruments.now() + delay;
-        while instruments.now() < end {
-            std::hint::spin_loop();
-        }
+    let measure = || {
+        rise_above_others();
+        let instruments = SystemInstruments::new();
+        let spin = |delay: Duration| {
+            let end = instruments.now() + delay;
+            while instruments.now() < end {
+                std::hint::spin_loop();
+            }
+        };
+        measure_known_delays(&instruments, Random::from_system(), spin)
     };
-    measure_known_delays(&instruments, Random::from_system(), spin)
+    let measured = std::thread::scope(|scope| scope.spawn(measure).join());
+    measured.map_err(|_| KubError::broken("a measurement broke off"))?
 }
 
 pub(super) fn measure_known_delays(

@@ -18,11 +18,13 @@ mod statistics;
 mod stopwatch;
 
 pub use budget::Budget;
-pub(crate) use contest::{Contest, Noise, Repetitions};
+use budget::ROUNDS_MIN;
+pub(crate) use contest::{Contest, Noise, Repetitions, Work};
 pub use instruments::{Instruments, SystemInstruments, Usage};
 pub use known_delay::{KnownDelay, check_known_delays};
 pub use quiet::Quietness;
 pub(crate) use quiet::Watcher;
+pub(crate) use rounds::summaries;
 pub use statistics::{Ratio, Summary, median};
 pub use stopwatch::Stopwatch;
 
@@ -110,12 +112,25 @@ impl<'a> Harness<'a> {
 
     /// Tells something that is no figure of a contest.
     pub(crate) fn find(&mut self, benchmark: Benchmark, what: &str, found: impl Into<String>) {
-        self.findings.push(Finding { benchmark, what: what.to_owned(), found: found.into() });
+        self.note(Finding { benchmark, what: what.to_owned(), found: found.into() });
     }
 
-    /// Names what is not measured.
+    /// Keeps what was found, once.
+    pub(crate) fn note(&mut self, finding: Finding) {
+        let is_same =
+            |known: &Finding| known.benchmark == finding.benchmark && known.what == finding.what;
+        if !self.findings.iter().any(is_same) {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Names what is not measured, once.
     pub(crate) fn skip(&mut self, skipped: Skipped) {
-        self.skipped.push(skipped);
+        let is_same =
+            |known: &Skipped| known.benchmark == skipped.benchmark && known.what == skipped.what;
+        if !self.skipped.iter().any(is_same) {
+            self.skipped.push(skipped);
+        }
     }
 
     /// Whether somebody has ended the run.
@@ -132,7 +147,7 @@ impl<'a> Harness<'a> {
 
     /// How long a turn is to take, where so many take part.
     fn turn(&self, contestants: usize) -> Duration {
-        let turns = u32::try_from(contestants * 2 * self.budget.rounds_min()).unwrap_or(u32::MAX);
+        let turns = u32::try_from(contestants * 2 * ROUNDS_MIN).unwrap_or(u32::MAX);
         // Half of the time is left for more rounds, and for warming up.
         let fair = self.time / turns.max(1) / 2;
         fair.max(self.clock_cost * LOOKS_PER_TURN).clamp(TURN_MIN, TURN_MAX)

@@ -16,6 +16,9 @@ const LOOK: Duration = Duration::from_millis(100);
 /// A machine is quiet when others use at most this share of its processors …
 const OTHERS_MAX: f64 = 0.10;
 
+/// … and at most this much of one: a single program that never sleeps is nobody's quiet, however many there are …
+const PROCESSOR_MAX: f64 = 0.9;
+
 /// … and its host takes away at most this share.
 const STEAL_MAX: f64 = 0.02;
 
@@ -46,6 +49,8 @@ struct Ticks {
     all: u64,
     idle: u64,
     stolen: u64,
+    /// Whose time that is.
+    processors: u64,
 }
 
 impl Watcher {
@@ -64,11 +69,11 @@ impl Watcher {
         let Some(before) = Ticks::now() else { return false };
         pause(LOOK);
         let Some(now) = Ticks::now() else { return false };
-        let others = now.since(before).busy();
+        let (others, processors) = (now.since(before).busy(), now.processors);
         let stolen = self.last.map_or(0.0, |last| now.since(last).stolen_share());
         self.others.push(others);
         self.last = Some(now);
-        self.is_quiet = is_quiet(others, stolen);
+        self.is_quiet = is_quiet(others, stolen, processors);
         self.is_quiet
     }
 
@@ -78,13 +83,13 @@ impl Watcher {
             return Quietness { quiet: false, others: f64::NAN, stolen: f64::NAN };
         };
         let (others, stolen) = (median(&self.others), now.since(began).stolen_share());
-        Quietness { quiet: is_quiet(others, stolen), others, stolen }
+        Quietness { quiet: is_quiet(others, stolen, now.processors), others, stolen }
     }
 }
 
 /// What is not known is not quiet.
-fn is_quiet(others: f64, stolen: f64) -> bool {
-    others <= OTHERS_MAX && stolen <= STEAL_MAX
+fn is_quiet(others: f64, stolen: f64, processors: u64) -> bool {
+    others <= OTHERS_MAX.min(PROCESSOR_MAX / figure(processors.max(1))) && stolen <= STEAL_MAX
 }
 
 fn pause(time: Duration) {
@@ -105,7 +110,12 @@ impl Ticks {
         let counts = first.split_whitespace().skip(1).take(8).map(|word| word.parse().ok());
         let counts = counts.collect::<Option<Vec<u64>>>()?;
         let [.., idle, waiting, _, _, stolen] = counts[..] else { return None };
-        Some(Self { all: counts.iter().sum(), idle: idle + waiting, stolen })
+        let is_one = |line: &&str| {
+            line.strip_prefix("cpu")
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        let processors = text.lines().filter(is_one).count() as u64;
+        Some(Self { all: counts.iter().sum(), idle: idle + waiting, stolen, processors })
     }
 
     fn since(self, before: Self) -> Self {
@@ -113,6 +123,7 @@ impl Ticks {
             all: self.all.saturating_sub(before.all),
             idle: self.idle.saturating_sub(before.idle),
             stolen: self.stolen.saturating_sub(before.stolen),
+            processors: self.processors,
         }
     }
 
@@ -132,9 +143,9 @@ mod tests {
     #[test]
     fn ticks_are_read_and_compared() {
         let before = Ticks::of("cpu  10 0 10 70 10 0 0 0 0 0\ncpu0 1 2\n").unwrap();
-        let after = Ticks::of("cpu  40 0 10 120 20 0 0 10 0 0\n").unwrap();
+        let after = Ticks::of("cpu  40 0 10 120 20 0 0 10 0 0\ncpu0 1\ncpu1 2\n").unwrap();
         let between = after.since(before);
-        assert_eq!(between, Ticks { all: 100, idle: 60, stolen: 10 });
+        assert_eq!(between, Ticks { all: 100, idle: 60, stolen: 10, processors: 2 });
         assert!((between.busy() - 0.4).abs() < 1e-9);
         assert!((between.stolen_share() - 0.1).abs() < 1e-9);
         assert_eq!(Ticks::of("cpu 1 2 3"), None);
@@ -142,9 +153,18 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_not_quiet() {
-        assert!(is_quiet(0.05, 0.0));
-        assert!(!is_quiet(0.5, 0.0));
-        assert!(!is_quiet(0.05, 0.03));
-        assert!(!is_quiet(f64::NAN, 0.0));
+        assert!(is_quiet(0.05, 0.0, 2));
+        assert!(!is_quiet(0.5, 0.0, 2));
+        assert!(!is_quiet(0.05, 0.03, 2));
+        assert!(!is_quiet(f64::NAN, 0.0, 2));
+    }
+
+    #[test]
+    fn one_program_that_never_sleeps_is_seen_on_any_machine() {
+        for processors in [1, 2, 8, 64, 1024] {
+            let share = 1.0 / figure(processors);
+            assert!(!is_quiet(share, 0.0, processors), "{processors}");
+            assert!(is_quiet(share / 20.0, 0.0, processors), "{processors}");
+        }
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! - Nothing is thrown away: medians bear what disturbs a few batches.
 //! - Intervals are the middle 95 % of a bootstrap. Of a ratio, rounds are drawn whole, because what disturbs one
-//!   contestant in a round disturbs the other, too.
+//!   contestant in a round disturbs the other, too. Of several sittings, sittings are drawn first and rounds within
+//!   them: where files and memory come to lie is the same for all rounds of one, and another the next time.
 //! - The same figures always give the same interval: draws are seeded.
 
 use crate::numbers::{figure_of, size, whole};
 use gadus_base::Random;
+use std::ops::Range;
 
 /// Draws of a bootstrap: enough for two digits of its bounds.
 const DRAWS: usize = 1000;
@@ -49,10 +51,16 @@ impl Summary {
     /// Of some figures; without any, all is unknown.
     #[must_use]
     pub fn of(figures: &[f64]) -> Self {
+        Self::of_sittings(figures, &[figures.len()])
+    }
+
+    /// Of figures of several sittings, by how many each has.
+    #[must_use]
+    pub fn of_sittings(figures: &[f64], sittings: &[usize]) -> Self {
         let sorted = sorted(figures.to_vec());
         let median = middle(&sorted);
         let distances = sorted.iter().map(|figure| (figure - median).abs()).collect();
-        let drawn = draw(figures.len(), |picks| {
+        let drawn = draw(figures.len(), sittings, |picks| {
             middle(&self::sorted(picks.iter().map(|pick| figures[*pick]).collect()))
         });
         let (low, high) = middle_95(&drawn);
@@ -74,13 +82,19 @@ impl Ratio {
     /// Of one row of figures to another, round by round.
     #[must_use]
     pub fn of(one: &[f64], other: &[f64]) -> Self {
+        Self::of_sittings(one, other, &[one.len()])
+    }
+
+    /// The same of several sittings, by how many rounds each has.
+    #[must_use]
+    pub fn of_sittings(one: &[f64], other: &[f64], sittings: &[usize]) -> Self {
         let rounds = one.len().min(other.len());
         let of = |figures: &[f64], picks: &[usize]| {
             middle(&sorted(picks.iter().map(|pick| figures[*pick]).collect()))
         };
         let all = (0..rounds).collect::<Vec<_>>();
         let value = of(one, &all) / of(other, &all);
-        let drawn = draw(rounds, |picks| of(one, picks) / of(other, picks));
+        let drawn = draw(rounds, sittings, |picks| of(one, picks) / of(other, picks));
         let (low, high) = middle_95(&drawn);
         Self { value, low, high }
     }
@@ -124,18 +138,36 @@ fn percentile(sorted: &[f64], share: f64) -> f64 {
     sorted.get(place).copied().unwrap_or(f64::NAN)
 }
 
-/// What a figure is of rounds drawn again, with replacement.
-fn draw(rounds: usize, mut figure: impl FnMut(&[usize]) -> f64) -> Vec<f64> {
-    if rounds == 0 {
+/// What a figure is of rounds drawn again, with replacement: as many sittings as there are, and as many rounds of each
+/// as it has.
+fn draw(rounds: usize, sittings: &[usize], mut figure: impl FnMut(&[usize]) -> f64) -> Vec<f64> {
+    let ranges = ranges(rounds, sittings);
+    if ranges.is_empty() {
         return Vec::new();
     }
     let mut random = Random::seeded(1);
-    let mut picks = vec![0; rounds];
+    let mut picks = Vec::with_capacity(rounds);
     let mut one = || {
-        picks.fill_with(|| size(random.below(rounds as u64)));
+        picks.clear();
+        for _ in 0..ranges.len() {
+            let sitting = &ranges[size(random.below(ranges.len() as u64))];
+            let length = sitting.len() as u64;
+            picks.extend(sitting.clone().map(|_| sitting.start + size(random.below(length))));
+        }
         figure(&picks)
     };
     sorted((0..DRAWS).map(|_| one()).collect())
+}
+
+/// The rounds of each sitting that has some, up to a number of rounds.
+fn ranges(rounds: usize, sittings: &[usize]) -> Vec<Range<usize>> {
+    let mut first = 0;
+    let range = |count: &usize| {
+        let range = first.min(rounds)..(first + count).min(rounds);
+        first += count;
+        range
+    };
+    sittings.iter().map(range).filter(|range| !range.is_empty()).collect()
 }
 
 fn middle_95(drawn: &[f64]) -> (f64, f64) {

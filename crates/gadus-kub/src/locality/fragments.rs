@@ -30,7 +30,8 @@ pub(super) fn tasks(budget: Budget) -> Vec<Task> {
             &[4, 16, 64, PIECES],
         ),
     };
-    let mut tasks = vec![Task::new(Benchmark::Locality, "written by turns (Vasil 2003)", by_turns)];
+    let mut tasks =
+        vec![Task::new(Benchmark::Locality, "written by turns (Vasil 2003)", by_turns).once()];
     for gap in gaps.iter().copied() {
         for pieces in counts.iter().copied() {
             let name = format!("{pieces} pieces, gaps of {}", ByteCount(gap));

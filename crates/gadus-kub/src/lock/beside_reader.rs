@@ -28,6 +28,7 @@ const PAPER_FILE: Duration = Duration::from_nanos(22_000_000 / WRITES);
 const LOCK: usize = 0;
 const READS: usize = 32;
 const RUNNING: usize = 64;
+const GONE: usize = 96;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -88,9 +89,13 @@ fn writer(
         let first = reads.load(Ordering::Relaxed);
         watch.untimed(|| {
             while reads.load(Ordering::Relaxed) == first {
+                if memory.word(GONE).load(Ordering::Relaxed) != 0 {
+                    return Err(KubError::unavailable("another process cannot lock the file"));
+                }
                 std::hint::spin_loop();
             }
-        });
+            Ok(())
+        })?;
         let (before, began) = (reads.load(Ordering::Relaxed), watch.now());
         for _ in 0..times {
             lock.acquire(true)?;
@@ -123,18 +128,21 @@ fn start_reader(
     let file = open(name.as_c_str(), flags, Mode::empty()).or_refused("a file to lock")?;
     let its = memory.clone();
     let child = Child::start(Some(cpu), || {
-        let Ok(file) = open(name.as_c_str(), flags, Mode::empty()) else { return };
-        let lock = Lock { kind, memory: &its, file: file.as_fd() };
-        let running = its.word(RUNNING);
-        loop {
-            while running.load(Ordering::Acquire) == 0 {
-                gadus_locks::wait_on(running, 0, None);
+        if let Ok(file) = open(name.as_c_str(), flags, Mode::empty()) {
+            let lock = Lock { kind, memory: &its, file: file.as_fd() };
+            let running = its.word(RUNNING);
+            loop {
+                while running.load(Ordering::Acquire) == 0 {
+                    gadus_locks::wait_on(running, 0, None);
+                }
+                if lock.acquire(false).is_err() || lock.release(false).is_err() {
+                    break;
+                }
+                its.word(READS).fetch_add(1, Ordering::Relaxed);
             }
-            if lock.acquire(false).is_err() || lock.release(false).is_err() {
-                return;
-            }
-            its.word(READS).fetch_add(1, Ordering::Relaxed);
         }
+        // Who waits for a read would wait for ever.
+        its.word(GONE).store(1, Ordering::Relaxed);
     })?;
     Ok((memory, file, child))
 }

@@ -3,7 +3,7 @@
 use super::locks::file_in;
 use super::table::TableLocks;
 use crate::error::{KubError, Refused};
-use crate::harness::{Budget, Contest, Harness, Repetitions, Stopwatch};
+use crate::harness::{Budget, Contest, Harness, Repetitions, Stopwatch, Work};
 use crate::hashing::NumberMap;
 use crate::report::{Benchmark, Origin};
 use crate::run::{Place, Task};
@@ -14,6 +14,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 /// The kernel looks through a list: to make it longer takes longer and longer, so that these would take minutes.
@@ -115,10 +116,15 @@ fn killed(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
     let cpu = place.elsewhere.unwrap_or(place.here);
     let file = file_in(&place.folder, "orphaned")?;
     let path = place.folder.join("orphaned");
-    let mutex = RobustMutex::create()?;
     let contest = Contest::new(Benchmark::Lock, Origin::Modern, "a lock whose holder is killed")
         .repetitions(Repetitions::Calibrated(64))
-        .user("robust mutex", orphaned(cpu, || mutex.lock().map(drop), || mutex.unlock()))
+        .user(
+            "robust mutex",
+            if_there(RobustMutex::create(), |mutex| {
+                let other = mutex.clone();
+                orphaned(cpu, move || mutex.lock().map(drop), move || other.unlock())
+            }),
+        )
         .kernel("file range, POSIX", {
             let lock = RangeLock::new(file.as_fd(), RangeLockKind::Process);
             orphaned(cpu, move || lock.lock(0, 1, true), move || lock.unlock(0, 1))
@@ -139,13 +145,25 @@ fn killed(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
             let unlock = || flock(&file, FlockOperation::Unlock).or_refused("flock");
             orphaned_of(cpu, its_lock, lock, unlock)
         })
-        .kernel("semaphore of System V", {
-            let semaphore = Semaphore::create()?;
-            let semaphore = std::rc::Rc::new(semaphore);
-            let other = semaphore.clone();
-            orphaned(cpu, move || semaphore.acquire(), move || other.release())
-        });
+        .kernel(
+            "semaphore of System V",
+            if_there(Semaphore::create(), |semaphore| {
+                let other = semaphore.clone();
+                orphaned(cpu, move || semaphore.acquire(), move || other.release())
+            }),
+        );
     harness.measure(contest)
+}
+
+/// Work with what the system may not have, which is then one contestant's reason not to take part.
+fn if_there<'a, T, W>(made: Result<T, KubError>, work: impl FnOnce(Rc<T>) -> W) -> Work<'a>
+where
+    W: FnMut(u64, &mut Stopwatch<'_>) -> Result<(), KubError> + 'a,
+{
+    match made {
+        Ok(made) => Box::new(work(Rc::new(made))),
+        Err(error) => Box::new(move |_, _| Err(error.clone())),
+    }
 }
 
 fn orphaned<'a>(
@@ -153,7 +171,7 @@ fn orphaned<'a>(
     lock: impl Fn() -> Result<(), KubError> + 'a,
     unlock: impl Fn() -> Result<(), KubError> + 'a,
 ) -> impl FnMut(u64, &mut Stopwatch<'_>) -> Result<(), KubError> + 'a {
-    let lock = std::rc::Rc::new(lock);
+    let lock = Rc::new(lock);
     let its = lock.clone();
     orphaned_of(cpu, move || its(), move || lock(), unlock)
 }

@@ -10,6 +10,7 @@ mod holders;
 mod locks;
 mod shared_exclusive;
 mod table;
+mod transaction;
 
 use crate::harness::Budget;
 use crate::run::Task;
@@ -18,6 +19,7 @@ pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     let mut tasks = locks::tasks();
     tasks.extend(beside_reader::tasks());
     tasks.extend(holders::tasks(budget));
+    tasks.push(transaction::task());
     tasks
 }
 

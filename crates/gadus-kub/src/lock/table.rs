@@ -3,8 +3,8 @@
 use crate::error::KubError;
 use gadus_base::{RowId, SegmentId, TableId};
 use gadus_locks::{
-    EXTENT_BYTES, Fence, Instances, LockOwner, LockSettings, LockTable, Memory, MemoryError, Mode,
-    Offset, Resource, Wait,
+    EXTENT_BYTES, EscalationSettings, Fence, Instances, LockError, LockSettings, LockTable, Memory,
+    MemoryError, Mode, Offset, Resource, RowLocks, Wait,
 };
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ const TABLE: TableId = TableId(1);
 
 /// An owner of locks in a table that nobody else knows.
 pub(super) struct TableLocks {
-    owner: LockOwner,
+    rows: RowLocks,
 }
 
 /// Everybody lives: there is only this process.
@@ -28,6 +28,11 @@ impl Fence for Alive {
 impl TableLocks {
     /// A table for this many locks at least.
     pub(super) fn create(locks: u32) -> Result<Self, KubError> {
+        Self::escalating(locks, u32::MAX)
+    }
+
+    /// The same, in which so many row locks become one of their segment.
+    pub(super) fn escalating(locks: u32, rows_max: u32) -> Result<Self, KubError> {
         // For the instances and the table's header; and a lock takes less than two hundred bytes.
         let extents = 8 + (locks as usize * 200).div_ceil(EXTENT_BYTES);
         let refused =
@@ -40,24 +45,40 @@ impl TableLocks {
         let owner = table.and_then(|table| table.register());
         let owner =
             owner.map_err(|error| KubError::unavailable(format!("the lock table: {error}")))?;
-        Ok(Self { owner })
+        let settings =
+            EscalationSettings { rows_per_segment_max: rows_max, rows_per_table_max: u32::MAX };
+        Ok(Self { rows: RowLocks::new(owner, settings) })
     }
 
-    /// Locks a row.
+    /// Locks a row, and nothing above it.
     #[inline]
     pub(super) fn lock(&mut self, row: u32, exclusive: bool) -> Result<(), KubError> {
         let mode = if exclusive { Mode::Exclusive } else { Mode::Shared };
-        let granted = self.owner.lock(of(row), mode, Wait::No);
-        granted.map(drop).map_err(|error| KubError::broken(format!("the lock table: {error}")))
+        let row = Resource::row(TABLE, of(row));
+        self.rows.owner().lock(row, mode, Wait::No).map(drop).map_err(|error| broken(&error))
     }
 
     #[inline]
     pub(super) fn unlock(&mut self, row: u32) -> Result<(), KubError> {
-        let done = self.owner.unlock(of(row));
-        done.map_err(|error| KubError::broken(format!("the lock table: {error}")))
+        self.rows.owner().unlock(Resource::row(TABLE, of(row))).map_err(|error| broken(&error))
+    }
+
+    /// Locks a row to change it, with intentions above it.
+    pub(super) fn lock_row(&mut self, row: u32) -> Result<(), KubError> {
+        let granted = self.rows.lock_row(TABLE, of(row), Mode::Exclusive, Wait::No);
+        granted.map(drop).map_err(|error| broken(&error))
+    }
+
+    /// Lets everything go.
+    pub(super) fn end(&mut self) -> Result<(), KubError> {
+        self.rows.release_all().map_err(|error| broken(&error))
     }
 }
 
-fn of(row: u32) -> Resource {
-    Resource::row(TABLE, RowId { segment: SegmentId(1), position: row })
+fn of(row: u32) -> RowId {
+    RowId { segment: SegmentId(1), position: row }
+}
+
+fn broken(error: &LockError) -> KubError {
+    KubError::broken(format!("the lock table: {error}"))
 }

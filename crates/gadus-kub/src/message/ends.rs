@@ -167,7 +167,7 @@ impl ProcessMemory {
 
     fn copy_from_other(&self, to: &mut [u8]) -> Result<(), KubError> {
         let other = self.other.ok_or_else(|| KubError::broken("nobody is on the other side"))?;
-        match read_from_process(other, self.address, to)? {
+        match read_from_process(other, self.address, to).or_refused("process_vm_readv")? {
             read if read == to.len() => Ok(()),
             _ => Err(KubError::broken("half a message was copied")),
         }

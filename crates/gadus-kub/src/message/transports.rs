@@ -5,11 +5,14 @@ use super::ends::{
     ADDRESS_BYTES, Call, End, InPlace, Packets, ProcessMemory, Shared, Stream, echo,
 };
 use crate::error::{KubError, Refused};
-use crate::system::{Child, Mailbox, Patience, Ring, own_pid};
+use crate::system::{
+    Child, Mailbox, Mapping, Patience, Ring, own_pid, permit_reading_by, read_from_process,
+};
 use std::io::{PipeReader, PipeWriter};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::Ordering;
 
 /// A client's end with the server that is behind it.
 pub(super) struct Connection {
@@ -100,7 +103,7 @@ impl Way {
                 let (its_out, inbox) = Mailbox::create(ADDRESS_BYTES, Patience::Sleep)?;
                 let ours = ProcessMemory::new(out, inbox, None);
                 let theirs = ProcessMemory::new(its_out, its_inbox, Some(own_pid()));
-                serve_knowing(ours, theirs, bytes, cpu, |ours, pid| ours.other = Some(pid))
+                serve_by_memory(ours, theirs, bytes, cpu)
             }
             Self::Tcp { buffer_bytes } => {
                 let (ours, theirs) = tcp(buffer_bytes)?;
@@ -112,26 +115,60 @@ impl Way {
 
 fn serve<E: End + 'static>(
     ours: E,
-    theirs: E,
-    bytes: usize,
-    cpu: u32,
-) -> Result<Connection, KubError> {
-    serve_knowing(ours, theirs, bytes, cpu, |_, _| {})
-}
-
-/// The same where the client must know the server's process.
-fn serve_knowing<E: End + 'static>(
-    mut ours: E,
     mut theirs: E,
     bytes: usize,
     cpu: u32,
-    tell: impl FnOnce(&mut E, i32),
 ) -> Result<Connection, KubError> {
     // Made before the child is, which must not allocate.
     let mut buffer = vec![0; bytes];
     let server = Child::start(Some(cpu), || while echo(&mut theirs, &mut buffer).is_ok() {})?;
-    tell(&mut ours, server.pid());
     Ok(Connection { end: Box::new(ours), _server: Some(server) })
+}
+
+/// The same where each must know the other's process, and be permitted to read its memory: a server that may not would
+/// never answer, so it tries that first and says what came of it.
+fn serve_by_memory(
+    mut ours: ProcessMemory,
+    mut theirs: ProcessMemory,
+    bytes: usize,
+    cpu: u32,
+) -> Result<Connection, KubError> {
+    const ASKED: u32 = 1;
+    const PERMITTED: u32 = 2;
+    // And more of what the kernel refused it with.
+    const REFUSED: u32 = 3;
+    let mut buffer = vec![0; bytes];
+    let (own, address) = (own_pid(), buffer.as_ptr().addr() as u64);
+    let memory = Mapping::shared(4096)?;
+    let state = memory.word(0);
+    let change_to = |to| {
+        state.store(to, Ordering::Release);
+        gadus_locks::wake(state, 1);
+    };
+    let await_more_than = |seen: u32| loop {
+        match state.load(Ordering::Acquire) {
+            now if now > seen => return now,
+            now => gadus_locks::wait_on(state, now, None),
+        }
+    };
+    let server = Child::start(Some(cpu), || {
+        await_more_than(0);
+        match read_from_process(own, address, &mut [0]) {
+            Ok(_) => change_to(PERMITTED),
+            Err(error) => return change_to(REFUSED + error.raw_os_error().unsigned_abs()),
+        }
+        while echo(&mut theirs, &mut buffer).is_ok() {}
+    })?;
+    permit_reading_by(server.pid());
+    ours.other = Some(server.pid());
+    change_to(ASKED);
+    match await_more_than(ASKED) {
+        PERMITTED => Ok(Connection { end: Box::new(ours), _server: Some(server) }),
+        refused => {
+            let error = i32::try_from(refused - REFUSED).unwrap_or(0);
+            Err(std::io::Error::from_raw_os_error(error)).or_refused("process_vm_readv")
+        }
+    }
 }
 
 fn pipe_of(bytes: usize) -> Result<(PipeReader, PipeWriter), KubError> {

@@ -4,9 +4,9 @@
 //! - The group has memory for the frames beyond what the process needs itself; the kernel keeps account in batches, so
 //!   that a percent is not exact.
 
-use super::memory_group::MemoryGroup;
 use crate::bind::files::{Cached, make, prepare};
 use crate::error::{ErrorKind, KubError, Refused};
+use crate::memory_group::MemoryGroup;
 use crate::run::Place;
 use crate::system::{Child, Mapping};
 use rustix::fs::{Advice, Mode, OFlags, fadvise, open};

@@ -5,7 +5,6 @@
 
 mod advice;
 mod kernel_cache;
-mod memory_group;
 mod policies;
 mod traces;
 
@@ -15,7 +14,7 @@ pub use traces::read_trace;
 use crate::error::KubError;
 use crate::harness::{Budget, Harness, Ratio, Summary};
 use crate::numbers::{figure, figure_of};
-use crate::report::{Benchmark, Cell, Measured, Origin, Side, Stopped};
+use crate::report::{Benchmark, Cell, Measured, Origin, Parts, Side, Stopped};
 use crate::run::{Place, Task};
 use std::collections::HashSet;
 
@@ -24,14 +23,16 @@ pub(crate) const MISSES: &str = "misses in a thousand";
 
 pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     let mut tasks = advice::tasks(budget);
-    tasks.push(Task::new(Benchmark::Replace, "policies of an own pool", |harness, _| {
+    let policies = Task::new(Benchmark::Replace, "policies of an own pool", |harness, _| {
         for pattern in traces::Pattern::ALL {
             for share in traces::POOL_SHARES {
                 harness.cells.push(counted(pattern.word(), &pattern.trace(), share));
             }
         }
         Ok(())
-    }));
+    });
+    // Counts are the same each time.
+    tasks.push(policies.once());
     let shares: &[(u64, u64)] = match budget {
         Budget::Quick => &[],
         Budget::Usual => &[(1, 2)],
@@ -40,9 +41,10 @@ pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     for pattern in traces::Pattern::ALL {
         for share in shares.iter().copied() {
             let name = format!("the kernel's cache, {}", pattern.word());
-            tasks.push(Task::new(Benchmark::Replace, name, move |harness, place| {
+            let task = Task::new(Benchmark::Replace, name, move |harness, place| {
                 kernels(harness, place, pattern, share)
-            }));
+            });
+            tasks.push(task.once());
         }
     }
     tasks
@@ -135,6 +137,8 @@ fn measured_once(who: &str, side: Side, figure: f64, ratio: Option<Ratio>) -> Me
         summary: Summary::of(&[figure]),
         ratio,
         rounds: vec![figure],
+        sittings: vec![1],
+        parts: Parts::default(),
         steps: Vec::new(),
         counts: Vec::new(),
         user_ns: 0.0,

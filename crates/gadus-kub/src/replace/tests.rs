@@ -107,6 +107,32 @@ fn simple_two_queues(trace: &[u64], frames: usize) -> u64 {
     misses
 }
 
+/// The pool and its ring as two lists, each with its newest at the end: what comes goes through the ring, and into the
+/// pool when it is used there again.
+fn simple_scan_ring(trace: &[u64], frames: usize) -> u64 {
+    let ring_frames = (frames / 16).max(1);
+    let pool_frames = frames - ring_frames;
+    let (mut pool, mut ring): (Vec<u64>, Vec<u64>) = Default::default();
+    let mut misses = 0;
+    for page in trace {
+        let was_pooled = pool.contains(page);
+        let was_in_ring = ring.contains(page);
+        pool.retain(|known| known != page);
+        ring.retain(|known| known != page);
+        misses += u64::from(!was_pooled && !was_in_ring);
+        if was_pooled || (was_in_ring && pool_frames > 0) {
+            pool.push(*page);
+            let surplus = pool.len().saturating_sub(pool_frames);
+            pool.drain(..surplus);
+        } else {
+            ring.push(*page);
+            let surplus = ring.len().saturating_sub(ring_frames);
+            ring.drain(..surplus);
+        }
+    }
+    misses
+}
+
 /// Twenty traces that differ in length, pages and how often pages come again.
 fn traces() -> Vec<(Vec<u64>, usize)> {
     let make = |seed: u64| {
@@ -136,6 +162,7 @@ fn policies_miss_as_often_as_independent_simulators_do() {
         assert_eq!(counted(Policy::Clock), simple_clock(&trace, frames), "CLOCK, {place}");
         assert_eq!(counted(Policy::LruTwo), simple_lru_two(&trace, frames), "LRU-2, {place}");
         assert_eq!(counted(Policy::TwoQueues), simple_two_queues(&trace, frames), "2Q, {place}");
+        assert_eq!(counted(Policy::ScanRing), simple_scan_ring(&trace, frames), "ring, {place}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! A cell: one piece of work, and what each contestant took for it.
 
 use crate::harness::{Ratio, Summary};
+use gadus_base::ByteCount;
 
 /// What is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -159,6 +160,8 @@ pub struct Measured {
     pub side: Side,
     /// A figure for each round.
     pub rounds: Vec<f64>,
+    /// How many of them each sitting has.
+    pub sittings: Vec<usize>,
     /// What is said of them.
     pub summary: Summary,
     /// How many times dearer than the first; none for that itself.
@@ -185,6 +188,15 @@ pub struct Measured {
     pub disturbed: f64,
     /// What the paper measured, in the same unit.
     pub paper: Option<f64>,
+    /// What `steps` and `counts` are of, as long as more sittings may follow.
+    pub(crate) parts: Parts,
+}
+
+/// The figures of steps, for each round, and of counts, for each turn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Parts {
+    pub(crate) steps: Vec<(&'static str, Vec<f64>)>,
+    pub(crate) counts: Vec<(&'static str, Vec<f64>)>,
 }
 
 /// Something that is so here, which is no figure of a contest.
@@ -207,6 +219,14 @@ pub struct Skipped {
     pub what: String,
     /// Why it was not.
     pub why: String,
+}
+
+impl Measured {
+    /// How many times dearer it is than another one of its cell.
+    #[must_use]
+    pub fn ratio_to(&self, other: &Self) -> Ratio {
+        Ratio::of_sittings(&self.rounds, &other.rounds, &self.sittings)
+    }
 }
 
 impl Cell {
@@ -245,7 +265,10 @@ impl Cell {
 
 /// A name with what is varied.
 pub(crate) fn title_of(name: &str, variables: &[(String, String)]) -> String {
-    let variables = variables.iter().map(|(name, value)| format!("{name} {value}"));
+    let variables = variables.iter().map(|(name, value)| match value.parse() {
+        Ok(bytes) if name.ends_with("bytes") => format!("{name} {}", ByteCount(bytes)),
+        _ => format!("{name} {value}"),
+    });
     let variables = variables.collect::<Vec<_>>().join(", ");
     match variables.is_empty() {
         true => name.to_owned(),

@@ -1,6 +1,8 @@
 //! A report as lines of JSON, and back: the run, its cells, what was skipped.
 
-use super::{Benchmark, Cell, Finding, Identity, Measured, Origin, Report, Side, Skipped, Stopped};
+use super::{
+    Benchmark, Cell, Finding, Identity, Measured, Origin, Parts, Report, Side, Skipped, Stopped,
+};
 use crate::error::KubError;
 use crate::harness::{Quietness, Ratio, Summary};
 use serde_json::{Value, json};
@@ -139,6 +141,7 @@ impl Measured {
         let ratio = self.ratio.map(|Ratio { value, low, high }| json!([value, low, high]));
         json!({
             "who": self.who, "side": self.side.word(), "rounds": self.rounds,
+            "sittings": self.sittings,
             "summary": summary_json(&self.summary), "ratio": ratio,
             "steps": summaries_json(&self.steps),
             "counts": summaries_json(&self.counts),
@@ -162,10 +165,18 @@ impl Measured {
                 high: figure(&bounds[2]),
             }),
         };
+        let rounds = list(&object["rounds"], Value::as_f64)?;
+        // Reports of one sitting do not say so.
+        let sittings = match &object["sittings"] {
+            Value::Null => vec![rounds.len()],
+            counts => list(counts, |count| usize::try_from(count.as_u64()?).ok())?,
+        };
         Some(Self {
             who: object["who"].as_str()?.to_owned(),
             side: [Side::Kernel, Side::User].into_iter().find(|side| side.word() == word)?,
-            rounds: list(&object["rounds"], Value::as_f64)?,
+            rounds,
+            sittings,
+            parts: Parts::default(),
             summary: summary_of(&object["summary"])?,
             ratio,
             steps: summaries_of(&object["steps"])?,

@@ -7,10 +7,12 @@ mod cell;
 mod json;
 #[cfg(test)]
 pub(crate) mod sample;
+mod sittings;
 
-pub(crate) use cell::title_of;
 pub use cell::{Benchmark, Cell, Finding, Measured, Origin, Side, Skipped, Stopped};
+pub(crate) use cell::{Parts, title_of};
 pub use gadus_machine::Identity;
+pub(crate) use sittings::add_sitting;
 
 use crate::harness::Quietness;
 

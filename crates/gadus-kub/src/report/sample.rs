@@ -1,6 +1,8 @@
 //! A small report for the tests.
 
-use super::{Benchmark, Cell, Finding, Identity, Measured, Origin, Report, Side, Skipped, Stopped};
+use super::{
+    Benchmark, Cell, Finding, Identity, Measured, Origin, Parts, Report, Side, Skipped, Stopped,
+};
 use crate::harness::{Quietness, Ratio, Summary};
 
 /// A cell of contestants and the figures of their rounds.
@@ -15,6 +17,8 @@ pub(crate) fn cell(
         who: (*who).to_owned(),
         side: *side,
         rounds: rounds.to_vec(),
+        sittings: vec![rounds.len()],
+        parts: Parts::default(),
         summary: Summary::of(rounds),
         ratio: (place > 0).then(|| Ratio::of(rounds, first)),
         steps: vec![("open".to_owned(), Summary::of(&[1.0, 2.0, 3.0]))],

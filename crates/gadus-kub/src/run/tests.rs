@@ -1,6 +1,7 @@
 //! A run of the cheapest benchmark.
 
 use super::*;
+use std::fs;
 
 #[test]
 fn a_run_leaves_nothing_behind_and_says_what_it_measured() {

@@ -6,15 +6,12 @@ use super::switches::{fiber, partner};
 use crate::error::{KubError, Refused};
 use crate::harness::{Budget, Contest, Harness};
 use crate::report::{Benchmark, Origin};
-use crate::run::{Place, Task, stay_on};
+use crate::run::{Place, Task, is_above_others, stay_on};
 use gadus_base::spawn;
 use std::hint::spin_loop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
-
-/// What the measured have beside the others, where that is permitted: as the paper's did.
-const NICE: i32 = -10;
 
 /// What the others do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,16 +56,14 @@ fn measure(
     count: usize,
     state: State,
 ) -> Result<(), KubError> {
-    // Inherited by the partner that is started from here, and not by those that are there already.
     let _crowd = Crowd::gather(count, state, place.here)?;
     place.stay_here()?;
     let here = place.here;
-    let raised = rustix::process::setpriority_process(None, NICE);
     let contest = Contest::new(Benchmark::Schedule, Origin::Vasil2003, "switch beside others")
         .with("others", count)
         .paper_found("up to 2,000 threads in the background change nothing")
         .with("they_are", state.word())
-        .with("priority", if raised.is_ok() { "above them" } else { "as theirs" })
+        .with("priority", if is_above_others() { "above them" } else { "as theirs" })
         .user("fiber", fiber(0))
         .kernel("threads, futex", partner(here, Class::Usual, || Ok(FutexBell::default())))
         // What the paper's priorities were: who has a higher one runs, whoever else wants to.
@@ -94,23 +89,31 @@ impl Crowd {
         let mut crowd = Self { is_over: Arc::default(), threads: Vec::new() };
         for _ in 0..count {
             let is_over = crowd.is_over.clone();
-            let body = move || match state {
-                State::Asleep => {
-                    while is_over.load(Ordering::Relaxed) == 0 {
-                        gadus_locks::wait_on(&is_over, 0, None);
-                    }
-                }
-                State::Running => {
-                    // Wherever it runs, it is one of those who want a processor.
-                    let _ = stay_on(cpu);
-                    while is_over.load(Ordering::Relaxed) == 0 {
-                        spin_loop();
-                    }
-                }
+            let body = move || {
+                // What it has of who has started it is for the measured alone; to have less is always permitted.
+                let _ = rustix::process::setpriority_process(None, 0);
+                wait_or_run(state, cpu, &is_over);
             };
             crowd.threads.push(spawn("kub crowd", body).or_refused("a thread")?);
         }
         Ok(crowd)
+    }
+}
+
+fn wait_or_run(state: State, cpu: u32, is_over: &AtomicU32) {
+    match state {
+        State::Asleep => {
+            while is_over.load(Ordering::Relaxed) == 0 {
+                gadus_locks::wait_on(is_over, 0, None);
+            }
+        }
+        State::Running => {
+            // Wherever it runs, it is one of those who want a processor.
+            let _ = stay_on(cpu);
+            while is_over.load(Ordering::Relaxed) == 0 {
+                spin_loop();
+            }
+        }
     }
 }
 

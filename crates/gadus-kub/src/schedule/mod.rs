@@ -15,6 +15,8 @@ mod tasks;
 use crate::harness::Budget;
 use crate::run::Task;
 
+pub(crate) use switches::{calls, same as switches_on_one_processor};
+
 pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     let mut all = switches::tasks(budget);
     all.extend(background::tasks(budget));

@@ -56,7 +56,7 @@ fn papers(harness: &mut Harness<'_>, place: &Place, count: u64) -> Result<(), Ku
     harness.measure(contest)
 }
 
-fn same(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
+pub(crate) fn same(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
     place.stay_here()?;
     let here = place.here;
     let contest = Contest::new(Benchmark::Schedule, Origin::Modern, "switch")
@@ -80,7 +80,7 @@ fn same(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
             partner(here, Class::RealTime, || Ok(FutexBell::default())),
         )
         .kernel("processes, futex", processes(here))
-        .equivalent("perf bench sched pipe");
+        .equivalent("taskset -c 0 perf bench sched pipe -T, whose operation is two switches");
     harness.measure(contest)
 }
 
@@ -98,7 +98,7 @@ fn other(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
 }
 
 /// What a call costs, by who is called.
-fn calls(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
+pub(crate) fn calls(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
     place.stay_here()?;
     let contest = Contest::new(Benchmark::Schedule, Origin::Modern, "call")
         .noise(Noise::Processor)

@@ -72,15 +72,19 @@ fn rows(verdict: &Verdict) -> Vec<Block> {
     let line = |row: &Row| {
         let here = word(row.suitability);
         let paper = row.paper.word().to_owned();
-        vec![row.domain.word().to_owned(), here, paper, row.why.clone()]
+        vec![row.domain.word().to_owned(), here, paper, row.why.clone(), improvements(row)]
     };
     let lines = verdict.rows.iter().map(line).collect();
     let mut all = vec![
         Block::Heading(2, "Verdict".to_owned()),
-        Table::block(&["the kernel's", "here", "Windows 2000 (Vasil 2003)", "why"], lines),
+        Table::block(
+            &["the kernel's", "here", "Vasil 2003", "why", "what the kernel should improve"],
+            lines,
+        ),
         Block::Paragraph(
             "Each row grades measured ratios, the kernel's cost to that of a user-mode service, by \
-             the limits that stand beside them, and is the middle of the grades, of two the worse."
+             the limits that stand beside them, and is the middle of the grades, of two the worse. \
+             Vasil 2003 judged Windows 2000."
                 .to_owned(),
         ),
     ];
@@ -92,11 +96,24 @@ fn rows(verdict: &Verdict) -> Vec<Block> {
             let headings = ["ratio", "value", "95 %", "excellent, very good, good up to", "grade"];
             all.push(Table::block(&headings, lines));
         }
-        let wishes = row.kernel.iter().map(|wish| format!("the kernel should {wish}"));
         let missing = row.missing.iter().map(|what| format!("not measured: {what}"));
-        all.push(Block::List(wishes.chain(missing).collect()));
+        all.push(Block::List(missing.collect()));
     }
     all
+}
+
+/// What the kernel should improve; what it should make cheaper is said once for all.
+fn improvements(row: &Row) -> String {
+    const CHEAPER: &str = "make cheaper: ";
+    let cheaper = row.kernel.iter().filter_map(|wish| wish.strip_prefix(CHEAPER));
+    let cheaper = cheaper.collect::<Vec<_>>().join("; ");
+    let others = row.kernel.iter().filter(|wish| !wish.starts_with(CHEAPER)).cloned();
+    let first = (!cheaper.is_empty()).then(|| format!("{CHEAPER}{cheaper}"));
+    let wishes = first.into_iter().chain(others).collect::<Vec<_>>();
+    match (row.suitability, wishes.is_empty()) {
+        (Some(_), true) => "nothing of what was measured".to_owned(),
+        _ => wishes.join(". "),
+    }
 }
 
 fn criterion(criterion: &Criterion) -> Vec<String> {
@@ -114,7 +131,7 @@ fn criterion(criterion: &Criterion) -> Vec<String> {
 
 fn settings(verdict: &Verdict) -> Vec<Block> {
     let line = |advice: &crate::verdict::Advice| {
-        let setting = advice.setting.clone().unwrap_or_else(|| "no setting needed".to_owned());
+        let setting = advice.answer().to_owned();
         vec![advice.product.clone(), advice.versions.clone(), setting, advice.why.clone()]
     };
     let lines = verdict.settings.iter().map(line).collect();

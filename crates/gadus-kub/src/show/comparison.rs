@@ -26,8 +26,10 @@ impl Comparison {
         rest.extend(only(second, &self.only_second));
         let certain = self.changes.iter().filter(|change| change.is_certain).count();
         let summary = format!(
-            "{certain} of {} figures have changed: their intervals have nothing in common.{}",
+            "{certain} of {} figures have changed: their intervals have nothing in common. Of the times, {} % \
+             have.{}",
             self.changes.len(),
+            digits(self.overlapping() * 100.0),
             if self.quiet { "" } else { " One of the machines at least was not quiet." },
         );
         text::render(&[

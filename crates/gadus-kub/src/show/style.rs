@@ -8,7 +8,7 @@ pub(super) const SHEET: &str = "\
   --kernel: #6cb6ff; --user: #f0a45d; --poor: #ff8a8f; --good: #e3b341; --very-good: #6fdd8b; --excellent: #6cb6ff; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 1180px; margin: 0 auto; padding: 16px; overflow-wrap: anywhere; }
+main { max-width: 1180px; margin: 0 auto; padding: 16px; overflow-wrap: break-word; }
 h1 { font-size: 26px; line-height: 1.2; } h2 { margin-top: 40px; border-bottom: 1px solid var(--line); }
 h3 { margin: 28px 0 6px; font-size: 17px; }
 table { border-collapse: collapse; width: 100%; margin: 10px 0; font-size: 14px; }
@@ -30,6 +30,7 @@ th { color: var(--soft); font-weight: 600; }
 svg { width: 100%; height: auto; } svg text { fill: var(--text); font: 11px system-ui, sans-serif; }
 svg .axis { stroke: var(--line); } svg .soft { fill: var(--soft); }
 @media (max-width: 760px) {
+  main { overflow-wrap: anywhere; }
   .bar { grid-template-columns: 1fr 90px; } .track { grid-column: 1 / 3; grid-row: 2; }
   table, tbody, tr, td { display: block; width: 100%; } thead { display: none; }
   tr { border-bottom: 1px solid var(--line); padding: 6px 0; } td { border: 0; padding: 1px 0; }

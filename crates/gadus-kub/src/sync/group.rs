@@ -1,6 +1,7 @@
 //! Several records made durable by one sync.
 
 use super::methods::{Room, file_with};
+use crate::bind::files::on_a_device;
 use crate::error::{KubError, Refused};
 use crate::harness::{Budget, Contest, Harness, Stopwatch};
 use crate::report::{Benchmark, Origin};
@@ -27,6 +28,7 @@ pub(super) fn tasks(budget: Budget) -> Vec<Task> {
 }
 
 fn measure(harness: &mut Harness<'_>, place: &Place, groups: &[u64]) -> Result<(), KubError> {
+    on_a_device(&place.folder)?;
     let mut contest =
         Contest::new(Benchmark::Sync, Origin::Modern, "a record of a group made durable")
             .with("bytes", RECORD_BYTES);

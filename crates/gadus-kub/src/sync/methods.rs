@@ -1,5 +1,6 @@
 //! One record made durable, by each of the kernel's ways.
 
+use crate::bind::files::on_a_device;
 use crate::error::{KubError, Refused};
 use crate::harness::{Budget, Contest, Harness, Stopwatch};
 use crate::numbers::size;
@@ -57,7 +58,7 @@ pub(super) fn tasks(budget: Budget) -> Vec<Task> {
         }
     }
     tasks.push(Task::new(Benchmark::Sync, "a record written out", written_out));
-    tasks.push(Task::new(Benchmark::Sync, "the device", device));
+    tasks.push(Task::new(Benchmark::Sync, "the device", device).once());
     tasks
 }
 
@@ -71,12 +72,24 @@ impl Room {
     }
 }
 
+/// What all records of a cell of 4 KiB take.
+pub(crate) const RECORDS_BYTES: u64 = RECORDS * 4096;
+
+/// The cell that other tools measure as well.
+pub(crate) fn overwritten_records(
+    harness: &mut Harness<'_>,
+    place: &Place,
+) -> Result<(), KubError> {
+    durable(harness, place, 4096, Room::Overwritten)
+}
+
 fn durable(
     harness: &mut Harness<'_>,
     place: &Place,
     bytes: usize,
     room: Room,
 ) -> Result<(), KubError> {
+    on_a_device(&place.folder)?;
     let method = |method| records(place.folder.join(file_name(method)), method, bytes, room);
     let seconds = 5;
     let contest = Contest::new(Benchmark::Sync, Origin::Modern, "a record made durable")
@@ -101,6 +114,7 @@ fn durable(
 
 /// Alone, since it does less than the others.
 fn written_out(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
+    on_a_device(&place.folder)?;
     let path = place.folder.join(file_name(Method::WriteOut));
     let contest =
         Contest::new(Benchmark::Sync, Origin::Modern, "a record written out, not durable")
@@ -123,22 +137,28 @@ pub(super) fn file_with(
 ) -> Result<OwnedFd, KubError> {
     let flags = flags | OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
     let file = open(path, flags, Mode::RUSR | Mode::WUSR).or_refused("a file")?;
+    fill(&file, bytes, room).inspect_err(|_| {
+        let _ = std::fs::remove_file(path);
+    })?;
+    Ok(file)
+}
+
+fn fill(file: &OwnedFd, bytes: u64, room: Room) -> Result<(), KubError> {
     match room {
         Room::Appended => {}
         Room::Preallocated => {
-            fallocate(&file, FallocateFlags::empty(), 0, bytes).or_refused("fallocate")?;
+            fallocate(file, FallocateFlags::empty(), 0, bytes).or_refused("fallocate")?;
         }
         Room::Overwritten => {
             // Aligned, for files that are opened for direct transfers.
             let buffer = AlignedBuffer::zeroed(size(bytes), 4096);
-            let written = pwrite(&file, &buffer, 0).or_refused("a file cannot be filled")?;
+            let written = pwrite(file, &buffer, 0).or_refused("a file cannot be filled")?;
             if written as u64 != bytes {
                 return Err(KubError::unavailable("a file cannot be filled"));
             }
         }
     }
-    fsync(&file).or_refused("fsync")?;
-    Ok(file)
+    fsync(file).or_refused("fsync")
 }
 
 /// Writes records one after the other, each durable before the next.
@@ -169,7 +189,9 @@ fn records(
             let (file, ring) = open.as_mut().ok_or_else(|| KubError::broken("no file"))?;
             let offset = record % RECORDS * bytes as u64;
             if record > 0 && offset == 0 && room != Room::Overwritten {
-                watch.untimed(|| empty(file, all, room))?;
+                // The room as it was at first.
+                let empty = || ftruncate(&*file, 0).or_refused("a file cannot be made empty");
+                watch.untimed(|| empty().and_then(|()| fill(file, all, room)))?;
             }
             record += 1;
             buffer[..8].copy_from_slice(&record.to_le_bytes());
@@ -185,15 +207,6 @@ fn records(
         }
         Ok(())
     }
-}
-
-/// The room as it was at first.
-fn empty(file: &OwnedFd, bytes: u64, room: Room) -> Result<(), KubError> {
-    ftruncate(file, 0).or_refused("a file cannot be made empty")?;
-    if room == Room::Preallocated {
-        fallocate(file, FallocateFlags::empty(), 0, bytes).or_refused("fallocate")?;
-    }
-    fsync(file).or_refused("fsync")
 }
 
 fn write(file: &OwnedFd, record: &[u8], offset: u64, method: Method) -> Result<(), KubError> {
@@ -219,6 +232,7 @@ fn write(file: &OwnedFd, record: &[u8], offset: u64, method: Method) -> Result<(
 
 /// What the device and the file system say of themselves.
 fn device(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
+    on_a_device(&place.folder)?;
     let path = place.folder.join("atomic");
     let file = file_with(&path, OFlags::empty(), 4096, Room::Overwritten)?;
     let identity = crate::report::Identity::of_this_machine(&place.folder);

@@ -5,16 +5,20 @@
 
 mod group;
 mod methods;
+mod pressure;
 mod uninvited;
 
 use crate::harness::Budget;
 use crate::run::Task;
+
+pub(crate) use methods::{RECORDS_BYTES, overwritten_records};
 
 pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     let (begin, end) = uninvited::tasks(budget);
     let mut tasks = vec![begin];
     tasks.extend(methods::tasks(budget));
     tasks.extend(group::tasks(budget));
+    tasks.push(pressure::task());
     tasks.push(end);
     tasks
 }

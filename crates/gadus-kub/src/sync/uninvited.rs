@@ -5,6 +5,7 @@
 //! - Watched from the first contest of the run to the last, since an idle kernel waits half a minute.
 
 use super::methods::{Room, file_with};
+use crate::bind::files::on_a_device;
 use crate::error::KubError;
 use crate::harness::{Budget, Harness};
 use crate::report::{Benchmark, Skipped};
@@ -58,7 +59,7 @@ pub(super) fn tasks(budget: Budget) -> (Task, Task) {
                 // An idle kernel takes longer than the whole run.
                 Budget::Quick => harness.skip(Skipped {
                     benchmark: Benchmark::Sync,
-                    what: "write-out that nobody asked for".to_owned(),
+                    what: "write-out that nobody asked for, idle".to_owned(),
                     why: "an idle kernel waits half a minute, and a quick run does not".to_owned(),
                 }),
                 _ => begin(&shared, place)?,
@@ -71,7 +72,7 @@ pub(super) fn tasks(budget: Budget) -> (Task, Task) {
         }
         Ok(())
     });
-    (begin, end)
+    (begin.once(), end.at_the_end())
 }
 
 fn begin(shared: &Arc<Shared>, place: &Place) -> Result<(), KubError> {
@@ -85,12 +86,6 @@ fn begin(shared: &Arc<Shared>, place: &Place) -> Result<(), KubError> {
             }),
         }
     }
-    shared.state.lock().refused.push(Skipped {
-        benchmark: Benchmark::Sync,
-        what: "write-out that nobody asked for, under memory pressure".to_owned(),
-        why: "pressure would be everybody's: a control group of its own needs a privilege"
-            .to_owned(),
-    });
     let its = shared.clone();
     let watch = move || {
         let deadline = Deadline::after(WATCHED_MAX);
@@ -107,7 +102,8 @@ fn begin(shared: &Arc<Shared>, place: &Place) -> Result<(), KubError> {
 
 /// Changes a page of a mapped file.
 fn change(place: &Place, how: &'static str, is_locked: bool) -> Result<Watched, KubError> {
-    let path = place.folder.join(format!("uninvited-{is_locked}"));
+    on_a_device(&place.kept)?;
+    let path = place.kept.join(format!("uninvited-{is_locked}"));
     let file = file_with(&path, OFlags::empty(), FILE_BYTES as u64, Room::Overwritten)?;
     let mut mapping = Mapping::of_file(file.as_fd(), FILE_BYTES, MapHow::Plain)?;
     if is_locked {

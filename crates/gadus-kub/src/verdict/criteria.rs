@@ -1,7 +1,6 @@
 //! Ratios of a report, as criteria.
 
 use super::{Criterion, Suitability};
-use crate::harness::Ratio;
 use crate::report::{Benchmark, Cell, Measured, Report, Side};
 
 /// Limits for what both sides do the same way: up to a quarter dearer is excellent, twice very good, ten times good.
@@ -16,7 +15,7 @@ impl Criterion {
         cell: &Cell,
         limits: [f64; 3],
     ) -> Self {
-        let ratio = Ratio::of(&kernel.rounds, &user.rounds);
+        let ratio = kernel.ratio_to(user);
         let quiet = cell.quiet;
         Self::of(what, ratio.value, Some((ratio.low, ratio.high)), limits, quiet)
     }

@@ -1,7 +1,6 @@
 //! From where on another service is the cheaper one.
 
 use super::criteria::by_number;
-use crate::harness::Ratio;
 use crate::report::{Benchmark, Cell, Origin, Report, Side};
 use gadus_base::ByteCount;
 
@@ -36,9 +35,7 @@ fn transports(report: &Report) -> Vec<String> {
 fn cheapest(cell: &Cell) -> Option<String> {
     let best = cell.best(Side::Kernel)?;
     let others = cell.measured.iter().filter(|other| {
-        other.side == Side::Kernel
-            && other.who != best.who
-            && Ratio::of(&other.rounds, &best.rounds).low <= 1.0
+        other.side == Side::Kernel && other.who != best.who && other.ratio_to(best).low <= 1.0
     });
     let mut others = others.map(|other| other.who.as_str()).collect::<Vec<_>>();
     others.sort_unstable();

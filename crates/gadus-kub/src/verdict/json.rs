@@ -40,7 +40,7 @@ impl Advice {
     fn to_json(&self) -> Value {
         json!({
             "kind": "setting", "product": self.product, "versions": self.versions,
-            "setting": self.setting, "why": self.why,
+            "setting": self.setting, "known": self.is_known, "why": self.why,
         })
     }
 }

@@ -16,8 +16,10 @@ pub struct Advice {
     pub product: String,
     /// Its versions for which that is so.
     pub versions: String,
-    /// What to set; none where no setting is needed.
+    /// What to set; none where no setting is needed, or it is not known.
     pub setting: Option<String>,
+    /// Whether it is known: nothing follows from what was measured while others disturbed it.
+    pub is_known: bool,
     /// By what.
     pub why: String,
 }
@@ -33,8 +35,26 @@ pub(super) fn settings(report: &Report) -> Vec<Advice> {
     all
 }
 
+impl Advice {
+    /// As tables have it.
+    #[must_use]
+    pub fn answer(&self) -> &str {
+        match (&self.setting, self.is_known) {
+            (Some(setting), _) => setting,
+            (None, true) => "no setting needed",
+            (None, false) => "not known",
+        }
+    }
+}
+
 fn advice(product: &str, versions: &str, setting: Option<String>, why: String) -> Advice {
-    Advice { product: product.to_owned(), versions: versions.to_owned(), setting, why }
+    let (product, versions) = (product.to_owned(), versions.to_owned());
+    Advice { product, versions, setting, is_known: true, why }
+}
+
+/// No setting, if that is known by a cell.
+fn none(product: &str, versions: &str, cell: &Cell, why: String) -> Advice {
+    Advice { is_known: cell.quiet, ..advice(product, versions, None, why) }
 }
 
 fn durable(report: &Report) -> Option<&Cell> {
@@ -47,7 +67,7 @@ fn durable(report: &Report) -> Option<&Cell> {
 
 /// How many times dearer one contestant is than another, where the interval has no 1 in it.
 fn certain(cell: &Cell, one: &str, other: &str) -> Option<Ratio> {
-    let ratio = Ratio::of(&cell.by(one)?.rounds, &cell.by(other)?.rounds);
+    let ratio = cell.by(one)?.ratio_to(cell.by(other)?);
     (cell.quiet && (ratio.low > 1.0 || ratio.high < 1.0)).then_some(ratio)
 }
 
@@ -57,7 +77,7 @@ fn shown(ratio: Ratio) -> String {
 
 fn uncertain(cell: &Cell, what: &str) -> String {
     match cell.quiet {
-        true => format!("{what}: no difference that is certain"),
+        true => format!("{what}: no difference that is certain and worth it"),
         false => format!("{what}: the machine was not quiet, so that nothing follows"),
     }
 }
@@ -79,10 +99,10 @@ fn log_sync(report: &Report) -> Option<Advice> {
             Some(format!("wal_sync_method = {method}")),
             format!("fdatasync, the default, costs {} as much", shown(ratio)),
         ),
-        None => advice(
+        None => none(
             "PostgreSQL",
             "all that are supported",
-            None,
+            cell,
             format!("wal_sync_method stays fdatasync: {}", uncertain(cell, "the other methods")),
         ),
     })
@@ -100,10 +120,10 @@ fn io_method(report: &Report) -> Option<Advice> {
             Some("io_method = io_uring".to_owned()),
             format!("a cold scan by single reads takes {} as long", shown(ratio)),
         ),
-        None => advice(
+        None => none(
             "PostgreSQL",
             "18 and later",
-            None,
+            cell,
             format!("io_method stays worker: {}", uncertain(cell, "a cold scan by io_uring")),
         ),
     })
@@ -121,7 +141,7 @@ fn local_clients(report: &Report) -> Option<Advice> {
             Some("connect by the Unix socket from the same machine: host=/var/run/postgresql, or socket=".to_owned()),
             format!("an echo of {bytes} bytes by TCP takes {} as long", shown(ratio)),
         ),
-        None => advice(products, "all", None, uncertain(cell, "TCP beside Unix sockets")),
+        None => none(products, "all", cell, uncertain(cell, "TCP beside Unix sockets")),
     })
 }
 
@@ -135,7 +155,7 @@ fn flush(report: &Report) -> Option<Advice> {
             Some("innodb_use_fdatasync = ON".to_owned()),
             format!("fsync takes {} as long", shown(ratio)),
         ),
-        None => advice("MySQL", "8.0 and later", None, uncertain(cell, "fsync beside fdatasync")),
+        None => none("MySQL", "8.0 and later", cell, uncertain(cell, "fsync beside fdatasync")),
     })
 }
 
@@ -159,10 +179,10 @@ fn mapped_database(report: &Report) -> Option<Advice> {
                 gadus_base::ByteCount(*bytes)
             ),
         ),
-        None => advice(
+        None => none(
             "SQLite",
             "3.7.17 and later",
-            None,
+            cell,
             uncertain(cell, "mapped pages beside read ones"),
         ),
     })

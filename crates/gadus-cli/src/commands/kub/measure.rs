@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 use gadus_kub::{Benchmark, Budget, Form, Report, Settings, render};
 use gadus_machine::KeptFacts;
+use signal_hook::consts::SIGTERM;
 
 use super::{Shown, write};
 use crate::failure::Failure;
@@ -52,6 +53,8 @@ pub(super) fn measure(command: &Measure) -> Result<(), Failure> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let told = cancelled.clone();
     Interrupt::tell(move || told.store(true, Ordering::Relaxed), false)?;
+    // Who asks it to end finds no files left, either.
+    signal_hook::flag::register(SIGTERM, cancelled.clone())?;
     let mut settings = Settings::new(&folder).budget(budget).cancelled(cancelled);
     if !command.only.is_empty() {
         settings = settings.only(command.only.clone());

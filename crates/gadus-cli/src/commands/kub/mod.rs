@@ -25,7 +25,7 @@ const EXAMPLES: &str = "Examples:
   gadus kub compare monday.json today.json
   gadus kub show today.json --markdown
   gadus kub trace pages.txt                      policies on a trace of page numbers
-  gadus kub check                                the measuring itself, by known delays
+  gadus kub check                                the measuring itself: by known delays, perf and fio
 
 Needs no privilege; what cannot be tested is named, with the reason. Leave the machine alone meanwhile.";
 
@@ -40,7 +40,7 @@ pub(crate) struct Kub {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Measure services with known delays, to see whether the measuring is right here
+    /// Measure services with known delays, and what perf and fio measure too: is the measuring right here?
     Check(check::Check),
     /// What differs between two saved reports, of machines, kernels or times
     Compare(compare::Compare),

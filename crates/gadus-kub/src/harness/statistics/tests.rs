@@ -1,6 +1,7 @@
 //! Figures of which the answers are known.
 
 use super::*;
+use crate::harness::Budget;
 
 #[test]
 fn what_is_said_of_a_hundred_figures_is_what_anybody_counts() {
@@ -51,4 +52,36 @@ fn intervals_differ_where_they_have_nothing_in_common() {
     assert!(ratio(1.0, 2.0).differs_from(ratio(2.1, 3.0)));
     assert!(ratio(2.1, 3.0).differs_from(ratio(1.0, 2.0)));
     assert!(!ratio(1.0, 2.0).differs_from(ratio(1.9, 3.0)));
+}
+
+#[test]
+fn sittings_that_differ_make_the_interval_as_wide_as_they_do() {
+    // Within a sitting all is alike to a thousandth; the next one finds its memory elsewhere.
+    let sitting = |level: f64| (0..9).map(move |round| level + 0.01 * f64::from(round % 2));
+    let figures = [10.0, 10.5, 11.0].into_iter().flat_map(sitting).collect::<Vec<_>>();
+    let summary = Summary::of_sittings(&figures, &[9, 9, 9]);
+    assert!(summary.low < 10.02 && summary.high > 10.99, "{summary:?}");
+    let twice = figures.iter().map(|figure| figure * 2.0).collect::<Vec<_>>();
+    let ratio = Ratio::of_sittings(&twice, &figures, &[9, 9, 9]);
+    assert_eq!((ratio.low, ratio.high), (2.0, 2.0), "what both meet is no difference");
+}
+
+/// Two runs whose sittings differ by chance alone overlap as often as two runs should.
+#[test]
+fn two_runs_of_several_sittings_overlap() {
+    let mut random = Random::seeded(5);
+    let mut run = || {
+        let mut figures = Vec::new();
+        for _ in 0..Budget::Usual.sittings() {
+            let level = 100.0 + 4.0 * (random.unit() + random.unit() + random.unit());
+            figures.extend((0..7).map(|_| level + random.unit()));
+        }
+        Summary::of_sittings(&figures, &[7; 4])
+    };
+    let overlapping = (0..300).filter(|_| {
+        let (one, other) = (run(), run());
+        one.low <= other.high && other.low <= one.high
+    });
+    let overlapping = overlapping.count();
+    assert!(overlapping >= 270, "{overlapping} of 300");
 }

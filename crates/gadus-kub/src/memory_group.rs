@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// A control group.
 #[derive(Debug)]
-pub(super) struct MemoryGroup {
+pub(crate) struct MemoryGroup {
     path: PathBuf,
     /// The files that have its limit and its usage.
     limit: &'static str,
@@ -18,7 +18,7 @@ pub(super) struct MemoryGroup {
 
 impl MemoryGroup {
     /// Makes a group.
-    pub(super) fn create() -> Result<Self, KubError> {
+    pub(crate) fn create() -> Result<Self, KubError> {
         let groups = fs::read_to_string("/proc/self/cgroup").or_refused("/proc/self/cgroup")?;
         let mounts = fs::read_to_string("/proc/self/mounts").or_refused("/proc/self/mounts")?;
         let (parent, limit, usage) = match version_1(&groups, &mounts) {
@@ -39,13 +39,13 @@ impl MemoryGroup {
     }
 
     /// Moves a process into it.
-    pub(super) fn admit(&self, pid: i32) -> Result<(), KubError> {
+    pub(crate) fn admit(&self, pid: i32) -> Result<(), KubError> {
         let moved = fs::write(self.path.join("cgroup.procs"), pid.to_string());
         moved.or_refused("a process cannot be moved to a control group")
     }
 
     /// Lets those in it have this much more than they have now.
-    pub(super) fn allow(&self, more_bytes: u64) -> Result<(), KubError> {
+    pub(crate) fn allow(&self, more_bytes: u64) -> Result<(), KubError> {
         let usage = fs::read_to_string(self.path.join(self.usage)).or_refused("a group's usage")?;
         let usage = usage.trim().parse::<u64>();
         let usage = usage.map_err(|_| KubError::unavailable("a group's usage is no number"))?;
