@@ -82,12 +82,8 @@ impl Session {
                 ))
             })?;
             let name = create.columns.get(index).map(|column| folded(&column.name));
-            columns.push(ColumnDefinition {
-                name: name.unwrap_or_else(|| field.name().clone()),
-                column_type,
-                nullable: true,
-                default: None,
-            });
+            let name = name.unwrap_or_else(|| field.name().clone());
+            columns.push(ColumnDefinition::new(&name, column_type));
         }
         let targets = (0..columns.len()).collect::<Vec<_>>();
         let key = key_of(create, &columns)?;
@@ -158,12 +154,8 @@ impl Session {
 }
 
 fn definition(column: &ColumnDef) -> Result<ColumnDefinition> {
-    let mut definition = ColumnDefinition {
-        name: folded(&column.name),
-        column_type: column_type(&column.data_type)?,
-        nullable: true,
-        default: None,
-    };
+    let column_type = column_type(&column.data_type)?;
+    let mut definition = ColumnDefinition::new(&folded(&column.name), column_type);
     for option in &column.options {
         match &option.option {
             ColumnOption::Null | ColumnOption::Comment(_) => {}
