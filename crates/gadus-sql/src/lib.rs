@@ -40,6 +40,7 @@ mod session;
 mod shape;
 mod split;
 mod statements;
+mod subqueries;
 mod types;
 mod value;
 

@@ -16,6 +16,7 @@ use crate::pace::PaceJoins;
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
 use crate::rows::RowStream;
+use crate::subqueries::JoinSubqueries;
 use crate::value::Value;
 use datafusion::common::ParamValues;
 use datafusion::common::config::ConfigNonZeroUsize;
@@ -79,6 +80,7 @@ fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
     let coercion = rules.iter().position(|rule| rule.name() == "type_coercion");
     rules.insert(coercion.unwrap_or(0), Arc::new(DoublesBesideDecimals));
+    rules.insert(0, Arc::new(JoinSubqueries::default()));
     rules.push(Arc::new(WrittenBytes));
     rules.push(Arc::new(CheckedArithmetic::new()));
     rules

@@ -31,5 +31,6 @@ mod settings;
 mod share;
 mod statement;
 mod statements;
+mod subqueries;
 mod threads;
 mod views;
