@@ -27,6 +27,24 @@ pub enum Reason {
     UnknownTable,
     /// There is no such column.
     UnknownColumn,
+    /// A column is named twice.
+    DuplicateColumn,
+    /// A constraint of this name is there already.
+    DuplicateObject,
+    /// There is no such constraint.
+    UnknownObject,
+    /// Other things depend on what was to be dropped.
+    Depended,
+    /// A table was expected where a view is, or the other way round.
+    WrongObject,
+    /// A view would read itself.
+    ReadsItself,
+    /// What is there cannot be changed so.
+    NotInState,
+    /// What is defined cannot be so.
+    InvalidDefinition,
+    /// A type that does not become another by itself.
+    TypeMismatch,
     /// Several columns have the name.
     AmbiguousColumn,
     /// There is no such function.
@@ -61,6 +79,8 @@ pub enum ErrorKind {
     UniqueViolation,
     /// A NULL where none may be.
     NotNullViolation,
+    /// A row that a CHECK of its table refuses.
+    CheckViolation,
     /// A value that its type cannot hold, or a division by zero.
     OutOfRange,
     /// Another transaction changed the same rows first: run the transaction again.

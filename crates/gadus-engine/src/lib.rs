@@ -8,12 +8,7 @@
 //! use gadus_engine::{ColumnDefinition, ColumnType, Datum, Engine, Options, TableSchema};
 //! # fn main() -> gadus_engine::Result<()> {
 //! let engine = Engine::in_memory(Options::default())?;
-//! let column = |name: &str, column_type| ColumnDefinition {
-//!     name: name.to_owned(),
-//!     column_type,
-//!     nullable: true,
-//!     default: None,
-//! };
+//! let column = ColumnDefinition::new;
 //! let columns = vec![column("id", ColumnType::Int64), column("name", ColumnType::Text)];
 //! let mut transaction = engine.begin()?;
 //! let schema = transaction.create_table(&TableSchema::new("people", columns, vec![0])?)?;
@@ -67,6 +62,6 @@ pub use shared::{
 pub use snapshot::{Snapshot, Table};
 pub use transaction::{BulkWriter, Isolation, Savepoint, Transaction};
 pub use types::{
-    ColumnDefinition, ColumnType, Datum, DefaultValue, StorageClass, TableSchema,
-    array_from_datums, datum_from_array,
+    CheckDefinition, ColumnDefinition, ColumnType, Datum, DefaultValue, StorageClass, TableSchema,
+    UsedColumn, UsedRelation, ViewColumn, ViewSchema, array_from_datums, datum_from_array,
 };

@@ -7,7 +7,7 @@ use crate::blobs::Blobs;
 use crate::coordinator::Pin;
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::scan::{Scan, ScanRequest};
-use crate::types::{Datum, TableSchema};
+use crate::types::{Datum, TableSchema, ViewSchema};
 use crate::version::{DatabaseVersion, TableVersion};
 use gadus_base::{CommitNumber, RowId, TableId};
 use std::sync::Arc;
@@ -71,6 +71,34 @@ impl Snapshot {
     pub fn tables(&self) -> Vec<Table> {
         let ids = self.version.names.values();
         ids.filter_map(|id| self.version.table(*id)).map(|table| self.hold(table)).collect()
+    }
+
+    /// Whether a table or a view has this exact name.
+    #[must_use]
+    pub fn has_relation(&self, name: &str) -> bool {
+        self.version.names.contains_key(name)
+    }
+
+    /// The view with this exact name, if there is one.
+    #[must_use]
+    pub fn find_view(&self, name: &str) -> Option<Arc<ViewSchema>> {
+        self.version.view_named(name).cloned()
+    }
+
+    /// The view with this id, if it is still there.
+    #[must_use]
+    pub fn view_by_id(&self, id: TableId) -> Option<Arc<ViewSchema>> {
+        self.version.views.get(&id).cloned()
+    }
+
+    /// All views, in the order in which they were created.
+    pub fn views(&self) -> impl Iterator<Item = &Arc<ViewSchema>> {
+        self.version.views.values()
+    }
+
+    /// The views that read a table or a view.
+    pub fn readers(&self, id: TableId) -> impl Iterator<Item = &Arc<ViewSchema>> {
+        self.version.readers(id)
     }
 
     fn hold(&self, version: &Arc<TableVersion>) -> Table {

@@ -40,6 +40,7 @@ mod session;
 mod shape;
 mod split;
 mod statements;
+mod subqueries;
 mod types;
 mod value;
 
@@ -50,7 +51,7 @@ pub use rows::{RowStream, RowsCancel};
 pub use session::{
     Boxed, CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Granted, Outcome,
     POSTGRES_VERSION, Prepared, Reported, Session, SessionOptions, Setting, SettingScope, Sql,
-    StatementKind, is_hidden, settings,
+    StatementKind, is_hidden, settings, view_definition,
 };
 pub use split::{Script, split_statements};
 pub use value::Value;

@@ -19,13 +19,30 @@ impl Database {
         Ok(names)
     }
 
-    /// The CREATE TABLE statement of a table, without a semicolon.
+    /// The names of all views, sorted.
     ///
     /// # Errors
-    /// `NotFound` when there is no table of this exact name.
+    /// When what other processes have committed cannot be read.
+    pub fn views(&self) -> Result<Vec<String>> {
+        let snapshot = self.engine().snapshot()?;
+        let mut names = snapshot.views().map(|view| view.name.clone()).collect::<Vec<_>>();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// The CREATE statement of a table or a view, without a semicolon.
+    ///
+    /// # Errors
+    /// `NotFound` when there is neither of this exact name.
     pub fn create_statement(&self, table: &str) -> Result<String> {
-        let table = self.engine().snapshot()?.table(table)?;
-        Ok(create_statement(table.schema()))
+        let snapshot = self.engine().snapshot()?;
+        if let Some(view) = snapshot.find_view(table) {
+            let columns = view.columns.iter().map(|column| quoted(&column.name));
+            let columns = columns.collect::<Vec<_>>().join(", ");
+            let query = gadus_sql::view_definition(&snapshot, &view);
+            return Ok(format!("CREATE VIEW {} ({columns}) AS {query}", quoted(table)));
+        }
+        Ok(create_statement(snapshot.table(table)?.schema()))
     }
 }
 
@@ -34,6 +51,10 @@ fn create_statement(schema: &TableSchema) -> String {
     if !schema.key.is_empty() {
         let key = schema.key.iter().map(|&column| quoted(&schema.columns[column].name));
         lines.push(format!("    PRIMARY KEY ({})", key.collect::<Vec<_>>().join(", ")));
+    }
+    for check in &schema.checks {
+        let (name, condition) = (quoted(&check.name), &check.condition);
+        lines.push(format!("    CONSTRAINT {name} CHECK ({condition})"));
     }
     format!("CREATE TABLE {} (\n{}\n)", quoted(&schema.name), lines.join(",\n"))
 }

@@ -36,7 +36,11 @@ impl Shell {
         match words.as_slice() {
             [".help"] => self.help()?,
             [".tables"] => self.tables()?,
-            [".schema"] => self.schema(&self.database.tables()?)?,
+            [".schema"] => {
+                let tables = self.database.tables()?.into_iter();
+                let all = tables.chain(self.database.views()?).collect::<Vec<_>>();
+                self.schema(&all)?;
+            }
             [".schema", table] => self.schema(&[(*table).to_owned()])?,
             [".timing", "on"] => self.timing = true,
             [".timing", "off"] => self.timing = false,

@@ -9,9 +9,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::scan::ScanRequest;
 use crate::snapshot::{Snapshot, Table};
 use crate::transaction::Transaction;
-use crate::types::TableSchema;
-use gadus_base::CommitNumber;
+use crate::types::ViewSchema;
+use gadus_base::{CommitNumber, TableId};
 use gadus_block::Folder;
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -64,12 +65,15 @@ fn copy(
     let all = tables.iter().map(Table::rows).sum::<u64>();
     let mut rows = 0;
     let mut transaction = target.begin()?;
+    let mut ids = HashMap::new();
     for table in &tables {
-        copy_table(table, &mut transaction, &mut |count| {
+        let id = copy_table(table, &mut transaction, &mut |count| {
             rows += count;
             progress(rows, all);
         })?;
+        ids.insert(table.id(), id);
     }
+    copy_views(snapshot, &mut transaction, ids)?;
     transaction.commit()?;
     target.checkpoint()?;
     Ok(BackedUp { commit: snapshot.commit(), tables: tables.len(), rows })
@@ -79,12 +83,10 @@ fn copy_table(
     table: &Table,
     transaction: &mut Transaction,
     copied: &mut dyn FnMut(u64),
-) -> Result<()> {
-    let TableSchema { name, columns, key, .. } = &**table.schema();
-    let shape = TableSchema::new(name, columns.clone(), key.clone())?;
-    let shape = transaction.create_table(&shape)?;
+) -> Result<TableId> {
+    let shape = transaction.create_table(table.schema())?;
     let mut bulk = transaction.bulk(&shape)?;
-    let projection = (0..columns.len()).collect();
+    let projection = (0..shape.columns.len()).collect();
     let scan = table.scan(ScanRequest { projection, ..ScanRequest::default() })?;
     for morsel in 0..scan.morsels() {
         let mut pushed = Ok(());
@@ -99,5 +101,32 @@ fn copy_table(
         pushed?;
     }
     transaction.finish_bulk(bulk)?;
+    Ok(shape.id)
+}
+
+/// Creates the views, each behind what it reads; `ids` says what that is called in the copy.
+fn copy_views(
+    snapshot: &Snapshot,
+    transaction: &mut Transaction,
+    mut ids: HashMap<TableId, TableId>,
+) -> Result<()> {
+    let mut rest = snapshot.views().cloned().collect::<Vec<_>>();
+    while !rest.is_empty() {
+        let before = rest.len();
+        let mut later = Vec::new();
+        for view in rest {
+            if !view.uses.iter().all(|used| ids.contains_key(&used.id)) {
+                later.push(view);
+                continue;
+            }
+            let mut copy = ViewSchema::clone(&view);
+            copy.uses.iter_mut().for_each(|used| used.id = ids[&used.id]);
+            ids.insert(view.id, transaction.create_view(&copy, false)?.id);
+        }
+        rest = later;
+        if rest.len() == before {
+            return Err(Error::internal("views read one another"));
+        }
+    }
     Ok(())
 }

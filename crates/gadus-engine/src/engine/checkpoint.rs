@@ -9,13 +9,13 @@
 //!   are not given to others while its header still names them.
 
 use super::Inner;
-use super::recovery::{self, Manifest};
+use super::recovery;
 use crate::blobs::Blobs;
 use crate::error::Result;
 use crate::keys::{KeyPage, KeyRun};
 use crate::segment::{EncodedSegment, SegmentVersion};
 use crate::version::{
-    DatabaseVersion, ManifestHead, ManifestTable, PartImage, SavedSegment, TableVersion,
+    DatabaseVersion, Manifest, ManifestHead, ManifestTable, PartImage, SavedSegment, TableVersion,
     encode_manifest,
 };
 use gadus_base::{CommitNumber, SegmentId, TableId};
@@ -84,7 +84,8 @@ impl Part {
 
 impl Checkpointer {
     /// What the checkpoint with this manifest named.
-    pub(super) fn of(blobs: &Blobs, (head, tables): &Manifest) -> Result<Self> {
+    pub(super) fn of(blobs: &Blobs, manifest: &Manifest) -> Result<Self> {
+        let Manifest { head, tables, .. } = manifest;
         let adopt = |part: Option<PartImage>| part.map(|part| Part::adopt(part, blobs)).transpose();
         let mut named = Self { commit: Some(head.commit), ..Self::default() };
         for table in tables {
@@ -139,7 +140,8 @@ impl Checkpointer {
             next_table: version.next_table,
             schema_version: version.schema_version,
         };
-        Ok((encode_manifest(&head, &tables), next))
+        let views = version.views.values().cloned().collect();
+        Ok((encode_manifest(&Manifest { head, tables, views }), next))
     }
 
     fn write_table(

@@ -13,7 +13,7 @@ use super::checkpoint::Alone;
 use crate::error::Result;
 use crate::keys::merge_runs;
 use crate::segment::{SegmentVersion, rebuild_segment};
-use crate::version::Change;
+use crate::version::{Change, TableVersion};
 use gadus_base::{SegmentId, TableId};
 use gadus_storage::Durability;
 use std::sync::Arc;
@@ -72,9 +72,12 @@ impl Inner {
         }
         let base = Arc::new(rebuild_segment(segment, &state.schema, &self.blobs)?);
         self.blobs.store().sync_data()?;
-        let folded = version.commit;
+        let (folded, shape) = (version.commit, state.schema.version);
         self.commit(Durability::Off, |head| {
-            let there = head.table(table).is_some_and(|table| table.segment(id).is_some());
+            let there = head.table(table).is_some_and(|table| {
+                // A base that was written for other columns is of no use.
+                table.schema.version == shape && table.segment(id).is_some()
+            });
             if !there {
                 return Ok(Vec::new());
             }
@@ -121,10 +124,11 @@ impl Inner {
         })?;
         let merged = merged.map(Arc::new);
         self.blobs.store().sync_data()?;
-        let written = version.commit;
+        let (written, shape) = (version.commit, state.schema.version);
         let replaced = runs[kept..].to_vec();
         self.commit(Durability::Off, |head| {
-            let Some(state) = head.table(table) else { return Ok(Vec::new()) };
+            let is_same = |state: &&Arc<TableVersion>| state.schema.version == shape;
+            let Some(state) = head.table(table).filter(is_same) else { return Ok(Vec::new()) };
             // Runs that came meanwhile stay behind the merged one.
             let is_replaced = |run: &&Arc<_>| replaced.iter().any(|other| Arc::ptr_eq(run, other));
             let mut runs = state

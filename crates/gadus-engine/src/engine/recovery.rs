@@ -12,7 +12,7 @@ use crate::keys::{KeyIndex, KeyRun};
 use crate::segment::{EncodedSegment, Overlay, SegmentVersion};
 use crate::types::TableSchema;
 use crate::version::{
-    Change, DatabaseVersion, ManifestHead, ManifestTable, SavedSegment, SegmentIds, TableVersion,
+    Change, DatabaseVersion, Manifest, ManifestTable, SavedSegment, SegmentIds, TableVersion,
     decode_changes, decode_manifest,
 };
 use gadus_base::{ByteCount, CommitNumber, SegmentId};
@@ -137,9 +137,6 @@ pub(crate) fn apply(
     Ok(())
 }
 
-/// What a manifest says.
-pub(super) type Manifest = (ManifestHead, Vec<ManifestTable>);
-
 pub(super) fn read_manifest(blobs: &Blobs, manifest: &[u8]) -> Result<Manifest> {
     decode_manifest(manifest).map_err(|error| damaged_manifest(blobs, &error.to_string()))
 }
@@ -152,7 +149,8 @@ fn damaged_manifest(blobs: &Blobs, what: &str) -> Error {
 }
 
 /// The version that a manifest describes.
-fn load(blobs: &Arc<Blobs>, (head, tables): &Manifest, end: LogEnd) -> Result<DatabaseVersion> {
+fn load(blobs: &Arc<Blobs>, manifest: &Manifest, end: LogEnd) -> Result<DatabaseVersion> {
+    let Manifest { head, tables, views } = manifest;
     let mut version = DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()), end);
     version.commit = head.commit;
     version.next_table = head.next_table;
@@ -165,6 +163,13 @@ fn load(blobs: &Arc<Blobs>, (head, tables): &Manifest, end: LogEnd) -> Result<Da
         }
         let table = load_table(blobs, saved, &version.ids)?;
         version.tables.insert(schema.id, Arc::new(table));
+    }
+    for view in views {
+        if version.names.insert(view.name.clone(), view.id).is_some() {
+            let what = format!("view \"{}\" is there twice", view.name);
+            return Err(damaged_manifest(blobs, &what));
+        }
+        version.views.insert(view.id, view.clone());
     }
     Ok(version)
 }

@@ -12,10 +12,8 @@ pub(super) const LOADED_ROWS: i64 = 8_192;
 /// column, `x`, is the same.
 pub(super) fn loaded(transaction: &mut Transaction, x_is_nullable: bool) -> Arc<TableSchema> {
     let column = |name: &str| ColumnDefinition {
-        name: name.to_owned(),
-        column_type: ColumnType::Int64,
         nullable: name == "x" && x_is_nullable,
-        default: None,
+        ..ColumnDefinition::new(name, ColumnType::Int64)
     };
     let schema = TableSchema::new("t", vec![column("id"), column("x")], vec![0]).unwrap();
     let schema = transaction.create_table(&schema).unwrap();

@@ -3,7 +3,7 @@
 //! - What is written here is not synced: the caller syncs the data file before a log record or a
 //!   manifest names the segment.
 
-use super::encoded::{ColumnEntry, Footer};
+use super::encoded::{ColumnEntry, ColumnPlace, Footer};
 use super::{EncodedSegment, SegmentVersion, column_number};
 use crate::blobs::Blobs;
 use crate::encoding::{EncodedColumn, encode};
@@ -21,11 +21,8 @@ pub(crate) fn build_segment(
 ) -> Result<EncodedSegment> {
     let encoded = columns.into_iter().map(encode_vector).collect::<Vec<_>>();
     let (extent, references) = write_columns(&encoded, blobs)?;
-    let entries = references
-        .into_iter()
-        .zip(encoded)
-        .map(|(blob, column)| ColumnEntry { blob, sketch: column.sketch })
-        .collect();
+    let entries =
+        references.into_iter().zip(encoded).map(|(blob, column)| entry(blob, column)).collect();
     with_footer(rows, Footer { columns: entries }, vec![extent], blobs)
 }
 
@@ -41,11 +38,12 @@ pub(crate) fn rebuild_segment(
         Some(base) if version.rows == base.rows() => Some(base),
         _ => None,
     };
+    let written = kept.map(|base| base.footer(schema, blobs)).transpose()?;
+    let is_written = |column: usize| {
+        written.is_some_and(|footer| matches!(footer.columns[column].place, ColumnPlace::Blob(_)))
+    };
     let changed = (0..schema.columns.len())
-        .filter(|&column| {
-            let column = column_number(column);
-            kept.is_none() || version.overlay.has_patches(column)
-        })
+        .filter(|&column| !is_written(column) || version.overlay.has_patches(column_number(column)))
         .collect::<Vec<_>>();
     let rows = Rows::Range { first: 0, count: version.rows as usize };
     let mut encoded = Vec::with_capacity(changed.len());
@@ -55,24 +53,27 @@ pub(crate) fn rebuild_segment(
     let (extent, references) = write_columns(&encoded, blobs)?;
     let mut replaced = changed.into_iter().zip(references.into_iter().zip(encoded));
     let Some(base) = kept else {
-        let columns = replaced
-            .map(|(_, (blob, column))| ColumnEntry { blob, sketch: column.sketch })
-            .collect();
+        let columns = replaced.map(|(_, (blob, column))| entry(blob, column)).collect();
         return with_footer(version.rows, Footer { columns }, vec![extent], blobs);
     };
     let mut footer = base.footer(schema, blobs)?.clone();
     for (column, (blob, encoded)) in &mut replaced {
-        footer.columns[column] = ColumnEntry { blob, sketch: encoded.sketch };
+        footer.columns[column] = entry(blob, encoded);
     }
     // Extents of which no column is left are not named any more.
     let within = |extent: &Arc<Extent>, entry: &ColumnEntry| {
         let place = extent.reference();
-        (place.offset..place.offset + place.bytes).contains(&entry.blob.offset)
+        let ColumnPlace::Blob(blob) = &entry.place else { return false };
+        (place.offset..place.offset + place.bytes).contains(&blob.offset)
     };
     let mut extents = base.extents().to_vec();
     extents.retain(|extent| footer.columns.iter().any(|entry| within(extent, entry)));
     extents.push(extent);
     with_footer(version.rows, footer, extents, blobs)
+}
+
+fn entry(blob: BlobRef, column: EncodedColumn) -> ColumnEntry {
+    ColumnEntry { place: ColumnPlace::Blob(blob), sketch: column.sketch }
 }
 
 fn encode_vector(vector: Vector) -> EncodedColumn {

@@ -181,6 +181,21 @@ impl Changes {
         copy
     }
 
+    /// The current entries with their columns at other places, or without a value where a column has none, in a
+    /// log of its own.
+    pub(super) fn renumbered(&self, place: impl Fn(u32) -> Option<u32>) -> Self {
+        let mut copy = Self::default();
+        let current = self.copied(Lineage::Head, |_| Kept::Current);
+        for position in current.rows_within(0..SEGMENT_ROWS_MAX) {
+            let mut entries = current.of_row(position).cloned().collect::<Vec<_>>();
+            while let Some(Entry { position, at, patch }) = entries.pop() {
+                let patch = patch.and_then(|(column, value)| Some((place(column)?, value)));
+                copy.push(Entry { position, at, patch }, Lineage::Head);
+            }
+        }
+        copy
+    }
+
     /// How many entries of a row the log's own layer shows.
     fn chain(&self, position: u32) -> usize {
         let Some(log) = &self.log else { return 0 };

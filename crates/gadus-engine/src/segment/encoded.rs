@@ -1,6 +1,9 @@
 //! The immutable base of a segment: a footer blob that names one blob a column.
 //!
 //! - The footer is read when it is first asked for; a column's blob when it is first scanned.
+//! - Where columns of the table were added or dropped since it was written, a layout says where each of
+//!   today's columns is: at a place of the footer, or nowhere, and then all its rows have one value. The
+//!   next base that is written has none.
 //! - Blobs lie in one extent when a segment is built; a fold writes only the columns it changes and
 //!   goes on naming the older extents of the others.
 //!
@@ -8,8 +11,11 @@
 //! reference, sketch.
 //!
 //! Byte table of a segment image, as log records and manifests hold it: segment id u32 | rows u32 |
-//! footer's blob reference | extent count u32 | extent references.
+//! footer's blob reference | extent count u32 | extent references. Where there is a layout, the highest
+//! bit of the extent count is set, and it follows: column count u32 | for each column: 0 and its place
+//! in the footer u32, or 1 and its value.
 
+use super::layout::{Constant, Layout, Source};
 use super::{Sample, Sketch};
 use crate::blobs::Blobs;
 use crate::encoding::Column;
@@ -27,6 +33,8 @@ pub(crate) struct EncodedSegment {
     rows: u32,
     footer_blob: BlobRef,
     extents: Vec<Arc<Extent>>,
+    /// None where the columns are those of the footer.
+    layout: Option<Layout>,
     footer: OnceLock<Footer>,
     /// By column, drawn when they are first asked for.
     samples: OnceLock<Box<[OnceLock<Sample>]>>,
@@ -41,8 +49,16 @@ pub(crate) struct Footer {
 /// One column of a footer.
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnEntry {
-    pub(crate) blob: BlobRef,
+    pub(crate) place: ColumnPlace,
     pub(crate) sketch: Sketch,
+}
+
+/// Where the values of a column are.
+#[derive(Debug, Clone)]
+pub(crate) enum ColumnPlace {
+    Blob(BlobRef),
+    /// Nowhere: all rows have one.
+    Constant(Arc<Constant>),
 }
 
 /// A base as durable formats name it.
@@ -52,7 +68,11 @@ pub(crate) struct SegmentImage {
     pub(crate) rows: u32,
     pub(crate) footer: BlobRef,
     pub(crate) extents: Vec<ExtentRef>,
+    pub(crate) layout: Option<Layout>,
 }
+
+/// Says in an image's count of extents that a layout follows.
+const HAS_LAYOUT: u32 = 1 << 31;
 
 impl EncodedSegment {
     /// A base that has just been written.
@@ -63,7 +83,23 @@ impl EncodedSegment {
         footer: Footer,
     ) -> Self {
         let (footer, samples) = (OnceLock::from(footer), OnceLock::new());
-        Self { rows, footer_blob, extents, footer, samples }
+        Self { rows, footer_blob, extents, layout: None, footer, samples }
+    }
+
+    /// The same rows under another schema: each column is one that was here, or has one value.
+    pub(crate) fn relaid(&self, sources: &[Source]) -> Self {
+        let layout = match &self.layout {
+            Some(layout) => layout.followed_by(sources),
+            None => Layout::new(sources.to_vec()),
+        };
+        Self {
+            rows: self.rows,
+            footer_blob: self.footer_blob,
+            extents: self.extents.clone(),
+            layout: Some(layout),
+            footer: OnceLock::new(),
+            samples: OnceLock::new(),
+        }
     }
 
     /// A base named by a durable format; its extents are taken into use.
@@ -74,7 +110,8 @@ impl EncodedSegment {
             .map(|extent| blobs.store().adopt_extent(*extent))
             .collect::<Result<Vec<_>, _>>()?;
         let (footer, samples) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { rows: image.rows, footer_blob: image.footer, extents, footer, samples })
+        let (rows, footer_blob, layout) = (image.rows, image.footer, image.layout.clone());
+        Ok(Self { rows, footer_blob, extents, layout, footer, samples })
     }
 
     pub(crate) fn image(&self, id: SegmentId) -> SegmentImage {
@@ -83,6 +120,7 @@ impl EncodedSegment {
             rows: self.rows,
             footer: self.footer_blob,
             extents: self.extents.iter().map(|extent| extent.reference()).collect(),
+            layout: self.layout.clone(),
         }
     }
 
@@ -100,8 +138,14 @@ impl EncodedSegment {
             return Ok(footer);
         }
         let blob = blobs.store().read_blob(&self.footer_blob)?;
-        let footer =
+        let mut footer =
             Footer::decode(&blob).map_err(|error| blobs.damaged(&self.footer_blob, error))?;
+        if let Some(layout) = &self.layout {
+            footer = layout.applied(&footer, self.rows, schema).ok_or_else(|| {
+                let expected = "the columns of the segment's layout";
+                blobs.damaged(&self.footer_blob, DecodeError { offset: 0, expected })
+            })?;
+        }
         if footer.columns.len() != schema.columns.len() {
             return Err(Error::new(
                 ErrorKind::Corrupt,
@@ -125,8 +169,12 @@ impl EncodedSegment {
         column: usize,
     ) -> Result<Arc<Column>> {
         let entry = &self.footer(schema, blobs)?.columns[column];
-        let opened = blobs.column(&entry.blob, schema.columns[column].column_type)?;
-        self.check_rows(schema, column, entry, opened.rows)?;
+        let blob = match &entry.place {
+            ColumnPlace::Blob(blob) => blob,
+            ColumnPlace::Constant(constant) => return constant.column(),
+        };
+        let opened = blobs.column(blob, schema.columns[column].column_type)?;
+        self.check_rows(schema, column, blob, opened.rows)?;
         Ok(opened)
     }
 
@@ -154,8 +202,12 @@ impl EncodedSegment {
         column: usize,
     ) -> Result<Column> {
         let entry = &self.footer(schema, blobs)?.columns[column];
-        let opened = blobs.read_column(&entry.blob, schema.columns[column].column_type)?;
-        self.check_rows(schema, column, entry, opened.rows)?;
+        let blob = match &entry.place {
+            ColumnPlace::Blob(blob) => blob,
+            ColumnPlace::Constant(constant) => return Ok(Column::clone(&*constant.column()?)),
+        };
+        let opened = blobs.read_column(blob, schema.columns[column].column_type)?;
+        self.check_rows(schema, column, blob, opened.rows)?;
         Ok(opened)
     }
 
@@ -163,7 +215,7 @@ impl EncodedSegment {
         &self,
         schema: &TableSchema,
         column: usize,
-        entry: &ColumnEntry,
+        blob: &BlobRef,
         rows: usize,
     ) -> Result<()> {
         if rows == self.rows as usize {
@@ -174,7 +226,7 @@ impl EncodedSegment {
             format!(
                 "column \"{}\" of table \"{}\" has {rows} rows instead of {} in the blob at \
                  offset {}",
-                schema.columns[column].name, schema.name, self.rows, entry.blob.offset
+                schema.columns[column].name, schema.name, self.rows, blob.offset
             ),
         ))
     }
@@ -186,7 +238,10 @@ impl Footer {
         to.u8(FOOTER_VERSION);
         to.u32(u32::try_from(self.columns.len()).expect("at most COLUMNS_MAX"));
         for column in &self.columns {
-            column.blob.encode(&mut to);
+            let ColumnPlace::Blob(blob) = &column.place else {
+                unreachable!("a base is written with all its columns");
+            };
+            blob.encode(&mut to);
             column.sketch.encode(&mut to);
         }
         to.finish()
@@ -202,7 +257,7 @@ impl Footer {
         for _ in 0..count {
             let blob = BlobRef::decode(&mut from)?;
             let sketch = Sketch::decode(&mut from)?;
-            columns.push(ColumnEntry { blob, sketch });
+            columns.push(ColumnEntry { place: ColumnPlace::Blob(blob), sketch });
         }
         from.end()?;
         Ok(Self { columns })
@@ -214,9 +269,13 @@ impl SegmentImage {
         to.u32(self.id.0);
         to.u32(self.rows);
         self.footer.encode(to);
-        to.u32(u32::try_from(self.extents.len()).expect("a segment has few extents"));
+        let count = u32::try_from(self.extents.len()).expect("a segment has few extents");
+        to.u32(count | if self.layout.is_some() { HAS_LAYOUT } else { 0 });
         for extent in &self.extents {
             extent.encode(to);
+        }
+        if let Some(layout) = &self.layout {
+            layout.encode(to);
         }
     }
 
@@ -228,8 +287,15 @@ impl SegmentImage {
             return Err(DecodeError { offset, expected: "at most 65,536 rows" });
         }
         let footer = BlobRef::decode(from)?;
-        let count = from.count(8)?;
+        let offset = from.offset();
+        let count = from.u32()?;
+        let (has_layout, count) = (count & HAS_LAYOUT != 0, (count & !HAS_LAYOUT) as usize);
+        // An extent takes more than this.
+        if count.saturating_mul(8) > from.remaining() {
+            return Err(DecodeError { offset, expected: "a count that fits the bytes" });
+        }
         let extents = (0..count).map(|_| ExtentRef::decode(from)).collect::<Result<_, _>>()?;
-        Ok(Self { id, rows, footer, extents })
+        let layout = has_layout.then(|| Layout::decode(from)).transpose()?;
+        Ok(Self { id, rows, footer, extents, layout })
     }
 }

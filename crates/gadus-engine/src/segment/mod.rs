@@ -8,6 +8,7 @@
 mod build;
 mod changes;
 mod encoded;
+mod layout;
 mod open_rows;
 mod overlay;
 mod read;
@@ -16,7 +17,8 @@ mod sketch;
 
 pub(crate) use build::{build_segment, rebuild_segment};
 pub(crate) use changes::Lineage;
-pub(crate) use encoded::{ColumnEntry, EncodedSegment, SegmentImage};
+pub(crate) use encoded::{ColumnEntry, ColumnPlace, EncodedSegment, SegmentImage};
+pub(crate) use layout::Source;
 pub(crate) use open_rows::{OpenRows, Row, decode_rows, encode_rows};
 pub(crate) use overlay::Overlay;
 pub(crate) use sample::Sample;
@@ -127,6 +129,31 @@ impl SegmentVersion {
         let rows = open_rows::decode_blob(bytes, schema, left)?;
         self.append(rows, self.last_changed);
         Ok(())
+    }
+
+    /// The same rows under another schema, whose columns come from these sources.
+    pub(crate) fn relaid(&self, sources: &[Source], at: CommitNumber) -> Self {
+        let open = self.open.as_ref().map(|shared| {
+            let first = self.encoded_rows();
+            let own = OpenRows::new(first);
+            for position in first..self.rows {
+                let row = shared.row(position);
+                let value = |source: &Source| match source {
+                    Source::Kept(place) => row[*place as usize].clone(),
+                    Source::Added(value) => value.clone(),
+                };
+                own.put(position, sources.iter().map(value).collect());
+            }
+            Arc::new(own)
+        });
+        Self {
+            id: self.id,
+            rows: self.rows,
+            encoded: self.encoded.as_ref().map(|base| Arc::new(base.relaid(sources))),
+            open,
+            overlay: self.overlay.relaid(sources),
+            last_changed: at,
+        }
     }
 
     /// Copies the rows that this version shows into slots of its own.

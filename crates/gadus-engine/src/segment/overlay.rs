@@ -8,8 +8,8 @@
 //! bits u64) each | patched columns u32, then for each: column u32, patches u32, then (position u32,
 //! value) each.
 
-use super::SEGMENT_ROWS_MAX;
 use super::changes::{Changes, Entry, Kept, Lineage};
+use super::{SEGMENT_ROWS_MAX, Source};
 use crate::types::{Datum, TableSchema};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError};
 use imbl::OrdMap;
@@ -118,6 +118,17 @@ impl Overlay {
             _ => Kept::Nothing,
         };
         let changes = self.changes.copied(Lineage::Head, keep);
+        Self { changes, deleted: self.deleted.clone(), deleted_count: self.deleted_count }
+    }
+
+    /// The same changes where columns come from these sources; of those that are dropped it is known that they
+    /// were changed.
+    pub(crate) fn relaid(&self, sources: &[Source]) -> Self {
+        let place = |column: u32| {
+            let is_it = |source: &Source| *source == Source::Kept(column);
+            sources.iter().position(is_it).map(super::column_number)
+        };
+        let changes = self.changes.renumbered(place);
         Self { changes, deleted: self.deleted.clone(), deleted_count: self.deleted_count }
     }
 

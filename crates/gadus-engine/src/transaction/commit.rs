@@ -114,22 +114,31 @@ impl Transaction {
     }
 }
 
-/// Whether a table may still be created or dropped as the transaction did.
+/// Whether a table or view may still be created as the transaction did.
 fn check_shape(head: &DatabaseVersion, change: &Change) -> Result<()> {
-    match change {
-        Change::CreateTable(schema) if head.names.contains_key(&schema.name) => Err(Error::new(
-            ErrorKind::AlreadyExists,
-            format!("table \"{}\" was created by another transaction meanwhile", schema.name),
-        )),
-        Change::CreateTable(schema) if schema.id < head.next_table => Err(Error::new(
-            ErrorKind::Conflict,
-            format!(
-                "another table was created while \"{}\" was; run the transaction again",
-                schema.name
-            ),
-        )),
-        _ => Ok(()),
+    let (what, name, id, is_new) = match change {
+        Change::CreateTable(schema) => ("table", &schema.name, schema.id, true),
+        Change::SetView(view) => ("view", &view.name, view.id, view.version == 1),
+        _ => return Ok(()),
+    };
+    if let Change::SetView(view) = change
+        && !is_new
+        && head.views.get(&id).is_none_or(|there| there.version + 1 != view.version)
+    {
+        let message = format!("view \"{name}\" was changed or dropped meanwhile; try again");
+        return Err(Error::new(ErrorKind::Conflict, message));
     }
+    if is_new && head.names.contains_key(name) {
+        let message = format!("{what} \"{name}\" was created by another transaction meanwhile");
+        return Err(Error::new(ErrorKind::AlreadyExists, message));
+    }
+    if is_new && id < head.next_table {
+        let message = format!(
+            "another table or view was created while \"{name}\" was; run the transaction again"
+        );
+        return Err(Error::new(ErrorKind::Conflict, message));
+    }
+    Ok(())
 }
 
 /// Refuses rows that another commit changed, deleted or moved since the snapshot.

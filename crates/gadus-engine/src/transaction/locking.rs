@@ -160,15 +160,17 @@ impl Transaction {
     }
 
     /// The table as it is now, if it was changed since the snapshot; refused where its shape was.
-    fn changed_since<'a>(
+    pub(super) fn changed_since<'a>(
         &self,
         head: &'a DatabaseVersion,
         schema: &TableSchema,
     ) -> Result<Option<&'a Arc<TableVersion>>> {
         let since = self.state.base.commit;
-        if self.state.base.table(schema.id).is_none() {
-            // Created by this transaction: nobody else sees it.
-            return Ok(None);
+        // Created by this transaction: nobody else sees it. One that it has given another shape, nobody else
+        // changes since; what was changed before is found at commit.
+        let before = self.state.base.table(schema.id);
+        if before.is_none_or(|before| before.schema.version != schema.version) {
+            return self.view_table(schema).map(|_| None);
         }
         Ok(Some(same_shape(head, schema)?).filter(|table| table.last_changed > since))
     }

@@ -11,6 +11,7 @@ mod bulk;
 mod commit;
 mod locking;
 mod refresh;
+mod shapes;
 
 pub use bulk::BulkWriter;
 pub use refresh::Isolation;
@@ -18,9 +19,9 @@ pub use refresh::Isolation;
 use crate::blobs::Blobs;
 use crate::coordinator::Pin;
 use crate::engine::{Entered, Inner, RowChange, check_keys, check_row, check_value};
-use crate::error::{Error, ErrorKind, Reason, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::keys::KeyRun;
-use crate::locks::{Locker, What};
+use crate::locks::Locker;
 use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, column_number};
 use crate::snapshot::{Snapshot, Table};
 use crate::types::{Datum, TableSchema};
@@ -56,7 +57,7 @@ struct State {
     pin: Arc<Pin>,
     view: DatabaseVersion,
     writes: OrdMap<TableId, TableWrites>,
-    /// Tables created and dropped, in order.
+    /// Tables and views created, changed and dropped, in order.
     shapes: Vector<Change>,
 }
 
@@ -145,36 +146,6 @@ impl Transaction {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.state.writes.is_empty() && self.state.shapes.is_empty()
-    }
-
-    /// Creates a table and returns its schema with the id it was given.
-    pub fn create_table(&mut self, schema: &TableSchema) -> Result<Arc<TableSchema>> {
-        if self.state.view.names.contains_key(&schema.name) {
-            return Err(Error::new(
-                ErrorKind::AlreadyExists,
-                format!("table \"{}\" exists already", schema.name),
-            ));
-        }
-        let id = self.state.view.next_table;
-        let schema = Arc::new(TableSchema { id, ..schema.clone() });
-        self.apply(&Change::CreateTable(schema.clone()))?;
-        self.state.view.schema_version = self.inner.private_schema_version();
-        self.state.shapes.push_back(Change::CreateTable(schema.clone()));
-        Ok(schema)
-    }
-
-    /// Drops a table with its rows.
-    pub fn drop_table(&mut self, name: &str) -> Result<()> {
-        let Some(&id) = self.state.view.names.get(name) else {
-            let message = format!("table \"{name}\" does not exist");
-            return Err(Error::new(ErrorKind::NotFound, message).because(Reason::UnknownTable));
-        };
-        self.lock(What::Shape(id))?;
-        self.apply(&Change::DropTable(id))?;
-        self.state.view.schema_version = self.inner.private_schema_version();
-        self.state.shapes.push_back(Change::DropTable(id));
-        self.state.writes.remove(&id);
-        Ok(())
     }
 
     /// Inserts whole rows.

@@ -6,6 +6,8 @@
 mod convert;
 mod datum;
 mod schema;
+mod schema_bytes;
+mod view;
 
 pub use convert::{array_from_datums, datum_from_array};
 pub(crate) use convert::{
@@ -14,7 +16,9 @@ pub(crate) use convert::{
 };
 pub use datum::Datum;
 pub(crate) use datum::{compare_floats, write_bytes_key};
-pub use schema::{ColumnDefinition, DefaultValue, TableSchema};
+pub use schema::{CheckDefinition, ColumnDefinition, DefaultValue, TableSchema};
+pub(crate) use schema_bytes::SchemaForm;
+pub use view::{UsedColumn, UsedRelation, ViewColumn, ViewSchema};
 
 use arrow::datatypes::{DataType, TimeUnit};
 use std::fmt;

@@ -1,23 +1,21 @@
 //! The shape of a table: columns, key, defaults.
 //!
 //! - A schema never changes in place; its version number rises with each change of the table.
-//!
-//! Byte table (version 1): id u32, version u32, name text, column count u32, then for each column:
-//! name text, type code u8, precision u8, scale u8, nullable u8, default kind u8 (0 none, 1 SQL
-//! text), default text; key length u32, key column indexes u32 each.
+//! - A column has a number of its own, which stays with it whatever it is called and wherever it stands, and is
+//!   never given to another: views name columns by it.
 
 use super::{ColumnType, Datum};
 use crate::error::{Error, ErrorKind, Result};
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use gadus_base::{ByteReader, ByteWriter, DecodeError, TableId};
+use gadus_base::TableId;
 use std::sync::Arc;
 
 /// Most columns of a table.
 pub(crate) const COLUMNS_MAX: usize = 1_600;
 /// Longest name of a table or column, in bytes.
 pub(crate) const NAME_BYTES_MAX: usize = 255;
-/// Longest text of a default expression, in bytes.
-const DEFAULT_BYTES_MAX: usize = 64 << 10;
+/// Longest text of an expression that belongs to a table, in bytes.
+pub(super) const EXPRESSION_BYTES_MAX: usize = 64 << 10;
 
 /// A table's columns and key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,11 +30,28 @@ pub struct TableSchema {
     pub columns: Vec<ColumnDefinition>,
     /// Indexes of the primary key's columns in key order; empty without a key.
     pub key: Vec<usize>,
+    /// The number of the next column that is added.
+    pub next_column: u32,
+    /// What holds for each row; whoever writes rows sees to it.
+    pub checks: Vec<CheckDefinition>,
+}
+
+/// A condition that each row of a table meets, or that is unknown for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckDefinition {
+    /// Its name, one among those of its table.
+    pub name: String,
+    /// The condition, as SQL over the columns by their names of today.
+    pub condition: String,
+    /// The numbers of the columns that it is about.
+    pub columns: Vec<u32>,
 }
 
 /// One column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnDefinition {
+    /// The column's number within its table; a new table gives it.
+    pub id: u32,
     /// The column's name.
     pub name: String,
     /// The type of its values.
@@ -51,11 +66,24 @@ pub struct ColumnDefinition {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefaultValue(pub String);
 
+impl ColumnDefinition {
+    /// A column that may be NULL, and has no DEFAULT.
+    #[must_use]
+    pub fn new(name: &str, column_type: ColumnType) -> Self {
+        Self { id: 0, name: name.to_owned(), column_type, nullable: true, default: None }
+    }
+}
+
 impl TableSchema {
-    /// A schema for a new table; checks names, limits and key.
+    /// A schema for a new table; checks names, limits and key, and gives the columns their numbers.
     pub fn new(name: &str, columns: Vec<ColumnDefinition>, key: Vec<usize>) -> Result<Self> {
-        let mut schema = Self { id: TableId(0), version: 1, name: name.to_owned(), columns, key };
+        let (id, name, checks) = (TableId(0), name.to_owned(), Vec::new());
+        let mut schema = Self { id, version: 1, name, columns, key, next_column: 0, checks };
         schema.check()?;
+        for column in &mut schema.columns {
+            column.id = schema.next_column;
+            schema.next_column += 1;
+        }
         for &column in &schema.key {
             schema.columns[column].nullable = false;
         }
@@ -77,7 +105,13 @@ impl TableSchema {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    fn check(&self) -> Result<()> {
+    /// The index of the column with this number.
+    #[must_use]
+    pub fn column_with_id(&self, id: u32) -> Option<usize> {
+        self.columns.iter().position(|column| column.id == id)
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
         let wrong = |message: String| Err(Error::new(ErrorKind::Input, message));
         check_name("table", &self.name)?;
         if self.columns.is_empty() || self.columns.len() > COLUMNS_MAX {
@@ -96,6 +130,23 @@ impl TableSchema {
                 ));
             }
         }
+        for (index, check) in self.checks.iter().enumerate() {
+            check_name("constraint", &check.name)?;
+            let is_there = |id: &u32| self.column_with_id(*id).is_some();
+            let is_twice = self.checks[..index].iter().any(|other| other.name == check.name);
+            if is_twice || !check.columns.iter().all(is_there) {
+                return wrong(format!(
+                    "constraint \"{}\" of table \"{}\" is wrong",
+                    check.name, self.name
+                ));
+            }
+            if check.condition.len() > EXPRESSION_BYTES_MAX {
+                return wrong(format!("constraint \"{}\" has more than 64 KiB", check.name));
+            }
+        }
+        if self.checks.len() > COLUMNS_MAX {
+            return wrong(format!("table \"{}\" has more than {COLUMNS_MAX} checks", self.name));
+        }
         for (index, &column) in self.key.iter().enumerate() {
             if column >= self.columns.len() || self.key[..index].contains(&column) {
                 return wrong(format!("the primary key of table \"{}\" is wrong", self.name));
@@ -109,68 +160,9 @@ impl TableSchema {
         row.len() == self.columns.len()
             && self.columns.iter().zip(row).all(|(column, value)| column.column_type.admits(value))
     }
-
-    pub(crate) fn encode(&self, to: &mut ByteWriter) {
-        to.u32(self.id.0);
-        to.u32(self.version);
-        to.text(&self.name);
-        to.u32(u32::try_from(self.columns.len()).expect("checked against COLUMNS_MAX"));
-        for column in &self.columns {
-            to.text(&column.name);
-            let (code, precision, scale) = column.column_type.to_code();
-            to.u8(code);
-            to.u8(precision);
-            to.u8(scale);
-            to.u8(u8::from(column.nullable));
-            to.u8(u8::from(column.default.is_some()));
-            if let Some(DefaultValue(text)) = &column.default {
-                to.text(text);
-            }
-        }
-        to.u32(u32::try_from(self.key.len()).expect("a key has at most COLUMNS_MAX columns"));
-        for &column in &self.key {
-            to.u32(u32::try_from(column).expect("checked against COLUMNS_MAX"));
-        }
-    }
-
-    pub(crate) fn decode(from: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
-        let id = TableId(from.u32()?);
-        let version = from.u32()?;
-        let name = from.text(NAME_BYTES_MAX)?.to_owned();
-        let count = from.count(9)?;
-        let mut columns = Vec::with_capacity(count);
-        for _ in 0..count {
-            columns.push(decode_column(from)?);
-        }
-        let offset = from.offset();
-        let key_count = from.count(4)?;
-        let mut key = Vec::with_capacity(key_count);
-        for _ in 0..key_count {
-            key.push(from.u32()? as usize);
-        }
-        let schema = Self { id, version, name, columns, key };
-        match schema.check() {
-            Ok(()) => Ok(schema),
-            Err(_) => Err(DecodeError { offset, expected: "a valid table schema" }),
-        }
-    }
 }
 
-fn decode_column(from: &mut ByteReader<'_>) -> Result<ColumnDefinition, DecodeError> {
-    let name = from.text(NAME_BYTES_MAX)?.to_owned();
-    let offset = from.offset();
-    let (code, precision, scale) = (from.u8()?, from.u8()?, from.u8()?);
-    let column_type = ColumnType::from_code(code, precision, scale)
-        .ok_or(DecodeError { offset, expected: "a column type" })?;
-    let nullable = from.u8()? != 0;
-    let default = match from.u8()? {
-        0 => None,
-        _ => Some(DefaultValue(from.text(DEFAULT_BYTES_MAX)?.to_owned())),
-    };
-    Ok(ColumnDefinition { name, column_type, nullable, default })
-}
-
-fn check_name(what: &str, name: &str) -> Result<()> {
+pub(super) fn check_name(what: &str, name: &str) -> Result<()> {
     if name.is_empty() || name.len() > NAME_BYTES_MAX || name.contains('\0') {
         return Err(Error::new(
             ErrorKind::Input,

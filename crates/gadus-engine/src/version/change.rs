@@ -6,11 +6,11 @@
 //!
 //! Byte table of a commit's payload (version 2): version u8 | 1 when the commit waits to be durable,
 //! else 0 | change count u32 | changes.
-//! A change: kind u8, table id u32 (but in kind 1), then by kind:
+//! A change: kind u8, table id u32 (but in kinds 1, 10 and 11), then by kind:
 //!
 //! | kind | content |
 //! |---|---|
-//! | 1 create table | schema |
+//! | 1 create table | schema of version 1; it is read, 10 is written |
 //! | 2 drop table | |
 //! | 3 append rows | segment u32, position u32, rows |
 //! | 4 patch rows | segment u32, column u32, count u32, then position u32 and value each |
@@ -19,15 +19,21 @@
 //! | 7 replace segment | folded commit u64, segment image |
 //! | 8 replace key runs | written commit u64, count u32, key run images |
 //! | 9 move rows | count u32, ids u32 of the segments removed; then as kind 6 those added |
+//! | 10 create table | schema of version 2 |
+//! | 11 set view | view |
+//! | 12 drop view | |
+//! | 13 alter table | schema of version 2, count u32, the source of each column |
+//! | 14 empty table | |
 //!
 //! Version ladder: 1 had no durability, and is read as one that waits; 2 is written. Kind 9 joined
-//! version 1, which needs no step: an unknown version or kind refuses the database.
+//! version 1, kinds 10 to 14 version 2, which needs no step: an unknown version or kind refuses the
+//! database.
 
 use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyRun, KeyRunImage};
-use crate::segment::{EncodedSegment, Row, SegmentImage, decode_rows, encode_rows};
-use crate::types::{Datum, TableSchema};
+use crate::segment::{EncodedSegment, Row, SegmentImage, Source, decode_rows, encode_rows};
+use crate::types::{Datum, SchemaForm, TableSchema, ViewSchema};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, RowId, SegmentId, TableId};
 use gadus_storage::ExtentRef;
 use std::sync::Arc;
@@ -40,6 +46,17 @@ const VERSION_WITHOUT_DURABILITY: u8 = 1;
 pub(crate) enum Change {
     CreateTable(Arc<TableSchema>),
     DropTable(TableId),
+    /// A view that is new, or has changed.
+    SetView(Arc<ViewSchema>),
+    DropView(TableId),
+    /// Another schema for the rows that are there.
+    AlterTable {
+        table: TableId,
+        schema: Arc<TableSchema>,
+        sources: Vec<Source>,
+    },
+    /// All rows go, and their keys.
+    EmptyTable(TableId),
     /// Rows that carry on at the end of a segment, or begin a new one.
     AppendRows {
         table: TableId,
@@ -225,10 +242,22 @@ fn encode_change(change: &Change, to: &mut ByteWriter) {
     };
     match change {
         Change::CreateTable(schema) => {
-            to.u8(1);
+            to.u8(10);
             schema.encode(to);
         }
         Change::DropTable(table) => head(2, table, to),
+        Change::SetView(view) => {
+            to.u8(11);
+            view.encode(to);
+        }
+        Change::DropView(view) => head(12, view, to),
+        Change::AlterTable { table, schema, sources } => {
+            head(13, table, to);
+            schema.encode(to);
+            to.u32(count_u32(sources.len()));
+            sources.iter().for_each(|source| source.encode(to));
+        }
+        Change::EmptyTable(table) => head(14, table, to),
         Change::AppendRows { table, first, rows } => {
             head(3, table, to);
             to.u32(first.segment.0);
@@ -278,8 +307,17 @@ fn encode_change(change: &Change, to: &mut ByteWriter) {
 fn decode_change(from: &mut ByteReader<'_>) -> Result<Decoded, DecodeError> {
     let offset = from.offset();
     let kind = from.u8()?;
-    if kind == 1 {
-        return Ok(Decoded::Whole(Change::CreateTable(Arc::new(TableSchema::decode(from)?))));
+    let form = match kind {
+        1 => Some(SchemaForm::WithoutNumbers),
+        10 => Some(SchemaForm::Newest),
+        11 => {
+            return Ok(Decoded::Whole(Change::SetView(Arc::new(ViewSchema::decode(from)?))));
+        }
+        _ => None,
+    };
+    if let Some(form) = form {
+        let schema = TableSchema::decode(from, form)?;
+        return Ok(Decoded::Whole(Change::CreateTable(Arc::new(schema))));
     }
     let table = TableId(from.u32()?);
     Ok(match kind {
@@ -311,6 +349,14 @@ fn decode_change(from: &mut ByteReader<'_>) -> Result<Decoded, DecodeError> {
             let images = (0..count).map(|_| KeyRunImage::decode(from)).collect::<Result<_, _>>()?;
             Decoded::ReplaceKeyRuns { table, written, images }
         }
+        12 => Decoded::Whole(Change::DropView(table)),
+        13 => {
+            let schema = Arc::new(TableSchema::decode(from, SchemaForm::Newest)?);
+            let count = from.count(2)?;
+            let sources = (0..count).map(|_| Source::decode(from)).collect::<Result<_, _>>()?;
+            Decoded::Whole(Change::AlterTable { table, schema, sources })
+        }
+        14 => Decoded::Whole(Change::EmptyTable(table)),
         9 => {
             let count = from.count(4)?;
             let removed =

@@ -6,23 +6,25 @@
 //! - It names no base and no key run that a record of the log has not named: then versions of one
 //!   commit name the same ones, whether made by following the log or by opening.
 //!
-//! Byte table (version 2): version u8 | commit u64 | next table id u32 | schema version u64 | table
-//! count u32 | tables. A table: schema | next segment id u32 | open segment id u32 (0 none) | last
+//! Byte table (version 3): version u8 | commit u64 | next table id u32 | schema version u64 | table
+//! count u32 | tables | view count u32 | views. A table: schema | next segment id u32 | open segment id u32 (0 none) | last
 //! changed commit u64 | segment count u32, segments | key run count u32, key run images | recent keys,
 //! a part. A segment: id u32 | last changed commit u64 | 1 and its base's image, or 0 | overlay, a
 //! part | rows behind the base, a part. A part: 1, extent and blob references, or 0.
 //!
 //! Version ladder: in version 1 a table has neither a last changed commit nor recent keys, and a
-//! segment is: image | last changed commit u64 | overlay, a part. It is read.
+//! segment is: image | last changed commit u64 | overlay, a part. In versions 1 and 2 schemas are of
+//! version 1, and there are no views. Both are read.
 
 use crate::keys::KeyRunImage;
 use crate::segment::SegmentImage;
-use crate::types::TableSchema;
+use crate::types::{SchemaForm, TableSchema, ViewSchema};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, SegmentId, TableId};
 use gadus_storage::{BlobRef, ExtentRef};
 use std::sync::Arc;
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+const VERSION_WITHOUT_VIEWS: u8 = 2;
 const VERSION_OF_IMAGES: u8 = 1;
 
 /// A table in the manifest.
@@ -63,7 +65,16 @@ pub(crate) struct ManifestHead {
     pub(crate) schema_version: u64,
 }
 
-pub(crate) fn encode_manifest(head: &ManifestHead, tables: &[ManifestTable]) -> Vec<u8> {
+/// What a manifest says.
+#[derive(Debug)]
+pub(crate) struct Manifest {
+    pub(crate) head: ManifestHead,
+    pub(crate) tables: Vec<ManifestTable>,
+    pub(crate) views: Vec<Arc<ViewSchema>>,
+}
+
+pub(crate) fn encode_manifest(manifest: &Manifest) -> Vec<u8> {
+    let Manifest { head, tables, views } = manifest;
     let count = |length: usize| u32::try_from(length).expect("counts of a manifest fit 32 bits");
     let mut to = ByteWriter::new();
     to.u8(VERSION);
@@ -91,16 +102,16 @@ pub(crate) fn encode_manifest(head: &ManifestHead, tables: &[ManifestTable]) -> 
         table.runs.iter().for_each(|run| run.encode(&mut to));
         encode_part(table.recent, &mut to);
     }
+    to.u32(count(views.len()));
+    views.iter().for_each(|view| view.encode(&mut to));
     to.finish()
 }
 
-pub(crate) fn decode_manifest(
-    bytes: &[u8],
-) -> Result<(ManifestHead, Vec<ManifestTable>), DecodeError> {
+pub(crate) fn decode_manifest(bytes: &[u8]) -> Result<Manifest, DecodeError> {
     let mut from = ByteReader::new(bytes);
     let version = from.u8()?;
-    if ![VERSION, VERSION_OF_IMAGES].contains(&version) {
-        return Err(DecodeError { offset: 0, expected: "a manifest of version 1 or 2" });
+    if !(VERSION_OF_IMAGES..=VERSION).contains(&version) {
+        return Err(DecodeError { offset: 0, expected: "a manifest of version 1 to 3" });
     }
     let head = ManifestHead {
         commit: CommitNumber(from.u64()?),
@@ -110,15 +121,25 @@ pub(crate) fn decode_manifest(
     let count = from.count(16)?;
     let table = |_| decode_table(&mut from, version);
     let tables = (0..count).map(table).collect::<Result<_, _>>()?;
+    let mut views = Vec::new();
+    if version > VERSION_WITHOUT_VIEWS {
+        for _ in 0..from.count(16)? {
+            views.push(Arc::new(ViewSchema::decode(&mut from)?));
+        }
+    }
     from.end()?;
-    Ok((head, tables))
+    Ok(Manifest { head, tables, views })
 }
 
 fn decode_table(from: &mut ByteReader<'_>, version: u8) -> Result<ManifestTable, DecodeError> {
-    let schema = Arc::new(TableSchema::decode(from)?);
+    let form = match version {
+        VERSION_OF_IMAGES | VERSION_WITHOUT_VIEWS => SchemaForm::WithoutNumbers,
+        _ => SchemaForm::Newest,
+    };
+    let schema = Arc::new(TableSchema::decode(from, form)?);
     let (next_segment, open) = (from.u32()?, from.u32()?);
     let mut last_changed = CommitNumber(0);
-    if version >= VERSION {
+    if version > VERSION_OF_IMAGES {
         last_changed = CommitNumber(from.u64()?);
     }
     let count = from.count(14)?;
@@ -129,7 +150,7 @@ fn decode_table(from: &mut ByteReader<'_>, version: u8) -> Result<ManifestTable,
     let segments = (0..count).map(segment).collect::<Result<_, _>>()?;
     let count = from.count(16)?;
     let runs = (0..count).map(|_| KeyRunImage::decode(from)).collect::<Result<_, _>>()?;
-    let recent = if version >= VERSION { decode_part(from)? } else { None };
+    let recent = if version > VERSION_OF_IMAGES { decode_part(from)? } else { None };
     Ok(ManifestTable { schema, next_segment, open, last_changed, segments, runs, recent })
 }
 

@@ -3,21 +3,25 @@
 //! - A version shares what it does not change with the one before.
 //! - One function applies changes, for commits and for recovery alike, so that both give the same
 //!   state.
+//! - Tables and views share names and ids.
 
+mod alter;
 mod change;
 mod manifest;
 mod segment_ids;
 mod table;
+mod views;
 
 pub(crate) use change::{Change, decode_changes, encode_changes};
 pub(crate) use manifest::{
-    ManifestHead, ManifestTable, PartImage, SavedSegment, decode_manifest, encode_manifest,
+    Manifest, ManifestHead, ManifestTable, PartImage, SavedSegment, decode_manifest,
+    encode_manifest,
 };
 pub(crate) use segment_ids::{PRIVATE_SEGMENTS, SegmentIds};
 pub(crate) use table::TableVersion;
 
 use crate::segment::Lineage;
-use crate::types::TableSchema;
+use crate::types::{TableSchema, ViewSchema};
 use gadus_base::{CommitNumber, TableId};
 use gadus_storage::{ExtentRef, LogEnd};
 use imbl::OrdMap;
@@ -30,7 +34,8 @@ pub(crate) struct DatabaseVersion {
     /// The end of that commit's record in the log.
     pub(crate) end: LogEnd,
     pub(crate) tables: OrdMap<TableId, Arc<TableVersion>>,
-    /// Names of tables, exact.
+    pub(crate) views: OrdMap<TableId, Arc<ViewSchema>>,
+    /// Names of tables and views, exact.
     pub(crate) names: OrdMap<String, TableId>,
     pub(crate) next_table: TableId,
     /// Rises with each change of any table's shape: what plans are keyed by.
@@ -45,6 +50,7 @@ impl DatabaseVersion {
             commit: CommitNumber(0),
             end,
             tables: OrdMap::new(),
+            views: OrdMap::new(),
             names: OrdMap::new(),
             next_table: TableId(1),
             schema_version: 0,
@@ -80,11 +86,22 @@ impl DatabaseVersion {
         match change {
             Change::CreateTable(schema) => self.create_table(schema, at),
             Change::DropTable(id) => {
+                self.refuse_read(*id)?;
                 let table = self.tables.remove(id).ok_or("drops a table that is not there")?;
                 self.names.remove(&table.schema.name);
                 self.schema_version += 1;
                 Ok(())
             }
+            Change::AlterTable { table, schema, sources } => {
+                self.alter_table(*table, schema, (sources, at))
+            }
+            Change::EmptyTable(table) => {
+                let slot = self.tables.get_mut(table).ok_or("changes a table that is not there")?;
+                Arc::make_mut(slot).empty_at(at);
+                Ok(())
+            }
+            Change::SetView(view) => self.set_view(view),
+            Change::DropView(id) => self.drop_view(*id),
             Change::AppendRows { table, .. }
             | Change::PatchRows { table, .. }
             | Change::DeleteRows { table, .. }

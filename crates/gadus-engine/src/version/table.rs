@@ -130,7 +130,12 @@ impl TableVersion {
                 self.keys.replace_runs(runs.clone(), *written);
                 Ok(())
             }
-            Change::CreateTable(_) | Change::DropTable(_) => Err("is no change of one table"),
+            Change::CreateTable(_)
+            | Change::DropTable(_)
+            | Change::AlterTable { .. }
+            | Change::EmptyTable(_)
+            | Change::SetView(_)
+            | Change::DropView(_) => Err("is no change of one table"),
         }
     }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may fail this way, its helpers too
 #![allow(clippy::cast_possible_truncation)] // random numbers below small bounds
 
+mod alter;
 #[path = "../../../gadus-storage/tests/it/child.rs"]
 #[allow(dead_code, reason = "each crate's tests use some of it")]
 mod child;

@@ -37,10 +37,8 @@ pub(crate) const TYPES: [ColumnType; 5] = [
 /// A table without a key, with one of the first column, or with one of two columns.
 pub(crate) fn schema(name: &str, key: Vec<usize>) -> TableSchema {
     let column = |(index, column_type): (usize, &ColumnType)| ColumnDefinition {
-        name: format!("c{index}"),
-        column_type: *column_type,
         nullable: index > 0,
-        default: None,
+        ..ColumnDefinition::new(&format!("c{index}"), *column_type)
     };
     TableSchema::new(name, TYPES.iter().enumerate().map(column).collect(), key).unwrap()
 }

@@ -30,10 +30,8 @@ fn options() -> Options {
 
 pub(crate) fn schema(name: &str) -> TableSchema {
     let column = |name: &str| ColumnDefinition {
-        name: name.to_owned(),
-        column_type: ColumnType::Int64,
         nullable: false,
-        default: None,
+        ..ColumnDefinition::new(name, ColumnType::Int64)
     };
     TableSchema::new(name, vec![column("id"), column("amount")], vec![0]).unwrap()
 }

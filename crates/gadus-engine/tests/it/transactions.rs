@@ -246,12 +246,8 @@ fn a_statement_that_fails_half_way_leaves_nothing() {
 #[test]
 fn loaded_keys_are_compared_as_values() {
     let engine = Engine::in_memory(options()).unwrap();
-    let column = ColumnDefinition {
-        name: "x".to_owned(),
-        column_type: ColumnType::Float64,
-        nullable: false,
-        default: None,
-    };
+    let column =
+        ColumnDefinition { nullable: false, ..ColumnDefinition::new("x", ColumnType::Float64) };
     let mut transaction = engine.begin().unwrap();
     let schema = TableSchema::new("t", vec![column], vec![0]).unwrap();
     let schema = transaction.create_table(&schema).unwrap();

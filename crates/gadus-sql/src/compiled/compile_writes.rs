@@ -28,6 +28,9 @@ pub(super) fn insert_rows(insert: &ast::Insert, snapshot: &Snapshot) -> Option<C
         && query.fetch.is_none();
     let SetExpr::Values(values) = &*query.body else { return None };
     let target = named(name, snapshot).filter(|_| bare)?;
+    if !target.schema.checks.is_empty() {
+        return None;
+    }
     let columns = target_columns(&target.schema, &insert.columns).ok()?;
     // Columns that are not named must have no default to be evaluated.
     let defaulted = |(index, column): (usize, &gadus_engine::ColumnDefinition)| {
@@ -59,6 +62,7 @@ pub(super) fn update_rows(update: &Update, snapshot: &Snapshot) -> Option<Compil
         let AssignmentTarget::ColumnName(name) = &assignment.target else { return None };
         let column = column_index(&target.schema, name).ok()?;
         if target.schema.key.contains(&column)
+            || is_checked(&target.schema, column)
             || assigned.iter().any(|known: &Assigned| known.column() == column)
         {
             return None;
@@ -75,6 +79,12 @@ pub(super) fn update_rows(update: &Update, snapshot: &Snapshot) -> Option<Compil
             Compiled::Modify(ModifyQuery::update(target, filter, assigned))
         }
     })
+}
+
+/// Whether a condition of the table is about a column.
+fn is_checked(schema: &TableSchema, column: usize) -> bool {
+    let id = schema.columns[column].id;
+    schema.checks.iter().any(|check| check.columns.contains(&id))
 }
 
 /// `column = column + operand`, or minus, on a 64-bit integer.

@@ -63,7 +63,7 @@ const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
     ("obj_description", Gives::Text, |_, _| text(None)),
     ("col_description", Gives::Text, |_, _| text(None)),
     ("shobj_description", Gives::Text, |_, _| text(None)),
-    ("pg_get_viewdef", Gives::Text, |_, _| text(None)),
+    ("pg_get_viewdef", Gives::Text, |known, values| text(known.view_definition(view_number(known, values)))),
     ("pg_get_serial_sequence", Gives::Text, |_, _| text(None)),
     // Sizes are those of the file: what a table takes of it is not known.
     ("pg_table_size", Gives::Number, |_, _| numbered(None)),
@@ -161,9 +161,17 @@ fn index_definition_of(known: &Known, values: &[ScalarValue]) -> ScalarValue {
     }))
 }
 
+/// A view by its number, or by its name.
+fn view_number(known: &Known, values: &[ScalarValue]) -> Option<i64> {
+    number(values, 0).or_else(|| string(values, 0).and_then(|name| known.find(&name)))
+}
+
 fn constraint_definition_of(known: &Known, values: &[ScalarValue]) -> ScalarValue {
-    let relation = known.by_key(number(values, 0));
-    text(relation.map(|relation| format!("PRIMARY KEY ({})", relation.key_columns.join(", "))))
+    let oid = number(values, 0);
+    let of_check = known.condition(oid).map(|condition| format!("CHECK ({condition})"));
+    let relation = known.by_key(oid);
+    let of_key = relation.map(|known| format!("PRIMARY KEY ({})", known.key_columns.join(", ")));
+    text(of_check.or(of_key))
 }
 
 fn schemas(values: &[ScalarValue]) -> ScalarValue {

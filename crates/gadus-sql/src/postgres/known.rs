@@ -2,12 +2,15 @@
 
 use super::oids;
 use crate::provider::{CATALOG, MAIN_SCHEMA};
-use gadus_engine::{Ending, Engine, Error, ErrorKind, Reason, Result, Snapshot, Table};
+use crate::session::view_definition;
+use gadus_engine::{Ending, Engine, Error, ErrorKind, Reason, Result, Snapshot, Table, ViewSchema};
+use std::sync::Arc;
 
 /// What the functions know of the tables, and of who asks.
 #[derive(Debug)]
 pub(super) struct Known {
     relations: Vec<KnownRelation>,
+    views: Vec<KnownView>,
     pub(super) asking: Asking,
 }
 
@@ -20,11 +23,20 @@ pub(crate) struct Asking {
 }
 
 #[derive(Debug)]
+struct KnownView {
+    oid: i64,
+    name: String,
+    definition: String,
+}
+
+#[derive(Debug)]
 pub(super) struct KnownRelation {
     oid: i64,
     name: String,
     key_oid: i64,
     key_name: String,
+    /// Of its checks: the number, and the condition.
+    checks: Vec<(i64, String)>,
     pub(super) key_columns: Vec<String>,
     pub(super) index_definition: String,
 }
@@ -46,7 +58,25 @@ impl Asking {
 impl Known {
     pub(super) fn new(snapshot: &Snapshot, asking: Asking) -> Self {
         let relations = oids::tables(snapshot).iter().map(KnownRelation::of).collect();
-        Self { relations, asking }
+        let view = |view: &Arc<ViewSchema>| KnownView {
+            oid: oids::of_table(view.id),
+            name: view.name.clone(),
+            definition: view_definition(snapshot, view),
+        };
+        let views = oids::views(snapshot).map(view).collect();
+        Self { relations, views, asking }
+    }
+
+    /// The condition of a check.
+    pub(super) fn condition(&self, oid: Option<i64>) -> Option<&str> {
+        let mut checks = self.relations.iter().flat_map(|known| &known.checks);
+        checks.find(|(number, _)| Some(*number) == oid).map(|(_, condition)| condition.as_str())
+    }
+
+    /// The query of a view.
+    pub(super) fn view_definition(&self, oid: Option<i64>) -> Option<String> {
+        let view = self.views.iter().find(|view| Some(view.oid) == oid);
+        view.map(|view| format!("{};", view.definition))
     }
 
     pub(super) fn by_key(&self, oid: Option<i64>) -> Option<&KnownRelation> {
@@ -58,6 +88,8 @@ impl Known {
         let table = self.relations.iter().find(|known| known.oid == oid);
         let name = table.map(|known| &known.name[..]);
         let name = name.or_else(|| self.by_key(Some(oid)).map(|known| &known.key_name[..]));
+        let view = || self.views.iter().find(|view| view.oid == oid);
+        let name = name.or_else(|| view().map(|view| &view.name[..]));
         let name = name.or_else(|| oids::catalog_name(oid));
         name.map_or_else(|| oid.to_string(), quoted)
     }
@@ -98,7 +130,8 @@ impl Known {
     fn own(&self, name: &str) -> Option<i64> {
         let table = self.relations.iter().find(|known| known.name == name).map(|known| known.oid);
         let key = || self.relations.iter().find(|known| known.key_name == name);
-        table.or_else(|| key().map(|known| known.key_oid))
+        let view = || self.views.iter().find(|view| view.name == name).map(|view| view.oid);
+        table.or_else(|| key().map(|known| known.key_oid)).or_else(view)
     }
 }
 
@@ -109,10 +142,19 @@ impl KnownRelation {
             name: table.schema().name.clone(),
             key_oid: oids::of_key(table.id()),
             key_name: oids::key_name(table),
+            checks: checks(table),
             key_columns: key_columns(table),
             index_definition: index_definition(table),
         }
     }
+}
+
+fn checks(table: &Table) -> Vec<(i64, String)> {
+    let checks = table.schema().checks.iter().enumerate();
+    let check = |(place, check): (usize, &gadus_engine::CheckDefinition)| {
+        (oids::of_check(table.id(), place), check.condition.clone())
+    };
+    checks.map(check).collect()
 }
 
 /// The statement that would make the index of a table's key.
@@ -128,7 +170,7 @@ fn key_columns(table: &Table) -> Vec<String> {
 }
 
 /// A name as it is written in statements.
-pub(super) fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     let starts = !name.starts_with(|first: char| first.is_ascii_digit());
     match starts && !name.is_empty() && name.bytes().all(is_plain) {

@@ -17,7 +17,7 @@ mod settings;
 mod types;
 
 pub(crate) use functions::functions;
-pub(crate) use known::Asking;
+pub(crate) use known::{Asking, quoted};
 pub(crate) use relations::{is_relation, names, relation};
 pub(crate) use rewrite::rewrite;
 

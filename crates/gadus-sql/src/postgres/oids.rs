@@ -1,7 +1,8 @@
 //! Numbers of things in the catalog: the same in each session for as long as the thing is there.
 
 use gadus_base::TableId;
-use gadus_engine::{Snapshot, Table};
+use gadus_engine::{Snapshot, Table, ViewSchema};
+use std::sync::Arc;
 
 /// Numbers below are PostgreSQL's own.
 const FIRST: i64 = 16_384;
@@ -87,11 +88,22 @@ pub(super) fn of_key(id: TableId) -> i64 {
     of_table(id) + 1
 }
 
+/// The number of one of a table's checks, in its order.
+pub(super) fn of_check(id: TableId, place: usize) -> i64 {
+    // Behind those of the defaults of its columns.
+    of_table(id) * 4_000 + 2_000 + i64::try_from(place).unwrap_or(i64::MAX)
+}
+
 /// The tables that statements can name.
 pub(super) fn tables(snapshot: &Snapshot) -> Vec<Table> {
     let mut tables = snapshot.tables();
     tables.retain(|table| !crate::session::is_hidden(&table.schema().name));
     tables
+}
+
+/// The views that statements can name.
+pub(super) fn views(snapshot: &Snapshot) -> impl Iterator<Item = &Arc<ViewSchema>> {
+    snapshot.views()
 }
 
 /// The name of a table's primary key.

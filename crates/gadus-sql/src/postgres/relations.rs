@@ -96,6 +96,7 @@ const RELATIONS: &[Relation] = &[
         "?hastriggers", "?rowsecurity",
     ], |snapshot| Ok(rows::shown_tables(snapshot))),
     filled("pg_indexes", &["schemaname", "tablename", "indexname", "tablespace", "indexdef"], |snapshot| Ok(rows::shown_indexes(snapshot))),
+    filled("pg_views", &["schemaname", "viewname", "viewowner", "definition"], |snapshot| Ok(rows::shown_views(snapshot))),
     filled("pg_type", &[
         "#oid", "typname", "#typnamespace", "#typowner", "#typlen", "?typbyval", "typtype",
         "typcategory", "?typispreferred", "?typisdefined", "typdelim", "#typrelid", "typsubscript",
@@ -162,7 +163,6 @@ const RELATIONS: &[Relation] = &[
     empty("pg_trigger", &["#oid", "#tgrelid", "#tgparentid", "tgname", "#tgfoid", "#tgtype", "tgenabled", "?tgisinternal", "#tgconstrrelid", "#tgconstrindid", "#tgconstraint", "?tgdeferrable", "?tginitdeferred"]),
     empty("pg_ts_config", &["#oid", "cfgname", "#cfgnamespace", "#cfgowner", "#cfgparser"]),
     empty("pg_ts_dict", &["#oid", "dictname", "#dictnamespace", "#dictowner"]),
-    empty("pg_views", &["schemaname", "viewname", "viewowner", "definition"]),
 ];
 
 fn find(name: &str) -> Option<&'static Relation> {

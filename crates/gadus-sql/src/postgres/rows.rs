@@ -3,7 +3,8 @@
 use super::build::{Cell, Rows};
 use super::{oids, types};
 use crate::provider::{CATALOG, MAIN_SCHEMA};
-use gadus_engine::{Result, Snapshot, Table};
+use crate::session::view_definition;
+use gadus_engine::{ColumnDefinition, ColumnType, Result, Snapshot, Table};
 
 pub(super) fn access_methods() -> Rows {
     let row = |oid: i64, name: &str, kind: &str| {
@@ -105,10 +106,19 @@ pub(super) fn classes(snapshot: &Snapshot) -> Rows {
             schema.columns.len(),
             count,
         ));
+        if let Some(row) = rows.last_mut() {
+            row.retain(|(name, _)| *name != "relchecks");
+            let checks = i64::try_from(schema.checks.len()).unwrap_or(i64::MAX);
+            row.push(("relchecks", checks.into()));
+        }
         if has_key {
             let (oid, name) = (oids::of_key(table.id()), oids::key_name(&table));
             rows.push(class(oid, &name, "i", false, schema.key.len(), count));
         }
+    }
+    for view in oids::views(snapshot) {
+        let oid = oids::of_table(view.id);
+        rows.push(class(oid, &view.name, "v", false, view.columns.len(), 0));
     }
     rows
 }
@@ -122,7 +132,12 @@ fn class(
     count: i64,
 ) -> Vec<(&'static str, Cell)> {
     let columns = i64::try_from(columns).unwrap_or(i64::MAX);
-    let method = if kind == "r" { oids::HEAP } else { oids::BTREE };
+    let method = match kind {
+        "r" => oids::HEAP,
+        "i" => oids::BTREE,
+        _ => 0,
+    };
+    let is_view = kind == "v";
     let mut row = vec![
         ("oid", oid.into()),
         ("relname", name.into()),
@@ -153,7 +168,6 @@ fn class(
     row.extend(zeros.map(|name| (name, 0.into())));
     let no = [
         "relisshared",
-        "relhasrules",
         "relhastriggers",
         "relhassubclass",
         "relrowsecurity",
@@ -161,6 +175,8 @@ fn class(
         "relispartition",
     ];
     row.extend(no.map(|name| (name, false.into())));
+    // A view is a rule.
+    row.push(("relhasrules", is_view.into()));
     row
 }
 
@@ -178,13 +194,21 @@ pub(super) fn attributes(snapshot: &Snapshot) -> Rows {
             }
         }
     }
+    for view in oids::views(snapshot) {
+        for (number, column) in (1_i64..).zip(&view.columns) {
+            // What no table can have is told as text.
+            let column_type = column.column_type.unwrap_or(ColumnType::Text);
+            let column = ColumnDefinition::new(&column.name, column_type);
+            rows.push(attribute(oids::of_table(view.id), number, &column, true));
+        }
+    }
     rows
 }
 
 fn attribute(
     relation: i64,
     number: i64,
-    column: &gadus_engine::ColumnDefinition,
+    column: &ColumnDefinition,
     is_of_table: bool,
 ) -> Vec<(&'static str, Cell)> {
     let (known, modifier) = types::of_column(column.column_type);
@@ -221,7 +245,7 @@ pub(super) fn defaults(snapshot: &Snapshot) -> Rows {
         for (number, column) in (1_i64..).zip(&table.schema().columns) {
             if let Some(default) = &column.default {
                 rows.push(vec![
-                    ("oid", (relation * 2_000 + number).into()),
+                    ("oid", (relation * 4_000 + number).into()),
                     ("adrelid", relation.into()),
                     ("adnum", number.into()),
                     ("adbin", default.0.as_str().into()),
@@ -280,30 +304,54 @@ pub(super) fn indexes(snapshot: &Snapshot) -> Rows {
 }
 
 pub(super) fn constraints(snapshot: &Snapshot) -> Rows {
-    let row = |(table, key): (Table, Vec<i64>)| {
-        vec![
-            ("oid", oids::of_key(table.id()).into()),
-            ("conname", oids::key_name(&table).into()),
-            ("connamespace", oids::MAIN_SCHEMA.into()),
-            ("contype", "p".into()),
-            ("condeferrable", false.into()),
-            ("condeferred", false.into()),
-            ("convalidated", true.into()),
-            ("conrelid", oids::of_table(table.id()).into()),
-            ("contypid", 0.into()),
-            ("conindid", oids::of_key(table.id()).into()),
-            ("conparentid", 0.into()),
-            ("confrelid", 0.into()),
-            ("confupdtype", " ".into()),
-            ("confdeltype", " ".into()),
-            ("confmatchtype", " ".into()),
-            ("conislocal", true.into()),
-            ("coninhcount", 0.into()),
-            ("connoinherit", true.into()),
-            ("conkey", Cell::Numbers(key)),
-        ]
-    };
-    keyed(snapshot).map(row).collect()
+    let mut rows = Vec::new();
+    for table in oids::tables(snapshot) {
+        let schema = table.schema();
+        let number = |place: usize| i64::try_from(place + 1).unwrap_or(i64::MAX);
+        if !schema.key.is_empty() {
+            let oid = oids::of_key(table.id());
+            let key = schema.key.iter().map(|place| number(*place)).collect();
+            rows.push(constraint(&table, (oid, oids::key_name(&table)), ("p", key)));
+        }
+        for (place, check) in schema.checks.iter().enumerate() {
+            let oid = oids::of_check(table.id(), place);
+            let columns = check.columns.iter().filter_map(|id| schema.column_with_id(*id));
+            let columns = columns.map(number).collect();
+            let mut row = constraint(&table, (oid, check.name.clone()), ("c", columns));
+            row.push(("conbin", check.condition.as_str().into()));
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+fn constraint(
+    table: &Table,
+    (oid, name): (i64, String),
+    (kind, columns): (&str, Vec<i64>),
+) -> Vec<(&'static str, Cell)> {
+    let index = if kind == "p" { oid } else { 0 };
+    vec![
+        ("oid", oid.into()),
+        ("conname", name.into()),
+        ("connamespace", oids::MAIN_SCHEMA.into()),
+        ("contype", kind.into()),
+        ("condeferrable", false.into()),
+        ("condeferred", false.into()),
+        ("convalidated", true.into()),
+        ("conrelid", oids::of_table(table.id()).into()),
+        ("contypid", 0.into()),
+        ("conindid", index.into()),
+        ("conparentid", 0.into()),
+        ("confrelid", 0.into()),
+        ("confupdtype", " ".into()),
+        ("confdeltype", " ".into()),
+        ("confmatchtype", " ".into()),
+        ("conislocal", true.into()),
+        ("coninhcount", 0.into()),
+        ("connoinherit", (kind == "p").into()),
+        ("conkey", Cell::Numbers(columns)),
+    ]
 }
 
 pub(super) fn shown_tables(snapshot: &Snapshot) -> Rows {
@@ -319,6 +367,19 @@ pub(super) fn shown_tables(snapshot: &Snapshot) -> Rows {
         ]
     };
     oids::tables(snapshot).into_iter().map(row).collect()
+}
+
+pub(super) fn shown_views(snapshot: &Snapshot) -> Rows {
+    let mut rows = Vec::new();
+    for view in oids::views(snapshot) {
+        rows.push(vec![
+            ("schemaname", MAIN_SCHEMA.into()),
+            ("viewname", view.name.as_str().into()),
+            ("viewowner", CATALOG.into()),
+            ("definition", view_definition(snapshot, view).into()),
+        ]);
+    }
+    rows
 }
 
 pub(super) fn shown_indexes(snapshot: &Snapshot) -> Rows {

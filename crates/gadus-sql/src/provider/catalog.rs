@@ -1,6 +1,6 @@
 //! The catalog of one statement.
 //!
-//! - Schema `main` holds the tables and data of the program, `public` is another name for it.
+//! - Schema `main` holds the tables, the views and data of the program, `public` is another name for it.
 //! - Schema `gadus_rows` holds them with their row ids, for UPDATE and DELETE.
 //! - Schema `gadus_files` holds the files that this statement reads.
 //! - Schema `gadus` says who uses the database, `pg_catalog` what there is; no plan with them is kept.
@@ -17,7 +17,8 @@ use datafusion::catalog::{
     CatalogProvider, CatalogProviderList, MemTable, SchemaProvider, TableProvider,
 };
 use datafusion::error::DataFusionError;
-use gadus_engine::Snapshot;
+use datafusion::execution::SessionState as PlannerState;
+use gadus_engine::{Snapshot, Table, ViewSchema};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -45,6 +46,12 @@ pub(crate) struct SnapshotCatalog {
     threads: usize,
     binding: Option<Arc<Binding>>,
     reading: Reading,
+    /// What views are planned with.
+    pub(super) planner: Arc<PlannerState>,
+    /// The view whose query is planned; none for the statement itself.
+    inside: Option<Arc<ViewSchema>>,
+    /// Views around that.
+    levels: usize,
 }
 
 impl SnapshotCatalog {
@@ -53,17 +60,38 @@ impl SnapshotCatalog {
         snapshot: Snapshot,
         (files, frames): (Files, Arc<Frames>),
         system: System,
-        reading: Reading,
+        (reading, planner): (Reading, Arc<PlannerState>),
     ) -> Self {
         let threads = system.engine.options().threads;
         let (files, system) = (Arc::new(files), Some(system));
-        Self { snapshot, files, frames, system, threads, binding: None, reading }
+        let (binding, inside, levels) = (None, None, 0);
+        Self { snapshot, files, frames, system, threads, binding, reading, planner, inside, levels }
     }
 
     /// A catalog for a plan that is to be kept: its tables are those of the binding.
-    pub(crate) fn for_keeping(snapshot: Snapshot, threads: usize, binding: Arc<Binding>) -> Self {
+    pub(crate) fn for_keeping(
+        snapshot: Snapshot,
+        threads: usize,
+        binding: Arc<Binding>,
+        planner: Arc<PlannerState>,
+    ) -> Self {
         let (files, frames, reading) = (Arc::default(), Arc::default(), binding.reading());
-        Self { snapshot, files, frames, system: None, threads, binding: Some(binding), reading }
+        let (binding, system, inside, levels) = (Some(binding), None, None, 0);
+        Self { snapshot, files, frames, system, threads, binding, reading, planner, inside, levels }
+    }
+
+    /// The same for the query of a view: nothing that belongs to the statement is seen there.
+    pub(super) fn inside(&self, view: Arc<ViewSchema>) -> Self {
+        let (files, frames) = Default::default();
+        Self { files, frames, inside: Some(view), levels: self.levels + 1, ..self.clone() }
+    }
+
+    pub(super) fn levels(&self) -> usize {
+        self.levels
+    }
+
+    pub(super) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
     }
 }
 
@@ -113,8 +141,8 @@ enum Kind {
 }
 
 #[derive(Debug)]
-struct SnapshotSchema {
-    catalog: SnapshotCatalog,
+pub(super) struct SnapshotSchema {
+    pub(super) catalog: SnapshotCatalog,
     kind: Kind,
 }
 
@@ -129,7 +157,9 @@ impl SchemaProvider for SnapshotSchema {
                 let tables = self.catalog.snapshot.tables();
                 let tables = tables.iter().map(|table| table.schema().name.clone());
                 let tables = tables.filter(|name| !is_hidden(name));
-                tables.chain(self.catalog.frames.keys().cloned()).collect()
+                let views = self.catalog.snapshot.views().map(|view| view.name.clone());
+                let views = views.filter(|_| self.kind == Kind::Main);
+                tables.chain(views).chain(self.catalog.frames.keys().cloned()).collect()
             }
         }
     }
@@ -147,8 +177,18 @@ impl SchemaProvider for SnapshotSchema {
         if self.kind == Kind::Postgres {
             return self.postgres_table(name);
         }
+        if let Some(view) = self.catalog.inside.as_ref().filter(|_| self.kind == Kind::Main) {
+            let used = view.uses.iter().find(|used| used.name == name);
+            return match used {
+                Some(used) => self.used(used).await,
+                None => Ok(None),
+            };
+        }
         let with_row_ids = self.kind == Kind::Rows;
         let catalog = &self.catalog;
+        if let Some(view) = catalog.snapshot.find_view(name).filter(|_| !with_row_ids) {
+            return self.view_table(view).await.map(Some);
+        }
         let found = catalog.snapshot.find_table(name);
         let Some(table) = found.filter(|_| !is_hidden(name)) else {
             let frame = catalog.frames.get(&name.to_lowercase()).filter(|_| !with_row_ids);
@@ -158,9 +198,7 @@ impl SchemaProvider for SnapshotSchema {
                 frame => Ok(frame.cloned()),
             };
         };
-        let (binding, reading) = (catalog.binding.clone(), catalog.reading.clone());
-        let table = SnapshotTable::new(table, with_row_ids, catalog.threads, binding, reading);
-        Ok(Some(Arc::new(table)))
+        Ok(Some(self.snapshot_table(table)))
     }
 
     fn table_exist(&self, name: &str) -> bool {
@@ -171,7 +209,7 @@ impl SchemaProvider for SnapshotSchema {
             Kind::Rows => self.catalog.snapshot.find_table(name).is_some(),
             Kind::Main => {
                 let is_frame = || self.catalog.frames.contains_key(&name.to_lowercase());
-                let is_table = self.catalog.snapshot.find_table(name).is_some();
+                let is_table = self.catalog.snapshot.has_relation(name);
                 is_table || is_frame() || postgres::is_relation(name)
             }
         }
@@ -179,6 +217,13 @@ impl SchemaProvider for SnapshotSchema {
 }
 
 impl SnapshotSchema {
+    pub(super) fn snapshot_table(&self, table: Table) -> Arc<dyn TableProvider> {
+        let catalog = &self.catalog;
+        let (binding, reading) = (catalog.binding.clone(), catalog.reading.clone());
+        let with_row_ids = self.kind == Kind::Rows;
+        Arc::new(SnapshotTable::new(table, with_row_ids, catalog.threads, binding, reading))
+    }
+
     /// A table of PostgreSQL's catalog, as of the snapshot.
     fn postgres_table(
         &self,

@@ -13,6 +13,7 @@ mod scan;
 mod scan_threads;
 mod system;
 mod table;
+mod views;
 
 pub(crate) use catalog::{CATALOG, FILES_SCHEMA, MAIN_SCHEMA, ROWS_SCHEMA, SnapshotCatalog};
 pub(crate) use filter::predicate_of;
@@ -20,6 +21,7 @@ pub(crate) use functions::place_functions;
 pub(crate) use scan::ScanExec;
 pub(crate) use system::{SYSTEM_SCHEMA, System};
 pub(crate) use table::is_snapshot_table;
+pub(crate) use views::{SCANS_MAX, scans};
 
 use crate::progress::Progress;
 use gadus_base::Account;

@@ -5,8 +5,8 @@
 
 use super::returning::returned_items;
 use datafusion::sql::sqlparser::ast::{
-    DataType, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, Value as SqlValue,
-    ValueWithSpan, VisitMut, VisitorMut,
+    DataType, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, UnaryOperator,
+    Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -166,7 +166,7 @@ impl Names {
                 Expr::CompoundIdentifier(names) => {
                     (names.iter().map(key).collect::<Vec<_>>().join("."), true)
                 }
-                expr => (expr.to_string(), false),
+                expr => (planned_name(expr), false),
             },
             _ => {
                 self.behind_all = true;
@@ -180,7 +180,11 @@ impl Names {
         };
         let is_taken = match is_column {
             true => self.behind_all || self.taken.iter().any(is_same),
-            false => self.taken.contains(&name),
+            // A column may be there that is called so.
+            false => {
+                let is_called = |taken: &String| taken.rsplit('.').next() == Some(&name);
+                self.taken.contains(&name) || self.taken.iter().any(is_called)
+            }
         };
         if !is_taken {
             self.taken.insert(name);
@@ -193,12 +197,37 @@ impl Names {
     }
 }
 
-/// What a value is called: the planner calls a cast as what it casts.
+/// What a value is called: the planner calls a cast as what it casts, and knows no sign that changes nothing.
 fn without_casts(expr: &Expr) -> &Expr {
     match expr {
-        Expr::Cast { expr, .. } | Expr::Nested(expr) => without_casts(expr),
+        Expr::Cast { expr, .. }
+        | Expr::Nested(expr)
+        | Expr::UnaryOp { op: UnaryOperator::Plus, expr } => without_casts(expr),
         expr => expr,
     }
+}
+
+/// A name that two expressions share where the planner calls them the same; perhaps also where it does not.
+fn planned_name(expr: &Expr) -> String {
+    struct Plain;
+    impl VisitorMut for Plain {
+        type Break = ();
+        fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+            let plain = match &*expr {
+                // It does not call them by what they say.
+                Expr::Subquery(_) | Expr::Exists { .. } => Expr::Identifier(Ident::new("subquery")),
+                Expr::InSubquery { expr, .. } => {
+                    Expr::Identifier(Ident::new(format!("{expr} in subquery")))
+                }
+                expr => without_casts(expr).clone(),
+            };
+            *expr = plain;
+            ControlFlow::Continue(())
+        }
+    }
+    let mut plain = expr.clone();
+    let _ = plain.visit(&mut Plain);
+    plain.to_string().to_lowercase()
 }
 
 /// A name as it is compared.

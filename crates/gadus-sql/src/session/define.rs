@@ -1,13 +1,14 @@
-//! CREATE TABLE, CREATE TABLE AS, ALTER TABLE and DROP TABLE.
+//! CREATE TABLE, CREATE TABLE AS, and DROP.
 
-use super::modify::{folded, table_name, target};
+use super::modify::{folded, table_name};
 use super::users::drop_users;
+use super::views::{drop_readers, drop_views};
 use super::{Outcome, Session};
 use crate::error::{input, unsupported};
 use crate::types::column_type;
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
-    AlterTable, AlterTableOperation, ColumnDef, ColumnOption, CreateTable, Expr, Ident, ObjectType,
+    CheckConstraint, ColumnDef, ColumnOption, ColumnOptionDef, CreateTable, Expr, ObjectType,
     PrimaryKeyConstraint, Statement, TableConstraint,
 };
 use gadus_engine::{
@@ -25,12 +26,19 @@ impl Session {
             Statement::CreateTable(create) => {
                 self.create_table(transaction, create, parameters).await
             }
-            Statement::AlterTable(alter) => {
-                self.alter_table(transaction, alter).await?;
-                Ok(Outcome::Done("ALTER TABLE"))
-            }
-            Statement::Drop { object_type: ObjectType::Table, if_exists, names, .. } => {
+            Statement::AlterTable(alter) => self.alter_table(transaction, alter).await,
+            Statement::CreateView(create) => self.create_view(transaction, create).await,
+            Statement::Drop {
+                object_type: ObjectType::View, if_exists, names, cascade, ..
+            } => drop_views(transaction, names, (*if_exists, *cascade)),
+            Statement::Drop {
+                object_type: ObjectType::Table, if_exists, names, cascade, ..
+            } => {
                 for name in names {
+                    let table = transaction.snapshot().find_table(&table_name(name)?);
+                    if let Some(table) = table.filter(|_| *cascade) {
+                        drop_readers(transaction, table.id())?;
+                    }
                     match transaction.drop_table(&table_name(name)?) {
                         Err(error) if *if_exists && error.kind() == ErrorKind::NotFound => {}
                         other => other?,
@@ -56,7 +64,7 @@ impl Session {
             return Err(unsupported("a temporary or external table"));
         }
         let name = table_name(&create.name)?;
-        if transaction.snapshot().find_table(&name).is_some() {
+        if transaction.snapshot().has_relation(&name) {
             if create.if_not_exists {
                 return Ok(Outcome::Done("CREATE TABLE"));
             }
@@ -66,7 +74,9 @@ impl Session {
         }
         let Some(query) = &create.query else {
             let (columns, key) = self.definitions(create).await?;
-            transaction.create_table(&TableSchema::new(&name, columns, key)?)?;
+            let mut schema = TableSchema::new(&name, columns, key)?;
+            self.add_checks(create, &mut schema)?;
+            transaction.create_table(&schema)?;
             return Ok(Outcome::Done("CREATE TABLE"));
         };
         let mut statement = Statement::Query(query.clone());
@@ -82,60 +92,30 @@ impl Session {
                 ))
             })?;
             let name = create.columns.get(index).map(|column| folded(&column.name));
-            columns.push(ColumnDefinition {
-                name: name.unwrap_or_else(|| field.name().clone()),
-                column_type,
-                nullable: true,
-                default: None,
-            });
+            let name = name.unwrap_or_else(|| field.name().clone());
+            columns.push(ColumnDefinition::new(&name, column_type));
         }
         let targets = (0..columns.len()).collect::<Vec<_>>();
         let key = key_of(create, &columns)?;
-        let schema = transaction.create_table(&TableSchema::new(&name, columns, key)?)?;
+        let mut schema = TableSchema::new(&name, columns, key)?;
+        self.add_checks(create, &mut schema)?;
+        let schema = transaction.create_table(&schema)?;
         let rows = self.insert_stream(transaction, &schema, &targets, stream).await?;
         Ok(Outcome::Changed { verb: "CREATE TABLE AS", rows })
     }
 
-    async fn alter_table(&self, transaction: &mut Transaction, alter: &AlterTable) -> Result<()> {
-        for operation in &alter.operations {
-            let AlterTableOperation::AddConstraint {
-                constraint: TableConstraint::PrimaryKey(primary),
-                ..
-            } = operation
-            else {
-                return Err(unsupported(&format!("ALTER TABLE … {operation}")));
-            };
-            let schema = match target(&transaction.snapshot(), &alter.name) {
-                Err(error) if alter.if_exists && error.kind() == ErrorKind::NotFound => continue,
-                found => found?,
-            };
-            if !schema.key.is_empty() {
-                let name = &schema.name;
-                return Err(input(format!("table \"{name}\" has a primary key already")));
-            }
-            let key = key_columns(primary, &schema.columns)?;
-            self.add_primary_key(transaction, &schema, key).await?;
+    /// Adds the conditions that stand behind columns and beside them.
+    fn add_checks(&self, create: &CreateTable, schema: &mut TableSchema) -> Result<()> {
+        let of_columns = create.columns.iter().flat_map(check_options);
+        let of_table = create.constraints.iter().filter_map(|constraint| match constraint {
+            TableConstraint::Check(check) => Some(check.clone()),
+            _ => None,
+        });
+        for check in of_columns.chain(of_table) {
+            let check = self.check_definition(schema, &check)?;
+            schema.checks.push(check);
         }
         Ok(())
-    }
-
-    /// Writes a table anew, with a key.
-    async fn add_primary_key(
-        &self,
-        transaction: &mut Transaction,
-        schema: &TableSchema,
-        key: Vec<usize>,
-    ) -> Result<()> {
-        let name = Ident::with_quote('"', &schema.name);
-        let rows = super::parse(&format!("SELECT * FROM {name}"))?;
-        let mut rows = Statement::clone(&rows.statement);
-        let context = self.planner(transaction.snapshot(), &mut rows).await?;
-        let stream = self.stream_to_write(&context, rows, &[]).await?;
-        transaction.drop_table(&schema.name)?;
-        let keyed = TableSchema::new(&schema.name, schema.columns.clone(), key)?;
-        let keyed = transaction.create_table(&keyed)?;
-        let columns = (0..keyed.columns.len()).collect::<Vec<_>>();
-        self.insert_stream(transaction, &keyed, &columns, stream).await.map(|_| ())
     }
 
     async fn definitions(
@@ -157,16 +137,14 @@ impl Session {
     }
 }
 
-fn definition(column: &ColumnDef) -> Result<ColumnDefinition> {
-    let mut definition = ColumnDefinition {
-        name: folded(&column.name),
-        column_type: column_type(&column.data_type)?,
-        nullable: true,
-        default: None,
-    };
+/// A column as a statement defines it.
+pub(super) fn definition(column: &ColumnDef) -> Result<ColumnDefinition> {
+    let column_type = column_type(&column.data_type)?;
+    let mut definition = ColumnDefinition::new(&folded(&column.name), column_type);
     for option in &column.options {
         match &option.option {
-            ColumnOption::Null | ColumnOption::Comment(_) => {}
+            // Checks are added to the table.
+            ColumnOption::Null | ColumnOption::Comment(_) | ColumnOption::Check(_) => {}
             ColumnOption::NotNull | ColumnOption::PrimaryKey(_) => definition.nullable = false,
             ColumnOption::Default(expr) => {
                 definition.default = Some(DefaultValue(expr.to_string()));
@@ -175,6 +153,18 @@ fn definition(column: &ColumnDef) -> Result<ColumnDefinition> {
         }
     }
     Ok(definition)
+}
+
+/// The conditions that stand behind a column, with their names.
+pub(super) fn check_options(column: &ColumnDef) -> Vec<CheckConstraint> {
+    let check = |option: &ColumnOptionDef| match &option.option {
+        ColumnOption::Check(check) => {
+            let name = check.name.clone().or_else(|| option.name.clone());
+            Some(CheckConstraint { name, ..check.clone() })
+        }
+        _ => None,
+    };
+    column.options.iter().filter_map(check).collect()
 }
 
 /// Indexes of the primary key's columns.
@@ -187,10 +177,11 @@ fn key_of(create: &CreateTable, columns: &[ColumnDefinition]) -> Result<Vec<usiz
         }
     }
     for constraint in &create.constraints {
-        let TableConstraint::PrimaryKey(primary) = constraint else {
-            return Err(unsupported(&format!("the table constraint {constraint}")));
-        };
-        keys.push(key_columns(primary, columns)?);
+        match constraint {
+            TableConstraint::PrimaryKey(primary) => keys.push(key_columns(primary, columns)?),
+            TableConstraint::Check(_) => {}
+            _ => return Err(unsupported(&format!("the table constraint {constraint}"))),
+        }
     }
     match keys.len() {
         0 | 1 => Ok(keys.pop().unwrap_or_default()),
@@ -199,7 +190,10 @@ fn key_of(create: &CreateTable, columns: &[ColumnDefinition]) -> Result<Vec<usiz
 }
 
 /// Indexes of the columns that a key names.
-fn key_columns(primary: &PrimaryKeyConstraint, columns: &[ColumnDefinition]) -> Result<Vec<usize>> {
+pub(super) fn key_columns(
+    primary: &PrimaryKeyConstraint,
+    columns: &[ColumnDefinition],
+) -> Result<Vec<usize>> {
     let mut key = Vec::new();
     for column in &primary.columns {
         let Expr::Identifier(name) = &column.column.expr else {

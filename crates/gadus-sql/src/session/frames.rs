@@ -94,7 +94,7 @@ impl Session {
         let _ = prepared.statement.visit(&mut names);
         let is_unknown = |name: &&Ident| {
             let meant = meant_by(name);
-            let is_table = || snapshot.find_table(&meant).is_some();
+            let is_table = || snapshot.has_relation(&meant);
             let is_frame = || frames.contains_key(&name.value.to_lowercase());
             !names.queries.contains(&meant) && !is_table() && !is_frame()
         };

@@ -117,8 +117,11 @@ impl Session {
             )));
         }
         let defaults = self.defaults(schema, columns).await?;
+        let checks = self.checks(schema)?;
         while let Some(batch) = stream.try_next().await.map_err(from_datafusion)? {
-            take(whole_batch(schema, columns, &defaults, &batch)?)?;
+            let whole = whole_batch(schema, columns, &defaults, &batch)?;
+            checks.pass(whole.columns())?;
+            take(whole)?;
             self.progress.rows_written(batch.num_rows());
         }
         Ok(())
@@ -218,6 +221,7 @@ impl Session {
         let schema = transaction.snapshot().table(table)?.schema().clone();
         let columns = named_columns(&schema, columns)?;
         let defaults = self.defaults(&schema, &columns).await?;
+        let checks = self.checks(&schema)?;
         let mut bulk = transaction.bulk(&schema)?;
         for batch in batches.iter().flat_map(pieces) {
             if flag.is_set() {
@@ -230,7 +234,9 @@ impl Session {
                     columns.len()
                 )));
             }
-            bulk.push(&whole_batch(&schema, &columns, &defaults, &batch)?)?;
+            let whole = whole_batch(&schema, &columns, &defaults, &batch)?;
+            checks.pass(whole.columns())?;
+            bulk.push(&whole)?;
         }
         transaction.finish_bulk(bulk)
     }

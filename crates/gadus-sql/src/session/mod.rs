@@ -5,11 +5,14 @@
 //!   commit changed the rows that it changed.
 //! - Results are streams that hold a snapshot, not the session.
 
+mod alter;
+mod alter_column;
 mod asked;
 mod asking;
 mod beside;
 mod cancel;
 mod chains;
+mod checks;
 mod chosen;
 mod columns;
 mod copy;
@@ -49,6 +52,7 @@ mod submit;
 mod transact;
 mod users;
 mod variables;
+mod views;
 
 use asked::Source;
 pub(crate) use asking::Asking;
@@ -66,6 +70,8 @@ pub(crate) use shown::ShownSetting;
 pub use users::is_hidden;
 pub(crate) use users::names as user_names;
 pub use variables::{POSTGRES_VERSION, Reported};
+pub use views::view_definition;
+pub(crate) use views::view_statement;
 
 use crate::compiled::{Budget, CompiledCache};
 use crate::kept::KeptPlans;

@@ -73,12 +73,9 @@ impl Session {
                 ("DELETE", self.delete(transaction, delete, parameters).await?)
             }
             Statement::Truncate(truncate) => {
-                for target in &truncate.table_names {
-                    let text = format!("DELETE FROM {}", target.name);
-                    let delete = super::parse(&text)?;
-                    if let Statement::Delete(delete) = &*delete.statement {
-                        self.delete(transaction, delete, &[]).await?;
-                    }
+                for truncated in &truncate.table_names {
+                    let schema = target(&transaction.snapshot(), &truncated.name)?;
+                    transaction.empty_table(&schema)?;
                 }
                 return Ok(Outcome::Done("TRUNCATE TABLE"));
             }
@@ -90,7 +87,7 @@ impl Session {
         Ok(written.outcome(verb))
     }
 
-    async fn update(
+    pub(super) async fn update(
         &self,
         transaction: &mut Transaction,
         update: &Update,
@@ -113,8 +110,12 @@ impl Session {
         let (schema, alias) = modified(&snapshot, &update.table)?;
         let Assigned { columns, mut items } = assigned(&schema, &update.assignments)?;
         let returning = self.returning(&snapshot, update.returning.as_deref(), parameters)?;
-        if returning.is_some() {
+        let checks = self.checks(&schema)?;
+        let whole_rows = returning.is_some() || !checks.is_empty();
+        if whole_rows {
             items.extend(columns_of(&schema, &alias));
+        }
+        if returning.is_some() {
             items.extend(beside.items());
         }
         let wanted = Wanted { beside: &beside.text(), ..Wanted::by(update.selection.as_ref()) };
@@ -130,12 +131,13 @@ impl Session {
                 .map(|(&column, array)| assign_array(array, schema.columns[column].column_type))
                 .collect::<Result<Vec<_>>>()?;
             values.extend(rows_of(&schema, &columns, &arrays, batch.num_rows())?);
-            if returning.is_some() {
+            if whole_rows {
                 let old = batch.columns().iter().skip(columns.len()).take(schema.columns.len());
                 let mut whole = old.cloned().collect::<Vec<_>>();
                 for (&column, array) in columns.iter().zip(arrays) {
                     whole[column] = array;
                 }
+                checks.pass(&whole)?;
                 pieces.push(whole);
             }
         }
@@ -287,7 +289,12 @@ pub(super) fn refuse_extras(extras: &[(bool, &str)]) -> Result<()> {
 
 /// The table that a name means.
 pub(super) fn target(snapshot: &Snapshot, name: &ObjectName) -> Result<Arc<TableSchema>> {
-    Ok(snapshot.table(&table_name(name)?)?.schema().clone())
+    let name = table_name(name)?;
+    if snapshot.find_view(&name).is_some() {
+        let message = format!("\"{name}\" is a view: change the tables that it reads");
+        return Err(input(message).because(Reason::NotInState));
+    }
+    Ok(snapshot.table(&name)?.schema().clone())
 }
 
 /// The exact name of a table: unquoted names are folded to lower case, as everywhere.

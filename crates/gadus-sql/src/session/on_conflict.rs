@@ -169,12 +169,13 @@ impl Session {
             }
         }
         let changed = places.iter().map(|&place| ids[place as usize]).collect::<Vec<_>>();
-        let rows = transaction.update(schema, &columns, &changed, &values)?;
         let mut now = Placed::of(places, &old)?;
         for (&column, pieces) in columns.iter().zip(&new).filter(|(_, pieces)| !pieces.is_empty()) {
             let pieces = pieces.iter().map(AsRef::as_ref).collect::<Vec<&dyn Array>>();
             now.columns[column] = concat(&pieces)?;
         }
+        self.checks(schema)?.pass(&now.columns)?;
+        let rows = transaction.update(schema, &columns, &changed, &values)?;
         now.places = now.places.iter().map(|&place| excluded.places[place as usize]).collect();
         Ok((rows, now))
     }

@@ -16,6 +16,7 @@ use crate::pace::PaceJoins;
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
 use crate::rows::RowStream;
+use crate::subqueries::JoinSubqueries;
 use crate::value::Value;
 use datafusion::common::ParamValues;
 use datafusion::common::config::ConfigNonZeroUsize;
@@ -79,6 +80,7 @@ fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
     let coercion = rules.iter().position(|rule| rule.name() == "type_coercion");
     rules.insert(coercion.unwrap_or(0), Arc::new(DoublesBesideDecimals));
+    rules.insert(0, Arc::new(JoinSubqueries::default()));
     rules.push(Arc::new(WrittenBytes));
     rules.push(Arc::new(CheckedArithmetic::new()));
     rules
@@ -120,7 +122,8 @@ impl Session {
         let memory = self.shared.memory.clone();
         let system = System { engine: self.engine.clone(), statements, settings, memory };
         let named = (files, frames);
-        let catalog = SnapshotCatalog::new(snapshot, named, system, self.reading());
+        let reading = (self.reading(), Arc::new(state.clone()));
+        let catalog = SnapshotCatalog::new(snapshot, named, system, reading);
         state.register_catalog_list(Arc::new(catalog));
         Ok(SessionContext::new_with_state(state))
     }
@@ -170,8 +173,9 @@ impl Session {
         }
         let binding = Binding::new(snapshot.clone(), parameters, self.reading());
         let threads = self.engine.options().threads;
-        let catalog = SnapshotCatalog::for_keeping(snapshot.clone(), threads, binding.clone());
         let mut planner = self.shared.planner.clone();
+        let (snapshot, views) = (snapshot.clone(), Arc::new(planner.clone()));
+        let catalog = SnapshotCatalog::for_keeping(snapshot, threads, binding.clone(), views);
         planner.register_catalog_list(Arc::new(catalog));
         // What a run finds out about its data must not stay with the plan.
         planner.config_mut().options_mut().optimizer.enable_dynamic_filter_pushdown = false;
@@ -258,10 +262,13 @@ impl Session {
 }
 
 /// Rewrites a statement about PostgreSQL's catalog; says whether it is one.
-fn rewrite_for_catalog(frames: &Frames, snapshot: &Snapshot, statement: &mut Statement) -> bool {
-    let is_taken = |name: &str| {
-        snapshot.find_table(name).is_some() || frames.contains_key(&name.to_lowercase())
-    };
+pub(super) fn rewrite_for_catalog(
+    frames: &Frames,
+    snapshot: &Snapshot,
+    statement: &mut Statement,
+) -> bool {
+    let is_taken =
+        |name: &str| snapshot.has_relation(name) || frames.contains_key(&name.to_lowercase());
     postgres::rewrite(statement, &is_taken)
 }
 

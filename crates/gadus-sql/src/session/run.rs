@@ -7,6 +7,7 @@ use super::modify::target;
 use super::parse::parse;
 use super::query::placed_table;
 use super::transact::transact;
+use super::views::is_deep_by_views;
 use super::{Outcome, Prepared, Session, State};
 use crate::compiled::{Compiled, Writes};
 use crate::error::{input, unsupported};
@@ -147,12 +148,14 @@ impl Session {
         if prepared.reads_settings {
             self.show_to_planner(state);
         }
+        let views = is_deep_by_views(&state.snapshot(&self.engine)?, &prepared.statement)?;
+        let is_deep = prepared.is_deep || views;
         // Kept apart: what DataFusion needs is large, and the future of every statement would be moved
         // with room for it.
         // A kept plan would run without room.
-        let again = again && !prepared.is_deep && !prepared.calls_settings;
+        let again = again && !is_deep && !prepared.calls_settings;
         let dispatched = Box::pin(self.dispatch(state, prepared, parameters, again));
-        if !prepared.is_deep {
+        if !is_deep {
             return flag.run(dispatched).await;
         }
         let outcome = flag.run(Roomy(dispatched)).await?;
@@ -260,6 +263,7 @@ impl Session {
             | Statement::Delete(_)
             | Statement::Truncate(_)
             | Statement::CreateTable(_)
+            | Statement::CreateView(_)
             | Statement::AlterTable(_)
             | Statement::CreateRole(_)
             | Statement::AlterRole { .. }

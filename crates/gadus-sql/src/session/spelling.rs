@@ -120,13 +120,14 @@ fn limits_behind_locks(tokens: &mut [TokenWithSpan]) {
     }
 }
 
-/// Whether a statement is one that the parser knows only in PostgreSQL's dialect: about users, UNLISTEN, and
+/// Whether a statement is one that the parser knows only in PostgreSQL's dialect: about users, UNLISTEN, ALTER, and
 /// INSERT into a table that is given another name.
 pub(super) fn is_of_postgres(tokens: &[TokenWithSpan]) -> bool {
     let words = tokens.iter().map(|with| keyword(&with.token));
     let mut words = words.filter(|word| *word != Keyword::NoKeyword);
     match words.next() {
-        Some(Keyword::CREATE | Keyword::ALTER) => words.next() == Some(Keyword::ROLE),
+        Some(Keyword::CREATE) => words.next() == Some(Keyword::ROLE),
+        Some(Keyword::ALTER) => true,
         Some(Keyword::INSERT) => names_target(tokens),
         first => first == Some(Keyword::UNLISTEN),
     }

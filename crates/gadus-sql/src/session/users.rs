@@ -209,12 +209,7 @@ fn keep_secret(transaction: &mut Transaction) -> Result<()> {
 }
 
 fn column(name: &str, nullable: bool) -> ColumnDefinition {
-    ColumnDefinition {
-        name: name.to_owned(),
-        column_type: ColumnType::Text,
-        nullable,
-        default: None,
-    }
+    ColumnDefinition { nullable, ..ColumnDefinition::new(name, ColumnType::Text) }
 }
 
 fn datum(verifier: &Option<String>) -> Datum {

@@ -5,6 +5,7 @@
     reason = "a test may fail at any line; the lint sees only test functions"
 )]
 
+mod altering;
 mod anomalies;
 mod asynchronous;
 mod backup;
@@ -12,6 +13,7 @@ mod catalog;
 mod checks;
 mod clients;
 mod clock;
+mod constraints;
 mod costs;
 mod files;
 mod fork;
@@ -27,5 +29,8 @@ mod reach;
 mod rows;
 mod settings;
 mod share;
+mod statement;
 mod statements;
+mod subqueries;
 mod threads;
+mod views;

@@ -10,10 +10,8 @@ fn many_short_openings_leave_few_key_runs() {
     let folder = MemoryFolder::new();
     let open = || Engine::open(Arc::new(folder.clone()), "x", Options::default()).unwrap();
     let columns = vec![ColumnDefinition {
-        name: "id".to_owned(),
-        column_type: ColumnType::Int64,
         nullable: false,
-        default: None,
+        ..ColumnDefinition::new("id", ColumnType::Int64)
     }];
     let mut transaction = open().begin().unwrap();
     transaction.create_table(&TableSchema::new("t", columns, vec![0]).unwrap()).unwrap();

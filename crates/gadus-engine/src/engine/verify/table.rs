@@ -3,7 +3,7 @@
 use super::keys::LiveKeys;
 use super::{Course, Problem};
 use crate::encoding::{Body, Column};
-use crate::segment::{ColumnEntry, EncodedSegment, SegmentVersion};
+use crate::segment::{ColumnEntry, ColumnPlace, EncodedSegment, SegmentVersion};
 use crate::types::Datum;
 use crate::version::TableVersion;
 use gadus_base::{RowId, SegmentId};
@@ -89,17 +89,19 @@ impl<'a, 'b> TableCheck<'a, 'b> {
         let mut whole = true;
         for (index, entry) in footer.columns.iter().enumerate() {
             place.column = Some(index);
-            place.offset = Some(entry.blob.offset);
-            let within = base.extents().iter().any(|extent| {
-                let extent = extent.reference();
-                extent.offset <= entry.blob.offset && entry.blob.end() <= extent.end()
-            });
-            if !within {
-                self.problem(place, "lies outside its extents".to_owned());
+            if let ColumnPlace::Blob(blob) = &entry.place {
+                place.offset = Some(blob.offset);
+                let within = base.extents().iter().any(|extent| {
+                    let extent = extent.reference();
+                    extent.offset <= blob.offset && blob.end() <= extent.end()
+                });
+                if !within {
+                    self.problem(place, "lies outside its extents".to_owned());
+                }
             }
             match base.read_column(&table.schema, blobs, index) {
                 Ok(column) => {
-                    self.column(place, &column, entry);
+                    self.column(place, (&column, entry), segment);
                     self.course.advance(segment.live_rows().into());
                     let in_key = table.schema.key.iter().position(|&key| key == index);
                     if let Some(slot) = in_key.and_then(|slot| key_columns.get_mut(slot)) {
@@ -116,7 +118,12 @@ impl<'a, 'b> TableCheck<'a, 'b> {
     }
 
     /// A column and its sketch agree.
-    fn column(&mut self, place: Place, column: &Column, entry: &ColumnEntry) {
+    fn column(
+        &mut self,
+        place: Place,
+        (column, entry): (&Column, &ColumnEntry),
+        segment: &SegmentVersion,
+    ) {
         let nulls = column.null_count();
         let sketched = entry.sketch.nulls;
         if nulls != sketched as usize {
@@ -124,7 +131,16 @@ impl<'a, 'b> TableCheck<'a, 'b> {
             self.problem(place, message);
         }
         let nullable = place.column.is_some_and(|index| self.table.schema.columns[index].nullable);
-        if nulls > 0 && !nullable {
+        // Rows that were deleted or changed before NOT NULL was set may have been NULL.
+        let is_null = |index: usize, position: &u32| {
+            segment.is_live(*position)
+                && segment.datum_with(Some(column), index, *position).is_null()
+        };
+        let index = place.column.filter(|_| nulls > 0 && !nullable);
+        let nulls = index.map_or(0, |index| {
+            (0..segment.encoded_rows()).filter(|position| is_null(index, position)).count()
+        });
+        if nulls > 0 {
             self.problem(place, format!("has {nulls} NULLs and may have none"));
         }
         if let Some((min, max)) = &entry.sketch.range {

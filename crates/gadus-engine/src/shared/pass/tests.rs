@@ -15,12 +15,7 @@ const SEGMENTS: i64 = 4;
 
 /// A count of the rows of a table that were loaded segment after segment.
 fn pass(engine: &Engine, parts: usize) -> Pass {
-    let id = ColumnDefinition {
-        name: "id".to_owned(),
-        column_type: ColumnType::Int64,
-        nullable: false,
-        default: None,
-    };
+    let id = ColumnDefinition { nullable: false, ..ColumnDefinition::new("id", ColumnType::Int64) };
     let schema = TableSchema::new("t", vec![id], vec![0]).unwrap();
     let mut transaction = engine.begin().unwrap();
     let schema = transaction.create_table(&schema).unwrap();

@@ -174,7 +174,7 @@ fn wrong_statements_say_what_is_wrong() {
         ("CREATE TABLE x (a INT, a INT)", ErrorKind::Input, "twice"),
         ("DROP TABLE nobody", ErrorKind::NotFound, "nobody"),
         ("VACUUM ANALYZE nobody", ErrorKind::NotFound, "nobody"),
-        ("CREATE VIEW v AS SELECT 1", ErrorKind::Unsupported, "CREATE VIEW"),
+        ("CREATE MATERIALIZED VIEW v AS SELECT 1", ErrorKind::Unsupported, "materialized view"),
         ("COMMIT", ErrorKind::Input, "BEGIN"),
     ] {
         let (found, message) = shell.fails(text);

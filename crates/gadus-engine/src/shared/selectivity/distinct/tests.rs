@@ -30,10 +30,8 @@ const COLUMNS: [Known; 6] = [
 fn values_are_about_as_many_as_there_are() {
     let engine = Engine::in_memory(Options::default()).unwrap();
     let column = |(name, ..): &Known| ColumnDefinition {
-        name: (*name).to_owned(),
-        column_type: ColumnType::Int64,
         nullable: false,
-        default: None,
+        ..ColumnDefinition::new(name, ColumnType::Int64)
     };
     let schema = TableSchema::new("t", COLUMNS.iter().map(column).collect(), vec![0]).unwrap();
     let mut transaction = engine.begin().unwrap();

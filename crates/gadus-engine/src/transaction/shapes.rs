@@ -1,0 +1,235 @@
+//! What a transaction does to the catalog: tables and views, created, changed and dropped.
+
+use super::locking::conflict;
+use super::{TableWrites, Transaction};
+use crate::error::{Error, ErrorKind, Reason, Result};
+use crate::locks::What;
+use crate::segment::{EncodedSegment, Source, column_number};
+use crate::types::{ColumnDefinition, Datum, TableSchema, UsedColumn, ViewSchema};
+use crate::version::Change;
+use gadus_base::TableId;
+use std::sync::Arc;
+
+impl Transaction {
+    /// Creates a table and returns its schema with the id it was given.
+    pub fn create_table(&mut self, schema: &TableSchema) -> Result<Arc<TableSchema>> {
+        self.refuse_taken(&schema.name)?;
+        let id = self.state.view.next_table;
+        let schema = Arc::new(TableSchema { id, ..schema.clone() });
+        self.reshape(Change::CreateTable(schema.clone()))?;
+        Ok(schema)
+    }
+
+    /// Drops a table with its rows.
+    ///
+    /// # Errors
+    /// `NotFound`, or `Input` where views read it.
+    pub fn drop_table(&mut self, name: &str) -> Result<()> {
+        let id = self.table_id(name)?;
+        self.refuse_read("table", name, id)?;
+        self.lock(What::Shape(id))?;
+        self.reshape(Change::DropTable(id))?;
+        self.state.writes.remove(&id);
+        Ok(())
+    }
+
+    /// Gives a table another schema: columns are known by their numbers, may be renamed, moved, dropped and added.
+    /// Rows that are there have these values, or NULL, in the columns that are added. Returns the schema with its
+    /// version.
+    ///
+    /// Whether rows are as the new schema says is the caller's to see, after [`Transaction::keep_rows`].
+    ///
+    /// # Errors
+    /// `AlreadyExists` where another table has the new name, `Input` where views read what is dropped.
+    pub fn alter_table(
+        &mut self,
+        after: &TableSchema,
+        values: &[(u32, Datum)],
+    ) -> Result<Arc<TableSchema>> {
+        let before = self.schema_of(after.id)?;
+        after.check()?;
+        if before.name != after.name {
+            self.refuse_taken(&after.name)?;
+        }
+        self.refuse_read_columns(&before, after)?;
+        self.lock(What::Shape(after.id))?;
+        let source = |column: &ColumnDefinition| match before.column_with_id(column.id) {
+            Some(place) => Source::Kept(column_number(place)),
+            None => {
+                let value = values.iter().find(|(id, _)| *id == column.id);
+                Source::Added(value.map_or(Datum::Null, |(_, value)| value.clone()))
+            }
+        };
+        let sources = after.columns.iter().map(source).collect::<Vec<_>>();
+        let schema = Arc::new(TableSchema { version: before.version + 1, ..after.clone() });
+        let (table, moved) = (after.id, sources.clone());
+        self.reshape(Change::AlterTable { table, schema: schema.clone(), sources })?;
+        if let Some(writes) = self.state.writes.get_mut(&table) {
+            writes.relay(&moved);
+        }
+        Ok(schema)
+    }
+
+    /// Takes all rows from a table; returns how many.
+    pub fn empty_table(&mut self, schema: &TableSchema) -> Result<u64> {
+        let rows = self.view_table(schema)?.live_rows;
+        self.lock(What::Shape(schema.id))?;
+        self.reshape(Change::EmptyTable(schema.id))?;
+        self.state.writes.remove(&schema.id);
+        Ok(rows)
+    }
+
+    /// Keeps others from changing rows of a table until the transaction ends.
+    ///
+    /// # Errors
+    /// `Locked` with what to wait for, or `Conflict` when they were changed since the snapshot.
+    pub fn keep_rows(&mut self, schema: &TableSchema) -> Result<()> {
+        self.lock(What::Shape(schema.id))?;
+        let head = self.inner.coordinator.lock()?.version.clone();
+        let changed = self.changed_since(&head, schema).map(|table| table.is_some());
+        let unchanged = match changed {
+            Ok(true) => Err(conflict(schema)),
+            Ok(false) => Ok(()),
+            Err(error) => Err(error),
+        };
+        self.inner.coordinator.once_visible(unchanged)
+    }
+
+    fn schema_of(&self, id: TableId) -> Result<Arc<TableSchema>> {
+        let table = self.state.view.table(id).map(|table| table.schema.clone());
+        table.ok_or_else(|| {
+            let message = "the table was dropped meanwhile; try again";
+            Error::new(ErrorKind::Conflict, message)
+        })
+    }
+
+    /// Refuses to drop columns that views read.
+    fn refuse_read_columns(&self, before: &TableSchema, after: &TableSchema) -> Result<()> {
+        let is_dropped = |column: &&ColumnDefinition| after.column_with_id(column.id).is_none();
+        for column in before.columns.iter().filter(is_dropped) {
+            let reads = |view: &&Arc<ViewSchema>| {
+                let columns = view.reads(before.id).map(|used| used.columns.as_slice());
+                let is_it = |used: &UsedColumn| used.is_used && used.id == column.id;
+                columns.unwrap_or_default().iter().any(is_it)
+            };
+            if let Some(view) = self.state.view.readers(before.id).find(reads) {
+                let message = format!(
+                    "cannot drop column {} of table {} because other objects depend on it: view {}; \
+                     DROP … CASCADE drops them, too",
+                    column.name, before.name, view.name
+                );
+                return Err(Error::new(ErrorKind::Input, message).because(Reason::Depended));
+            }
+        }
+        Ok(())
+    }
+
+    /// Creates a view, or gives the one of this name another query where that is asked for; returns it with the
+    /// id it was given.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, or `Input` where the name is that of a table, or the view would read itself.
+    pub fn create_view(&mut self, view: &ViewSchema, replace: bool) -> Result<Arc<ViewSchema>> {
+        let there = self.state.view.view_named(&view.name).filter(|_| replace).cloned();
+        let (id, version) = match &there {
+            Some(there) => (there.id, there.version + 1),
+            None if self.state.view.table_named(&view.name).is_some() && replace => {
+                let message = format!("\"{}\" is not a view", view.name);
+                return Err(Error::new(ErrorKind::Input, message).because(Reason::WrongObject));
+            }
+            None => {
+                self.refuse_taken(&view.name)?;
+                (self.state.view.next_table, 1)
+            }
+        };
+        if view.uses.iter().any(|used| self.state.view.leads_to(used.id, id)) {
+            let message =
+                format!("infinite recursion detected in rules for relation \"{}\"", view.name);
+            return Err(Error::new(ErrorKind::Input, message).because(Reason::ReadsItself));
+        }
+        let view = Arc::new(ViewSchema { id, version, ..view.clone() });
+        self.reshape(Change::SetView(view.clone()))?;
+        Ok(view)
+    }
+
+    /// Drops a view.
+    ///
+    /// # Errors
+    /// `NotFound`, or `Input` where it is a table, or other views read it.
+    pub fn drop_view(&mut self, name: &str) -> Result<()> {
+        let Some(view) = self.state.view.view_named(name) else {
+            if self.state.view.names.contains_key(name) {
+                let message = format!("\"{name}\" is not a view; use DROP TABLE to remove a table");
+                return Err(Error::new(ErrorKind::Input, message).because(Reason::WrongObject));
+            }
+            let message = format!("view \"{name}\" does not exist");
+            return Err(Error::new(ErrorKind::NotFound, message).because(Reason::UnknownTable));
+        };
+        let id = view.id;
+        self.refuse_read("view", name, id)?;
+        self.reshape(Change::DropView(id))
+    }
+
+    /// The table of a name that is to be changed.
+    fn table_id(&self, name: &str) -> Result<TableId> {
+        if let Some(table) = self.state.view.table_named(name) {
+            return Ok(table.schema.id);
+        }
+        if self.state.view.view_named(name).is_some() {
+            let message = format!("\"{name}\" is not a table; use DROP VIEW to remove a view");
+            return Err(Error::new(ErrorKind::Input, message).because(Reason::WrongObject));
+        }
+        let message = format!("table \"{name}\" does not exist");
+        Err(Error::new(ErrorKind::NotFound, message).because(Reason::UnknownTable))
+    }
+
+    fn refuse_taken(&self, name: &str) -> Result<()> {
+        if !self.state.view.names.contains_key(name) {
+            return Ok(());
+        }
+        let message = format!("relation \"{name}\" already exists");
+        Err(Error::new(ErrorKind::AlreadyExists, message))
+    }
+
+    /// Refuses to drop what views read.
+    fn refuse_read(&self, what: &str, name: &str, id: TableId) -> Result<()> {
+        let readers = self.state.view.readers(id).map(|view| view.name.as_str());
+        let readers = readers.collect::<Vec<_>>();
+        if readers.is_empty() {
+            return Ok(());
+        }
+        let message = format!(
+            "cannot drop {what} {name} because other objects depend on it: view {}; DROP … CASCADE \
+             drops them, too",
+            readers.join(", view ")
+        );
+        Err(Error::new(ErrorKind::Input, message).because(Reason::Depended))
+    }
+
+    /// Changes the catalog for the transaction, and for everybody when it commits.
+    fn reshape(&mut self, change: Change) -> Result<()> {
+        self.apply(&change)?;
+        self.state.view.schema_version = self.inner.private_schema_version();
+        self.state.shapes.push_back(change);
+        Ok(())
+    }
+}
+
+impl TableWrites {
+    /// The same writes where columns come from these sources.
+    fn relay(&mut self, sources: &[Source]) {
+        let patched = std::mem::take(&mut self.patched);
+        for ((segment, column), positions) in patched {
+            let place = sources.iter().position(|source| *source == Source::Kept(column));
+            if let Some(place) = place {
+                self.patched.insert((segment, column_number(place)), positions);
+            }
+        }
+        let stays = (0..).zip(sources).all(|(place, source)| *source == Source::Kept(place));
+        if !stays {
+            let relaid =
+                |(id, base): &(_, Arc<EncodedSegment>)| (*id, Arc::new(base.relaid(sources)));
+            self.loaded = self.loaded.iter().map(relaid).collect();
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Schemas of tables and views as the log and the manifest hold them.
+//!
+//! Byte table of a table (version 2): id u32, version u32, name text, next column number u32, column
+//! count u32, then for each column: number u32, name text, type code u8, precision u8, scale u8,
+//! nullable u8, default kind u8 (0 none, 1 SQL text), default text; key length u32, key column indexes
+//! u32 each; check count u32, then for each check: name text, condition text, column count u32, numbers
+//! of columns u32 each.
+//! Version ladder: version 1 has no numbers of columns, which are their places then, and no checks. It
+//! is read.
+//!
+//! Byte table of a view (version 1): id u32, version u32, name text, text of its query, column count
+//! u32, then for each: name text, type code u8 (255 none), precision u8, scale u8; used relations u32, then for each: id u32, name text, column count u32, then
+//! for each: number u32, name text, used u8; tables read u32.
+
+use super::schema::{COLUMNS_MAX, EXPRESSION_BYTES_MAX, NAME_BYTES_MAX};
+use super::view::{
+    RELATIONS_MAX, UsedColumn, UsedRelation, VIEW_BYTES_MAX, ViewColumn, ViewSchema,
+};
+use super::{CheckDefinition, ColumnDefinition, ColumnType, DefaultValue, TableSchema};
+use gadus_base::{ByteReader, ByteWriter, DecodeError, TableId};
+
+/// The type of a view's column that no table can have.
+const NO_TYPE: u8 = 255;
+
+/// Which form a table's schema has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SchemaForm {
+    /// Version 1.
+    WithoutNumbers,
+    /// Version 2, which is written.
+    Newest,
+}
+
+fn count_u32(count: usize) -> u32 {
+    u32::try_from(count).expect("checked against limits")
+}
+
+impl TableSchema {
+    pub(crate) fn encode(&self, to: &mut ByteWriter) {
+        to.u32(self.id.0);
+        to.u32(self.version);
+        to.text(&self.name);
+        to.u32(self.next_column);
+        to.u32(count_u32(self.columns.len()));
+        for column in &self.columns {
+            to.u32(column.id);
+            to.text(&column.name);
+            let (code, precision, scale) = column.column_type.to_code();
+            to.u8(code);
+            to.u8(precision);
+            to.u8(scale);
+            to.u8(u8::from(column.nullable));
+            to.u8(u8::from(column.default.is_some()));
+            if let Some(DefaultValue(text)) = &column.default {
+                to.text(text);
+            }
+        }
+        to.u32(count_u32(self.key.len()));
+        for &column in &self.key {
+            to.u32(count_u32(column));
+        }
+        to.u32(count_u32(self.checks.len()));
+        for check in &self.checks {
+            to.text(&check.name);
+            to.text(&check.condition);
+            to.u32(count_u32(check.columns.len()));
+            check.columns.iter().for_each(|column| to.u32(*column));
+        }
+    }
+
+    pub(crate) fn decode(from: &mut ByteReader<'_>, form: SchemaForm) -> Result<Self, DecodeError> {
+        let id = TableId(from.u32()?);
+        let version = from.u32()?;
+        let name = from.text(NAME_BYTES_MAX)?.to_owned();
+        let given = match form {
+            SchemaForm::WithoutNumbers => None,
+            SchemaForm::Newest => Some(from.u32()?),
+        };
+        let count = from.count(9)?;
+        let mut columns = Vec::with_capacity(count);
+        for place in 0..count {
+            let id = match given {
+                Some(_) => from.u32()?,
+                None => count_u32(place),
+            };
+            columns.push(decode_column(from, id)?);
+        }
+        let next_column = given.unwrap_or(count_u32(count));
+        let offset = from.offset();
+        let key_count = from.count(4)?;
+        let mut key = Vec::with_capacity(key_count);
+        for _ in 0..key_count {
+            key.push(from.u32()? as usize);
+        }
+        let mut checks = Vec::new();
+        if form == SchemaForm::Newest {
+            for _ in 0..from.count(12)? {
+                checks.push(decode_check(from)?);
+            }
+        }
+        let schema = Self { id, version, name, columns, key, next_column, checks };
+        let mut numbers = schema.columns.iter().map(|column| column.id).collect::<Vec<_>>();
+        numbers.sort_unstable();
+        let are_numbered = numbers.windows(2).all(|two| two[0] < two[1])
+            && numbers.last().is_none_or(|last| *last < next_column);
+        match schema.check() {
+            Ok(()) if are_numbered => Ok(schema),
+            _ => Err(DecodeError { offset, expected: "a valid table schema" }),
+        }
+    }
+}
+
+fn decode_check(from: &mut ByteReader<'_>) -> Result<CheckDefinition, DecodeError> {
+    let name = from.text(NAME_BYTES_MAX)?.to_owned();
+    let condition = from.text(EXPRESSION_BYTES_MAX)?.to_owned();
+    let columns = (0..from.count(4)?).map(|_| from.u32()).collect::<Result<_, _>>()?;
+    Ok(CheckDefinition { name, condition, columns })
+}
+
+fn decode_column(from: &mut ByteReader<'_>, id: u32) -> Result<ColumnDefinition, DecodeError> {
+    let name = from.text(NAME_BYTES_MAX)?.to_owned();
+    let offset = from.offset();
+    let (code, precision, scale) = (from.u8()?, from.u8()?, from.u8()?);
+    let column_type = ColumnType::from_code(code, precision, scale)
+        .ok_or(DecodeError { offset, expected: "a column type" })?;
+    let nullable = from.u8()? != 0;
+    let default = match from.u8()? {
+        0 => None,
+        _ => Some(DefaultValue(from.text(EXPRESSION_BYTES_MAX)?.to_owned())),
+    };
+    Ok(ColumnDefinition { id, name, column_type, nullable, default })
+}
+
+impl ViewSchema {
+    pub(crate) fn encode(&self, to: &mut ByteWriter) {
+        to.u32(self.id.0);
+        to.u32(self.version);
+        to.text(&self.name);
+        to.text(&self.query);
+        to.u32(count_u32(self.columns.len()));
+        for column in &self.columns {
+            to.text(&column.name);
+            let code = column.column_type.map_or((NO_TYPE, 0, 0), ColumnType::to_code);
+            [code.0, code.1, code.2].into_iter().for_each(|byte| to.u8(byte));
+        }
+        to.u32(count_u32(self.uses.len()));
+        for relation in &self.uses {
+            to.u32(relation.id.0);
+            to.text(&relation.name);
+            to.u32(count_u32(relation.columns.len()));
+            for column in &relation.columns {
+                to.u32(column.id);
+                to.text(&column.name);
+                to.u8(u8::from(column.is_used));
+            }
+        }
+        to.u32(self.scans);
+    }
+
+    pub(crate) fn decode(from: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
+        let offset = from.offset();
+        let (id, version) = (TableId(from.u32()?), from.u32()?);
+        let name = from.text(NAME_BYTES_MAX)?.to_owned();
+        let query = from.text(VIEW_BYTES_MAX)?.to_owned();
+        let columns = (0..from.count(7)?)
+            .map(|_| decode_view_column(from))
+            .collect::<Result<Vec<_>, DecodeError>>()?;
+        let uses = (0..from.count(12)?)
+            .map(|_| decode_use(from))
+            .collect::<Result<Vec<_>, DecodeError>>()?;
+        let scans = from.u32()?;
+        let fits = (1..=COLUMNS_MAX).contains(&columns.len()) && uses.len() <= RELATIONS_MAX;
+        let view = Self { id, version, name, query, columns, uses, scans };
+        match view.check() {
+            Ok(()) if fits => Ok(view),
+            _ => Err(DecodeError { offset, expected: "a valid view" }),
+        }
+    }
+}
+
+fn decode_view_column(from: &mut ByteReader<'_>) -> Result<ViewColumn, DecodeError> {
+    let name = from.text(NAME_BYTES_MAX)?.to_owned();
+    let offset = from.offset();
+    let (code, precision, scale) = (from.u8()?, from.u8()?, from.u8()?);
+    let column_type = ColumnType::from_code(code, precision, scale);
+    match column_type.is_some() || code == NO_TYPE {
+        true => Ok(ViewColumn { name, column_type }),
+        false => Err(DecodeError { offset, expected: "a column type" }),
+    }
+}
+
+fn decode_use(from: &mut ByteReader<'_>) -> Result<UsedRelation, DecodeError> {
+    let (id, name) = (TableId(from.u32()?), from.text(NAME_BYTES_MAX)?.to_owned());
+    let columns = (0..from.count(9)?)
+        .map(|_| {
+            let (id, name) = (from.u32()?, from.text(NAME_BYTES_MAX)?.to_owned());
+            Ok(UsedColumn { id, name, is_used: from.u8()? != 0 })
+        })
+        .collect::<Result<Vec<_>, DecodeError>>()?;
+    Ok(UsedRelation { id, name, columns })
+}

@@ -1,0 +1,335 @@
+//! ALTER TABLE.
+//!
+//! - Rows are not written again but where a column takes another type, or each row a value of its own.
+//! - What the rows must be for the new shape is seen while nobody else changes them.
+
+use super::checks::{key_name, with_name};
+use super::define::{check_options, definition, key_columns};
+use super::modify::{folded, table_name, target};
+use super::views::drop_column_readers;
+use super::{Outcome, Session};
+use crate::error::{from_datafusion, input, unsupported};
+use crate::value::assign_array;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr as PlannerExpr, Volatility};
+use datafusion::sql::sqlparser::ast::{
+    AlterColumnOperation, AlterTable, AlterTableOperation, CheckConstraint, ColumnDef,
+    DropBehavior, Ident, PrimaryKeyConstraint, RenameTableNameKind, Statement, TableConstraint,
+};
+use gadus_engine::{
+    ColumnType, Datum, DefaultValue, Error, ErrorKind, Reason, Result, TableSchema, Transaction,
+    datum_from_array,
+};
+use std::sync::Arc;
+
+impl Session {
+    pub(super) async fn alter_table(
+        &self,
+        transaction: &mut Transaction,
+        alter: &AlterTable,
+    ) -> Result<Outcome> {
+        let schema = match target(&transaction.snapshot(), &alter.name) {
+            Err(error) if alter.if_exists && error.kind() == ErrorKind::NotFound => {
+                return Ok(Outcome::Done("ALTER TABLE"));
+            }
+            found => found?,
+        };
+        let id = schema.id;
+        for operation in &alter.operations {
+            // As the one before has left it.
+            let table = transaction.snapshot().table_by_id(id);
+            let table = table.ok_or_else(|| Error::internal("a table that is altered is gone"))?;
+            self.alter(transaction, table.schema(), operation).await?;
+        }
+        Ok(Outcome::Done("ALTER TABLE"))
+    }
+
+    async fn alter(
+        &self,
+        transaction: &mut Transaction,
+        schema: &Arc<TableSchema>,
+        operation: &AlterTableOperation,
+    ) -> Result<()> {
+        match operation {
+            AlterTableOperation::AddColumn {
+                if_not_exists,
+                column_def,
+                column_position: None,
+                ..
+            } => self.add_column(transaction, schema, (column_def, *if_not_exists)).await,
+            AlterTableOperation::DropColumn { column_names, if_exists, drop_behavior, .. } => {
+                let cascade = *drop_behavior == Some(DropBehavior::Cascade);
+                drop_columns(transaction, schema, column_names, (*if_exists, cascade))
+            }
+            AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
+                let mut after = TableSchema::clone(schema);
+                let place = place_of(schema, old_column_name)?;
+                let name = folded(new_column_name);
+                refuse_column(schema, &name)?;
+                let old = std::mem::replace(&mut after.columns[place].name, name.clone());
+                for check in &mut after.checks {
+                    check.condition = with_name(&check.condition, &old, &name)?;
+                }
+                transaction.alter_table(&after, &[]).map(|_| ())
+            }
+            AlterTableOperation::RenameTable { table_name: name } => {
+                let (RenameTableNameKind::To(name) | RenameTableNameKind::As(name)) = name;
+                let after = TableSchema { name: table_name(name)?, ..TableSchema::clone(schema) };
+                transaction.alter_table(&after, &[]).map(|_| ())
+            }
+            AlterTableOperation::AlterColumn { column_name, op } => {
+                self.alter_column(transaction, schema, (place_of(schema, column_name)?, op)).await
+            }
+            AlterTableOperation::AddConstraint {
+                constraint: TableConstraint::PrimaryKey(primary),
+                ..
+            } => self.add_primary_key(transaction, schema, primary).await,
+            AlterTableOperation::AddConstraint {
+                constraint: TableConstraint::Check(check),
+                not_valid,
+            } => self.add_checks_to(transaction, schema, (vec![check.clone()], *not_valid)).await,
+            AlterTableOperation::DropConstraint { if_exists, name, .. } => {
+                drop_constraint(transaction, schema, (&folded(name), *if_exists))
+            }
+            AlterTableOperation::RenameConstraint { old_name, new_name } => {
+                let (old, new) = (folded(old_name), folded(new_name));
+                let mut after = TableSchema::clone(schema);
+                let check = after.checks.iter_mut().find(|check| check.name == old);
+                check.ok_or_else(|| no_constraint(schema, &old))?.name = new;
+                transaction.alter_table(&after, &[]).map(|_| ())
+            }
+            operation => Err(unsupported(&format!("ALTER TABLE … {operation}"))),
+        }
+    }
+
+    async fn add_primary_key(
+        &self,
+        transaction: &mut Transaction,
+        schema: &Arc<TableSchema>,
+        primary: &PrimaryKeyConstraint,
+    ) -> Result<()> {
+        if !schema.key.is_empty() {
+            let name = &schema.name;
+            let message = format!("multiple primary keys for table \"{name}\" are not allowed");
+            return Err(input(message).because(Reason::InvalidDefinition));
+        }
+        let key = key_columns(primary, &schema.columns)?;
+        let mut after = TableSchema { key, ..TableSchema::clone(schema) };
+        for &column in &after.key {
+            after.columns[column].nullable = false;
+        }
+        let items = schema.columns.iter().map(|column| quoted(&column.name)).collect();
+        self.rewrite(transaction, schema, (after, items)).await
+    }
+
+    /// Adds conditions that all rows meet.
+    async fn add_checks_to(
+        &self,
+        transaction: &mut Transaction,
+        schema: &Arc<TableSchema>,
+        (checks, not_valid): (Vec<CheckConstraint>, bool),
+    ) -> Result<()> {
+        let mut after = TableSchema::clone(schema);
+        for check in &checks {
+            let check = self.check_definition(&after, check)?;
+            if !not_valid {
+                transaction.keep_rows(schema)?;
+                let condition = format!("NOT ({})", check.condition);
+                if self.has_row(transaction, schema, &condition).await? {
+                    let (name, table) = (&check.name, &schema.name);
+                    let message = format!(
+                        "check constraint \"{name}\" of relation \"{table}\" is violated by some row"
+                    );
+                    return Err(Error::new(ErrorKind::CheckViolation, message));
+                }
+            }
+            after.checks.push(check);
+        }
+        transaction.alter_table(&after, &[]).map(|_| ())
+    }
+
+    async fn add_column(
+        &self,
+        transaction: &mut Transaction,
+        schema: &Arc<TableSchema>,
+        (column, if_not_exists): (&ColumnDef, bool),
+    ) -> Result<()> {
+        let mut added = definition(column)?;
+        if if_not_exists && schema.column_index(&added.name).is_some() {
+            return Ok(());
+        }
+        refuse_column(schema, &added.name)?;
+        if column.options.iter().any(|option| {
+            matches!(option.option, datafusion::sql::sqlparser::ast::ColumnOption::PrimaryKey(_))
+        }) {
+            return Err(unsupported("ADD COLUMN … PRIMARY KEY: ADD PRIMARY KEY behind it; it"));
+        }
+        added.id = schema.next_column;
+        let (mut value, mut is_of_rows) = (Datum::Null, false);
+        if let Some(default) = &added.default {
+            let default = self.default_value(default, added.column_type).await?;
+            is_of_rows = default.is_none();
+            value = default.unwrap_or(Datum::Null);
+        }
+        if !added.nullable && !is_of_rows && value.is_null() {
+            transaction.keep_rows(schema)?;
+            let table = transaction.table(schema)?;
+            if table.rows() > 0 {
+                return Err(holds_null(schema, &added.name));
+            }
+        }
+        let checks = check_options(column);
+        let mut after = TableSchema::clone(schema);
+        let (id, is_nullable) = (added.id, added.nullable);
+        let name = added.name.clone();
+        // Not before each row has its own.
+        added.nullable |= is_of_rows;
+        let default = added.default.clone();
+        after.columns.push(added);
+        after.next_column += 1;
+        let after = transaction.alter_table(&after, &[(id, value)])?;
+        let Some(DefaultValue(default)) = default.filter(|_| is_of_rows) else {
+            return match checks.is_empty() {
+                true => Ok(()),
+                false => self.add_checks_to(transaction, &after, (checks, false)).await,
+            };
+        };
+        let text = format!("UPDATE {} SET {} = ({default})", quoted(&after.name), quoted(&name));
+        let update = super::parse(&text)?;
+        if let Statement::Update(update) = &*update.statement {
+            self.update(transaction, update, &[]).await?;
+        }
+        if !is_nullable {
+            let (place, set) = (after.columns.len() - 1, AlterColumnOperation::SetNotNull);
+            self.alter_column(transaction, &after, (place, &set)).await?;
+        }
+        let table = transaction.snapshot().table_by_id(after.id);
+        let table = table.ok_or_else(|| Error::internal("a table that is altered is gone"))?;
+        self.add_checks_to(transaction, table.schema(), (checks, false)).await
+    }
+
+    /// The value of a DEFAULT for rows that are there; none where each has one of its own.
+    async fn default_value(
+        &self,
+        default: &DefaultValue,
+        column_type: ColumnType,
+    ) -> Result<Option<Datum>> {
+        let array = self.evaluate(&default.0).await?;
+        let array = assign_array(&array, column_type)?;
+        let value = datum_from_array(column_type, &array, 0)?;
+        let prepared = super::parse(&format!("SELECT {}", default.0))?;
+        let mut statement = Statement::clone(&prepared.statement);
+        let context = self.planner(self.engine.snapshot()?, &mut statement).await?;
+        let plan = super::query::plan(&context, statement, &[]).await?;
+        let mut is_volatile = false;
+        for expr in plan.expressions() {
+            let found = expr.apply(|expr| {
+                if let PlannerExpr::ScalarFunction(call) = expr {
+                    is_volatile |= call.func.signature().volatility == Volatility::Volatile;
+                }
+                Ok(TreeNodeRecursion::Continue)
+            });
+            found.map_err(from_datafusion)?;
+        }
+        Ok((!is_volatile).then_some(value))
+    }
+
+    /// Whether a condition is true of any row of a table.
+    pub(super) async fn has_row(
+        &self,
+        transaction: &Transaction,
+        schema: &TableSchema,
+        condition: &str,
+    ) -> Result<bool> {
+        let text = format!("SELECT 1 FROM {} WHERE {condition} LIMIT 1", quoted(&schema.name));
+        let prepared = super::parse(&text)?;
+        let mut statement = Statement::clone(&prepared.statement);
+        let context = self.planner(transaction.snapshot(), &mut statement).await?;
+        let stream = self.stream(&context, statement, &[]).await?;
+        let batches = futures::TryStreamExt::try_collect::<Vec<_>>(stream).await;
+        Ok(batches.map_err(from_datafusion)?.iter().any(|batch| batch.num_rows() > 0))
+    }
+}
+
+fn drop_constraint(
+    transaction: &mut Transaction,
+    schema: &TableSchema,
+    (name, if_exists): (&str, bool),
+) -> Result<()> {
+    let mut after = TableSchema::clone(schema);
+    if let Some(place) = schema.checks.iter().position(|check| check.name == name) {
+        after.checks.remove(place);
+    } else if !schema.key.is_empty() && key_name(schema) == name {
+        after.key.clear();
+    } else if if_exists {
+        return Ok(());
+    } else {
+        return Err(no_constraint(schema, name));
+    }
+    transaction.alter_table(&after, &[]).map(|_| ())
+}
+
+fn no_constraint(schema: &TableSchema, name: &str) -> Error {
+    let message = format!("constraint \"{name}\" of relation \"{}\" does not exist", schema.name);
+    Error::new(ErrorKind::NotFound, message).because(Reason::UnknownObject)
+}
+
+fn drop_columns(
+    transaction: &mut Transaction,
+    schema: &Arc<TableSchema>,
+    names: &[Ident],
+    (if_exists, cascade): (bool, bool),
+) -> Result<()> {
+    let mut after = TableSchema::clone(schema);
+    for name in names {
+        let place = match place_of(&after, name) {
+            Err(_) if if_exists => continue,
+            found => found?,
+        };
+        let dropped = after.columns.remove(place);
+        if cascade {
+            drop_column_readers(transaction, schema.id, dropped.id)?;
+        }
+        after.checks.retain(|check| !check.columns.contains(&dropped.id));
+        // A key is one of all its columns.
+        if after.key.contains(&place) {
+            after.key.clear();
+        }
+        after.key.iter_mut().for_each(|key| *key -= usize::from(*key > place));
+    }
+    if after.columns.is_empty() {
+        return Err(unsupported("a table without columns"));
+    }
+    transaction.alter_table(&after, &[]).map(|_| ())
+}
+
+pub(super) fn holds_null(schema: &TableSchema, column: &str) -> Error {
+    let message =
+        format!("column \"{column}\" of relation \"{}\" contains null values", schema.name);
+    Error::new(ErrorKind::NotNullViolation, message)
+}
+
+/// The place of a column that is to be changed.
+fn place_of(schema: &TableSchema, name: &Ident) -> Result<usize> {
+    schema.column_index(&folded(name)).ok_or_else(|| {
+        let (name, table) = (folded(name), &schema.name);
+        let message = format!("column \"{name}\" of relation \"{table}\" does not exist");
+        Error::new(ErrorKind::NotFound, message).because(Reason::UnknownColumn)
+    })
+}
+
+/// Refuses the name of a column that is there.
+fn refuse_column(schema: &TableSchema, name: &str) -> Result<()> {
+    match schema.column_index(name) {
+        None => Ok(()),
+        Some(_) => {
+            let table = &schema.name;
+            let message = format!("column \"{name}\" of relation \"{table}\" already exists");
+            Err(Error::new(ErrorKind::AlreadyExists, message).because(Reason::DuplicateColumn))
+        }
+    }
+}
+
+pub(super) fn quoted(name: &str) -> String {
+    Ident::with_quote('"', name).to_string()
+}

@@ -1,0 +1,151 @@
+//! ALTER TABLE … ALTER COLUMN, and tables that are written anew.
+
+use super::Session;
+use super::alter::{holds_null, quoted};
+use crate::error::{input, unsupported};
+use crate::types::column_type;
+use crate::value::assign_array;
+use datafusion::sql::sqlparser::ast::{AlterColumnOperation, DataType, Expr, Statement};
+use gadus_engine::{
+    ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, Reason, Result, TableSchema,
+    Transaction,
+};
+use std::sync::Arc;
+
+impl Session {
+    pub(super) async fn alter_column(
+        &self,
+        transaction: &mut Transaction,
+        schema: &Arc<TableSchema>,
+        (place, operation): (usize, &AlterColumnOperation),
+    ) -> Result<()> {
+        let mut after = TableSchema::clone(schema);
+        let column = &mut after.columns[place];
+        match operation {
+            AlterColumnOperation::SetDefault { value } => {
+                let default = DefaultValue(value.to_string());
+                let value = self.evaluate(&default.0).await?;
+                assign_array(&value, column.column_type)?;
+                column.default = Some(default);
+            }
+            AlterColumnOperation::DropDefault => column.default = None,
+            AlterColumnOperation::SetNotNull if !column.nullable => return Ok(()),
+            AlterColumnOperation::SetNotNull => {
+                transaction.keep_rows(schema)?;
+                let name = quoted(&column.name);
+                let condition = format!("{name} IS NULL");
+                if self.has_row(transaction, schema, &condition).await? {
+                    return Err(holds_null(schema, &column.name));
+                }
+                column.nullable = false;
+            }
+            AlterColumnOperation::DropNotNull if schema.key.contains(&place) => {
+                let message = format!("column \"{}\" is in a primary key", column.name);
+                return Err(input(message).because(Reason::InvalidDefinition));
+            }
+            AlterColumnOperation::DropNotNull => column.nullable = true,
+            AlterColumnOperation::SetDataType { data_type, using, .. } => {
+                let using = using.as_ref();
+                return self.retype(transaction, schema, (place, data_type, using)).await;
+            }
+            AlterColumnOperation::AddGenerated { .. } => {
+                return Err(unsupported("ADD GENERATED … AS IDENTITY"));
+            }
+        }
+        transaction.alter_table(&after, &[]).map(|_| ())
+    }
+
+    async fn retype(
+        &self,
+        transaction: &mut Transaction,
+        schema: &Arc<TableSchema>,
+        (place, data_type, using): (usize, &DataType, Option<&Expr>),
+    ) -> Result<()> {
+        let column = &schema.columns[place];
+        let wanted = column_type(data_type)?;
+        if wanted == column.column_type && using.is_none() {
+            return Ok(());
+        }
+        let snapshot = transaction.snapshot();
+        let reads = |used: &gadus_engine::UsedColumn| used.is_used && used.id == column.id;
+        let mut readers = snapshot.readers(schema.id).filter_map(|view| view.reads(schema.id));
+        if readers.any(|used| used.columns.iter().any(reads)) {
+            let message = "cannot alter type of a column used by a view or rule";
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        let refuse = |what: &str| {
+            let message = format!("{what} cannot be cast automatically to type {data_type}");
+            Err(input(message).because(Reason::TypeMismatch))
+        };
+        if using.is_none() && !is_assignable(column.column_type, wanted) {
+            return refuse(&format!("column \"{}\"", column.name));
+        }
+        if let Some(default) = &column.default {
+            let value = self.evaluate(&default.0).await?;
+            if assign_array(&value, wanted).is_err() {
+                return refuse(&format!("default for column \"{}\"", column.name));
+            }
+        }
+        let mut after = TableSchema::clone(schema);
+        // Its values are others: it is another column in the place of the old one.
+        after.columns[place].column_type = wanted;
+        let (old, new) = (column.id, schema.next_column);
+        after.columns[place].id = new;
+        let of_checks = after.checks.iter_mut().flat_map(|check| &mut check.columns);
+        of_checks.filter(|id| **id == old).for_each(|id| *id = new);
+        after.next_column += 1;
+        let item = |(index, column): (usize, &ColumnDefinition)| match using {
+            Some(using) if index == place => format!("({using})"),
+            _ => quoted(&column.name),
+        };
+        let items = schema.columns.iter().enumerate().map(item).collect();
+        self.rewrite(transaction, schema, (after, items)).await
+    }
+
+    /// Gives a table another shape, and writes its rows anew by these expressions.
+    pub(super) async fn rewrite(
+        &self,
+        transaction: &mut Transaction,
+        schema: &Arc<TableSchema>,
+        (after, items): (TableSchema, Vec<String>),
+    ) -> Result<()> {
+        transaction.keep_rows(schema)?;
+        let item = |(index, item): (usize, &String)| format!("{item} AS \"gadus.column{index}\"");
+        let items = items.iter().enumerate().map(item).collect::<Vec<_>>().join(", ");
+        let rows = super::parse(&format!("SELECT {items} FROM {}", quoted(&schema.name)))?;
+        let mut rows = Statement::clone(&rows.statement);
+        let context = self.planner(transaction.snapshot(), &mut rows).await?;
+        let stream = self.stream_to_write(&context, rows, &[]).await?;
+        transaction.empty_table(schema)?;
+        let after = transaction.alter_table(&after, &[])?;
+        let columns = (0..after.columns.len()).collect::<Vec<_>>();
+        self.insert_stream(transaction, &after, &columns, stream).await.map(|_| ())
+    }
+}
+
+/// Whether values of one type are stored in a column of another without a word about it.
+fn is_assignable(from: ColumnType, to: ColumnType) -> bool {
+    let is_number = |of: ColumnType| {
+        matches!(
+            of,
+            ColumnType::Int8
+                | ColumnType::Int16
+                | ColumnType::Int32
+                | ColumnType::Int64
+                | ColumnType::UInt8
+                | ColumnType::UInt16
+                | ColumnType::UInt32
+                | ColumnType::UInt64
+                | ColumnType::Float32
+                | ColumnType::Float64
+                | ColumnType::Decimal { .. }
+        )
+    };
+    let is_moment = |of: ColumnType| {
+        matches!(of, ColumnType::Date | ColumnType::Timestamp | ColumnType::TimestampUtc)
+    };
+    from == to
+        || to == ColumnType::Text
+        || (is_number(from) && is_number(to))
+        || (is_moment(from) && is_moment(to))
+}

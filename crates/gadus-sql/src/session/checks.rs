@@ -1,0 +1,254 @@
+//! CHECK constraints: conditions on the rows of a table, evaluated over rows before they are written.
+//!
+//! - A row for which a condition is unknown passes, as everywhere in SQL.
+//! - Statements that are compiled write no columns that a condition is about: see `compile_writes`.
+
+use super::Session;
+use super::modify::folded;
+use crate::error::{from_datafusion, input, unsupported};
+use crate::lists;
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::tree_node::TreeNode;
+use datafusion::common::{DFSchema, ToDFSchema};
+use datafusion::logical_expr::{
+    EmptyRelation, Expr as PlannerExpr, LogicalPlan, LogicalPlanBuilder,
+};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::sql::sqlparser::ast::{
+    CheckConstraint, Expr, Ident, Query, SelectItem, SetExpr, Statement, VisitMut, VisitorMut,
+};
+use gadus_engine::{CheckDefinition, Error, ErrorKind, Reason, Result, TableSchema};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The conditions of a table, ready to be evaluated.
+pub(super) struct Checks {
+    table: String,
+    shape: SchemaRef,
+    each: Vec<(String, Arc<dyn PhysicalExpr>)>,
+}
+
+impl Checks {
+    pub(super) fn is_empty(&self) -> bool {
+        self.each.is_empty()
+    }
+
+    /// Refuses rows, given with all columns of their table, that do not meet a condition.
+    pub(super) fn pass(&self, columns: &[ArrayRef]) -> Result<()> {
+        if self.each.is_empty() || columns.first().is_none_or(|column| column.is_empty()) {
+            return Ok(());
+        }
+        let batch = RecordBatch::try_new(self.shape.clone(), columns.to_vec())?;
+        for (name, condition) in &self.each {
+            let values = condition.evaluate(&batch).map_err(from_datafusion)?;
+            let values = values.into_array(batch.num_rows()).map_err(from_datafusion)?;
+            let is_met = |values: &dyn Array| {
+                values
+                    .as_boolean_opt()
+                    .is_none_or(|values| !values.iter().any(|v| v == Some(false)))
+            };
+            if !is_met(&*values) {
+                let table = &self.table;
+                let message = format!(
+                    "new row for relation \"{table}\" violates check constraint \"{name}\""
+                );
+                return Err(Error::new(ErrorKind::CheckViolation, message));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Session {
+    /// The conditions of a table.
+    pub(super) fn checks(&self, schema: &TableSchema) -> Result<Checks> {
+        let field = |column: &gadus_engine::ColumnDefinition| {
+            Field::new(&column.name, column.column_type.arrow(), true)
+        };
+        let shape = Arc::new(Schema::new(schema.columns.iter().map(field).collect::<Vec<_>>()));
+        let (table, mut each) = (schema.name.clone(), Vec::new());
+        for check in &schema.checks {
+            each.push((check.name.clone(), self.condition(&shape, &check.condition)?));
+        }
+        Ok(Checks { table, shape, each })
+    }
+
+    /// A condition over rows of a shape, typed as in every query.
+    fn condition(&self, shape: &SchemaRef, condition: &str) -> Result<Arc<dyn PhysicalExpr>> {
+        let planner = &self.shared.planner;
+        let schema: DFSchema = shape.clone().to_dfschema().map_err(from_datafusion)?;
+        let expr = respelled(condition)?.to_string();
+        let expr = planner.create_logical_expr(&expr, &schema).map_err(from_datafusion)?;
+        let is_aggregate =
+            |expr: &PlannerExpr| Ok(matches!(expr, PlannerExpr::AggregateFunction(_)));
+        if expr.exists(is_aggregate).map_err(from_datafusion)? {
+            return Err(input("aggregate functions are not allowed in check constraints"));
+        }
+        let rows = EmptyRelation { produce_one_row: false, schema: Arc::new(schema.clone()) };
+        let plan = LogicalPlanBuilder::from(LogicalPlan::EmptyRelation(rows)).project([expr]);
+        let plan = plan.and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
+        let options = planner.config_options();
+        let plan = planner.analyzer().execute_and_check(plan, options, |_, _| {});
+        let LogicalPlan::Projection(mut typed) = plan.map_err(from_datafusion)? else {
+            return Err(Error::internal("a condition is no expression"));
+        };
+        let expr = typed.expr.pop().ok_or_else(|| Error::internal("a condition is missing"))?;
+        let physical = planner.create_physical_expr(expr, &schema).map_err(from_datafusion)?;
+        match physical.data_type(shape).map_err(from_datafusion)? {
+            DataType::Boolean | DataType::Null => Ok(physical),
+            other => {
+                let message = format!("argument of CHECK must be type boolean, not type {other}");
+                Err(input(message).because(Reason::TypeMismatch))
+            }
+        }
+    }
+
+    /// A CHECK of a table, as it is kept; its condition is one that can be evaluated.
+    pub(super) fn check_definition(
+        &self,
+        schema: &TableSchema,
+        constraint: &CheckConstraint,
+    ) -> Result<CheckDefinition> {
+        if constraint.enforced == Some(false) {
+            return Err(unsupported("CHECK … NOT ENFORCED"));
+        }
+        let mut condition = Expr::clone(&constraint.expr);
+        let mut of_rows = OfRows { schema, columns: BTreeSet::new() };
+        if let ControlFlow::Break(error) = VisitMut::visit(&mut condition, &mut of_rows) {
+            return Err(error);
+        }
+        let columns = of_rows.columns.into_iter().collect::<Vec<_>>();
+        let condition = condition.to_string();
+        let name = match &constraint.name {
+            Some(name) => folded(name),
+            None => free_name(schema, &columns),
+        };
+        if is_constraint(schema, &name) {
+            let table = &schema.name;
+            let message = format!("constraint \"{name}\" for relation \"{table}\" already exists");
+            return Err(
+                Error::new(ErrorKind::AlreadyExists, message).because(Reason::DuplicateObject)
+            );
+        }
+        let check = CheckDefinition { name, condition, columns };
+        let one = TableSchema { checks: vec![check.clone()], ..schema.clone() };
+        self.checks(&one)?;
+        Ok(check)
+    }
+}
+
+/// What the primary key of a table is called as a constraint.
+pub(super) fn key_name(schema: &TableSchema) -> String {
+    format!("{}_pkey", schema.name)
+}
+
+fn is_constraint(schema: &TableSchema, name: &str) -> bool {
+    let is_key = !schema.key.is_empty() && key_name(schema) == name;
+    is_key || schema.checks.iter().any(|check| check.name == name)
+}
+
+/// As PostgreSQL names what has no name.
+fn free_name(schema: &TableSchema, columns: &[u32]) -> String {
+    let of_column = match columns {
+        [column] => schema.column_with_id(*column).map(|place| &schema.columns[place].name),
+        _ => None,
+    };
+    let base = match of_column {
+        Some(column) => format!("{}_{column}_check", schema.name),
+        None => format!("{}_check", schema.name),
+    };
+    let numbered = (1..).map(|number| format!("{base}{number}"));
+    let mut names = std::iter::once(base.clone()).chain(numbered);
+    names.find(|name| !is_constraint(schema, name)).unwrap_or(base)
+}
+
+/// The same condition where a column has another name.
+pub(super) fn with_name(condition: &str, old: &str, new: &str) -> Result<String> {
+    struct Renamed<'a>(&'a str, &'a str);
+    impl VisitorMut for Renamed<'_> {
+        type Break = ();
+        fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+            if let Expr::Identifier(name) = expr
+                && folded(name) == self.0
+            {
+                *name = Ident::with_quote('"', self.1);
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut expr = parsed(condition)?;
+    let _ = VisitMut::visit(&mut expr, &mut Renamed(old, new));
+    Ok(expr.to_string())
+}
+
+/// A condition, parsed as a part of a statement.
+fn parsed(condition: &str) -> Result<Expr> {
+    let prepared = super::parse(&format!("SELECT ({condition})"))?;
+    item(&prepared.statement).ok_or_else(|| input(format!("{condition} is no condition")))
+}
+
+/// The same in words that the planner knows.
+fn respelled(condition: &str) -> Result<Expr> {
+    let prepared = super::parse(&format!("SELECT ({condition})"))?;
+    let mut statement = Statement::clone(&prepared.statement);
+    lists::respell(&mut statement);
+    item(&statement).ok_or_else(|| input(format!("{condition} is no condition")))
+}
+
+/// The one expression of a SELECT, without its parentheses.
+fn item(statement: &Statement) -> Option<Expr> {
+    let Statement::Query(query) = statement else { return None };
+    let SetExpr::Select(select) = &*query.body else { return None };
+    match select.projection.as_slice() {
+        [SelectItem::UnnamedExpr(Expr::Nested(expr))] => Some(Expr::clone(expr)),
+        [SelectItem::UnnamedExpr(expr)] => Some(expr.clone()),
+        _ => None,
+    }
+}
+
+/// Sees that an expression is about one row of a table, and takes the table's name from its columns.
+struct OfRows<'a> {
+    schema: &'a TableSchema,
+    columns: BTreeSet<u32>,
+}
+
+impl VisitorMut for OfRows<'_> {
+    type Break = Error;
+
+    fn pre_visit_query(&mut self, _query: &mut Query) -> ControlFlow<Error> {
+        ControlFlow::Break(Error::new(
+            ErrorKind::Unsupported,
+            "cannot use subquery in check constraint",
+        ))
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+        if let Expr::CompoundIdentifier(names) = expr
+            && let [table, column] = names.as_slice()
+            && folded(table) == self.schema.name
+        {
+            *expr = Expr::Identifier(column.clone());
+        }
+        match expr {
+            Expr::Identifier(name) => match self.schema.column_index(&folded(name)) {
+                Some(place) => {
+                    self.columns.insert(self.schema.columns[place].id);
+                    ControlFlow::Continue(())
+                }
+                None => ControlFlow::Break(
+                    Error::new(
+                        ErrorKind::NotFound,
+                        format!("column \"{}\" does not exist", folded(name)),
+                    )
+                    .because(Reason::UnknownColumn),
+                ),
+            },
+            Expr::Function(function) if function.over.is_some() => {
+                ControlFlow::Break(input("window functions are not allowed in check constraints"))
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
