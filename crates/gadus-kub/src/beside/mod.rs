@@ -1,13 +1,16 @@
 //! Cells that other tools measure as well, beside those tools: what one of them finds, Kub must find, too.
 //!
 //! - The tools run before and after the cell, so that what drifts meets both.
+//! - They print means, so means are compared: of what takes one time or another, as a sync does that now and then has
+//!   to wait for a tick, the median is another figure.
 //! - A tool that is not installed is named; nothing is downloaded, and no figure of it is remembered.
 
 mod tools;
 
 use crate::bind::files::on_a_device;
 use crate::error::{ErrorKind, KubError, Refused};
-use crate::harness::{Budget, Harness, SystemInstruments, median};
+use crate::harness::{Budget, Harness, SystemInstruments};
+use crate::numbers::figure_of;
 use crate::own_folder::OwnFolder;
 use crate::report::{Benchmark, Cell};
 use crate::run::{Place, rise_above_others};
@@ -30,7 +33,7 @@ pub struct Agreement {
     pub what: String,
     /// The other tool's command.
     pub command: String,
-    /// What the cell says, in nanoseconds.
+    /// What the cell says, in nanoseconds: the mean of its rounds.
     pub measured_ns: f64,
     /// What the tool says.
     pub tool_ns: f64,
@@ -140,7 +143,7 @@ impl Twin {
                 self.run_tool(place, &mut theirs)?;
                 let measured_ns = self.measure(place)?;
                 self.run_tool(place, &mut theirs)?;
-                Ok((measured_ns, median(&theirs)))
+                Ok((measured_ns, mean(&theirs)))
             };
             scope.spawn(compare).join().map_err(|_| KubError::broken("a comparison broke off"))
         });
@@ -167,11 +170,15 @@ impl Twin {
         (self.measure)(&mut harness, place)?;
         let of = |cell: &Cell| cell.benchmark == self.benchmark;
         let cell = harness.cells.iter().find(|cell| of(cell));
-        let median = cell.and_then(|cell| cell.median_of(self.who));
-        median.ok_or_else(|| {
+        let measured = cell.and_then(|cell| cell.by(self.who));
+        measured.map(|measured| mean(&measured.rounds)).ok_or_else(|| {
             let why = harness.skipped.iter().find(|skipped| skipped.what.ends_with(self.who));
             let why = why.map_or("it was not measured", |skipped| skipped.why.as_str());
             KubError::unavailable(why)
         })
     }
+}
+
+fn mean(figures: &[f64]) -> f64 {
+    figures.iter().sum::<f64>() / figure_of(figures.len())
 }
