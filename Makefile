@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help prepare build demo test check install
+.PHONY: help prepare build demo test slt check install
 
 # rustup's folder is not in everybody's PATH.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -31,6 +31,9 @@ test: ## run every test
 	cargo test --workspace --locked
 	cargo xtask python
 	cargo xtask wire
+
+slt: prepare ## run the corpus of sqllogictest (GADUS_SLT_CORPUS says where it is)
+	cargo test --release --locked --package gadus --package gadus-cli --test slt -- --all
 
 check: prepare ## what a change must pass: fmt, tidy, clippy, tests, docs, licences
 	cargo xtask check

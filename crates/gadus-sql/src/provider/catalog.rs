@@ -46,8 +46,8 @@ pub(crate) struct SnapshotCatalog {
     threads: usize,
     binding: Option<Arc<Binding>>,
     reading: Reading,
-    /// What views are planned with.
-    pub(super) planner: Arc<PlannerState>,
+    /// What views are planned with, where there are any.
+    pub(super) planner: Option<Arc<PlannerState>>,
     /// The view whose query is planned; none for the statement itself.
     inside: Option<Arc<ViewSchema>>,
     /// Views around that.
@@ -60,7 +60,7 @@ impl SnapshotCatalog {
         snapshot: Snapshot,
         (files, frames): (Files, Arc<Frames>),
         system: System,
-        (reading, planner): (Reading, Arc<PlannerState>),
+        (reading, planner): (Reading, Option<Arc<PlannerState>>),
     ) -> Self {
         let threads = system.engine.options().threads;
         let (files, system) = (Arc::new(files), Some(system));
@@ -73,7 +73,7 @@ impl SnapshotCatalog {
         snapshot: Snapshot,
         threads: usize,
         binding: Arc<Binding>,
-        planner: Arc<PlannerState>,
+        planner: Option<Arc<PlannerState>>,
     ) -> Self {
         let (files, frames, reading) = (Arc::default(), Arc::default(), binding.reading());
         let (binding, system, inside, levels) = (Some(binding), None, None, 0);

@@ -13,9 +13,10 @@ use datafusion::common::Column;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::datasource::provider_as_source;
 use datafusion::error::Result;
+use datafusion::execution::SessionState as PlannerState;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::sql::parser::Statement as PlannerStatement;
-use gadus_engine::{UsedRelation, ViewSchema};
+use gadus_engine::{Error, UsedRelation, ViewSchema};
 use std::sync::Arc;
 
 /// Views that read one another, one above the other.
@@ -32,7 +33,10 @@ impl SnapshotSchema {
             let message = format!("more than {LEVELS_MAX} views that read one another");
             return Err(to_datafusion(limit(message)));
         }
-        let mut planner = (*self.catalog.planner).clone();
+        let Some(planner) = &self.catalog.planner else {
+            return Err(to_datafusion(Error::internal("a view is there, and nothing plans it")));
+        };
+        let mut planner = PlannerState::clone(planner);
         planner.register_catalog_list(Arc::new(catalog));
         let statement = view_statement(&view.query).map_err(to_datafusion)?;
         let statement = PlannerStatement::Statement(Box::new(statement));

@@ -122,7 +122,7 @@ impl Session {
         let memory = self.shared.memory.clone();
         let system = System { engine: self.engine.clone(), statements, settings, memory };
         let named = (files, frames);
-        let reading = (self.reading(), Arc::new(state.clone()));
+        let reading = (self.reading(), for_views(&snapshot, &state));
         let catalog = SnapshotCatalog::new(snapshot, named, system, reading);
         state.register_catalog_list(Arc::new(catalog));
         Ok(SessionContext::new_with_state(state))
@@ -174,7 +174,7 @@ impl Session {
         let binding = Binding::new(snapshot.clone(), parameters, self.reading());
         let threads = self.engine.options().threads;
         let mut planner = self.shared.planner.clone();
-        let (snapshot, views) = (snapshot.clone(), Arc::new(planner.clone()));
+        let (snapshot, views) = (snapshot.clone(), for_views(snapshot, &planner));
         let catalog = SnapshotCatalog::for_keeping(snapshot, threads, binding.clone(), views);
         planner.register_catalog_list(Arc::new(catalog));
         // What a run finds out about its data must not stay with the plan.
@@ -259,6 +259,11 @@ impl Session {
         self.expect_rows(&*physical);
         stream_to_write(physical, task_of(context), self.engine.options().threads)
     }
+}
+
+/// What views are planned with, where there are any: a copy costs a part of what planning does.
+fn for_views(snapshot: &Snapshot, planner: &PlannerState) -> Option<Arc<PlannerState>> {
+    snapshot.views().next().map(|_| Arc::new(planner.clone()))
 }
 
 /// Rewrites a statement about PostgreSQL's catalog; says whether it is one.
