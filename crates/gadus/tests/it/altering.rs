@@ -1,20 +1,12 @@
 //! ALTER TABLE: rows stay what they are, also for those who read meanwhile.
 
 use crate::files::Folder;
-use crate::statement::{headings, refused, rows, run};
-use gadus::{Connection, Database, ErrorKind, Options, Reason, check, params};
-
-fn connect() -> Connection {
-    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
-    let script = "CREATE TABLE t (id BIGINT PRIMARY KEY, a INTEGER, b TEXT); \
-                  INSERT INTO t VALUES (1, 10, 'x'), (2, 20, 'y'), (3, NULL, 'z')";
-    connection.execute_script(script).unwrap();
-    connection
-}
+use crate::statement::{headings, refused, rows, run, with_table};
+use gadus::{Database, ErrorKind, Options, Reason, check, params};
 
 #[test]
 fn a_column_is_added_with_what_its_default_says() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "ALTER TABLE t ADD COLUMN c INTEGER DEFAULT 7 NOT NULL, ADD d TEXT");
     assert_eq!(rows(&connection, "SELECT * FROM t WHERE id = 1"), ["1 10 x 7 NULL"]);
     run(&connection, "INSERT INTO t (id) VALUES (4)");
@@ -41,14 +33,14 @@ fn a_column_is_added_with_what_its_default_says() {
 
 #[test]
 fn a_default_that_is_another_each_time_is_evaluated_for_each_row() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "ALTER TABLE t ADD COLUMN r DOUBLE PRECISION DEFAULT random() NOT NULL");
     assert_eq!(rows(&connection, "SELECT count(DISTINCT r) FROM t"), ["3"]);
 }
 
 #[test]
 fn columns_are_dropped_and_renamed() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "ALTER TABLE t DROP COLUMN a");
     assert_eq!(headings(&connection, "SELECT * FROM t"), ["id", "b"]);
     run(&connection, "ALTER TABLE t ADD COLUMN a INTEGER");
@@ -83,7 +75,7 @@ fn columns_are_dropped_and_renamed() {
 
 #[test]
 fn not_null_is_set_where_nothing_is_null() {
-    let connection = connect();
+    let connection = with_table();
     let refusal = refused(&connection, "ALTER TABLE t ALTER COLUMN a SET NOT NULL");
     assert_eq!(refusal.kind(), ErrorKind::NotNullViolation);
     run(&connection, "UPDATE t SET a = 30 WHERE id = 3");
@@ -99,7 +91,7 @@ fn not_null_is_set_where_nothing_is_null() {
 
 #[test]
 fn a_type_is_changed_by_a_cast_or_an_expression() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "ALTER TABLE t ALTER COLUMN a TYPE BIGINT");
     run(&connection, "INSERT INTO t VALUES (4, 3000000000, 'w')");
     run(&connection, "ALTER TABLE t ALTER COLUMN a SET DATA TYPE TEXT");
@@ -122,7 +114,7 @@ fn a_type_is_changed_by_a_cast_or_an_expression() {
 
 #[test]
 fn a_key_is_added_to_rows_that_are_there() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "CREATE TABLE u AS SELECT id, b FROM t");
     run(&connection, "CREATE VIEW v AS SELECT id FROM u");
     run(&connection, "ALTER TABLE u ADD PRIMARY KEY (id)");
@@ -136,7 +128,7 @@ fn a_key_is_added_to_rows_that_are_there() {
 
 #[test]
 fn a_shape_is_part_of_its_transaction() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "BEGIN");
     run(&connection, "INSERT INTO t VALUES (4, 40, 'w')");
     run(&connection, "ALTER TABLE t ADD COLUMN c INTEGER DEFAULT 1, DROP COLUMN a");

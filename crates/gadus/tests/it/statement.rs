@@ -1,6 +1,15 @@
 //! What the tests of statements do with a connection.
 
-use gadus::{Connection, Error, Row, Value};
+use gadus::{Connection, Database, Error, Options, Row, Value};
+
+/// To a database in memory with a small table.
+pub(crate) fn with_table() -> Connection {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    let script = "CREATE TABLE t (id BIGINT PRIMARY KEY, a INTEGER, b TEXT); \
+                  INSERT INTO t VALUES (1, 10, 'x'), (2, 20, 'y'), (3, NULL, 'z')";
+    connection.execute_script(script).unwrap();
+    connection
+}
 
 pub(crate) fn run(connection: &Connection, sql: &str) {
     connection.execute(sql, &[]).map_err(|error| format!("{sql}: {error}")).unwrap();

@@ -1,20 +1,12 @@
 //! Views: what they show, what they keep, and who sees them.
 
 use crate::files::Folder;
-use crate::statement::{headings, refused, rows, run};
-use gadus::{Connection, Database, ErrorKind, Options, Reason, check};
-
-fn connect() -> Connection {
-    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
-    let script = "CREATE TABLE t (id BIGINT PRIMARY KEY, a INTEGER, b TEXT); \
-                  INSERT INTO t VALUES (1, 10, 'x'), (2, 20, 'y'), (3, NULL, 'z')";
-    connection.execute_script(script).unwrap();
-    connection
-}
+use crate::statement::{headings, refused, rows, run, with_table};
+use gadus::{Database, ErrorKind, Options, Reason, check};
 
 #[test]
 fn a_view_is_read_as_a_table_is() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "CREATE VIEW v AS SELECT id, a * 2 AS twice FROM t WHERE a IS NOT NULL");
     for _ in 0..3 {
         // Also by a plan that is kept.
@@ -36,7 +28,7 @@ fn a_view_is_read_as_a_table_is() {
 
 #[test]
 fn columns_are_called_as_the_statement_says_then_as_the_query_does() {
-    let connection = connect();
+    let connection = with_table();
     run(
         &connection,
         "CREATE VIEW v (key, \"Second One\") AS SELECT id, a, b, count(*) OVER () FROM t",
@@ -51,7 +43,7 @@ fn columns_are_called_as_the_statement_says_then_as_the_query_does() {
 
 #[test]
 fn views_read_views_and_never_themselves() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "CREATE VIEW one AS SELECT id, a FROM t");
     run(&connection, "CREATE VIEW two AS SELECT one.id, t.b FROM one JOIN t ON t.id = one.id");
     run(&connection, "CREATE VIEW three AS SELECT b FROM two WHERE id > 1 UNION ALL SELECT 'more'");
@@ -67,7 +59,7 @@ fn views_read_views_and_never_themselves() {
 
 #[test]
 fn what_grows_by_views_of_views_is_refused_in_time() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "CREATE VIEW v0 AS SELECT id FROM t");
     let mut last = 0;
     let refused = loop {
@@ -89,7 +81,7 @@ fn what_grows_by_views_of_views_is_refused_in_time() {
 
 #[test]
 fn a_view_is_replaced_without_taking_from_those_who_read_it() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "CREATE VIEW v AS SELECT id, a FROM t");
     run(&connection, "CREATE VIEW w AS SELECT * FROM v");
     for sql in [
@@ -113,7 +105,7 @@ fn a_view_is_replaced_without_taking_from_those_who_read_it() {
 
 #[test]
 fn what_views_read_is_dropped_with_them_or_not_at_all() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "CREATE VIEW v AS SELECT a FROM t");
     run(&connection, "CREATE VIEW w AS SELECT a FROM v");
     for sql in
@@ -137,7 +129,7 @@ fn what_views_read_is_dropped_with_them_or_not_at_all() {
 
 #[test]
 fn a_view_stays_what_it_was_when_tables_and_columns_are_renamed() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "CREATE VIEW v AS SELECT * FROM t WHERE t.a > 10");
     run(&connection, "CREATE VIEW w AS SELECT b FROM v");
     run(&connection, "ALTER TABLE t ADD COLUMN c INTEGER DEFAULT 5");
@@ -155,7 +147,7 @@ fn a_view_stays_what_it_was_when_tables_and_columns_are_renamed() {
 
 #[test]
 fn rows_are_changed_in_tables_only() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "CREATE VIEW v AS SELECT id, a FROM t");
     for sql in ["INSERT INTO v VALUES (9, 9)", "UPDATE v SET a = 1", "DELETE FROM v WHERE id = 1"] {
         assert_eq!(refused(&connection, sql).reason(), Some(Reason::NotInState), "{sql}");
@@ -165,7 +157,7 @@ fn rows_are_changed_in_tables_only() {
 
 #[test]
 fn what_is_there_for_a_statement_alone_makes_no_view() {
-    let connection = connect();
+    let connection = with_table();
     for sql in [
         "CREATE VIEW v AS SELECT * FROM pg_class",
         "CREATE VIEW v AS SELECT * FROM gadus.facts",
@@ -184,7 +176,7 @@ fn what_is_there_for_a_statement_alone_makes_no_view() {
 
 #[test]
 fn the_catalogs_tell_of_views() {
-    let connection = connect();
+    let connection = with_table();
     run(&connection, "CREATE VIEW v AS SELECT id, b AS name FROM t");
     let kinds = "SELECT table_name, table_type FROM information_schema.tables \
                  WHERE table_schema = 'main' ORDER BY 1";
