@@ -30,9 +30,4 @@ impl Sample {
         values.sort_unstable();
         Self { values, nulls: nulls.len(), repeated }
     }
-
-    /// How many rows were drawn.
-    pub(crate) fn rows(&self) -> usize {
-        self.values.len() + self.nulls
-    }
 }

@@ -4,7 +4,7 @@
 //!   are left over go round, a [`TURN`] here and a turn there. Where there are more processes than
 //!   processors, some have none for a turn.
 //! - Who scans says so again and again in the memory that they share. Nobody is asked, and who dies is
-//!   forgotten after [`PAUSE`].
+//!   forgotten when they look next.
 //! - All follow one wall clock, and hence agree on whose turn it is.
 
 use gadus_base::{Instant, clock};

@@ -65,7 +65,7 @@ impl Pairs {
 
 impl BatchIndex {
     pub(super) fn build(table: &Table, questions: &[Question]) -> Result<Self> {
-        let samples = Samples::of(table);
+        let samples = Samples::of_many(table, questions.len());
         let orders = questions.iter().map(|question| Order::of(&samples, &question.predicates));
         let mut orders = orders.collect::<Result<Vec<_>>>()?;
         choose_pairs(&mut orders);

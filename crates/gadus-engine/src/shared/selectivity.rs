@@ -4,20 +4,28 @@
 //!   the sketches of the same segments say how rare it is.
 
 mod distinct;
+mod drawn;
 
 use crate::error::Result;
 use crate::scan::{Comparison, Predicate, Test};
 use crate::segment::{EncodedSegment, Sample};
 use crate::snapshot::Table;
 use crate::types::Datum;
+use drawn::{Drawn, Together};
+use std::cell::OnceCell;
 
 /// Segments that are sampled.
 const SEGMENTS_MAX: usize = 8;
+
+/// Who has so many questions gains by putting the samples of a column together.
+const QUESTIONS_TOGETHER_MIN: usize = 64;
 
 /// Some segments of a table, spread over it.
 pub(super) struct Samples<'a> {
     table: &'a Table,
     segments: Vec<&'a EncodedSegment>,
+    /// The samples of each column put together, as they are asked for; nothing is for few questions.
+    together: Vec<OnceCell<Together<'a>>>,
 }
 
 impl<'a> Samples<'a> {
@@ -25,28 +33,57 @@ impl<'a> Samples<'a> {
         let segments = table.version().segments.values();
         let bases = segments.filter_map(|segment| segment.encoded.as_deref()).collect::<Vec<_>>();
         let step = bases.len().div_ceil(SEGMENTS_MAX).max(1);
-        Self { table, segments: bases.into_iter().step_by(step).collect() }
+        let segments = bases.into_iter().step_by(step).collect();
+        Self { table, segments, together: Vec::new() }
+    }
+
+    /// The same for so many questions.
+    pub(super) fn of_many(table: &'a Table, questions: usize) -> Self {
+        let is_many = questions >= QUESTIONS_TOGETHER_MIN;
+        let columns = if is_many { table.schema().columns.len() } else { 0 };
+        Self { together: (0..columns).map(|_| OnceCell::new()).collect(), ..Self::of(table) }
     }
 
     /// About which share of the rows passes.
     #[allow(clippy::cast_precision_loss)] // counts of sampled rows
     pub(super) fn share(&self, predicate: &Predicate) -> Result<f64> {
-        let (schema, blobs) = (self.table.schema(), self.table.blobs());
-        let (mut rows, mut passing, mut by_sketches) = (0, 0, 0.0);
-        for segment in &self.segments {
-            let sample = segment.sample(schema, blobs, predicate.column)?;
-            rows += sample.rows();
-            passing += passing_of(sample, &predicate.test);
-            if passing == 0 {
-                by_sketches += self.by_sketch(segment, predicate)?;
-            }
+        let (rows, passing) = self.passing(predicate)?;
+        if rows == 0 || passing > 0 {
+            return Ok(passing as f64 / rows.max(1) as f64);
         }
-        Ok(match (rows, passing) {
-            (0, _) => 0.0,
-            // Rarer than half a sampled row.
-            (_, 0) => (by_sketches / self.segments.len() as f64).min(0.5 / rows as f64),
-            _ => passing as f64 / rows as f64,
-        })
+        let mut by_sketches = 0.0;
+        for segment in &self.segments {
+            by_sketches += self.by_sketch(segment, predicate)?;
+        }
+        // Rarer than half a sampled row.
+        Ok((by_sketches / self.segments.len() as f64).min(0.5 / rows as f64))
+    }
+
+    /// The sampled rows, and those of them that pass.
+    fn passing(&self, predicate: &Predicate) -> Result<(usize, usize)> {
+        let Some(together) = self.together.get(predicate.column) else {
+            let (mut rows, mut passing) = (0, 0);
+            for sample in self.of_column(predicate.column) {
+                let sample = sample?;
+                rows += sample.rows();
+                passing += sample.passing(&predicate.test);
+            }
+            return Ok((rows, passing));
+        };
+        let together = match together.get() {
+            Some(together) => together,
+            None => {
+                let samples = self.of_column(predicate.column).collect::<Result<Vec<_>>>()?;
+                together.get_or_init(|| Together::of(&samples))
+            }
+        };
+        Ok((together.rows(), together.passing(&predicate.test)))
+    }
+
+    /// The sample of each segment.
+    fn of_column(&self, column: usize) -> impl Iterator<Item = Result<&'a Sample>> {
+        let (schema, blobs) = (self.table.schema(), self.table.blobs());
+        self.segments.iter().map(move |segment| segment.sample(schema, blobs, column))
     }
 
     fn by_sketch(&self, segment: &EncodedSegment, predicate: &Predicate) -> Result<f64> {
@@ -66,42 +103,6 @@ impl<'a> Samples<'a> {
             }
             range => share_of_range(range, min, max).unwrap_or(one_value).max(one_value),
         })
-    }
-}
-
-/// How many rows of a sample pass a test.
-fn passing_of(sample: &Sample, test: &Test) -> usize {
-    let values = &sample.values;
-    let below = |bound: &Datum| values.partition_point(|value| value < bound);
-    let up_to = |bound: &Datum| values.partition_point(|value| value <= bound);
-    let all = values.len();
-    let equal = |value: &Datum| {
-        let rest = &values[below(value)..];
-        // Most values that are asked for are in no sample.
-        if rest.first() == Some(value) { rest.partition_point(|other| other <= value) } else { 0 }
-    };
-    match test {
-        Test::Compare(comparison, bound) => match comparison {
-            Comparison::Equal => equal(bound),
-            Comparison::NotEqual => all - equal(bound),
-            Comparison::Less => below(bound),
-            Comparison::LessOrEqual => up_to(bound),
-            Comparison::Greater => all - up_to(bound),
-            Comparison::GreaterOrEqual => all - below(bound),
-        },
-        Test::Between(low, high) => up_to(high).saturating_sub(below(low)),
-        Test::In(values) => values.iter().map(equal).sum(),
-        Test::StartsWith(prefix) => {
-            let prefix = prefix.as_slice();
-            let is_below = |value: &Datum| match value {
-                Datum::Bytes(bytes) => **bytes < *prefix,
-                _ => true,
-            };
-            let first = values.partition_point(is_below);
-            values[first..].partition_point(|value| test.passes(value))
-        }
-        Test::IsNull => sample.nulls,
-        Test::IsNotNull => all,
     }
 }
 

@@ -1,9 +1,11 @@
 //! What instances use much of, and say so to each other.
 //!
 //! - Until when an instance is busy is a hint, in milliseconds of the wall clock without its upper bits: it
-//!   ends by itself, also when the instance dies.
+//!   ends by itself.
+//! - The dead are busy with nothing, also before they are cleaned up after.
 
-use super::{INSTANCES_MAX, Instances, LIVE, status};
+use super::{INSTANCES_MAX, Instances, LIVE, generation, status};
+use crate::latch::{Liveness, Owner};
 use gadus_base::clock;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -35,16 +37,18 @@ impl Instances {
         record.busy_until[with as usize].store(short(until), Ordering::Relaxed);
     }
 
-    /// The other instances that have said so, just now.
+    /// The other instances that have said so, just now, and live: the system is asked about each.
     #[must_use]
     pub fn busy_others(&self, with: Busy) -> BusyOthers {
         let now = short(clock().wall_time().0);
         let mut others = BusyOthers::default();
         for (slot, record) in (0..INSTANCES_MAX).zip(self.slots()) {
             let until = record.busy_until[with as usize].load(Ordering::Relaxed);
-            let is_busy = until.wrapping_sub(now).cast_signed() > 0
-                && status(record.state.load(Ordering::Relaxed)) == LIVE;
-            if is_busy && slot != self.me.slot {
+            let state = record.state.load(Ordering::Acquire);
+            let is_other = slot != self.me.slot && status(state) == LIVE;
+            let is_busy = until.wrapping_sub(now).cast_signed() > 0;
+            let owner = Owner { slot, generation: generation(state) };
+            if is_other && is_busy && !self.is_dead(owner) {
                 others.count += 1;
                 others.before += usize::from(slot < self.me.slot);
             }

@@ -118,6 +118,9 @@ fn others_are_told_who_is_busy_until_that_ends() {
     assert_eq!(a.busy_others(Busy::Gathering), BusyOthers::default());
     c.busy_for(Busy::Scanning, Duration::ZERO);
     assert_eq!(others(&a), (1, 0));
+    c.busy_for(Busy::Scanning, Duration::from_mins(1));
+    alive.0.lock().remove(&c.me().slot);
+    assert_eq!(others(&a), (1, 0), "who was killed is busy no more");
     b.leave(|| ());
     alive.0.lock().remove(&1);
     assert_eq!(others(&a), (0, 0));

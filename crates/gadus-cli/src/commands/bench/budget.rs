@@ -223,8 +223,12 @@ pub(super) fn scan_on(file: &Path, threads: usize) -> Result<(), Failure> {
             // In the middle of a unit: whose turn it is changes between two.
             let (now, unit) = (micros(clock().wall_time().0), micros(TELL));
             pause(Duration::from_micros((now / unit + 1) * unit + unit / 2 - now));
+            let at = unit_of(clock().wall_time().0);
             let threads = database.statistics().clock.threads;
-            writeln!(io::stdout(), "{} {threads}", unit_of(clock().wall_time().0))?;
+            // Who was interrupted between the two does not know of when he told.
+            if unit_of(clock().wall_time().0) == at {
+                writeln!(io::stdout(), "{at} {threads}")?;
+            }
         }
     })?;
     io::stdin().read_line(&mut String::new())?;

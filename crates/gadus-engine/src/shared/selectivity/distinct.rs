@@ -62,8 +62,8 @@ impl Samples<'_> {
         if told.counted < UNIQUE_SHARE * told.values {
             return Ok(told);
         }
-        for segment in &self.segments {
-            let sample = segment.sample(schema, blobs, column)?;
+        for sample in self.of_column(column) {
+            let sample = sample?;
             let different = sample.values.windows(2).filter(|pair| pair[0] != pair[1]).count();
             told.drawn += sample.values.len() as f64;
             told.distinct += (different + usize::from(!sample.values.is_empty())) as f64;

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use gadus::{Connection, Database, Options};
 use gadus_base::clock;
 
@@ -48,6 +49,7 @@ const CLIENTS: u32 = 16;
   gadus bench noise --rows 1000000
   gadus bench noise --rows 10000000 --batches 1024,2048,4096 --json
   gadus bench noise --weights 100,200
+  perf sched record gadus bench noise --layouts gadus --batches 4096 --weights 200
 
 Informed stands under gadus; quiet is the same without the other program.")]
 pub(in super::super) struct Noise {
@@ -66,6 +68,9 @@ pub(in super::super) struct Noise {
     /// The other program's weight, in a control group of its own; 100 is the usual one, and needs none
     #[arg(long, value_delimiter = ',', default_value = "100,200", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     weights: Vec<u64>,
+    /// The layouts that take turns: one alone is for a profiler; without quiet there is no ratio to it
+    #[arg(long, value_delimiter = ',', default_values_t = LAYOUTS.map(|layout| layout.0.to_owned()), value_parser = PossibleValuesParser::new(LAYOUTS.map(|layout| layout.0)))]
+    layouts: Vec<String>,
     /// How long one turn takes
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "3s")]
     time: Duration,
@@ -144,8 +149,9 @@ impl Stage<'_> {
             for &batch in &self.command.batches {
                 let weighed = weight.map_or(String::new(), |weight| format!(" of weight {weight}"));
                 let case = format!("{batch} + {}, spinner{weighed}", batch / QUERIES_PER_UPDATE);
-                for (who, layout, is_noisy) in LAYOUTS {
-                    let play = move || self.play(batch, layout, is_noisy.then_some(weight));
+                let is_asked_for = |who: &str| self.command.layouts.iter().any(|name| name == who);
+                for (who, layout, is_noisy) in LAYOUTS.iter().filter(|one| is_asked_for(one.0)) {
+                    let play = move || self.play(batch, *layout, is_noisy.then_some(weight));
                     entries.push(Entry::new(&case, who, play));
                 }
             }
