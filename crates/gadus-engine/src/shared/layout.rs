@@ -8,6 +8,7 @@
 //! - Which processors there are is asked in the background, once; until it is known nobody is pinned.
 
 use super::dealing::Deal;
+use super::idle::Placed;
 use super::limits::Pinning;
 use gadus_base::spawn;
 use gadus_machine::{CpuSet, Limits, Loads, Others, Topology, pin_this_thread, this_cpu};
@@ -22,8 +23,14 @@ use std::time::Duration;
 /// What others take of the processors is looked at so often.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Parts of a processor that make it another one: half of what moves a thread.
-const CLEARLY: f64 = 0.1;
+/// Parts of a processor that make it another one: what moves a thread.
+const CLEARLY: f64 = 0.2;
+
+/// A pass of less time tells nothing of who has the processor beside a thread: its turns are about as long.
+const TELLING: Duration = Duration::from_millis(5);
+
+/// Who has so many times as much of a processor does two things, one of which is half done, before another one.
+const FAR: f64 = 2.0;
 
 /// The processors of scan threads.
 #[derive(Debug)]
@@ -58,6 +65,8 @@ struct State {
     /// The place at which those begin that others leave alike.
     first: usize,
     threads: Vec<ScanThread>,
+    /// The part of the time at passes for which each had its processor, lately; none where it has just come.
+    had: Vec<Option<f64>>,
 }
 
 /// A thread that scans, and what it got.
@@ -84,6 +93,7 @@ impl Layout {
             order: Vec::new(),
             first: 0,
             threads: vec![ScanThread::default(); threads],
+            had: vec![None; threads],
         };
         Self {
             store,
@@ -121,9 +131,11 @@ impl Layout {
             return;
         }
         *pinned = wanted;
-        if let Some(thread) = self.state.lock().threads.get_mut(number) {
+        let mut state = self.state.lock();
+        if let Some(thread) = state.threads.get_mut(number) {
             thread.pinned = wanted;
             thread.moves += 1;
+            state.had[number] = None;
         }
     }
 
@@ -135,6 +147,11 @@ impl Layout {
             thread.cpu = cpu;
             thread.working_time += working_time;
             thread.processor_time += processor_time;
+            if working_time >= TELLING {
+                let had = processor_time.as_secs_f64() / working_time.as_secs_f64();
+                let before = state.had[number].unwrap_or(had);
+                state.had[number] = Some(f64::midpoint(before, had));
+            }
         }
     }
 
@@ -192,14 +209,20 @@ impl Layout {
         }
     }
 
-    /// Whether another thread has clearly more of its processor than one, by their numbers.
-    pub(super) fn is_better(&self, other: usize, than: usize) -> bool {
+    /// How another thread is placed beside one, by their numbers.
+    pub(super) fn placed(&self, other: usize, beside: usize) -> Placed {
         let state = self.state.lock();
-        let left = |number: usize| {
-            let pinned = state.threads.get(number).and_then(|thread| thread.pinned);
-            pinned.map(|cpu| state.others.left(cpu))
+        // What it had is nearer to the truth than what others are seen to take: among those are who asks, when no
+        // pass goes on, and who weighs more than a thread.
+        let has = |number: usize| {
+            let cpu = state.threads.get(number)?.pinned?;
+            Some(state.had[number].unwrap_or_else(|| state.others.left(cpu)))
         };
-        left(other).zip(left(than)).is_some_and(|(other, than)| other > than + CLEARLY)
+        match has(other).zip(has(beside)) {
+            Some((other, own)) if other > FAR * own + CLEARLY => Placed::FarBetter,
+            Some((other, own)) if other > own + CLEARLY => Placed::Better,
+            _ => Placed::NoBetter,
+        }
     }
 
     /// All threads, by number.

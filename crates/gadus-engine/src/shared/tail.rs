@@ -8,38 +8,54 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How long each thread of a pass, by its number, took for its last segment; zero for those that are not at it.
+/// How long each thread of a pass, by its number, takes for a segment.
 #[derive(Debug)]
-pub(super) struct SegmentTimes(Vec<AtomicU64>);
+pub(super) struct SegmentTimes(Vec<Own>);
+
+/// What a thread has done of a pass; nothing when it is not at it.
+#[derive(Debug, Default)]
+struct Own {
+    segments: AtomicU64,
+    nanoseconds: AtomicU64,
+}
+
+impl Own {
+    /// Nanoseconds of a segment, on average: where a processor is shared, the last one tells little.
+    #[allow(clippy::cast_precision_loss)] // an estimate
+    fn segment(&self) -> Option<f64> {
+        let segments = Some(self.segments.load(Ordering::Relaxed)).filter(|own| *own > 0)?;
+        Some(self.nanoseconds.load(Ordering::Relaxed) as f64 / segments as f64)
+    }
+}
 
 impl SegmentTimes {
     pub(super) fn of(threads: usize) -> Self {
-        Self(std::iter::repeat_with(AtomicU64::default).take(threads).collect())
+        Self(std::iter::repeat_with(Own::default).take(threads).collect())
     }
 
     /// A thread has done a segment.
     pub(super) fn note(&self, number: usize, took: Duration) {
         let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX).max(1);
         if let Some(own) = self.0.get(number) {
-            own.store(nanoseconds, Ordering::Relaxed);
+            own.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+            own.segments.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// A thread is no longer at it.
     pub(super) fn leave(&self, number: usize) {
         if let Some(own) = self.0.get(number) {
-            own.store(0, Ordering::Relaxed);
+            own.segments.store(0, Ordering::Relaxed);
+            own.nanoseconds.store(0, Ordering::Relaxed);
         }
     }
 
     /// Whether the others have done so many segments, and those that they are at, before a thread does one.
     #[allow(clippy::cast_precision_loss)] // an estimate
     pub(super) fn others_are_sooner(&self, number: usize, segments: usize) -> bool {
-        let of =
-            |own: &AtomicU64| Some(own.load(Ordering::Relaxed) as f64).filter(|own| *own > 0.0);
-        let Some(own) = self.0.get(number).and_then(of) else { return false };
+        let Some(own) = self.0.get(number).and_then(Own::segment) else { return false };
         let others = self.0.iter().enumerate().filter(|(other, _)| *other != number);
-        let others = others.filter_map(|(_, other)| of(other)).collect::<Vec<_>>();
+        let others = others.filter_map(|(_, other)| other.segment()).collect::<Vec<_>>();
         let a_nanosecond = others.iter().map(|other| 1.0 / other).sum::<f64>();
         let fastest = others.iter().copied().fold(f64::INFINITY, f64::min);
         segments as f64 / a_nanosecond + fastest < own
@@ -54,7 +70,8 @@ mod tests {
     fn who_is_slow_leaves_the_last_segments_and_who_is_fastest_does_not() {
         let times = SegmentTimes::of(3);
         assert!(!times.others_are_sooner(0, 1), "nothing is known of it");
-        times.note(0, Duration::from_millis(20));
+        times.note(0, Duration::from_millis(38));
+        times.note(0, Duration::from_millis(2));
         assert!(!times.others_are_sooner(0, 1), "nobody else is at it");
         times.note(1, Duration::from_millis(4));
         assert!(times.others_are_sooner(0, 3) && !times.others_are_sooner(0, 4));

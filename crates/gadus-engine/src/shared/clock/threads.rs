@@ -3,6 +3,7 @@
 use super::{Clock, State};
 use crate::error::Result;
 use crate::shared::dealing::Deal;
+use crate::shared::idle::GivesWay;
 use crate::shared::queue::Batch;
 use crate::shared::running::{Finished, Running};
 use crate::snapshot::Snapshot;
@@ -25,7 +26,7 @@ impl Clock {
         loop {
             let gives_way = self.gives_way(&mut state, number);
             if let Some(finished) = state.finished.pop_front_if(|_| !gives_way) {
-                self.finish(state, finished);
+                self.finish(state, number, finished);
                 state = self.state.lock();
                 continue;
             }
@@ -51,9 +52,11 @@ impl Clock {
             } else if gives_way {
                 self.wait(&mut state, number, REST);
             } else if let Some((table, batch)) = state.begin(&self.limits, self.writer.is_busy()) {
+                state.idle.serve(number);
                 drop(state);
                 self.begin(number, table, batch);
                 state = self.state.lock();
+                state.idle.end(number);
             } else {
                 self.wait(&mut state, number, Duration::ZERO);
             }
@@ -79,11 +82,11 @@ impl Clock {
         if state.stops || !waits {
             return false;
         }
-        let called = state.idle.gives_way(number, |other| self.layout.is_better(other, number));
-        if called.is_some_and(|called| called.newly) {
+        let gives_way = state.idle.gives_way(number, |other| self.layout.placed(other, number));
+        if gives_way == GivesWay::Calling {
             self.changed.notify_all();
         }
-        called.is_some()
+        gives_way != GivesWay::No
     }
 
     /// Makes a pass of what waited.
@@ -174,12 +177,12 @@ impl Clock {
         if !self.gives_way(&mut state, number)
             && let Some(finished) = state.finished.pop_back()
         {
-            self.finish(state, finished);
+            self.finish(state, number, finished);
         }
     }
 
     /// Answers a pass.
-    fn finish(&self, mut state: MutexGuard<'_, State>, finished: Finished) {
+    fn finish(&self, mut state: MutexGuard<'_, State>, number: usize, finished: Finished) {
         let Finished { running, works, took } = finished;
         // Where there are enough for another pass, it may begin while this one is answered; else those
         // who get their answers now may ask again before it does.
@@ -188,6 +191,7 @@ impl Clock {
         if overflows {
             self.end(&mut state, &running, took);
         }
+        state.idle.serve(number);
         drop(state);
         let (began, began_with) = (clock().now(), clock().thread_time());
         let answered = catch_unwind(AssertUnwindSafe(|| running.answer(works)));
@@ -197,6 +201,7 @@ impl Clock {
             self.writer.take(modifications);
         }
         let mut state = self.state.lock();
+        state.idle.end(number);
         state.statistics.work.answer_time += answering;
         if !overflows {
             self.end(&mut state, &running, took);

@@ -85,3 +85,25 @@ fn segments_are_dealt_by_the_memory_nodes_of_threads() {
     assert_eq!((nodes.get(), &of_few[..]), (4, &of_threads[..3]));
     assert_eq!(layout_of("one-by-two.xml", 2).deal(2, 0, Pinning::On), Deal::ToAll);
 }
+
+#[test]
+fn who_has_had_more_of_its_processor_is_better_placed() {
+    let layout = layout_of("one-by-two.xml", 3);
+    let millis = Duration::from_millis;
+    assert_eq!(layout.placed(0, 1), Placed::NoBetter, "the system places them");
+    for number in 0..3 {
+        layout.state.lock().threads[number].pinned = Some(u32::try_from(number).unwrap());
+    }
+    assert_eq!(layout.placed(0, 1), Placed::NoBetter, "nothing is known");
+    layout.worked(0, millis(100), millis(90));
+    layout.worked(1, millis(100), millis(15));
+    layout.worked(2, millis(100), millis(50));
+    assert_eq!([layout.placed(0, 1), layout.placed(0, 2)], [Placed::FarBetter, Placed::Better]);
+    assert_eq!([layout.placed(1, 0), layout.placed(0, 0)], [Placed::NoBetter; 2]);
+    layout.worked(1, millis(1), millis(1));
+    assert_eq!(layout.placed(0, 1), Placed::FarBetter, "that was too short to tell");
+    for _ in 0..4 {
+        layout.worked(1, millis(100), millis(90));
+    }
+    assert_eq!(layout.placed(0, 1), Placed::NoBetter);
+}
