@@ -56,7 +56,7 @@ pub use questions::{
     Temperature, Wait, batch_rows, decide_announcing, decide_batch_rows, decide_cache,
     decide_cache_scope, decide_cache_sizes, decide_chunk_rows, decide_client_transport,
     decide_gathering, decide_io_path, decide_latch_looks, decide_memory_limit, decide_partitions,
-    decide_scan_threads, decide_sharing, decide_wait, known_wake,
+    decide_scan_threads, decide_server_transport, decide_sharing, decide_wait, known_wake,
 };
 pub use simulate::{ScanCost, Simulated, naive, simulate};
 pub use state::State;

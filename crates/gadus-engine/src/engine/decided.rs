@@ -10,7 +10,7 @@ use crate::scan::decided_chunk_rows;
 use gadus_base::ByteCount;
 use gadus_machine::{
     Decision, Decisions, Facts, Limits, decide_announcing, decide_cache, decide_gathering,
-    decide_latch_looks, decide_scan_threads, known_wake, measure_look,
+    decide_latch_looks, decide_scan_threads, decide_server_transport, known_wake, measure_look,
 };
 use parking_lot::Mutex;
 use std::sync::OnceLock;
@@ -22,6 +22,9 @@ pub(crate) struct Decided {
     limits: Limits,
     decisions: Mutex<Decisions>,
 }
+
+/// What a client and a server tell each other, about: for whoever looks how to reach one.
+const MESSAGE: ByteCount = ByteCount::kib(4);
 
 /// What a database is opened with, as it was decided.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +59,10 @@ impl Decided {
         let (gather_from, gathering) = decide_gathering(&options.measured);
         let (announces, announcing) = decide_announcing(&options.measured);
         let latches = decide_latches(&limits, &options.measured);
-        [gathering, announcing, latches].into_iter().for_each(|one| _ = decisions.record(one));
+        let (_, transport) = decide_server_transport(&options.measured, MESSAGE);
+        [gathering, announcing, latches, transport]
+            .into_iter()
+            .for_each(|one| _ = decisions.record(one));
         let followed = Followed { cache, gather_from, announces };
         (Self { limits, decisions: Mutex::new(decisions) }, followed, decision)
     }

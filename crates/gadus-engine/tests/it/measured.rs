@@ -55,6 +55,7 @@ fn a_database_follows_what_was_measured_and_says_so() {
         ("io path", "read, 64 KiB"),
         ("latch looks", "100"),
         ("group commit", "from syncs of 1000 µs on"),
+        ("client transport", "Unix stream"),
     ] {
         let decision = decided(&decisions, question);
         assert_eq!(decision.choice, choice);
@@ -67,6 +68,9 @@ fn a_database_follows_what_was_measured_and_says_so() {
         ("cold scan by read, all of it announced", 150_000.0),
         ("wake-up on another processor", 40_000.0),
         ("sync of a record", 4_000_000.0),
+        ("message of 4096 bytes by TCP", 9_000.0),
+        ("message of 4096 bytes by Unix stream", 10_000.0),
+        ("message of 4096 bytes by pipe of 64.0 KiB", 5_000.0),
     ] {
         facts.note(("kernel", name), cost, "ns", Source::Measured);
     }
@@ -75,6 +79,7 @@ fn a_database_follows_what_was_measured_and_says_so() {
     let path = decided(&decisions, "io path");
     assert_eq!((path.choice.as_str(), path.facts.len()), ("read, all of it announced", 2));
     assert_eq!(decided(&decisions, "group commit").choice, "from syncs of 2000 µs on");
+    assert_eq!(decided(&decisions, "client transport").choice, "TCP");
     let latches = decided(&decisions, "latch looks");
     assert_eq!(latches.choice, gadus_locks::latch_tries().to_string());
     assert!(!latches.reason.contains("assumed"), "{latches:?}");

@@ -27,7 +27,7 @@ pub use memory::{batch_rows, decide_batch_rows, decide_cache, decide_memory_limi
 pub use scope::decide_cache_scope;
 pub use sharing::decide_sharing;
 pub use threads::decide_scan_threads;
-pub use transport::decide_client_transport;
+pub use transport::{decide_client_transport, decide_server_transport};
 pub use wait::{Wait, decide_wait};
 
 /// What `gadus kub` calls it.

@@ -3,7 +3,8 @@
 use super::{choices, process};
 use crate::questions::{
     Temperature, Wait, decide_announcing, decide_cache_scope, decide_client_transport,
-    decide_gathering, decide_io_path, decide_latch_looks, decide_sharing, decide_wait,
+    decide_gathering, decide_io_path, decide_latch_looks, decide_server_transport, decide_sharing,
+    decide_wait,
 };
 use crate::{Facts, Limits, Source};
 use gadus_base::ByteCount;
@@ -50,7 +51,16 @@ fn messages_go_as_takes_the_least_time_for_their_size() {
     {
         let (decided, decision) = decide_client_transport(&measured, ByteCount(bytes));
         assert_eq!((decided.as_str(), decision.facts.len()), (way, 2), "{bytes}: {decision:?}");
+        // A server has no pipes.
+        let (decided, decision) = decide_server_transport(&measured, ByteCount(bytes));
+        assert_eq!((decided.as_str(), decision.facts.len()), ("Unix stream", 1));
     }
+    let faster = facts(&[
+        ("message of 4096 bytes by TCP", 9_000.0, "ns"),
+        ("message of 4096 bytes by Unix stream", 10_000.0, "ns"),
+    ]);
+    let (decided, decision) = decide_server_transport(&faster, ByteCount::kib(4));
+    assert_eq!((decided.as_str(), choices(&decision)), ("TCP", vec!["TCP", "Unix stream"]));
     let (decided, decision) = decide_client_transport(&Facts::default(), ByteCount(64));
     assert_eq!(decided, "Unix stream");
     assert!(decision.reason.starts_with("assumed"));
