@@ -40,7 +40,7 @@ mod version;
 
 pub use engine::{
     Autocommit, BackedUp, CacheScope, Engine, Gatherers, NamedLock, Options, PlacedThread, Problem,
-    RowChange, SessionView, Statistics, Verification, VerifiedTable,
+    RowChange, SessionView, Statistics, Verification, VerifiedTable, measured_for,
 };
 pub use error::{Error, ErrorKind, Reason, Result};
 pub use gadus_locks::{

@@ -30,6 +30,15 @@ pub(crate) fn nanoseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e9
 }
 
+/// 1, 2, 4 and so on, and the last one itself.
+pub(crate) fn powers_of_two(last: usize) -> Vec<usize> {
+    let mut all = std::iter::successors(Some(1_usize), |one| one.checked_mul(2))
+        .take_while(|one| *one < last)
+        .collect::<Vec<_>>();
+    all.push(last);
+    all
+}
+
 /// Adds the words of a chunk.
 #[inline]
 pub(crate) fn sum_of(chunk: &[u8]) -> u64 {

@@ -72,7 +72,7 @@ pub(crate) struct Place {
     pub(crate) here: u32,
     /// A processor of another core, if there is one.
     pub(crate) elsewhere: Option<u32>,
-    /// All but that of whoever is measured.
+    /// All but that of whoever is measured, those of other cores first.
     pub(crate) others: Vec<u32>,
 }
 
@@ -311,8 +311,7 @@ fn nothing_measured(skipped: &[Skipped]) -> String {
 
 impl Place {
     pub(crate) fn find(folder: PathBuf) -> Result<Self, KubError> {
-        let allowed = Limits::of_this_process().allowed;
-        let cpus = allowed.map(|cpus| cpus.iter().collect::<Vec<_>>()).unwrap_or_default();
+        let cpus = processors();
         let here = cpus.first().copied();
         let here = here.ok_or_else(|| KubError::unavailable("no processor may be used"))?;
         let machine = Topology::discover().ok();
@@ -320,10 +319,9 @@ impl Place {
             let cores = &machine.as_ref()?.cores;
             cores.iter().position(|core| core.cpus.contains(cpu))
         };
-        let elsewhere = cpus.iter().copied().filter(|cpu| *cpu != here);
-        let other_core = elsewhere.clone().find(|cpu| core_of(*cpu) != core_of(here));
-        let others = elsewhere.collect::<Vec<_>>();
-        let elsewhere = other_core.or(others.first().copied());
+        let mut others = cpus.iter().copied().filter(|cpu| *cpu != here).collect::<Vec<_>>();
+        others.sort_by_key(|cpu| core_of(*cpu) == core_of(here));
+        let elsewhere = others.first().copied();
         Ok(Self { kept: folder.clone(), folder, here, elsewhere, others })
     }
 
@@ -336,6 +334,12 @@ impl Place {
     pub(crate) fn other(&self) -> Result<u32, KubError> {
         self.elsewhere.ok_or_else(|| KubError::unavailable("there is only one processor"))
     }
+}
+
+/// The processors that this process may use.
+pub(crate) fn processors() -> Vec<u32> {
+    let allowed = Limits::of_this_process().allowed;
+    allowed.map(|cpus| cpus.iter().collect()).unwrap_or_default()
 }
 
 /// Puts the calling thread on a processor.

@@ -21,14 +21,29 @@ use crate::shared_struct;
 use crate::steps;
 use crate::threads::this_thread;
 use gadus_base::Instant;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How often a sleeper asks whether the owner lives. A lost wake-up costs as much.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Tries before sleeping: about the time for which a latch is usually held.
-const SPINS: u32 = 100;
+/// Tries before sleeping, of this process: about the time for which a latch is usually held, unless somebody knows
+/// better.
+static TRIES: AtomicU32 = AtomicU32::new(100);
+
+/// At least one, or nobody would ever have a latch that is free.
+const TRIES_MIN: u32 = 1;
+
+/// Sets how often this process tries to have a latch before it sleeps: for whoever knows what waking a thread takes.
+pub fn set_latch_tries(tries: u32) {
+    TRIES.store(tries.max(TRIES_MIN), Ordering::Relaxed);
+}
+
+/// How often it does.
+#[must_use]
+pub fn latch_tries() -> u32 {
+    TRIES.load(Ordering::Relaxed)
+}
 
 const SLEEPERS: u64 = 1 << 31;
 
@@ -117,7 +132,7 @@ impl Latch {
         end: Option<Instant>,
     ) -> Result<Acquired, Owner> {
         let mine = taken_by(me);
-        for _ in 0..steps::tries(SPINS) {
+        for _ in 0..steps::tries(latch_tries()) {
             if self.swap_if(0, mine) {
                 return Ok(Acquired::Free);
             }

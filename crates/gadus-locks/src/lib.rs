@@ -37,7 +37,7 @@ pub use error::{MemoryError, MemoryErrorKind};
 pub use instances::{
     Busy, BusyOthers, Fence, INSTANCES_MAX, InstanceDescription, InstanceTable, Instances,
 };
-pub use latch::{Acquired, Latch, Liveness, Owner};
+pub use latch::{Acquired, Latch, Liveness, Owner, latch_tries, set_latch_tries};
 pub use memory::{EXTENT_BYTES, FileIdentity, Memory, Offset, Shared, wait_on, wake};
 pub use table::{
     Canceller, Cleanup, ConnectionView, Ending, EscalationSettings, Event, Grant, LockError,

@@ -40,6 +40,12 @@ impl KeptFacts {
         Self { folder: folder.to_owned() }
     }
 
+    /// Whether nothing is kept, of any machine: then nobody has to ask which this one is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !fs::read_dir(&self.folder).is_ok_and(|mut files| files.next().is_some())
+    }
+
     /// The file for a machine.
     #[must_use]
     pub fn path(&self, machine: &Identity) -> PathBuf {
@@ -130,12 +136,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let kept = KeptFacts::in_folder(&folder.path().join("gadus"));
         let here = Identity::of_this_machine(folder.path());
-        assert!(kept.load(&here).unwrap().is_empty());
+        assert!(kept.load(&here).unwrap().is_empty() && kept.is_empty());
         for (name, nanoseconds) in [("a call", 10.0), ("a switch", 1500.0), ("a call", 12.0)] {
             let mut facts = Facts::default();
             facts.note(("kernel", name), nanoseconds, "ns", Source::Measured);
             assert_eq!(kept.keep(&here, &facts).unwrap(), kept.path(&here));
         }
+        assert!(!kept.is_empty());
         let known = kept.load(&here).unwrap();
         let numbers = known.numbers("kernel", "a ");
         let numbers = numbers.iter().map(|(name, value, _)| (*name, *value)).collect::<Vec<_>>();

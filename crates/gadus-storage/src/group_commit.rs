@@ -27,9 +27,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A sync faster than this is not worth gathering for: woken threads need a good part of it.
-const GATHER_SYNC_MIN: Duration = Duration::from_millis(1);
-
 /// Gathering may cost this share of a sync's time, when those it waits for do not come.
 const GATHER_SHARE: u32 = 8;
 
@@ -73,6 +70,8 @@ pub(crate) struct GroupCommit {
     flush: Arc<Flush>,
     poison: Arc<Poison>,
     peers: Arc<Peers>,
+    /// See [`crate::Options::gather_from`].
+    gather_from: Duration,
 }
 
 /// The word that says whose turn it is.
@@ -106,8 +105,13 @@ impl GroupState {
 }
 
 impl GroupCommit {
-    pub(crate) fn new(flush: Arc<Flush>, poison: Arc<Poison>, peers: Arc<Peers>) -> Self {
-        Self { flush, poison, peers }
+    pub(crate) fn new(
+        flush: Arc<Flush>,
+        poison: Arc<Poison>,
+        peers: Arc<Peers>,
+        gather_from: Duration,
+    ) -> Self {
+        Self { flush, poison, peers, gather_from }
     }
 
     fn state(&self) -> &GroupState {
@@ -240,7 +244,7 @@ impl GroupCommit {
         let state = self.state();
         let usual = Duration::from_nanos(state.usual_nanoseconds.load(Ordering::Relaxed));
         let served = state.served.load(Ordering::Relaxed);
-        if served < 2 || usual < GATHER_SYNC_MIN {
+        if served < 2 || usual < self.gather_from {
             return;
         }
         // Those who wait for this sync: they came during the last one, or since.

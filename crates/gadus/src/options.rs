@@ -154,6 +154,7 @@ impl Options {
         let mut engine = self.engine;
         engine.sharing = Sharing::Exclusive;
         engine.spill_folder.get_or_insert_with(|| folder.path().to_path_buf());
+        engine.measured = gadus_engine::measured_for(folder.path());
         if self.excludes_others || engine.read_only {
             return Ok((engine, None));
         }

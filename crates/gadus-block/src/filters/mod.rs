@@ -15,9 +15,17 @@ pub use faulty::{Fault, FaultPlan, FaultyFolder, Repeat};
 pub use throttled::{Delays, ThrottledFolder};
 pub use traced::{CrashPolicy, Event, Trace, TracedFolder};
 
-/// The methods of `Device` that a filter passes on as they are to `self.inner`.
+/// The methods of `Device` that a filter passes on as they are to `self.inner`; all of them but hints, where those are
+/// its own.
 macro_rules! pass_on {
     () => {
+        crate::filters::pass_on!(all but hints);
+
+        fn hint(&self, range: std::ops::Range<u64>, hint: crate::device::Hint) {
+            self.inner.hint(range, hint);
+        }
+    };
+    (all but hints) => {
         fn name(&self) -> &str {
             self.inner.name()
         }
@@ -35,9 +43,6 @@ macro_rules! pass_on {
             depth_max: usize,
         ) -> Result<Box<dyn crate::queue::Queue>, BlockError> {
             crate::queue::WorkerQueue::with_threads(self, depth_max)
-        }
-        fn hint(&self, range: std::ops::Range<u64>, hint: crate::device::Hint) {
-            self.inner.hint(range, hint);
         }
         fn geometry(&self) -> crate::device::Geometry {
             self.inner.geometry()

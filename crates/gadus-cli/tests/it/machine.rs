@@ -1,6 +1,7 @@
 //! `gadus machine`: facts, and where work should go, on machines that are described.
 
 use crate::folder::Folder;
+use gadus_machine::{Facts, Identity, KeptFacts, Source};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -246,6 +247,34 @@ fn what_changes_is_told_line_by_line() {
     assert!(folder.printed(&watch).contains(" UTC + process processors: "));
     let error = folder.refused(&["machine", "watch", "--every", "1ms"]);
     assert!(error.contains("10ms"), "{error}");
+}
+
+/// What an open database does by it is in its decisions.
+#[test]
+fn a_database_follows_what_was_measured() {
+    let folder = Folder::new();
+    let decided = |question: &str| {
+        let text = format!(
+            "SELECT choice, reason LIKE '%assumed%' FROM gadus.decisions WHERE question = '{question}'"
+        );
+        folder.printed(&["x.gadus", "--format", "csv", "-c", &text])
+    };
+    assert!(decided("io path").contains("\"read, 64 KiB\",true"), "{}", decided("io path"));
+    assert!(decided("latch looks").contains("100,true"), "{}", decided("latch looks"));
+    let mut facts = Facts::default();
+    for (name, cost) in [
+        ("cold scan by read, 64 KiB", 300_000.0),
+        ("cold scan by read, all of it announced", 150_000.0),
+        ("wake-up on another processor", 40_000.0),
+    ] {
+        facts.note(("kernel", name), cost, "ns", Source::Measured);
+    }
+    let kept = KeptFacts::in_folder(&folder.path("caches").join("gadus"));
+    kept.keep(&Identity::of_this_machine(&folder.path("")), &facts).unwrap();
+    let path = decided("io path");
+    assert!(path.contains("\"read, all of it announced\",false"), "{path}");
+    let commits = decided("group commit");
+    assert!(commits.contains("from syncs of 2000 µs on,false"), "{commits}");
 }
 
 /// What was measured of the kernel is named with the answer; without it, the answer is assumed.

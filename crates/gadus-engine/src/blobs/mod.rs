@@ -16,6 +16,7 @@ use crate::tours::Tours;
 use crate::types::{ColumnType, StorageClass};
 use arrow::buffer::Buffer;
 use gadus_base::{ByteCount, DecodeError};
+use gadus_block::Hint;
 use gadus_storage::{Blob, BlobRef, Store};
 use parking_lot::Mutex;
 use private::PrivateCache;
@@ -28,7 +29,12 @@ pub(crate) struct Blobs {
     store: Arc<Store>,
     cached: Cached,
     tours: Arc<Tours>,
+    /// Whether the kernel is told of what will be read.
+    announces: bool,
 }
+
+/// Of less the kernel reads all at once anyway.
+const ANNOUNCED_BYTES_MIN: usize = 128 << 10;
 
 /// Whose cache it is.
 #[derive(Debug)]
@@ -52,20 +58,26 @@ impl Blobs {
         let cache = Arc::new(SharedCache::new(limit));
         let dropped = cache.clone();
         store.when_extents_drop(move |extent| dropped.forget(extent));
-        Self { store, cached: Cached::Process(cache), tours: Arc::default() }
+        Self { store, cached: Cached::Process(cache), tours: Arc::default(), announces: false }
     }
 
     /// Blobs of a store, cached for one connection up to `limit`.
     pub(crate) fn of_connection(store: Arc<Store>, limit: ByteCount) -> Self {
         let limit = usize::try_from(limit.0).unwrap_or(usize::MAX);
         let cached = Cached::Connection(Mutex::new(PrivateCache::new(limit)));
-        Self { store, cached, tours: Arc::default() }
+        Self { store, cached, tours: Arc::default(), announces: false }
+    }
+
+    /// The same, with the kernel told of what will be read, or not.
+    pub(crate) fn announcing(self, announces: bool) -> Self {
+        Self { announces, ..self }
     }
 
     /// The same for another connection, whose scans go round with these.
     pub(crate) fn for_another(&self, limit: ByteCount) -> Self {
         let tours = self.tours.clone();
-        Self { tours, ..Self::of_connection(self.store.clone(), limit) }
+        let announces = self.announces;
+        Self { tours, announces, ..Self::of_connection(self.store.clone(), limit) }
     }
 
     /// Who scans which tables.
@@ -115,6 +127,7 @@ impl Blobs {
                 if let Some(opened) = cache.get(blob.id) {
                     return Ok(opened);
                 }
+                self.announce(blob)?;
                 let opened = open(self.read(blob)?)?;
                 cache.insert(blob.id, opened.clone());
                 return Ok(opened);
@@ -128,11 +141,24 @@ impl Blobs {
             }
             cache.take(self.store.blob_length(blob)?)
         };
+        self.announce(blob)?;
         self.store.read_blob_into(blob, &mut piece.memory)?;
         let chunk = piece.chunk();
         let opened = open(Buffer::from(piece.memory.freeze()))?;
         cache.lock().insert(blob.id, chunk, opened.clone());
         Ok(opened)
+    }
+
+    /// Tells the kernel that a blob will be read, where that was decided and it is large enough.
+    fn announce(&self, blob: &BlobRef) -> Result<()> {
+        if self.announces {
+            let bytes = self.store.blob_length(blob)?;
+            if bytes >= ANNOUNCED_BYTES_MIN {
+                let range = blob.offset..blob.offset.saturating_add(bytes as u64);
+                self.store.hint(range, Hint::WillNeed);
+            }
+        }
+        Ok(())
     }
 
     /// A column blob, opened.

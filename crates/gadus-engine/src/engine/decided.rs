@@ -2,12 +2,19 @@
 //!
 //! - Limits are read when a database is opened, once: some ten small files.
 //! - Who decides later for the same database records it here as well.
+//! - What `gadus kub` has measured is followed where it is known; where it is not, nothing is done otherwise than
+//!   without it.
 
 use super::{Engine, Options};
 use crate::scan::decided_chunk_rows;
 use gadus_base::ByteCount;
-use gadus_machine::{Decision, Decisions, Limits, decide_cache, decide_scan_threads};
+use gadus_machine::{
+    Decision, Decisions, Facts, Limits, decide_announcing, decide_cache, decide_gathering,
+    decide_latch_looks, decide_scan_threads, decide_server_transport, known_wake, measure_look,
+};
 use parking_lot::Mutex;
+use std::sync::OnceLock;
+use std::time::Duration;
 
 /// The decisions of an open database.
 #[derive(Debug)]
@@ -16,9 +23,23 @@ pub(crate) struct Decided {
     decisions: Mutex<Decisions>,
 }
 
+/// What a client and a server tell each other, about: for whoever looks how to reach one.
+const MESSAGE: ByteCount = ByteCount::kib(4);
+
+/// What a database is opened with, as it was decided.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Followed {
+    /// What the cache has at most.
+    pub(super) cache: ByteCount,
+    /// See [`gadus_storage::Options::gather_from`].
+    pub(super) gather_from: Duration,
+    /// Whether the kernel is told what will be read of the file.
+    pub(super) announces: bool,
+}
+
 impl Decided {
     /// Decides what the options leave open, the size of the cache for reasons that are returned.
-    pub(super) fn complete(options: &mut Options) -> (Self, ByteCount, Decision) {
+    pub(super) fn complete(options: &mut Options) -> (Self, Followed, Decision) {
         let limits = Limits::of_this_process();
         let (threads, decision) = decide_scan_threads(&limits);
         let decision = match options.threads {
@@ -35,12 +56,33 @@ impl Decided {
         options.cache = Some(cache);
         decisions.record(decision.clone());
         decisions.record(decided_chunk_rows().1.clone());
-        (Self { limits, decisions: Mutex::new(decisions) }, cache, decision)
+        let (gather_from, gathering) = decide_gathering(&options.measured);
+        let (announces, announcing) = decide_announcing(&options.measured);
+        let latches = decide_latches(&limits, &options.measured);
+        let (_, transport) = decide_server_transport(&options.measured, MESSAGE);
+        [gathering, announcing, latches, transport]
+            .into_iter()
+            .for_each(|one| _ = decisions.record(one));
+        let followed = Followed { cache, gather_from, announces };
+        (Self { limits, decisions: Mutex::new(decisions) }, followed, decision)
     }
 
     pub(super) fn record(&self, decision: Decision) {
         self.decisions.lock().record(decision);
     }
+}
+
+/// How often to try to have a latch is decided for the whole process, by facts alone: latches are those of all its
+/// databases, and the kernel is one.
+fn decide_latches(limits: &Limits, measured: &Facts) -> Decision {
+    static LOOK: OnceLock<Duration> = OnceLock::new();
+    let is_known = known_wake(measured).is_some();
+    let look = is_known.then(|| *LOOK.get_or_init(measure_look));
+    let (looks, decision) = decide_latch_looks(limits, measured, look);
+    if is_known {
+        gadus_locks::set_latch_tries(looks);
+    }
+    decision
 }
 
 /// What the cache has at most: as somebody told, by some means, or as the process may take.

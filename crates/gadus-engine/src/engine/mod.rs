@@ -27,7 +27,7 @@ mod watch;
 pub use backup::BackedUp;
 pub use gatherers::Gatherers;
 pub(crate) use open_transactions::{Entered, OpenTransactions};
-pub use options::{CacheScope, Options, Statistics};
+pub use options::{CacheScope, Options, Statistics, measured_for};
 pub use placement::PlacedThread;
 pub use point::{Autocommit, RowChange};
 pub(crate) use point::{
@@ -100,10 +100,10 @@ pub(crate) struct Inner {
 impl Engine {
     /// Opens the database `name` in a folder, or creates it where the options say so.
     pub fn open(folder: Arc<dyn Folder>, name: &str, mut options: Options) -> Result<Self> {
-        let (decided, cache, why) = Decided::complete(&mut options);
+        let (decided, followed, why) = Decided::complete(&mut options);
         let decided = Arc::new(decided);
-        let opened = recovery::open(folder, name, (&options, cache))?;
-        let cache_size = CacheSize::new(opened.blobs.clone(), decided.clone(), cache, why);
+        let opened = recovery::open(folder, name, &options, followed)?;
+        let cache_size = CacheSize::new(opened.blobs.clone(), decided.clone(), followed.cache, why);
         let coordinator = Arc::new(Coordinator::new(opened.blobs.clone(), opened.version));
         let clock = Clock::new(coordinator.clone(), opened.blobs.clone(), options.threads);
         let inner = Arc::new(Inner {

@@ -3,8 +3,10 @@
 use crate::shared::ClockStatistics;
 use gadus_base::{ByteCount, CommitNumber};
 use gadus_locks::LockStatistics;
+use gadus_machine::{Facts, Identity, KeptFacts};
 use gadus_storage::{Durability, Sharing, StoreStatistics};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How to open a database.
@@ -39,6 +41,18 @@ pub struct Options {
     /// Where statements write what they hold beyond their memory, in files without names; none for the system's
     /// folder for such files.
     pub spill_folder: Option<PathBuf>,
+    /// What was measured of this machine's kernel, and of the file system and device of the database; where nothing
+    /// was, what would be decided by it is assumed. See [`measured_for`].
+    pub measured: Arc<Facts>,
+}
+
+/// What `gadus kub` has measured and kept for this user of the machine, with files in a folder. What cannot be read
+/// is nothing; `gadus.facts` shows why.
+#[must_use]
+pub fn measured_for(folder: &Path) -> Arc<Facts> {
+    let kept = KeptFacts::of_this_user().filter(|kept| !kept.is_empty());
+    let known = kept.and_then(|kept| kept.load(&Identity::of_this_machine(folder)).ok());
+    Arc::new(known.unwrap_or_default())
 }
 
 /// Who shares cached blobs. What statements see is the same.
@@ -66,6 +80,7 @@ impl Default for Options {
             sharing: Sharing::Exclusive,
             threads: 0,
             spill_folder: None,
+            measured: Arc::default(),
         }
     }
 }

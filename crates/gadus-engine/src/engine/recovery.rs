@@ -5,6 +5,7 @@
 //! - Values from the log are checked against their columns before they are applied.
 
 use super::checkpoint::Checkpointer;
+use super::decided::Followed;
 use super::{CacheScope, Options};
 use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
@@ -15,7 +16,7 @@ use crate::version::{
     Change, DatabaseVersion, Manifest, ManifestTable, SavedSegment, SegmentIds, TableVersion,
     decode_changes, decode_manifest,
 };
-use gadus_base::{ByteCount, CommitNumber, SegmentId};
+use gadus_base::{CommitNumber, SegmentId};
 use gadus_block::Folder;
 use gadus_storage::{LogEnd, LogRecord, Options as StoreOptions, Recovered, StorageError, Store};
 use std::sync::Arc;
@@ -29,17 +30,19 @@ pub(super) struct Opened {
     pub(super) warnings: Vec<String>,
 }
 
-/// Opens a store, with so much memory for the blobs that all threads share.
+/// Opens a store, and does what was decided for it.
 pub(super) fn open(
     folder: Arc<dyn Folder>,
     name: &str,
-    (options, cache): (&Options, ByteCount),
+    options: &Options,
+    followed: Followed,
 ) -> Result<Opened> {
     let store_options = StoreOptions {
         read_only: options.read_only,
         durability: gadus_storage::Durability::Sync,
         log_zone_bytes: u32::try_from(options.log_zone.0).unwrap_or(u32::MAX),
         sharing: options.sharing.clone(),
+        gather_from: followed.gather_from,
     };
     let (store, recovered) = match Store::open(folder.clone(), name, store_options.clone()) {
         Err(error) if may_create(&error, options) => {
@@ -53,11 +56,12 @@ pub(super) fn open(
         opened => opened?,
     };
     let store = Arc::new(store);
-    let blobs = Arc::new(match options.cache_scope {
-        CacheScope::Process => Blobs::of_process(store, cache),
+    let blobs = match options.cache_scope {
+        CacheScope::Process => Blobs::of_process(store, followed.cache),
         // For work that is nobody's: it is one more connection.
         CacheScope::Connection => Blobs::of_connection(store, options.connection_cache),
-    });
+    };
+    let blobs = Arc::new(blobs.announcing(followed.announces));
     let manifest = root_of(&blobs, &recovered)?;
     let version = replay_from(&blobs, manifest.as_ref(), &recovered)?;
     let checkpointer = manifest.map(|manifest| Checkpointer::of(&blobs, &manifest));

@@ -13,6 +13,7 @@ mod crash;
 mod deaths;
 mod faults;
 mod history;
+mod measured;
 mod model;
 mod modify;
 mod old_snapshots;

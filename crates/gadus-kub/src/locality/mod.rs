@@ -5,6 +5,7 @@
 //! - A device without moving parts pays for requests, not for distances. What a spinning disk would take is computed
 //!   from the extents that were found, and said to be modelled.
 
+mod file_systems;
 mod fragments;
 mod growth;
 mod modelled;
@@ -15,6 +16,10 @@ use crate::run::Task;
 pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     let mut tasks = fragments::tasks(budget);
     tasks.extend(growth::tasks());
+    // To make file systems takes seconds.
+    if budget != Budget::Quick {
+        tasks.push(file_systems::task());
+    }
     tasks
 }
 

@@ -1,9 +1,15 @@
-//! Pieces are where they should be, and the modelled disk takes what anybody can compute.
+//! Pieces are where they should be, file systems are mounted for one thread alone and leave
+//! nothing behind, and the modelled disk takes what anybody can compute.
 
+use super::file_systems::{ALL, overwrite, prepare, rewrite};
 use super::fragments::{PIECE_BYTES, in_pieces};
 use super::growth::{Way, create, has_zeros, lengthen};
 use super::modelled::Disk;
-use crate::system::Extent;
+use crate::ErrorKind;
+use crate::harness::{Stopwatch, SystemInstruments};
+use crate::system::{Extent, OwnMounts};
+use std::rc::Rc;
+use std::time::Duration;
 
 #[test]
 fn a_file_has_as_many_pieces_as_were_made_and_its_bytes_are_in_order() {
@@ -14,7 +20,7 @@ fn a_file_has_as_many_pieces_as_were_made_and_its_bytes_are_in_order() {
             Ok(extents) => extents,
             // A file system that cannot is one that Kub tells so.
             Err(error) => {
-                return assert_eq!(error.kind(), crate::ErrorKind::Unavailable, "{error}");
+                return assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
             }
         };
         assert_eq!(extents.len() as u64, pieces);
@@ -38,7 +44,7 @@ fn what_a_file_grows_by_is_zero() {
         let file = create(&folder.path().join("grown")).unwrap();
         match lengthen(&file, way) {
             Ok(()) => assert!(has_zeros(&file).unwrap(), "{way:?}"),
-            Err(error) => assert_eq!(error.kind(), crate::ErrorKind::Unavailable, "{error}"),
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}"),
         }
     }
 }
@@ -59,4 +65,57 @@ fn a_modelled_disk_pays_for_seeks_and_for_turns() {
     assert!(far.as_secs_f64() / one.as_secs_f64() > 50.0, "{far:?} {one:?}");
     let back = Disk::USUAL.replay(&[extent(1 << 30), extent(0)]);
     assert!(back > Disk::USUAL.replay(&[extent(0), extent(4096)]));
+}
+
+#[test]
+fn file_systems_are_mounted_for_their_thread_alone_and_gone_with_it() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let device = |line: &str| line.split(' ').next().unwrap().to_owned();
+    let mounted_on = |mounts: &str| {
+        let here = mounts.lines().filter(|line| line.contains(folder.path().to_str().unwrap()));
+        here.map(device).collect::<Vec<_>>()
+    };
+    let attached = || {
+        let devices = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+        let file = |device: std::fs::DirEntry| {
+            std::fs::read_to_string(device.path().join("loop/backing_file"))
+        };
+        let files = devices.filter_map(|device| file(device).ok());
+        files.filter(|file| file.contains(folder.path().to_str().unwrap())).count()
+    };
+    let made = std::thread::scope(|scope| {
+        let measured = scope.spawn(|| {
+            let mounts = OwnMounts::take();
+            let (mut made, mut all) = (0, Vec::new());
+            for kind in ALL {
+                let bytes = match prepare(kind, folder.path(), &mounts) {
+                    Ok(bytes) => Rc::new(bytes),
+                    Err(error) => {
+                        assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+                        println!("{} is skipped: {error}", kind.name);
+                        continue;
+                    }
+                };
+                let instruments = SystemInstruments::new();
+                rewrite(bytes.clone())(2, &mut Stopwatch::new(&instruments)).unwrap();
+                overwrite(&bytes.open).unwrap();
+                made += 1;
+                assert_eq!(attached(), made, "{}", kind.name);
+                all.push(bytes);
+                let own = std::fs::read_to_string("/proc/thread-self/mounts").unwrap();
+                assert_eq!(mounted_on(&own).len(), made - 1);
+            }
+            made
+        });
+        let all = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        assert_eq!(mounted_on(&all), Vec::<String>::new(), "nobody else sees them");
+        measured.join().unwrap()
+    });
+    println!("{made} of {} were made", ALL.len());
+    // The kernel detaches a device when it has closed what was open of it, which is soon.
+    let began = gadus_base::clock().now();
+    while attached() > 0 {
+        assert!(began.elapsed() < Duration::from_secs(30), "devices are still attached");
+        std::thread::yield_now();
+    }
 }

@@ -17,7 +17,7 @@ pub(super) struct TableLocks {
 
 /// Everybody lives: there is only this process.
 #[derive(Debug)]
-struct Alive;
+pub(super) struct Alive;
 
 impl Fence for Alive {
     fn is_quiet(&self, _: u32) -> bool {
@@ -54,13 +54,16 @@ impl TableLocks {
     #[inline]
     pub(super) fn lock(&mut self, row: u32, exclusive: bool) -> Result<(), KubError> {
         let mode = if exclusive { Mode::Exclusive } else { Mode::Shared };
-        let row = Resource::row(TABLE, of(row));
-        self.rows.owner().lock(row, mode, Wait::No).map(drop).map_err(|error| broken(&error))
+        self.rows
+            .owner()
+            .lock(self::row(row), mode, Wait::No)
+            .map(drop)
+            .map_err(|error| broken(&error))
     }
 
     #[inline]
     pub(super) fn unlock(&mut self, row: u32) -> Result<(), KubError> {
-        self.rows.owner().unlock(Resource::row(TABLE, of(row))).map_err(|error| broken(&error))
+        self.rows.owner().unlock(self::row(row)).map_err(|error| broken(&error))
     }
 
     /// Locks a row to change it, with intentions above it.
@@ -75,10 +78,15 @@ impl TableLocks {
     }
 }
 
+/// A row of the table by its number.
+pub(super) fn row(number: u32) -> Resource {
+    Resource::row(TABLE, of(number))
+}
+
 fn of(row: u32) -> RowId {
     RowId { segment: SegmentId(1), position: row }
 }
 
-fn broken(error: &LockError) -> KubError {
+pub(super) fn broken(error: &LockError) -> KubError {
     KubError::broken(format!("the lock table: {error}"))
 }

@@ -1,7 +1,15 @@
-//! The lock of its own excludes whom it should, and grants and refuses in time.
+//! Locks exclude whom they should, are granted and refused in time, and pass on from the dead.
 
+use super::deadlocks::{self, Kind};
+use super::orphans::{Next, OfFile, Orphan, Table, orphaned};
 use super::shared_exclusive::SharedExclusive;
+use super::table_of_two::TableOfTwo;
+use crate::ErrorKind;
+use crate::harness::{Stopwatch, SystemInstruments};
+use crate::system::RangeLockKind;
 use gadus_base::clock;
+use std::ffi::CString;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -64,4 +72,60 @@ fn who_sleeps_for_an_upgrade_is_woken_by_the_last_other_reader() {
         assert!(upgraded.join().unwrap());
     });
     lock.end_excluding();
+}
+
+/// A processor that may be used.
+fn here() -> u32 {
+    crate::run::Place::find(std::env::temp_dir()).unwrap().here
+}
+
+#[test]
+fn a_row_passes_on_from_an_instance_that_nobody_keeps_alive() {
+    let slots = Arc::new(tempfile::tempfile().unwrap());
+    let mut table = TableOfTwo::create(&slots).unwrap();
+    assert!(table.slot() > 0);
+    assert!(table.own().lock(0).unwrap());
+    table.own().release().unwrap();
+}
+
+#[test]
+fn locks_pass_on_from_killed_children_to_who_comes_and_to_who_waits() {
+    fn kill<T: Orphan>(orphan: impl Fn() -> T) {
+        let instruments = SystemInstruments::new();
+        for next in [Next::Later, Next::Waits] {
+            let mut work = orphaned(here(), next, Ok(orphan()));
+            work(3, &mut Stopwatch::new(&instruments)).unwrap();
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    kill(|| Table::in_folder(folder.path()).unwrap());
+    kill(|| OfFile::in_folder(folder.path(), OfFile::WHOLE).unwrap());
+    kill(|| OfFile::in_folder(folder.path(), OfFile::RANGE).unwrap());
+}
+
+#[test]
+fn the_younger_of_two_connections_in_a_deadlock_is_told_of_it() {
+    let instruments = SystemInstruments::new();
+    let mut work = deadlocks::by_table(Duration::ZERO);
+    work(3, &mut Stopwatch::new(&instruments)).unwrap();
+}
+
+#[test]
+fn the_kernel_tells_of_a_deadlock_of_processes_and_not_of_descriptions() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = |name: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, []).unwrap();
+        CString::new(path.to_str().unwrap()).unwrap()
+    };
+    let names = [name("one"), name("other")];
+    let instruments = SystemInstruments::new();
+    let of = |kind| {
+        let mut work = deadlocks::by_kernel(kind, names.clone(), here());
+        work(3, &mut Stopwatch::new(&instruments))
+    };
+    of(Kind::Range(RangeLockKind::Process)).unwrap();
+    for kind in [Kind::Range(RangeLockKind::Description), Kind::Whole] {
+        assert_eq!(of(kind).unwrap_err().kind(), ErrorKind::Unavailable, "{kind:?}");
+    }
 }

@@ -1,8 +1,14 @@
-//! Policies against simulators that share nothing with them: lists that are searched from end to end.
+//! Policies against simulators that share nothing with them, lists that are searched from end to end; and what the
+//! paper's tests leave of their file.
 
+use super::advice::{Access, Told, parts};
 use super::policies::{Policy, misses};
 use super::traces::{Pattern, read_trace};
+use crate::ErrorKind;
+use crate::harness::{Stopwatch, SystemInstruments};
+use crate::system::unwritten_pages;
 use gadus_base::Random;
+use std::os::fd::AsFd;
 
 /// Which page leaves, of those there and their order, by what is to come.
 type Victim = fn(&[u64], &[u64]) -> usize;
@@ -200,4 +206,31 @@ fn a_trace_is_read_and_what_is_none_is_refused_with_its_line() {
     assert_eq!(read_trace("1 2,3\n# all\n4 # last\n", "t").unwrap(), [1, 2, 3, 4]);
     let refused = read_trace("1\n2 x\n", "t").unwrap_err();
     assert_eq!(refused.to_string(), "t, line 2: x is no page's number");
+}
+
+#[test]
+fn parts_that_were_changed_are_on_the_device_and_those_that_were_read_are_as_they_were() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let instruments = SystemInstruments::new();
+    let path = folder.path().join("advised");
+    let content_after = |access| {
+        parts(path.clone(), access, Told::Sequential)(1, &mut Stopwatch::new(&instruments))?;
+        let file = std::fs::File::open(&path).unwrap();
+        if let Ok(unwritten) = unwritten_pages(file.as_fd()) {
+            assert_eq!(unwritten, 0, "{access:?}");
+        }
+        Ok::<_, crate::KubError>(std::fs::read(&path).unwrap())
+    };
+    let access =
+        |is_mapped, is_random, writes| Access { is_mapped, is_random, writes, flushes: true };
+    let read = match content_after(access(false, false, false)) {
+        Ok(read) => read,
+        // Where files have no device, nothing is flushed.
+        Err(error) => return assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}"),
+    };
+    let changed = read.iter().map(|byte| byte.wrapping_add(1)).collect::<Vec<_>>();
+    for (is_mapped, is_random) in [(false, false), (false, true), (true, false), (true, true)] {
+        assert!(content_after(access(is_mapped, is_random, true)).unwrap() == changed);
+        assert!(content_after(access(is_mapped, is_random, false)).unwrap() == read);
+    }
 }

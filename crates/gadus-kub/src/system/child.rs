@@ -47,6 +47,12 @@ impl Child {
         std::mem::forget(self);
     }
 
+    /// Has the system kill it, which may take until it is dropped.
+    pub(crate) fn strike(&self) {
+        // SAFETY: as in `drop`.
+        unsafe { libc::kill(self.pid, libc::SIGKILL) };
+    }
+
     /// Kills it; it runs no instruction any more afterwards.
     pub(crate) fn kill(self) {}
 }

@@ -19,6 +19,15 @@ fn owner(slot: u32) -> Owner {
 }
 
 #[test]
+fn one_at_a_time_has_the_latch_however_often_one_tries_before_sleeping() {
+    let usual = latch_tries();
+    for tries in [0, 1_000, usual] {
+        set_latch_tries(tries);
+        assert_eq!(latch_tries(), tries.max(1));
+        one_at_a_time_has_the_latch();
+    }
+}
+
 fn one_at_a_time_has_the_latch() {
     let latch = Arc::new(Latch::default());
     let inside = Arc::new(AtomicU64::new(0));

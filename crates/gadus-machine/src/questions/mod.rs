@@ -2,7 +2,9 @@
 //! would cost.
 
 mod chunk;
+mod group_commit;
 mod io_path;
+mod latch;
 mod machine;
 mod memory;
 mod scope;
@@ -17,13 +19,15 @@ use crate::facts::{Fact, Facts};
 use std::time::Duration;
 
 pub use chunk::decide_chunk_rows;
-pub use io_path::{Temperature, decide_io_path};
+pub use group_commit::decide_gathering;
+pub use io_path::{Temperature, decide_announcing, decide_io_path};
+pub use latch::decide_latch_looks;
 pub use machine::{decide_cache_sizes, decide_partitions};
 pub use memory::{batch_rows, decide_batch_rows, decide_cache, decide_memory_limit};
 pub use scope::decide_cache_scope;
 pub use sharing::decide_sharing;
 pub use threads::decide_scan_threads;
-pub use transport::decide_client_transport;
+pub use transport::{decide_client_transport, decide_server_transport};
 pub use wait::{Wait, decide_wait};
 
 /// What `gadus kub` calls it.
@@ -42,6 +46,10 @@ pub fn known_wake(measured: &Facts) -> Option<Duration> {
 fn wake_fact(measured: &Facts) -> Option<(&Fact, f64)> {
     let fact = measured.get(WAKE.0, WAKE.1)?;
     Some((fact, fact.cost()?))
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
 }
 
 #[allow(clippy::cast_precision_loss)] // a cost

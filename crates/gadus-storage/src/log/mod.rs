@@ -27,6 +27,7 @@ use state::{LogState, RING_BYTES, ZONES_MAX};
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// A record larger than this would hold the commit latch for longer than anyone waits.
 pub(crate) const RECORD_BYTES_MAX: usize = 1 << 30;
@@ -66,10 +67,12 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn new(file: LogFile) -> Self {
+    /// `gather_from`: see [`crate::Options::gather_from`].
+    pub(crate) fn new(file: LogFile, gather_from: Duration) -> Self {
         let file = Arc::new(file);
         let flush = Arc::new(Flush::new(file.clone()));
-        let group = GroupCommit::new(flush.clone(), file.poison.clone(), file.peers.clone());
+        let (poison, peers) = (file.poison.clone(), file.peers.clone());
+        let group = GroupCommit::new(flush.clone(), poison, peers, gather_from);
         Self { file, flush, group, buffer: Mutex::default() }
     }
 

@@ -111,7 +111,7 @@ impl Store {
         let poison = Arc::new(Poison::new(peers.clone(), files.data_described.clone()));
         let described = files.log_described.clone();
         let log = LogFile::new(files.log.clone(), described, shape, poison.clone(), peers.clone());
-        let log = Log::new(log);
+        let log = Log::new(log, options.gather_from);
         let shared = Arc::new(Shared {
             files,
             recovered: opening.recovered,

@@ -78,6 +78,20 @@ fn a_slow_sync_serves_all_who_wait() {
 }
 
 #[test]
+fn all_are_served_whenever_leaders_let_others_come_first() {
+    for gather_from in [Duration::ZERO, Duration::MAX] {
+        let delays = Delays { sync: Duration::from_micros(300), ..Delays::default() };
+        let folder = Arc::new(ThrottledFolder::new(Arc::new(MemoryFolder::new()), delays));
+        let options = Options { gather_from, ..options() };
+        let store = Arc::new(Store::create(folder.clone(), NAME, options).unwrap());
+        assert_eq!(commit_from_threads(&store, 8, 50), 400);
+        assert!(store.statistics().log_syncs < 400, "{gather_from:?}");
+        drop(store);
+        assert_eq!(recovered_commits(folder), Vec::from_iter(1..=400));
+    }
+}
+
+#[test]
 fn a_failed_sync_or_write_ends_every_waiter() {
     for operation in [Operation::Sync, Operation::Write] {
         let plan = FaultPlan::new();

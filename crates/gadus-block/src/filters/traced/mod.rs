@@ -11,7 +11,7 @@ pub use image::CrashPolicy;
 
 use super::pass_on;
 use crate::backends::MemoryFolder;
-use crate::device::{Device, Folder, OpenMode};
+use crate::device::{Device, Folder, Hint, OpenMode};
 use crate::error::BlockError;
 use image::Replay;
 use parking_lot::Mutex;
@@ -96,6 +96,7 @@ struct State {
     replay: Replay,
     /// Beside the events: reads change nothing.
     reads: Vec<(usize, Range<u64>)>,
+    hints: Vec<(usize, Range<u64>, Hint)>,
 }
 
 #[derive(Debug)]
@@ -130,6 +131,19 @@ impl Trace {
         let state = self.state.lock();
         let of_device = |(device, _): &&(usize, _)| state.numbers.get(name) == Some(device);
         state.reads.iter().filter(of_device).map(|(_, range)| range.clone()).collect()
+    }
+
+    /// What was said of a device so far that will be read or not, in order.
+    #[must_use]
+    pub fn hints(&self, name: &str) -> Vec<(Range<u64>, Hint)> {
+        let state = self.state.lock();
+        let of_device = |(device, ..): &&(usize, _, _)| state.numbers.get(name) == Some(device);
+        state
+            .hints
+            .iter()
+            .filter(of_device)
+            .map(|(_, range, hint)| (range.clone(), *hint))
+            .collect()
     }
 
     /// The folder as found after a crash when `up_to` events had happened.
@@ -211,7 +225,12 @@ impl Folder for TracedFolder {
 }
 
 impl Device for TracedDevice {
-    pass_on!();
+    pass_on!(all but hints);
+
+    fn hint(&self, range: Range<u64>, hint: Hint) {
+        self.inner.hint(range.clone(), hint);
+        self.trace.state.lock().hints.push((self.number, range, hint));
+    }
 
     fn set_length(&self, bytes: u64) -> Result<(), BlockError> {
         // Held across the operation, so that the record has the order of the effects.

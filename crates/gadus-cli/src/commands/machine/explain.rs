@@ -8,8 +8,9 @@ use clap::Args;
 use gadus_base::ByteCount;
 use gadus_machine::{
     Decision, Facts, Identity, KeptFacts, Limits, Temperature, decide_cache, decide_cache_scope,
-    decide_cache_sizes, decide_client_transport, decide_io_path, decide_memory_limit,
-    decide_partitions, decide_scan_threads, decide_sharing, decide_wait, known_wake, measure_wake,
+    decide_cache_sizes, decide_client_transport, decide_gathering, decide_io_path,
+    decide_latch_looks, decide_memory_limit, decide_partitions, decide_scan_threads,
+    decide_sharing, decide_wait, known_wake, measure_look, measure_wake,
 };
 use serde_json::Value;
 
@@ -29,8 +30,8 @@ What an open database has chosen is in its table gadus.decisions.")]
 pub(super) struct Explain {
     #[command(flatten)]
     which: Which,
-    /// Which question: cache, cache-scope, cache-sizes, client-transport, io-path, memory-limit, partitions,
-    /// scan-threads, sharing, wait; without it, all of them
+    /// Which question: cache, cache-scope, cache-sizes, client-transport, group-commit, io-path, latch-looks,
+    /// memory-limit, partitions, scan-threads, sharing, wait; without it, all of them
     question: Option<String>,
     /// The data that is divided into partitions, or that each connection looks at
     #[arg(long, value_name = "BYTES", default_value = "1GiB")]
@@ -56,12 +57,14 @@ pub(super) struct Explain {
 }
 
 /// The questions, as decisions name them.
-const QUESTIONS: [&str; 10] = [
+const QUESTIONS: [&str; 12] = [
     "cache",
     "cache scope",
     "cache sizes",
     "client transport",
+    "group commit",
     "io path",
+    "latch looks",
     "memory limit",
     "partitions",
     "scan threads",
@@ -70,7 +73,8 @@ const QUESTIONS: [&str; 10] = [
 ];
 
 /// Those that are answered by what this machine's kernel was found to do.
-const MEASURED: [&str; 4] = ["client transport", "io path", "sharing", "wait"];
+const MEASURED: [&str; 6] =
+    ["client transport", "group commit", "io path", "latch looks", "sharing", "wait"];
 
 /// Waking threads is measured for so long.
 const WAKE_TIME: Duration = Duration::from_millis(5);
@@ -158,7 +162,9 @@ impl Explain {
         };
         let mut decision = match question {
             "client transport" => decide_client_transport(&measured, self.message).1,
+            "group commit" => decide_gathering(&measured).1,
             "io path" => decide_io_path(&measured, self.cache).1,
+            "latch looks" => decide_latch_looks(limits, &measured, Some(measure_look())).1,
             "sharing" => decide_sharing(&measured, None).1,
             _ => {
                 let expected = Duration::from_micros(self.microseconds);

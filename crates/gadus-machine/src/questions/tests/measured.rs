@@ -2,7 +2,8 @@
 
 use super::{choices, process};
 use crate::questions::{
-    Temperature, Wait, decide_cache_scope, decide_client_transport, decide_io_path, decide_sharing,
+    Temperature, Wait, decide_announcing, decide_cache_scope, decide_client_transport,
+    decide_gathering, decide_io_path, decide_latch_looks, decide_server_transport, decide_sharing,
     decide_wait,
 };
 use crate::{Facts, Limits, Source};
@@ -50,7 +51,16 @@ fn messages_go_as_takes_the_least_time_for_their_size() {
     {
         let (decided, decision) = decide_client_transport(&measured, ByteCount(bytes));
         assert_eq!((decided.as_str(), decision.facts.len()), (way, 2), "{bytes}: {decision:?}");
+        // A server has no pipes.
+        let (decided, decision) = decide_server_transport(&measured, ByteCount(bytes));
+        assert_eq!((decided.as_str(), decision.facts.len()), ("Unix stream", 1));
     }
+    let faster = facts(&[
+        ("message of 4096 bytes by TCP", 9_000.0, "ns"),
+        ("message of 4096 bytes by Unix stream", 10_000.0, "ns"),
+    ]);
+    let (decided, decision) = decide_server_transport(&faster, ByteCount::kib(4));
+    assert_eq!((decided.as_str(), choices(&decision)), ("TCP", vec!["TCP", "Unix stream"]));
     let (decided, decision) = decide_client_transport(&Facts::default(), ByteCount(64));
     assert_eq!(decided, "Unix stream");
     assert!(decision.reason.starts_with("assumed"));
@@ -119,5 +129,63 @@ fn what_nothing_can_take_is_not_believed() {
         let limits = process("0-1", None);
         let (_, decision) = decide_wait(&limits, &measured, None, Duration::from_micros(1));
         assert!(decision.reason.ends_with("is assumed"), "{decision:?}");
+    }
+}
+
+/// A database has two of the ways that are measured, and changes nothing for a gain that is noise.
+#[test]
+fn reads_are_announced_where_that_takes_a_tenth_less() {
+    let usual = ("cold scan by read, 64 KiB", 300_000.0, "ns/MiB");
+    let other = ("cold scan by O_DIRECT, io_uring, 8 at a time", 100_000.0, "ns/MiB");
+    for (cost, expected) in [(200_000.0, true), (290_000.0, false), (400_000.0, false)] {
+        let announced = ("cold scan by read, all of it announced", cost, "ns/MiB");
+        let (decided, decision) = decide_announcing(&facts(&[usual, other, announced]));
+        assert_eq!(decided, expected, "{decision:?}");
+        assert_eq!(decision.facts.len(), 2);
+        assert_eq!(decision.choice == "read, 64 KiB", !expected);
+    }
+    for too_little in [vec![], vec![usual, other], vec![other]] {
+        let (decided, decision) = decide_announcing(&facts(&too_little));
+        assert!(!decided && decision.reason.starts_with("assumed"), "{decision:?}");
+        assert_eq!(decision.choice, "read, 64 KiB");
+    }
+}
+
+#[test]
+fn a_latch_is_looked_at_for_as_long_as_a_thread_takes_to_wake() {
+    let look = Some(Duration::from_nanos(25));
+    let many = process("0-3", None);
+    let wake = |nanoseconds| facts(&[("wake-up on another processor", nanoseconds, "ns")]);
+    for (nanoseconds, looks) in [(10_000.0, 400), (40_000.0, 1_600), (1e9, 10_000)] {
+        let (decided, decision) = decide_latch_looks(&many, &wake(nanoseconds), look);
+        assert_eq!(decided, looks, "{decision:?}");
+        assert_eq!(decision.facts[0].name, "wake-up on another processor");
+        assert_eq!(choices(&decision), [&looks.to_string(), "100", "1"]);
+        assert!(decision.alternatives.is_sorted_by(|one, other| one.cost <= other.cost));
+    }
+    // Whoever has it needs the only processor.
+    assert_eq!(decide_latch_looks(&process("0", None), &wake(10_000.0), look).0, 1);
+    for (measured, look) in [(Facts::default(), look), (wake(10_000.0), None)] {
+        let (decided, decision) = decide_latch_looks(&process("0", None), &measured, look);
+        assert!(decided == 100 && decision.reason.starts_with("assumed"), "{decision:?}");
+        assert!(decision.facts.is_empty() && decision.alternatives.is_empty());
+    }
+}
+
+#[test]
+fn leaders_of_syncs_wait_where_a_sync_takes_many_wake_ups() {
+    let (least, decision) = decide_gathering(&Facts::default());
+    assert_eq!(least, Duration::from_millis(1), "as without anybody who measures");
+    assert!(decision.reason.ends_with("is assumed") && decision.facts.is_empty(), "{decision:?}");
+    for (wake, micros) in [(4_000.0, 200), (1_000.0, 100), (60_000.0, 3_000), (1e9, 10_000)] {
+        let measured = facts(&[
+            ("wake-up on another processor", wake, "ns"),
+            ("sync of a record", 1_000_000.0, "ns"),
+        ]);
+        let (least, decision) = decide_gathering(&measured);
+        assert_eq!(least, Duration::from_micros(micros), "{decision:?}");
+        assert_eq!(decision.facts.len(), 2);
+        let waits = decision.reason.ends_with("so leaders wait");
+        assert_eq!(waits, micros <= 1_000, "{decision:?}");
     }
 }

@@ -10,7 +10,10 @@ fn questions_are_known_however_they_are_written() {
     let said = known("scan-thread").unwrap_err().to_string();
     assert!(said.contains("did you mean scan-threads?"), "{said}");
     let said = known("moon").unwrap_err().to_string();
-    assert!(said.contains("client-transport, io-path, memory-limit"), "{said}");
+    assert!(
+        said.contains("client-transport, group-commit, io-path, latch-looks, memory-limit"),
+        "{said}"
+    );
 }
 
 #[test]
