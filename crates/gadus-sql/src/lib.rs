@@ -28,6 +28,7 @@ mod checked;
 mod compiled;
 mod error;
 mod kept;
+mod keys_of_groups;
 mod lists;
 mod memory;
 mod pace;

@@ -1,11 +1,18 @@
 //! How tightly operators bind.
 //!
+//! - Statements are written out and read again: two signs in a row are kept apart, as `--` begins a comment.
 //! - `||` binds less tightly than arithmetic, as in PostgreSQL: `'a' || 5 % 3` is `a2`. The parser binds it like `*`.
 
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
 /// Binds what was parsed as it should be, once its operands are.
 pub(super) fn rebind(expr: &mut Expr) {
+    if let Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } = expr
+        && matches!(**inner, Expr::UnaryOp { op: UnaryOperator::Minus, .. })
+    {
+        let signed = taken(inner);
+        **inner = Expr::Nested(Box::new(signed));
+    }
     if !is_arithmetic(expr) {
         return;
     }
@@ -101,6 +108,7 @@ mod tests {
             ("a || b || c", "((a || b) || c)"),
             ("a || b = c + d", "((a || b) = (c + d))"),
             ("-a || -b + 1", "(-a || (-b + 1))"),
+            ("- - -a", "-(-(-a))"),
         ] {
             assert_eq!(parsed(text), expected, "{text}");
         }

@@ -10,13 +10,14 @@ use super::{Asking, Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, WrittenBytes, checked_sum};
 use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
+use crate::keys_of_groups::KeysOfGroups;
 use crate::lists::{self, quantified_functions};
 use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, run, task_of};
 use crate::pace::PaceJoins;
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
 use crate::rows::RowStream;
-use crate::subqueries::JoinSubqueries;
+use crate::subqueries::{AboveOneRow, JoinSubqueries, Memberships};
 use crate::value::Value;
 use datafusion::common::ParamValues;
 use datafusion::common::config::ConfigNonZeroUsize;
@@ -24,7 +25,7 @@ use datafusion::execution::FunctionRegistry;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{SessionState as PlannerState, SessionStateBuilder};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::optimizer::{Analyzer, AnalyzerRule};
+use datafusion::optimizer::{Analyzer, AnalyzerRule, Optimizer, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
@@ -57,6 +58,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
         .with_runtime_env(Arc::new(runtime))
         .with_default_features()
         .with_analyzer_rules(analyzer_rules())
+        .with_optimizer_rules(optimizer_rules())
         .with_physical_optimizer_rules(physical_rules(memory))
         .with_physical_optimizer_rule(Arc::new(PaceJoins))
         .with_physical_optimizer_rule(Arc::new(GatherInTurn));
@@ -75,12 +77,21 @@ fn physical_rules(memory: Memory) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + 
     rules
 }
 
+/// What DataFusion does, once it knows no wrong keys.
+fn optimizer_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
+    let mut rules = Optimizer::new().rules;
+    rules.insert(0, Arc::new(KeysOfGroups::default()));
+    rules
+}
+
 /// What DataFusion does, and our own rules before and behind type coercion.
 fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
     let coercion = rules.iter().position(|rule| rule.name() == "type_coercion");
     rules.insert(coercion.unwrap_or(0), Arc::new(DoublesBesideDecimals));
     rules.insert(0, Arc::new(JoinSubqueries::default()));
+    rules.insert(0, Arc::new(Memberships));
+    rules.insert(0, Arc::new(AboveOneRow));
     rules.push(Arc::new(WrittenBytes));
     rules.push(Arc::new(CheckedArithmetic::new()));
     rules

@@ -7,6 +7,12 @@
 //!   gets what the aggregate gives of nothing.
 //! - What is around is planned twice: where it calls what is another each time, it is left alone.
 
+mod above_one_row;
+mod membership;
+
+pub(crate) use above_one_row::AboveOneRow;
+pub(crate) use membership::Memberships;
+
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, NullEquality, Result};

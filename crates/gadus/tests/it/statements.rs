@@ -27,6 +27,15 @@ fn parameters_stand_for_values_by_order_or_by_number() {
 }
 
 #[test]
+fn two_signs_in_a_row_begin_no_comment() {
+    let connection = database().connect();
+    connection.execute("UPDATE t SET name = (- -7) || '!' WHERE id = - -1", &[]).unwrap();
+    assert_eq!(names(&connection, "SELECT name FROM t WHERE id < 2", &[]), ["7!"]);
+    connection.execute("DELETE FROM t WHERE id = -(-(1))", &[]).unwrap();
+    assert_eq!(names(&connection, "SELECT name FROM t", &[]), ["two"]);
+}
+
+#[test]
 fn as_many_values_are_given_as_there_are_parameters() {
     let connection = database().connect();
     for sql in [

@@ -62,3 +62,100 @@ fn columns_of_the_same_expression_may_stand_side_by_side() {
         assert_eq!(rows(&connection, sql), [first], "{sql}");
     }
 }
+
+/// Each condition stands for itself, negated, and beside OR, where it is no plain condition of the filter.
+#[test]
+fn a_value_is_among_others_or_not_or_nobody_knows() {
+    let connection = connect();
+    run(&connection, "CREATE TABLE few (a INTEGER, b INTEGER)");
+    run(&connection, "INSERT INTO few VALUES (5, 1), (NULL, 2), (3, 3), (1, NULL)");
+    let cases = [
+        // Nothing is among none, not even NULL.
+        ("a IN (SELECT a FROM few WHERE b > 9)", "", "1 2 3 4 5"),
+        ("a IN (SELECT a FROM few WHERE b = 1)", "1 4", "2 5"),
+        // Of whom nobody knows whether it is there, it is neither said that it is nor that it is not.
+        ("a IN (SELECT a FROM few WHERE b < 3)", "1 4", ""),
+        ("a IN (SELECT f.a FROM few AS f WHERE f.a = t.a)", "1 2 4 5", "3"),
+        ("a IN (SELECT f.a FROM few AS f WHERE f.b = t.id)", "1", "4 5"),
+        ("a IN (SELECT f.a FROM few AS f WHERE f.b < t.id)", "4", "1 2"),
+        ("a + 2 IN (SELECT f.b FROM few AS f WHERE f.b = t.a)", "", "1 2 3 4 5"),
+        ("5 IN (SELECT f.a FROM few AS f WHERE f.b = t.id)", "1", "3 4 5"),
+        ("CAST(a AS BIGINT) IN (SELECT f.b FROM few AS f WHERE f.b = t.a)", "2 5", "1 3 4"),
+    ];
+    let ids = |condition: &str| {
+        rows(&connection, &format!("SELECT id FROM t WHERE {condition} ORDER BY id")).join(" ")
+    };
+    for (among, holds, fails) in cases {
+        let not = among.replacen(" IN ", " NOT IN ", 1);
+        assert_eq!([ids(among), ids(&not)], [holds, fails], "{among}");
+        assert_eq!(ids(&format!("NOT ({among})")), fails, "{among}");
+        assert_eq!(ids(&format!("id < 0 OR {among}")), holds, "{among}");
+        assert_eq!(ids(&format!("id < 0 OR {not}")), fails, "{among}");
+        assert_eq!(ids(&format!("NOT (id < 0 OR {among})")), fails, "{among}");
+        assert_eq!(ids(&format!("NOT (id > 0 AND {not})")), holds, "{among}");
+        let all = format!("SELECT id FROM t WHERE {not} UNION ALL SELECT id FROM t WHERE {among}");
+        let both = rows(&connection, &all).len();
+        assert_eq!(
+            both,
+            ids(among).split_whitespace().count() + ids(&not).split_whitespace().count()
+        );
+    }
+}
+
+#[test]
+fn a_condition_over_an_aggregate_decides_whether_its_row_is_given() {
+    let connection = connect();
+    for condition in [
+        "(SELECT count(*) FROM t WHERE b > 100) >= 3",
+        "NULL OR (SELECT count(*) FROM t WHERE b > 100) >= 3",
+        "EXISTS (SELECT 1 FROM t WHERE b > 100)",
+        "n.c > 0 AND 77 IN (SELECT id FROM t)",
+    ] {
+        let queries = |condition: &str| {
+            let among = format!("FROM (SELECT count(*) AS c FROM t) AS n WHERE {condition}");
+            let having = condition.replace("n.c", "count(*)");
+            let having = format!("SELECT count(*) FROM t AS n HAVING {having}");
+            let joined = among.replace(" AS n ", " AS n JOIN (SELECT 1 AS one) AS o ON o.one < 2 ");
+            let joined = format!("SELECT n.c {joined}");
+            [format!("SELECT 7 {among}"), format!("SELECT DISTINCT n.c {among}"), having, joined]
+        };
+        for query in queries(condition) {
+            assert!(rows(&connection, &query).is_empty(), "{query}");
+        }
+        for query in queries(&format!("NOT coalesce(({condition}), FALSE)")) {
+            assert_eq!(rows(&connection, &query).len(), 1, "{query}");
+        }
+    }
+}
+
+/// A key of a table is none of groups that have other columns, too.
+#[test]
+fn groups_are_ordered_and_joined_by_all_of_their_columns() {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    run(&connection, "CREATE TABLE n (id INTEGER PRIMARY KEY, s TEXT)");
+    run(&connection, "CREATE TABLE m (k INTEGER PRIMARY KEY, a INTEGER, s TEXT)");
+    run(&connection, "INSERT INTO n VALUES (1, 'x'), (2, 'y')");
+    run(
+        &connection,
+        "INSERT INTO m VALUES (1, 5, 'x'), (2, 1, 'x'), (3, 7, 'x'), (4, 2, 'x'), (5, 2, 'x')",
+    );
+    let joined = "FROM n JOIN m ON m.s = n.s";
+    let distinct = format!("SELECT DISTINCT n.id, m.a {joined}");
+    let ordered = ["1 1", "1 2", "1 5", "1 7"];
+    assert_eq!(rows(&connection, &format!("{distinct} ORDER BY 1, 2")), ordered);
+    let grouped = format!("SELECT n.id, m.a {joined} GROUP BY n.id, m.a ORDER BY n.id, m.a");
+    assert_eq!(rows(&connection, &grouped), ordered);
+    let counted =
+        format!("SELECT n.id, n.s, m.a, count(*) {joined} GROUP BY n.id, m.a ORDER BY 1, 3 DESC");
+    assert_eq!(rows(&connection, &counted), ["1 x 7 1", "1 x 5 1", "1 x 2 2", "1 x 1 1"]);
+    let several =
+        format!("SELECT n.id FROM n LEFT JOIN ({distinct}) AS d ON n.id = d.id ORDER BY 1");
+    assert_eq!(rows(&connection, &several), ["1", "1", "1", "1", "2"]);
+    let nested = format!(
+        "SELECT id, a, sum(c) FROM (SELECT n.id, m.a, count(*) AS c {joined} GROUP BY n.id, m.a) AS d \
+                          GROUP BY id, a ORDER BY id, a"
+    );
+    assert_eq!(rows(&connection, &nested), ["1 1 1", "1 2 2", "1 5 1", "1 7 1"]);
+    let alone = "SELECT n.id, n.s, count(m.k) FROM n LEFT JOIN m ON m.s = n.s GROUP BY n.id ORDER BY n.s DESC";
+    assert_eq!(rows(&connection, alone), ["2 y 0", "1 x 5"]);
+}

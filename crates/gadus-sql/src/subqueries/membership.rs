@@ -1,0 +1,149 @@
+//! `IN (SELECT …)` where it is no plain condition of a filter, or depends on the row around.
+//!
+//! - DataFusion makes semi joins of it, and anti joins that know NULLs; of those that depend on rows, and of those
+//!   under OR, it refuses some and answers others wrongly. An analyzer rule says them by EXISTS.
+//! - A filter does not tell false from unknown. There, IN holds where there is an equal value, and NOT IN where
+//!   there is none, no NULL among the values, and the value itself is no NULL or there are no values at all.
+//! - NOT is moved inwards to get there, by De Morgan's laws, which hold for three values, too.
+
+use super::is_volatile;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, Result, plan_datafusion_err};
+use datafusion::logical_expr::expr::{Exists, InSubquery};
+use datafusion::logical_expr::{
+    BinaryExpr, Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
+};
+use datafusion::optimizer::AnalyzerRule;
+use std::sync::Arc;
+
+/// Says IN by EXISTS in filters. It runs before type coercion.
+#[derive(Debug, Default)]
+pub(crate) struct Memberships;
+
+impl AnalyzerRule for Memberships {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        let said = plan.transform_up_with_subqueries(|plan| {
+            let LogicalPlan::Filter(Filter { predicate, input, .. }) = &plan else {
+                return Ok(Transformed::no(plan));
+            };
+            if !has_any(predicate)? {
+                return Ok(Transformed::no(plan));
+            }
+            let context = Context { schema: input.schema(), is_conjunct: true };
+            let predicate = context.said(predicate.clone(), false)?;
+            Filter::try_new(predicate, input.clone())
+                .map(|filter| Transformed::yes(LogicalPlan::Filter(filter)))
+        })?;
+        Ok(said.data)
+    }
+
+    fn name(&self) -> &'static str {
+        "memberships"
+    }
+}
+
+/// Where an expression stands.
+#[derive(Clone, Copy)]
+struct Context<'a> {
+    schema: &'a DFSchema,
+    /// Whether all rows that the filter lets pass must pass it.
+    is_conjunct: bool,
+}
+
+impl Context<'_> {
+    /// An expression, or its negation, for which only rows for which it is true matter.
+    fn said(self, expr: Expr, is_negated: bool) -> Result<Expr> {
+        if !has_any(&expr)? {
+            return Ok(if is_negated { Expr::Not(Box::new(expr)) } else { expr });
+        }
+        match expr {
+            Expr::Not(inner) => self.said(*inner, !is_negated),
+            Expr::BinaryExpr(BinaryExpr { left, op, right })
+                if matches!(op, Operator::And | Operator::Or) =>
+            {
+                let is_and = (op == Operator::And) != is_negated;
+                let part = Self { is_conjunct: self.is_conjunct && is_and, ..self };
+                let (left, right) = (part.said(*left, is_negated)?, part.said(*right, is_negated)?);
+                Ok(if is_and { left.and(right) } else { left.or(right) })
+            }
+            Expr::InSubquery(InSubquery { expr, subquery, negated }) => {
+                let negated = negated != is_negated;
+                match self.by_exists(&expr, &subquery, negated)? {
+                    Some(said) => Ok(said),
+                    None => Ok(Expr::InSubquery(InSubquery { expr, subquery, negated })),
+                }
+            }
+            other if is_negated => Ok(Expr::Not(Box::new(other))),
+            other => Ok(other),
+        }
+    }
+
+    /// The same by EXISTS; none where DataFusion makes a good join of it, or it cannot be said.
+    fn by_exists(self, value: &Expr, among: &Subquery, negated: bool) -> Result<Option<Expr>> {
+        let depends = !among.outer_ref_columns.is_empty();
+        if self.is_conjunct && !depends || value.contains_outer() || value.is_volatile() {
+            return Ok(None);
+        }
+        if has_any(value)? || is_volatile(&among.subquery)? {
+            return Ok(None);
+        }
+        let only = among.subquery.schema().iter().next();
+        let only = only.ok_or_else(|| plan_datafusion_err!("a subquery without columns"))?;
+        let own = Expr::Column(Column::from(only));
+        let around = self.from_within(value)?;
+        let exists = |condition: Option<Expr>, negated: bool| {
+            let mut outer = among.outer_ref_columns.clone();
+            let mut plan = LogicalPlanBuilder::from(among.subquery.clone());
+            if let Some(condition) = condition {
+                outer.extend(outer_references(&condition)?);
+                plan = plan.filter(condition)?;
+            }
+            let subquery = Subquery {
+                subquery: Arc::new(plan.build()?),
+                outer_ref_columns: outer,
+                spans: among.spans.clone(),
+            };
+            Ok::<_, datafusion::error::DataFusionError>(Expr::Exists(Exists { subquery, negated }))
+        };
+        let equal = exists(Some(own.clone().eq(around)), negated)?;
+        if !negated {
+            return Ok(Some(equal));
+        }
+        let mut said = equal;
+        if only.1.is_nullable() {
+            said = said.and(exists(Some(own.is_null()), true)?);
+        }
+        if value.nullable(self.schema)? {
+            said = said.and(value.clone().is_not_null().or(exists(None, true)?));
+        }
+        Ok(Some(said))
+    }
+
+    /// An expression over the row around, as a subquery sees it.
+    fn from_within(self, value: &Expr) -> Result<Expr> {
+        let seen = value.clone().transform_up(|expr| {
+            let Expr::Column(column) = &expr else { return Ok(Transformed::no(expr)) };
+            let (_, field) = self.schema.qualified_field_from_column(column)?;
+            let seen = Expr::OuterReferenceColumn(field.clone(), column.clone());
+            Ok(Transformed::yes(seen))
+        })?;
+        Ok(seen.data)
+    }
+}
+
+fn has_any(expr: &Expr) -> Result<bool> {
+    expr.exists(|expr| Ok(matches!(expr, Expr::InSubquery(_))))
+}
+
+/// What an expression names of the row around.
+fn outer_references(expr: &Expr) -> Result<Vec<Expr>> {
+    let mut found = Vec::new();
+    expr.apply(|expr| {
+        if matches!(expr, Expr::OuterReferenceColumn(..)) && !found.contains(expr) {
+            found.push(expr.clone());
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(found)
+}
