@@ -91,7 +91,7 @@ impl Context<'_> {
         let only = among.subquery.schema().iter().next();
         let only = only.ok_or_else(|| plan_datafusion_err!("a subquery without columns"))?;
         let own = Expr::Column(Column::from(only));
-        let around = self.from_within(value)?;
+        let around = self.within(value)?;
         let exists = |condition: Option<Expr>, negated: bool| {
             let mut outer = among.outer_ref_columns.clone();
             let mut plan = LogicalPlanBuilder::from(among.subquery.clone());
@@ -121,7 +121,7 @@ impl Context<'_> {
     }
 
     /// An expression over the row around, as a subquery sees it.
-    fn from_within(self, value: &Expr) -> Result<Expr> {
+    fn within(self, value: &Expr) -> Result<Expr> {
         let seen = value.clone().transform_up(|expr| {
             let Expr::Column(column) = &expr else { return Ok(Transformed::no(expr)) };
             let (_, field) = self.schema.qualified_field_from_column(column)?;
