@@ -37,14 +37,13 @@ impl OptimizerRule for KeysOfGroups {
         _: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
         let mut is_changed = false;
-        let renamed = plan.clone().transform_up_with_subqueries(|plan| {
+        plan.transform_up_with_subqueries(|plan| {
             // What it believes of its input may have changed.
             let plan = if is_changed { plan.recompute_schema()? } else { plan };
-            let Some(renamed) = self.renamed(&plan)? else { return Ok(Transformed::yes(plan)) };
-            is_changed = true;
-            Ok(Transformed::yes(renamed))
-        })?;
-        Ok(if is_changed { Transformed::yes(renamed.data) } else { Transformed::no(plan) })
+            let renamed = self.renamed(&plan)?;
+            is_changed |= renamed.is_some();
+            Ok(Transformed::new_transformed(renamed.unwrap_or(plan), is_changed))
+        })
     }
 }
 
