@@ -80,6 +80,11 @@ impl Report {
                 "write, fdatasync",
             ),
             ("system call", self.cell(Benchmark::Schedule, "call", &[]), "system call"),
+            (
+                "thread made and ended",
+                self.cell(Benchmark::Schedule, "make, run once, end", &[]),
+                "thread",
+            ),
         ];
         all.into_iter().filter_map(|(name, cell, who)| Some((name, cell?, who))).collect()
     }

@@ -48,6 +48,7 @@ pub use harness::{
     Budget, Instruments, KnownDelay, Quietness, Ratio, Stopwatch, Summary, SystemInstruments,
     Usage, check_known_delays, median,
 };
+pub use memory_group::MemoryGroup;
 pub use replace::{Policy, count_trace, misses, read_trace};
 pub use report::{
     Benchmark, Cell, Finding, Identity, Measured, Origin, Report, Side, Skipped, Stopped,

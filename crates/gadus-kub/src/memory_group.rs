@@ -9,33 +9,68 @@ use std::path::{Path, PathBuf};
 
 /// A control group.
 #[derive(Debug)]
-pub(crate) struct MemoryGroup {
+pub struct MemoryGroup {
     path: PathBuf,
-    /// The files that have its limit and its usage.
+    files: Files,
+}
+
+/// What a version calls the files of a group, and lines in them.
+#[derive(Debug)]
+struct Files {
     limit: &'static str,
     usage: &'static str,
+    peak: &'static str,
+    /// Of the file `memory.stat`.
+    anonymous: &'static str,
+    /// The file that counts what was killed.
+    events: &'static str,
 }
+
+const VERSION_1: Files = Files {
+    limit: "memory.limit_in_bytes",
+    usage: "memory.usage_in_bytes",
+    peak: "memory.max_usage_in_bytes",
+    anonymous: "rss ",
+    events: "memory.oom_control",
+};
+
+const VERSION_2: Files = Files {
+    limit: "memory.max",
+    usage: "memory.current",
+    peak: "memory.peak",
+    anonymous: "anon ",
+    events: "memory.events",
+};
 
 impl MemoryGroup {
     /// Makes a group.
-    pub(crate) fn create() -> Result<Self, KubError> {
+    ///
+    /// # Errors
+    /// `Unavailable` where there are no control groups for memory, or nobody may make one.
+    pub fn create() -> Result<Self, KubError> {
         let groups = fs::read_to_string("/proc/self/cgroup").or_refused("/proc/self/cgroup")?;
         let mounts = fs::read_to_string("/proc/self/mounts").or_refused("/proc/self/mounts")?;
-        let (parent, limit, usage) = match version_1(&groups, &mounts) {
-            Some(parent) => (parent, "memory.limit_in_bytes", "memory.usage_in_bytes"),
+        let (parent, files) = match version_1(&groups, &mounts) {
+            Some(parent) => (parent, VERSION_1),
             None => {
                 let parent = version_2(&groups, &mounts);
                 let none = || KubError::unavailable("no control groups for memory are mounted");
-                (parent.ok_or_else(none)?, "memory.max", "memory.current")
+                (parent.ok_or_else(none)?, VERSION_2)
             }
         };
         let path = parent.join(format!("gadus-kub-{}", std::process::id()));
         fs::create_dir(&path).or_refused("a control group cannot be made")?;
-        let group = Self { path, limit, usage };
-        match group.path.join(limit).exists() {
+        let group = Self { path, files };
+        match group.path.join(group.files.limit).exists() {
             true => Ok(group),
             false => Err(KubError::unavailable("the control group above does not hand memory on")),
         }
+    }
+
+    /// Its folder: who is in it is in the file `cgroup.procs`.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.path
     }
 
     /// Moves a process into it.
@@ -46,11 +81,46 @@ impl MemoryGroup {
 
     /// Lets those in it have this much more than they have now.
     pub(crate) fn allow(&self, more_bytes: u64) -> Result<(), KubError> {
-        let usage = fs::read_to_string(self.path.join(self.usage)).or_refused("a group's usage")?;
-        let usage = usage.trim().parse::<u64>();
-        let usage = usage.map_err(|_| KubError::unavailable("a group's usage is no number"))?;
-        let limit = (usage + more_bytes).to_string();
-        fs::write(self.path.join(self.limit), limit).or_refused("a group's limit")
+        self.limit(self.number(self.files.usage, "")? + more_bytes)
+    }
+
+    /// Lets those in it have so much.
+    ///
+    /// # Errors
+    /// `Unavailable` where that is not permitted.
+    pub fn limit(&self, bytes: u64) -> Result<(), KubError> {
+        fs::write(self.path.join(self.files.limit), bytes.to_string()).or_refused("a group's limit")
+    }
+
+    /// The most that those in it had at once, with what the system kept of files for them.
+    ///
+    /// # Errors
+    /// `Unavailable` where the kernel does not tell.
+    pub fn peak(&self) -> Result<u64, KubError> {
+        self.number(self.files.peak, "")
+    }
+
+    /// What those in it have without files.
+    ///
+    /// # Errors
+    /// `Unavailable` where the kernel does not tell.
+    pub fn anonymous(&self) -> Result<u64, KubError> {
+        self.number("memory.stat", self.files.anonymous)
+    }
+
+    /// How many processes were killed for having too much.
+    ///
+    /// # Errors
+    /// `Unavailable` where the kernel does not tell.
+    pub fn killed(&self) -> Result<u64, KubError> {
+        self.number(self.files.events, "oom_kill ")
+    }
+
+    /// A number of one of its files, in the line that begins so.
+    fn number(&self, file: &str, name: &str) -> Result<u64, KubError> {
+        let text = fs::read_to_string(self.path.join(file)).or_refused("a group's memory")?;
+        let number = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        number.ok_or_else(|| KubError::unavailable(format!("{file} of a group has no number")))
     }
 }
 
@@ -88,18 +158,4 @@ fn place(mounts: &str, path: &str, is_right: impl Fn(&str, &str) -> bool) -> Opt
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_are_found_in_both_versions() {
-        let mounts = "cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n\
-                      none /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
-        let one = version_1("4:memory:/a/b\n0::/c\n", mounts).unwrap();
-        assert_eq!(one, Path::new("/sys/fs/cgroup/memory/a/b"));
-        assert_eq!(version_1("0::/c\n", mounts), None);
-        let two = version_2("4:memory:/a/b\n0::/c\n", mounts).unwrap();
-        assert_eq!(two, Path::new("/sys/fs/cgroup/unified/c"));
-        assert_eq!(version_2("0::/\n", ""), None);
-    }
-}
+mod tests;

@@ -60,18 +60,28 @@ int gadus_machine_load(gadus_machine *machine, uint32_t core, double load);
 /* Others have taken memory of a node, by its number. */
 int gadus_machine_take(gadus_machine *machine, uint32_t node, uint64_t bytes);
 
+/* What memory gives, in bytes a second: to one thread, and to all threads near a node together. Where it
+ * bounds the work, gadus_machine_partitions then suggests no more of them than keep the nodes busy: with
+ * 12e9 and 40e9 four for each node. Without it, a core each. */
+int gadus_machine_bandwidth(gadus_machine *machine, double thread, double node);
+
+/* The same, measured: for so many milliseconds by one thread, and by all near a node. Reads up to 512 MiB
+ * that no cache holds, and 64 MiB for each core more. Only of this machine. */
+int gadus_machine_measure_bandwidth(gadus_machine *machine, uint32_t milliseconds);
+
 /* How many cores there are. */
 int64_t gadus_machine_cores(const gadus_machine *machine);
 
 /* Bytes of a cache of a level, the smallest of those that hold data. */
 int64_t gadus_machine_cache_size(const gadus_machine *machine, uint32_t level);
 
-/* How many partitions rows of some bytes are to have. */
+/* How many partitions rows of some bytes are to have. What memory gives counts where it bounds the work. */
 int64_t gadus_machine_partitions(const gadus_machine *machine, uint64_t bytes,
                                  enum gadus_machine_bound bound);
 
-/* Where partitions of some bytes each go: up to `mappings` ways, the best first. `places` has room for
- * mappings * partitions of them, a mapping after another. Returns how many mappings there are. */
+/* Where partitions of some bytes each go, at most 16384 of them: up to `mappings` ways, the best first.
+ * `places` has room for mappings * partitions of them, a mapping after another. Returns how many mappings
+ * there are. */
 int64_t gadus_machine_allocate(const gadus_machine *machine, uint32_t partitions,
                                uint64_t bytes_each, enum gadus_machine_bound bound,
                                enum gadus_machine_sharing sharing,

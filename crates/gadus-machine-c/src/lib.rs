@@ -8,7 +8,10 @@ mod error;
 
 use error::{Result, last, made, number};
 use gadus_base::ByteCount;
-use gadus_machine::{Bound, CacheSharing, Request, State, Topology, cache_size, partitions, place};
+use gadus_machine::{
+    Bandwidth, Bound, CacheSharing, PARTITIONS_MAX, Request, State, Topology, cache_size,
+    measure_bandwidth, partitions, place,
+};
 use std::error::Error;
 use std::ffi::{CStr, c_char, c_int};
 use std::time::Duration;
@@ -18,6 +21,8 @@ use std::time::Duration;
 pub struct Machine {
     topology: Topology,
     state: State,
+    /// What memory gives, where somebody has said or measured it.
+    bandwidth: Option<Bandwidth>,
     is_here: bool,
 }
 
@@ -118,6 +123,50 @@ pub unsafe extern "C" fn gadus_machine_take(machine: *mut Machine, node: u32, by
 /// See `include/gadus_machine.h`.
 ///
 /// # Safety
+/// `machine` is one, used by nobody else.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gadus_machine_bandwidth(
+    machine: *mut Machine,
+    thread: f64,
+    node: f64,
+) -> c_int {
+    // SAFETY: as the caller says.
+    let machine = unsafe { machine.as_mut() };
+    done(|| {
+        let machine = machine.ok_or_else(no_machine)?;
+        if ![thread, node].iter().all(|rate| rate.is_finite() && *rate > 0.0) {
+            return Err("a thread and a node give more than nothing of memory".into());
+        }
+        machine.bandwidth = Some(Bandwidth { thread, node });
+        Ok(())
+    })
+}
+
+/// See `include/gadus_machine.h`.
+///
+/// # Safety
+/// `machine` is one, used by nobody else.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gadus_machine_measure_bandwidth(
+    machine: *mut Machine,
+    milliseconds: u32,
+) -> c_int {
+    // SAFETY: as the caller says.
+    let machine = unsafe { machine.as_mut() };
+    done(|| {
+        let machine = machine.ok_or_else(no_machine)?;
+        if !machine.is_here {
+            return Err("only this machine's memory can be measured".into());
+        }
+        let time = Duration::from_millis(u64::from(milliseconds));
+        machine.bandwidth = Some(measure_bandwidth(&machine.topology, time)?);
+        Ok(())
+    })
+}
+
+/// See `include/gadus_machine.h`.
+///
+/// # Safety
 /// `machine` is one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gadus_machine_cores(machine: *const Machine) -> i64 {
@@ -150,8 +199,8 @@ pub unsafe extern "C" fn gadus_machine_partitions(
     // SAFETY: as the caller says.
     let machine = unsafe { machine.as_ref() };
     number(|| {
-        let Machine { topology, state, .. } = machine.ok_or_else(no_machine)?;
-        let best = partitions(topology, state, ByteCount(bytes), bound_of(bound)?, None)?;
+        let Machine { topology, state, bandwidth, .. } = machine.ok_or_else(no_machine)?;
+        let best = partitions(topology, state, ByteCount(bytes), bound_of(bound)?, *bandwidth)?;
         Ok(best.count as u64)
     })
 }
@@ -176,6 +225,10 @@ pub unsafe extern "C" fn gadus_machine_allocate(
         let Machine { topology, state, .. } = machine.ok_or_else(no_machine)?;
         if places.is_null() || mappings == 0 {
             return Err("there is no room for a mapping".into());
+        }
+        // A request lists them all.
+        if partitions as usize > PARTITIONS_MAX {
+            return Err(format!("at most {PARTITIONS_MAX} partitions are placed").into());
         }
         let request = Request {
             bound: bound_of(bound)?,
@@ -202,7 +255,7 @@ pub unsafe extern "C" fn gadus_machine_allocate(
 
 impl Machine {
     fn of(topology: Topology, is_here: bool) -> Self {
-        Self { state: State::idle(&topology), topology, is_here }
+        Self { state: State::idle(&topology), topology, bandwidth: None, is_here }
     }
 }
 

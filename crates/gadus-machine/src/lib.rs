@@ -51,12 +51,12 @@ pub use measure::{measure_bandwidth, measure_look, measure_wake};
 pub use memory_nodes::{bind_memory, memory_nodes};
 pub use observed::{CpuTimes, Load, Loads, MemoryWatch, Others, Pressure, Room, pressure_of};
 pub use partitions::{Bandwidth, Partitions, cache_size, partitions};
-pub use placement::{Bound, CacheSharing, Mapping, Place, Proof, Request, place};
+pub use placement::{Bound, CacheSharing, Mapping, PARTITIONS_MAX, Place, Proof, Request, place};
 pub use questions::{
-    Temperature, Wait, batch_rows, decide_announcing, decide_batch_rows, decide_cache,
+    Reached, Temperature, Wait, batch_rows, decide_announcing, decide_batch_rows, decide_cache,
     decide_cache_scope, decide_cache_sizes, decide_chunk_rows, decide_client_transport,
     decide_gathering, decide_io_path, decide_latch_looks, decide_memory_limit, decide_partitions,
-    decide_scan_threads, decide_server_transport, decide_sharing, decide_wait, known_wake,
+    decide_scan_helpers, decide_scan_threads, decide_sharing, decide_wait, known_wake,
 };
 pub use simulate::{ScanCost, Simulated, naive, simulate};
 pub use state::State;

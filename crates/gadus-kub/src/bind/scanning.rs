@@ -76,6 +76,9 @@ fn measure(
         contest = contest
             .user("read, leaving nothing in the cache", scan.by(buffered, by_uncached_chunks()))
             .user("read, all of it announced", scan.by(buffered, by_announced_chunks()))
+            .kernel("mapped, all of it announced", {
+                scan.by(buffered, by_mapping(MapHow::Plain, Some(Advice::WillNeed)))
+            })
             .user("O_DIRECT, 64 KiB", scan.by(OFlags::DIRECT, by_chunks()))
             .user("O_DIRECT, io_uring, 8 at a time", scan.by(OFlags::DIRECT, by_ring(false)))
             .equivalent(format!(

@@ -64,6 +64,31 @@ fn ways_to_read_and_to_send_are_facts() {
     assert_eq!(sent, Some((FactValue::Number(7000.0), "ns".to_owned())));
 }
 
+/// What databases decide by how soon another thread is there: by the cell and the contestant that are meant.
+#[test]
+fn times_of_switches_and_of_threads_are_facts() {
+    let cell = |name: &str, processor: &str, contestants: [(&str, f64); 2]| {
+        let rounds = contestants.map(|(_, time)| [time; 3]);
+        let contestants = [0, 1].map(|at| (contestants[at].0, Side::Kernel, &rounds[at][..]));
+        let variables = [("processor", processor)];
+        modern(sample::cell(Benchmark::Schedule, name, &variables, &contestants))
+    };
+    let facts = sample::report(vec![
+        cell("switch", "same", [("threads, futex", 900.0), ("threads, pipe", 1_500.0)]),
+        cell("switch", "other", [("threads, futex", 9_000.0), ("threads, pipe", 12_000.0)]),
+        cell("make, run once, end", "same", [("process", 90_000.0), ("thread", 25_000.0)]),
+    ]);
+    let facts = facts.facts();
+    for (name, time) in [
+        ("switch on one processor", 900.0),
+        ("wake-up on another processor", 9_000.0),
+        ("thread made and ended", 25_000.0),
+    ] {
+        let fact = facts.get("kernel", name).unwrap();
+        assert_eq!((&fact.value, fact.unit.as_str()), (&FactValue::Number(time), "ns"), "{name}");
+    }
+}
+
 fn modern(cell: Cell) -> Cell {
     Cell { origin: Origin::Modern, ..cell }
 }

@@ -73,6 +73,15 @@ impl Access {
     fn what(self) -> &'static str {
         if self.writes { "read and write" } else { "read" }
     }
+
+    /// After a part: it is flushed where the test does so, as a step of its own.
+    fn part_done(
+        self,
+        watch: &mut Stopwatch<'_>,
+        flush: impl FnOnce() -> Result<(), KubError>,
+    ) -> Result<(), KubError> {
+        if self.flushes { watch.step("flush", flush) } else { Ok(()) }
+    }
 }
 
 fn measure(harness: &mut Harness<'_>, place: &Place, access: Access) -> Result<(), KubError> {
@@ -151,9 +160,7 @@ fn read(
             part.iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
             write_whole(&file, &part, *at)?;
         }
-        if access.flushes {
-            watch.step("flush", || fdatasync(&file).or_refused("fdatasync"))?;
-        }
+        access.part_done(watch, || fdatasync(&file).or_refused("fdatasync"))?;
     }
     Ok(())
 }
@@ -181,9 +188,7 @@ fn mapped(
         if access.writes {
             mapping.increment(from, to);
         }
-        if access.flushes {
-            watch.step("flush", || mapping.flush(from, to))?;
-        }
+        access.part_done(watch, || mapping.flush(from, to))?;
     }
     Ok(())
 }

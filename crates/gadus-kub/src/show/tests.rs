@@ -46,6 +46,32 @@ fn the_page_loads_nothing_runs_nothing_and_escapes_names() {
     }
 }
 
+/// As the rules for readers with weak eyes have it: what is written is at least 4.5 times as bright as what it is on,
+/// or the other way round, in light and in dark.
+#[test]
+fn what_is_written_can_be_told_from_what_it_is_written_on() {
+    let (light, dark) = style::SHEET.split_once("prefers-color-scheme: dark").unwrap();
+    for (sheet, all) in [("light", light), ("dark", dark.split_once("}").unwrap().0)] {
+        let colour = |name: &str| {
+            let (_, rest) = all.split_once(&format!("--{name}: #")).unwrap_or_else(|| {
+                panic!("{sheet} has no {name}");
+            });
+            let part = |place: usize| {
+                let value = u8::from_str_radix(&rest[place..place + 2], 16).unwrap();
+                let share = f64::from(value) / 255.0;
+                if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+            };
+            0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4) + 0.05
+        };
+        let back = colour("back");
+        for name in ["text", "soft", "kernel", "user", "poor", "good", "very-good", "excellent"] {
+            let on = colour(name);
+            let contrast = on.max(back) / on.min(back);
+            assert!(contrast >= 4.5, "{sheet}: {name} has {contrast:.2}");
+        }
+    }
+}
+
 #[test]
 fn lines_of_json_are_read_back_although_the_verdict_is_among_them() {
     let report = report();

@@ -24,6 +24,10 @@ use gadus_base::ByteCount;
 use model::Model;
 use std::time::Duration;
 
+/// A request has no more partitions. Nobody has so many threads; who counts wrongly is told at once, and without a
+/// solver all are placed in some tenths of a second on any machine that there is.
+pub const PARTITIONS_MAX: usize = 1 << 14;
+
 /// What is to be placed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
@@ -35,7 +39,8 @@ pub struct Request {
     pub cache_sharing: CacheSharing,
     /// How many mappings are wanted.
     pub mappings: usize,
-    /// How long may be looked for one.
+    /// How long may be looked for one. A little more is used where it ends before there is any: the one without proof
+    /// is then finished without a look at its costs.
     pub time: Duration,
 }
 
@@ -90,7 +95,8 @@ pub enum Proof {
     Exact,
     /// None is better by more than this part of its slowest, or of its cost.
     Within(f64),
-    /// The solver had no answer in time: the largest first, each where it ends first.
+    /// Nothing: the solver had no answer in time. The largest came first, each where it ends first, and of equals where
+    /// it costs least, as long as there was time for that.
     Greedy,
 }
 
@@ -112,7 +118,8 @@ impl Request {
 /// partition where that has none.
 ///
 /// # Errors
-/// `Request` with what cannot be met: no partition, no core to be had, more bytes than are free.
+/// `Request` with what cannot be met: no partition, or more than [`PARTITIONS_MAX`], no core to be had, more bytes
+/// than are free.
 pub fn place(
     machine: &Topology,
     state: &State,

@@ -1,6 +1,6 @@
 //! A request and a machine, in numbers.
 
-use super::{Bound, CacheSharing, Mapping, Place, Proof, Request};
+use super::{Bound, CacheSharing, Mapping, PARTITIONS_MAX, Place, Proof, Request};
 use crate::error::{ErrorKind, MachineError};
 use crate::state::State;
 use crate::topology::{LOCAL_DISTANCE, Topology};
@@ -64,6 +64,12 @@ impl Model {
         let refused = |message: String| Err(MachineError::new(ErrorKind::Request, message));
         if request.partitions.is_empty() {
             return refused("there must be at least one partition".to_owned());
+        }
+        let count = request.partitions.len();
+        if count > PARTITIONS_MAX {
+            return refused(format!(
+                "{count} partitions are too many: at most {PARTITIONS_MAX} are placed"
+            ));
         }
         let mut kinds = BTreeMap::<u64, Vec<usize>>::new();
         for (partition, bytes) in request.partitions.iter().enumerate() {
@@ -208,11 +214,16 @@ fn cores(machine: &Topology, state: &State, nodes: &[NodeRoom]) -> Vec<CoreRoom>
     let remote = |core: usize, node: &NodeRoom| {
         machine.distance_of_core(core, node.place).saturating_sub(LOCAL_DISTANCE)
     };
+    // Cores near one node have the same.
+    let mut known = BTreeMap::<Option<u32>, Vec<u32>>::new();
     let all = state.speeds.iter().enumerate().filter(|(_, speed)| **speed > 0.0);
     let room = all.map(|(place, &speed)| CoreRoom {
         place,
         speed,
-        remote: nodes.iter().map(|node| remote(place, node)).collect(),
+        remote: known
+            .entry(machine.cores[place].node)
+            .or_insert_with(|| nodes.iter().map(|node| remote(place, node)).collect())
+            .clone(),
         groups: Vec::new(),
     });
     room.collect()

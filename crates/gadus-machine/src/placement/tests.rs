@@ -211,6 +211,10 @@ fn large_machines_have_an_answer_in_time() {
                 "{}",
                 mapping.slowest
             );
+            // Memory is near and no cache counts: nothing is better, whoever has found it.
+            if cache_sharing == CacheSharing::Any {
+                assert_eq!((mapping.proof, mapping.cost), (Proof::Exact, 0.0));
+            }
             // Half a second is asked for; a busy machine without optimisation takes longer.
             assert!(taken < Duration::from_secs(10), "{taken:?}");
         }
@@ -255,4 +259,72 @@ fn what_cannot_be_met_is_refused_with_its_reason() {
         let error = place(&machine, &state, &Request::of_equal(partitions, bytes)).unwrap_err();
         assert!(error.to_string().contains(said), "{error}");
     }
+}
+
+/// Who has no time at all has an answer, and it says how it was found.
+#[test]
+fn without_time_the_largest_go_where_they_end_first() {
+    let machine = machine(4, 4, 2, 4);
+    let mut state = State::idle(&machine);
+    state.take(&machine, 0, ByteCount::gib(3)).unwrap();
+    state.load(5, 1.0).unwrap();
+    for bound in [Bound::Compute, Bound::Memory] {
+        let equal = Request::of_equal(16, ByteCount::mib(448));
+        let request = Request { bound, time: Duration::ZERO, ..equal };
+        let mappings = place(&machine, &state, &request).unwrap();
+        assert_eq!((mappings.len(), mappings[0].proof), (1, Proof::Greedy));
+        let (slowest, _) = verified(&machine, &state, &request, &mappings[0]);
+        let exact = Request { time: Duration::from_secs(60), ..request };
+        let exact = &place(&machine, &state, &exact).unwrap()[0];
+        assert_eq!((exact.proof, exact.slowest), (Proof::Exact, slowest), "{bound:?}");
+    }
+}
+
+/// Costs are looked at while there is time: each partition is beside its memory then.
+#[test]
+fn the_answer_without_a_solver_looks_at_costs_while_it_has_time() {
+    let machine = machine(4, 8, 2, 64);
+    let state = State::idle(&machine);
+    for bound in [Bound::Compute, Bound::Memory] {
+        let request = Request {
+            bound,
+            cache_sharing: CacheSharing::Avoid,
+            ..Request::of_equal(16, ByteCount::gib(1))
+        };
+        let model = Model::new(&machine, &state, &request).unwrap();
+        let later = clock().now().plus(Duration::from_secs(3_600));
+        let counts = greedy::counts(&model, later).unwrap();
+        let mapping = model.mapping(&counts, Proof::Greedy);
+        let (slowest, cost) = verified(&machine, &state, &request, &mapping);
+        assert_eq!(cost, 0.0, "{bound:?}: beside its memory, no cache is shared: {mapping:?}");
+        let each = if bound == Bound::Memory { 4 } else { 1 };
+        assert_eq!(slowest, (each * ByteCount::gib(1).0) as f64);
+    }
+}
+
+/// Sixteen cores have 64 partitions of different sizes: no solver has the best in the time, and by how much another
+/// might be better is known all the same.
+#[test]
+fn what_no_solver_has_found_has_a_bound_where_it_costs_nothing() {
+    let machine = machine(1, 16, 1, 64);
+    let state = State::idle(&machine);
+    let sizes = (0..64).map(|number| ByteCount(1_000_000 + 1_000 * (number % 5)));
+    let equal = Request::of_equal(1, ByteCount(1));
+    let request = Request { partitions: sizes.collect(), time: Duration::ZERO, ..equal };
+    let mapping = &place(&machine, &state, &request).unwrap()[0];
+    let (slowest, cost) = verified(&machine, &state, &request, mapping);
+    let all = request.partitions.iter().map(|bytes| bytes.0).sum::<u64>() as f64;
+    let Proof::Within(part) = mapping.proof else { panic!("{mapping:?}") };
+    assert!((slowest / (1.0 + part) - all / 16.0).abs() < 1.0 && cost == 0.0, "{mapping:?}");
+    assert!(part > 0.0 && part < 0.01, "{part}");
+}
+
+#[test]
+fn no_more_partitions_are_placed_than_the_limit() {
+    let machine = machine(2, 2, 1, 1);
+    let state = State::idle(&machine);
+    let place = |count| place(&machine, &state, &Request::of_equal(count, ByteCount(1)));
+    assert_eq!(place(PARTITIONS_MAX).unwrap()[0].places.len(), PARTITIONS_MAX);
+    let error = place(PARTITIONS_MAX + 1).unwrap_err().to_string();
+    assert!(error.contains("at most 16384"), "{error}");
 }

@@ -7,6 +7,7 @@ mod io_path;
 mod latch;
 mod machine;
 mod memory;
+mod scan_help;
 mod scope;
 mod sharing;
 #[cfg(test)]
@@ -24,10 +25,11 @@ pub use io_path::{Temperature, decide_announcing, decide_io_path};
 pub use latch::decide_latch_looks;
 pub use machine::{decide_cache_sizes, decide_partitions};
 pub use memory::{batch_rows, decide_batch_rows, decide_cache, decide_memory_limit};
+pub use scan_help::decide_scan_helpers;
 pub use scope::decide_cache_scope;
 pub use sharing::decide_sharing;
 pub use threads::decide_scan_threads;
-pub use transport::{decide_client_transport, decide_server_transport};
+pub use transport::{Reached, decide_client_transport};
 pub use wait::{Wait, decide_wait};
 
 /// What `gadus kub` calls it.

@@ -11,22 +11,38 @@ const ASSUMED: &str = "Unix stream";
 /// Where a server of a database listens.
 const OF_SERVERS: [&str; 2] = [ASSUMED, "TCP"];
 
-/// How messages of so many bytes are to go to another process and back, by what was measured for the size next to
-/// it. Ways through memory that both have are among them: they are for those who trust each other.
-#[must_use]
-pub fn decide_client_transport(measured: &Facts, bytes: ByteCount) -> (String, Decision) {
-    let inputs = vec![("message".to_owned(), bytes.exact())];
-    let (way, decision) = decide(measured, bytes, |_| true);
-    (way, Decision { inputs, ..decision })
+/// Measured as what a message costs at least: it goes to no other process.
+const WITHIN_A_PROCESS: &str = "call with copy";
+
+/// Ways by memory that both have, or that one reads of the other: what they begin with.
+const BY_MEMORY: [&str; 2] = ["shared memory", "process_vm_readv"];
+
+/// Whom a client wants to reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reached {
+    /// Another process here that is as one likes.
+    Process,
+    /// A server of a database, by the ways that it has.
+    Server,
 }
 
-/// How clients on this machine are best to reach a server, by the ways that servers have: as
-/// [`decide_client_transport`], but of these.
+/// How messages of so many bytes are to go to another process here and back, by what was measured for the size next
+/// to it. Ways by memory are for those who trust each other: where one of them is the best, the reason says so, and
+/// what is the best for others.
 #[must_use]
-pub fn decide_server_transport(measured: &Facts, bytes: ByteCount) -> (String, Decision) {
-    let inputs =
-        vec![("message".to_owned(), bytes.exact()), ("of".to_owned(), "a server".to_owned())];
-    let (way, decision) = decide(measured, bytes, |way| OF_SERVERS.contains(&way));
+pub fn decide_client_transport(
+    measured: &Facts,
+    bytes: ByteCount,
+    reached: Reached,
+) -> (String, Decision) {
+    let mut inputs = vec![("message".to_owned(), bytes.exact())];
+    let (way, decision) = match reached {
+        Reached::Process => decide(measured, bytes, |way| way != WITHIN_A_PROCESS),
+        Reached::Server => {
+            inputs.push(("of".to_owned(), "a server".to_owned()));
+            decide(measured, bytes, |way| OF_SERVERS.contains(&way))
+        }
+    };
     (way, Decision { inputs, ..decision })
 }
 
@@ -56,8 +72,16 @@ fn decide(
     let near = known.iter().filter(|(size, ..)| *size == nearest);
     let near = near.map(|(_, way, cost, fact)| (way.as_str(), *cost, fact)).collect::<Vec<_>>();
     let best = near.first().map_or(ASSUMED, |(way, ..)| way).to_owned();
-    let reason =
+    let mut reason =
         format!("a message of {} there and back takes the least time so", ByteCount(nearest));
+    let needs_trust = |way: &str| BY_MEMORY.iter().any(|known| way.starts_with(known));
+    if needs_trust(&best) {
+        let others = near.iter().find(|(way, ..)| !needs_trust(way));
+        let others = others.map_or(ASSUMED, |(way, ..)| way);
+        reason.push_str(&format!(
+            "; for those who trust each other, as one can change or read the other's memory: for others it is {others}"
+        ));
+    }
     let decision = Decision {
         facts: near.iter().map(|(.., fact)| (*fact).clone()).collect(),
         alternatives: alternatives(&near),

@@ -2,8 +2,8 @@
 
 use super::{choices, process};
 use crate::questions::{
-    Temperature, Wait, decide_announcing, decide_cache_scope, decide_client_transport,
-    decide_gathering, decide_io_path, decide_latch_looks, decide_server_transport, decide_sharing,
+    Reached, Temperature, Wait, decide_announcing, decide_cache_scope, decide_client_transport,
+    decide_gathering, decide_io_path, decide_latch_looks, decide_scan_helpers, decide_sharing,
     decide_wait,
 };
 use crate::{Facts, Limits, Source};
@@ -49,21 +49,48 @@ fn messages_go_as_takes_the_least_time_for_their_size() {
     for (bytes, way) in
         [(1, "Unix stream"), (4000, "Unix stream"), (5000, "pipe"), (1 << 30, "pipe")]
     {
-        let (decided, decision) = decide_client_transport(&measured, ByteCount(bytes));
+        let (decided, decision) =
+            decide_client_transport(&measured, ByteCount(bytes), Reached::Process);
         assert_eq!((decided.as_str(), decision.facts.len()), (way, 2), "{bytes}: {decision:?}");
         // A server has no pipes.
-        let (decided, decision) = decide_server_transport(&measured, ByteCount(bytes));
+        let (decided, decision) =
+            decide_client_transport(&measured, ByteCount(bytes), Reached::Server);
         assert_eq!((decided.as_str(), decision.facts.len()), ("Unix stream", 1));
     }
     let faster = facts(&[
         ("message of 4096 bytes by TCP", 9_000.0, "ns"),
         ("message of 4096 bytes by Unix stream", 10_000.0, "ns"),
     ]);
-    let (decided, decision) = decide_server_transport(&faster, ByteCount::kib(4));
+    let (decided, decision) = decide_client_transport(&faster, ByteCount::kib(4), Reached::Server);
     assert_eq!((decided.as_str(), choices(&decision)), ("TCP", vec!["TCP", "Unix stream"]));
-    let (decided, decision) = decide_client_transport(&Facts::default(), ByteCount(64));
+    let (decided, decision) =
+        decide_client_transport(&Facts::default(), ByteCount(64), Reached::Process);
     assert_eq!(decided, "Unix stream");
     assert!(decision.reason.starts_with("assumed"));
+}
+
+/// A call stays in its process, and memory is shared with those whom one trusts.
+#[test]
+fn messages_to_another_process_do_not_go_by_a_call_nor_by_memory_unsaid() {
+    let call = ("message of 64 bytes by call with copy", 30.0, "ns");
+    let shared = ("message of 64 bytes by shared memory, spinning", 300.0, "ns");
+    let stream = ("message of 64 bytes by Unix stream", 8_000.0, "ns");
+    let tcp = ("message of 64 bytes by TCP", 12_000.0, "ns");
+    let decide = |known: &[(&str, f64, &str)], reached| {
+        decide_client_transport(&facts(known), ByteCount(64), reached)
+    };
+    let (way, decision) = decide(&[call, shared, tcp, stream], Reached::Process);
+    assert_eq!(way, "shared memory, spinning");
+    assert_eq!(choices(&decision), ["shared memory, spinning", "Unix stream", "TCP"]);
+    assert!(decision.reason.contains("for those who trust each other"), "{decision:?}");
+    assert!(decision.reason.ends_with("for others it is Unix stream"), "{decision:?}");
+    let (way, decision) = decide(&[call, tcp, stream], Reached::Process);
+    assert!(way == "Unix stream" && !decision.reason.contains("trust"), "{decision:?}");
+    let (way, decision) = decide(&[call, shared, tcp, stream], Reached::Server);
+    assert_eq!((way.as_str(), choices(&decision)), ("Unix stream", vec!["Unix stream", "TCP"]));
+    assert!(!decision.reason.contains("trust"), "{decision:?}");
+    let (way, decision) = decide(&[call], Reached::Process);
+    assert!(way == "Unix stream" && decision.reason.starts_with("assumed"), "{decision:?}");
 }
 
 #[test]
@@ -122,7 +149,7 @@ fn what_nothing_can_take_is_not_believed() {
         ]);
         let (path, decision) = decide_io_path(&measured, Temperature::Cold);
         assert!(path == "read, 64 KiB" && decision.facts.is_empty(), "{decision:?}");
-        let (way, decision) = decide_client_transport(&measured, ByteCount(64));
+        let (way, decision) = decide_client_transport(&measured, ByteCount(64), Reached::Process);
         assert!(way == "Unix stream" && decision.facts.is_empty(), "{decision:?}");
         let (rows, decision) = decide_sharing(&measured, (wrong < 1.0).then_some(wrong));
         assert!(rows == 100_000 && decision.facts.is_empty(), "{decision:?}");
@@ -170,6 +197,33 @@ fn a_latch_is_looked_at_for_as_long_as_a_thread_takes_to_wake() {
         assert!(decided == 100 && decision.reason.starts_with("assumed"), "{decision:?}");
         assert!(decision.facts.is_empty() && decision.alternatives.is_empty());
     }
+}
+
+/// Who is there after the work is done has helped nobody.
+#[test]
+fn others_help_with_scans_that_take_longer_than_they_take_to_come() {
+    let (from, decision) = decide_scan_helpers(&Facts::default());
+    assert!(from.is_none() && decision.choice == "with every scan", "{decision:?}");
+    assert!(decision.reason.starts_with("assumed") && decision.facts.is_empty());
+    let wake = |nanoseconds| ("wake-up on another processor", nanoseconds, "ns");
+    let made = |nanoseconds| ("thread made and ended", nanoseconds, "ns");
+    for (known, micros, counted, said) in [
+        (vec![wake(9_000.0)], 9, 1, "a thread wakes in 9.0 µs: less"),
+        (vec![wake(9_000.0), made(25_000.0)], 25, 2, "is made, and ends, in 25.0 µs: less"),
+        (vec![wake(30_000.0), made(25_000.0)], 30, 2, "a thread wakes in 30.0 µs: less"),
+        (vec![wake(1e9)], 500, 1, "always worth help"),
+        (vec![wake(9_000.0), made(f64::NAN)], 9, 1, "a thread wakes"),
+    ] {
+        let (from, decision) = decide_scan_helpers(&facts(&known));
+        assert_eq!(from, Some(Duration::from_micros(micros)), "{decision:?}");
+        assert_eq!(decision.choice, format!("from {micros} µs of work on"));
+        assert_eq!(decision.facts.len(), counted, "{decision:?}");
+        assert!(decision.reason.contains(said), "{decision:?}");
+        assert_eq!(choices(&decision), ["alone", "with one more thread"]);
+        assert!(decision.alternatives.is_sorted_by(|one, other| one.cost < other.cost));
+    }
+    // Without the time of a wake-up nobody knows when another is there.
+    assert!(decide_scan_helpers(&facts(&[made(25_000.0)])).0.is_none());
 }
 
 #[test]
