@@ -29,6 +29,7 @@ mod error;
 mod keys;
 mod locks;
 mod scan;
+mod scan_help;
 mod segment;
 mod shared;
 mod snapshot;
@@ -50,8 +51,8 @@ pub use gadus_locks::{
 pub use gadus_storage::{Durability, Sharing, Stage, Takeovers};
 pub use locks::{Blocked, Locker};
 pub use scan::{
-    Aggregate, Aggregated, Comparison, Group, Predicate, ROW_ID_COLUMN, Scan, ScanRequest, Test,
-    chunk_rows,
+    Aggregate, Aggregated, Comparison, Group, IndexUse, Predicate, ROW_ID_COLUMN, Scan,
+    ScanRequest, Test, chunk_rows,
 };
 pub use segment::SEGMENT_ROWS_MAX;
 pub use shared::{
@@ -62,6 +63,7 @@ pub use shared::{
 pub use snapshot::{Snapshot, Table};
 pub use transaction::{BulkWriter, Isolation, Savepoint, Transaction};
 pub use types::{
-    CheckDefinition, ColumnDefinition, ColumnType, Datum, DefaultValue, StorageClass, TableSchema,
-    UsedColumn, UsedRelation, ViewColumn, ViewSchema, array_from_datums, datum_from_array,
+    CheckDefinition, ColumnDefinition, ColumnType, Datum, DefaultValue, IndexDefinition,
+    StorageClass, TableSchema, UsedColumn, UsedRelation, ViewColumn, ViewSchema, array_from_datums,
+    datum_from_array,
 };

@@ -22,9 +22,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The index of a table's key among those that it may have.
-const KEY_INDEX: u16 = 0;
-
 /// What a statement needs and somebody else holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocked(What);
@@ -35,8 +32,8 @@ pub(crate) enum What {
     /// A row, to change it or keep others from changing it; or shared, to keep it as it is together with
     /// others who do.
     Row(TableId, RowId, Mode),
-    /// A key, to insert it.
-    Key(TableId, KeyHash),
+    /// A key of the index with this number, to insert it.
+    Key(TableId, u32, KeyHash),
     /// A table, to change some of its rows.
     Rows(TableId),
     /// A table, to change its shape.
@@ -215,7 +212,11 @@ impl What {
     fn resource(self) -> (Resource, Mode) {
         match self {
             Self::Row(table, row, mode) => (Resource::row(table, row), mode),
-            Self::Key(table, hash) => (Resource::key(table, KEY_INDEX, hash.0), Mode::Exclusive),
+            Self::Key(table, index, hash) => {
+                // Indexes whose numbers differ by 2^16 share their locks, which keeps too much at worst.
+                let index = (index & u32::from(u16::MAX)) as u16;
+                (Resource::key(table, index, hash.0), Mode::Exclusive)
+            }
             Self::Rows(table) => (Resource::table(table), Mode::IntentExclusive),
             Self::Shape(table) => (Resource::table(table), Mode::Exclusive),
             Self::Table(table, mode) => (Resource::table(table), mode),

@@ -161,6 +161,15 @@ impl Table {
         self.checked(self.version.find_key(&self.blobs, key))
     }
 
+    /// A row with these values in the columns of an index, by its number; the primary key's is 0. None is equal to
+    /// NULL.
+    pub fn find_in(&self, index: u32, values: &[Datum]) -> Result<Option<RowId>> {
+        let key = self.version.keys.get(index);
+        let key = key.filter(|key| key.shape.columns.len() == values.len());
+        let key = key.ok_or_else(|| Error::internal("a value for each column of an index"))?;
+        self.checked(self.version.find(key, &self.blobs, values))
+    }
+
     /// The values of a row that the snapshot sees.
     pub fn row(&self, row: RowId) -> Result<Option<Vec<Datum>>> {
         let Some(segment) = self.version.live(row) else { return Ok(None) };

@@ -12,6 +12,7 @@ mod shared;
 use crate::encoding::Column;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::KeyPage;
+use crate::scan_help::Helpers;
 use crate::tours::Tours;
 use crate::types::{ColumnType, StorageClass};
 use arrow::buffer::Buffer;
@@ -22,6 +23,7 @@ use parking_lot::Mutex;
 use private::PrivateCache;
 use shared::SharedCache;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The store and the cache of blobs read from it.
 #[derive(Debug)]
@@ -29,6 +31,7 @@ pub(crate) struct Blobs {
     store: Arc<Store>,
     cached: Cached,
     tours: Arc<Tours>,
+    helpers: Arc<Helpers>,
     /// Whether the kernel is told of what will be read.
     announces: bool,
 }
@@ -58,14 +61,18 @@ impl Blobs {
         let cache = Arc::new(SharedCache::new(limit));
         let dropped = cache.clone();
         store.when_extents_drop(move |extent| dropped.forget(extent));
-        Self { store, cached: Cached::Process(cache), tours: Arc::default(), announces: false }
+        Self::of(store, Cached::Process(cache))
     }
 
     /// Blobs of a store, cached for one connection up to `limit`.
     pub(crate) fn of_connection(store: Arc<Store>, limit: ByteCount) -> Self {
         let limit = usize::try_from(limit.0).unwrap_or(usize::MAX);
-        let cached = Cached::Connection(Mutex::new(PrivateCache::new(limit)));
-        Self { store, cached, tours: Arc::default(), announces: false }
+        Self::of(store, Cached::Connection(Mutex::new(PrivateCache::new(limit))))
+    }
+
+    fn of(store: Arc<Store>, cached: Cached) -> Self {
+        let (tours, helpers) = Default::default();
+        Self { store, cached, tours, helpers, announces: false }
     }
 
     /// The same, with the kernel told of what will be read, or not.
@@ -73,16 +80,26 @@ impl Blobs {
         Self { announces, ..self }
     }
 
+    /// The same, with the work from which on other threads help with a scan, or none for all.
+    pub(crate) fn helped_from(self, work: Option<Duration>) -> Self {
+        Self { helpers: Arc::new(Helpers::new(work)), ..self }
+    }
+
     /// The same for another connection, whose scans go round with these.
     pub(crate) fn for_another(&self, limit: ByteCount) -> Self {
-        let tours = self.tours.clone();
+        let (tours, helpers) = (self.tours.clone(), self.helpers.clone());
         let announces = self.announces;
-        Self { tours, announces, ..Self::of_connection(self.store.clone(), limit) }
+        Self { tours, helpers, announces, ..Self::of_connection(self.store.clone(), limit) }
     }
 
     /// Who scans which tables.
     pub(crate) fn tours(&self) -> &Tours {
         &self.tours
+    }
+
+    /// Who helps with scans of which tables.
+    pub(crate) fn helpers(&self) -> &Helpers {
+        &self.helpers
     }
 
     /// A statement has ended: of a connection's blobs, those over its limit go.

@@ -12,11 +12,11 @@ use super::Inner;
 use super::recovery;
 use crate::blobs::Blobs;
 use crate::error::Result;
-use crate::keys::{KeyPage, KeyRun};
+use crate::keys::{KeyPage, KeyRun, TableKey};
 use crate::segment::{EncodedSegment, SegmentVersion};
 use crate::version::{
-    DatabaseVersion, Manifest, ManifestHead, ManifestTable, PartImage, SavedSegment, TableVersion,
-    encode_manifest,
+    DatabaseVersion, Manifest, ManifestHead, ManifestTable, PartImage, SavedKeys, SavedSegment,
+    TableVersion, encode_manifest,
 };
 use gadus_base::{CommitNumber, SegmentId, TableId};
 use gadus_storage::{BlobRef, CheckpointTurn, Extent, ExtentRef};
@@ -37,7 +37,8 @@ const RECENT_KEYS_MAX: usize = 8_192;
 #[derive(Debug, Default)]
 pub(super) struct Checkpointer {
     segments: HashMap<(TableId, SegmentId), SegmentCheckpoint>,
-    keys: HashMap<TableId, KeysCheckpoint>,
+    /// By table, and by the number of the index.
+    keys: HashMap<(TableId, u32), KeysCheckpoint>,
     commit: Option<CommitNumber>,
     /// The root that the rest is about.
     root: Option<BlobRef>,
@@ -52,7 +53,7 @@ struct SegmentCheckpoint {
     open_rows: Option<Part>,
 }
 
-/// A table's keys as the last checkpoint named them.
+/// An index as the last checkpoint named it.
 #[derive(Debug, Clone)]
 struct KeysCheckpoint {
     last_changed: CommitNumber,
@@ -101,13 +102,15 @@ impl Checkpointer {
                 };
                 named.segments.insert((id, segment.id), saved);
             }
-            let runs = table.runs.iter().map(|run| KeyRun::adopt(run, blobs).map(Arc::new));
-            let keys = KeysCheckpoint {
-                last_changed: table.last_changed,
-                runs: runs.collect::<Result<_>>()?,
-                recent: adopt(table.recent)?,
-            };
-            named.keys.insert(id, keys);
+            for saved in &table.keys {
+                let runs = saved.runs.iter().map(|run| KeyRun::adopt(run, blobs).map(Arc::new));
+                let keys = KeysCheckpoint {
+                    last_changed: table.last_changed,
+                    runs: runs.collect::<Result<_>>()?,
+                    recent: adopt(saved.recent)?,
+                };
+                named.keys.insert((id, saved.index), keys);
+            }
         }
         Ok(named)
     }
@@ -161,20 +164,24 @@ impl Checkpointer {
             segments.push(saved.image(segment.id));
             next.segments.insert((id, segment.id), saved);
         }
-        let keys = match self.keys.get(&id) {
-            Some(keys) if keys.last_changed == table.last_changed => keys.clone(),
-            _ => KeysCheckpoint::write(table, blobs)?,
-        };
+        let mut keys = Vec::new();
+        for key in table.keys.iter() {
+            let index = key.shape.id;
+            let saved = match self.keys.get(&(id, index)) {
+                Some(saved) if saved.last_changed == table.last_changed => saved.clone(),
+                _ => KeysCheckpoint::write(table, key, blobs)?,
+            };
+            keys.push(saved.image(index));
+            next.keys.insert((id, index), saved);
+        }
         let manifest = ManifestTable {
             schema: table.schema.clone(),
             next_segment,
             open: table.open.map_or(0, |segment| segment.0),
             last_changed: table.last_changed,
             segments,
-            runs: keys.runs.iter().map(|run| run.image()).collect(),
-            recent: keys.recent.as_ref().map(Part::image),
+            keys,
         };
-        next.keys.insert(id, keys);
         Ok(manifest)
     }
 }
@@ -204,14 +211,22 @@ impl SegmentCheckpoint {
 }
 
 impl KeysCheckpoint {
-    fn write(table: &TableVersion, blobs: &Blobs) -> Result<Self> {
-        let recent = Some(table.keys.recent_entries()).filter(|entries| !entries.is_empty());
+    fn write(table: &TableVersion, key: &TableKey, blobs: &Blobs) -> Result<Self> {
+        let recent = Some(key.entries.recent_entries()).filter(|entries| !entries.is_empty());
         let recent = recent.map(|entries| Part::write(&KeyPage::encode(&entries), blobs));
         Ok(Self {
             last_changed: table.last_changed,
-            runs: table.keys.runs().to_vec(),
+            runs: key.entries.runs().to_vec(),
             recent: recent.transpose()?,
         })
+    }
+
+    fn image(&self, index: u32) -> SavedKeys {
+        SavedKeys {
+            index,
+            runs: self.runs.iter().map(|run| run.image()).collect(),
+            recent: self.recent.as_ref().map(Part::image),
+        }
     }
 }
 
@@ -314,7 +329,7 @@ impl Inner {
             for (&id, _) in state.segments.iter().filter(|(_, segment)| is_much(segment)) {
                 self.fold_segment_in(alone, table, id, is_much)?;
             }
-            if state.keys.recent_len() > RECENT_KEYS_MAX {
+            if state.keys.iter().any(|key| key.entries.recent_len() > RECENT_KEYS_MAX) {
                 self.fold_keys_in(alone, table)?;
             }
         }

@@ -19,7 +19,7 @@
 use super::Inner;
 use crate::blobs::Blobs;
 use crate::error::Result;
-use crate::keys::{KeyHash, KeyRun, row_code, write_run};
+use crate::keys::{KeyEntry, KeyShape, NamedRun, row_code, write_run};
 use crate::locks;
 use crate::segment::{EncodedSegment, SEGMENT_ROWS_MAX, SegmentVersion, build_segment};
 use crate::vector::{Rows, Vector};
@@ -60,7 +60,9 @@ pub(super) struct Move {
     table: TableId,
     sources: Vec<Arc<SegmentVersion>>,
     added: Option<(SegmentId, Arc<EncodedSegment>)>,
-    run: Option<Arc<KeyRun>>,
+    runs: Vec<NamedRun>,
+    /// The version of the table's shape that this is written for.
+    shape: u32,
 }
 
 impl Inner {
@@ -102,7 +104,8 @@ impl Inner {
     /// Whether merging the runs of a table's keys is due.
     pub(super) fn has_stale_keys(&self, table: TableId) -> bool {
         let head = self.coordinator.visible();
-        head.table(table).is_some_and(|state| state.has_stale_keys())
+        head.table(table)
+            .is_some_and(|state| state.keys.iter().any(|key| state.has_stale_keys(&key.entries)))
     }
 
     /// Writes the rows of the next move.
@@ -113,14 +116,16 @@ impl Inner {
         if sources.is_empty() {
             return Ok(None);
         }
-        let mut written = Move { table, sources, added: None, run: None };
+        let mut written =
+            Move { table, sources, added: None, runs: Vec::new(), shape: state.schema.version };
         let columns = live_values(state, &written.sources, &self.blobs)?;
         let rows = columns.first().map_or(0, Vector::len);
         if rows > 0 {
             let id = state.reserve_segment()?;
-            if !state.schema.key.is_empty() {
-                let entries = key_entries(&state.schema.key, id, &columns, rows);
-                written.run = Some(Arc::new(write_run(&entries, &self.blobs)?));
+            for key in state.keys.iter() {
+                let entries = key_entries(&key.shape, id, &columns, rows);
+                let run = Arc::new(write_run(&entries, &self.blobs)?);
+                written.runs.push((key.shape.id, run));
             }
             let rows = u32::try_from(rows).expect("at most SEGMENT_ROWS_MAX");
             written.added = Some((id, Arc::new(build_segment(rows, columns, &self.blobs)?)));
@@ -133,10 +138,13 @@ impl Inner {
     pub(super) fn install_move(&self, written: &Move) -> Result<Compacted> {
         let committed = self.commit(Durability::Off, |head| {
             let unchanged = head.table(written.table).is_some_and(|state| {
-                written.sources.iter().all(|source| {
-                    let now = state.segment(source.id);
-                    now.is_some_and(|now| now.last_changed == source.last_changed)
-                })
+                // An index that has come since has nothing of the new places.
+                let is_same = state.schema.version == written.shape;
+                is_same
+                    && written.sources.iter().all(|source| {
+                        let now = state.segment(source.id);
+                        now.is_some_and(|now| now.last_changed == source.last_changed)
+                    })
             });
             if !unchanged || self.is_kept(written)? {
                 return Ok(Vec::new());
@@ -145,7 +153,7 @@ impl Inner {
                 table: written.table,
                 removed: written.sources.iter().map(|source| source.id).collect(),
                 added: written.added.iter().cloned().collect(),
-                run: written.run.clone(),
+                runs: written.runs.clone(),
             }])
         })?;
         Ok(if committed.is_some() { Compacted::Moved } else { Compacted::Lost })
@@ -228,11 +236,13 @@ fn live_values(
     (0..schema.columns.len()).map(values).collect()
 }
 
-/// Entries (hash, row code), in order, of rows in their new segment.
-fn key_entries(key: &[usize], id: SegmentId, columns: &[Vector], rows: usize) -> Vec<(u64, u64)> {
+/// Entries, in order, of rows in their new segment.
+fn key_entries(shape: &KeyShape, id: SegmentId, columns: &[Vector], rows: usize) -> Vec<KeyEntry> {
     let entry = |(row, position): (usize, u32)| {
-        let values = key.iter().map(|&column| columns[column].datum(row)).collect::<Vec<_>>();
-        (KeyHash::of(&values).0, row_code(RowId { segment: id, position }))
+        let values = shape.columns.iter().map(|&column| columns[column].datum(row));
+        let values = values.collect::<Vec<_>>();
+        let row = row_code(RowId { segment: id, position });
+        KeyEntry { code: shape.code(values.iter()), row }
     };
     let mut entries = (0..rows).zip(0..).map(entry).collect::<Vec<_>>();
     entries.sort_unstable();

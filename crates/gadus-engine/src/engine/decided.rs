@@ -9,8 +9,9 @@ use super::{Engine, Options};
 use crate::scan::decided_chunk_rows;
 use gadus_base::ByteCount;
 use gadus_machine::{
-    Decision, Decisions, Facts, Limits, decide_announcing, decide_cache, decide_gathering,
-    decide_latch_looks, decide_scan_threads, decide_server_transport, known_wake, measure_look,
+    Decision, Decisions, Facts, Limits, Reached, decide_announcing, decide_cache,
+    decide_client_transport, decide_gathering, decide_latch_looks, decide_scan_helpers,
+    decide_scan_threads, known_wake, measure_look,
 };
 use parking_lot::Mutex;
 use std::sync::OnceLock;
@@ -35,6 +36,8 @@ pub(super) struct Followed {
     pub(super) gather_from: Duration,
     /// Whether the kernel is told what will be read of the file.
     pub(super) announces: bool,
+    /// From which work on other threads help with a scan; none for all.
+    pub(super) helped_from: Option<Duration>,
 }
 
 impl Decided {
@@ -59,11 +62,12 @@ impl Decided {
         let (gather_from, gathering) = decide_gathering(&options.measured);
         let (announces, announcing) = decide_announcing(&options.measured);
         let latches = decide_latches(&limits, &options.measured);
-        let (_, transport) = decide_server_transport(&options.measured, MESSAGE);
-        [gathering, announcing, latches, transport]
+        let (_, transport) = decide_client_transport(&options.measured, MESSAGE, Reached::Server);
+        let (helped_from, helping) = decide_scan_helpers(&options.measured);
+        [gathering, announcing, latches, transport, helping]
             .into_iter()
             .for_each(|one| _ = decisions.record(one));
-        let followed = Followed { cache, gather_from, announces };
+        let followed = Followed { cache, gather_from, announces, helped_from };
         (Self { limits, decisions: Mutex::new(decisions) }, followed, decision)
     }
 

@@ -11,7 +11,7 @@
 use super::Inner;
 use super::checkpoint::Alone;
 use crate::error::Result;
-use crate::keys::merge_runs;
+use crate::keys::{KeyRun, TableKey, merge_runs};
 use crate::segment::{SegmentVersion, rebuild_segment};
 use crate::version::{Change, TableVersion};
 use gadus_base::{SegmentId, TableId};
@@ -36,7 +36,10 @@ impl Inner {
                     self.fold_segment(table, id, |_| true)?;
                 }
             }
-            if state.keys.recent_len() > 0 || state.keys.runs().len() > RUNS_MAX {
+            let is_due = |key: &TableKey| {
+                key.entries.recent_len() > 0 || key.entries.runs().len() > RUNS_MAX
+            };
+            if state.keys.iter().any(is_due) {
                 self.fold_keys(table)?;
             }
         }
@@ -98,11 +101,36 @@ impl Inner {
     pub(super) fn fold_keys_in(&self, _: &Alone<'_>, table: TableId) -> Result<()> {
         let version = self.coordinator.newest()?.0;
         let Some(state) = version.table(table) else { return Ok(()) };
-        let recent = state.keys.recent_entries();
-        let runs = state.keys.runs();
-        let is_stale = state.has_stale_keys();
-        if recent.is_empty() && runs.len() <= RUNS_MAX && !is_stale {
+        let mut merged = Vec::new();
+        for key in state.keys.iter() {
+            merged.extend(self.merge_key(state, key)?);
+        }
+        if merged.is_empty() {
             return Ok(());
+        }
+        self.blobs.store().sync_data()?;
+        let (written, shape) = (version.commit, state.schema.version);
+        self.commit(Durability::Off, |head| {
+            let is_same = |state: &&Arc<TableVersion>| state.schema.version == shape;
+            let Some(state) = head.table(table).filter(is_same) else { return Ok(Vec::new()) };
+            let replace = |merged: &Merged| {
+                let index = merged.index;
+                let key = state.keys.get(index)?;
+                let runs = merged.beside(key.entries.runs());
+                Some(Change::ReplaceKeyRuns { table, index, runs, written })
+            };
+            Ok(merged.iter().filter_map(replace).collect())
+        })?;
+        Ok(())
+    }
+
+    /// Writes what is to be one run of an index, if something is.
+    fn merge_key(&self, state: &TableVersion, key: &TableKey) -> Result<Option<Merged>> {
+        let recent = key.entries.recent_entries();
+        let runs = key.entries.runs();
+        let is_stale = state.has_stale_keys(&key.entries);
+        if recent.is_empty() && runs.len() <= RUNS_MAX && !is_stale {
+            return Ok(None);
         }
         // The oldest runs, which are the largest, stay apart as long as the others are few.
         let mut kept = match runs.len() {
@@ -119,30 +147,30 @@ impl Inner {
             kept -= 1;
             size += runs[kept].entries();
         }
-        let merged = merge_runs(&runs[kept..], recent, &self.blobs, |row| {
-            state.segment(row.segment).is_some()
-        })?;
-        let merged = merged.map(Arc::new);
-        self.blobs.store().sync_data()?;
-        let (written, shape) = (version.commit, state.schema.version);
         let replaced = runs[kept..].to_vec();
-        self.commit(Durability::Off, |head| {
-            let is_same = |state: &&Arc<TableVersion>| state.schema.version == shape;
-            let Some(state) = head.table(table).filter(is_same) else { return Ok(Vec::new()) };
-            // Runs that came meanwhile stay behind the merged one.
-            let is_replaced = |run: &&Arc<_>| replaced.iter().any(|other| Arc::ptr_eq(run, other));
-            let mut runs = state
-                .keys
-                .runs()
-                .iter()
-                .filter(|run| !is_replaced(run))
-                .cloned()
-                .collect::<Vec<_>>();
-            let place = kept.min(runs.len());
-            runs.splice(place..place, merged.clone());
-            Ok(vec![Change::ReplaceKeyRuns { table, runs, written }])
-        })?;
-        Ok(())
+        let run =
+            merge_runs(&replaced, recent, &self.blobs, |row| state.segment(row.segment).is_some())?;
+        Ok(Some(Merged { index: key.shape.id, kept, replaced, run: run.map(Arc::new) }))
+    }
+}
+
+/// A run of an index that takes the place of others.
+struct Merged {
+    index: u32,
+    /// Runs that stay before it.
+    kept: usize,
+    replaced: Vec<Arc<KeyRun>>,
+    run: Option<Arc<KeyRun>>,
+}
+
+impl Merged {
+    /// The runs that there are then: those that came meanwhile stay behind.
+    fn beside(&self, runs: &[Arc<KeyRun>]) -> Vec<Arc<KeyRun>> {
+        let is_replaced = |run: &&Arc<_>| self.replaced.iter().any(|other| Arc::ptr_eq(run, other));
+        let mut runs = runs.iter().filter(|run| !is_replaced(run)).cloned().collect::<Vec<_>>();
+        let place = self.kept.min(runs.len());
+        runs.splice(place..place, self.run.clone());
+        runs
     }
 }
 

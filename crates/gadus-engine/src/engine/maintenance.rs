@@ -10,7 +10,7 @@ use super::compaction::{self, Compacted};
 use super::fold::RUNS_MAX;
 use crate::error::{Error, ErrorKind, Result};
 use crate::segment::{SEGMENT_ROWS_MAX, SegmentVersion};
-use crate::version::{Change, DatabaseVersion};
+use crate::version::{Change, DatabaseVersion, TableVersion};
 use gadus_base::{Instant, SegmentId, TableId, clock, spawn};
 use gadus_storage::Durability;
 use parking_lot::{Condvar, Mutex};
@@ -100,7 +100,7 @@ impl Maintenance {
             if !is_patched && state.open != Some(segment) && compaction::is_sparse(changed) {
                 self.compact(table);
             }
-            if state.keys.recent_len() > RECENT_KEYS_MAX {
+            if state.keys.iter().any(|key| key.entries.recent_len() > RECENT_KEYS_MAX) {
                 self.merge_keys(table);
             }
         }
@@ -108,7 +108,7 @@ impl Maintenance {
 
     /// Asks for a merge where a commit brought one key run too many.
     fn note_runs(&self, version: &DatabaseVersion, table: TableId) {
-        if version.table(table).is_some_and(|state| state.keys.runs().len() > RUNS_MAX) {
+        if version.table(table).is_some_and(|state| has_many_runs(state)) {
             self.merge_keys(table);
         }
     }
@@ -204,10 +204,15 @@ fn is_to_fold(segment: &SegmentVersion) -> bool {
     is_full || segment.overlay.patch_count() > PATCHES_MAX
 }
 
+/// Whether an index has so many runs that they are to be merged.
+fn has_many_runs(state: &TableVersion) -> bool {
+    state.keys.iter().any(|key| key.entries.runs().len() > RUNS_MAX)
+}
+
 /// Starts the thread of an open database; it ends when it is stopped or the database is gone.
 pub(super) fn start(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
     for (&table, state) in &inner.coordinator.visible().tables {
-        if state.keys.runs().len() > RUNS_MAX {
+        if has_many_runs(state) {
             inner.maintenance.merge_keys(table);
         }
         // What closing or a kill left undone.

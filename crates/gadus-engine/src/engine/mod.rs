@@ -31,7 +31,8 @@ pub use options::{CacheScope, Options, Statistics, measured_for};
 pub use placement::PlacedThread;
 pub use point::{Autocommit, RowChange};
 pub(crate) use point::{
-    append_changes, check_keys, check_row, check_value, duplicate_key, not_null, same_shape,
+    append_changes, check_keys, check_row, check_value, duplicate_key, inserts, not_null,
+    same_shape,
 };
 pub use sessions::{NamedLock, SessionView};
 pub use verify::{Problem, Verification, VerifiedTable};

@@ -7,12 +7,12 @@
 
 use super::Engine;
 use crate::error::{Error, ErrorKind, Result};
-use crate::keys::KeyHash;
+use crate::keys::{KeyHash, KeyShape, TableKeys};
 use crate::locks::{Locker, What};
 use crate::segment::{Row, SEGMENT_ROWS_MAX, column_number};
 use crate::types::{Datum, TableSchema};
 use crate::version::{Change, DatabaseVersion, TableVersion};
-use gadus_base::RowId;
+use gadus_base::{RowId, TableId};
 use gadus_locks::Mode;
 use gadus_storage::Durability;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub enum RowChange {
     Keep,
     /// Delete it.
     Delete,
-    /// Give columns new values; none of them belongs to the key.
+    /// Give columns new values; none of them is indexed.
     Update(Vec<(usize, Datum)>),
 }
 
@@ -57,17 +57,16 @@ impl Engine {
         let count = rows.len() as u64;
         rows.iter().try_for_each(|row| check_row(schema, row))?;
         let inner = self.inner();
-        if !schema.key.is_empty() {
+        if has_unique(schema) {
             // Pinned, because blobs are read.
             let (visible, pin) = inner.coordinator.pin()?;
             if let Some(table) = visible.table(schema.id) {
                 pin.checked(check_keys(table, &rows, &self.blobs))?;
             }
         }
-        let inserts = inserts(schema, &rows);
         inner.commit(durability, |head| {
             let table = same_shape(head, schema)?;
-            inserts
+            inserts(schema.id, &table.keys, &rows)
                 .iter()
                 .try_for_each(|what| Locker::refuse_kept(inner.locks(), *what, locker))?;
             check_keys(table, &rows, &self.blobs)?;
@@ -109,12 +108,19 @@ impl Engine {
     }
 }
 
+/// Whether two rows of a table may be in each other's way.
+fn has_unique(schema: &TableSchema) -> bool {
+    !schema.key.is_empty() || schema.indexes.iter().any(|index| index.unique)
+}
+
 /// What others must not keep for rows to be inserted.
-fn inserts(schema: &TableSchema, rows: &[Row]) -> Vec<What> {
-    let rows = if schema.key.is_empty() { &[] } else { rows };
-    let hash = |row: &Row| KeyHash::of(schema.key.iter().map(|&column| &row[column]));
-    let keys = rows.iter().map(|row| What::Key(schema.id, hash(row)));
-    std::iter::once(What::Rows(schema.id)).chain(keys).collect()
+pub(crate) fn inserts(table: TableId, keys: &TableKeys, rows: &[Row]) -> Vec<What> {
+    let keys = rows.iter().flat_map(|row| {
+        let unique = keys.unique().map(|key| &key.shape);
+        let values = unique.filter(|shape| !shape.values(row).any(Datum::is_null));
+        values.map(|shape| What::Key(table, shape.id, KeyHash::of(shape.values(row))))
+    });
+    std::iter::once(What::Rows(table)).chain(keys).collect()
 }
 
 fn row_changes(schema: &TableSchema, row: RowId, change: RowChange) -> Result<Vec<Change>> {
@@ -128,7 +134,7 @@ fn row_changes(schema: &TableSchema, row: RowId, change: RowChange) -> Result<Ve
             .into_iter()
             .map(|(column, value)| {
                 check_value(schema, column, &value)?;
-                if schema.key.contains(&column) {
+                if schema.is_indexed(column) {
                     return Err(Error::internal("a key is changed by a transaction only"));
                 }
                 let column = column_number(column);
@@ -183,21 +189,22 @@ pub(crate) fn check_keys(
     rows: &[Row],
     blobs: &crate::blobs::Blobs,
 ) -> Result<()> {
-    if table.schema.key.is_empty() {
-        return Ok(());
-    }
-    let mut seen = std::collections::BTreeSet::new();
-    for row in rows {
-        let key = table.key_of(row).cloned().collect::<Vec<_>>();
-        if table.find_key(blobs, &key)?.is_some() || (rows.len() > 1 && !seen.insert(key.clone())) {
-            return Err(duplicate_key(&table.schema, &key));
+    for key in table.keys.unique() {
+        let mut seen = std::collections::BTreeSet::new();
+        for row in rows {
+            let values = key.shape.values(row).cloned().collect::<Vec<_>>();
+            let is_there = table.find(key, blobs, &values)?.is_some();
+            let is_alone = rows.len() == 1 || values.iter().any(Datum::is_null);
+            if is_there || (!is_alone && !seen.insert(values.clone())) {
+                return Err(duplicate_key(&table.schema, &key.shape, &values));
+            }
         }
     }
     Ok(())
 }
 
-pub(crate) fn duplicate_key(schema: &TableSchema, key: &[Datum]) -> Error {
-    let names = schema.key.iter().map(|&column| schema.columns[column].name.as_str());
+pub(crate) fn duplicate_key(schema: &TableSchema, shape: &KeyShape, key: &[Datum]) -> Error {
+    let names = shape.columns.iter().map(|&column| schema.columns[column].name.as_str());
     let values = key.iter().map(Datum::to_string);
     Error::new(
         ErrorKind::UniqueViolation,

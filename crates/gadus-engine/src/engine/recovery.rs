@@ -61,7 +61,8 @@ pub(super) fn open(
         // For work that is nobody's: it is one more connection.
         CacheScope::Connection => Blobs::of_connection(store, options.connection_cache),
     };
-    let blobs = Arc::new(blobs.announcing(followed.announces));
+    let blobs = blobs.announcing(followed.announces).helped_from(followed.helped_from);
+    let blobs = Arc::new(blobs);
     let manifest = root_of(&blobs, &recovered)?;
     let version = replay_from(&blobs, manifest.as_ref(), &recovered)?;
     let checkpointer = manifest.map(|manifest| Checkpointer::of(&blobs, &manifest));
@@ -190,10 +191,21 @@ fn load_table(blobs: &Blobs, saved: &ManifestTable, ids: &SegmentIds) -> Result<
     }
     let open = SegmentId(saved.open);
     table.open = table.segments.contains_key(&open).then_some(open);
-    let runs = saved.runs.iter().map(|run| KeyRun::adopt(run, blobs).map(Arc::new));
-    table.keys = KeyIndex::with_runs(runs.collect::<Result<_>>()?);
-    if let Some(recent) = &saved.recent {
-        table.keys.add_recent(&blobs.read_key_page(&recent.blob)?);
+    for saved in &saved.keys {
+        let runs = saved.runs.iter().map(|run| KeyRun::adopt(run, blobs).map(Arc::new));
+        let mut entries = KeyIndex::with_runs(runs.collect::<Result<_>>()?);
+        if let Some(recent) = &saved.recent {
+            entries.add_recent(&blobs.read_key_page(&recent.blob)?);
+        }
+        match table.keys.get_mut(saved.index) {
+            Some(key) => key.entries = entries,
+            // Older manifests have a place for the keys of every table.
+            None if entries.runs().is_empty() && entries.recent_len() == 0 => {}
+            None => {
+                let what = format!("table \"{}\" has no index {}", table.schema.name, saved.index);
+                return Err(damaged_manifest(blobs, &what));
+            }
+        }
     }
     Ok(table)
 }

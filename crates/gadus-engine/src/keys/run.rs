@@ -3,20 +3,24 @@
 //! - A run is one extent: its pages and a directory that names each page's first hash.
 //! - The directory is read on first use, a page when a lookup falls in it.
 //!
-//! Byte table of the directory (version 1): version u8 | page count u32 | for each page: first hash
-//! u64, entries u32, blob reference.
+//! Byte table of the directory (version 2): version u8 | page count u32 | for each page: first order u64, first
+//! hash u64, entries u32, blob reference.
+//! Version ladder: version 1 has no orders, which are 0 then; it is written where they all are.
+//!
 //! Byte table of a run image: entries u64 | directory's blob reference | extent reference × 2
 //! (pages, directory).
 
 use super::page::PAGE_ENTRIES;
-use super::{KeyHash, KeyPage, row_of};
+use super::{KeyCode, KeyEntry, KeyPage, row_of};
 use crate::blobs::Blobs;
 use crate::error::Result;
 use gadus_base::{ByteReader, ByteWriter, DecodeError, RowId};
 use gadus_storage::{BlobRef, Extent, ExtentRef};
+use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
-const DIRECTORY_VERSION: u8 = 1;
+const DIRECTORY_VERSION: u8 = 2;
+const DIRECTORY_WITHOUT_ORDER: u8 = 1;
 
 /// Pages written with one extent: bounds the memory of writing a long run.
 const PAGES_PER_EXTENT_MAX: usize = 1 << 20;
@@ -32,7 +36,7 @@ pub(crate) struct KeyRun {
 
 #[derive(Debug, Clone, Copy)]
 struct PageEntry {
-    first_hash: u64,
+    first: KeyCode,
     entries: u32,
     blob: BlobRef,
 }
@@ -88,24 +92,46 @@ impl KeyRun {
         Ok(self.directory.get_or_init(|| directory))
     }
 
-    /// Hands rows with the hash to `visit`; false when it wants no more.
+    /// A page by its place among all, counted from the end where it is gone through backwards.
+    pub(crate) fn page(
+        &self,
+        blobs: &Blobs,
+        place: usize,
+        backwards: bool,
+    ) -> Result<Option<Arc<KeyPage>>> {
+        let directory = self.directory(blobs)?;
+        let entry = match backwards {
+            true => directory.len().checked_sub(place + 1).and_then(|place| directory.get(place)),
+            false => directory.get(place),
+        };
+        entry.map(|entry| blobs.key_page(&entry.blob)).transpose()
+    }
+
+    /// The pages that may have entries of these codes.
+    fn pages_of(&self, blobs: &Blobs, codes: &RangeInclusive<KeyCode>) -> Result<&[PageEntry]> {
+        let directory = self.directory(blobs)?;
+        // Entries of one code may begin in the page before the first that starts with it.
+        let first = directory.partition_point(|page| page.first < *codes.start());
+        let end = directory.partition_point(|page| page.first <= *codes.end());
+        let first = first.saturating_sub(1).min(end);
+        Ok(&directory[first..end])
+    }
+
+    /// Hands rows with one of these codes to `visit`; false when it wants no more.
     pub(crate) fn candidates(
         &self,
         blobs: &Blobs,
-        hash: KeyHash,
+        codes: &RangeInclusive<KeyCode>,
         visit: &mut impl FnMut(RowId) -> Result<bool>,
     ) -> Result<bool> {
-        let directory = self.directory(blobs)?;
-        // Entries of one hash may begin in the page before the first that starts with it.
-        let first = directory.partition_point(|page| page.first_hash < hash.0).saturating_sub(1);
-        for page in directory[first..].iter().take_while(|page| page.first_hash <= hash.0) {
+        for page in self.pages_of(blobs, codes)? {
             let page = blobs.key_page(&page.blob)?;
-            for index in page.lower_bound(hash.0)..page.len() {
-                let (entry_hash, code) = page.entry(index);
-                if entry_hash != hash.0 {
+            for index in page.lower_bound(*codes.start())..page.len() {
+                let entry = page.entry(index);
+                if entry.code > *codes.end() {
                     break;
                 }
-                if !visit(row_of(code))? {
+                if !visit(row_of(entry.row))? {
                     return Ok(false);
                 }
             }
@@ -113,8 +139,25 @@ impl KeyRun {
         Ok(true)
     }
 
-    /// All entries (hash, row code) in order; pages are read around the cache.
-    pub(crate) fn read_all(&self, blobs: &Blobs) -> Result<Vec<(u64, u64)>> {
+    /// How many entries have one of these codes, rows that are gone among them; of the pages, two are read at most.
+    pub(crate) fn estimate(&self, blobs: &Blobs, codes: &RangeInclusive<KeyCode>) -> Result<u64> {
+        let pages = self.pages_of(blobs, codes)?;
+        let last = pages.len().saturating_sub(1);
+        let mut count = 0;
+        for (place, entry) in pages.iter().enumerate() {
+            if place > 0 && place < last {
+                count += u64::from(entry.entries);
+                continue;
+            }
+            let page = blobs.key_page(&entry.blob)?;
+            let within = page.upper_bound(*codes.end()) - page.lower_bound(*codes.start());
+            count += within as u64;
+        }
+        Ok(count)
+    }
+
+    /// All entries in order; pages are read around the cache.
+    pub(crate) fn read_all(&self, blobs: &Blobs) -> Result<Vec<KeyEntry>> {
         let mut entries = Vec::new();
         for (_, page) in self.pages(blobs)? {
             entries.extend(page?.entries());
@@ -140,8 +183,8 @@ impl PageEntry {
         if page.len() != self.entries as usize {
             return wrong("as many entries as the directory says");
         }
-        if page.entries().next().is_none_or(|(hash, _)| hash != self.first_hash) {
-            return wrong("the first hash that the directory says");
+        if page.entries().next().is_none_or(|entry| entry.code != self.first) {
+            return wrong("the first code that the directory says");
         }
         Ok(page)
     }
@@ -163,8 +206,8 @@ impl KeyRunImage {
     }
 }
 
-/// Writes entries (hash, row code), sorted by hash, as a run; not synced.
-pub(crate) fn write_run(entries: &[(u64, u64)], blobs: &Blobs) -> Result<KeyRun> {
+/// Writes entries in order as a run; not synced.
+pub(crate) fn write_run(entries: &[KeyEntry], blobs: &Blobs) -> Result<KeyRun> {
     gadus_base::strict_assert!(entries.is_sorted(), "a run is sorted");
     let pages = entries.chunks(PAGE_ENTRIES).map(KeyPage::encode).collect::<Vec<_>>();
     assert!(pages.len() <= PAGES_PER_EXTENT_MAX, "a run has at most 2^31 entries");
@@ -174,7 +217,7 @@ pub(crate) fn write_run(entries: &[(u64, u64)], blobs: &Blobs) -> Result<KeyRun>
         .chunks(PAGE_ENTRIES)
         .zip(references)
         .map(|(chunk, blob)| PageEntry {
-            first_hash: chunk[0].0,
+            first: chunk[0].code,
             entries: u32::try_from(chunk.len()).expect("at most PAGE_ENTRIES"),
             blob,
         })
@@ -193,7 +236,7 @@ pub(crate) fn write_run(entries: &[(u64, u64)], blobs: &Blobs) -> Result<KeyRun>
 /// entry is left.
 pub(crate) fn merge_runs(
     runs: &[Arc<KeyRun>],
-    recent: Vec<(u64, u64)>,
+    recent: Vec<KeyEntry>,
     blobs: &Blobs,
     keep: impl Fn(RowId) -> bool,
 ) -> Result<Option<KeyRun>> {
@@ -201,7 +244,7 @@ pub(crate) fn merge_runs(
     for run in runs {
         entries.append(&mut run.read_all(blobs)?);
     }
-    entries.retain(|&(_, code)| keep(row_of(code)));
+    entries.retain(|entry| keep(row_of(entry.row)));
     // Already sorted stretches make this nearly a merge.
     entries.sort();
     entries.dedup();
@@ -209,11 +252,15 @@ pub(crate) fn merge_runs(
 }
 
 fn encode_directory(pages: &[PageEntry]) -> Vec<u8> {
+    let has_order = pages.iter().any(|page| page.first.order != 0);
     let mut to = ByteWriter::new();
-    to.u8(DIRECTORY_VERSION);
+    to.u8(if has_order { DIRECTORY_VERSION } else { DIRECTORY_WITHOUT_ORDER });
     to.u32(u32::try_from(pages.len()).expect("at most PAGES_PER_EXTENT_MAX"));
     for page in pages {
-        to.u64(page.first_hash);
+        if has_order {
+            to.u64(page.first.order);
+        }
+        to.u64(page.first.hash);
         to.u32(page.entries);
         page.blob.encode(&mut to);
     }
@@ -222,14 +269,20 @@ fn encode_directory(pages: &[PageEntry]) -> Vec<u8> {
 
 fn decode_directory(bytes: &[u8]) -> Result<Vec<PageEntry>, DecodeError> {
     let mut from = ByteReader::new(bytes);
-    if from.u8()? != DIRECTORY_VERSION {
-        return Err(DecodeError { offset: 0, expected: "a key directory of version 1" });
-    }
+    let has_order = match from.u8()? {
+        DIRECTORY_VERSION => true,
+        DIRECTORY_WITHOUT_ORDER => false,
+        _ => {
+            return Err(DecodeError { offset: 0, expected: "a key directory of version 1 or 2" });
+        }
+    };
     let count = from.count(12)?;
     let mut pages = Vec::with_capacity(count);
     for _ in 0..count {
-        let (first_hash, entries) = (from.u64()?, from.u32()?);
-        pages.push(PageEntry { first_hash, entries, blob: BlobRef::decode(&mut from)? });
+        let order = if has_order { from.u64()? } else { 0 };
+        let (hash, entries) = (from.u64()?, from.u32()?);
+        let first = KeyCode { order, hash };
+        pages.push(PageEntry { first, entries, blob: BlobRef::decode(&mut from)? });
     }
     from.end()?;
     Ok(pages)

@@ -12,6 +12,7 @@ mod filter;
 mod float_sum;
 mod gather;
 mod grouping;
+mod lookup;
 mod predicate;
 
 pub(crate) use aggregate::Folding;
@@ -21,6 +22,8 @@ use gather::arrays_of;
 pub(crate) use gather::batch_of;
 pub use grouping::Group;
 pub(crate) use grouping::{Grouping, Groups, Room};
+pub use lookup::IndexUse;
+pub(crate) use lookup::{NamedRows, look_up, look_up_first, passing};
 pub(crate) use predicate::merged;
 pub use predicate::{Comparison, Predicate, Test};
 
@@ -87,6 +90,8 @@ pub struct Scan {
     request: ScanRequest,
     schema: SchemaRef,
     segments: Vec<Arc<SegmentVersion>>,
+    /// The rows of each segment that an index names; none where all are looked at.
+    named: Option<Vec<Vec<u32>>>,
     pruned: usize,
     /// Taken with the first morsel, by those who scan together.
     seat: OnceLock<Seat>,
@@ -100,6 +105,13 @@ impl Scan {
         if request.with_row_ids {
             fields.push(Field::new(ROW_ID_COLUMN, DataType::UInt64, false));
         }
+        let (schema, seat) = (Arc::new(Schema::new(fields)), OnceLock::new());
+        if let Some(rows) = look_up(&table, &request.predicates)? {
+            let (segments, named): (Vec<_>, Vec<_>) = rows.segments.into_iter().unzip();
+            let pruned = table.segments() - segments.len();
+            request.together = false;
+            return Ok(Self { table, request, schema, segments, named: Some(named), pruned, seat });
+        }
         let mut segments = Vec::new();
         let mut pruned = 0;
         for segment in table.version().segments.values() {
@@ -109,8 +121,7 @@ impl Scan {
                 pruned += 1;
             }
         }
-        let (schema, seat) = (Arc::new(Schema::new(fields)), OnceLock::new());
-        Ok(Self { table, request, schema, segments, pruned, seat })
+        Ok(Self { table, request, schema, segments, named: None, pruned, seat })
     }
 
     /// The schema of the batches.
@@ -147,6 +158,12 @@ impl Scan {
         self.request.predicates.iter().map(name).collect::<Vec<_>>().join(" AND ")
     }
 
+    /// Whether an index names the rows that are looked at.
+    #[must_use]
+    pub fn is_by_index(&self) -> bool {
+        self.named.is_some()
+    }
+
     /// How many segments the sketches ruled out.
     #[must_use]
     pub fn pruned(&self) -> usize {
@@ -173,7 +190,11 @@ impl Scan {
             self.segments.get(index)
         };
         let no_morsel = || Error::internal("a morsel that a scan has not");
-        let read = self.read_morsel(segment.ok_or_else(no_morsel)?, each);
+        let segment = segment.ok_or_else(no_morsel)?;
+        let read = match &self.named {
+            Some(named) => self.read_named(segment, &named[index], each),
+            None => self.read_morsel(segment, each),
+        };
         tours.note_time(clock().thread_time().saturating_sub(began));
         self.table.checked(read)
     }
@@ -198,6 +219,22 @@ impl Scan {
                 if each(self.table.checked(self.batch(segment, &taken))?).is_break() {
                     return Ok(());
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads of a segment's rows those that an index names.
+    fn read_named(
+        &self,
+        segment: &SegmentVersion,
+        positions: &[u32],
+        mut each: impl FnMut(RecordBatch) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let rows = passing(&self.table, (segment, positions), &self.request.predicates)?;
+        for rows in rows.chunks(BATCH_ROWS) {
+            if each(self.table.checked(self.batch(segment, rows))?).is_break() {
+                break;
             }
         }
         Ok(())

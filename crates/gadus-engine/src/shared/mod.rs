@@ -13,6 +13,7 @@
 
 mod apply;
 mod asked;
+mod by_index;
 mod byte_keys;
 mod candidates;
 mod check;

@@ -52,7 +52,7 @@ impl Modification {
     /// Refuses new values of keys: their rows would be elsewhere afterwards.
     pub(super) fn check(&self, schema: &TableSchema) -> Result<()> {
         if let Fate::Changed(values) = &self.fate
-            && values.columns.iter().any(|column| schema.key.contains(column))
+            && values.columns.iter().any(|column| schema.is_indexed(*column))
         {
             return Err(Error::internal("modifications leave keys as they are"));
         }

@@ -15,6 +15,7 @@ use super::question::{Answer, Question};
 use super::statistics::PassWork;
 use crate::error::{Error, ErrorKind, Result};
 use crate::scan::{CHUNK_ROWS, SegmentFilter, from_segment, may_hold, open_columns};
+use crate::scan_help::Worth;
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use crate::tours::Seat;
@@ -318,18 +319,35 @@ impl Table {
         threads: usize,
         is_cancelled: &(dyn Fn(usize) -> bool + Sync),
     ) -> Result<(Vec<Result<Answer>>, u64)> {
+        if let [question] = questions.as_slice()
+            && let Some((answer, rows)) = self.answer_by_index(question)?
+        {
+            return Ok((vec![answer], rows));
+        }
+        let helpers = self.blobs().helpers();
+        let worth = match &questions[..] {
+            [question] => self.worth(question, threads),
+            _ => Worth { threads, begins_alone: false },
+        };
         let pass = Pass::new(self.clone(), questions, Deal::ToAll)?;
-        let work = || pass.work(pass.begin(), 0, is_cancelled, &|| true);
+        let work = |begun: Work| pass.work(begun, 0, is_cancelled, &|| true);
+        let mut begun = pass.begin();
+        if let Some(from) = helpers.from().filter(|_| worth.begins_alone) {
+            let began = clock().now();
+            begun = pass.work(begun, 0, is_cancelled, &|| began.elapsed() <= from);
+        }
         let works = std::thread::scope(|scope| {
-            let others = (1..threads.clamp(1, pass.segments.len().max(1)))
-                .map(|_| scope.spawn(work))
+            // Usually nothing is left for others by who was to do all of it.
+            let others = (1..worth.threads.clamp(1, pass.dealing.left().max(1)))
+                .map(|_| scope.spawn(|| work(pass.begin())))
                 .collect::<Vec<_>>();
-            let mut works = vec![work()];
+            let mut works = vec![work(begun)];
             for other in others {
                 works.push(other.join().map_err(|_| Error::internal("a scan thread panicked"))?);
             }
             Ok::<_, Error>(works)
         })?;
+        helpers.note(self.id(), works.iter().map(|work| work.done));
         works.iter().for_each(|work| Account::note(work.done.bytes));
         let rows = works.iter().map(|work| work.done.read_rows).sum();
         let answers = pass.finish(works).into_iter().enumerate();

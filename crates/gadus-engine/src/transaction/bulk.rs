@@ -8,7 +8,7 @@ use super::Transaction;
 use crate::blobs::Blobs;
 use crate::engine::{Inner, duplicate_key, not_null};
 use crate::error::{Error, ErrorKind, Result};
-use crate::keys::{KeyHash, KeyRun, row_code, row_of, write_run};
+use crate::keys::{KeyEntry, KeyShape, NamedRun, TableKey, TableKeys, row_code, row_of, write_run};
 use crate::locks::What;
 use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, build_segment};
 use crate::types::{Datum, TableSchema, datum_from_array};
@@ -45,19 +45,19 @@ struct Workers {
 /// The batches of one segment.
 type Job = (SegmentId, Vec<RecordBatch>);
 
-/// An encoded segment with its key entries (hash, row code).
+/// An encoded segment with its entries of each index.
 #[derive(Debug)]
 struct Built {
     id: SegmentId,
     base: Arc<EncodedSegment>,
-    keys: Vec<(u64, u64)>,
+    keys: Vec<Vec<KeyEntry>>,
 }
 
 /// What a bulk load made.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) segments: Vec<(SegmentId, Arc<EncodedSegment>)>,
-    pub(super) run: Option<Arc<KeyRun>>,
+    pub(super) runs: Vec<NamedRun>,
     /// The remainder, as rows.
     pub(super) rows: Vec<Row>,
 }
@@ -77,7 +77,14 @@ impl Transaction {
     pub fn finish_bulk(&mut self, bulk: BulkWriter) -> Result<u64> {
         let schema = bulk.schema().clone();
         let loaded = bulk.finish()?;
-        check_loaded(self.view_table(&schema)?, &loaded, &self.blobs)?;
+        let table = self.view_table(&schema)?;
+        if table.live_rows > 0 {
+            for key in table.keys.unique() {
+                for (_, base) in &loaded.segments {
+                    check_loaded(table, key, (base, &self.blobs), |_| true)?;
+                }
+            }
+        }
         self.whole_or_not(|transaction| transaction.take_loaded(&schema, loaded))
     }
 
@@ -88,14 +95,14 @@ impl Transaction {
             let change = Change::AddSegments {
                 table: schema.id,
                 segments: loaded.segments.clone(),
-                run: loaded.run.clone(),
+                runs: loaded.runs.clone(),
             };
             self.apply(&change)?;
             let since = self.state.base.commit;
             let writes = self.writes(schema.id);
             writes.keys_since.get_or_insert(since);
             writes.loaded.extend(loaded.segments);
-            writes.runs.extend(loaded.run);
+            writes.runs.extend(loaded.runs);
         }
         if !loaded.rows.is_empty() {
             self.insert(schema, loaded.rows)?;
@@ -174,7 +181,7 @@ impl BulkWriter {
         self.waiting_rows = 0;
         let workers = match &self.workers {
             Some(workers) => workers,
-            None => self.workers.insert(Workers::start(&self.inner, &self.schema)?),
+            None => self.workers.insert(Workers::start(&self.inner, &self.table)?),
         };
         if workers.jobs.send(job).is_err() {
             // Every worker has ended early: joining them gives the reason.
@@ -194,16 +201,25 @@ impl BulkWriter {
         for batch in &self.waiting {
             append_rows(&self.schema, batch, &mut rows)?;
         }
-        let mut keys = Vec::new();
+        let mut keys = vec![Vec::new(); self.table.keys.iter().count()];
         for built in &mut built {
-            keys.append(&mut built.keys);
+            for (all, some) in keys.iter_mut().zip(&mut built.keys) {
+                all.append(some);
+            }
         }
         let segments = built.into_iter().map(|built| (built.id, built.base)).collect();
-        let mut loaded = Loaded { segments, run: None, rows };
-        if !keys.is_empty() {
-            keys.sort_unstable();
-            loaded.check_distinct(&self.schema, &keys, &self.inner.blobs)?;
-            loaded.run = Some(Arc::new(write_run(&keys, &self.inner.blobs)?));
+        let mut loaded = Loaded { segments, runs: Vec::new(), rows };
+        for (key, mut entries) in self.table.keys.iter().zip(keys) {
+            if entries.is_empty() {
+                continue;
+            }
+            entries.sort_unstable();
+            if key.shape.unique {
+                let of = (&*self.schema, &*key.shape);
+                check_distinct(of, &entries, |row| loaded.key(of, &self.inner.blobs, row))?;
+            }
+            let run = Arc::new(write_run(&entries, &self.inner.blobs)?);
+            loaded.runs.push((key.shape.id, run));
         }
         Ok(loaded)
     }
@@ -220,14 +236,14 @@ impl Drop for BulkWriter {
 }
 
 impl Workers {
-    fn start(inner: &Arc<Inner>, schema: &Arc<TableSchema>) -> Result<Self> {
+    fn start(inner: &Arc<Inner>, table: &Arc<TableVersion>) -> Result<Self> {
         let (jobs, receiver) = sync_channel::<Job>(inner.options.threads);
         let receiver = Arc::new(Mutex::new(receiver));
         let mut threads = Vec::new();
         for _ in 0..inner.options.threads {
-            let (receiver, schema, inner) = (receiver.clone(), schema.clone(), inner.clone());
+            let (receiver, table, inner) = (receiver.clone(), table.clone(), inner.clone());
             let account = Account::current().unwrap_or_default();
-            let encode = move || account.charge(|| encode_jobs(&receiver, &schema, &inner.blobs));
+            let encode = move || account.charge(|| encode_jobs(&receiver, &table, &inner.blobs));
             let thread = spawn("gadus-load", encode);
             threads.push(thread.map_err(|error| {
                 Error::new(ErrorKind::Limit, "the system has no thread for a bulk load")
@@ -250,24 +266,25 @@ impl Workers {
 
 fn encode_jobs(
     receiver: &Mutex<Receiver<Job>>,
-    schema: &TableSchema,
+    table: &TableVersion,
     blobs: &Blobs,
 ) -> Result<Vec<Built>> {
     let mut built = Vec::new();
     loop {
         let job = receiver.lock().map_err(|_| Error::internal("a load's queue is broken"))?.recv();
         let Ok((id, batches)) = job else { return Ok(built) };
-        built.push(encode_job(id, &batches, schema, blobs)?);
+        built.push(encode_job(id, &batches, table, blobs)?);
     }
 }
 
 fn encode_job(
     id: SegmentId,
     batches: &[RecordBatch],
-    schema: &TableSchema,
+    table: &TableVersion,
     blobs: &Blobs,
 ) -> Result<Built> {
-    let keys = if schema.key.is_empty() { Vec::new() } else { key_entries(id, batches, schema)? };
+    let schema = &table.schema;
+    let keys = key_entries(id, batches, schema, &table.keys);
     let columns = schema.columns.iter().enumerate().map(|(index, column)| {
         let mut vector = Vector::empty(column.column_type.storage());
         for batch in batches {
@@ -281,32 +298,31 @@ fn encode_job(
     Ok(Built { id, base, keys })
 }
 
+/// The entries of each index.
 fn key_entries(
     id: SegmentId,
     batches: &[RecordBatch],
     schema: &TableSchema,
-) -> Result<Vec<(u64, u64)>> {
-    let mut entries = Vec::new();
-    let mut position = 0;
-    for batch in batches {
-        let columns = schema
-            .key
-            .iter()
-            .map(|&column| {
-                (
-                    Vector::from_array(schema.columns[column].column_type, batch.column(column)),
-                    column,
-                )
-            })
-            .collect::<Vec<_>>();
-        for row in 0..batch.num_rows() {
-            let key = columns.iter().map(|(vector, _)| vector.datum(row)).collect::<Vec<_>>();
-            let code = row_code(RowId { segment: id, position });
-            entries.push((KeyHash::of(&key).0, code));
-            position += 1;
+    keys: &TableKeys,
+) -> Vec<Vec<KeyEntry>> {
+    let of_key = |key: &TableKey| {
+        let mut entries = Vec::new();
+        let mut position = 0;
+        for batch in batches {
+            let column = |&column: &usize| {
+                Vector::from_array(schema.columns[column].column_type, batch.column(column))
+            };
+            let columns = key.shape.columns.iter().map(column).collect::<Vec<_>>();
+            for row in 0..batch.num_rows() {
+                let values = columns.iter().map(|vector| vector.datum(row)).collect::<Vec<_>>();
+                let code = key.shape.code(values.iter());
+                entries.push(KeyEntry { code, row: row_code(RowId { segment: id, position }) });
+                position += 1;
+            }
         }
-    }
-    Ok(entries)
+        entries
+    };
+    keys.iter().map(of_key).collect()
 }
 
 fn append_rows(schema: &TableSchema, batch: &RecordBatch, rows: &mut Vec<Row>) -> Result<()> {
@@ -323,56 +339,65 @@ fn append_rows(schema: &TableSchema, batch: &RecordBatch, rows: &mut Vec<Row>) -
 }
 
 impl Loaded {
-    /// The key of a loaded row.
-    pub(super) fn key(
+    /// What an index has of a loaded row.
+    fn key(
         &self,
-        schema: &TableSchema,
+        (schema, shape): (&TableSchema, &KeyShape),
         blobs: &Blobs,
-        id: SegmentId,
-        position: u32,
+        row: RowId,
     ) -> Result<Vec<Datum>> {
-        let index = self.segments.binary_search_by_key(&id, |(id, _)| *id);
+        let index = self.segments.binary_search_by_key(&row.segment, |(id, _)| *id);
         let (_, base) = &self.segments[index.expect("asked of loaded segments only")];
-        let value =
-            |&column: &usize| Ok(base.column(schema, blobs, column)?.datum(position as usize));
-        schema.key.iter().map(value).collect()
-    }
-
-    /// Refuses two rows with one key; `entries` are sorted by hash.
-    fn check_distinct(
-        &self,
-        schema: &TableSchema,
-        entries: &[(u64, u64)],
-        blobs: &Blobs,
-    ) -> Result<()> {
-        for same in entries.chunk_by(|left, right| left.0 == right.0).filter(|same| same.len() > 1)
-        {
-            // Compared as values, not as bytes: -0 is 0, and one NaN is another.
-            let mut seen = BTreeSet::new();
-            for &(_, code) in same {
-                let row = row_of(code);
-                let key = self.key(schema, blobs, row.segment, row.position)?;
-                if seen.contains(&key) {
-                    return Err(duplicate_key(schema, &key));
-                }
-                seen.insert(key);
-            }
-        }
-        Ok(())
+        key_of(schema, shape, (base, blobs), row.position)
     }
 }
 
-/// Refuses loaded keys that are in the table already.
-fn check_loaded(table: &TableVersion, loaded: &Loaded, blobs: &Blobs) -> Result<()> {
-    if table.schema.key.is_empty() || table.live_rows == 0 {
-        return Ok(());
-    }
-    for (id, base) in &loaded.segments {
-        for position in 0..base.rows() {
-            let key = loaded.key(&table.schema, blobs, *id, position)?;
-            if table.find_key(blobs, &key)?.is_some() {
-                return Err(duplicate_key(&table.schema, &key));
+/// Refuses two rows with one key; `entries` are in order, and `key` says what the index has of a row.
+pub(super) fn check_distinct(
+    (schema, shape): (&TableSchema, &KeyShape),
+    entries: &[KeyEntry],
+    key: impl Fn(RowId) -> Result<Vec<Datum>>,
+) -> Result<()> {
+    let same = entries.chunk_by(|left, right| left.code == right.code);
+    for same in same.filter(|same| same.len() > 1) {
+        // Compared as values, not as bytes: -0 is 0, and one NaN is another.
+        let mut seen = BTreeSet::new();
+        for entry in same {
+            let key = key(row_of(entry.row))?;
+            if key.iter().any(Datum::is_null) {
+                continue;
             }
+            if seen.contains(&key) {
+                return Err(duplicate_key(schema, shape, &key));
+            }
+            seen.insert(key);
+        }
+    }
+    Ok(())
+}
+
+/// What an index has of a row of a base.
+fn key_of(
+    schema: &TableSchema,
+    shape: &KeyShape,
+    (base, blobs): (&EncodedSegment, &Blobs),
+    position: u32,
+) -> Result<Vec<Datum>> {
+    let value = |&column: &usize| Ok(base.column(schema, blobs, column)?.datum(position as usize));
+    shape.columns.iter().map(value).collect()
+}
+
+/// Refuses loaded rows of which a table has the keys already; of the rows of a base, those that are `wanted`.
+pub(super) fn check_loaded(
+    table: &TableVersion,
+    key: &TableKey,
+    (base, blobs): (&EncodedSegment, &Blobs),
+    wanted: impl Fn(&u32) -> bool,
+) -> Result<()> {
+    for position in (0..base.rows()).filter(wanted) {
+        let values = key_of(&table.schema, &key.shape, (base, blobs), position)?;
+        if table.find(key, blobs, &values)?.is_some() {
+            return Err(duplicate_key(&table.schema, &key.shape, &values));
         }
     }
     Ok(())

@@ -3,15 +3,16 @@
 //! - Nothing is evaluated again: what another commit changed since the snapshot is a conflict.
 //! - A commit without writes appends nothing.
 
+use super::bulk::check_loaded;
 use super::locking::{conflict, is_unchanged};
 use super::{TableWrites, Transaction};
 use crate::blobs::Blobs;
-use crate::engine::{append_changes, check_keys, duplicate_key, same_shape};
+use crate::engine::{append_changes, check_keys, same_shape};
 use crate::error::{Error, ErrorKind, Result};
 use crate::segment::{Lineage, Row};
 use crate::types::TableSchema;
 use crate::version::{Change, DatabaseVersion, TableVersion};
-use gadus_base::{CommitNumber, SegmentId};
+use gadus_base::{CommitNumber, SegmentId, TableId};
 use std::sync::Arc;
 
 impl Transaction {
@@ -22,7 +23,11 @@ impl Transaction {
         if self.is_empty() {
             return Ok(None);
         }
-        if self.state.writes.values().any(|writes| !writes.loaded.is_empty()) {
+        let names_extents =
+            |shape: &Change| matches!(shape, Change::AlterTable { runs, .. } if !runs.is_empty());
+        if self.state.writes.values().any(|writes| !writes.loaded.is_empty())
+            || self.state.shapes.iter().any(names_extents)
+        {
             // The record names extents: they must be durable before it.
             self.inner.blobs.store().sync_data()?;
         }
@@ -73,7 +78,7 @@ impl Transaction {
             add_writes(&schema, writes, &self.state.view, &mut changes);
             // A newer snapshot says nothing of keys: not all of them are locked.
             let keys_since = writes.keys_since.unwrap_or(self.state.base.commit);
-            if table.last_changed > keys_since && !schema.key.is_empty() {
+            if table.last_changed > keys_since && table.keys.unique().next().is_some() {
                 self.check_inserted_keys(table, writes, &rows)?;
             }
             changes.extend(append_changes(table, rows)?);
@@ -100,14 +105,8 @@ impl Transaction {
         for (id, base) in &writes.loaded {
             let deleted = writes.deleted.get(id);
             let is_live = |position: &u32| !deleted.is_some_and(|rows| rows.contains(position));
-            for position in (0..base.rows()).filter(is_live) {
-                let mut key = Vec::with_capacity(head.schema.key.len());
-                for &column in &head.schema.key {
-                    key.push(base.column(&head.schema, blobs, column)?.datum(position as usize));
-                }
-                if without.find_key(blobs, &key)?.is_some() {
-                    return Err(duplicate_key(&head.schema, &key));
-                }
+            for key in without.keys.unique() {
+                check_loaded(&without, key, (base, blobs), is_live)?;
             }
         }
         Ok(())
@@ -119,6 +118,7 @@ fn check_shape(head: &DatabaseVersion, change: &Change) -> Result<()> {
     let (what, name, id, is_new) = match change {
         Change::CreateTable(schema) => ("table", &schema.name, schema.id, true),
         Change::SetView(view) => ("view", &view.name, view.id, view.version == 1),
+        Change::AlterTable { schema, .. } => return check_indexes(head, schema, Some(schema.id)),
         _ => return Ok(()),
     };
     if let Change::SetView(view) = change
@@ -128,7 +128,10 @@ fn check_shape(head: &DatabaseVersion, change: &Change) -> Result<()> {
         let message = format!("view \"{name}\" was changed or dropped meanwhile; try again");
         return Err(Error::new(ErrorKind::Conflict, message));
     }
-    if is_new && head.names.contains_key(name) {
+    if let Change::CreateTable(schema) = change {
+        check_indexes(head, schema, None)?;
+    }
+    if is_new && (head.names.contains_key(name) || head.index_named(name).is_some()) {
         let message = format!("{what} \"{name}\" was created by another transaction meanwhile");
         return Err(Error::new(ErrorKind::AlreadyExists, message));
     }
@@ -137,6 +140,20 @@ fn check_shape(head: &DatabaseVersion, change: &Change) -> Result<()> {
             "another table or view was created while \"{name}\" was; run the transaction again"
         );
         return Err(Error::new(ErrorKind::Conflict, message));
+    }
+    Ok(())
+}
+
+/// Refuses indexes whose names others have taken; a table that is there already may have them.
+fn check_indexes(head: &DatabaseVersion, schema: &TableSchema, own: Option<TableId>) -> Result<()> {
+    for index in &schema.indexes {
+        let there = head.index_named(&index.name);
+        let is_other = there.is_some_and(|(table, _)| Some(table.schema.id) != own);
+        if is_other || head.names.contains_key(&index.name) {
+            let message =
+                format!("\"{}\" was created by another transaction meanwhile", index.name);
+            return Err(Error::new(ErrorKind::AlreadyExists, message));
+        }
     }
     Ok(())
 }
@@ -179,11 +196,8 @@ pub(super) fn add_writes(
     let table = schema.id;
     if !writes.loaded.is_empty() {
         let segments = writes.loaded.iter().cloned().collect();
-        changes.push(Change::AddSegments { table, segments, run: writes.runs.front().cloned() });
-        for run in writes.runs.iter().skip(1) {
-            let run = Some(run.clone());
-            changes.push(Change::AddSegments { table, segments: Vec::new(), run });
-        }
+        let runs = writes.runs.iter().cloned().collect();
+        changes.push(Change::AddSegments { table, segments, runs });
     }
     let state = view.table(table).expect("a table with writes is in the view");
     for (&(segment, column), positions) in &writes.patched {

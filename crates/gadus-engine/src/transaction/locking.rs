@@ -5,9 +5,8 @@
 //! - What others hold is refused with the lock to wait for ([`Error::blocked`]).
 
 use super::{Isolation, Transaction};
-use crate::engine::{duplicate_key, same_shape};
+use crate::engine::{duplicate_key, inserts, same_shape};
 use crate::error::{Error, ErrorKind, Result};
-use crate::keys::KeyHash;
 use crate::locks::{Locker, What};
 use crate::segment::Row;
 use crate::types::TableSchema;
@@ -114,13 +113,12 @@ impl Transaction {
 
     /// Locks the keys of rows to be inserted, and refuses those that others have inserted meanwhile.
     pub(super) fn lock_keys(&mut self, schema: &TableSchema, rows: &[Row]) -> Result<()> {
-        self.lock(What::Rows(schema.id))?;
-        if schema.key.is_empty() || rows.len() > KEYS_LOCKED_MAX {
-            return Ok(());
+        let keys = self.view_table(schema)?.keys.clone();
+        if keys.unique().next().is_none() || rows.len() > KEYS_LOCKED_MAX {
+            return self.lock(What::Rows(schema.id));
         }
-        for row in rows {
-            let hash = KeyHash::of(schema.key.iter().map(|&column| &row[column]));
-            self.lock(What::Key(schema.id, hash))?;
+        for what in inserts(schema.id, &keys, rows) {
+            self.lock(what)?;
         }
         // Also of keys that were locked before: who has waited for a lock has not looked yet.
         let head = self.inner.coordinator.lock()?.version.clone();
@@ -130,12 +128,14 @@ impl Transaction {
     /// Refuses the keys of rows that are there since the snapshot.
     fn check_keys(&self, head: &DatabaseVersion, schema: &TableSchema, rows: &[Row]) -> Result<()> {
         let Some(table) = self.changed_since(head, schema)? else { return Ok(()) };
-        for row in rows {
-            let key = table.key_of(row).cloned().collect::<Vec<_>>();
-            let there = self.state.pin.checked(table.find_key(&self.blobs, &key))?;
-            // What the transaction itself has deleted may come again.
-            if there.is_some_and(|there| !self.has_deleted(schema, there)) {
-                return Err(duplicate_key(schema, &key));
+        for key in table.keys.unique() {
+            for row in rows {
+                let values = key.shape.values(row).cloned().collect::<Vec<_>>();
+                let there = self.state.pin.checked(table.find(key, &self.blobs, &values))?;
+                // What the transaction itself has deleted may come again.
+                if there.is_some_and(|there| !self.has_deleted(schema, there)) {
+                    return Err(duplicate_key(schema, &key.shape, &values));
+                }
             }
         }
         Ok(())

@@ -9,6 +9,7 @@
 
 mod bulk;
 mod commit;
+mod indexing;
 mod locking;
 mod refresh;
 mod shapes;
@@ -20,7 +21,7 @@ use crate::blobs::Blobs;
 use crate::coordinator::Pin;
 use crate::engine::{Entered, Inner, RowChange, check_keys, check_row, check_value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::keys::KeyRun;
+use crate::keys::NamedRun;
 use crate::locks::Locker;
 use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, column_number};
 use crate::snapshot::{Snapshot, Table};
@@ -79,7 +80,7 @@ struct TableWrites {
     open: Option<SegmentId>,
     /// Segments already encoded and written.
     loaded: Vector<(SegmentId, Arc<EncodedSegment>)>,
-    runs: Vector<Arc<KeyRun>>,
+    runs: Vector<NamedRun>,
 }
 
 impl Transaction {
@@ -185,7 +186,7 @@ impl Transaction {
     /// Gives columns of rows new values; `values[i]` belongs to `rows[i]`, in the order of
     /// `columns`. Returns how many rows were changed.
     ///
-    /// Rows whose key changes are deleted and inserted again, after all others.
+    /// Rows whose values in an index change are deleted and inserted again, after all others.
     pub fn update(
         &mut self,
         schema: &TableSchema,
@@ -198,7 +199,7 @@ impl Transaction {
                 check_value(schema, column, value)?;
             }
         }
-        if columns.iter().any(|column| schema.key.contains(column)) {
+        if columns.iter().any(|column| schema.is_indexed(*column)) {
             return self.update_keys(schema, columns, rows, values);
         }
         self.lock_rows(schema, rows, Mode::Exclusive)?;

@@ -5,7 +5,7 @@ use super::{TableWrites, Transaction};
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::locks::What;
 use crate::segment::{EncodedSegment, Source, column_number};
-use crate::types::{ColumnDefinition, Datum, TableSchema, UsedColumn, ViewSchema};
+use crate::types::{ColumnDefinition, Datum, IndexDefinition, TableSchema, UsedColumn, ViewSchema};
 use crate::version::Change;
 use gadus_base::TableId;
 use std::sync::Arc;
@@ -14,6 +14,9 @@ impl Transaction {
     /// Creates a table and returns its schema with the id it was given.
     pub fn create_table(&mut self, schema: &TableSchema) -> Result<Arc<TableSchema>> {
         self.refuse_taken(&schema.name)?;
+        for index in &schema.indexes {
+            self.refuse_taken(&index.name)?;
+        }
         let id = self.state.view.next_table;
         let schema = Arc::new(TableSchema { id, ..schema.clone() });
         self.reshape(Change::CreateTable(schema.clone()))?;
@@ -34,13 +37,14 @@ impl Transaction {
     }
 
     /// Gives a table another schema: columns are known by their numbers, may be renamed, moved, dropped and added.
-    /// Rows that are there have these values, or NULL, in the columns that are added. Returns the schema with its
-    /// version.
+    /// Rows that are there have these values, or NULL, in the columns that are added; indexes that are new get what
+    /// they are to have of these rows. Returns the schema with its version.
     ///
     /// Whether rows are as the new schema says is the caller's to see, after [`Transaction::keep_rows`].
     ///
     /// # Errors
-    /// `AlreadyExists` where another table has the new name, `Input` where views read what is dropped.
+    /// `AlreadyExists` where another table has the new name, `Input` where views read what is dropped,
+    /// `UniqueViolation` where two rows have what a new index has once.
     pub fn alter_table(
         &mut self,
         after: &TableSchema,
@@ -50,6 +54,10 @@ impl Transaction {
         after.check()?;
         if before.name != after.name {
             self.refuse_taken(&after.name)?;
+        }
+        let is_new = |index: &&IndexDefinition| before.index_named(&index.name).is_none();
+        for index in after.indexes.iter().filter(is_new) {
+            self.refuse_taken(&index.name)?;
         }
         self.refuse_read_columns(&before, after)?;
         self.lock(What::Shape(after.id))?;
@@ -62,8 +70,9 @@ impl Transaction {
         };
         let sources = after.columns.iter().map(source).collect::<Vec<_>>();
         let schema = Arc::new(TableSchema { version: before.version + 1, ..after.clone() });
+        let runs = self.write_indexes(&before, &schema)?;
         let (table, moved) = (after.id, sources.clone());
-        self.reshape(Change::AlterTable { table, schema: schema.clone(), sources })?;
+        self.reshape(Change::AlterTable { table, schema: schema.clone(), sources, runs })?;
         if let Some(writes) = self.state.writes.get_mut(&table) {
             writes.relay(&moved);
         }
@@ -184,7 +193,8 @@ impl Transaction {
     }
 
     fn refuse_taken(&self, name: &str) -> Result<()> {
-        if !self.state.view.names.contains_key(name) {
+        if !self.state.view.names.contains_key(name) && self.state.view.index_named(name).is_none()
+        {
             return Ok(());
         }
         let message = format!("relation \"{name}\" already exists");

@@ -16,7 +16,7 @@ pub(crate) use convert::{
 };
 pub use datum::Datum;
 pub(crate) use datum::{compare_floats, write_bytes_key};
-pub use schema::{CheckDefinition, ColumnDefinition, DefaultValue, TableSchema};
+pub use schema::{CheckDefinition, ColumnDefinition, DefaultValue, IndexDefinition, TableSchema};
 pub(crate) use schema_bytes::SchemaForm;
 pub use view::{UsedColumn, UsedRelation, ViewColumn, ViewSchema};
 

@@ -6,12 +6,17 @@
 
 use super::{ColumnType, Datum};
 use crate::error::{Error, ErrorKind, Result};
+use crate::keys::PRIMARY;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use gadus_base::TableId;
 use std::sync::Arc;
 
 /// Most columns of a table.
 pub(crate) const COLUMNS_MAX: usize = 1_600;
+/// Most indexes of a table besides that of its primary key.
+const INDEXES_MAX: usize = 64;
+/// Most columns of an index, as in PostgreSQL.
+const INDEX_COLUMNS_MAX: usize = 32;
 /// Longest name of a table or column, in bytes.
 pub(crate) const NAME_BYTES_MAX: usize = 255;
 /// Longest text of an expression that belongs to a table, in bytes.
@@ -34,6 +39,25 @@ pub struct TableSchema {
     pub next_column: u32,
     /// What holds for each row; whoever writes rows sees to it.
     pub checks: Vec<CheckDefinition>,
+    /// Indexes besides that of the primary key.
+    pub indexes: Vec<IndexDefinition>,
+    /// The number of the next index that is added; 0 is the primary key's.
+    pub next_index: u32,
+}
+
+/// An index of a table, besides that of its primary key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexDefinition {
+    /// The index's number within its table, never given to another.
+    pub id: u32,
+    /// Its name, one among those of all indexes, tables and views.
+    pub name: String,
+    /// The numbers of its columns, in its order.
+    pub columns: Vec<u32>,
+    /// Whether no two rows have the same values in them, none of them NULL.
+    pub unique: bool,
+    /// Whether it stands for a constraint: it is then dropped with that.
+    pub constraint: bool,
 }
 
 /// A condition that each row of a table meets, or that is unknown for it.
@@ -77,8 +101,17 @@ impl ColumnDefinition {
 impl TableSchema {
     /// A schema for a new table; checks names, limits and key, and gives the columns their numbers.
     pub fn new(name: &str, columns: Vec<ColumnDefinition>, key: Vec<usize>) -> Result<Self> {
-        let (id, name, checks) = (TableId(0), name.to_owned(), Vec::new());
-        let mut schema = Self { id, version: 1, name, columns, key, next_column: 0, checks };
+        let mut schema = Self {
+            id: TableId(0),
+            version: 1,
+            name: name.to_owned(),
+            columns,
+            key,
+            next_column: 0,
+            checks: Vec::new(),
+            indexes: Vec::new(),
+            next_index: 1,
+        };
         schema.check()?;
         for column in &mut schema.columns {
             column.id = schema.next_column;
@@ -109,6 +142,45 @@ impl TableSchema {
     #[must_use]
     pub fn column_with_id(&self, id: u32) -> Option<usize> {
         self.columns.iter().position(|column| column.id == id)
+    }
+
+    /// Whether a row with another value in this column is another row to some index.
+    #[must_use]
+    pub fn is_indexed(&self, column: usize) -> bool {
+        let id = self.columns[column].id;
+        self.key.contains(&column) || self.indexes.iter().any(|index| index.columns.contains(&id))
+    }
+
+    /// What no two rows have alike: the numbers of indexes, the primary key's first, and the places of their columns.
+    #[must_use]
+    pub fn unique_keys(&self) -> Vec<(u32, Vec<usize>)> {
+        let primary = (!self.key.is_empty()).then(|| (PRIMARY, self.key.clone()));
+        let others = self.indexes.iter().filter(|index| index.unique).map(|index| {
+            let columns = index.columns.iter().filter_map(|id| self.column_with_id(*id));
+            (index.id, columns.collect())
+        });
+        primary.into_iter().chain(others).collect()
+    }
+
+    /// The index with this exact name.
+    #[must_use]
+    pub fn index_named(&self, name: &str) -> Option<&IndexDefinition> {
+        self.indexes.iter().find(|index| index.name == name)
+    }
+
+    /// Adds an index over columns by their places; returns its number.
+    pub fn add_index(
+        &mut self,
+        name: &str,
+        columns: &[usize],
+        (unique, constraint): (bool, bool),
+    ) -> u32 {
+        let id = self.next_index;
+        self.next_index += 1;
+        let columns = columns.iter().map(|&column| self.columns[column].id).collect();
+        let index = IndexDefinition { id, name: name.to_owned(), columns, unique, constraint };
+        self.indexes.push(index);
+        id
     }
 
     pub(crate) fn check(&self) -> Result<()> {
@@ -150,6 +222,33 @@ impl TableSchema {
         for (index, &column) in self.key.iter().enumerate() {
             if column >= self.columns.len() || self.key[..index].contains(&column) {
                 return wrong(format!("the primary key of table \"{}\" is wrong", self.name));
+            }
+        }
+        self.check_indexes()
+    }
+
+    fn check_indexes(&self) -> Result<()> {
+        let wrong = |message: String| Err(Error::new(ErrorKind::Input, message));
+        if self.indexes.len() > INDEXES_MAX {
+            return wrong(format!("table \"{}\" has more than {INDEXES_MAX} indexes", self.name));
+        }
+        for (place, index) in self.indexes.iter().enumerate() {
+            check_name("index", &index.name)?;
+            let others = &self.indexes[..place];
+            let is_twice =
+                others.iter().any(|other| other.name == index.name || other.id == index.id);
+            let columns = &index.columns;
+            let is_wrong = |(place, id): (usize, &u32)| {
+                self.column_with_id(*id).is_none() || columns[..place].contains(id)
+            };
+            let is_numbered = (1..self.next_index).contains(&index.id);
+            if is_twice
+                || !is_numbered
+                || columns.is_empty()
+                || columns.len() > INDEX_COLUMNS_MAX
+                || columns.iter().enumerate().any(is_wrong)
+            {
+                return wrong(format!("index \"{}\" of \"{}\" is wrong", index.name, self.name));
             }
         }
         Ok(())

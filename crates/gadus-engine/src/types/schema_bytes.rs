@@ -1,12 +1,13 @@
 //! Schemas of tables and views as the log and the manifest hold them.
 //!
-//! Byte table of a table (version 2): id u32, version u32, name text, next column number u32, column
+//! Byte table of a table (version 3): id u32, version u32, name text, next column number u32, column
 //! count u32, then for each column: number u32, name text, type code u8, precision u8, scale u8,
 //! nullable u8, default kind u8 (0 none, 1 SQL text), default text; key length u32, key column indexes
 //! u32 each; check count u32, then for each check: name text, condition text, column count u32, numbers
-//! of columns u32 each.
-//! Version ladder: version 1 has no numbers of columns, which are their places then, and no checks. It
-//! is read.
+//! of columns u32 each; next index number u32, index count u32, then for each index: number u32, name text, flags u8 (1
+//! unique, 2 a constraint), column count u32, numbers of columns u32 each.
+//! Version ladder: version 1 has no numbers of columns, which are their places then, and no checks; version 2 has no
+//! indexes. Both are read.
 //!
 //! Byte table of a view (version 1): id u32, version u32, name text, text of its query, column count
 //! u32, then for each: name text, type code u8 (255 none), precision u8, scale u8; used relations u32, then for each: id u32, name text, column count u32, then
@@ -16,18 +17,26 @@ use super::schema::{COLUMNS_MAX, EXPRESSION_BYTES_MAX, NAME_BYTES_MAX};
 use super::view::{
     RELATIONS_MAX, UsedColumn, UsedRelation, VIEW_BYTES_MAX, ViewColumn, ViewSchema,
 };
-use super::{CheckDefinition, ColumnDefinition, ColumnType, DefaultValue, TableSchema};
+use super::{
+    CheckDefinition, ColumnDefinition, ColumnType, DefaultValue, IndexDefinition, TableSchema,
+};
 use gadus_base::{ByteReader, ByteWriter, DecodeError, TableId};
 
 /// The type of a view's column that no table can have.
 const NO_TYPE: u8 = 255;
+
+/// Flags of an index.
+const UNIQUE: u8 = 1;
+const CONSTRAINT: u8 = 2;
 
 /// Which form a table's schema has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SchemaForm {
     /// Version 1.
     WithoutNumbers,
-    /// Version 2, which is written.
+    /// Version 2.
+    WithoutIndexes,
+    /// Version 3, which is written.
     Newest,
 }
 
@@ -66,6 +75,15 @@ impl TableSchema {
             to.u32(count_u32(check.columns.len()));
             check.columns.iter().for_each(|column| to.u32(*column));
         }
+        to.u32(self.next_index);
+        to.u32(count_u32(self.indexes.len()));
+        for index in &self.indexes {
+            to.u32(index.id);
+            to.text(&index.name);
+            to.u8(UNIQUE * u8::from(index.unique) | CONSTRAINT * u8::from(index.constraint));
+            to.u32(count_u32(index.columns.len()));
+            index.columns.iter().for_each(|column| to.u32(*column));
+        }
     }
 
     pub(crate) fn decode(from: &mut ByteReader<'_>, form: SchemaForm) -> Result<Self, DecodeError> {
@@ -74,7 +92,7 @@ impl TableSchema {
         let name = from.text(NAME_BYTES_MAX)?.to_owned();
         let given = match form {
             SchemaForm::WithoutNumbers => None,
-            SchemaForm::Newest => Some(from.u32()?),
+            SchemaForm::WithoutIndexes | SchemaForm::Newest => Some(from.u32()?),
         };
         let count = from.count(9)?;
         let mut columns = Vec::with_capacity(count);
@@ -93,12 +111,20 @@ impl TableSchema {
             key.push(from.u32()? as usize);
         }
         let mut checks = Vec::new();
-        if form == SchemaForm::Newest {
+        if form != SchemaForm::WithoutNumbers {
             for _ in 0..from.count(12)? {
                 checks.push(decode_check(from)?);
             }
         }
-        let schema = Self { id, version, name, columns, key, next_column, checks };
+        let (mut next_index, mut indexes) = (1, Vec::new());
+        if form == SchemaForm::Newest {
+            next_index = from.u32()?;
+            for _ in 0..from.count(13)? {
+                indexes.push(decode_index(from)?);
+            }
+        }
+        let schema =
+            Self { id, version, name, columns, key, next_column, checks, indexes, next_index };
         let mut numbers = schema.columns.iter().map(|column| column.id).collect::<Vec<_>>();
         numbers.sort_unstable();
         let are_numbered = numbers.windows(2).all(|two| two[0] < two[1])
@@ -115,6 +141,18 @@ fn decode_check(from: &mut ByteReader<'_>) -> Result<CheckDefinition, DecodeErro
     let condition = from.text(EXPRESSION_BYTES_MAX)?.to_owned();
     let columns = (0..from.count(4)?).map(|_| from.u32()).collect::<Result<_, _>>()?;
     Ok(CheckDefinition { name, condition, columns })
+}
+
+fn decode_index(from: &mut ByteReader<'_>) -> Result<IndexDefinition, DecodeError> {
+    let (id, name) = (from.u32()?, from.text(NAME_BYTES_MAX)?.to_owned());
+    let offset = from.offset();
+    let flags = from.u8()?;
+    if flags & !(UNIQUE | CONSTRAINT) != 0 {
+        return Err(DecodeError { offset, expected: "flags of an index; a newer Gadus wrote it" });
+    }
+    let columns = (0..from.count(4)?).map(|_| from.u32()).collect::<Result<_, _>>()?;
+    let (unique, constraint) = (flags & UNIQUE != 0, flags & CONSTRAINT != 0);
+    Ok(IndexDefinition { id, name, columns, unique, constraint })
 }
 
 fn decode_column(from: &mut ByteReader<'_>, id: u32) -> Result<ColumnDefinition, DecodeError> {

@@ -1,7 +1,7 @@
 //! Another schema for a table whose rows stay: columns are added, dropped and renamed without being written.
 
 use super::{DatabaseVersion, TableVersion};
-use crate::keys::KeyIndex;
+use crate::keys::{NamedRun, PRIMARY};
 use crate::segment::{SegmentVersion, Source};
 use crate::types::TableSchema;
 use gadus_base::{CommitNumber, SegmentId, TableId};
@@ -12,7 +12,7 @@ impl DatabaseVersion {
         &mut self,
         id: TableId,
         schema: &Arc<TableSchema>,
-        (sources, at): (&[Source], CommitNumber),
+        (sources, runs, at): (&[Source], &[NamedRun], CommitNumber),
     ) -> Result<(), &'static str> {
         let is_read = |column: u32| {
             let mut uses = self.readers(id).filter_map(|view| view.reads(id));
@@ -32,7 +32,7 @@ impl DatabaseVersion {
             return Err("gives a table a name that is there already");
         }
         let slot = self.tables.get_mut(&id).ok_or("changes a table that is not there")?;
-        Arc::make_mut(slot).alter(schema, sources, at)?;
+        Arc::make_mut(slot).alter(schema, (sources, runs), at)?;
         if is_renamed {
             self.names.remove(&before.name);
             self.names.insert(schema.name.clone(), id);
@@ -47,7 +47,7 @@ impl TableVersion {
     fn alter(
         &mut self,
         schema: &Arc<TableSchema>,
-        sources: &[Source],
+        (sources, runs): (&[Source], &[NamedRun]),
         at: CommitNumber,
     ) -> Result<(), &'static str> {
         let before = self.schema.clone();
@@ -65,14 +65,29 @@ impl TableVersion {
                 return Err("takes a column from where it cannot come");
             }
         }
-        let numbers = |schema: &TableSchema| {
-            schema.key.iter().map(|column| schema.columns[*column].id).collect::<Vec<_>>()
+        let columns = |schema: &TableSchema, id: u32| match id {
+            PRIMARY => schema.key.iter().map(|column| schema.columns[*column].id).collect(),
+            _ => {
+                let index = schema.indexes.iter().find(|index| index.id == id);
+                index.map(|index| index.columns.clone()).unwrap_or_default()
+            }
         };
-        if schema.key.is_empty() {
-            self.keys = KeyIndex::default();
-        } else if numbers(schema) != numbers(&before) && !self.segments.is_empty() {
-            return Err("gives a key to rows that are there");
+        let (mut keys, added) = self.keys.altered(schema);
+        let is_other = |id: u32| columns(schema, id) != columns(&before, id);
+        if !self.segments.is_empty() {
+            // A primary key comes with all rows anew, an index with what it has of them.
+            let is_given = |id: &u32| *id != PRIMARY && runs.iter().any(|(named, _)| named == id);
+            let stays = keys.iter().map(|key| key.shape.id).filter(|id| !added.contains(id));
+            if !added.iter().all(is_given) && self.live_rows > 0 || stays.into_iter().any(is_other)
+            {
+                return Err("gives a key to rows that are there");
+            }
         }
+        if runs.iter().any(|(id, _)| !added.contains(id)) {
+            return Err("adds entries to an index that is there");
+        }
+        keys.add_runs(runs)?;
+        self.keys = keys;
         let stays = (0..).zip(sources).all(|(place, source)| *source == Source::Kept(place))
             && sources.len() == before.columns.len();
         if !stays {
@@ -90,7 +105,7 @@ impl TableVersion {
     pub(super) fn empty_at(&mut self, at: CommitNumber) {
         self.segments.clear();
         self.open = None;
-        self.keys = KeyIndex::default();
+        self.keys = self.keys.emptied();
         self.live_rows = 0;
         self.last_changed = at;
     }

@@ -4,7 +4,7 @@
 //! - Bulk changes name extents that were written and synced before.
 //! - No patch changes a key: an UPDATE of key columns is a delete and an append.
 //!
-//! Byte table of a commit's payload (version 2): version u8 | 1 when the commit waits to be durable,
+//! Byte table of a commit's payload (version 3): version u8 | 1 when the commit waits to be durable,
 //! else 0 | change count u32 | changes.
 //! A change: kind u8, table id u32 (but in kinds 1, 10 and 11), then by kind:
 //!
@@ -15,30 +15,34 @@
 //! | 3 append rows | segment u32, position u32, rows |
 //! | 4 patch rows | segment u32, column u32, count u32, then position u32 and value each |
 //! | 5 delete rows | segment u32, count u32, positions u32 |
-//! | 6 add segments | count u32, segment images; 1 and a key run image, or 0 |
+//! | 6 add segments | count u32, segment images; key runs |
 //! | 7 replace segment | folded commit u64, segment image |
-//! | 8 replace key runs | written commit u64, count u32, key run images |
+//! | 8 replace key runs | index u32, written commit u64, count u32, key run images |
 //! | 9 move rows | count u32, ids u32 of the segments removed; then as kind 6 those added |
-//! | 10 create table | schema of version 2 |
+//! | 10 create table | schema of version 3 |
 //! | 11 set view | view |
 //! | 12 drop view | |
-//! | 13 alter table | schema of version 2, count u32, the source of each column |
+//! | 13 alter table | schema of version 3, count u32, the source of each column; key runs, of indexes that are new |
 //! | 14 empty table | |
 //!
-//! Version ladder: 1 had no durability, and is read as one that waits; 2 is written. Kind 9 joined
-//! version 1, kinds 10 to 14 version 2, which needs no step: an unknown version or kind refuses the
-//! database.
+//! Key runs: count u32, then the number of an index u32 and a key run image each.
+//!
+//! Version ladder: 1 had no durability, and is read as one that waits; 1 and 2 knew no index but that of the primary
+//! key: key runs were 1 and one image, or 0, in kind 8 there was no index, in kind 13 there were no key runs, and
+//! schemas are of version 2. Both are read, 3 is written. Kind 9 joined version 1, kinds 10 to 14 version 2, which
+//! needs no step: an unknown version or kind refuses the database.
 
 use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
-use crate::keys::{KeyRun, KeyRunImage};
+use crate::keys::{KeyRun, KeyRunImage, NamedRun, PRIMARY};
 use crate::segment::{EncodedSegment, Row, SegmentImage, Source, decode_rows, encode_rows};
 use crate::types::{Datum, SchemaForm, TableSchema, ViewSchema};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, RowId, SegmentId, TableId};
 use gadus_storage::ExtentRef;
 use std::sync::Arc;
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
+const VERSION_WITHOUT_INDEXES: u8 = 2;
 const VERSION_WITHOUT_DURABILITY: u8 = 1;
 
 /// One change of the database.
@@ -54,6 +58,8 @@ pub(crate) enum Change {
         table: TableId,
         schema: Arc<TableSchema>,
         sources: Vec<Source>,
+        /// What indexes that are new have of these rows.
+        runs: Vec<NamedRun>,
     },
     /// All rows go, and their keys.
     EmptyTable(TableId),
@@ -77,7 +83,7 @@ pub(crate) enum Change {
     AddSegments {
         table: TableId,
         segments: Vec<(SegmentId, Arc<EncodedSegment>)>,
-        run: Option<Arc<KeyRun>>,
+        runs: Vec<NamedRun>,
     },
     /// A new base that holds all changes up to `folded`.
     ReplaceSegment {
@@ -88,30 +94,34 @@ pub(crate) enum Change {
         /// Not durable: at recovery there are no older snapshots.
         oldest_snapshot: CommitNumber,
     },
-    /// All runs of a table's keys; they hold what was added up to `written`.
+    /// All runs of one of a table's indexes; they hold what was added up to `written`.
     ReplaceKeyRuns {
         table: TableId,
+        index: u32,
         runs: Vec<Arc<KeyRun>>,
         written: CommitNumber,
     },
-    /// All live rows of some segments, in new ones, with the keys of their new places.
+    /// All live rows of some segments, in new ones, with what indexes have of their new places.
     MoveRows {
         table: TableId,
         removed: Vec<SegmentId>,
         added: Vec<(SegmentId, Arc<EncodedSegment>)>,
-        run: Option<Arc<KeyRun>>,
+        runs: Vec<NamedRun>,
     },
 }
 
 impl Change {
     /// The extents that the change names.
     pub(crate) fn extents(&self) -> Vec<ExtentRef> {
-        let (bases, runs): (Vec<&Arc<EncodedSegment>>, Vec<&Arc<KeyRun>>) = match self {
-            Self::AddSegments { segments: added, run, .. } | Self::MoveRows { added, run, .. } => {
-                (added.iter().map(|(_, base)| base).collect(), run.iter().collect())
+        let named = |runs: &'_ [NamedRun]| runs.iter().map(|(_, run)| run.clone()).collect();
+        let (bases, runs): (Vec<&Arc<EncodedSegment>>, Vec<Arc<KeyRun>>) = match self {
+            Self::AddSegments { segments: added, runs, .. }
+            | Self::MoveRows { added, runs, .. } => {
+                (added.iter().map(|(_, base)| base).collect(), named(runs))
             }
+            Self::AlterTable { runs, .. } => (Vec::new(), named(runs)),
             Self::ReplaceSegment { base, .. } => (vec![base], Vec::new()),
-            Self::ReplaceKeyRuns { runs, .. } => (Vec::new(), runs.iter().collect()),
+            Self::ReplaceKeyRuns { runs, .. } => (Vec::new(), runs.clone()),
             _ => return Vec::new(),
         };
         let bases = bases.into_iter().flat_map(|base| base.extents());
@@ -144,23 +154,27 @@ pub(crate) fn decode_changes(payload: &[u8], blobs: &Blobs) -> Result<(bool, Vec
         .caused_by(error)
     };
     let wrong = |offset, expected| damaged(DecodeError { offset, expected });
-    let is_sync = match from.u8().map_err(damaged)? {
-        VERSION => from.u8().map_err(damaged)? != 0,
+    let version = from.u8().map_err(damaged)?;
+    let is_sync = match version {
+        VERSION | VERSION_WITHOUT_INDEXES => from.u8().map_err(damaged)? != 0,
         VERSION_WITHOUT_DURABILITY => true,
-        _ => return Err(wrong(0, "a commit of version 1 or 2; a newer Gadus wrote it")),
+        _ => return Err(wrong(0, "a commit of version 1 to 3; a newer Gadus wrote it")),
     };
     let count = from.count(1).map_err(damaged)?;
     let mut changes = Vec::with_capacity(count);
     for _ in 0..count {
-        changes.push(match decode_change(&mut from).map_err(damaged)? {
+        changes.push(match decode_change(&mut from, version).map_err(damaged)? {
             Decoded::Whole(change) => change,
+            Decoded::AlterTable { table, schema, sources, runs } => {
+                Change::AlterTable { table, schema, sources, runs: adopt_runs(&runs, blobs)? }
+            }
             Decoded::AddSegments { table, added } => {
-                let (segments, run) = added.adopt(blobs)?;
-                Change::AddSegments { table, segments, run }
+                let (segments, runs) = added.adopt(blobs)?;
+                Change::AddSegments { table, segments, runs }
             }
             Decoded::MoveRows { table, removed, added } => {
-                let (added, run) = added.adopt(blobs)?;
-                Change::MoveRows { table, removed, added, run }
+                let (added, runs) = added.adopt(blobs)?;
+                Change::MoveRows { table, removed, added, runs }
             }
             Decoded::ReplaceSegment { table, folded, image } => Change::ReplaceSegment {
                 table,
@@ -169,9 +183,10 @@ pub(crate) fn decode_changes(payload: &[u8], blobs: &Blobs) -> Result<(bool, Vec
                 folded,
                 oldest_snapshot: CommitNumber(u64::MAX),
             },
-            Decoded::ReplaceKeyRuns { table, written, images } => {
+            Decoded::ReplaceKeyRuns { table, index, written, images } => {
                 let runs = images.iter().map(|run| KeyRun::adopt(run, blobs).map(Arc::new));
-                Change::ReplaceKeyRuns { table, runs: runs.collect::<Result<_>>()?, written }
+                let runs = runs.collect::<Result<_>>()?;
+                Change::ReplaceKeyRuns { table, index, runs, written }
             }
         });
     }
@@ -182,30 +197,58 @@ pub(crate) fn decode_changes(payload: &[u8], blobs: &Blobs) -> Result<(bool, Vec
 /// A change as the bytes say, extents not yet in use.
 enum Decoded {
     Whole(Change),
-    AddSegments { table: TableId, added: AddedImages },
-    MoveRows { table: TableId, removed: Vec<SegmentId>, added: AddedImages },
-    ReplaceSegment { table: TableId, folded: CommitNumber, image: SegmentImage },
-    ReplaceKeyRuns { table: TableId, written: CommitNumber, images: Vec<KeyRunImage> },
+    AlterTable {
+        table: TableId,
+        schema: Arc<TableSchema>,
+        sources: Vec<Source>,
+        runs: Vec<NamedImage>,
+    },
+    AddSegments {
+        table: TableId,
+        added: AddedImages,
+    },
+    MoveRows {
+        table: TableId,
+        removed: Vec<SegmentId>,
+        added: AddedImages,
+    },
+    ReplaceSegment {
+        table: TableId,
+        folded: CommitNumber,
+        image: SegmentImage,
+    },
+    ReplaceKeyRuns {
+        table: TableId,
+        index: u32,
+        written: CommitNumber,
+        images: Vec<KeyRunImage>,
+    },
 }
 
-/// Segments and a key run that a change adds.
+/// The image of a run of the index with this number.
+type NamedImage = (u32, KeyRunImage);
+
+/// Segments and key runs that a change adds.
 struct AddedImages {
     segments: Vec<SegmentImage>,
-    run: Option<KeyRunImage>,
+    runs: Vec<NamedImage>,
 }
 
 /// The same with their extents in use.
-type Added = (Vec<(SegmentId, Arc<EncodedSegment>)>, Option<Arc<KeyRun>>);
+type Added = (Vec<(SegmentId, Arc<EncodedSegment>)>, Vec<NamedRun>);
 
 impl AddedImages {
-    fn decode(from: &mut ByteReader<'_>) -> Result<Self, DecodeError> {
+    fn decode(from: &mut ByteReader<'_>, version: u8) -> Result<Self, DecodeError> {
         let count = from.count(16)?;
         let segments = (0..count).map(|_| SegmentImage::decode(from)).collect::<Result<_, _>>()?;
-        let run = match from.u8()? {
-            0 => None,
-            _ => Some(KeyRunImage::decode(from)?),
+        let runs = match version {
+            VERSION => decode_runs(from)?,
+            _ => match from.u8()? {
+                0 => Vec::new(),
+                _ => vec![(PRIMARY, KeyRunImage::decode(from)?)],
+            },
         };
-        Ok(Self { segments, run })
+        Ok(Self { segments, runs })
     }
 
     fn adopt(self, blobs: &Blobs) -> Result<Added> {
@@ -213,22 +256,36 @@ impl AddedImages {
         for image in self.segments {
             segments.push((image.id, Arc::new(EncodedSegment::adopt(&image, blobs)?)));
         }
-        let run = self.run.map(|run| KeyRun::adopt(&run, blobs).map(Arc::new)).transpose()?;
-        Ok((segments, run))
+        Ok((segments, adopt_runs(&self.runs, blobs)?))
     }
+}
+
+fn adopt_runs(images: &[NamedImage], blobs: &Blobs) -> Result<Vec<NamedRun>> {
+    let adopt = |(index, image): &NamedImage| Ok((*index, Arc::new(KeyRun::adopt(image, blobs)?)));
+    images.iter().map(adopt).collect()
 }
 
 fn encode_added(
     segments: &[(SegmentId, Arc<EncodedSegment>)],
-    run: Option<&Arc<KeyRun>>,
+    runs: &[NamedRun],
     to: &mut ByteWriter,
 ) {
     to.u32(count_u32(segments.len()));
     segments.iter().for_each(|(id, base)| base.image(*id).encode(to));
-    to.u8(u8::from(run.is_some()));
-    if let Some(run) = run {
+    encode_runs(runs, to);
+}
+
+fn encode_runs(runs: &[NamedRun], to: &mut ByteWriter) {
+    to.u32(count_u32(runs.len()));
+    for (index, run) in runs {
+        to.u32(*index);
         run.image().encode(to);
     }
+}
+
+fn decode_runs(from: &mut ByteReader<'_>) -> Result<Vec<NamedImage>, DecodeError> {
+    let count = from.count(20)?;
+    (0..count).map(|_| Ok((from.u32()?, KeyRunImage::decode(from)?))).collect()
 }
 
 fn count_u32(count: usize) -> u32 {
@@ -251,11 +308,12 @@ fn encode_change(change: &Change, to: &mut ByteWriter) {
             view.encode(to);
         }
         Change::DropView(view) => head(12, view, to),
-        Change::AlterTable { table, schema, sources } => {
+        Change::AlterTable { table, schema, sources, runs } => {
             head(13, table, to);
             schema.encode(to);
             to.u32(count_u32(sources.len()));
             sources.iter().for_each(|source| source.encode(to));
+            encode_runs(runs, to);
         }
         Change::EmptyTable(table) => head(14, table, to),
         Change::AppendRows { table, first, rows } => {
@@ -280,36 +338,38 @@ fn encode_change(change: &Change, to: &mut ByteWriter) {
             to.u32(count_u32(positions.len()));
             positions.iter().for_each(|position| to.u32(*position));
         }
-        Change::AddSegments { table, segments, run } => {
+        Change::AddSegments { table, segments, runs } => {
             head(6, table, to);
-            encode_added(segments, run.as_ref(), to);
+            encode_added(segments, runs, to);
         }
         Change::ReplaceSegment { table, segment, base, folded, .. } => {
             head(7, table, to);
             to.u64(folded.0);
             base.image(*segment).encode(to);
         }
-        Change::ReplaceKeyRuns { table, runs, written } => {
+        Change::ReplaceKeyRuns { table, index, runs, written } => {
             head(8, table, to);
+            to.u32(*index);
             to.u64(written.0);
             to.u32(count_u32(runs.len()));
             runs.iter().for_each(|run| run.image().encode(to));
         }
-        Change::MoveRows { table, removed, added, run } => {
+        Change::MoveRows { table, removed, added, runs } => {
             head(9, table, to);
             to.u32(count_u32(removed.len()));
             removed.iter().for_each(|segment| to.u32(segment.0));
-            encode_added(added, run.as_ref(), to);
+            encode_added(added, runs, to);
         }
     }
 }
 
-fn decode_change(from: &mut ByteReader<'_>) -> Result<Decoded, DecodeError> {
+fn decode_change(from: &mut ByteReader<'_>, version: u8) -> Result<Decoded, DecodeError> {
     let offset = from.offset();
     let kind = from.u8()?;
+    let newest = if version == VERSION { SchemaForm::Newest } else { SchemaForm::WithoutIndexes };
     let form = match kind {
         1 => Some(SchemaForm::WithoutNumbers),
-        10 => Some(SchemaForm::Newest),
+        10 => Some(newest),
         11 => {
             return Ok(Decoded::Whole(Change::SetView(Arc::new(ViewSchema::decode(from)?))));
         }
@@ -337,31 +397,33 @@ fn decode_change(from: &mut ByteReader<'_>) -> Result<Decoded, DecodeError> {
             let positions = (0..count).map(|_| from.u32()).collect::<Result<_, _>>()?;
             Decoded::Whole(Change::DeleteRows { table, segment, positions })
         }
-        6 => Decoded::AddSegments { table, added: AddedImages::decode(from)? },
+        6 => Decoded::AddSegments { table, added: AddedImages::decode(from, version)? },
         7 => Decoded::ReplaceSegment {
             table,
             folded: CommitNumber(from.u64()?),
             image: SegmentImage::decode(from)?,
         },
         8 => {
+            let index = if version == VERSION { from.u32()? } else { PRIMARY };
             let written = CommitNumber(from.u64()?);
             let count = from.count(16)?;
             let images = (0..count).map(|_| KeyRunImage::decode(from)).collect::<Result<_, _>>()?;
-            Decoded::ReplaceKeyRuns { table, written, images }
+            Decoded::ReplaceKeyRuns { table, index, written, images }
         }
         12 => Decoded::Whole(Change::DropView(table)),
         13 => {
-            let schema = Arc::new(TableSchema::decode(from, SchemaForm::Newest)?);
+            let schema = Arc::new(TableSchema::decode(from, newest)?);
             let count = from.count(2)?;
             let sources = (0..count).map(|_| Source::decode(from)).collect::<Result<_, _>>()?;
-            Decoded::Whole(Change::AlterTable { table, schema, sources })
+            let runs = if version == VERSION { decode_runs(from)? } else { Vec::new() };
+            Decoded::AlterTable { table, schema, sources, runs }
         }
         14 => Decoded::Whole(Change::EmptyTable(table)),
         9 => {
             let count = from.count(4)?;
             let removed =
                 (0..count).map(|_| from.u32().map(SegmentId)).collect::<Result<_, _>>()?;
-            Decoded::MoveRows { table, removed, added: AddedImages::decode(from)? }
+            Decoded::MoveRows { table, removed, added: AddedImages::decode(from, version)? }
         }
         _ => {
             return Err(DecodeError {

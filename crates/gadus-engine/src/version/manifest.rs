@@ -6,24 +6,27 @@
 //! - It names no base and no key run that a record of the log has not named: then versions of one
 //!   commit name the same ones, whether made by following the log or by opening.
 //!
-//! Byte table (version 3): version u8 | commit u64 | next table id u32 | schema version u64 | table
+//! Byte table (version 4): version u8 | commit u64 | next table id u32 | schema version u64 | table
 //! count u32 | tables | view count u32 | views. A table: schema | next segment id u32 | open segment id u32 (0 none) | last
-//! changed commit u64 | segment count u32, segments | key run count u32, key run images | recent keys,
-//! a part. A segment: id u32 | last changed commit u64 | 1 and its base's image, or 0 | overlay, a
+//! changed commit u64 | segment count u32, segments | index count u32, then for each: its number u32 | key run
+//! count u32, key run images | recent keys, a part. A segment: id u32 | last changed commit u64 | 1 and its base's image, or 0 | overlay, a
 //! part | rows behind the base, a part. A part: 1, extent and blob references, or 0.
 //!
 //! Version ladder: in version 1 a table has neither a last changed commit nor recent keys, and a
 //! segment is: image | last changed commit u64 | overlay, a part. In versions 1 and 2 schemas are of
-//! version 1, and there are no views. Both are read.
+//! version 1, and there are no views. In
+//! versions 1 to 3 there is the primary key's index alone, without number and count, and schemas are of version 2 at
+//! most. All are read.
 
-use crate::keys::KeyRunImage;
+use crate::keys::{KeyRunImage, PRIMARY};
 use crate::segment::SegmentImage;
 use crate::types::{SchemaForm, TableSchema, ViewSchema};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, SegmentId, TableId};
 use gadus_storage::{BlobRef, ExtentRef};
 use std::sync::Arc;
 
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
+const VERSION_WITHOUT_INDEXES: u8 = 3;
 const VERSION_WITHOUT_VIEWS: u8 = 2;
 const VERSION_OF_IMAGES: u8 = 1;
 
@@ -36,6 +39,14 @@ pub(crate) struct ManifestTable {
     pub(crate) open: u32,
     pub(crate) last_changed: CommitNumber,
     pub(crate) segments: Vec<SavedSegment>,
+    pub(crate) keys: Vec<SavedKeys>,
+}
+
+/// The entries of an index in the manifest.
+#[derive(Debug, Clone)]
+pub(crate) struct SavedKeys {
+    /// The index's number.
+    pub(crate) index: u32,
     pub(crate) runs: Vec<KeyRunImage>,
     pub(crate) recent: Option<PartImage>,
 }
@@ -98,9 +109,13 @@ pub(crate) fn encode_manifest(manifest: &Manifest) -> Vec<u8> {
             encode_part(segment.overlay, &mut to);
             encode_part(segment.open_rows, &mut to);
         }
-        to.u32(count(table.runs.len()));
-        table.runs.iter().for_each(|run| run.encode(&mut to));
-        encode_part(table.recent, &mut to);
+        to.u32(count(table.keys.len()));
+        for keys in &table.keys {
+            to.u32(keys.index);
+            to.u32(count(keys.runs.len()));
+            keys.runs.iter().for_each(|run| run.encode(&mut to));
+            encode_part(keys.recent, &mut to);
+        }
     }
     to.u32(count(views.len()));
     views.iter().for_each(|view| view.encode(&mut to));
@@ -111,7 +126,7 @@ pub(crate) fn decode_manifest(bytes: &[u8]) -> Result<Manifest, DecodeError> {
     let mut from = ByteReader::new(bytes);
     let version = from.u8()?;
     if !(VERSION_OF_IMAGES..=VERSION).contains(&version) {
-        return Err(DecodeError { offset: 0, expected: "a manifest of version 1 to 3" });
+        return Err(DecodeError { offset: 0, expected: "a manifest of version 1 to 4" });
     }
     let head = ManifestHead {
         commit: CommitNumber(from.u64()?),
@@ -134,6 +149,7 @@ pub(crate) fn decode_manifest(bytes: &[u8]) -> Result<Manifest, DecodeError> {
 fn decode_table(from: &mut ByteReader<'_>, version: u8) -> Result<ManifestTable, DecodeError> {
     let form = match version {
         VERSION_OF_IMAGES | VERSION_WITHOUT_VIEWS => SchemaForm::WithoutNumbers,
+        VERSION_WITHOUT_INDEXES => SchemaForm::WithoutIndexes,
         _ => SchemaForm::Newest,
     };
     let schema = Arc::new(TableSchema::decode(from, form)?);
@@ -148,10 +164,29 @@ fn decode_table(from: &mut ByteReader<'_>, version: u8) -> Result<ManifestTable,
         _ => decode_segment(from),
     };
     let segments = (0..count).map(segment).collect::<Result<_, _>>()?;
+    let keys = match version {
+        VERSION => {
+            let count = from.count(9)?;
+            let keys = (0..count).map(|_| {
+                let index = from.u32()?;
+                decode_keys(from, index, version)
+            });
+            keys.collect::<Result<_, _>>()?
+        }
+        _ => vec![decode_keys(from, PRIMARY, version)?],
+    };
+    Ok(ManifestTable { schema, next_segment, open, last_changed, segments, keys })
+}
+
+fn decode_keys(
+    from: &mut ByteReader<'_>,
+    index: u32,
+    version: u8,
+) -> Result<SavedKeys, DecodeError> {
     let count = from.count(16)?;
     let runs = (0..count).map(|_| KeyRunImage::decode(from)).collect::<Result<_, _>>()?;
     let recent = if version > VERSION_OF_IMAGES { decode_part(from)? } else { None };
-    Ok(ManifestTable { schema, next_segment, open, last_changed, segments, runs, recent })
+    Ok(SavedKeys { index, runs, recent })
 }
 
 fn decode_segment(from: &mut ByteReader<'_>) -> Result<SavedSegment, DecodeError> {

@@ -14,14 +14,14 @@ mod views;
 
 pub(crate) use change::{Change, decode_changes, encode_changes};
 pub(crate) use manifest::{
-    Manifest, ManifestHead, ManifestTable, PartImage, SavedSegment, decode_manifest,
+    Manifest, ManifestHead, ManifestTable, PartImage, SavedKeys, SavedSegment, decode_manifest,
     encode_manifest,
 };
 pub(crate) use segment_ids::{PRIVATE_SEGMENTS, SegmentIds};
 pub(crate) use table::TableVersion;
 
 use crate::segment::Lineage;
-use crate::types::{TableSchema, ViewSchema};
+use crate::types::{IndexDefinition, TableSchema, ViewSchema};
 use gadus_base::{CommitNumber, TableId};
 use gadus_storage::{ExtentRef, LogEnd};
 use imbl::OrdMap;
@@ -72,12 +72,17 @@ impl DatabaseVersion {
         self.tables.get(self.names.get(name)?)
     }
 
+    /// The index with this exact name, of whatever table.
+    pub(crate) fn index_named(&self, name: &str) -> Option<(&Arc<TableVersion>, &IndexDefinition)> {
+        self.tables.values().find_map(|table| Some((table, table.schema.index_named(name)?)))
+    }
+
     /// The extents of its bases and key runs.
     pub(crate) fn extents(&self) -> impl Iterator<Item = ExtentRef> {
         self.tables.values().flat_map(|table| {
             let bases = table.segments.values().filter_map(|segment| segment.encoded.as_ref());
             let bases = bases.flat_map(|base| base.extents()).map(|extent| extent.reference());
-            bases.chain(table.keys.runs().iter().flat_map(|run| run.extents()))
+            bases.chain(table.keys.runs().flat_map(|run| run.extents()))
         })
     }
 
@@ -92,8 +97,8 @@ impl DatabaseVersion {
                 self.schema_version += 1;
                 Ok(())
             }
-            Change::AlterTable { table, schema, sources } => {
-                self.alter_table(*table, schema, (sources, at))
+            Change::AlterTable { table, schema, sources, runs } => {
+                self.alter_table(*table, schema, (sources, runs, at))
             }
             Change::EmptyTable(table) => {
                 let slot = self.tables.get_mut(table).ok_or("changes a table that is not there")?;

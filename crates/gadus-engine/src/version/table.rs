@@ -3,7 +3,7 @@
 use super::{Change, SegmentIds};
 use crate::blobs::Blobs;
 use crate::error::Result;
-use crate::keys::{KeyHash, KeyIndex, KeyRun};
+use crate::keys::{KeyIndex, NamedRun, TableKey, TableKeys};
 use crate::segment::{EncodedSegment, Lineage, Row, SegmentVersion};
 use crate::types::{Datum, TableSchema};
 use gadus_base::{CommitNumber, RowId, SegmentId};
@@ -20,7 +20,7 @@ pub(crate) struct TableVersion {
     pub(crate) segments: OrdMap<SegmentId, Arc<SegmentVersion>>,
     /// The segment that takes inserted rows, while one does.
     pub(crate) open: Option<SegmentId>,
-    pub(crate) keys: KeyIndex,
+    pub(crate) keys: TableKeys,
     pub(crate) live_rows: u64,
     pub(crate) last_changed: CommitNumber,
     ids: SegmentIds,
@@ -28,11 +28,12 @@ pub(crate) struct TableVersion {
 
 impl TableVersion {
     pub(crate) fn empty(schema: Arc<TableSchema>, at: CommitNumber, ids: SegmentIds) -> Self {
+        let keys = TableKeys::of(&schema);
         Self {
             schema,
             segments: OrdMap::new(),
             open: None,
-            keys: KeyIndex::default(),
+            keys,
             live_rows: 0,
             last_changed: at,
             ids,
@@ -53,12 +54,29 @@ impl TableVersion {
         self.segment(row.segment).filter(|segment| segment.is_live(row.position))
     }
 
-    /// The live row with the given key, of which there is at most one.
+    /// The live row with the given primary key, of which there is at most one.
     pub(crate) fn find_key(&self, blobs: &Blobs, key: &[Datum]) -> Result<Option<RowId>> {
+        match self.keys.primary() {
+            Some(primary) => self.find(primary, blobs, key),
+            None => Ok(None),
+        }
+    }
+
+    /// A live row with these values in the columns of an index; none is equal to NULL.
+    pub(crate) fn find(
+        &self,
+        key: &TableKey,
+        blobs: &Blobs,
+        values: &[Datum],
+    ) -> Result<Option<RowId>> {
+        if values.iter().any(Datum::is_null) {
+            return Ok(None);
+        }
         let mut found = None;
-        self.keys.candidates(blobs, KeyHash::of(key), |row| {
+        let code = key.shape.code(values.iter());
+        key.entries.candidates(blobs, &(code..=code), |row| {
             let Some(segment) = self.live(row) else { return Ok(true) };
-            for (&column, wanted) in self.schema.key.iter().zip(key) {
+            for (&column, wanted) in key.shape.columns.iter().zip(values) {
                 if segment.datum(&self.schema, blobs, column, row.position)? != *wanted {
                     return Ok(true);
                 }
@@ -70,14 +88,9 @@ impl TableVersion {
     }
 
     /// Whether the entries of rows that compaction moved or dropped outweigh the others.
-    pub(crate) fn has_stale_keys(&self) -> bool {
+    pub(crate) fn has_stale_keys(&self, entries: &KeyIndex) -> bool {
         let positions = self.segments.values().map(|segment| u64::from(segment.rows)).sum::<u64>();
-        self.keys.run_entries() > 2 * positions + STALE_KEYS_MIN
-    }
-
-    /// The key's values of a row given whole.
-    pub(crate) fn key_of<'a>(&'a self, row: &'a [Datum]) -> impl Iterator<Item = &'a Datum> {
-        self.schema.key.iter().map(|&column| &row[column])
+        entries.run_entries() > 2 * positions + STALE_KEYS_MIN
     }
 
     pub(crate) fn apply(
@@ -105,10 +118,10 @@ impl TableVersion {
                 self.live_rows -= deleted;
                 Ok(())
             }
-            Change::AddSegments { segments, run, .. } => self.add(segments, run.as_ref(), at),
-            Change::MoveRows { removed, added, run, .. } => {
-                self.remove_moved(removed, added, run.as_ref())?;
-                self.add(added, run.as_ref(), at)
+            Change::AddSegments { segments, runs, .. } => self.add(segments, runs, at),
+            Change::MoveRows { removed, added, runs, .. } => {
+                self.remove_moved(removed, added, runs)?;
+                self.add(added, runs, at)
             }
             Change::ReplaceSegment { segment, base, folded, oldest_snapshot, .. } => {
                 let slot = self.segment_mut(*segment)?;
@@ -126,8 +139,9 @@ impl TableVersion {
                 slot.last_changed = at;
                 Ok(())
             }
-            Change::ReplaceKeyRuns { runs, written, .. } => {
-                self.keys.replace_runs(runs.clone(), *written);
+            Change::ReplaceKeyRuns { index, runs, written, .. } => {
+                let key = self.keys.get_mut(*index).ok_or("names an index that is not there")?;
+                key.entries.replace_runs(runs.clone(), *written);
                 Ok(())
             }
             Change::CreateTable(_)
@@ -147,7 +161,7 @@ impl TableVersion {
     fn add(
         &mut self,
         segments: &[(SegmentId, Arc<EncodedSegment>)],
-        run: Option<&Arc<KeyRun>>,
+        runs: &[NamedRun],
         at: CommitNumber,
     ) -> Result<(), &'static str> {
         for (id, base) in segments {
@@ -158,10 +172,7 @@ impl TableVersion {
                 return Err("adds a segment that is there already");
             }
         }
-        if let Some(run) = run {
-            self.keys.add_run(run.clone());
-        }
-        Ok(())
+        self.keys.add_runs(runs)
     }
 
     /// Drops segments whose live rows are all in others to be added.
@@ -169,7 +180,7 @@ impl TableVersion {
         &mut self,
         removed: &[SegmentId],
         added: &[(SegmentId, Arc<EncodedSegment>)],
-        run: Option<&Arc<KeyRun>>,
+        runs: &[NamedRun],
     ) -> Result<(), &'static str> {
         let mut live = 0;
         for id in removed {
@@ -180,8 +191,11 @@ impl TableVersion {
             live += u64::from(gone.live_rows());
         }
         let moved = added.iter().map(|(_, base)| u64::from(base.rows())).sum::<u64>();
-        let keys = if self.schema.key.is_empty() { 0 } else { moved };
-        if moved != live || run.map_or(0, |run| run.entries()) != keys {
+        let entries = |key: &TableKey| {
+            let of_key = runs.iter().filter(|(id, _)| *id == key.shape.id);
+            of_key.map(|(_, run)| run.entries()).sum::<u64>()
+        };
+        if moved != live || self.keys.iter().any(|key| entries(key) != moved) {
             return Err("moves other rows than are there");
         }
         self.live_rows -= live;
@@ -195,12 +209,8 @@ impl TableVersion {
             self.segments.insert(first.segment, Arc::new(segment));
             self.open = Some(first.segment);
         }
-        let has_key = !self.schema.key.is_empty();
         for (position, row) in (first.position..).zip(rows) {
-            if has_key {
-                let hash = KeyHash::of(self.schema.key.iter().map(|&column| &row[column]));
-                self.keys.insert(hash, RowId { segment: first.segment, position }, at);
-            }
+            self.keys.insert(row, RowId { segment: first.segment, position }, at);
         }
         let slot = self.segment_mut(first.segment)?;
         if slot.rows != first.position

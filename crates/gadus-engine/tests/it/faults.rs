@@ -328,6 +328,8 @@ fn modifications_whose_reads_fail_change_nothing() {
         let (mut random, table) = (Random::seeded(nth), nth as usize % state.len());
         let table = state.values_mut().nth(table).unwrap();
         failed += modify_despite_faults(&engine, table, &mut random);
+        // Where fewer reads were made, the rest is read by whoever looks.
+        plan.heal();
         assert_eq!(state_of(&engine.snapshot().unwrap()), state, "read {nth}");
     }
     assert!(failed > 20, "few modifications failed: {failed}");

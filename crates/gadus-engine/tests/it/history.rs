@@ -4,7 +4,9 @@ use crate::reference::{
     Row, State, TableState, batch_of, integer, random_row, random_value, rows_of, schema,
 };
 use gadus_base::Random;
-use gadus_engine::{Datum, Durability, Engine, Error, ErrorKind, RowChange, Snapshot, Transaction};
+use gadus_engine::{
+    Datum, Durability, Engine, Error, ErrorKind, RowChange, Snapshot, TableSchema, Transaction,
+};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
@@ -131,6 +133,21 @@ impl History {
                 }
                 table.rows.extend(rows.into_iter().map(|row| (integer(&row[0]), row)));
             }
+            8 if self.random.chance(0.3) && !transaction.has_written(&schema) => {
+                let mut after = schema.as_ref().clone();
+                match after.indexes.pop() {
+                    Some(_) if self.random.chance(0.5) => {}
+                    _ => {
+                        after = schema.as_ref().clone();
+                        self.add_index(&mut after, u64::from(schema.next_index));
+                    }
+                }
+                let altered = transaction.alter_table(&after, &[]);
+                match altered {
+                    Ok(altered) => table.schema = altered,
+                    refused => _ = self.is_done(refused),
+                }
+            }
             8 => {
                 let count = self.random.below(self.load_rows_max);
                 self.load(transaction, table, count);
@@ -169,13 +186,28 @@ impl History {
         table.rows.extend(rows.into_iter().map(|row| (integer(&row[0]), row)));
     }
 
+    /// An index over columns of which not all differ, or over the first, which does.
+    fn add_index(&mut self, shape: &mut TableSchema, number: u64) {
+        let columns: [&[usize]; 6] = [&[0], &[1], &[2], &[3], &[2, 1], &[1, 3, 0]];
+        let columns = columns[self.random.below(6) as usize];
+        let unique = columns.contains(&0);
+        let name = format!("{}_{number}_index", shape.name);
+        if shape.index_named(&name).is_none() {
+            shape.add_index(&name, columns, (unique, false));
+        }
+    }
+
     fn create(&mut self, transaction: &mut Transaction, state: &mut State) {
         if state.len() >= 4 {
             return;
         }
         let name = format!("t{}", self.random.below(6));
         let key = [vec![], vec![0], vec![0, 2]][self.random.below(3) as usize].clone();
-        match transaction.create_table(&schema(&name, key)) {
+        let mut shape = schema(&name, key);
+        for number in 0..self.random.below(3) {
+            self.add_index(&mut shape, number);
+        }
+        match transaction.create_table(&shape) {
             Ok(schema) => {
                 state.insert(name, TableState { schema, rows: Default::default() });
             }

@@ -13,6 +13,7 @@ mod crash;
 mod deaths;
 mod faults;
 mod history;
+mod indexes;
 mod measured;
 mod model;
 mod modify;

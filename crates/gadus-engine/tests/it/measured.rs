@@ -56,6 +56,7 @@ fn a_database_follows_what_was_measured_and_says_so() {
         ("latch looks", "100"),
         ("group commit", "from syncs of 1000 µs on"),
         ("client transport", "Unix stream"),
+        ("scan helpers", "with every scan"),
     ] {
         let decision = decided(&decisions, question);
         assert_eq!(decision.choice, choice);
@@ -80,6 +81,7 @@ fn a_database_follows_what_was_measured_and_says_so() {
     assert_eq!((path.choice.as_str(), path.facts.len()), ("read, all of it announced", 2));
     assert_eq!(decided(&decisions, "group commit").choice, "from syncs of 2000 µs on");
     assert_eq!(decided(&decisions, "client transport").choice, "TCP");
+    assert_eq!(decided(&decisions, "scan helpers").choice, "from 40 µs of work on");
     let latches = decided(&decisions, "latch looks");
     assert_eq!(latches.choice, gadus_locks::latch_tries().to_string());
     assert!(!latches.reason.contains("assumed"), "{latches:?}");

@@ -33,7 +33,7 @@ impl Drawn {
         let count = 1 + random.below(2);
         let predicates = (0..count).map(|_| random_predicate(random, table)).collect();
         let column = 1 + random.below(4) as usize;
-        let is_key = |column: usize| table.schema.key.contains(&column);
+        let is_key = |column: usize| table.schema.is_indexed(column);
         let deed = match random.below(6) {
             0 => Deed::Delete,
             1 | 2 if !is_key(1) => Deed::Step { refused: random.below(200) as i64 - 20 },

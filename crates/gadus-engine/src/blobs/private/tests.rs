@@ -1,9 +1,13 @@
 //! What a connection's cache keeps, and what it gives back.
 
 use super::*;
-use crate::keys::KeyPage;
+use crate::keys::{KeyCode, KeyEntry, KeyPage};
 use arrow::buffer::Buffer;
 use std::sync::Arc;
+
+fn entry(id: u64) -> KeyEntry {
+    KeyEntry { code: KeyCode { order: 0, hash: id }, row: id }
+}
 
 /// Takes memory for a blob of so many bytes, and caches it.
 fn read(cache: &mut PrivateCache, id: u64, bytes: usize) -> usize {
@@ -12,7 +16,7 @@ fn read(cache: &mut PrivateCache, id: u64, bytes: usize) -> usize {
     assert!(piece.memory.iter().all(|byte| *byte == 0));
     let address = piece.memory.as_ptr().addr();
     assert!(bytes == 0 || address.is_multiple_of(ALIGNMENT_BYTES), "{address:x}");
-    let page = KeyPage::open(&Buffer::from_vec(KeyPage::encode(&[(id, id)]))).unwrap();
+    let page = KeyPage::open(&Buffer::from_vec(KeyPage::encode(&[entry(id)]))).unwrap();
     cache.insert(id, piece.chunk(), Opened::Keys(Arc::new(page)));
     address
 }
@@ -67,7 +71,7 @@ fn a_blob_whose_memory_was_given_back_meanwhile_is_not_cached() {
     let mut cache = PrivateCache::new(1 << 10);
     let piece = cache.take(100);
     cache.trim_to(0);
-    let page = KeyPage::open(&Buffer::from_vec(KeyPage::encode(&[(1, 1)]))).unwrap();
+    let page = KeyPage::open(&Buffer::from_vec(KeyPage::encode(&[entry(1)]))).unwrap();
     cache.insert(1, piece.chunk(), Opened::Keys(Arc::new(page)));
     assert!(cache.get(1).is_none());
 }

@@ -113,7 +113,7 @@ fn change_of(written: &Move) -> Change {
         table: written.table,
         removed: written.sources.iter().map(|source| source.id).collect(),
         added: written.added.iter().cloned().collect(),
-        run: written.run.clone(),
+        runs: written.runs.clone(),
     }
 }
 
@@ -148,8 +148,8 @@ fn a_move_that_does_not_fit_the_rows_is_refused() {
     assert_eq!(removing(vec![SegmentId(77)]), "moves rows that are not there");
     assert_eq!(removing(vec![source, open]), "moves rows of the segment that takes rows");
     let without_keys = apply(&|change| {
-        if let Change::MoveRows { run, .. } = change {
-            *run = None;
+        if let Change::MoveRows { runs, .. } = change {
+            runs.clear();
         }
     });
     assert_eq!(without_keys.unwrap_err(), "moves other rows than are there");
@@ -174,12 +174,12 @@ fn a_damaged_record_of_a_move_is_an_error_or_another_record() {
     let (store, _) = Store::open(image, "x", StoreOptions::default()).unwrap();
     let blobs = Blobs::of_process(Arc::new(store), ByteCount::mib(1));
     let whole = decode_changes(&payload, &blobs).unwrap();
-    let [Change::MoveRows { removed, added, run, .. }] = &whole.1[..] else {
+    let [Change::MoveRows { removed, added, runs, .. }] = &whole.1[..] else {
         panic!("another change: {whole:?}")
     };
     assert_eq!(removed, &[written.sources[0].id]);
     assert!(added[0].1.rows() < SEGMENT_ROWS_MAX);
-    assert_eq!(run.as_ref().unwrap().entries(), u64::from(added[0].1.rows()));
+    assert_eq!(runs[0].1.entries(), u64::from(added[0].1.rows()));
     drop(whole);
     for length in 0..payload.len() {
         let error = decode_changes(&payload[..length], &blobs).unwrap_err();

@@ -26,7 +26,7 @@ fn many_short_openings_leave_few_key_runs() {
     let engine = open();
     engine.fold().unwrap();
     let table = engine.snapshot().unwrap().table("t").unwrap();
-    assert!(table.version().keys.runs().len() <= RUNS_MAX);
+    assert!(table.version().keys.runs().count() <= RUNS_MAX);
     for id in 0..3 * i64::try_from(RUNS_MAX).unwrap() {
         assert!(table.find_key(&[Datum::Integer(id)]).unwrap().is_some(), "key {id}");
     }

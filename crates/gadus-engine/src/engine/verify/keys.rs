@@ -1,27 +1,27 @@
-//! The check of a table's key index: it has every row once, and no two rows have one key.
+//! The check of a table's indexes: each has every row once, and no two rows have one key where it is unique.
 //!
 //! - Lookups rest on order: pages sorted within and among themselves, and named by their first
-//!   hash. That is proven here for whole runs, so that no row needs a lookup of its own.
-//! - Keeps 17 bytes for each row in memory.
+//!   code. That is proven here for whole runs, so that no row needs a lookup of its own.
+//! - Keeps 25 bytes for each row and index in memory.
 
 use super::Problem;
 use super::table::{Place, TableCheck};
 use crate::error::Error;
-use crate::keys::{KeyHash, KeyRun, row_code, row_of};
+use crate::keys::{KeyCode, KeyEntry, KeyRun, KeyShape, PRIMARY, TableKey, row_code, row_of};
 use crate::types::Datum;
 use gadus_base::RowId;
 
-/// The index entries that a table's rows must have, and how often the index has them.
-#[derive(Debug, Default)]
+/// The entries that a table's rows must have in an index, and how often the index has them.
+#[derive(Debug, Clone, Default)]
 pub(super) struct LiveKeys {
-    /// (hash, row code), sorted before anything is found.
-    entries: Vec<(u64, u64)>,
+    /// Sorted before anything is found.
+    entries: Vec<KeyEntry>,
     times: Vec<u8>,
 }
 
 impl LiveKeys {
-    pub(super) fn add(&mut self, key: &[Datum], row: RowId) {
-        self.entries.push((KeyHash::of(key).0, row_code(row)));
+    pub(super) fn add(&mut self, code: KeyCode, row: RowId) {
+        self.entries.push(KeyEntry { code, row: row_code(row) });
     }
 
     fn sort(&mut self) {
@@ -31,7 +31,7 @@ impl LiveKeys {
 
     /// Counts an entry of the index, if it is that of a live row; `from` is where the last one was
     /// found. Entries come in order, so that the next is near.
-    fn count(&mut self, entry: (u64, u64), from: usize) -> usize {
+    fn count(&mut self, entry: KeyEntry, from: usize) -> usize {
         let rest = &self.entries[from..];
         let mut bound = 1;
         while rest.get(bound).is_some_and(|other| *other < entry) {
@@ -47,37 +47,50 @@ impl LiveKeys {
 }
 
 impl TableCheck<'_, '_> {
-    pub(super) fn keys(&mut self, mut keys: LiveKeys) {
+    pub(super) fn keys(&mut self, key: &TableKey, mut keys: LiveKeys) {
         keys.sort();
         let mut at = 0;
-        for entry in self.table.keys.recent_entries() {
+        for entry in key.entries.recent_entries() {
             at = keys.count(entry, at);
         }
         let mut complete = true;
-        for run in self.table.keys.runs() {
-            complete &= self.run_of_keys(run, &mut keys);
+        let name = self.name_of(&key.shape);
+        for run in key.entries.runs() {
+            complete &= self.run_of_keys(&name, run, &mut keys);
         }
-        for (&(_, code), &times) in keys.entries.iter().zip(&keys.times) {
+        for (entry, &times) in keys.entries.iter().zip(&keys.times) {
             // What is missing may be in a page that could not be read.
             if times > 1 || (times == 0 && complete) {
-                let row = row_of(code);
+                let row = row_of(entry.row);
                 let message =
-                    format!("row {} is {times} times in the key index, not once", row.position);
+                    format!("row {} is {times} times in the {name}, not once", row.position);
                 self.problem(Place { segment: Some(row.segment), ..Place::default() }, message);
             }
         }
-        for group in keys.entries.chunk_by(|one, other| one.0 == other.0) {
+        if !key.shape.unique {
+            return;
+        }
+        for group in keys.entries.chunk_by(|one, other| one.code == other.code) {
             if group.len() > 1 {
-                let rows: Vec<RowId> = group.iter().map(|&(_, code)| row_of(code)).collect();
-                if let Err(error) = self.different_keys(&rows) {
+                let rows: Vec<RowId> = group.iter().map(|entry| row_of(entry.row)).collect();
+                if let Err(error) = self.different_keys(&key.shape, &rows) {
                     self.unreadable(Place::default(), Problem::unreadable(&error));
                 }
             }
         }
     }
 
+    /// What an index is called in messages.
+    fn name_of(&self, shape: &KeyShape) -> String {
+        let index = self.table.schema.indexes.iter().find(|index| index.id == shape.id);
+        match index {
+            Some(index) if shape.id != PRIMARY => format!("index \"{}\"", index.name),
+            _ => "key index".to_owned(),
+        }
+    }
+
     /// Reads a run and counts its entries; false when part of it cannot be read.
-    fn run_of_keys(&mut self, run: &KeyRun, keys: &mut LiveKeys) -> bool {
+    fn run_of_keys(&mut self, name: &str, run: &KeyRun, keys: &mut LiveKeys) -> bool {
         let pages = match run.pages(self.course.blobs) {
             Ok(pages) => pages,
             Err(error) => {
@@ -87,7 +100,7 @@ impl TableCheck<'_, '_> {
             }
         };
         let (mut complete, mut ordered) = (true, true);
-        let (mut count, mut at, mut last) = (0, 0, (0, 0));
+        let (mut count, mut at, mut last) = (0, 0, KeyEntry::default());
         for (offset, page) in pages {
             let page = match page {
                 Ok(page) => page,
@@ -109,22 +122,25 @@ impl TableCheck<'_, '_> {
             count += page.len() as u64;
         }
         if !ordered || (complete && count != run.entries()) {
-            let message = "a run of its key index is out of order".to_owned();
+            let message = format!("a run of its {name} is out of order");
             self.problem(Place { offset: Some(run.offset()), ..Place::default() }, message);
         }
         complete
     }
 
     /// Rows whose keys have one hash, which happens to different keys, too.
-    fn different_keys(&mut self, rows: &[RowId]) -> Result<(), Error> {
+    fn different_keys(&mut self, shape: &KeyShape, rows: &[RowId]) -> Result<(), Error> {
         let (table, blobs) = (self.table, self.course.blobs);
         let mut keys = Vec::new();
         for &row in rows {
             let Some(segment) = table.segment(row.segment) else { continue };
-            let columns = table.schema.key.iter();
+            let columns = shape.columns.iter();
             let key = columns
                 .map(|&column| segment.datum(&table.schema, blobs, column, row.position))
                 .collect::<Result<Vec<_>, _>>()?;
+            if key.iter().any(Datum::is_null) {
+                continue;
+            }
             keys.push((key, row));
         }
         keys.sort_unstable_by(|one, other| {

@@ -1,4 +1,4 @@
-//! The check of one table: its segments, column by column, and the keys of their rows.
+//! The check of one table: its segments, column by column, and what its indexes have of their rows.
 
 use super::keys::LiveKeys;
 use super::{Course, Problem};
@@ -8,11 +8,15 @@ use crate::types::Datum;
 use crate::version::TableVersion;
 use gadus_base::{RowId, SegmentId};
 use gadus_storage::ExtentRef;
+use std::collections::HashMap;
 
 pub(super) struct TableCheck<'a, 'b> {
     pub(super) table: &'a TableVersion,
     pub(super) course: &'a mut Course<'b>,
 }
+
+/// The columns of a segment's base that are indexed, by their places.
+type KeyColumns = HashMap<usize, Option<Column>>;
 
 /// Where in a table something is: the segment, the column, the offset in the file.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,7 +34,7 @@ impl<'a, 'b> TableCheck<'a, 'b> {
     /// Returns how many rows could be read whole.
     pub(super) fn run(mut self) -> u64 {
         let (mut live, mut rows_read) = (0, 0);
-        let mut keys = LiveKeys::default();
+        let mut keys = vec![LiveKeys::default(); self.table.keys.iter().count()];
         for segment in self.table.segments.values() {
             let rows = u64::from(segment.live_rows());
             live += rows;
@@ -42,39 +46,40 @@ impl<'a, 'b> TableCheck<'a, 'b> {
         if live != counted {
             self.problem(Place::default(), format!("has {live} rows, but counts {counted}"));
         }
-        if !self.table.schema.key.is_empty() {
-            self.keys(keys);
+        for (key, live) in self.table.keys.iter().zip(keys) {
+            self.keys(key, live);
         }
         rows_read
     }
 
     /// Reads a segment, and adds the keys of its rows; false when something cannot be read.
-    fn segment(&mut self, segment: &SegmentVersion, keys: &mut LiveKeys) -> bool {
+    fn segment(&mut self, segment: &SegmentVersion, keys: &mut [LiveKeys]) -> bool {
         let place = Place { segment: Some(segment.id), ..Place::default() };
         if segment.rows > segment.encoded_rows() && segment.open.is_none() {
             self.problem(place, "has rows without values".to_owned());
             return false;
         }
         let live = u64::from(segment.live_rows());
-        let mut key_columns = vec![None; self.table.schema.key.len()];
+        let columns = self.table.keys.iter().flat_map(|key| &key.shape.columns);
+        let mut key_columns = columns.map(|&column| (column, None)).collect::<KeyColumns>();
         let mut whole = true;
         match &segment.encoded {
             Some(base) => whole = self.base(segment, base, &mut key_columns),
             None => self.course.advance(live * self.table.schema.columns.len() as u64),
         }
-        if segment.encoded.is_none() || key_columns.iter().all(Option::is_some) {
+        if segment.encoded.is_none() || key_columns.values().all(Option::is_some) {
             self.add_keys(segment, &key_columns, keys);
             self.course.advance(live);
         }
         whole
     }
 
-    /// Reads the columns of a segment's base, and keeps those of the key.
+    /// Reads the columns of a segment's base, and keeps those that are indexed.
     fn base(
         &mut self,
         segment: &SegmentVersion,
         base: &EncodedSegment,
-        key_columns: &mut [Option<Column>],
+        key_columns: &mut KeyColumns,
     ) -> bool {
         let (table, blobs) = (self.table, self.course.blobs);
         let mut place = Place { segment: Some(segment.id), ..Place::default() };
@@ -103,8 +108,7 @@ impl<'a, 'b> TableCheck<'a, 'b> {
                 Ok(column) => {
                     self.column(place, (&column, entry), segment);
                     self.course.advance(segment.live_rows().into());
-                    let in_key = table.schema.key.iter().position(|&key| key == index);
-                    if let Some(slot) = in_key.and_then(|slot| key_columns.get_mut(slot)) {
+                    if let Some(slot) = key_columns.get_mut(&index) {
                         *slot = Some(column);
                     }
                 }
@@ -152,27 +156,20 @@ impl<'a, 'b> TableCheck<'a, 'b> {
         }
     }
 
-    fn add_keys(
-        &mut self,
-        segment: &SegmentVersion,
-        key_columns: &[Option<Column>],
-        keys: &mut LiveKeys,
-    ) {
-        let schema = &self.table.schema;
-        if schema.key.is_empty() {
-            return;
-        }
-        let mut key: Vec<Datum> = Vec::with_capacity(schema.key.len());
-        for position in (0..segment.rows).filter(|&position| segment.is_live(position)) {
-            key.clear();
-            key.extend(
-                schema
-                    .key
-                    .iter()
-                    .zip(key_columns)
-                    .map(|(&column, base)| segment.datum_with(base.as_ref(), column, position)),
-            );
-            keys.add(&key, RowId { segment: segment.id, position });
+    fn add_keys(&self, segment: &SegmentVersion, key_columns: &KeyColumns, keys: &mut [LiveKeys]) {
+        for (key, live) in self.table.keys.iter().zip(keys) {
+            let column = |column: &usize| (*column, key_columns[column].as_ref());
+            let columns = key.shape.columns.iter().map(column).collect::<Vec<_>>();
+            let mut values: Vec<Datum> = Vec::with_capacity(columns.len());
+            for position in (0..segment.rows).filter(|&position| segment.is_live(position)) {
+                values.clear();
+                let value = |(column, base): &(usize, Option<&Column>)| {
+                    segment.datum_with(*base, *column, position)
+                };
+                values.extend(columns.iter().map(value));
+                let row = RowId { segment: segment.id, position };
+                live.add(key.shape.code(values.iter()), row);
+            }
         }
     }
 
@@ -198,7 +195,7 @@ impl<'a, 'b> TableCheck<'a, 'b> {
 pub(super) fn extents(table: &TableVersion) -> Vec<ExtentRef> {
     let bases = table.segments.values().filter_map(|segment| segment.encoded.as_ref());
     let columns = bases.flat_map(|base| base.extents().iter().map(|extent| extent.reference()));
-    columns.chain(table.keys.runs().iter().flat_map(|run| run.extents())).collect()
+    columns.chain(table.keys.runs().flat_map(|run| run.extents())).collect()
 }
 
 fn values_outside(column: &Column, min: &Datum, max: &Datum) -> usize {

@@ -3,7 +3,7 @@
 use super::super::test_tables::{LOADED_ROWS as ROWS, loaded};
 use super::table::TableCheck;
 use super::{Course, Problem};
-use crate::keys::write_run;
+use crate::keys::{KeyCode, KeyEntry, PRIMARY, write_run};
 use crate::segment::{ColumnEntry, ColumnPlace, EncodedSegment, Lineage, SegmentVersion};
 use crate::version::{Change, TableVersion};
 use crate::{Datum, Engine, Options};
@@ -43,13 +43,17 @@ fn messages(change: impl FnOnce(&Engine, &mut TableVersion)) -> Vec<String> {
 }
 
 /// The entries of the sample's one run.
-fn entries(engine: &Engine, version: &TableVersion) -> Vec<(u64, u64)> {
-    version.keys.runs()[0].read_all(&engine.inner().blobs).unwrap()
+fn entries(engine: &Engine, version: &TableVersion) -> Vec<KeyEntry> {
+    version.keys.primary().unwrap().entries.runs()[0].read_all(&engine.inner().blobs).unwrap()
 }
 
-fn with_run(engine: &Engine, version: &mut TableVersion, entries: &[(u64, u64)]) {
+fn entry(hash: u64, row: u64) -> KeyEntry {
+    KeyEntry { code: KeyCode { order: 0, hash }, row }
+}
+
+fn with_run(engine: &Engine, version: &mut TableVersion, entries: &[KeyEntry]) {
     let run = Arc::new(write_run(entries, &engine.inner().blobs).unwrap());
-    version.keys.replace_runs(vec![run], CommitNumber(0));
+    version.keys.get_mut(PRIMARY).unwrap().entries.replace_runs(vec![run], CommitNumber(0));
 }
 
 #[test]
@@ -67,7 +71,7 @@ fn rows_that_are_counted_wrong_are_told() {
 fn a_row_without_its_key_is_told() {
     let told = messages(|engine, version| {
         let mut entries = entries(engine, version);
-        entries.retain(|entry| entry.1 & 0xFFFF != 77);
+        entries.retain(|entry| entry.row & 0xFFFF != 77);
         with_run(engine, version, &entries);
     });
     assert_eq!(told, ["row 77 is 0 times in the key index, not once"]);
@@ -88,8 +92,8 @@ fn a_key_that_is_there_twice_is_told() {
 fn entries_of_rows_that_are_gone_are_no_problem() {
     let told = messages(|engine, version| {
         let mut entries = entries(engine, version);
-        entries.push((u64::MAX >> 16, 99 << 16));
-        entries.insert(0, (0, 7));
+        entries.push(entry(u64::MAX >> 16, 99 << 16));
+        entries.insert(0, entry(0, 7));
         entries.sort_unstable();
         with_run(engine, version, &entries);
     });
@@ -163,7 +167,8 @@ fn every_column_that_cannot_be_read_is_told_and_keys_are_not_missed() {
 #[test]
 fn an_index_of_other_keys_misses_every_row() {
     let told = messages(|engine, version| {
-        let other = entries(engine, version).into_iter().map(|(hash, code)| (hash ^ 1, code));
+        let other =
+            entries(engine, version).into_iter().map(|there| entry(there.code.hash ^ 1, there.row));
         let mut other: Vec<_> = other.collect();
         other.sort_unstable();
         with_run(engine, version, &other);

@@ -103,8 +103,11 @@ impl Clock {
         let mut state = self.state.lock();
         match made {
             Some(running) => {
+                let is_short = self.is_short(&state, &running);
                 state.passes.push(running);
-                self.changed.notify_all();
+                if !is_short {
+                    self.changed.notify_all();
+                }
             }
             None => {
                 let now = clock().now();
@@ -112,6 +115,19 @@ impl Clock {
                 state.queues.end(table, 0, Duration::ZERO, bounds, now);
             }
         }
+    }
+
+    /// Whether a pass is over before others are there to help with it, by those before it: one thread is then done with
+    /// what all have shared.
+    fn is_short(&self, state: &State, running: &Running) -> bool {
+        let Some(from) = self.blobs.helpers().from() else { return false };
+        let threads = u32::try_from(self.cores.threads_max()).unwrap_or(u32::MAX);
+        let statements = running.asked() + running.modifications();
+        let pace = state.paces.get(&running.table);
+        let expected = pace.map(|pace| pace.pass_of(statements).saturating_mul(threads));
+        // Each part is its own thread's.
+        let is_for_any = !running.pass.dealing().is_divided();
+        is_for_any && expected.is_some_and(|expected| expected <= from)
     }
 
     /// How the segments of a pass that begins now are dealt.

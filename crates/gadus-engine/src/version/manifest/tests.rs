@@ -36,8 +36,7 @@ fn table() -> ManifestTable {
             segment(2, Some(base(2)), Some(PART), Some(PART)),
             segment(3, None, None, Some(PART)),
         ],
-        runs: Vec::new(),
-        recent: Some(PART),
+        keys: vec![SavedKeys { index: PRIMARY, runs: Vec::new(), recent: Some(PART) }],
     }
 }
 
@@ -84,7 +83,7 @@ fn a_manifest_of_version_1_is_read() {
     to.u32(1);
     let wanted = ManifestTable {
         segments: table().segments.drain(..1).collect(),
-        recent: None,
+        keys: vec![SavedKeys { index: PRIMARY, runs: Vec::new(), recent: None }],
         last_changed: CommitNumber(0),
         ..table()
     };
