@@ -3,7 +3,7 @@
 //! - As of the newest commit: a transaction's own tables are not yet there.
 
 use crate::database::Database;
-use gadus_engine::{ColumnDefinition, Result, TableSchema};
+use gadus_engine::{ColumnDefinition, IndexDefinition, Result, TableSchema};
 use std::fmt::Write;
 
 impl Database {
@@ -44,6 +44,21 @@ impl Database {
         }
         Ok(create_statement(snapshot.table(table)?.schema()))
     }
+
+    /// The CREATE INDEX statements of a table, without semicolons; constraints are in the table's own statement.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no table of this exact name.
+    pub fn index_statements(&self, table: &str) -> Result<Vec<String>> {
+        let schema = self.engine().snapshot()?.table(table)?.schema().clone();
+        let others = schema.indexes.iter().filter(|index| !index.constraint);
+        let statement = |index: &IndexDefinition| {
+            let unique = if index.unique { "UNIQUE " } else { "" };
+            let (name, on) = (quoted(&index.name), quoted(&schema.name));
+            format!("CREATE {unique}INDEX {name} ON {on} ({})", columns_of(index, &schema))
+        };
+        Ok(others.map(statement).collect())
+    }
 }
 
 fn create_statement(schema: &TableSchema) -> String {
@@ -52,11 +67,22 @@ fn create_statement(schema: &TableSchema) -> String {
         let key = schema.key.iter().map(|&column| quoted(&schema.columns[column].name));
         lines.push(format!("    PRIMARY KEY ({})", key.collect::<Vec<_>>().join(", ")));
     }
+    for index in schema.indexes.iter().filter(|index| index.constraint) {
+        let (name, columns) = (quoted(&index.name), columns_of(index, schema));
+        lines.push(format!("    CONSTRAINT {name} UNIQUE ({columns})"));
+    }
     for check in &schema.checks {
         let (name, condition) = (quoted(&check.name), &check.condition);
         lines.push(format!("    CONSTRAINT {name} CHECK ({condition})"));
     }
     format!("CREATE TABLE {} (\n{}\n)", quoted(&schema.name), lines.join(",\n"))
+}
+
+/// The names of an index's columns.
+fn columns_of(index: &IndexDefinition, schema: &TableSchema) -> String {
+    let places = index.columns.iter().filter_map(|id| schema.column_with_id(*id));
+    let names = places.map(|place| quoted(&schema.columns[place].name));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn column_line(column: &ColumnDefinition) -> String {

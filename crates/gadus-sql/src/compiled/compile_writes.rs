@@ -61,7 +61,7 @@ pub(super) fn update_rows(update: &Update, snapshot: &Snapshot) -> Option<Compil
     for assignment in &update.assignments {
         let AssignmentTarget::ColumnName(name) = &assignment.target else { return None };
         let column = column_index(&target.schema, name).ok()?;
-        if target.schema.key.contains(&column)
+        if target.schema.is_indexed(column)
             || is_checked(&target.schema, column)
             || assigned.iter().any(|known: &Assigned| known.column() == column)
         {

@@ -1,6 +1,7 @@
 //! Functions of the catalog, for the statements of one snapshot.
 
 use super::activity::{blockers, is_blocked_among};
+use super::keys::Key;
 use super::known::{Asking, Known, quoted};
 use super::{oids, types};
 use crate::error::to_datafusion;
@@ -152,12 +153,12 @@ fn end(known: &Known, values: &[ScalarValue], what: Ending) -> gadus_engine::Res
 }
 
 fn index_definition_of(known: &Known, values: &[ScalarValue]) -> ScalarValue {
-    let relation = known.by_key(number(values, 0));
+    let key = known.by_key(number(values, 0));
     // A column by its number, or the whole.
     let column = number(values, 1).and_then(|column| usize::try_from(column - 1).ok());
-    text(relation.and_then(|relation| match column {
-        Some(column) => relation.key_columns.get(column).cloned(),
-        None => Some(relation.index_definition.clone()),
+    text(key.and_then(|key| match column {
+        Some(column) => key.names.get(column).cloned(),
+        None => Some(key.definition.clone()),
     }))
 }
 
@@ -169,8 +170,7 @@ fn view_number(known: &Known, values: &[ScalarValue]) -> Option<i64> {
 fn constraint_definition_of(known: &Known, values: &[ScalarValue]) -> ScalarValue {
     let oid = number(values, 0);
     let of_check = known.condition(oid).map(|condition| format!("CHECK ({condition})"));
-    let relation = known.by_key(oid);
-    let of_key = relation.map(|known| format!("PRIMARY KEY ({})", known.key_columns.join(", ")));
+    let of_key = known.by_key(oid).map(Key::constraint);
     text(of_check.or(of_key))
 }
 

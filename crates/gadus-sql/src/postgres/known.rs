@@ -1,5 +1,6 @@
 //! What the functions of the catalog know: the tables of a snapshot by name and by number, and who asks.
 
+use super::keys::{Key, keys};
 use super::oids;
 use crate::provider::{CATALOG, MAIN_SCHEMA};
 use crate::session::view_definition;
@@ -33,12 +34,9 @@ struct KnownView {
 pub(super) struct KnownRelation {
     oid: i64,
     name: String,
-    key_oid: i64,
-    key_name: String,
+    keys: Vec<Key>,
     /// Of its checks: the number, and the condition.
     checks: Vec<(i64, String)>,
-    pub(super) key_columns: Vec<String>,
-    pub(super) index_definition: String,
 }
 
 impl Asking {
@@ -79,15 +77,20 @@ impl Known {
         view.map(|view| format!("{};", view.definition))
     }
 
-    pub(super) fn by_key(&self, oid: Option<i64>) -> Option<&KnownRelation> {
-        self.relations.iter().find(|known| Some(known.key_oid) == oid)
+    /// An index by its number.
+    pub(super) fn by_key(&self, oid: Option<i64>) -> Option<&Key> {
+        self.keys().find(|key| Some(key.oid) == oid)
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.relations.iter().flat_map(|known| &known.keys)
     }
 
     /// The name of a table or a key; a number that is none's is its own.
     pub(super) fn name_of(&self, oid: i64) -> String {
         let table = self.relations.iter().find(|known| known.oid == oid);
         let name = table.map(|known| &known.name[..]);
-        let name = name.or_else(|| self.by_key(Some(oid)).map(|known| &known.key_name[..]));
+        let name = name.or_else(|| self.by_key(Some(oid)).map(|key| &key.name[..]));
         let view = || self.views.iter().find(|view| view.oid == oid);
         let name = name.or_else(|| view().map(|view| &view.name[..]));
         let name = name.or_else(|| oids::catalog_name(oid));
@@ -129,9 +132,9 @@ impl Known {
     /// The number of a table, or of a key.
     fn own(&self, name: &str) -> Option<i64> {
         let table = self.relations.iter().find(|known| known.name == name).map(|known| known.oid);
-        let key = || self.relations.iter().find(|known| known.key_name == name);
+        let key = || self.keys().find(|key| key.name == name).map(|key| key.oid);
         let view = || self.views.iter().find(|view| view.name == name).map(|view| view.oid);
-        table.or_else(|| key().map(|known| known.key_oid)).or_else(view)
+        table.or_else(key).or_else(view)
     }
 }
 
@@ -140,11 +143,8 @@ impl KnownRelation {
         Self {
             oid: oids::of_table(table.id()),
             name: table.schema().name.clone(),
-            key_oid: oids::of_key(table.id()),
-            key_name: oids::key_name(table),
+            keys: keys(table),
             checks: checks(table),
-            key_columns: key_columns(table),
-            index_definition: index_definition(table),
         }
     }
 }
@@ -155,18 +155,6 @@ fn checks(table: &Table) -> Vec<(i64, String)> {
         (oids::of_check(table.id(), place), check.condition.clone())
     };
     checks.map(check).collect()
-}
-
-/// The statement that would make the index of a table's key.
-pub(super) fn index_definition(table: &Table) -> String {
-    let (schema, columns) = (table.schema(), key_columns(table).join(", "));
-    let (key, name) = (quoted(&oids::key_name(table)), quoted(&schema.name));
-    format!("CREATE UNIQUE INDEX {key} ON {MAIN_SCHEMA}.{name} USING btree ({columns})")
-}
-
-fn key_columns(table: &Table) -> Vec<String> {
-    let schema = table.schema();
-    schema.key.iter().map(|column| quoted(&schema.columns[*column].name)).collect()
 }
 
 /// A name as it is written in statements.

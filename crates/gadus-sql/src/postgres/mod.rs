@@ -8,6 +8,7 @@
 mod activity;
 mod build;
 mod functions;
+mod keys;
 mod known;
 mod oids;
 mod relations;

@@ -88,6 +88,12 @@ pub(super) fn of_key(id: TableId) -> i64 {
     of_table(id) + 1
 }
 
+/// The number of another index, and of the constraint that it stands for.
+pub(super) fn of_index(id: TableId, index: u32) -> i64 {
+    // Between the numbers of one table's columns and checks and those of the next table.
+    of_table(id) * 4_000 + 4_000 + i64::from(index % 4_000)
+}
+
 /// The number of one of a table's checks, in its order.
 pub(super) fn of_check(id: TableId, place: usize) -> i64 {
     // Behind those of the defaults of its columns.
@@ -104,11 +110,6 @@ pub(super) fn tables(snapshot: &Snapshot) -> Vec<Table> {
 /// The views that statements can name.
 pub(super) fn views(snapshot: &Snapshot) -> impl Iterator<Item = &Arc<ViewSchema>> {
     snapshot.views()
-}
-
-/// The name of a table's primary key.
-pub(super) fn key_name(table: &Table) -> String {
-    format!("{}_pkey", table.schema().name)
 }
 
 /// The number of a table of the catalog, which clients may know by heart.

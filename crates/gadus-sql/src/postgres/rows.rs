@@ -1,6 +1,7 @@
 //! The rows of the catalog's tables, as of a snapshot.
 
 use super::build::{Cell, Rows};
+use super::keys::{Key, keys};
 use super::{oids, types};
 use crate::provider::{CATALOG, MAIN_SCHEMA};
 use crate::session::view_definition;
@@ -96,13 +97,14 @@ pub(super) fn classes(snapshot: &Snapshot) -> Rows {
     let mut rows = Vec::new();
     for table in oids::tables(snapshot) {
         let schema = table.schema();
-        let has_key = !schema.key.is_empty();
+        let keys = keys(&table);
+        let has_index = !keys.is_empty();
         let count = i64::try_from(table.rows()).unwrap_or(i64::MAX);
         rows.push(class(
             oids::of_table(table.id()),
             &schema.name,
             "r",
-            has_key,
+            has_index,
             schema.columns.len(),
             count,
         ));
@@ -111,9 +113,8 @@ pub(super) fn classes(snapshot: &Snapshot) -> Rows {
             let checks = i64::try_from(schema.checks.len()).unwrap_or(i64::MAX);
             row.push(("relchecks", checks.into()));
         }
-        if has_key {
-            let (oid, name) = (oids::of_key(table.id()), oids::key_name(&table));
-            rows.push(class(oid, &name, "i", false, schema.key.len(), count));
+        for key in keys {
+            rows.push(class(key.oid, &key.name, "i", false, key.columns.len(), count));
         }
     }
     for view in oids::views(snapshot) {
@@ -185,10 +186,10 @@ pub(super) fn attributes(snapshot: &Snapshot) -> Rows {
     for table in oids::tables(snapshot) {
         let schema = table.schema();
         let all = (0..schema.columns.len()).collect::<Vec<_>>();
-        for (relation, columns) in
-            [(oids::of_table(table.id()), &all), (oids::of_key(table.id()), &schema.key)]
-        {
-            for (number, column) in (1_i64..).zip(columns) {
+        let own = [(oids::of_table(table.id()), all)];
+        let of_keys = keys(&table).into_iter().map(|key| (key.oid, key.columns));
+        for (relation, columns) in own.into_iter().chain(of_keys) {
+            for (number, column) in (1_i64..).zip(&columns) {
                 let is_own = relation == oids::of_table(table.id());
                 rows.push(attribute(relation, number, &schema.columns[*column], is_own));
             }
@@ -256,38 +257,34 @@ pub(super) fn defaults(snapshot: &Snapshot) -> Rows {
     rows
 }
 
-/// Tables that have a key, with the numbers of its columns.
-fn keyed(snapshot: &Snapshot) -> impl Iterator<Item = (Table, Vec<i64>)> {
-    let tables = oids::tables(snapshot).into_iter();
-    let tables = tables.filter(|table| !table.schema().key.is_empty());
-    tables.map(|table| {
-        let number = |column: &usize| i64::try_from(column + 1).unwrap_or(i64::MAX);
-        let key = table.schema().key.iter().map(number).collect();
-        (table, key)
+/// The indexes of all tables.
+fn all_keys(snapshot: &Snapshot) -> impl Iterator<Item = (Table, Key)> {
+    oids::tables(snapshot).into_iter().flat_map(|table| {
+        let keys = keys(&table);
+        keys.into_iter().map(move |key| (table.clone(), key))
     })
 }
 
+fn number(place: &usize) -> i64 {
+    i64::try_from(place + 1).unwrap_or(i64::MAX)
+}
+
 pub(super) fn indexes(snapshot: &Snapshot) -> Rows {
-    let row = |(table, key): (Table, Vec<i64>)| {
-        let count = i64::try_from(key.len()).unwrap_or(i64::MAX);
-        let zeros = || Cell::Numbers(vec![0; key.len()]);
+    let row = |(table, key): (Table, Key)| {
+        let count = i64::try_from(key.columns.len()).unwrap_or(i64::MAX);
+        let zeros = || Cell::Numbers(vec![0; key.columns.len()]);
         let mut row = vec![
-            ("indexrelid", oids::of_key(table.id()).into()),
+            ("indexrelid", key.oid.into()),
             ("indrelid", oids::of_table(table.id()).into()),
             ("indnatts", count.into()),
             ("indnkeyatts", count.into()),
             ("indcollation", zeros()),
             ("indclass", zeros()),
             ("indoption", zeros()),
+            ("indisunique", key.is_unique.into()),
+            ("indisprimary", key.is_primary.into()),
         ];
-        let yes = [
-            "indisunique",
-            "indisprimary",
-            "indimmediate",
-            "indisvalid",
-            "indisready",
-            "indislive",
-        ];
+        let yes = ["indimmediate", "indisvalid", "indisready", "indislive"];
         row.extend(yes.map(|name| (name, true.into())));
         let no = [
             "indnullsnotdistinct",
@@ -297,26 +294,25 @@ pub(super) fn indexes(snapshot: &Snapshot) -> Rows {
             "indisreplident",
         ];
         row.extend(no.map(|name| (name, false.into())));
-        row.push(("indkey", Cell::Numbers(key)));
+        row.push(("indkey", Cell::Numbers(key.columns.iter().map(number).collect())));
         row
     };
-    keyed(snapshot).map(row).collect()
+    all_keys(snapshot).map(row).collect()
 }
 
 pub(super) fn constraints(snapshot: &Snapshot) -> Rows {
     let mut rows = Vec::new();
     for table in oids::tables(snapshot) {
         let schema = table.schema();
-        let number = |place: usize| i64::try_from(place + 1).unwrap_or(i64::MAX);
-        if !schema.key.is_empty() {
-            let oid = oids::of_key(table.id());
-            let key = schema.key.iter().map(|place| number(*place)).collect();
-            rows.push(constraint(&table, (oid, oids::key_name(&table)), ("p", key)));
+        for key in keys(&table).into_iter().filter(|key| key.is_constraint) {
+            let kind = if key.is_primary { "p" } else { "u" };
+            let columns = key.columns.iter().map(number).collect();
+            rows.push(constraint(&table, (key.oid, key.name), (kind, columns)));
         }
         for (place, check) in schema.checks.iter().enumerate() {
             let oid = oids::of_check(table.id(), place);
             let columns = check.columns.iter().filter_map(|id| schema.column_with_id(*id));
-            let columns = columns.map(number).collect();
+            let columns = columns.map(|place| number(&place)).collect();
             let mut row = constraint(&table, (oid, check.name.clone()), ("c", columns));
             row.push(("conbin", check.condition.as_str().into()));
             rows.push(row);
@@ -330,7 +326,8 @@ fn constraint(
     (oid, name): (i64, String),
     (kind, columns): (&str, Vec<i64>),
 ) -> Vec<(&'static str, Cell)> {
-    let index = if kind == "p" { oid } else { 0 };
+    let is_key = matches!(kind, "p" | "u");
+    let index = if is_key { oid } else { 0 };
     vec![
         ("oid", oid.into()),
         ("conname", name.into()),
@@ -349,7 +346,7 @@ fn constraint(
         ("confmatchtype", " ".into()),
         ("conislocal", true.into()),
         ("coninhcount", 0.into()),
-        ("connoinherit", (kind == "p").into()),
+        ("connoinherit", is_key.into()),
         ("conkey", Cell::Numbers(columns)),
     ]
 }
@@ -360,7 +357,7 @@ pub(super) fn shown_tables(snapshot: &Snapshot) -> Rows {
             ("schemaname", MAIN_SCHEMA.into()),
             ("tablename", table.schema().name.as_str().into()),
             ("tableowner", CATALOG.into()),
-            ("hasindexes", (!table.schema().key.is_empty()).into()),
+            ("hasindexes", (!keys(&table).is_empty()).into()),
             ("hasrules", false.into()),
             ("hastriggers", false.into()),
             ("rowsecurity", false.into()),
@@ -383,13 +380,13 @@ pub(super) fn shown_views(snapshot: &Snapshot) -> Rows {
 }
 
 pub(super) fn shown_indexes(snapshot: &Snapshot) -> Rows {
-    let row = |(table, _): (Table, Vec<i64>)| {
+    let row = |(table, key): (Table, Key)| {
         vec![
             ("schemaname", MAIN_SCHEMA.into()),
             ("tablename", table.schema().name.as_str().into()),
-            ("indexname", oids::key_name(&table).into()),
-            ("indexdef", super::known::index_definition(&table).into()),
+            ("indexname", key.name.into()),
+            ("indexdef", key.definition.into()),
         ]
     };
-    keyed(snapshot).map(row).collect()
+    all_keys(snapshot).map(row).collect()
 }

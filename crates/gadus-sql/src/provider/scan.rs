@@ -135,6 +135,9 @@ impl DisplayAs for ScanExec {
             self.scan.morsels(),
             self.scan.pruned()
         )?;
+        if self.scan.is_by_index() {
+            f.write_str(", by an index")?;
+        }
         let predicates = self.scan.predicates();
         if !predicates.is_empty() {
             write!(f, ", predicates={predicates}")?;

@@ -5,6 +5,7 @@
 
 use super::checks::{key_name, with_name};
 use super::define::{check_options, definition, key_columns};
+use super::indexes::{of_column, of_constraint};
 use super::modify::{folded, table_name, target};
 use super::views::drop_column_readers;
 use super::{Outcome, Session};
@@ -14,7 +15,8 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr as PlannerExpr, Volatility};
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, CheckConstraint, ColumnDef,
-    DropBehavior, Ident, PrimaryKeyConstraint, RenameTableNameKind, Statement, TableConstraint,
+    ColumnOption, DropBehavior, Ident, PrimaryKeyConstraint, RenameTableNameKind, Statement,
+    TableConstraint,
 };
 use gadus_engine::{
     ColumnType, Datum, DefaultValue, Error, ErrorKind, Reason, Result, TableSchema, Transaction,
@@ -56,7 +58,10 @@ impl Session {
                 column_def,
                 column_position: None,
                 ..
-            } => self.add_column(transaction, schema, (column_def, *if_not_exists)).await,
+            } => {
+                self.add_column(transaction, schema, (column_def, *if_not_exists)).await?;
+                self.add_unique_column(transaction, schema, column_def).await
+            }
             AlterTableOperation::DropColumn { column_names, if_exists, drop_behavior, .. } => {
                 let cascade = *drop_behavior == Some(DropBehavior::Cascade);
                 drop_columns(transaction, schema, column_names, (*if_exists, cascade))
@@ -88,14 +93,26 @@ impl Session {
                 constraint: TableConstraint::Check(check),
                 not_valid,
             } => self.add_checks_to(transaction, schema, (vec![check.clone()], *not_valid)).await,
+            AlterTableOperation::AddConstraint {
+                constraint: TableConstraint::Unique(unique),
+                ..
+            } => {
+                let wanted = of_constraint(unique, schema)?;
+                self.add_indexes(transaction, schema, vec![wanted]).await
+            }
             AlterTableOperation::DropConstraint { if_exists, name, .. } => {
                 drop_constraint(transaction, schema, (&folded(name), *if_exists))
             }
             AlterTableOperation::RenameConstraint { old_name, new_name } => {
                 let (old, new) = (folded(old_name), folded(new_name));
                 let mut after = TableSchema::clone(schema);
-                let check = after.checks.iter_mut().find(|check| check.name == old);
-                check.ok_or_else(|| no_constraint(schema, &old))?.name = new;
+                let mut of_indexes = after.indexes.iter_mut().filter(|index| index.constraint);
+                if let Some(index) = of_indexes.find(|index| index.name == old) {
+                    index.name = new;
+                } else {
+                    let check = after.checks.iter_mut().find(|check| check.name == old);
+                    check.ok_or_else(|| no_constraint(schema, &old))?.name = new;
+                }
                 transaction.alter_table(&after, &[]).map(|_| ())
             }
             operation => Err(unsupported(&format!("ALTER TABLE … {operation}"))),
@@ -208,6 +225,30 @@ impl Session {
         self.add_checks_to(transaction, table.schema(), (checks, false)).await
     }
 
+    /// Adds the UNIQUE constraints behind a column that was added.
+    async fn add_unique_column(
+        &self,
+        transaction: &mut Transaction,
+        before: &TableSchema,
+        column: &ColumnDef,
+    ) -> Result<()> {
+        let table = transaction.snapshot().table_by_id(before.id);
+        let table = table.ok_or_else(|| Error::internal("a table that is altered is gone"))?;
+        let schema = table.schema().clone();
+        drop(table);
+        let name = folded(&column.name);
+        let is_new = before.column_index(&name).is_none();
+        let Some(place) = schema.column_index(&name).filter(|_| is_new) else { return Ok(()) };
+        let mut wanted = Vec::new();
+        for option in &column.options {
+            if let ColumnOption::Unique(unique) = &option.option {
+                let name = unique.name.as_ref().or(option.name.as_ref());
+                wanted.push(of_column(place, unique, name)?);
+            }
+        }
+        self.add_indexes(transaction, &schema, wanted).await
+    }
+
     /// The value of a DEFAULT for rows that are there; none where each has one of its own.
     async fn default_value(
         &self,
@@ -259,6 +300,8 @@ fn drop_constraint(
     let mut after = TableSchema::clone(schema);
     if let Some(place) = schema.checks.iter().position(|check| check.name == name) {
         after.checks.remove(place);
+    } else if schema.index_named(name).is_some_and(|index| index.constraint) {
+        after.indexes.retain(|index| index.name != name);
     } else if !schema.key.is_empty() && key_name(schema) == name {
         after.key.clear();
     } else if if_exists {
@@ -291,6 +334,7 @@ fn drop_columns(
             drop_column_readers(transaction, schema.id, dropped.id)?;
         }
         after.checks.retain(|check| !check.columns.contains(&dropped.id));
+        after.indexes.retain(|index| !index.columns.contains(&dropped.id));
         // A key is one of all its columns.
         if after.key.contains(&place) {
             after.key.clear();

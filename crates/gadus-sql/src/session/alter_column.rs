@@ -93,6 +93,8 @@ impl Session {
         after.columns[place].id = new;
         let of_checks = after.checks.iter_mut().flat_map(|check| &mut check.columns);
         of_checks.filter(|id| **id == old).for_each(|id| *id = new);
+        let of_indexes = after.indexes.iter_mut().flat_map(|index| &mut index.columns);
+        of_indexes.filter(|id| **id == old).for_each(|id| *id = new);
         after.next_column += 1;
         let item = |(index, column): (usize, &ColumnDefinition)| match using {
             Some(using) if index == place => format!("({using})"),

@@ -146,7 +146,8 @@ pub(super) fn key_name(schema: &TableSchema) -> String {
 
 fn is_constraint(schema: &TableSchema, name: &str) -> bool {
     let is_key = !schema.key.is_empty() && key_name(schema) == name;
-    is_key || schema.checks.iter().any(|check| check.name == name)
+    let is_index = schema.index_named(name).is_some_and(|index| index.constraint);
+    is_key || is_index || schema.checks.iter().any(|check| check.name == name)
 }
 
 /// As PostgreSQL names what has no name.

@@ -1,5 +1,6 @@
 //! CREATE TABLE, CREATE TABLE AS, and DROP.
 
+use super::indexes::{add_to, drop_indexes, of_table, rename_index};
 use super::modify::{folded, table_name};
 use super::users::drop_users;
 use super::views::{drop_readers, drop_views};
@@ -8,8 +9,8 @@ use crate::error::{input, unsupported};
 use crate::types::column_type;
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
-    CheckConstraint, ColumnDef, ColumnOption, ColumnOptionDef, CreateTable, Expr, ObjectType,
-    PrimaryKeyConstraint, Statement, TableConstraint,
+    AlterIndexOperation, CheckConstraint, ColumnDef, ColumnOption, ColumnOptionDef, CreateTable,
+    Expr, ObjectType, PrimaryKeyConstraint, Statement, TableConstraint,
 };
 use gadus_engine::{
     ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, Result, TableSchema, Transaction,
@@ -28,6 +29,14 @@ impl Session {
             }
             Statement::AlterTable(alter) => self.alter_table(transaction, alter).await,
             Statement::CreateView(create) => self.create_view(transaction, create).await,
+            Statement::CreateIndex(create) => self.create_index(transaction, create).await,
+            Statement::AlterIndex { name, operation } => {
+                let AlterIndexOperation::RenameIndex { index_name } = operation;
+                rename_index(transaction, name, index_name)
+            }
+            Statement::Drop { object_type: ObjectType::Index, if_exists, names, .. } => {
+                drop_indexes(transaction, names, *if_exists)
+            }
             Statement::Drop {
                 object_type: ObjectType::View, if_exists, names, cascade, ..
             } => drop_views(transaction, names, (*if_exists, *cascade)),
@@ -76,6 +85,8 @@ impl Session {
             let (columns, key) = self.definitions(create).await?;
             let mut schema = TableSchema::new(&name, columns, key)?;
             self.add_checks(create, &mut schema)?;
+            let unique = of_table(create, &schema)?;
+            add_to(&mut schema, &transaction.snapshot(), unique);
             transaction.create_table(&schema)?;
             return Ok(Outcome::Done("CREATE TABLE"));
         };
@@ -99,6 +110,8 @@ impl Session {
         let key = key_of(create, &columns)?;
         let mut schema = TableSchema::new(&name, columns, key)?;
         self.add_checks(create, &mut schema)?;
+        let unique = of_table(create, &schema)?;
+        add_to(&mut schema, &transaction.snapshot(), unique);
         let schema = transaction.create_table(&schema)?;
         let rows = self.insert_stream(transaction, &schema, &targets, stream).await?;
         Ok(Outcome::Changed { verb: "CREATE TABLE AS", rows })
@@ -143,8 +156,11 @@ pub(super) fn definition(column: &ColumnDef) -> Result<ColumnDefinition> {
     let mut definition = ColumnDefinition::new(&folded(&column.name), column_type);
     for option in &column.options {
         match &option.option {
-            // Checks are added to the table.
-            ColumnOption::Null | ColumnOption::Comment(_) | ColumnOption::Check(_) => {}
+            // Checks and indexes are added to the table.
+            ColumnOption::Null
+            | ColumnOption::Comment(_)
+            | ColumnOption::Check(_)
+            | ColumnOption::Unique(_) => {}
             ColumnOption::NotNull | ColumnOption::PrimaryKey(_) => definition.nullable = false,
             ColumnOption::Default(expr) => {
                 definition.default = Some(DefaultValue(expr.to_string()));
@@ -179,7 +195,7 @@ fn key_of(create: &CreateTable, columns: &[ColumnDefinition]) -> Result<Vec<usiz
     for constraint in &create.constraints {
         match constraint {
             TableConstraint::PrimaryKey(primary) => keys.push(key_columns(primary, columns)?),
-            TableConstraint::Check(_) => {}
+            TableConstraint::Check(_) | TableConstraint::Unique(_) => {}
             _ => return Err(unsupported(&format!("the table constraint {constraint}"))),
         }
     }

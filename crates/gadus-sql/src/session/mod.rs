@@ -26,6 +26,7 @@ mod files;
 mod for_update;
 mod frames;
 mod in_order;
+mod indexes;
 mod insert;
 mod kind;
 mod known;

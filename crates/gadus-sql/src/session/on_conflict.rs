@@ -35,7 +35,12 @@ const EXCLUDED: &str = "excluded";
 pub(super) struct OnKey<'a> {
     /// None leaves them out.
     update: Option<&'a DoUpdate>,
+    /// The keys that it is about.
+    keys: Vec<UniqueKey>,
 }
+
+/// The number of an index of which no two rows have the same values, and the places of its columns.
+type UniqueKey = (u32, Vec<usize>);
 
 /// The table of an INSERT as its statement begins, and the name by which it may call it.
 pub(super) struct Into<'a> {
@@ -71,22 +76,22 @@ impl<'a> OnKey<'a> {
             Some(_) => return Err(unsupported("ON DUPLICATE KEY: write ON CONFLICT; that")),
         };
         let OnConflict { conflict_target, action } = conflict;
-        match conflict_target {
-            Some(ConflictTarget::Columns(columns)) => refuse_other_keys(schema, columns)?,
-            Some(ConflictTarget::OnConstraint(name)) => refuse_other_constraints(schema, name)?,
-            None => {}
-        }
+        let keys = match conflict_target {
+            Some(ConflictTarget::Columns(columns)) => vec![key_of_columns(schema, columns)?],
+            Some(ConflictTarget::OnConstraint(name)) => vec![key_of_constraint(schema, name)?],
+            None => schema.unique_keys(),
+        };
         let update = match action {
             OnConflictAction::DoNothing => None,
             OnConflictAction::DoUpdate(_) if conflict_target.is_none() => {
-                return Err(input(format!(
-                    "ON CONFLICT DO UPDATE names the columns of the primary key: ON CONFLICT ({})",
-                    key_names(schema)
-                )));
+                return Err(input(
+                    "ON CONFLICT DO UPDATE names the columns of a key: ON CONFLICT (…) DO UPDATE"
+                        .to_owned(),
+                ));
             }
             OnConflictAction::DoUpdate(update) => Some(update),
         };
-        Ok(Some(Self { update }))
+        Ok(Some(Self { update, keys }))
     }
 }
 
@@ -102,10 +107,11 @@ impl Session {
     ) -> Result<Written> {
         let schema = into.schema;
         let columns = whole(schema, pieces)?;
-        let sorted = sorted(transaction, schema, &columns, on.update.is_some())?;
+        let sorted = sorted(transaction, schema, &columns, on)?;
         let new = Placed::of(sorted.new, &columns)?;
         let all = (0..schema.columns.len()).collect::<Vec<_>>();
         let rows = rows_of(schema, &all, &new.columns, new.places.len())?;
+        refuse_others(transaction, schema, &rows, on)?;
         let rows = rows.into_iter().map(Arc::from).collect();
         let mut count =
             transaction.insert(schema, rows).map_err(|error| as_conflict(&schema.name, error))?;
@@ -186,7 +192,7 @@ fn sorted(
     transaction: &Transaction,
     schema: &Arc<TableSchema>,
     columns: &[ArrayRef],
-    updates: bool,
+    on: &OnKey<'_>,
 ) -> Result<Sorted> {
     let rows = columns.first().map_or(0, |column| column.len());
     let count = u32::try_from(rows).map_err(|_| {
@@ -194,31 +200,79 @@ fn sorted(
             "an INSERT … ON CONFLICT has more than 4,294,967,295 rows: insert them in parts";
         Error::new(ErrorKind::Limit, message)
     })?;
-    if schema.key.is_empty() {
-        return Ok(Sorted { new: (0..count).collect(), there: Vec::new() });
-    }
-    let of_key = schema.key.iter().map(|&column| columns[column].clone()).collect::<Vec<_>>();
-    let keys = rows_of(schema, &schema.key, &of_key, rows)?;
     let table = transaction.table(schema)?;
-    let (mut sorted, mut seen) = (Sorted::default(), BTreeSet::new());
-    for (place, key) in (0..count).zip(keys) {
-        let there = table.find_key(&key)?;
-        if !seen.insert(key) {
-            if updates {
+    let mut of_keys = Vec::with_capacity(on.keys.len());
+    for (index, places) in &on.keys {
+        let of_key = places.iter().map(|&column| columns[column].clone()).collect::<Vec<_>>();
+        let values = rows_of(schema, places, &of_key, rows)?.into_iter();
+        of_keys.push((*index, places, values, BTreeSet::new()));
+    }
+    let mut sorted = Sorted::default();
+    for place in 0..count {
+        let (mut there, mut is_again, mut own) = (None, false, Vec::new());
+        for (slot, (index, places, values, seen)) in of_keys.iter_mut().enumerate() {
+            let key = values.next().ok_or_else(|| Error::internal("a row has no key"))?;
+            // NULL is like nothing.
+            if key.iter().any(Datum::is_null) {
+                continue;
+            }
+            if there.is_none() {
+                there = table.find_in(*index, &key)?;
+            }
+            is_again |= seen.contains(&key);
+            if is_again && on.update.is_some() {
                 return Err(input(format!(
-                    "ON CONFLICT DO UPDATE cannot change a row twice: two rows of the statement have the \
-                     same key ({}); leave one of them out",
-                    key_names(schema)
+                    "ON CONFLICT DO UPDATE cannot change a row twice: two rows of the statement have \
+                     the same key ({}); leave one of them out",
+                    names_of(schema, places)
                 )));
             }
-            continue;
+            own.push((slot, key));
         }
         match there {
+            _ if is_again => continue,
             Some(row) => sorted.there.push((place, row)),
             None => sorted.new.push(place),
         }
+        // What is left out keeps nobody out.
+        if there.is_none() || on.update.is_some() {
+            own.into_iter().for_each(|(slot, key)| _ = of_keys[slot].3.insert(key));
+        }
     }
     Ok(sorted)
+}
+
+/// Refuses rows of which another key than those that the statement is about is there already: what is then refused
+/// when they are inserted, somebody else has inserted meanwhile.
+fn refuse_others(
+    transaction: &Transaction,
+    schema: &Arc<TableSchema>,
+    rows: &[Vec<Datum>],
+    on: &OnKey<'_>,
+) -> Result<()> {
+    let mut others = schema.unique_keys();
+    others.retain(|(index, _)| on.keys.iter().all(|(own, _)| own != index));
+    let table = transaction.table(schema)?;
+    for (index, places) in others {
+        let mut seen = BTreeSet::new();
+        for row in rows {
+            let key = places.iter().map(|&place| row[place].clone()).collect::<Vec<_>>();
+            if key.iter().any(Datum::is_null) {
+                continue;
+            }
+            if table.find_in(index, &key)?.is_some() || seen.contains(&key) {
+                let values = key.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+                let message = format!(
+                    "a row with ({}) = ({values}) is in table \"{}\" already",
+                    names_of(schema, &places),
+                    schema.name
+                );
+                return Err(Error::new(ErrorKind::UniqueViolation, message));
+            }
+            seen.insert(key);
+        }
+    }
+    Ok(())
 }
 
 /// Rows as the transaction sees them, which has locked them.
@@ -297,39 +351,47 @@ pub(super) fn as_conflict(table: &str, error: Error) -> Error {
     Error::new(ErrorKind::Conflict, message)
 }
 
-fn key_names(schema: &TableSchema) -> String {
-    let names = schema.key.iter().map(|&column| schema.columns[column].name.as_str());
+fn names_of(schema: &TableSchema, places: &[usize]) -> String {
+    let names = places.iter().map(|&column| schema.columns[column].name.as_str());
     names.collect::<Vec<_>>().join(", ")
 }
 
-fn refuse_other_keys(schema: &TableSchema, columns: &[Ident]) -> Result<()> {
+/// The key over these columns, in whatever order.
+fn key_of_columns(schema: &TableSchema, columns: &[Ident]) -> Result<UniqueKey> {
     let index = |name: &Ident| column_index(schema, &ObjectName::from(vec![name.clone()]));
     let given = columns.iter().map(index).collect::<Result<BTreeSet<_>>>()?;
-    if !schema.key.is_empty() && given == schema.key.iter().copied().collect() {
-        return Ok(());
-    }
-    let names = columns.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    Err(input(match schema.key.is_empty() {
-        true => format!(
-            "table \"{}\" has no primary key, so nothing conflicts on ({names}): leave ON CONFLICT out, or \
-             ALTER TABLE … ADD PRIMARY KEY",
-            schema.name
-        ),
-        false => format!(
-            "there is no unique constraint on ({names}): ON CONFLICT is about the primary key ({}) of \
-             table \"{}\"",
-            key_names(schema),
-            schema.name
-        ),
-    }))
+    let mut keys = schema.unique_keys().into_iter();
+    let of_columns =
+        keys.find(|(_, places)| places.iter().copied().collect::<BTreeSet<_>>() == given);
+    of_columns.ok_or_else(|| {
+        let names = columns.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let keys = schema.unique_keys();
+        let keys = keys.iter().map(|(_, places)| format!("({})", names_of(schema, places)));
+        let keys = keys.collect::<Vec<_>>().join(", ");
+        let table = &schema.name;
+        input(match keys.is_empty() {
+            true => format!(
+                "table \"{table}\" has no primary key and nothing that is UNIQUE, so nothing conflicts on \
+                 ({names}): leave ON CONFLICT out, or ALTER TABLE … ADD UNIQUE ({names})"
+            ),
+            false => format!(
+                "there is no unique constraint on ({names}): keys of table \"{table}\" are {keys}"
+            ),
+        })
+    })
 }
 
-fn refuse_other_constraints(schema: &TableSchema, name: &ObjectName) -> Result<()> {
-    let last = name.0.last().and_then(|part| part.as_ident());
-    let own = format!("{}_pkey", schema.name);
-    if !schema.key.is_empty() && last.is_some_and(|last| super::folded(last) == own) {
-        return Ok(());
-    }
-    let message = format!("table \"{}\" has no unique constraint {name}", schema.name);
-    Err(Error::new(ErrorKind::NotFound, message))
+fn key_of_constraint(schema: &TableSchema, name: &ObjectName) -> Result<UniqueKey> {
+    let last = name.0.last().and_then(|part| part.as_ident()).map(super::folded);
+    let is_primary = |last: &String| *last == super::checks::key_name(schema);
+    let keys = schema.unique_keys();
+    let found = last.as_ref().and_then(|last| match schema.index_named(last) {
+        Some(index) => keys.into_iter().find(|(id, _)| *id == index.id),
+        None if is_primary(last) => keys.into_iter().find(|(_, places)| *places == schema.key),
+        None => None,
+    });
+    found.ok_or_else(|| {
+        let message = format!("table \"{}\" has no unique constraint {name}", schema.name);
+        Error::new(ErrorKind::NotFound, message)
+    })
 }

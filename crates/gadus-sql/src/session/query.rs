@@ -4,7 +4,7 @@ use super::columns::{headings, name_apart};
 use super::files::take_files;
 use super::frames::{Frames, names_frame};
 use super::in_order::{plan_to_write, stream_to_write};
-use super::modify::table_name;
+use super::modify::{folded, table_name};
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, WrittenBytes, checked_sum};
@@ -15,7 +15,9 @@ use crate::lists::{self, quantified_functions};
 use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, run, task_of};
 use crate::pace::PaceJoins;
 use crate::postgres;
-use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
+use crate::provider::{
+    MAIN_SCHEMA, Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions,
+};
 use crate::rows::RowStream;
 use crate::subqueries::{AboveOneRow, JoinSubqueries, Memberships};
 use crate::value::Value;
@@ -33,7 +35,7 @@ use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{
-    DescribeAlias, HiveDescribeFormat, ObjectName, Statement, visit_relations,
+    DescribeAlias, HiveDescribeFormat, ObjectName, ObjectNamePart, Statement, visit_relations,
 };
 use gadus_base::Account;
 use gadus_engine::{Engine, Result, Snapshot};
@@ -354,6 +356,18 @@ pub(super) fn placed_table(statement: &Statement) -> Option<&ObjectName> {
     }
 }
 
+/// The schema and the name of what is to be described.
+pub(super) fn described(name: &ObjectName) -> (String, String) {
+    let part = |part: &ObjectNamePart| match part.as_ident() {
+        Some(ident) => folded(ident),
+        None => part.to_string(),
+    };
+    let mut parts = name.0.iter().rev().map(part);
+    let name = parts.next().unwrap_or_default();
+    let schema = parts.next().filter(|schema| schema != "public");
+    (schema.unwrap_or_else(|| MAIN_SCHEMA.to_owned()), name)
+}
+
 /// SHOW TABLES, DESCRIBE and EXPLAIN PLACEMENT as queries.
 pub(super) fn describe(statement: &Statement) -> Result<Option<Statement>> {
     let text = match (statement, placed_table(statement)) {
@@ -368,11 +382,12 @@ pub(super) fn describe(statement: &Statement) -> Result<Option<Statement>> {
                 .to_owned()
         }
         (Statement::ExplainTable { table_name, .. }, None) => {
-            let name = table_name.0.last().map(ToString::to_string).unwrap_or_default();
+            let (schema, name) = described(table_name);
             format!(
                 "SELECT column_name, data_type, is_nullable FROM information_schema.columns \
-                 WHERE table_schema = 'main' AND table_name = '{}' ORDER BY ordinal_position",
-                name.trim_matches('"').replace('\'', "''")
+                 WHERE table_schema = '{}' AND table_name = '{}' ORDER BY ordinal_position",
+                schema.replace('\'', "''"),
+                name.replace('\'', "''")
             )
         }
         _ => return Ok(None),

@@ -5,20 +5,21 @@ use super::cancel::Flag;
 use super::for_update::refuse_nested_locks;
 use super::modify::target;
 use super::parse::parse;
-use super::query::placed_table;
+use super::query::{described, placed_table};
 use super::transact::transact;
 use super::views::is_deep_by_views;
 use super::{Outcome, Prepared, Session, State};
 use crate::compiled::{Compiled, Writes};
 use crate::error::{input, unsupported};
 use crate::kept::{Found, KEPT_TEXT_BYTES_MAX, scalars};
+use crate::provider::MAIN_SCHEMA;
 use crate::room::Roomy;
 use crate::statements::{Meter, charged};
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
     Analyze, CloseCursor, DiscardObject, ObjectName, Statement, VacuumStatement,
 };
-use gadus_engine::{Autocommit, ErrorKind, Result, Transaction};
+use gadus_engine::{Autocommit, Error, ErrorKind, Reason, Result, Transaction};
 use std::sync::Arc;
 
 /// What became of a statement that might have a kept plan.
@@ -265,6 +266,8 @@ impl Session {
             | Statement::CreateTable(_)
             | Statement::CreateView(_)
             | Statement::AlterTable(_)
+            | Statement::CreateIndex(_)
+            | Statement::AlterIndex { .. }
             | Statement::CreateRole(_)
             | Statement::AlterRole { .. }
             | Statement::Drop { .. } => {
@@ -310,6 +313,19 @@ impl Session {
         let Some(table) = table else { return Ok(()) };
         target(&state.snapshot(&self.engine)?, table).map(|_| ())
     }
+
+    /// Refuses to describe what is neither a table nor a view nor data of the program.
+    fn refuse_undescribed(&self, state: &State, table: &ObjectName) -> Result<()> {
+        let (schema, name) = described(table);
+        let is_known = schema != MAIN_SCHEMA
+            || state.snapshot(&self.engine)?.has_relation(&name)
+            || self.frames().contains_key(&name.to_lowercase());
+        if is_known {
+            return Ok(());
+        }
+        let message = format!("table \"{name}\" does not exist");
+        Err(Error::new(ErrorKind::NotFound, message).because(Reason::UnknownTable))
+    }
 }
 
 impl Session {
@@ -336,6 +352,11 @@ impl Session {
             // Then it is a query.
             Statement::ExplainTable { .. } => {
                 self.refuse_unknown(state, placed_table(statement))?;
+                if let (Statement::ExplainTable { table_name, .. }, None) =
+                    (statement, placed_table(statement))
+                {
+                    self.refuse_undescribed(state, table_name)?;
+                }
                 return Ok(None);
             }
             // There are no cursors but portals, and no notifications.

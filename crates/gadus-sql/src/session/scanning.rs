@@ -91,7 +91,7 @@ impl Session {
         if self.is_streamed(state, compiled, &question)? {
             return Ok(None);
         }
-        let answer = if self.is_shared(state, compiled) {
+        let answer = if self.is_shared(state, compiled) && !self.is_indexed(compiled, &question)? {
             flag.run(self.engine.ask(compiled.schema(), question)?).await?
         } else {
             let snapshot = state.snapshot(&self.engine)?;
@@ -132,6 +132,7 @@ impl Session {
         let waits = state.unfinished.is_some();
         if !waits
             && self.is_shared(state, compiled)
+            && !self.is_indexed(compiled, &modification.question())?
             && !modifies_many(&self.engine.snapshot()?, compiled, &modification)?
         {
             match self.modify_shared(state, compiled, modification.clone(), flag).await {
@@ -209,6 +210,15 @@ impl Session {
         let (Some(question), Some(table)) = (question, table) else { return compiled.explain() };
         let estimate = table.estimate(&question)?;
         let mut lines = vec![compiled.explained()];
+        if let Some(index) = table.index_of_question(&question)? {
+            let name = index.name.map_or_else(
+                || "the primary key".to_owned(),
+                |name| format!("index {}", crate::postgres::quoted(&name)),
+            );
+            lines.push(format!("  by {name}, about {} of {} rows named", index.rows, table.rows()));
+            let lines = lines.iter().flat_map(|line| line.lines()).collect();
+            return RowStream::texts("plan", lines).map(Outcome::Rows);
+        }
         lines.push(
             match estimate.looked_up_by.and_then(|column| table.schema().columns.get(column)) {
                 Some(column) => format!(
@@ -234,7 +244,10 @@ impl Session {
         } else if self.is_shared(state, compiled) {
             self.explain_shared(compiled)
         } else {
-            vec![format!("  alone now, by {} threads", self.engine.options().threads)]
+            vec![match table.scan_threads(&question, self.engine.options().threads) {
+                1 => "  alone now, by this thread".to_owned(),
+                threads => format!("  alone now, by {threads} threads"),
+            }]
         });
         let lines = lines.iter().flat_map(|line| line.lines()).collect();
         RowStream::texts("plan", lines).map(Outcome::Rows)
@@ -265,6 +278,16 @@ impl Session {
             lines.push(format!("  the latency target of {target:.0} ms {holds}"));
         }
         lines
+    }
+
+    /// Whether an index finds what a statement asks about, so that no scan is worth waiting for.
+    fn is_indexed(&self, compiled: &Compiled, question: &Question) -> Result<bool> {
+        if compiled.schema().indexes.is_empty() {
+            return Ok(false);
+        }
+        let table = self.engine.snapshot()?.table_by_id(compiled.schema().id);
+        let found = table.map(|table| table.index_of_question(question)).transpose()?;
+        Ok(found.flatten().is_some())
     }
 
     fn is_shared(&self, state: &State, compiled: &Compiled) -> bool {

@@ -20,6 +20,7 @@ mod fork;
 mod frames;
 mod history;
 mod idle;
+mod indexes;
 mod kept_rows;
 mod lists;
 mod locks;
