@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 
 use crate::failure::Failure;
 use crate::generate::bookings::{self, Bookings};
+use crate::generate::hits::{self, Hits};
 use crate::generate::{Table, tpch};
 use crate::output::{Format, Limits};
 use crate::progress::Progress;
@@ -28,6 +29,17 @@ enum What {
     Bookings {
         /// How many rows
         #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(0..=bookings::ROWS_MAX))]
+        rows: u64,
+        /// The same seed gives the same rows
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// ClickBench's hits of web pages: 105 columns
+    Hits {
+        /// How many rows
+        #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(0..=hits::ROWS_MAX))]
         rows: u64,
         /// The same seed gives the same rows
         #[arg(long, default_value_t = 1)]
@@ -66,6 +78,9 @@ pub(crate) fn run(command: Generate) -> Result<(), Failure> {
         What::Bookings { rows, seed, target } => {
             let table = Bookings::new(rows, seed).into_table(BATCH_ROWS);
             target.write(std::iter::once(table))
+        }
+        What::Hits { rows, seed, target } => {
+            target.write(std::iter::once(Hits::new(rows, seed).into_table(BATCH_ROWS)))
         }
         What::Tpch { table: Some(name), scale_factor, target } => {
             target.write(tpch::table(&name, scale_factor, BATCH_ROWS).into_iter())

@@ -1,8 +1,10 @@
 //! Test data from a seed: the same rows on every machine, at any size, without a download.
 
 pub(crate) mod bookings;
+pub(crate) mod hits;
 pub(crate) mod statements;
 pub(crate) mod tpch;
+mod weighted;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;

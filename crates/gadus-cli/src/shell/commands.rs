@@ -75,6 +75,10 @@ impl Shell {
         for table in tables {
             let statement = self.database.create_statement(table)?;
             writeln!(self.output, "{statement};")?;
+            // A view has none.
+            for index in self.database.index_statements(table).unwrap_or_default() {
+                writeln!(self.output, "{index};")?;
+            }
         }
         self.flush()
     }

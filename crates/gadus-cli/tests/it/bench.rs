@@ -251,6 +251,49 @@ fn scans_and_the_first_lookup_are_timed() {
 }
 
 #[test]
+fn queries_of_clickbench_are_timed_one_by_one_and_together() {
+    let folder = Folder::new();
+    let figures = figures(&folder, &["clickbench", "--rows", "3000", "--queries", "1,29,43"]);
+    let of = |case: &str| value(&figures, case, "query_time");
+    let parts = ["query 1", "query 29", "query 43"].map(of);
+    assert!(parts.iter().all(|time| *time > 0.0));
+    // A median of sums, not a sum of medians.
+    assert!(of("total") > parts.iter().copied().fold(0.0, f64::max) / 2.0);
+    assert_eq!(figures.len(), 4);
+}
+
+#[test]
+fn queries_with_little_memory_have_the_answers_of_those_with_much() {
+    let folder = Folder::new();
+    let words = ["memory", "--sf", "0.01", "--memory-limit", "512MiB", "--queries", "1,3,18"];
+    let figures = figures(&folder, &words);
+    for case in ["query 1", "query 3", "query 18"] {
+        let found = figures.iter().find(|one| one["case"] == case && one["metric"] == "query_time");
+        assert_eq!(found.unwrap()["peer"], "gadus, no limit", "{case}");
+        assert!(value(&figures, case, "spilled") >= 0.0, "{case}");
+    }
+    assert_eq!(value(&figures, "total", "answers_compared"), 3.0);
+    assert_eq!(value(&figures, "total", "failed"), 0.0);
+    // Of a control group, or of the process where none can be made.
+    let peaks = ["group_peak", "resident_peak"];
+    let peak = figures.iter().find(|one| peaks.iter().any(|peak| one["metric"] == *peak));
+    let peak = peak.unwrap()["value"].as_f64().unwrap();
+    assert!((1e6..671_088_640.0).contains(&peak), "{peak}");
+}
+
+#[test]
+fn updates_are_timed_of_many_rows_and_of_one() {
+    let folder = Folder::new();
+    let figures = figures(&folder, &["update", "--rows", "20000"]);
+    for case in ["1 % anywhere", "1 % together"] {
+        assert!(value(&figures, case, "update_time") > 0.0, "{case}");
+        let rows = value(&figures, case, "rows_updated");
+        assert!((120.0..400.0).contains(&rows), "{case}: {rows}");
+    }
+    assert!(value(&figures, "one row by its key", "update_time") > 0.0);
+}
+
+#[test]
 fn streams_are_measured_with_and_without_sharing() {
     let folder = Folder::new();
     let words = ["streams", "--streams", "1,2", "--sf", "0.01", "--queries", "2"];

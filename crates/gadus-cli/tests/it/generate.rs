@@ -43,10 +43,19 @@ fn a_seed_gives_the_same_bookings_everywhere_and_always() {
 }
 
 #[test]
+fn a_seed_gives_the_same_hits_everywhere_and_always() {
+    matches_golden("hits.csv", &printed("generate hits --rows 6 --seed 7"));
+    assert_ne!(
+        printed("generate hits --rows 6 --seed 7"),
+        printed("generate hits --rows 6 --seed 8")
+    );
+}
+
+#[test]
 fn statements_are_printed_for_loading() {
-    let statements =
-        printed("generate bookings --create-table") + &printed("generate tpch --create-table");
-    matches_golden("create_tables.sql", &statements);
+    let statements = ["bookings", "tpch", "hits"];
+    let statements = statements.map(|what| printed(&format!("generate {what} --create-table")));
+    matches_golden("create_tables.sql", &statements.concat());
 }
 
 #[test]

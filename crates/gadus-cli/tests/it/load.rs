@@ -28,6 +28,20 @@ fn loaded_rows_are_the_generated_rows() {
 }
 
 #[test]
+fn hits_are_loaded_as_they_are_generated() {
+    let folder = Folder::new();
+    let load = ["hits", "x.gadus", "--rows", "300", "--seed", "7"];
+    assert_eq!(folder.printed(&load), "hits: 300 rows\n");
+    assert!(folder.refused(&load).contains("--replace"));
+    let select = ["x.gadus", "--format", "csv", "-c", "SELECT * FROM hits"];
+    let generated = folder.printed(&["generate", "hits", "--rows", "300", "--seed", "7"]);
+    // Names without quotes are of small letters, once they are a table's.
+    let rows = |text: &str| text.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(rows(&folder.printed(&select)), rows(&generated));
+    assert!(folder.printed(&["check", "x.gadus"]).ends_with("sound\n"));
+}
+
+#[test]
 fn tpch_is_loaded_whole_and_sound() {
     let folder = Folder::new();
     let printed = folder.printed(&["tpch", "x.gadus", "--sf", "0.01"]);

@@ -8,8 +8,10 @@
 //! - The machine's state goes to standard error, figures to standard output: a table, or with
 //!   `--json` one object a line.
 
+mod answers;
 mod bookings;
 mod budget;
+mod clickbench;
 mod commit;
 mod figures;
 mod kill;
@@ -19,6 +21,8 @@ mod left;
 mod load;
 mod locks;
 mod machine;
+mod memory;
+mod memory_watch;
 mod peers;
 mod player;
 mod plot;
@@ -30,7 +34,9 @@ mod scopes;
 mod soak;
 mod spinner;
 mod streams;
+mod tables;
 mod tpch;
+mod update;
 mod wire;
 mod witness;
 mod worker;
@@ -59,6 +65,9 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench bookings --outstanding 64,2048 --open-loop 50%,70% --copies
   gadus bench streams --streams 64 --sf 1 --against duckdb
   gadus bench tpch --sf 1 --against duckdb,datafusion
+  gadus bench clickbench --rows 1000000 --against duckdb --json
+  gadus bench memory --sf 5 --memory-limit 1GiB --json
+  gadus bench update --against duckdb --json
   gadus bench processes --processes 32 --against sqlite,postgres
   gadus bench processes --mix point --processes 1,2,4,8 --against sqlite
   gadus bench python --package . --against duckdb
@@ -95,6 +104,12 @@ enum What {
     Streams(streams::Streams),
     /// The 22 queries of TPC-H, one at a time
     Tpch(tpch::Tpch),
+    /// The 43 queries of ClickBench, one at a time, on a table of web page hits
+    Clickbench(clickbench::Clickbench),
+    /// The 22 queries of TPC-H with little memory, in a control group of its own
+    Memory(memory::Memory),
+    /// An update of a hundredth of a table, and of one row by its key
+    Update(update::Update),
     /// Durable updates of one row, alone or among reads, from many processes on one file
     Processes(processes::Processes),
     /// The Python package: loops of small statements, Arrow data, batches
@@ -165,6 +180,9 @@ pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
         What::Budget(command) => budget::run(command),
         What::Streams(command) => streams::run(command),
         What::Tpch(command) => tpch::run(command),
+        What::Clickbench(command) => clickbench::run(command),
+        What::Memory(command) => memory::run(command),
+        What::Update(command) => update::run(command),
         What::Processes(command) => processes::run(command),
         What::Python(command) => python::run(command),
         What::Wire(command) => wire::run(command),

@@ -10,6 +10,9 @@ use crate::progress::Progress;
 /// The name that Gadus has among the contestants.
 pub(super) const GADUS: &str = "gadus";
 
+/// The case of all cases together.
+pub(super) const TOTAL: &str = "total";
+
 /// One contestant in one case.
 pub(super) struct Entry<'a> {
     case: String,
@@ -68,6 +71,16 @@ pub(super) fn measure(
     };
     series.sort_by_key(place);
     Ok(series)
+}
+
+/// The values of all cases of a contestant, round by round.
+pub(super) fn total(series: &[Series], who: &'static str, metric: Metric) -> Series {
+    let own = series.iter().filter(|one| one.who == who && one.metric == metric);
+    let own = own.collect::<Vec<_>>();
+    let rounds = own.iter().map(|one| one.values.len()).min().unwrap_or(0);
+    let of_round = |round: usize| own.iter().map(|one| one.values[round]).sum();
+    let values = (0..rounds).map(of_round).collect();
+    Series { case: TOTAL.to_owned(), who, metric, values }
 }
 
 fn note(series: &mut Vec<Series>, entry: &Entry<'_>, measured: Measured) {

@@ -10,7 +10,7 @@ use gadus::{Database, Options};
 use gadus_base::clock;
 use serde_json::{Value, json};
 
-use super::{bookings, budget, left, load, processes, scopes, spinner};
+use super::{bookings, budget, left, load, memory, processes, scopes, spinner};
 use crate::failure::Failure;
 use crate::texts::texts;
 
@@ -56,6 +56,12 @@ enum What {
         file: PathBuf,
         #[arg(long, value_parser = humantime::parse_duration)]
         time: Duration,
+    },
+    /// Ask queries of TPC-H, and print their answers
+    Answer {
+        file: PathBuf,
+        #[command(flatten)]
+        asking: memory::Asking,
     },
     /// Ask questions about bookings, in turns
     Ask {
@@ -112,6 +118,7 @@ pub(crate) fn work(command: &Worker) -> Result<(), Failure> {
             processes::play(file, *reads_per_commit, *sync_delay, *time, *exclusive)?
         }
         What::Read { file, reading } => return scopes::read(file, reading),
+        What::Answer { file, asking } => return memory::answer(file, asking),
         What::Ask { file, asking } => return bookings::ask(file, asking),
         What::Write { file, time } => scopes::write(file, *time)?,
         What::Hold { file, private, connections } => {
@@ -146,7 +153,7 @@ pub(super) fn answer(mut command: Command) -> Result<Value, Failure> {
 
 /// The most memory that this process ever had. (The figure that `wait` gives a parent begins with
 /// what the parent itself had.)
-fn peak_bytes() -> Result<u64, Failure> {
+pub(super) fn peak_bytes() -> Result<u64, Failure> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kibibytes =

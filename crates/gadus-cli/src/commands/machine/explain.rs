@@ -7,10 +7,11 @@ use std::time::Duration;
 use clap::Args;
 use gadus_base::ByteCount;
 use gadus_machine::{
-    Decision, Facts, Identity, KeptFacts, Limits, Temperature, decide_cache, decide_cache_scope,
-    decide_cache_sizes, decide_client_transport, decide_gathering, decide_io_path,
-    decide_latch_looks, decide_memory_limit, decide_partitions, decide_scan_threads,
-    decide_sharing, decide_wait, known_wake, measure_look, measure_wake,
+    Decision, Facts, Identity, KeptFacts, Limits, Reached, Temperature, decide_cache,
+    decide_cache_scope, decide_cache_sizes, decide_client_transport, decide_gathering,
+    decide_io_path, decide_latch_looks, decide_memory_limit, decide_partitions,
+    decide_scan_helpers, decide_scan_threads, decide_sharing, decide_wait, known_wake,
+    measure_look, measure_wake,
 };
 use serde_json::Value;
 
@@ -31,7 +32,7 @@ pub(super) struct Explain {
     #[command(flatten)]
     which: Which,
     /// Which question: cache, cache-scope, cache-sizes, client-transport, group-commit, io-path, latch-looks,
-    /// memory-limit, partitions, scan-threads, sharing, wait; without it, all of them
+    /// memory-limit, partitions, scan-helpers, scan-threads, sharing, wait; without it, all of them
     question: Option<String>,
     /// The data that is divided into partitions, or that each connection looks at
     #[arg(long, value_name = "BYTES", default_value = "1GiB")]
@@ -57,7 +58,7 @@ pub(super) struct Explain {
 }
 
 /// The questions, as decisions name them.
-const QUESTIONS: [&str; 12] = [
+const QUESTIONS: [&str; 13] = [
     "cache",
     "cache scope",
     "cache sizes",
@@ -67,14 +68,22 @@ const QUESTIONS: [&str; 12] = [
     "latch looks",
     "memory limit",
     "partitions",
+    "scan helpers",
     "scan threads",
     "sharing",
     "wait",
 ];
 
 /// Those that are answered by what this machine's kernel was found to do.
-const MEASURED: [&str; 6] =
-    ["client transport", "group commit", "io path", "latch looks", "sharing", "wait"];
+const MEASURED: [&str; 7] = [
+    "client transport",
+    "group commit",
+    "io path",
+    "latch looks",
+    "scan helpers",
+    "sharing",
+    "wait",
+];
 
 /// Waking threads is measured for so long.
 const WAKE_TIME: Duration = Duration::from_millis(5);
@@ -161,10 +170,13 @@ impl Explain {
             Err(error) => (Facts::default(), Some(error)),
         };
         let mut decision = match question {
-            "client transport" => decide_client_transport(&measured, self.message).1,
+            "client transport" => {
+                decide_client_transport(&measured, self.message, Reached::Process).1
+            }
             "group commit" => decide_gathering(&measured).1,
             "io path" => decide_io_path(&measured, self.cache).1,
             "latch looks" => decide_latch_looks(limits, &measured, Some(measure_look())).1,
+            "scan helpers" => decide_scan_helpers(&measured).1,
             "sharing" => decide_sharing(&measured, None).1,
             _ => {
                 let expected = Duration::from_micros(self.microseconds);

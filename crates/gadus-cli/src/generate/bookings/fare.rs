@@ -5,8 +5,8 @@
 use gadus_base::Random;
 
 use super::text::{PoolBuilder, Text};
-use super::weighted::Weighted;
 use super::world::World;
+use crate::generate::weighted::Weighted;
 
 /// Flights shorter than this sell hardly any premium seats.
 const SHORT_KM_MAX: u16 = 1500;

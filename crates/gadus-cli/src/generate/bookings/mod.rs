@@ -15,7 +15,7 @@ mod locator;
 mod passenger;
 mod row;
 mod text;
-mod weighted;
+
 mod world;
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use super::fare::{Fare, Fares};
 use super::locator::Locators;
 use super::passenger::Passenger;
 use super::text::{Pool, PoolBuilder, Text};
-use super::weighted::Weighted;
 use super::world::World;
+use crate::generate::weighted::Weighted;
 
 const AGENCIES: u64 = 20_000;
 /// 2024-01-01, when the first booking is made.

@@ -6,7 +6,7 @@ use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{Date32Type, Int16Type, Int64Type, TimestampMicrosecondType};
 
-use super::{Bookings, locator, weighted};
+use super::{Bookings, locator};
 
 const ROWS: usize = 30_000;
 
@@ -135,17 +135,6 @@ fn bookings_rise_in_time_and_precede_departure() {
         assert!(row < 100 || booked.value(row) > booked.value(row - 100));
     }
     assert!(within_120_days > ROWS * 9 / 10);
-}
-
-#[test]
-fn weights_are_kept() {
-    let weighted = weighted::Weighted::new(&[1.0, 0.0, 3.0]);
-    let mut random = gadus_base::Random::seeded(1);
-    let mut counts = [0_u32; 3];
-    for _ in 0..40_000 {
-        counts[weighted.pick(&mut random)] += 1;
-    }
-    assert!((9_500..10_500).contains(&counts[0]) && counts[1] == 0, "{counts:?}");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use gadus_base::Random;
 
 use super::text::{PoolBuilder, Text};
-use super::weighted::{Weighted, zipf_weight};
+use crate::generate::weighted::{Weighted, zipf_weight};
 
 const AIRPORTS: &str = include_str!("data/airports.txt");
 const CARRIERS: &str = include_str!("data/carriers.txt");

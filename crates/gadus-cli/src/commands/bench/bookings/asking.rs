@@ -14,11 +14,11 @@ use gadus::{Connection, Database, Options};
 use serde_json::{Value, json};
 
 use super::super::load::threads;
+use super::super::memory_watch::Watch;
 use super::super::player::{Player, next_task};
 use super::super::rounds::Measured;
 use super::super::worker;
 use super::super::workplace::Workplace;
-use super::memory::Watch;
 use super::turn::{Answered, play};
 use super::{Bookings, DRAWN, clients, settle};
 use crate::failure::Failure;

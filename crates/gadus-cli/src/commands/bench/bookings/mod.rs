@@ -11,7 +11,6 @@
 mod asking;
 mod bare;
 mod charts;
-mod memory;
 mod noise;
 mod open_loop;
 mod rivals;

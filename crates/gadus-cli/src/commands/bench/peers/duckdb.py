@@ -41,6 +41,21 @@ def run(sql):
     return opened["connection"].execute(sql).fetchall()
 
 
+def update_points(sql, keys):
+    """The mean time of a prepared update of one row, of many in one transaction: there is no commit
+    without a sync."""
+    connection = opened["connection"]
+    connection.execute(f"PREPARE point AS {sql}")
+    started = time.perf_counter()
+    connection.execute("BEGIN")
+    for key in keys:
+        connection.execute(f"EXECUTE point('{key}')")
+    connection.execute("COMMIT")
+    seconds = time.perf_counter() - started
+    connection.execute("DEALLOCATE point")
+    return {"seconds": seconds / len(keys)}
+
+
 def commit(path, create_table, insert, clients, seconds):
     with duckdb.connect(path) as database:
         database.execute(create_table)
@@ -57,6 +72,7 @@ serve({
     "load": load,
     "open_and_find": open_and_find,
     "open": open_for_queries,
+    "update_points": update_points,
     "commit": commit,
     **statement_actions(run),
 })

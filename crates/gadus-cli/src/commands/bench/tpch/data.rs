@@ -1,22 +1,19 @@
 //! TPC-H's tables in Gadus and in its peers, and whether all answer its queries alike.
 
-use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
 
 use gadus::{Connection, Database};
 use serde_json::{Map, json};
 
 use super::super::load::threads;
 use super::super::peers::Python;
+use super::super::tables::write_parquet;
 use super::super::workplace::Workplace;
 use super::compare::compare;
 use crate::failure::Failure;
-use crate::generate::Table;
 use crate::generate::tpch::{self, queries};
 use crate::interrupt::Interrupt;
 use crate::load::{BATCH_ROWS, load};
-use crate::output::{Format, Limits};
 use crate::progress::Progress;
 
 pub(in super::super) fn load_gadus(database: &Database, scale_factor: f64) -> Result<(), Failure> {
@@ -28,30 +25,12 @@ pub(in super::super) fn load_gadus(database: &Database, scale_factor: f64) -> Re
     Ok(database.checkpoint()?)
 }
 
-/// DuckDB with the same tables in a file, by way of Parquet files.
+/// DuckDB with the same tables in a file.
 pub(in super::super) fn open_duckdb(
     place: &Workplace,
     scale_factor: f64,
 ) -> Result<Python, Failure> {
-    let mut peer = Python::duckdb(&place.kept)?;
-    let path = place.path("duck.db");
-    for table in tpch::tables(scale_factor, BATCH_ROWS) {
-        let parquet = place.path("table.parquet");
-        let (name, create_table) = (table.name, table.create_table.clone());
-        write_parquet(table, &parquet)?;
-        peer.ask(&json!({
-            "do": "load",
-            "path": path,
-            "create_table": create_table,
-            "table": name,
-            "parquet": parquet,
-            "threads": threads(),
-        }))?;
-        std::fs::remove_file(&parquet)?;
-    }
-    peer.ask(&json!({ "do": "open", "path": path, "threads": threads() }))?;
-    writeln!(io::stderr(), "peer: {}", peer.version()?)?;
-    Ok(peer)
+    super::super::tables::open_duckdb(place, tpch::tables(scale_factor, BATCH_ROWS))
 }
 
 /// DataFusion with the same tables in memory, which is where it is fastest.
@@ -95,16 +74,4 @@ pub(in super::super) fn compare_all(
         return Ok(());
     }
     Err(Failure::message(format!("different answers\n  {}", differences.join("\n  "))))
-}
-
-fn write_parquet(table: Table, path: &Path) -> Result<(), Failure> {
-    let mut writer = Format::Parquet.writer(File::create(path)?, Limits::default());
-    let mut progress = Progress::new(table.name, table.rows);
-    writer.start(&table.schema)?;
-    for batch in table.batches {
-        let batch = batch?;
-        progress.advance(batch.num_rows() as u64);
-        writer.batch(&batch)?;
-    }
-    Ok(writer.finish()?)
 }

@@ -7,6 +7,7 @@
 mod compare;
 mod data;
 
+pub(super) use compare::difference;
 pub(super) use data::{compare_all, load_gadus, open_duckdb};
 
 use std::cell::RefCell;
@@ -19,16 +20,14 @@ use serde_json::json;
 use super::figures::{self, Metric};
 use super::machine::Machine;
 use super::peers::Python;
-use super::rounds::{Entry, GADUS, Measured, Series, measure};
+use super::rounds::{Entry, GADUS, Measured, measure, total};
 use super::workplace::Workplace;
 use super::{Common, Repeat};
 use crate::commands::tpch::loadable;
 use crate::failure::Failure;
 use crate::generate::tpch::queries::{self, Query};
 
-const TIME: Metric = Metric::lower("query_time", "s");
-
-const TOTAL: &str = "total";
+pub(super) const TIME: Metric = Metric::lower("query_time", "s");
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -101,24 +100,15 @@ pub(super) fn run(command: &Tpch) -> Result<(), Failure> {
     }
     let mut series = measure(&mut entries, command.repeat.rounds, &mut machine)?;
     let names = peers.iter().map(|(name, _)| *name).chain([GADUS]);
-    let totals = names.map(|who| total(&series, who)).collect::<Vec<_>>();
+    let totals = names.map(|who| total(&series, who, TIME)).collect::<Vec<_>>();
     series.extend(totals);
     let quiet = machine.was_quiet()?;
     figures::print("tpch", &figures::figures(&series, GADUS), quiet, command.common.json)
 }
 
 /// Asks Gadus, and reads all rows.
-fn ask(connection: &Connection, text: &str) -> Result<Measured, Failure> {
+pub(super) fn ask(connection: &Connection, text: &str) -> Result<Measured, Failure> {
     let began = clock().now();
     connection.query(text, &[])?.collect_batches()?;
     Ok(vec![(TIME, began.elapsed().as_secs_f64())])
-}
-
-/// The times of all queries, round by round.
-fn total(series: &[Series], who: &'static str) -> Series {
-    let own = series.iter().filter(|one| one.who == who).collect::<Vec<_>>();
-    let rounds = own.iter().map(|one| one.values.len()).min().unwrap_or(0);
-    let of_round = |round: usize| own.iter().map(|one| one.values[round]).sum();
-    let values = (0..rounds).map(of_round).collect();
-    Series { case: TOTAL.to_owned(), who, metric: TIME, values }
 }

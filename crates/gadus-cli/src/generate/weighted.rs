@@ -2,18 +2,23 @@
 //!
 //! - One multiplication, one comparison and one memory access per choice, whatever the list's length.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "buckets are counted in 32 bits: lists are short"
+)]
+
 use gadus_base::Random;
 
 /// A list of weights, prepared for choosing.
 #[derive(Debug)]
-pub(super) struct Weighted {
+pub(crate) struct Weighted {
     /// For each bucket: the bar below which the bucket itself is chosen, and its alias above it.
     buckets: Vec<(u32, u32)>,
 }
 
 impl Weighted {
     /// Prepares `weights`, of which there is at least one and whose sum is above zero.
-    pub(super) fn new(weights: &[f64]) -> Self {
+    pub(crate) fn new(weights: &[f64]) -> Self {
         let total: f64 = weights.iter().sum();
         assert!(total > 0.0, "weights without a sum choose nothing");
         let count = weights.len();
@@ -33,13 +38,13 @@ impl Weighted {
     }
 
     /// Zipf's law over `count` ranks: the weight of rank r is 1 / (r + `flatness`).
-    pub(super) fn zipf(count: usize, flatness: f64) -> Self {
+    pub(crate) fn zipf(count: usize, flatness: f64) -> Self {
         let weights: Vec<f64> = (0..count).map(|rank| zipf_weight(rank, flatness)).collect();
         Self::new(&weights)
     }
 
     /// An index of the list.
-    pub(super) fn pick(&self, random: &mut Random) -> usize {
+    pub(crate) fn pick(&self, random: &mut Random) -> usize {
         let bits = random.next_u64();
         let bucket = (((bits >> 32) * self.buckets.len() as u64) >> 32) as usize;
         let (bar, alias) = self.buckets[bucket];
@@ -48,6 +53,22 @@ impl Weighted {
 }
 
 /// The weight of a rank, from 0, by Zipf's law.
-pub(super) fn zipf_weight(rank: usize, flatness: f64) -> f64 {
+pub(crate) fn zipf_weight(rank: usize, flatness: f64) -> f64 {
     1.0 / (rank as f64 + flatness)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_kept() {
+        let weighted = Weighted::new(&[1.0, 0.0, 3.0]);
+        let mut random = Random::seeded(1);
+        let mut counts = [0_u32; 3];
+        for _ in 0..40_000 {
+            counts[weighted.pick(&mut random)] += 1;
+        }
+        assert!((9_500..10_500).contains(&counts[0]) && counts[1] == 0, "{counts:?}");
+    }
 }

@@ -1,4 +1,4 @@
-//! The memory that this process takes beside what it had.
+//! The most memory that there is meanwhile, beside what there was: of this process, or whatever is read.
 //!
 //! - Anonymous pages alone: neither files nor memory that processes share.
 //! - Looked at again and again by a thread: a peak that is shorter than [`LOOK`] may be missed.
@@ -27,7 +27,10 @@ impl Watch {
         Self::of(anonymous_bytes)
     }
 
-    fn of(read: impl Fn() -> Result<u64, Failure> + Send + 'static) -> Result<Self, Failure> {
+    /// By what this reads.
+    pub(super) fn of(
+        read: impl Fn() -> Result<u64, Failure> + Send + 'static,
+    ) -> Result<Self, Failure> {
         let before = read()?;
         let (peak, over) = (Arc::new(AtomicU64::new(before)), Arc::new(AtomicBool::new(false)));
         let (seen, stop) = (peak.clone(), over.clone());
