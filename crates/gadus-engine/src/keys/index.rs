@@ -31,6 +31,13 @@ impl KeyIndex {
         self.runs = Arc::new(runs);
     }
 
+    /// Puts one run behind the others, in the place of those whose entries it has.
+    pub(crate) fn merge_runs(&mut self, replaced: &[Arc<KeyRun>], run: Arc<KeyRun>) {
+        let stays = |run: &&Arc<KeyRun>| !replaced.iter().any(|old| Arc::ptr_eq(old, run));
+        let kept = self.runs.iter().filter(stays).cloned();
+        self.runs = Arc::new(kept.chain([run]).collect());
+    }
+
     /// Replaces all runs, and drops the recent entries that were added up to `written`.
     pub(crate) fn replace_runs(&mut self, runs: Vec<Arc<KeyRun>>, written: CommitNumber) {
         self.runs = Arc::new(runs);

@@ -5,18 +5,18 @@
 //! - A remainder of few rows is inserted as rows, so that small loads make no small segments.
 
 use super::Transaction;
+use super::loaded::{Loaded, check_distinct};
 use crate::blobs::Blobs;
-use crate::engine::{Inner, duplicate_key, not_null};
+use crate::engine::{Inner, not_null};
 use crate::error::{Error, ErrorKind, Result};
-use crate::keys::{KeyEntry, KeyShape, NamedRun, TableKey, TableKeys, row_code, row_of, write_run};
+use crate::keys::{KeyEntry, TableKey, TableKeys, row_code, write_run};
 use crate::locks::What;
 use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, build_segment};
 use crate::types::{Datum, TableSchema, datum_from_array};
 use crate::vector::Vector;
-use crate::version::{Change, TableVersion};
+use crate::version::TableVersion;
 use arrow::array::{Array, RecordBatch};
 use gadus_base::{Account, RowId, SegmentId, spawn};
-use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -53,15 +53,6 @@ struct Built {
     keys: Vec<Vec<KeyEntry>>,
 }
 
-/// What a bulk load made.
-#[derive(Debug)]
-pub(super) struct Loaded {
-    pub(super) segments: Vec<(SegmentId, Arc<EncodedSegment>)>,
-    pub(super) runs: Vec<NamedRun>,
-    /// The remainder, as rows.
-    pub(super) rows: Vec<Row>,
-}
-
 impl Transaction {
     /// Begins a bulk load into a table; `finish_bulk` takes its rows into the transaction.
     ///
@@ -71,43 +62,6 @@ impl Transaction {
         self.lock(What::Rows(schema.id))?;
         let table = self.view_table(schema)?;
         Ok(BulkWriter::new(schema.clone(), table.clone(), self.inner.clone()))
-    }
-
-    /// Takes the rows of a bulk load into the transaction; returns how many.
-    pub fn finish_bulk(&mut self, bulk: BulkWriter) -> Result<u64> {
-        let schema = bulk.schema().clone();
-        let loaded = bulk.finish()?;
-        let table = self.view_table(&schema)?;
-        if table.live_rows > 0 {
-            for key in table.keys.unique() {
-                for (_, base) in &loaded.segments {
-                    check_loaded(table, key, (base, &self.blobs), |_| true)?;
-                }
-            }
-        }
-        self.whole_or_not(|transaction| transaction.take_loaded(&schema, loaded))
-    }
-
-    fn take_loaded(&mut self, schema: &Arc<TableSchema>, loaded: Loaded) -> Result<u64> {
-        let mut rows = loaded.rows.len() as u64;
-        if !loaded.segments.is_empty() {
-            rows += loaded.segments.iter().map(|(_, base)| u64::from(base.rows())).sum::<u64>();
-            let change = Change::AddSegments {
-                table: schema.id,
-                segments: loaded.segments.clone(),
-                runs: loaded.runs.clone(),
-            };
-            self.apply(&change)?;
-            let since = self.state.base.commit;
-            let writes = self.writes(schema.id);
-            writes.keys_since.get_or_insert(since);
-            writes.loaded.extend(loaded.segments);
-            writes.runs.extend(loaded.runs);
-        }
-        if !loaded.rows.is_empty() {
-            self.insert(schema, loaded.rows)?;
-        }
-        Ok(rows)
     }
 }
 
@@ -334,71 +288,6 @@ fn append_rows(schema: &TableSchema, batch: &RecordBatch, rows: &mut Vec<Row>) -
             .map(|(column, array)| datum_from_array(column.column_type, array, row))
             .collect::<Result<Vec<Datum>>>()?;
         rows.push(Row::from(values));
-    }
-    Ok(())
-}
-
-impl Loaded {
-    /// What an index has of a loaded row.
-    fn key(
-        &self,
-        (schema, shape): (&TableSchema, &KeyShape),
-        blobs: &Blobs,
-        row: RowId,
-    ) -> Result<Vec<Datum>> {
-        let index = self.segments.binary_search_by_key(&row.segment, |(id, _)| *id);
-        let (_, base) = &self.segments[index.expect("asked of loaded segments only")];
-        key_of(schema, shape, (base, blobs), row.position)
-    }
-}
-
-/// Refuses two rows with one key; `entries` are in order, and `key` says what the index has of a row.
-pub(super) fn check_distinct(
-    (schema, shape): (&TableSchema, &KeyShape),
-    entries: &[KeyEntry],
-    key: impl Fn(RowId) -> Result<Vec<Datum>>,
-) -> Result<()> {
-    let same = entries.chunk_by(|left, right| left.code == right.code);
-    for same in same.filter(|same| same.len() > 1) {
-        // Compared as values, not as bytes: -0 is 0, and one NaN is another.
-        let mut seen = BTreeSet::new();
-        for entry in same {
-            let key = key(row_of(entry.row))?;
-            if key.iter().any(Datum::is_null) {
-                continue;
-            }
-            if seen.contains(&key) {
-                return Err(duplicate_key(schema, shape, &key));
-            }
-            seen.insert(key);
-        }
-    }
-    Ok(())
-}
-
-/// What an index has of a row of a base.
-fn key_of(
-    schema: &TableSchema,
-    shape: &KeyShape,
-    (base, blobs): (&EncodedSegment, &Blobs),
-    position: u32,
-) -> Result<Vec<Datum>> {
-    let value = |&column: &usize| Ok(base.column(schema, blobs, column)?.datum(position as usize));
-    shape.columns.iter().map(value).collect()
-}
-
-/// Refuses loaded rows of which a table has the keys already; of the rows of a base, those that are `wanted`.
-pub(super) fn check_loaded(
-    table: &TableVersion,
-    key: &TableKey,
-    (base, blobs): (&EncodedSegment, &Blobs),
-    wanted: impl Fn(&u32) -> bool,
-) -> Result<()> {
-    for position in (0..base.rows()).filter(wanted) {
-        let values = key_of(&table.schema, &key.shape, (base, blobs), position)?;
-        if table.find(key, blobs, &values)?.is_some() {
-            return Err(duplicate_key(&table.schema, &key.shape, &values));
-        }
     }
     Ok(())
 }

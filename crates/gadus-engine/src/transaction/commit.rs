@@ -3,7 +3,7 @@
 //! - Nothing is evaluated again: what another commit changed since the snapshot is a conflict.
 //! - A commit without writes appends nothing.
 
-use super::bulk::check_loaded;
+use super::loaded::{LoadedRows, check_loaded};
 use super::locking::{conflict, is_unchanged};
 use super::{TableWrites, Transaction};
 use crate::blobs::Blobs;
@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::segment::{Lineage, Row};
 use crate::types::TableSchema;
 use crate::version::{Change, DatabaseVersion, TableVersion};
-use gadus_base::{CommitNumber, SegmentId, TableId};
+use gadus_base::{CommitNumber, RowId, SegmentId, TableId};
 use std::sync::Arc;
 
 impl Transaction {
@@ -102,14 +102,12 @@ impl Transaction {
                 .map_err(|what| Error::internal(format!("a transaction {what}")))?;
         }
         check_keys(&without, rows, blobs)?;
-        for (id, base) in &writes.loaded {
-            let deleted = writes.deleted.get(id);
-            let is_live = |position: &u32| !deleted.is_some_and(|rows| rows.contains(position));
-            for key in without.keys.unique() {
-                check_loaded(&without, key, (base, blobs), is_live)?;
-            }
-        }
-        Ok(())
+        let is_live = |row: RowId| {
+            let deleted = writes.deleted.get(&row.segment);
+            !deleted.is_some_and(|rows| rows.contains(&row.position))
+        };
+        let loaded = LoadedRows::new(writes.loaded.iter(), is_live);
+        check_loaded(&without, &writes.runs, &loaded, blobs)
     }
 }
 

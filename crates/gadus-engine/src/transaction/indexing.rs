@@ -5,7 +5,7 @@
 //!   with the table anew.
 
 use super::Transaction;
-use super::bulk::check_distinct;
+use super::loaded::check_distinct;
 use crate::blobs::Blobs;
 use crate::error::{Error, Result};
 use crate::keys::{KeyEntry, KeyShape, NamedRun, PRIMARY, row_code, write_run};

@@ -10,6 +10,7 @@
 mod bulk;
 mod commit;
 mod indexing;
+mod loaded;
 mod locking;
 mod refresh;
 mod shapes;

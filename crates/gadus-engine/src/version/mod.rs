@@ -20,6 +20,7 @@ pub(crate) use manifest::{
 pub(crate) use segment_ids::{PRIVATE_SEGMENTS, SegmentIds};
 pub(crate) use table::TableVersion;
 
+use crate::keys::KeyRun;
 use crate::segment::Lineage;
 use crate::types::{IndexDefinition, TableSchema, ViewSchema};
 use gadus_base::{CommitNumber, TableId};
@@ -117,6 +118,20 @@ impl DatabaseVersion {
                 let slot = self.tables.get_mut(table).ok_or("changes a table that is not there")?;
                 Arc::make_mut(slot).apply(change, at, self.lineage)
             }
+        }
+    }
+
+    /// Puts one run of an index in the place of those whose entries it has.
+    pub(crate) fn merge_runs(
+        &mut self,
+        table: TableId,
+        index: u32,
+        (replaced, run): (&[Arc<KeyRun>], Arc<KeyRun>),
+    ) {
+        let key =
+            self.tables.get_mut(&table).and_then(|slot| Arc::make_mut(slot).keys.get_mut(index));
+        if let Some(key) = key {
+            key.entries.merge_runs(replaced, run);
         }
     }
 
