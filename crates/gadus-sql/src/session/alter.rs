@@ -104,16 +104,7 @@ impl Session {
                 drop_constraint(transaction, schema, (&folded(name), *if_exists))
             }
             AlterTableOperation::RenameConstraint { old_name, new_name } => {
-                let (old, new) = (folded(old_name), folded(new_name));
-                let mut after = TableSchema::clone(schema);
-                let mut of_indexes = after.indexes.iter_mut().filter(|index| index.constraint);
-                if let Some(index) = of_indexes.find(|index| index.name == old) {
-                    index.name = new;
-                } else {
-                    let check = after.checks.iter_mut().find(|check| check.name == old);
-                    check.ok_or_else(|| no_constraint(schema, &old))?.name = new;
-                }
-                transaction.alter_table(&after, &[]).map(|_| ())
+                rename_constraint(transaction, schema, (folded(old_name), folded(new_name)))
             }
             operation => Err(unsupported(&format!("ALTER TABLE … {operation}"))),
         }
@@ -290,6 +281,23 @@ impl Session {
         let batches = futures::TryStreamExt::try_collect::<Vec<_>>(stream).await;
         Ok(batches.map_err(from_datafusion)?.iter().any(|batch| batch.num_rows() > 0))
     }
+}
+
+/// Renames a UNIQUE or CHECK constraint.
+fn rename_constraint(
+    transaction: &mut Transaction,
+    schema: &TableSchema,
+    (old, new): (String, String),
+) -> Result<()> {
+    let mut after = TableSchema::clone(schema);
+    let mut of_indexes = after.indexes.iter_mut().filter(|index| index.constraint);
+    if let Some(index) = of_indexes.find(|index| index.name == old) {
+        index.name = new;
+    } else {
+        let check = after.checks.iter_mut().find(|check| check.name == old);
+        check.ok_or_else(|| no_constraint(schema, &old))?.name = new;
+    }
+    transaction.alter_table(&after, &[]).map(|_| ())
 }
 
 fn drop_constraint(

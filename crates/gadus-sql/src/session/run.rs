@@ -240,13 +240,7 @@ impl Session {
         parameters: &[Value],
         again: bool,
     ) -> Result<Outcome> {
-        if parameters.len() != prepared.parameters {
-            return Err(input(format!(
-                "the statement has {} parameters, {} values were given",
-                prepared.parameters,
-                parameters.len()
-            )));
-        }
+        refuse_parameters(prepared, parameters)?;
         let statement = &*prepared.statement;
         refuse_nested_locks(statement)?;
         if let Some(outcome) = self.command(state, statement)? {
@@ -305,6 +299,18 @@ impl Session {
             }
         }
     }
+}
+
+/// Refuses values that are more or fewer than a statement's parameters.
+fn refuse_parameters(prepared: &Prepared, parameters: &[Value]) -> Result<()> {
+    if parameters.len() == prepared.parameters {
+        return Ok(());
+    }
+    Err(input(format!(
+        "the statement has {} parameters, {} values were given",
+        prepared.parameters,
+        parameters.len()
+    )))
 }
 
 impl Session {
