@@ -113,7 +113,8 @@ fn the_thread_that_asks_does_all_of_a_small_scan() {
     let table = Snapshot::new(version, blobs, Arc::new(pin)).table("t").unwrap();
     saw(&table, 1_000_000, Duration::from_nanos(1));
     assert_eq!(threads_of(&table, ROWS), HashSet::from([std::thread::current().id()]));
-    assert!(table.blobs().helpers().expected(table.id(), 1).unwrap() > Duration::ZERO);
+    let rows = u64::try_from(ROWS).unwrap();
+    assert!(table.blobs().helpers().expected(table.id(), rows).unwrap() > Duration::ZERO);
 }
 
 /// It was expected to take less than nothing, and does not: others come, and nothing is missed or counted twice.

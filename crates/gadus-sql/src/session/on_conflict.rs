@@ -84,10 +84,11 @@ impl<'a> OnKey<'a> {
         let update = match action {
             OnConflictAction::DoNothing => None,
             OnConflictAction::DoUpdate(_) if conflict_target.is_none() => {
-                return Err(input(
-                    "ON CONFLICT DO UPDATE names the columns of a key: ON CONFLICT (…) DO UPDATE"
-                        .to_owned(),
-                ));
+                let key = schema.unique_keys().into_iter().next();
+                let key = key.map_or("…".to_owned(), |(_, places)| names_of(schema, &places));
+                return Err(input(format!(
+                    "ON CONFLICT DO UPDATE names the columns of a key: ON CONFLICT ({key}) DO UPDATE"
+                )));
             }
             OnConflictAction::DoUpdate(update) => Some(update),
         };

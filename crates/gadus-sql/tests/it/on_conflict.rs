@@ -86,12 +86,12 @@ fn what_cannot_be_meant_is_refused_and_changes_nothing() {
         (
             "INSERT INTO t VALUES (1, 1, '') ON CONFLICT (n) DO NOTHING",
             ErrorKind::Input,
-            "primary key (id)",
+            "unique constraint on (n): keys of table \"t\" are (id)",
         ),
         (
             "INSERT INTO t VALUES (1, 1, '') ON CONFLICT (id, n) DO NOTHING",
             ErrorKind::Input,
-            "primary key (id)",
+            "unique constraint on (id, n): keys of table \"t\" are (id)",
         ),
         (
             "INSERT INTO t VALUES (1, 1, '') ON CONFLICT (other) DO NOTHING",
