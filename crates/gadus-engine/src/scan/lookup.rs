@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// A row that an index names takes as long as so many that are scanned. Measured on two cores with ten million rows in
-/// memory, an INTEGER column without order: see `docs/design/indexes.md`.
+/// A row that an index names is taken to cost as much as so many that are scanned. Of ten million in memory, two cores
+/// took 0.11 us for each that was named and 0.28 ns for each that was scanned, by one INTEGER: 400 times. Conditions on
+/// longer and on more columns make scans dearer and this ratio smaller.
 const ROW_COST: u64 = 100;
 
 /// What an index says of some conditions.
