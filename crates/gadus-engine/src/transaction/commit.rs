@@ -9,6 +9,7 @@ use super::{TableWrites, Transaction};
 use crate::blobs::Blobs;
 use crate::engine::{append_changes, check_keys, same_shape};
 use crate::error::{Error, ErrorKind, Result};
+use crate::keys::NamedRun;
 use crate::segment::{Lineage, Row};
 use crate::types::TableSchema;
 use crate::version::{Change, DatabaseVersion, TableVersion};
@@ -192,12 +193,14 @@ pub(super) fn add_writes(
     changes: &mut Vec<Change>,
 ) {
     let table = schema.id;
+    let state = view.table(table).expect("a table with writes is in the view");
     if !writes.loaded.is_empty() {
         let segments = writes.loaded.iter().cloned().collect();
-        let runs = writes.runs.iter().cloned().collect();
+        // An index may have been dropped since.
+        let is_there = |(index, _): &&NamedRun| state.keys.get(*index).is_some();
+        let runs = writes.runs.iter().filter(is_there).cloned().collect();
         changes.push(Change::AddSegments { table, segments, runs });
     }
-    let state = view.table(table).expect("a table with writes is in the view");
     for (&(segment, column), positions) in &writes.patched {
         let overlay = &state.segment(segment).expect("patched rows are in the view").overlay;
         let patches = positions

@@ -173,6 +173,21 @@ fn an_index_may_be_made_in_the_transaction_that_fills_its_table() {
 }
 
 #[test]
+fn an_index_may_be_dropped_in_the_transaction_that_fills_its_table() {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    run(&connection, "CREATE TABLE t (a BIGINT UNIQUE, b BIGINT)");
+    // Enough to be loaded as segments, twice.
+    let script = "CREATE INDEX of_b ON t (b); BEGIN; \
+                  INSERT INTO t SELECT value, value FROM generate_series(1, 20000) AS g(value); \
+                  INSERT INTO t SELECT value, value FROM generate_series(20001, 40000) AS g(value); \
+                  DROP INDEX of_b; COMMIT";
+    connection.execute_script(script).unwrap();
+    assert_eq!(rows(&connection, "SELECT count(*) FROM t WHERE b = 7"), ["1"]);
+    let error = refused(&connection, "INSERT INTO t VALUES (30000, 1)");
+    assert_eq!(error.kind(), ErrorKind::UniqueViolation, "{error}");
+}
+
+#[test]
 fn indexes_are_there_after_opening_and_in_a_backup() {
     let folder = Folder::new();
     let (path, copy) = (folder.path("x.gadus"), folder.path("copy.gadus"));
