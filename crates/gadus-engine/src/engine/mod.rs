@@ -20,7 +20,7 @@ mod point;
 pub(crate) mod recovery;
 mod sessions;
 #[cfg(test)]
-mod test_tables;
+pub(crate) mod test_tables;
 mod verify;
 mod watch;
 

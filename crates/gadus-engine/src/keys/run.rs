@@ -1,6 +1,6 @@
 //! A sorted run of key entries in the data file, and the merging of runs.
 //!
-//! - A run is one extent: its pages and a directory that names each page's first hash.
+//! - A run is one extent: its pages and a directory that names each page's first code.
 //! - The directory is read on first use, a page when a lookup falls in it.
 //!
 //! Byte table of the directory (version 2): version u8 | page count u32 | for each page: first order u64, first

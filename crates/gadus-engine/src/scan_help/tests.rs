@@ -2,21 +2,16 @@
 
 use super::*;
 use crate::blobs::Blobs;
+use crate::engine::test_tables::{LOADED_ROWS as SEGMENT_ROWS, load_ids, of_ids};
 use crate::scan::{Comparison, Predicate, Test};
 use crate::shared::Wanted;
 use crate::snapshot::Snapshot;
-use crate::{
-    Aggregate, Answer, ColumnDefinition, ColumnType, Datum, Engine, Options, TableSchema,
-    array_from_datums,
-};
-use arrow::array::RecordBatch;
+use crate::{Aggregate, Answer, Datum, Engine, Options};
 use gadus_base::ByteCount;
 use gadus_machine::{Facts, Source};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Enough to be loaded into a segment of their own.
-const SEGMENT_ROWS: i64 = 8_192;
 const SEGMENTS: i64 = 4;
 const ROWS: i64 = SEGMENTS * SEGMENT_ROWS;
 
@@ -33,17 +28,10 @@ fn engine(wake: Option<Duration>) -> Engine {
     }
     let options = Options { measured: Arc::new(facts), threads: 4, ..Options::default() };
     let engine = Engine::in_memory(options).unwrap();
-    let id = ColumnDefinition { nullable: false, ..ColumnDefinition::new("id", ColumnType::Int64) };
-    let schema = TableSchema::new("t", vec![id], vec![0]).unwrap();
     let mut transaction = engine.begin().unwrap();
-    let schema = transaction.create_table(&schema).unwrap();
-    for first in (0..SEGMENTS).map(|segment| segment * SEGMENT_ROWS) {
-        let ids = (first..first + SEGMENT_ROWS).map(Datum::Integer).collect::<Vec<_>>();
-        let array = array_from_datums(ColumnType::Int64, ids.iter()).unwrap();
-        let batch = RecordBatch::try_new(schema.arrow(), vec![array]).unwrap();
-        let mut bulk = transaction.bulk(&schema).unwrap();
-        bulk.push(&batch).unwrap();
-        transaction.finish_bulk(bulk).unwrap();
+    let schema = of_ids(&mut transaction);
+    for segment in 0..SEGMENTS {
+        load_ids(&mut transaction, &schema, segment * SEGMENT_ROWS).unwrap();
     }
     transaction.commit().unwrap();
     engine

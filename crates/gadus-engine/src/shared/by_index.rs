@@ -32,6 +32,9 @@ impl Table {
         &self,
         question: &Question,
     ) -> Result<Option<(Result<Answer>, u64)>> {
+        if self.version().keys.is_empty() {
+            return Ok(None);
+        }
         let question = question.clone().simplified();
         let Some(named) = self.checked(self.named_rows(&question))? else {
             return Ok(None);

@@ -1,31 +1,20 @@
 //! Workers that leave a pass before its end, and others that go on.
 
 use super::*;
+use crate::engine::test_tables::{LOADED_ROWS as SEGMENT_ROWS, load_ids, of_ids};
 use crate::shared::Wanted;
-use crate::{
-    Aggregate, ColumnDefinition, ColumnType, Datum, Engine, Options, TableSchema, array_from_datums,
-};
-use arrow::array::RecordBatch;
+use crate::{Aggregate, Datum, Engine, Options};
 use std::cell::Cell;
 use std::num::NonZero;
 
-/// Enough to be loaded into a segment of their own.
-const SEGMENT_ROWS: i64 = 8_192;
 const SEGMENTS: i64 = 4;
 
 /// A count of the rows of a table that were loaded segment after segment.
 fn pass(engine: &Engine, parts: usize) -> Pass {
-    let id = ColumnDefinition { nullable: false, ..ColumnDefinition::new("id", ColumnType::Int64) };
-    let schema = TableSchema::new("t", vec![id], vec![0]).unwrap();
     let mut transaction = engine.begin().unwrap();
-    let schema = transaction.create_table(&schema).unwrap();
-    for first in (0..SEGMENTS).map(|segment| segment * SEGMENT_ROWS) {
-        let ids = (first..first + SEGMENT_ROWS).map(Datum::Integer).collect::<Vec<_>>();
-        let array = array_from_datums(ColumnType::Int64, ids.iter()).unwrap();
-        let batch = RecordBatch::try_new(schema.arrow(), vec![array]).unwrap();
-        let mut bulk = transaction.bulk(&schema).unwrap();
-        bulk.push(&batch).unwrap();
-        transaction.finish_bulk(bulk).unwrap();
+    let schema = of_ids(&mut transaction);
+    for segment in 0..SEGMENTS {
+        load_ids(&mut transaction, &schema, segment * SEGMENT_ROWS).unwrap();
     }
     transaction.commit().unwrap();
     let table = engine.snapshot().unwrap().table("t").unwrap();
