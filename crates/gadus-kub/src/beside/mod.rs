@@ -1,26 +1,29 @@
-//! Cells that other tools measure as well, beside those tools: what one of them finds, Kub must find, too.
+//! Contestants that other tools are, too, beside those tools: what one of them finds, Kub must find.
 //!
-//! - The tools run before and after the cell, so that what drifts meets both.
-//! - They print means, so means are compared: of what takes one time or another, as a sync does that now and then has
-//!   to wait for a tick, the median is another figure.
+//! - They take turns in rounds, as contestants of a cell do: what a shared device or processor gives drifts, and meets
+//!   both.
+//! - Tools print means, so a turn's figure is the mean of what was done in it, on both sides.
 //! - A tool that is not installed is named; nothing is downloaded, and no figure of it is remembered.
 
 mod tools;
 
 use crate::bind::files::on_a_device;
 use crate::error::{ErrorKind, KubError, Refused};
-use crate::harness::{Budget, Harness, SystemInstruments};
-use crate::numbers::figure_of;
+use crate::harness::{Instruments, Ratio, Stopwatch, SystemInstruments, Work, median};
+use crate::numbers::{figure, nanoseconds};
 use crate::own_folder::OwnFolder;
-use crate::report::{Benchmark, Cell};
 use crate::run::{Place, rise_above_others};
 use crate::{bind, schedule, sync};
-use gadus_base::Random;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tools::Tool;
 
-/// How often a tool runs before the cell is measured, and again afterwards.
-const RUNS: usize = 3;
+/// Rounds, each of two turns of both.
+const ROUNDS: usize = 5;
+
+/// How long a turn takes: of what stays on a processor, and of what waits for a device.
+const TURN_OF_CALLS: Duration = Duration::from_millis(200);
+const TURN_OF_TRANSFERS: Duration = Duration::from_secs(tools::TRANSFERS_SECONDS);
 
 /// What two tools must agree in: a call and a switch are done in more than one way, a transfer is not.
 const CALLS: f64 = 0.25;
@@ -33,10 +36,12 @@ pub struct Agreement {
     pub what: String,
     /// The other tool's command.
     pub command: String,
-    /// What the cell says, in nanoseconds: the mean of its rounds.
+    /// What one time takes by Kub, in nanoseconds: the median of the rounds.
     pub measured_ns: f64,
-    /// What the tool says.
+    /// The same by the tool.
     pub tool_ns: f64,
+    /// How many times the tool's is Kub's, round by round.
+    pub ratio: Ratio,
     /// How far apart they may be, as a share of the tool's.
     pub tolerance: f64,
 }
@@ -54,7 +59,7 @@ impl Agreement {
     /// How far apart they are, as a share of what the tool says.
     #[must_use]
     pub fn difference(&self) -> f64 {
-        (self.measured_ns - self.tool_ns) / self.tool_ns
+        self.ratio.value - 1.0
     }
 
     /// Whether they agree.
@@ -64,54 +69,49 @@ impl Agreement {
     }
 }
 
-/// A cell of which a tool measures one contestant's work.
+/// A contestant that a tool is, too.
 struct Twin {
-    benchmark: Benchmark,
     what: &'static str,
-    who: &'static str,
     tolerance: f64,
-    measure: fn(&mut Harness<'_>, &Place) -> Result<(), KubError>,
-    tool: tools::Tool,
+    turn: Duration,
+    work: fn(&Place) -> Result<Work<'static>, KubError>,
+    tool: Tool,
 }
 
 fn twins() -> [Twin; 4] {
     [
         Twin {
-            benchmark: Benchmark::Schedule,
             what: "a switch of threads by a pipe, on one processor",
-            who: "threads, pipe",
             tolerance: CALLS,
-            measure: schedule::switches_on_one_processor,
+            turn: TURN_OF_CALLS,
+            work: |place| Ok(schedule::by_pipe(place.here)),
             tool: tools::perf_pipe(),
         },
         Twin {
-            benchmark: Benchmark::Schedule,
             what: "a system call by the C library",
-            who: "system call by the C library",
             tolerance: CALLS,
-            measure: schedule::calls,
+            turn: TURN_OF_CALLS,
+            work: |_| Ok(Box::new(schedule::library_call)),
             tool: tools::perf_call(),
         },
         Twin {
-            benchmark: Benchmark::Sync,
             what: "a record of 4 KiB, overwritten, with fdatasync",
-            who: "write, fdatasync",
             tolerance: TRANSFERS,
-            measure: sync::overwritten_records,
+            turn: TURN_OF_TRANSFERS,
+            work: |place| Ok(sync::records_with_data_sync(&place.folder)),
             tool: tools::fio_records(sync::RECORDS_BYTES),
         },
         Twin {
-            benchmark: Benchmark::Bind,
-            what: "a scan of 64 MiB past the cache, 8 transfers of 64 KiB at a time",
-            who: "O_DIRECT, io_uring, 8 at a time",
+            what: "64 MiB brought past the cache, 8 transfers of 64 KiB at a time",
             tolerance: TRANSFERS,
-            measure: bind::scan_past_the_cache,
-            tool: tools::fio_scan(bind::SCANNED_BYTES),
+            turn: TURN_OF_TRANSFERS,
+            work: |place| bind::transfers_by_ring(&place.folder),
+            tool: tools::fio_scan(bind::TRANSFERRED_BYTES),
         },
     ]
 }
 
-/// Measures cells beside perf and fio, with files in a new folder in this one.
+/// Measures contestants beside perf and fio, with files in a new folder in this one.
 ///
 /// # Errors
 /// When there is no processor to run on, or a contestant did not do its work.
@@ -139,46 +139,65 @@ impl Twin {
             let compare = || {
                 place.stay_here()?;
                 rise_above_others();
-                let mut theirs = Vec::new();
-                self.run_tool(place, &mut theirs)?;
-                let measured_ns = self.measure(place)?;
-                self.run_tool(place, &mut theirs)?;
-                Ok((measured_ns, mean(&theirs)))
+                self.take_turns(place)
             };
             scope.spawn(compare).join().map_err(|_| KubError::broken("a comparison broke off"))
         });
-        let (measured_ns, tool_ns) = compared??;
-        let (what, command) = (self.what.to_owned(), self.tool.command());
-        Ok(Agreement { what, command, measured_ns, tool_ns, tolerance: self.tolerance })
+        let (measured, tool) = compared??;
+        Ok(Agreement {
+            what: self.what.to_owned(),
+            command: self.tool.command(),
+            measured_ns: median(&measured),
+            tool_ns: median(&tool),
+            ratio: Ratio::of(&measured, &tool),
+            tolerance: self.tolerance,
+        })
     }
 
-    fn run_tool(&self, place: &Place, found: &mut Vec<f64>) -> Result<(), KubError> {
+    /// The figures of all rounds, of both.
+    fn take_turns(&self, place: &Place) -> Result<(Vec<f64>, Vec<f64>), KubError> {
         if self.tool.needs_files() {
             std::fs::metadata(&place.folder).or_refused("a folder for files")?;
             on_a_device(&place.folder)?;
         }
-        for _ in 0..RUNS {
-            found.push(self.tool.run(&place.folder)?);
+        let mut work = (self.work)(place)?;
+        let mut ours = || mean_of(&mut work, self.turn);
+        let tools = || self.tool.run(&place.folder);
+        // Once each before: files are made, and what is needed comes into memory.
+        (tools()?, ours()?);
+        let (mut measured, mut said) = (Vec::new(), Vec::new());
+        for round in 0..ROUNDS {
+            let [one, other] = if round % 2 == 0 {
+                let first = tools()?;
+                let both = [ours()?, ours()?];
+                said.push(f64::midpoint(first, tools()?));
+                both
+            } else {
+                let first = ours()?;
+                said.push(f64::midpoint(tools()?, tools()?));
+                [first, ours()?]
+            };
+            measured.push(f64::midpoint(one, other));
         }
-        Ok(())
-    }
-
-    fn measure(&self, place: &Place) -> Result<f64, KubError> {
-        let (instruments, cancelled) = (SystemInstruments::new(), AtomicBool::new(false));
-        let random = Random::from_system();
-        let mut harness = Harness::new(&instruments, Budget::Usual, random, &cancelled);
-        (self.measure)(&mut harness, place)?;
-        let of = |cell: &Cell| cell.benchmark == self.benchmark;
-        let cell = harness.cells.iter().find(|cell| of(cell));
-        let measured = cell.and_then(|cell| cell.by(self.who));
-        measured.map(|measured| mean(&measured.rounds)).ok_or_else(|| {
-            let why = harness.skipped.iter().find(|skipped| skipped.what.ends_with(self.who));
-            let why = why.map_or("it was not measured", |skipped| skipped.why.as_str());
-            KubError::unavailable(why)
-        })
+        Ok((measured, said))
     }
 }
 
-fn mean(figures: &[f64]) -> f64 {
-    figures.iter().sum::<f64>() / figure_of(figures.len())
+/// What one time takes, in nanoseconds, of as many as are done in this time.
+fn mean_of(work: &mut Work<'_>, turn: Duration) -> Result<f64, KubError> {
+    /// Parts of a turn between two looks at the clock, at least.
+    const LOOKS: u32 = 32;
+    let instruments = SystemInstruments::new();
+    let (mut times, mut took, mut at_once) = (0, Duration::ZERO, 1);
+    while took < turn {
+        let mut watch = Stopwatch::new(&instruments);
+        let began = instruments.now();
+        work(at_once, &mut watch)?;
+        let now = instruments.now().saturating_sub(began).saturating_sub(watch.paused());
+        (times, took) = (times + at_once, took + now);
+        if now < turn / LOOKS {
+            at_once *= 2;
+        }
+    }
+    Ok(nanoseconds(took) / figure(times))
 }

@@ -10,9 +10,8 @@ use std::process::{Command, Stdio};
 const SWITCHES: u64 = 50_000;
 const CALLS: u64 = 2_000_000;
 
-/// How long fio writes records, and how often it reads a file.
-const SECONDS: u64 = 2;
-const SCANS: u64 = 20;
+/// How long fio does its work.
+pub(super) const TRANSFERS_SECONDS: u64 = 1;
 
 /// A tool with its arguments.
 pub(super) struct Tool {
@@ -44,16 +43,16 @@ pub(super) fn fio_records(file_bytes: u64) -> Tool {
     const RECORD_BYTES: u64 = 4096;
     let command = format!(
         "--name=durable --rw=write --bs={RECORD_BYTES} --size={file_bytes} --overwrite=1 --fdatasync=1 --time_based \
-         --runtime={SECONDS} --output-format=json"
+         --runtime={TRANSFERS_SECONDS} --output-format=json"
     );
     Tool::new("fio", &command, Answer::Transfers { direction: "write", bytes_each: RECORD_BYTES })
 }
 
-/// Eight are begun together, and the next when all of them are done: as the cell has it.
+/// Eight are under way, and the next is begun when one of them is done.
 pub(super) fn fio_scan(file_bytes: u64) -> Tool {
     let command = format!(
         "--name=scan --rw=read --bs=64k --size={file_bytes} --direct=1 --ioengine=io_uring --iodepth=8 \
-         --iodepth_batch_submit=8 --iodepth_batch_complete_min=8 --loops={SCANS} --output-format=json"
+         --time_based --runtime={TRANSFERS_SECONDS} --output-format=json"
     );
     Tool::new("fio", &command, Answer::Transfers { direction: "read", bytes_each: file_bytes })
 }

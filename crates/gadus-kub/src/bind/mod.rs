@@ -10,16 +10,18 @@ pub(crate) mod files;
 mod pages;
 mod rewriting;
 mod scanning;
+mod transferring;
 mod unmapping;
 
 use crate::harness::Budget;
 use crate::run::Task;
 
-pub(crate) use scanning::{SCANNED_BYTES, scan_past_the_cache};
+pub(crate) use transferring::{TRANSFERRED_BYTES, transfers_by_ring};
 
 pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     let mut tasks = rewriting::tasks(budget);
     tasks.extend(scanning::tasks(budget));
+    tasks.extend(transferring::tasks(budget));
     tasks.extend(pages::tasks(budget));
     tasks.extend(changing::tasks(budget));
     tasks.extend(unmapping::tasks(budget));

@@ -1,12 +1,13 @@
 //! A whole file, read once: by every way that a database has.
 
 use super::files::{CHUNK_BYTES, Cached, make, open_with, prepare, read_whole};
+use super::transferring::LateRing;
 use crate::error::{KubError, Refused};
 use crate::harness::{Budget, Contest, Harness, Repetitions, Stopwatch};
 use crate::numbers::{size, sum_of};
 use crate::report::{Benchmark, Origin};
 use crate::run::{Place, Task};
-use crate::system::{MapHow, Mapping, Operation, Ring};
+use crate::system::{MapHow, Mapping, Ring};
 use gadus_base::ByteCount;
 use gadus_block::AlignedBuffer;
 use rustix::fs::{Advice as FileAdvice, OFlags, fadvise};
@@ -17,9 +18,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 const MIB: u64 = 1 << 20;
-
-/// Transfers that are under way together.
-const DEPTH: u32 = 8;
 
 pub(super) fn tasks(budget: Budget) -> Vec<Task> {
     let sizes: &[u64] = match budget {
@@ -37,17 +35,6 @@ pub(super) fn tasks(budget: Budget) -> Vec<Task> {
         }
     }
     tasks
-}
-
-/// Of the cell that other tools measure as well.
-pub(crate) const SCANNED_BYTES: u64 = 64 * MIB;
-
-/// That cell.
-pub(crate) fn scan_past_the_cache(
-    harness: &mut Harness<'_>,
-    place: &Place,
-) -> Result<(), KubError> {
-    measure(harness, place, SCANNED_BYTES, Cached::Cold)
 }
 
 fn measure(
@@ -80,12 +67,7 @@ fn measure(
                 scan.by(buffered, by_mapping(MapHow::Plain, Some(Advice::WillNeed)))
             })
             .user("O_DIRECT, 64 KiB", scan.by(OFlags::DIRECT, by_chunks()))
-            .user("O_DIRECT, io_uring, 8 at a time", scan.by(OFlags::DIRECT, by_ring(false)))
-            .equivalent(format!(
-                "fio --name=scan --rw=read --bs=64k --size={bytes} --direct=1 --ioengine=io_uring \
-                 --iodepth={DEPTH} --iodepth_batch_submit={DEPTH} \
-                 --iodepth_batch_complete_min={DEPTH} --loops=20"
-            ));
+            .user("O_DIRECT, io_uring, 8 at a time", scan.by(OFlags::DIRECT, by_ring(false)));
     }
     let done = harness.measure(contest);
     let _ = std::fs::remove_file(&path);
@@ -171,23 +153,11 @@ fn by_announced_chunks() -> impl FnMut(&OwnedFd, u64) -> Result<u64, KubError> {
 }
 
 fn by_ring(registered: bool) -> impl FnMut(&OwnedFd, u64) -> Result<u64, KubError> {
-    let mut ring = None;
+    let mut ring = LateRing::new(registered);
     move |file, bytes| {
-        let ring: &mut Ring = match &mut ring {
-            Some(ring) => ring,
-            none => none.insert(Ring::create(DEPTH, CHUNK_BYTES, registered)?),
-        };
         let mut sum = 0_u64;
-        let length = u32::try_from(CHUNK_BYTES).unwrap_or(0);
-        for first in (0..bytes).step_by(CHUNK_BYTES * DEPTH as usize) {
-            let read = |buffer: usize| {
-                let offset = first + (buffer * CHUNK_BYTES) as u64;
-                (offset < bytes).then_some(Operation::Read { buffer, offset, bytes: length })
-            };
-            let reads = (0..DEPTH as usize).filter_map(read).collect::<Vec<_>>();
-            ring.run(file.as_fd(), &reads)?;
-            sum = (0..reads.len()).fold(sum, |sum, buffer| sum.wrapping_add(ring.sum(buffer)));
-        }
+        let look = |ring: &Ring, buffer| sum = sum.wrapping_add(ring.sum(buffer));
+        ring.get()?.read_all(file.as_fd(), bytes, look)?;
         Ok(sum)
     }
 }

@@ -60,6 +60,11 @@ impl<'a> Stopwatch<'a> {
         self.instruments.now()
     }
 
+    /// How long what is not to count took.
+    pub(crate) fn paused(&self) -> Duration {
+        self.paused
+    }
+
     pub(super) fn finish(self) -> Told {
         Told { steps: self.steps, counts: self.counts, paused: self.paused }
     }

@@ -15,7 +15,7 @@ mod tasks;
 use crate::harness::Budget;
 use crate::run::Task;
 
-pub(crate) use switches::{calls, same as switches_on_one_processor};
+pub(crate) use switches::{by_pipe, library_call};
 
 pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     let mut all = switches::tasks(budget);

@@ -5,14 +5,14 @@ use super::bells::{ConditionBell, EventBell, FutexBell, PipeBell, SpinBell, Yiel
 use super::partner::{Class, Partner, PartnerProcess};
 use super::tasks::{PolledTasks, TokioTasks};
 use crate::error::KubError;
-use crate::harness::{Budget, Contest, Harness, Noise, Repetitions, Stopwatch};
+use crate::harness::{Budget, Contest, Harness, Noise, Repetitions, Stopwatch, Work};
 use crate::report::{Benchmark, Origin};
 use crate::run::{Place, Task};
 use crate::system::{Fiber, SharedCall, become_real_time, become_usual, call_by_library};
 use gadus_base::clock;
 use std::hint::black_box;
 
-type Switching = Box<dyn FnMut(u64, &mut Stopwatch<'_>) -> Result<(), KubError>>;
+type Switching = Work<'static>;
 
 pub(super) fn tasks(budget: Budget) -> Vec<Task> {
     let counts: &[u64] = match budget {
@@ -56,7 +56,7 @@ fn papers(harness: &mut Harness<'_>, place: &Place, count: u64) -> Result<(), Ku
     harness.measure(contest)
 }
 
-pub(crate) fn same(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
+fn same(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
     place.stay_here()?;
     let here = place.here;
     let contest = Contest::new(Benchmark::Schedule, Origin::Modern, "switch")
@@ -72,7 +72,7 @@ pub(crate) fn same(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubEr
             "threads, condition variable",
             partner(here, Class::Usual, || Ok(ConditionBell::default())),
         )
-        .kernel("threads, pipe", partner(here, Class::Usual, PipeBell::create))
+        .kernel("threads, pipe", by_pipe(here))
         .kernel("threads, eventfd", partner(here, Class::Usual, EventBell::create))
         .kernel("threads, sched_yield", partner(here, Class::Usual, || Ok(YieldBell::default())))
         .kernel(
@@ -82,6 +82,11 @@ pub(crate) fn same(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubEr
         .kernel("processes, futex", processes(here))
         .equivalent("taskset -c 0 perf bench sched pipe -T, whose operation is two switches");
     harness.measure(contest)
+}
+
+/// Threads that stay on a processor and wake each other by a pipe.
+pub(crate) fn by_pipe(cpu: u32) -> Switching {
+    partner(cpu, Class::Usual, PipeBell::create)
 }
 
 fn other(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
@@ -98,7 +103,7 @@ fn other(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
 }
 
 /// What a call costs, by who is called.
-pub(crate) fn calls(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
+fn calls(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubError> {
     place.stay_here()?;
     let contest = Contest::new(Benchmark::Schedule, Origin::Modern, "call")
         .noise(Noise::Processor)
@@ -116,14 +121,16 @@ pub(crate) fn calls(harness: &mut Harness<'_>, place: &Place) -> Result<(), KubE
             });
             Ok(())
         })
-        .kernel("system call by the C library", |times, _| {
-            (0..times).for_each(|_| {
-                black_box(call_by_library());
-            });
-            Ok(())
-        })
+        .kernel("system call by the C library", library_call)
         .equivalent("perf bench syscall basic");
     harness.measure(contest)
+}
+
+pub(crate) fn library_call(times: u64, _: &mut Stopwatch<'_>) -> Result<(), KubError> {
+    (0..times).for_each(|_| {
+        black_box(call_by_library());
+    });
+    Ok(())
 }
 
 /// What of a stack is touched has to come back into the cache.

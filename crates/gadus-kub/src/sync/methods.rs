@@ -2,7 +2,7 @@
 
 use crate::bind::files::on_a_device;
 use crate::error::{KubError, Refused};
-use crate::harness::{Budget, Contest, Harness, Stopwatch};
+use crate::harness::{Budget, Contest, Harness, Stopwatch, Work};
 use crate::numbers::size;
 use crate::report::{Benchmark, Origin};
 use crate::run::{Place, Task};
@@ -75,12 +75,10 @@ impl Room {
 /// What all records of a cell of 4 KiB take.
 pub(crate) const RECORDS_BYTES: u64 = RECORDS * 4096;
 
-/// The cell that other tools measure as well.
-pub(crate) fn overwritten_records(
-    harness: &mut Harness<'_>,
-    place: &Place,
-) -> Result<(), KubError> {
-    durable(harness, place, 4096, Room::Overwritten)
+/// Of them the contestant that other tools are, too: records of 4 KiB, overwritten, each with fdatasync.
+pub(crate) fn records_with_data_sync(folder: &Path) -> Work<'static> {
+    let path = folder.join(file_name(Method::DataSync));
+    Box::new(records(path, Method::DataSync, 4096, Room::Overwritten))
 }
 
 fn durable(

@@ -11,7 +11,7 @@ mod uninvited;
 use crate::harness::Budget;
 use crate::run::Task;
 
-pub(crate) use methods::{RECORDS_BYTES, overwritten_records};
+pub(crate) use methods::{RECORDS_BYTES, records_with_data_sync};
 
 pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     let (begin, end) = uninvited::tasks(budget);

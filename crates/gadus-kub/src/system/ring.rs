@@ -44,6 +44,13 @@ pub(crate) enum Operation {
     DataSync,
 }
 
+/// What the kernel says of an operation that is completed.
+struct Answer {
+    result: i32,
+    flags: uring::IoringCqeFlags,
+    buffer: usize,
+}
+
 impl Ring {
     /// A ring for this many transfers at a time, with a buffer for each; known to the kernel in advance, or not.
     pub(crate) fn create(
@@ -127,6 +134,49 @@ impl Ring {
         self.buffers.sum(first, first + self.bytes_each)
     }
 
+    /// Reads so many bytes of a file, which are whole buffers: as many are under way as there are buffers, and the next
+    /// begins when one has come and was looked at. They come in any order.
+    pub(crate) fn read_all(
+        &mut self,
+        file: BorrowedFd<'_>,
+        bytes: u64,
+        mut look: impl FnMut(&Self, usize),
+    ) -> Result<(), KubError> {
+        let piece = u32::try_from(self.bytes_each).unwrap_or(u32::MAX);
+        let mut offsets = (0..bytes).step_by(self.bytes_each);
+        let begin = |ring: &Self, buffer, offset| {
+            ring.submit_one(ring.entry(file, Operation::Read { buffer, offset, bytes: piece }));
+        };
+        let (mut to_submit, mut under_way) = (0, 0);
+        for (buffer, offset) in (0..self.buffers.bytes() / self.bytes_each).zip(offsets.by_ref()) {
+            begin(self, buffer, offset);
+            (to_submit, under_way) = (to_submit + 1, under_way + 1);
+        }
+        let mut done = Ok(());
+        while under_way > 0 {
+            to_submit = self.hand_in(to_submit, under_way, 1)?;
+            while self.completed() > 0 {
+                let Answer { result, buffer, .. } = self.take_one();
+                under_way -= 1;
+                if let Err(error) = whole(result, piece) {
+                    done = Err(error);
+                }
+                // After an error what is under way is waited for, and nothing else is begun.
+                if done.is_err() {
+                    continue;
+                }
+                look(self, buffer);
+                if let Some(offset) = offsets.next() {
+                    begin(self, buffer, offset);
+                    (to_submit, under_way) = (to_submit + 1, under_way + 1);
+                    // At once: the device works while others are looked at.
+                    to_submit = self.hand_in(to_submit, under_way, 0)?;
+                }
+            }
+        }
+        done
+    }
+
     /// Does all of it, and waits until it is done. A sync waits for the operation before it.
     pub(crate) fn run(
         &mut self,
@@ -135,29 +185,34 @@ impl Ring {
     ) -> Result<(), KubError> {
         let count = u32::try_from(operations.len()).unwrap_or(u32::MAX);
         assert!(count <= self.places.entries, "no more than the ring takes");
-        let tail = self.word(self.places.submission_tail);
-        let first = tail.load(Ordering::Relaxed);
-        for (turn, operation) in (0..count).zip(operations) {
-            let place = first.wrapping_add(turn) & (self.places.entries - 1);
-            let next = operations.get(turn as usize + 1);
-            let is_linked = next == Some(&Operation::DataSync);
-            self.enter(place, file, *operation, is_linked);
-            self.word(self.places.submission_array + place * 4).store(place, Ordering::Relaxed);
-        }
-        tail.store(first.wrapping_add(count), Ordering::Release);
-        let mut left = count;
-        while self.completed() < count {
-            let flags = uring::IoringEnterFlags::GETEVENTS;
-            // SAFETY: what was entered names the ring's own buffers, which stay until all is completed.
-            let submitted = unsafe { uring::io_uring_enter(&self.descriptor, left, count, flags) };
-            match submitted {
-                Ok(submitted) => left = left.saturating_sub(submitted),
-                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-                Err(error) if left == count => return Err(error).or_refused("io_uring_enter"),
-                Err(_) => {}
+        for (place, operation) in operations.iter().enumerate() {
+            let mut entry = self.entry(file, *operation);
+            if operations.get(place + 1) == Some(&Operation::DataSync) {
+                entry.flags = uring::IoringSqeFlags::IO_LINK;
             }
+            self.submit_one(entry);
+        }
+        let mut to_submit = count;
+        while self.completed() < count {
+            to_submit = self.hand_in(to_submit, count, count)?;
         }
         self.take_answers(operations)
+    }
+
+    /// Hands in what is still to be submitted of those under way, waits until so many are completed, and tells what is
+    /// left to submit. It fails only if the kernel has none of them; otherwise they are to be waited for.
+    fn hand_in(&self, to_submit: u32, under_way: u32, wait_for: u32) -> Result<u32, KubError> {
+        let flags = uring::IoringEnterFlags::GETEVENTS;
+        // SAFETY: entries name the ring's own buffers, or memory that is borrowed until the kernel needs it no more;
+        // whoever entered them waits for that.
+        let entered =
+            unsafe { uring::io_uring_enter(&self.descriptor, to_submit, wait_for, flags) };
+        match entered {
+            Ok(submitted) => Ok(to_submit.saturating_sub(submitted)),
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Ok(to_submit),
+            Err(error) if to_submit == under_way => Err(error).or_refused("io_uring_enter"),
+            Err(_) => Ok(to_submit),
+        }
     }
 
     /// Sends a whole message from where it lies, and waits until the kernel needs it no more.
@@ -188,18 +243,10 @@ impl Ring {
         self.submit_one(entry);
         let (mut to_submit, mut sent) = (1, None);
         loop {
-            let flags = uring::IoringEnterFlags::GETEVENTS;
-            // SAFETY: the message is borrowed until the kernel has said that it needs it no more, for which is waited
-            // here, however the sending ends.
-            let entered = unsafe { uring::io_uring_enter(&self.descriptor, to_submit, 1, flags) };
-            match entered {
-                Ok(submitted) => to_submit = u32::saturating_sub(to_submit, submitted),
-                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-                Err(error) if to_submit > 0 => return Err(error).or_refused("io_uring_enter"),
-                Err(_) => {}
-            }
+            // The message is borrowed until the kernel has said that it needs it no more, however the sending ends.
+            to_submit = self.hand_in(to_submit, 1, 1)?;
             while self.completed() > 0 {
-                let (result, flags) = self.take_one();
+                let Answer { result, flags, .. } = self.take_one();
                 if !flags.contains(uring::IoringCqeFlags::NOTIF) {
                     sent = Some(result);
                 }
@@ -223,7 +270,7 @@ impl Ring {
         tail.store(first.wrapping_add(1), Ordering::Release);
     }
 
-    fn take_one(&self) -> (i32, uring::IoringCqeFlags) {
+    fn take_one(&self) -> Answer {
         let head = self.word(self.places.completion_head);
         let first = head.load(Ordering::Relaxed);
         let answer = self.answer(first & self.places.completion_mask);
@@ -236,50 +283,30 @@ impl Ring {
         tail.wrapping_sub(self.word(self.places.completion_head).load(Ordering::Relaxed))
     }
 
-    /// Writes one entry of the submission queue.
-    fn enter(&self, place: u32, file: BorrowedFd<'_>, operation: Operation, is_linked: bool) {
+    /// What the submission queue has for an operation; its answer tells the buffer.
+    fn entry(&self, file: BorrowedFd<'_>, operation: Operation) -> uring::io_uring_sqe {
         let mut entry = uring::io_uring_sqe { fd: file.as_raw_fd(), ..Default::default() };
-        if is_linked {
-            entry.flags = uring::IoringSqeFlags::IO_LINK;
-        }
-        let transfer = match operation {
+        let (code, registered, buffer, offset, bytes) = match operation {
             Operation::Read { buffer, offset, bytes } => {
-                let fixed = uring::IoringOp::ReadFixed;
-                Some((
-                    if self.is_registered { fixed } else { uring::IoringOp::Read },
-                    buffer,
-                    offset,
-                    bytes,
-                ))
+                (uring::IoringOp::Read, uring::IoringOp::ReadFixed, buffer, offset, bytes)
             }
             Operation::Write { buffer, offset, bytes } => {
-                let fixed = uring::IoringOp::WriteFixed;
-                Some((
-                    if self.is_registered { fixed } else { uring::IoringOp::Write },
-                    buffer,
-                    offset,
-                    bytes,
-                ))
+                (uring::IoringOp::Write, uring::IoringOp::WriteFixed, buffer, offset, bytes)
             }
-            Operation::DataSync => None,
-        };
-        match transfer {
-            Some((code, buffer, offset, bytes)) => {
-                assert!(bytes as usize <= self.bytes_each, "no more than a buffer holds");
-                entry.opcode = code;
-                entry.off_or_addr2.off = offset;
-                entry.addr_or_splice_off_in.addr =
-                    self.buffer(buffer).cast::<std::ffi::c_void>().into();
-                entry.len.len = bytes;
-                entry.buf.buf_index = u16::try_from(buffer).expect("few buffers");
-            }
-            None => {
+            Operation::DataSync => {
                 entry.opcode = uring::IoringOp::Fsync;
                 entry.op_flags.fsync_flags = uring::IoringFsyncFlags::DATASYNC;
+                return entry;
             }
-        }
-        entry.user_data.u64_ = 0;
-        self.write_entry(place, entry);
+        };
+        assert!(bytes as usize <= self.bytes_each, "no more than a buffer holds");
+        entry.opcode = if self.is_registered { registered } else { code };
+        entry.off_or_addr2.off = offset;
+        entry.addr_or_splice_off_in.addr = self.buffer(buffer).cast::<std::ffi::c_void>().into();
+        entry.len.len = bytes;
+        entry.buf.buf_index = u16::try_from(buffer).expect("few buffers");
+        entry.user_data.u64_ = buffer as u64;
+        entry
     }
 
     fn write_entry(&self, place: u32, entry: uring::io_uring_sqe) {
@@ -298,7 +325,7 @@ impl Ring {
         let (mut moved, mut failed) = (0_u64, None);
         for turn in 0..u32::try_from(operations.len()).unwrap_or(0) {
             let place = first.wrapping_add(turn) & self.places.completion_mask;
-            let (result, _) = self.answer(place);
+            let Answer { result, .. } = self.answer(place);
             match u64::try_from(result) {
                 Ok(bytes) => moved += bytes,
                 Err(_) => failed = Some(std::io::Error::from_raw_os_error(-result)),
@@ -319,20 +346,31 @@ impl Ring {
         }
     }
 
-    /// What is in a place of the completion queue: a result and its flags.
-    fn answer(&self, place: u32) -> (i32, uring::IoringCqeFlags) {
-        let empty = (0, uring::IoringCqeFlags::empty());
+    /// What is in a place of the completion queue.
+    fn answer(&self, place: u32) -> Answer {
         // SAFETY: one of the queue's places, which the kernel has written and does not write again before the head
         // passes it.
         unsafe {
             let all = self.queues.base().as_ptr().add(self.places.completions as usize);
             let entry = all.add(place as usize * size_of::<uring::io_uring_cqe>());
-            let entry = entry.cast::<uring::io_uring_cqe>();
-            entry.as_ref().map_or(empty, |entry| (entry.res, entry.flags))
+            let entry = &*entry.cast::<uring::io_uring_cqe>();
+            let buffer = usize::try_from(entry.user_data.u64_).unwrap_or(usize::MAX);
+            Answer { result: entry.res, flags: entry.flags, buffer }
         }
     }
 
     fn word(&self, place: u32) -> &AtomicU32 {
         self.queues.word(place as usize / 4)
+    }
+}
+
+/// Whether a transfer moved all that it was to.
+fn whole(result: i32, bytes: u32) -> Result<(), KubError> {
+    match u32::try_from(result) {
+        Ok(moved) if moved == bytes => Ok(()),
+        Ok(_) => Err(KubError::broken("io_uring moved less")),
+        Err(_) => {
+            Err(std::io::Error::from_raw_os_error(-result)).or_refused("a transfer by io_uring")
+        }
     }
 }

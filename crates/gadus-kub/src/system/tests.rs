@@ -151,6 +151,24 @@ fn what_a_ring_writes_it_reads_and_the_file_has_it() {
         assert!(bytes.iter().all(|byte| *byte == 1));
         let beyond = Operation::Read { buffer: 0, offset: 1 << 20, bytes: 4096 };
         assert!(ring.run(file.as_fd(), &[beyond]).is_err());
+        // More pieces than buffers, and fewer; each once.
+        file.set_len(0).unwrap();
+        for number in 0..11_u64 {
+            file.write_all_at(&(1_u64 << number).to_le_bytes(), number * 4096).unwrap();
+        }
+        file.set_len(11 * 4096).unwrap();
+        for pieces in [11, 3, 1] {
+            let mut sums = Vec::new();
+            let look = |ring: &Ring, buffer| sums.push(ring.sum(buffer));
+            ring.read_all(file.as_fd(), pieces * 4096, look).unwrap();
+            sums.sort_unstable();
+            assert_eq!(sums, (0..pieces).map(|number| 1 << number).collect::<Vec<_>>());
+        }
+        // The end comes too soon: the rest is waited for, and the ring is as good as before.
+        assert!(ring.read_all(file.as_fd(), 20 * 4096, |_, _| {}).is_err());
+        let mut sum = 0;
+        ring.read_all(file.as_fd(), 4096, |ring, buffer| sum += ring.sum(buffer)).unwrap();
+        assert_eq!(sum, 1);
     }
 }
 

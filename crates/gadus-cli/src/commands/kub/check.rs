@@ -79,10 +79,11 @@ fn print_delays(found: &[KnownDelay]) -> Result<(), Failure> {
 
 fn print_agreements(beside: &Agreements) -> Result<(), Failure> {
     let row = |agreement: &Agreement| {
-        let Agreement { what, command, measured_ns, tool_ns, tolerance } = agreement;
+        let Agreement { what, command, measured_ns, tool_ns, ratio, tolerance } = agreement;
         let near = format!("{}, within {:.0} %", yes_or_no(agreement.is_near()), tolerance * 100.0);
         let tool = command.split(' ').next().unwrap_or_default().to_owned();
-        let difference = percent(agreement.difference());
+        let [low, high] = [ratio.low, ratio.high].map(|bound| percent(bound - 1.0));
+        let difference = format!("{} ({low} to {high})", percent(agreement.difference()));
         [what.clone(), micros(*measured_ns), tool, micros(*tool_ns), difference, near]
     };
     let rows = beside.compared.iter().map(row).collect::<Vec<_>>();
@@ -111,10 +112,11 @@ fn print_lines(found: &[KnownDelay]) -> Result<(), Failure> {
 
 fn print_agreement_lines(beside: &Agreements) -> Result<(), Failure> {
     for agreement in &beside.compared {
-        let Agreement { what, command, measured_ns, tool_ns, tolerance } = agreement;
+        let Agreement { what, command, measured_ns, tool_ns, ratio, tolerance } = agreement;
         let line = json!({
             "kind": "beside a tool", "what": what, "command": command, "measured_ns": measured_ns,
-            "tool_ns": tool_ns, "difference": agreement.difference(), "tolerance": tolerance,
+            "tool_ns": tool_ns, "difference": agreement.difference(),
+            "interval": [ratio.low - 1.0, ratio.high - 1.0], "tolerance": tolerance,
             "near": agreement.is_near(),
         });
         writeln!(io::stdout(), "{line}")?;
