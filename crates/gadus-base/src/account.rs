@@ -19,6 +19,8 @@ thread_local! {
 pub struct Account {
     read: AtomicU64,
     written: AtomicU64,
+    reads: AtomicU64,
+    hits: AtomicU64,
     held: AtomicU64,
     held_max: AtomicU64,
 }
@@ -30,6 +32,15 @@ pub struct IoBytes {
     pub read: u64,
     /// Written to files.
     pub written: u64,
+}
+
+/// How often a cache was asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CacheUse {
+    /// It had what was asked for.
+    pub hits: u64,
+    /// It was read.
+    pub reads: u64,
 }
 
 /// Puts back whose account it was before.
@@ -73,16 +84,45 @@ impl Account {
 
     /// Adds to the account of this thread, where it has one.
     pub fn note(bytes: IoBytes) {
+        Self::of_thread(|account| account.add(bytes));
+    }
+
+    fn of_thread(note: impl FnOnce(&Self)) {
         let _ = CURRENT.try_with(|current| {
             if let Some(account) = &*current.borrow() {
-                account.add(bytes);
+                note(account);
             }
         });
     }
 
-    /// The same for bytes that were read.
+    /// The same for what was read at once.
     pub fn note_read(bytes: u64) {
-        Self::note(IoBytes { read: bytes, written: 0 });
+        Self::of_thread(|account| {
+            account.add(IoBytes { read: bytes, written: 0 });
+            account.reads.fetch_add(1, Ordering::Relaxed);
+        });
+    }
+
+    /// The same for what a cache had.
+    pub fn note_hit() {
+        Self::of_thread(|account| _ = account.hits.fetch_add(1, Ordering::Relaxed));
+    }
+
+    /// How often a cache was asked on this account.
+    #[must_use]
+    pub fn cache_use(&self) -> CacheUse {
+        CacheUse {
+            hits: self.hits.load(Ordering::Relaxed),
+            reads: self.reads.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Adds what stands on another account.
+    pub fn add_all(&self, other: &Self) {
+        self.add(other.bytes());
+        let CacheUse { hits, reads } = other.cache_use();
+        self.hits.fetch_add(hits, Ordering::Relaxed);
+        self.reads.fetch_add(reads, Ordering::Relaxed);
     }
 
     /// The same for bytes that were written.
@@ -127,37 +167,4 @@ impl AddAssign for IoBytes {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_read_stands_on_the_innermost_account_of_the_thread() {
-        let (outer, inner) = (Arc::<Account>::default(), Arc::<Account>::default());
-        Account::note_read(1);
-        outer.charge(|| {
-            Account::note_read(10);
-            inner.charge(|| Account::note_written(5));
-            Account::note_read(20);
-            std::thread::scope(|scope| {
-                scope.spawn(|| Account::note_read(100));
-            });
-        });
-        assert!(Account::current().is_none());
-        assert_eq!(outer.bytes(), IoBytes { read: 30, written: 0 });
-        assert_eq!(inner.bytes(), IoBytes { read: 0, written: 5 });
-        outer.hold(7);
-        outer.release(5);
-        outer.hold(4);
-        assert_eq!(outer.held_bytes_max(), 7);
-        assert_eq!(outer.bytes().divided(4), IoBytes { read: 7, written: 0 });
-    }
-
-    #[test]
-    fn a_panic_ends_the_account() {
-        let account = Arc::<Account>::default();
-        let charged = account.clone();
-        let panicked = std::panic::catch_unwind(move || charged.charge(|| panic!("for the test")));
-        assert!(panicked.is_err());
-        assert!(Account::current().is_none());
-    }
-}
+mod tests;

@@ -23,6 +23,7 @@
 
 mod blobs;
 mod coordinator;
+mod described;
 mod encoding;
 mod engine;
 mod error;
@@ -39,6 +40,7 @@ mod types;
 mod vector;
 mod version;
 
+pub use described::{ColumnDescription, SegmentDescription};
 pub use engine::{
     Autocommit, BackedUp, CacheScope, Engine, Gatherers, NamedLock, Options, PlacedThread, Problem,
     RowChange, SessionView, Statistics, Verification, VerifiedTable, measured_for,

@@ -214,7 +214,8 @@ impl What {
             Self::Row(table, row, mode) => (Resource::row(table, row), mode),
             Self::Key(table, index, hash) => {
                 // Indexes whose numbers differ by 2^16 share their locks, which keeps too much at worst.
-                let index = (index & u32::from(u16::MAX)) as u16;
+                let [low, high, ..] = index.to_le_bytes();
+                let index = u16::from_le_bytes([low, high]);
                 (Resource::key(table, index, hash.0), Mode::Exclusive)
             }
             Self::Rows(table) => (Resource::table(table), Mode::IntentExclusive),

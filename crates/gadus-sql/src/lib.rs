@@ -27,6 +27,7 @@
 mod checked;
 mod compiled;
 mod error;
+mod explained;
 mod kept;
 mod keys_of_groups;
 mod lists;
@@ -45,6 +46,7 @@ mod subqueries;
 mod types;
 mod value;
 
+pub use explained::EXPLAINED;
 pub use lists::list_elements;
 pub use postgres::TYPE as POSTGRES_TYPE;
 pub use progress::ProgressReading;

@@ -49,9 +49,9 @@ pub use gadus_engine::{
     Stage, Statistics, Takeovers,
 };
 pub use gadus_sql::{
-    CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Granted, POSTGRES_TYPE,
-    POSTGRES_VERSION, ProgressReading, Reported, Script, SessionOptions, Setting, SettingScope,
-    StatementKind, Value, list_elements, settings, split_statements,
+    CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, EXPLAINED, FileAccess, Granted,
+    POSTGRES_TYPE, POSTGRES_VERSION, ProgressReading, Reported, Script, SessionOptions, Setting,
+    SettingScope, StatementKind, Value, list_elements, settings, split_statements,
 };
 pub use locks::{Lock, Session};
 pub use options::Options;

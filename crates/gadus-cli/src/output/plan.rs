@@ -6,10 +6,11 @@ use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::error::ArrowError;
+use gadus::EXPLAINED;
 
 use super::{BatchWriter, cells};
 
-/// The columns of a plan.
+/// The columns of the planner's own form.
 const COLUMNS: [&str; 2] = ["plan_type", "plan"];
 
 #[derive(Debug)]
@@ -26,7 +27,8 @@ impl<W: Write> Plan<W> {
 impl Plan<()> {
     /// Whether a result is one of EXPLAIN.
     pub(crate) fn is_one(schema: &SchemaRef) -> bool {
-        schema.fields().iter().map(|field| field.name().as_str()).eq(COLUMNS)
+        schema.metadata().contains_key(EXPLAINED)
+            || schema.fields().iter().map(|field| field.name().as_str()).eq(COLUMNS)
     }
 }
 
@@ -36,8 +38,15 @@ impl<W: Write> BatchWriter for Plan<W> {
     }
 
     fn batch(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        let kinds = cast(batch.column(0), &DataType::Utf8)?;
-        let plans = cast(batch.column(1), &DataType::Utf8)?;
+        let first = cast(batch.column(0), &DataType::Utf8)?;
+        if batch.num_columns() == 1 {
+            let cells = first.as_string::<i32>().iter().flatten();
+            for line in cells.flat_map(|cell| cell.trim_end_matches('\n').split('\n')) {
+                writeln!(self.output, "{}", cells::shown(line))?;
+            }
+            return Ok(());
+        }
+        let (kinds, plans) = (first, cast(batch.column(1), &DataType::Utf8)?);
         let rows = kinds.as_string::<i32>().iter().zip(plans.as_string::<i32>());
         for (kind, plan) in rows {
             writeln!(self.output, "{}", cells::shown(kind.unwrap_or_default()))?;

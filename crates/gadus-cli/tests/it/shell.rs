@@ -102,8 +102,17 @@ fn a_script_is_piped_in_with_commands_between_its_statements() {
 
 #[test]
 fn a_plan_keeps_its_lines() {
-    let printed = Folder::new().printed(&["-c", "EXPLAIN SELECT count(*) FROM range(3)"]);
-    assert!(printed.contains("logical_plan\n") && !printed.contains("\\n"), "{printed}");
+    let explained = |how: &str| {
+        let text = format!("{how} SELECT count(*) FROM range(3)");
+        let printed = Folder::new().printed(&["-c", &text]);
+        assert!(!printed.contains("\\n") && !printed.contains('│'), "{printed}");
+        printed
+    };
+    assert!(explained("EXPLAIN").starts_with("ProjectionExec: "));
+    assert!(explained("EXPLAIN VERBOSE").contains("initial_logical_plan\n"));
+    assert!(explained("EXPLAIN ANALYZE").trim_end().ends_with("written"));
+    let page = explained("EXPLAIN (ANALYZE, FORMAT html)");
+    assert!(page.starts_with("<!doctype html>\n"), "{page}");
 }
 
 #[test]

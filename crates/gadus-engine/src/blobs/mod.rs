@@ -16,7 +16,7 @@ use crate::scan_help::Helpers;
 use crate::tours::Tours;
 use crate::types::{ColumnType, StorageClass};
 use arrow::buffer::Buffer;
-use gadus_base::{ByteCount, DecodeError};
+use gadus_base::{Account, ByteCount, DecodeError};
 use gadus_block::Hint;
 use gadus_storage::{Blob, BlobRef, Store};
 use parking_lot::Mutex;
@@ -142,6 +142,7 @@ impl Blobs {
         let cache = match &self.cached {
             Cached::Process(cache) => {
                 if let Some(opened) = cache.get(blob.id) {
+                    Account::note_hit();
                     return Ok(opened);
                 }
                 self.announce(blob)?;
@@ -154,6 +155,7 @@ impl Blobs {
         let mut piece = {
             let mut cache = cache.lock();
             if let Some(opened) = cache.get(blob.id) {
+                Account::note_hit();
                 return Ok(opened.clone());
             }
             cache.take(self.store.blob_length(blob)?)

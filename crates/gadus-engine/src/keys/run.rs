@@ -60,6 +60,11 @@ impl KeyRun {
         })
     }
 
+    /// What it takes in the file.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.extents.iter().map(|extent| extent.reference().bytes).sum()
+    }
+
     pub(crate) fn image(&self) -> KeyRunImage {
         let [pages, directory] = &self.extents;
         KeyRunImage {

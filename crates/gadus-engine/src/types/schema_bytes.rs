@@ -80,7 +80,8 @@ impl TableSchema {
         for index in &self.indexes {
             to.u32(index.id);
             to.text(&index.name);
-            to.u8(UNIQUE * u8::from(index.unique) | CONSTRAINT * u8::from(index.constraint));
+            let unique = UNIQUE * u8::from(index.unique);
+            to.u8(unique | (CONSTRAINT * u8::from(index.constraint)));
             to.u32(count_u32(index.columns.len()));
             index.columns.iter().for_each(|column| to.u32(*column));
         }

@@ -164,7 +164,8 @@ impl Twin {
         let mut ours = || mean_of(&mut work, self.turn);
         let tools = || self.tool.run(&place.folder);
         // Once each before: files are made, and what is needed comes into memory.
-        (tools()?, ours()?);
+        tools()?;
+        ours()?;
         let (mut measured, mut said) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS {
             let [one, other] = if round % 2 == 0 {

@@ -3,6 +3,7 @@
 use super::blocks::{Block, Table};
 use super::{plots, style};
 use crate::report::Report;
+use gadus_base::escaped;
 
 pub(super) fn render(blocks: &[Block], report: &Report) -> String {
     let mut body = String::new();
@@ -61,18 +62,4 @@ fn grade_class(cell: &str) -> &'static str {
         "excellent" => " class=\"excellent\"",
         _ => "",
     }
-}
-
-pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }

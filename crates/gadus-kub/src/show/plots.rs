@@ -1,8 +1,8 @@
 //! Pictures of the page: bars of a cell's contestants, and curves over what is varied. All scales are logarithmic.
 
 use super::figures::shown;
-use super::html::escaped;
 use crate::report::{Benchmark, Cell, Report, Side};
+use gadus_base::escaped;
 
 /// Tells curves of one side apart, by dashes; its colour tells the side.
 const DASHES: [&str; 8] = ["", "6 3", "2 3", "8 3 2 3", "12 4", "1 5", "8 3 2 3 2 3", "4 6"];

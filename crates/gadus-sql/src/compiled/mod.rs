@@ -21,7 +21,6 @@ mod writes;
 
 use crate::error::input;
 use crate::kept::KEPT_TEXT_BYTES_MAX;
-use crate::rows::RowStream;
 use crate::session::{Cancel, Outcome};
 use crate::value::Value;
 use aggregate::AggregateQuery;
@@ -308,11 +307,6 @@ impl Compiled {
     }
 
     /// How the statement runs, as EXPLAIN shows it.
-    pub(crate) fn explain(&self) -> Result<Outcome> {
-        RowStream::texts("plan", self.explained().lines().collect()).map(Outcome::Rows)
-    }
-
-    /// The same as text.
     pub(crate) fn explained(&self) -> String {
         let table = &self.target().schema.name;
         match self {

@@ -170,7 +170,7 @@ impl SchemaProvider for SnapshotSchema {
         }
         if self.kind == Kind::System {
             return match &self.catalog.system {
-                Some(system) => system_table(system, name),
+                Some(system) => system_table(system, &self.catalog.snapshot, name),
                 None => Ok(None),
             };
         }

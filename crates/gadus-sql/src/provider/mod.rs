@@ -8,7 +8,9 @@ mod expected;
 mod filter;
 mod functions;
 mod kept_scan;
+mod kept_tables;
 mod knowledge;
+mod measured;
 mod scan;
 mod scan_threads;
 mod system;
@@ -36,4 +38,6 @@ pub(crate) struct Reading {
     pub(crate) account: Option<Arc<Account>>,
     /// Whether its scans go round their tables together with those of others.
     pub(crate) together: bool,
+    /// Whether its scans tell what they took.
+    pub(crate) measured: bool,
 }

@@ -5,6 +5,7 @@
 
 use super::Reading;
 use super::expected::statistics;
+use super::measured::ScanFigures;
 use crate::error::{is_for_alone, to_datafusion};
 use crate::statements::charged;
 use arrow::array::RecordBatch;
@@ -44,6 +45,8 @@ pub(crate) struct ScanExec {
     rows: Mutex<Rows>,
     /// What it gives in all, about.
     expected: OnceLock<Arc<Statistics>>,
+    /// What it took, where somebody asks for it.
+    figures: Option<Arc<ScanFigures>>,
 }
 
 /// Where a scan's rows come from.
@@ -76,7 +79,8 @@ impl ScanExec {
         reading: Reading,
     ) -> Self {
         let (next, rows) = (Arc::default(), Mutex::new(Rows::Read(None)));
-        Self { table, scan, limit, next, properties, reading, rows, expected: OnceLock::new() }
+        let (expected, figures) = (OnceLock::new(), reading.measured.then(Arc::default));
+        Self { table, scan, limit, next, properties, reading, rows, expected, figures }
     }
 
     /// The scan of a plan that has just one, and runs it once.
@@ -90,6 +94,16 @@ impl ScanExec {
         let mut scans = Vec::new();
         let once = add(plan, &mut scans);
         if let [scan] = scans[..] { Some(scan).filter(|_| once) } else { None }
+    }
+
+    /// What it took; none where nobody has asked for that.
+    pub(crate) fn figures(&self) -> Option<&ScanFigures> {
+        self.figures.as_deref()
+    }
+
+    /// Segments that it has to read, and those that cannot have rows for it.
+    pub(crate) fn segments(&self) -> (usize, usize) {
+        (self.scan.morsels(), self.scan.pruned())
     }
 
     /// What it reads; none where it stops as soon as it has enough rows, or these come with ids.
@@ -210,11 +224,16 @@ impl ExecutionPlan for ScanExec {
         let schema: SchemaRef = self.scan.schema().clone();
         // Others may poll it than those who run the statement.
         let account = self.reading.account.clone().unwrap_or_default();
-        let batches = stream::unfold((source, account), |(source, account)| async move {
+        let of = (account, self.figures.clone());
+        let batches = stream::unfold((source, of), |(source, of)| async move {
             let next = std::pin::pin!(source.next_batch());
-            match charged(&account, next).await {
-                Ok((batch, source)) => batch.map(|batch| (Ok(batch), (source, account))),
-                Err(error) => Some((Err(error), (Source::Nothing, account))),
+            let next = match &of {
+                (account, None) => charged(account, next).await,
+                (account, Some(figures)) => figures.measure(account, next).await,
+            };
+            match next {
+                Ok((batch, source)) => batch.map(|batch| (Ok(batch), (source, of))),
+                Err(error) => Some((Err(error), (Source::Nothing, of))),
             }
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
@@ -229,6 +248,7 @@ impl ScanExec {
             next: self.next.clone(),
             left: self.limit.unwrap_or(usize::MAX),
             waiting: VecDeque::new(),
+            figures: self.figures.clone(),
             _alone: alone,
         }
     }
@@ -253,6 +273,9 @@ impl Source {
         if let Self::Asked(asked, reader) = self {
             self = match asked.await {
                 Ok(answer) if matches!(*answer, Answer::Rows(_)) => {
+                    if let Some(figures) = &reader.figures {
+                        figures.shared();
+                    }
                     Self::Found { scan: reader.scan.clone(), answer, next: 0 }
                 }
                 // More rows than are held.
@@ -283,6 +306,7 @@ struct Reader {
     next: Arc<AtomicUsize>,
     left: usize,
     waiting: VecDeque<RecordBatch>,
+    figures: Option<Arc<ScanFigures>>,
     _alone: Option<Arc<ScansAlone>>,
 }
 
@@ -308,6 +332,9 @@ impl Reader {
                 })
                 .map_err(to_datafusion)?;
             self.reading.progress.morsel_read();
+            if let Some(figures) = &self.figures {
+                figures.segment();
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! - Looked up when a statement is planned: what they hold was true a moment before it ran.
 
+use super::kept_tables::kept_table;
 use super::knowledge::{decisions, facts};
 use super::scan_threads::{placement, threads};
 use crate::memory::Memory;
@@ -14,7 +15,7 @@ use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::error::DataFusionError;
 use gadus_base::{ByteCount, date_and_time};
 use gadus_engine::{
-    ClockStatistics, Engine, InstanceDescription, LookedUp, NamedLock, SessionView,
+    ClockStatistics, Engine, InstanceDescription, LookedUp, NamedLock, SessionView, Snapshot,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,16 +23,21 @@ use std::time::Duration;
 /// The schema of what the database knows of its users.
 pub(crate) const SYSTEM_SCHEMA: &str = "gadus";
 
-pub(super) const SYSTEM_TABLES: [&str; 10] = [
+pub(super) const SYSTEM_TABLES: [&str; 15] = [
     "clock",
     "clock_columns",
+    "columns",
     "decisions",
     "facts",
     "locks",
     "memory",
     "placement",
+    "segments",
     "sessions",
+    "settings",
     "statements",
+    "storage",
+    "tables",
     "threads",
 ];
 
@@ -47,7 +53,8 @@ pub(crate) struct System {
 
 /// A table of the schema, as it is now.
 pub(super) fn system_table(
-    System { engine, statements: known, memory: plans, .. }: &System,
+    System { engine, statements: known, settings: shown, memory: plans }: &System,
+    snapshot: &Snapshot,
     name: &str,
 ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
     let failed = |error| DataFusionError::External(Box::new(error));
@@ -59,10 +66,11 @@ pub(super) fn system_table(
         "locks" => locks(&engine.locks().map_err(failed)?)?,
         "memory" => memory(engine, plans)?,
         "sessions" => sessions(&engine.sessions().map_err(failed)?)?,
+        "settings" => settings(shown)?,
         "statements" => statements(&known.costs())?,
         "placement" => placement(&engine.placement().map_err(failed)?)?,
         "threads" => threads(&engine.scan_threads())?,
-        _ => return Ok(None),
+        _ => return kept_table(snapshot, engine, name),
     };
     let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
     Ok(Some(Arc::new(table)))
@@ -162,6 +170,22 @@ fn sessions(sessions: &[SessionView]) -> Result<RecordBatch, DataFusionError> {
         ("waits", Arc::new(waits.collect::<BooleanArray>())),
         ("busy", texts(sessions.iter().map(SessionView::busy_with))),
         ("program", programs(processes())),
+    ])?)
+}
+
+/// The settings of this session, and what they may be.
+fn settings(settings: &[ShownSetting]) -> Result<RecordBatch, DataFusionError> {
+    let text = |of: fn(&ShownSetting) -> &str| {
+        texts(settings.iter().map(|setting| Some(of(setting).to_owned())))
+    };
+    let scope = |shown: &ShownSetting| Some(format!("{:?}", shown.setting.scope).to_lowercase());
+    Ok(RecordBatch::try_from_iter([
+        ("name", text(|setting| setting.setting.name)),
+        ("value", text(|setting| &setting.value)),
+        ("default", text(|setting| &setting.default)),
+        ("allowed", text(|setting| setting.setting.values)),
+        ("scope", texts(settings.iter().map(scope))),
+        ("description", text(|setting| setting.setting.description)),
     ])?)
 }
 

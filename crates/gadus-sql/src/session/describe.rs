@@ -6,12 +6,14 @@
 //! - A parameter whose type nothing around it decides has none; a statement that cannot be planned has
 //!   none at all, and says why when it runs.
 
+use super::as_queries::describe;
 use super::columns::headings;
 use super::frames::{Frames, names_frame};
 use super::probes::probes;
-use super::query::{describe, names_schema};
+use super::query::names_schema;
 use super::{Boxed, Prepared, Session};
 use crate::error::from_datafusion;
+use crate::explained::{self, Request};
 use crate::kept::KEPT_TEXT_BYTES_MAX;
 use crate::lists::Quantified;
 use crate::provider::FILES_SCHEMA;
@@ -96,6 +98,8 @@ impl Session {
             if let Some(known) = known.flatten() {
                 return Ok(known);
             }
+            let explains = Request::of(statement)?;
+            let statement = explains.map_or(statement, |request| request.statement);
             let planned = match statement {
                 Statement::ShowVariable { variable } => return Ok(Arc::new(shown(variable))),
                 Statement::Query(_)
@@ -112,13 +116,20 @@ impl Session {
                         false => planning.await,
                     }
                 }
-                _ => return Ok(Arc::new(Description::undecided(prepared, None))),
+                _ => {
+                    let columns = explains.map(|_| explained::schema());
+                    return Ok(Arc::new(Description::undecided(prepared, columns)));
+                }
             };
             let (description, remembers) = match planned {
                 Ok((plans, reads_files)) => {
                     // The plans are dropped with room, too.
                     let describe = move || Description::of_plans(prepared, &plans);
-                    (with_room(prepared.is_deep, describe), remembers && !reads_files)
+                    let mut description = with_room(prepared.is_deep, describe);
+                    if explains.is_some() {
+                        description.columns = Some(explained::schema());
+                    }
+                    (description, remembers && !reads_files)
                 }
                 Err(error) if prepared.gives_rows() => return Err(error),
                 Err(_) => (Description::undecided(prepared, None), false),

@@ -7,6 +7,7 @@
 
 mod alter;
 mod alter_column;
+mod as_queries;
 mod asked;
 mod asking;
 mod beside;
@@ -15,6 +16,7 @@ mod chains;
 mod checks;
 mod chosen;
 mod columns;
+mod commands;
 mod copy;
 mod database_settings;
 mod deadlines;
@@ -22,6 +24,7 @@ mod define;
 mod describe;
 mod each;
 mod end;
+mod explain;
 mod files;
 mod for_update;
 mod frames;

@@ -6,10 +6,11 @@ use super::precedence::rebind;
 use super::setting_calls::is_call;
 use super::spelling::{is_of_postgres, respell};
 use crate::error::{from_parser, input, unsupported};
+use crate::provider::SYSTEM_SCHEMA;
 use crate::room::with_room;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, ObjectName, Statement, TableFactor, Value as SqlValue, ValueWithSpan, VisitMut,
-    VisitorMut,
+    Expr, ObjectName, ObjectNamePart, Statement, TableFactor, Value as SqlValue, ValueWithSpan,
+    VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, PostgreSqlDialect};
 use datafusion::sql::sqlparser::parser::Parser;
@@ -127,9 +128,15 @@ impl VisitorMut for Reading {
     type Break = Error;
 
     fn pre_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<Error> {
-        let last = relation.0.last().and_then(|part| part.as_ident());
-        let is_settings = |name: &Ident| name.value.eq_ignore_ascii_case("pg_settings");
-        self.reads_settings |= last.is_some_and(is_settings);
+        let mut parts = relation.0.iter().rev().map(|part| part.as_ident());
+        let mut is = |name: &str| {
+            let part = parts.next().flatten();
+            part.is_some_and(|part| part.value.eq_ignore_ascii_case(name))
+        };
+        self.reads_settings |= match is("pg_settings") {
+            true => true,
+            false => is(SYSTEM_SCHEMA) && relation.0.last().is_some_and(is_settings),
+        };
         ControlFlow::Continue(())
     }
 
@@ -157,6 +164,10 @@ impl VisitorMut for Reading {
         rebind(expr);
         ControlFlow::Continue(())
     }
+}
+
+fn is_settings(part: &ObjectNamePart) -> bool {
+    part.as_ident().is_some_and(|part| part.value.eq_ignore_ascii_case("settings"))
 }
 
 /// PostgreSQL's clients name the schema of its functions; here they have none.

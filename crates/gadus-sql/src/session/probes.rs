@@ -46,6 +46,25 @@ pub(super) fn probes(statement: &Statement) -> Result<Vec<Statement>> {
     Ok(probes)
 }
 
+/// The query of the rows that a statement writes, or changes; none where it does neither.
+pub(super) fn query_below(statement: &Statement) -> Result<Option<Statement>> {
+    let rows = |selection: &Option<Expr>| {
+        query_of(&rows_of(statement), Vec::new(), selection.clone()).map(Some)
+    };
+    match statement {
+        Statement::Insert(insert) => Ok(insert.source.clone().map(Statement::Query)),
+        Statement::CreateTable(create) => Ok(create.query.clone().map(Statement::Query)),
+        Statement::Update(update) => rows(&update.selection),
+        Statement::Delete(delete) => rows(&delete.selection),
+        Statement::Query(query) => {
+            let mut query = query.clone();
+            query.locks.clear();
+            Ok(Some(Statement::Query(query)))
+        }
+        _ => Ok(None),
+    }
+}
+
 /// What stands behind FROM in a query of the rows that a statement changes: its table under the name by which
 /// RETURNING calls it, and those beside it.
 fn rows_of(statement: &Statement) -> String {

@@ -1,23 +1,21 @@
 //! Queries, planned and run by DataFusion on one snapshot.
 
+use super::as_queries::describe;
 use super::columns::{headings, name_apart};
 use super::files::take_files;
 use super::frames::{Frames, names_frame};
 use super::in_order::{plan_to_write, stream_to_write};
-use super::modify::{folded, table_name};
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, WrittenBytes, checked_sum};
-use crate::error::{from_datafusion, from_parser, unsupported};
+use crate::error::{from_datafusion, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::keys_of_groups::KeysOfGroups;
 use crate::lists::{self, quantified_functions};
 use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, run, task_of};
 use crate::pace::PaceJoins;
 use crate::postgres;
-use crate::provider::{
-    MAIN_SCHEMA, Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions,
-};
+use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
 use crate::rows::RowStream;
 use crate::subqueries::{AboveOneRow, JoinSubqueries, Memberships};
 use crate::value::Value;
@@ -34,9 +32,7 @@ use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as PlannerStatement;
-use datafusion::sql::sqlparser::ast::{
-    DescribeAlias, HiveDescribeFormat, ObjectName, ObjectNamePart, Statement, visit_relations,
-};
+use datafusion::sql::sqlparser::ast::{ObjectName, Statement, visit_relations};
 use gadus_base::Account;
 use gadus_engine::{Engine, Result, Snapshot};
 use gadus_machine::batch_rows;
@@ -117,6 +113,17 @@ impl Session {
         snapshot: Snapshot,
         statement: &mut Statement,
     ) -> Result<SessionContext> {
+        self.planner_reading(self.reading(), frames, snapshot, statement).await
+    }
+
+    /// The same, reading tables in this way.
+    pub(super) async fn planner_reading(
+        &self,
+        reading: Reading,
+        frames: Arc<Frames>,
+        snapshot: Snapshot,
+        statement: &mut Statement,
+    ) -> Result<SessionContext> {
         name_apart(statement);
         lists::respell(statement);
         let files = take_files(statement, &self.shared.planner, &self.files).await?;
@@ -135,7 +142,7 @@ impl Session {
         let memory = self.shared.memory.clone();
         let system = System { engine: self.engine.clone(), statements, settings, memory };
         let named = (files, frames);
-        let reading = (self.reading(), for_views(&snapshot, &state));
+        let reading = (reading, for_views(&snapshot, &state));
         let catalog = SnapshotCatalog::new(snapshot, named, system, reading);
         state.register_catalog_list(Arc::new(catalog));
         Ok(SessionContext::new_with_state(state))
@@ -197,7 +204,8 @@ impl Session {
 
     pub(super) fn reading(&self) -> Reading {
         let together = self.outside.lock().scan_sharing != ScanSharing::Never;
-        Reading { progress: self.progress.clone(), account: Account::current(), together }
+        let account = Account::current();
+        Reading { progress: self.progress.clone(), account, together, measured: false }
     }
 
     pub(super) async fn query(
@@ -290,7 +298,7 @@ pub(super) fn rewrite_for_catalog(
     postgres::rewrite(statement, &is_taken)
 }
 
-async fn physical_plan(
+pub(super) async fn physical_plan(
     context: &SessionContext,
     statement: Statement,
     parameters: &[Value],
@@ -334,66 +342,11 @@ pub(super) fn names_schema(statement: &Statement, schema: &str) -> bool {
 }
 
 /// Refuses a clause that DataFusion reads without locking anything.
-fn refuse_locks(statement: &Statement) -> Result<()> {
+pub(super) fn refuse_locks(statement: &Statement) -> Result<()> {
     match statement {
         Statement::Query(query) if !query.locks.is_empty() => {
             Err(unsupported("SELECT … FOR UPDATE"))
         }
         _ => Ok(()),
     }
-}
-
-/// The table whose placement is asked for; none where a statement does something else.
-pub(super) fn placed_table(statement: &Statement) -> Option<&ObjectName> {
-    match statement {
-        Statement::ExplainTable {
-            describe_alias: DescribeAlias::Explain,
-            hive_format: Some(HiveDescribeFormat::Formatted),
-            table_name,
-            ..
-        } => Some(table_name),
-        _ => None,
-    }
-}
-
-/// The schema and the name of what is to be described.
-pub(super) fn described(name: &ObjectName) -> (String, String) {
-    let part = |part: &ObjectNamePart| match part.as_ident() {
-        Some(ident) => folded(ident),
-        None => part.to_string(),
-    };
-    let mut parts = name.0.iter().rev().map(part);
-    let name = parts.next().unwrap_or_default();
-    let schema = parts.next().filter(|schema| schema != "public");
-    (schema.unwrap_or_else(|| MAIN_SCHEMA.to_owned()), name)
-}
-
-/// SHOW TABLES, DESCRIBE and EXPLAIN PLACEMENT as queries.
-pub(super) fn describe(statement: &Statement) -> Result<Option<Statement>> {
-    let text = match (statement, placed_table(statement)) {
-        (_, Some(table)) => format!(
-            "SELECT thread, processor, memory_node, first_segment, segments, rows, dealt \
-             FROM gadus.placement WHERE table_name = '{}' ORDER BY thread",
-            table_name(table)?.replace('\'', "''")
-        ),
-        (Statement::ShowTables { .. }, None) => {
-            "SELECT table_name AS name FROM information_schema.tables \
-             WHERE table_schema = 'main' ORDER BY table_name"
-                .to_owned()
-        }
-        (Statement::ExplainTable { table_name, .. }, None) => {
-            let (schema, name) = described(table_name);
-            format!(
-                "SELECT column_name, data_type, is_nullable FROM information_schema.columns \
-                 WHERE table_schema = '{}' AND table_name = '{}' ORDER BY ordinal_position",
-                schema.replace('\'', "''"),
-                name.replace('\'', "''")
-            )
-        }
-        _ => return Ok(None),
-    };
-    let dialect = datafusion::sql::sqlparser::dialect::GenericDialect {};
-    let mut parsed = datafusion::sql::sqlparser::parser::Parser::parse_sql(&dialect, &text)
-        .map_err(|error| from_parser(&error))?;
-    Ok(parsed.pop())
 }

@@ -3,23 +3,19 @@
 use super::asked::{Asked, Source};
 use super::cancel::Flag;
 use super::for_update::refuse_nested_locks;
-use super::modify::target;
 use super::parse::parse;
-use super::query::{described, placed_table};
 use super::transact::transact;
 use super::views::is_deep_by_views;
 use super::{Outcome, Prepared, Session, State};
-use crate::compiled::{Compiled, Writes};
+use crate::compiled::Writes;
 use crate::error::{input, unsupported};
+use crate::explained::Request;
 use crate::kept::{Found, KEPT_TEXT_BYTES_MAX, scalars};
-use crate::provider::MAIN_SCHEMA;
 use crate::room::Roomy;
 use crate::statements::{Meter, charged};
 use crate::value::Value;
-use datafusion::sql::sqlparser::ast::{
-    Analyze, CloseCursor, DiscardObject, ObjectName, Statement, VacuumStatement,
-};
-use gadus_engine::{Autocommit, Error, ErrorKind, Reason, Result, Transaction};
+use datafusion::sql::sqlparser::ast::Statement;
+use gadus_engine::{Autocommit, ErrorKind, Result, Transaction};
 use std::sync::Arc;
 
 /// What became of a statement that might have a kept plan.
@@ -115,7 +111,12 @@ impl Session {
         })
     }
 
-    async fn attempt(&self, state: &mut State, asked: &Asked<'_>, flag: &Flag) -> Result<Outcome> {
+    pub(super) async fn attempt(
+        &self,
+        state: &mut State,
+        asked: &Asked<'_>,
+        flag: &Flag,
+    ) -> Result<Outcome> {
         let &Asked { source, parameters, .. } = asked;
         // What ends a transaction needs no newer snapshot, and must not fail for want of one.
         let refreshed = state.transaction.as_mut().map_or(Ok(()), Transaction::refresh);
@@ -151,6 +152,14 @@ impl Session {
         }
         let views = is_deep_by_views(&state.snapshot(&self.engine)?, &prepared.statement)?;
         let is_deep = prepared.is_deep || views;
+        if let Some(request) = Request::of(&prepared.statement)? {
+            refuse_parameters(prepared, parameters)?;
+            let explained = Box::pin(self.explain_unplanned(state, request, parameters, flag));
+            let explained = if is_deep { Roomy(explained).await? } else { explained.await? };
+            if let Some(outcome) = explained {
+                return Ok(outcome);
+            }
+        }
         // Kept apart: what DataFusion needs is large, and the future of every statement would be moved
         // with room for it.
         // A kept plan would run without room.
@@ -246,6 +255,9 @@ impl Session {
         if let Some(outcome) = self.command(state, statement)? {
             return Ok(outcome);
         }
+        if let Some(request) = Request::of(statement)? {
+            return self.explain_planned(state, request, parameters).await;
+        }
         match statement {
             Statement::Copy { to, .. } => {
                 if !to {
@@ -267,15 +279,6 @@ impl Session {
             | Statement::Drop { .. } => {
                 refuse_read_only(state)?;
                 self.write(state, statement, parameters).await
-            }
-            Statement::Explain { analyze: false, statement: inner, .. } => {
-                match Compiled::compile(inner, &state.snapshot(&self.engine)?) {
-                    Some(compiled) if compiled.scans() => {
-                        self.explain_scan(state, &compiled, parameters)
-                    }
-                    Some(compiled) => compiled.explain(),
-                    None => self.query(state, statement, parameters).await,
-                }
             }
             Statement::Query(query) if !query.locks.is_empty() => {
                 self.query_locking(state, query, parameters).await
@@ -311,69 +314,6 @@ fn refuse_parameters(prepared: &Prepared, parameters: &[Value]) -> Result<()> {
         prepared.parameters,
         parameters.len()
     )))
-}
-
-impl Session {
-    /// Refuses the name of a table that is not there.
-    fn refuse_unknown(&self, state: &State, table: Option<&ObjectName>) -> Result<()> {
-        let Some(table) = table else { return Ok(()) };
-        target(&state.snapshot(&self.engine)?, table).map(|_| ())
-    }
-
-    /// Refuses to describe what is neither a table nor a view nor data of the program.
-    fn refuse_undescribed(&self, state: &State, table: &ObjectName) -> Result<()> {
-        let (schema, name) = described(table);
-        let is_known = schema != MAIN_SCHEMA
-            || state.snapshot(&self.engine)?.has_relation(&name)
-            || self.frames().contains_key(&name.to_lowercase());
-        if is_known {
-            return Ok(());
-        }
-        let message = format!("table \"{name}\" does not exist");
-        Err(Error::new(ErrorKind::NotFound, message).because(Reason::UnknownTable))
-    }
-}
-
-impl Session {
-    /// Carries out what reads and changes no table; none where it is another statement.
-    fn command(&self, state: &mut State, statement: &Statement) -> Result<Option<Outcome>> {
-        let done = match statement {
-            Statement::Kill { modifier, id } => self.kill(modifier.as_ref(), *id),
-            Statement::Set(set) => self.set(state, set),
-            Statement::Reset(reset) => self.reset(state, &reset.reset),
-            Statement::Discard { object_type: DiscardObject::ALL } => {
-                super::transact::refuse_in_transaction(state, "DISCARD ALL")?;
-                state.reset_all()?;
-                Ok(Outcome::Done("DISCARD ALL"))
-            }
-            // Space is given back, and statistics are gathered, as rows come and go.
-            Statement::Vacuum(VacuumStatement { table_name, .. }) => {
-                self.refuse_unknown(state, table_name.as_ref())?;
-                Ok(Outcome::Done("VACUUM"))
-            }
-            Statement::Analyze(Analyze { table_name, .. }) => {
-                self.refuse_unknown(state, table_name.as_ref())?;
-                Ok(Outcome::Done("ANALYZE"))
-            }
-            // Then it is a query.
-            Statement::ExplainTable { .. } => {
-                self.refuse_unknown(state, placed_table(statement))?;
-                if let (Statement::ExplainTable { table_name, .. }, None) =
-                    (statement, placed_table(statement))
-                {
-                    self.refuse_undescribed(state, table_name)?;
-                }
-                return Ok(None);
-            }
-            // There are no cursors but portals, and no notifications.
-            Statement::Close { cursor: CloseCursor::All } => Ok(Outcome::Done("CLOSE CURSOR ALL")),
-            Statement::UNLISTEN { .. } => Ok(Outcome::Done("UNLISTEN")),
-            Statement::Lock(lock) => super::lock_tables::lock_tables(state, lock),
-            Statement::ShowVariable { variable } => self.show(state, variable),
-            _ => return Ok(None),
-        };
-        done.map(Some)
-    }
 }
 
 fn is_checkpoint(text: &str) -> bool {

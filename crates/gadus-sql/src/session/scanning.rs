@@ -10,7 +10,6 @@ use super::locking::Part;
 use super::{Outcome, Session, State};
 use crate::compiled::Compiled;
 use crate::error::is_for_alone;
-use crate::rows::RowStream;
 use crate::value::Value;
 use gadus_base::clock;
 use gadus_engine::{
@@ -197,27 +196,26 @@ impl Session {
     }
 
     /// How a scan would run now, as EXPLAIN shows it.
-    pub(super) fn explain_scan(
+    pub(super) fn explained_scan(
         &self,
         state: &State,
         compiled: &Compiled,
         parameters: &[Value],
-    ) -> Result<Outcome> {
+    ) -> Result<Vec<String>> {
+        let mut lines = vec![compiled.explained()];
         let snapshot = state.snapshot(&self.engine)?;
         let question =
             compiled.question(parameters, state.settings.statement_memory).ok().flatten();
         let table = snapshot.table_by_id(compiled.schema().id);
-        let (Some(question), Some(table)) = (question, table) else { return compiled.explain() };
+        let (Some(question), Some(table)) = (question, table) else { return Ok(lines) };
         let estimate = table.estimate(&question)?;
-        let mut lines = vec![compiled.explained()];
         if let Some(index) = table.index_of_question(&question)? {
             let name = index.name.map_or_else(
                 || "the primary key".to_owned(),
                 |name| format!("index {}", crate::postgres::quoted(&name)),
             );
             lines.push(format!("  by {name}, about {} of {} rows named", index.rows, table.rows()));
-            let lines = lines.iter().flat_map(|line| line.lines()).collect();
-            return RowStream::texts("plan", lines).map(Outcome::Rows);
+            return Ok(lines);
         }
         lines.push(
             match estimate.looked_up_by.and_then(|column| table.schema().columns.get(column)) {
@@ -249,8 +247,20 @@ impl Session {
                 threads => format!("  alone now, by {threads} threads"),
             }]
         });
-        let lines = lines.iter().flat_map(|line| line.lines()).collect();
-        RowStream::texts("plan", lines).map(Outcome::Rows)
+        Ok(lines)
+    }
+
+    /// Whether DataFusion plans a query, as its answer has many rows or its values need DataFusion's rules.
+    pub(super) fn is_planned(
+        &self,
+        state: &State,
+        compiled: &Compiled,
+        parameters: &[Value],
+    ) -> Result<bool> {
+        match compiled.question(parameters, state.settings.statement_memory)? {
+            Some(question) => self.is_streamed(state, compiled, &question),
+            None => Ok(true),
+        }
     }
 
     /// When the next shared scan would answer.

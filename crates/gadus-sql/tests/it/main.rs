@@ -5,8 +5,10 @@
 
 mod beside;
 mod chains;
+mod explain;
 mod in_order;
 mod kept;
+mod kept_tables;
 mod knowledge;
 mod limits;
 mod modifying;

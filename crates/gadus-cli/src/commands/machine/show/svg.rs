@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use gadus_base::escaped;
 use gadus_machine::{Load, Topology};
 
 use super::parts::{Inside, Part};
@@ -95,8 +96,4 @@ fn boxed(label: &str, width: u32, height: u32, inside: &str) -> Drawn {
 
 fn text_width(text: &str) -> u32 {
     u32::try_from(text.chars().count()).unwrap_or(0).saturating_mul(LETTER).min(ROW)
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

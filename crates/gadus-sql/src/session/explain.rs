@@ -1,0 +1,141 @@
+//! EXPLAIN, with what a statement took where it is to run.
+
+use super::as_queries::describe;
+use super::asked::{Asked, Source};
+use super::cancel::Flag;
+use super::probes::query_below;
+use super::query::{physical_plan, refuse_locks};
+use super::{Outcome, Session, State};
+use crate::compiled::Compiled;
+use crate::error::{from_datafusion, input};
+use crate::explained::{Explained, Figures, Operator, Request, Run};
+use crate::memory::{run, task_of};
+use crate::provider::Reading;
+use crate::rows::RowStream;
+use crate::value::Value;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::SessionContext;
+use datafusion::sql::sqlparser::ast::Statement;
+use gadus_base::{Account, clock};
+use gadus_engine::Result;
+use std::sync::Arc;
+
+impl Session {
+    /// Explains a statement that the planner need not see; none where it has to.
+    pub(super) async fn explain_unplanned(
+        &self,
+        state: &mut State,
+        request: Request<'_>,
+        parameters: &[Value],
+        flag: &Flag,
+    ) -> Result<Option<Outcome>> {
+        let is_query =
+            matches!(request.statement, Statement::Query(query) if query.locks.is_empty());
+        let compiled = Compiled::compile(request.statement, &state.snapshot(&self.engine)?);
+        let lines = match &compiled {
+            Some(compiled) if compiled.scans() => {
+                if is_query && self.is_planned(state, compiled, parameters)? {
+                    return Ok(None);
+                }
+                self.explained_scan(state, compiled, parameters)?
+            }
+            Some(compiled) => compiled.explained().lines().map(str::to_owned).collect(),
+            None if is_query => return Ok(None),
+            None => vec![verb(request.statement)?.to_owned()],
+        };
+        let line = lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n");
+        let (name, details) = line.split_once(": ").unwrap_or((&line, ""));
+        let mut operator = Operator::alone(name, details, Figures::default());
+        if !request.runs {
+            if compiled.is_some() {
+                // As lines they are easier to read.
+                let explained = Explained { operator, run: None };
+                return explained.shown_as(&lines, request.format).map(Some);
+            }
+            if let Some(query) = query_below(request.statement)? {
+                let (_, plan) = self.plan_of(state, &query, parameters, false).await?;
+                operator.inputs.push(Operator::of_plan(&*plan));
+            }
+            return Explained { operator, run: None }.shown(request.format).map(Some);
+        }
+        let (account, began) = (Account::current().unwrap_or_default(), clock().now());
+        let text = request.statement.to_string();
+        let asked = Asked::new(Source::Text(&text), parameters);
+        let rows = match Box::pin(self.attempt(state, &asked, flag)).await? {
+            Outcome::Rows(rows) => counted(rows).await?,
+            Outcome::Changed { rows, .. } => rows,
+            Outcome::Done(_) => 0,
+        };
+        let ran = began.elapsed();
+        operator.figures = Figures { rows: Some(rows), time: ran, ..Figures::default() };
+        let run = Run { ran, rows, ..Run::default() }.on(&account);
+        Explained { operator, run: Some(run) }.shown(request.format).map(Some)
+    }
+
+    /// Explains a query by its plan.
+    pub(super) async fn explain_planned(
+        &self,
+        state: &State,
+        request: Request<'_>,
+        parameters: &[Value],
+    ) -> Result<Outcome> {
+        let asking = self.asking(state);
+        let (account, began) = (Account::current().unwrap_or_default(), clock().now());
+        let (context, plan) =
+            self.plan_of(state, request.statement, parameters, request.runs).await?;
+        let planned = began.elapsed();
+        if !request.runs {
+            let operator = Operator::of_plan(&*plan);
+            return Explained { operator, run: None }.shown(request.format);
+        }
+        if let Some(asking) = asking {
+            asking.begin(&*plan)?;
+        }
+        let began = clock().now();
+        let stream = run(plan.clone(), task_of(&context)).map_err(from_datafusion)?;
+        let rows = counted(RowStream::from_datafusion(stream, &self.cancel)).await?;
+        let ran = began.elapsed();
+        let run = Run { planned, ran, rows, ..Run::default() }.on(&account);
+        Explained { operator: Operator::of_plan(&*plan), run: Some(run) }.shown(request.format)
+    }
+}
+
+impl Session {
+    /// A query's plan, whose scans tell what they took where that is asked for.
+    async fn plan_of(
+        &self,
+        state: &State,
+        query: &Statement,
+        parameters: &[Value],
+        measured: bool,
+    ) -> Result<(SessionContext, Arc<dyn ExecutionPlan>)> {
+        let mut statement = describe(query)?.unwrap_or_else(|| query.clone());
+        refuse_locks(&statement)?;
+        let reading = Reading { measured, ..self.reading() };
+        let (frames, snapshot) = (self.frames(), state.snapshot(&self.engine)?);
+        let context = self.planner_reading(reading, frames, snapshot, &mut statement).await?;
+        let plan = physical_plan(&context, statement, parameters).await?;
+        Ok((context, plan))
+    }
+}
+
+/// Rows, counted and dropped.
+async fn counted(mut rows: RowStream) -> Result<u64> {
+    let mut count = 0;
+    while let Some(batch) = rows.next_batch().await? {
+        count += batch.num_rows() as u64;
+    }
+    Ok(count)
+}
+
+/// What a statement that is not planned as a whole is called.
+fn verb(statement: &Statement) -> Result<&'static str> {
+    match statement {
+        Statement::Query(_) => Ok("SELECT FOR UPDATE"),
+        Statement::Insert(_) => Ok("INSERT"),
+        Statement::Update(_) => Ok("UPDATE"),
+        Statement::Delete(_) => Ok("DELETE"),
+        Statement::CreateTable(create) if create.query.is_some() => Ok("CREATE TABLE AS"),
+        _ => Err(input("EXPLAIN takes a query, INSERT, UPDATE, DELETE or CREATE TABLE AS")),
+    }
+}
