@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// How long the join may keep the thread for a slice: far less than people notice, far more than a turn costs.
+/// How long the join may keep the thread: far less than people notice, far more than a turn costs.
 const TURN: Duration = Duration::from_millis(2);
 
 /// How many times as large the next slice may be: the rows of one may cost more than those before.
@@ -27,6 +27,8 @@ pub(super) struct PacedStream {
     pace: Pace,
     /// How many rows the last slice has, and when it was given.
     given: Option<(usize, Instant)>,
+    /// Since when the join has the thread.
+    turn: Option<Instant>,
 }
 
 /// How many rows a slice has.
@@ -41,33 +43,32 @@ impl Pace {
         Self { rows: 1 }
     }
 
-    /// Takes in how long a slice took, so that the next takes half a turn; says whether it was more than a
-    /// turn. Whoever reads the join's rows may have waited meanwhile, which makes slices smaller than they
+    /// Takes in how long a slice took, so that the next takes half a turn. Whoever reads the join's rows may have waited meanwhile, which makes slices smaller than they
     /// need to be, for a few slices.
-    pub(super) fn took(&mut self, rows: usize, time: Duration) -> bool {
+    pub(super) fn took(&mut self, rows: usize, time: Duration) {
         let (half, nanoseconds) = (TURN.as_nanos() / 2, time.as_nanos().max(1));
-        let is_over = time > TURN;
-        if is_over {
+        if time > TURN {
             let parts = usize::try_from(nanoseconds.div_ceil(half)).unwrap_or(usize::MAX);
             self.rows = (rows / parts).max(1);
         } else if rows >= self.rows {
             let times = usize::try_from((half / nanoseconds).clamp(1, GROWTH_MAX)).unwrap_or(1);
             self.rows = (self.rows * times).min(ROWS_MAX);
         }
-        is_over
     }
 }
 
 impl PacedStream {
     pub(super) fn new(input: SendableRecordBatchStream) -> Self {
-        Self { input, rest: None, pace: Pace::new(), given: None }
+        Self { input, rest: None, pace: Pace::new(), given: None, turn: None }
     }
 
     /// The next slice of a batch.
     fn slice(&mut self, batch: RecordBatch) -> RecordBatch {
         let rows = self.pace.rows.min(batch.num_rows());
         self.rest = (rows < batch.num_rows()).then(|| batch.slice(rows, batch.num_rows() - rows));
-        self.given = Some((rows, clock().now()));
+        let now = clock().now();
+        self.given = Some((rows, now));
+        self.turn.get_or_insert(now);
         match self.rest {
             Some(_) => batch.slice(0, rows),
             None => batch,
@@ -79,17 +80,24 @@ impl Stream for PacedStream {
     type Item = Result<RecordBatch>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some((rows, given)) = self.given.take()
-            && self.pace.took(rows, given.elapsed())
-        {
-            // Behind all tasks that wait for the thread.
-            context.waker().wake_by_ref();
-            return Poll::Pending;
+        if let Some((rows, given)) = self.given.take() {
+            self.pace.took(rows, given.elapsed());
+            // Slices that are each within a turn are not together.
+            if self.turn.is_some_and(|began| began.elapsed() > TURN) {
+                self.turn = None;
+                // Behind all tasks that wait for the thread.
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
         }
         if let Some(rest) = self.rest.take() {
             return Poll::Ready(Some(Ok(self.slice(rest))));
         }
-        self.input.poll_next_unpin(context).map_ok(|batch| self.slice(batch))
+        let next = self.input.poll_next_unpin(context);
+        if next.is_pending() {
+            self.turn = None;
+        }
+        next.map_ok(|batch| self.slice(batch))
     }
 }
 
