@@ -39,4 +39,4 @@ pub use ids::{CommitNumber, DatabaseId, LogPosition, RowId, SegmentId, TableId};
 pub use markup::escaped;
 pub use random::Random;
 pub use thread::spawn;
-pub use units::ByteCount;
+pub use units::{ByteCount, counted};

@@ -3,6 +3,20 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// A number with its thousands apart, for people.
+#[must_use]
+pub fn counted(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.char_indices() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// A number of bytes; shown in binary units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ByteCount(pub u64);
@@ -105,6 +119,12 @@ const FRACTION_DIGITS_MAX: u32 = 9;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thousands_stand_apart() {
+        let shown = [0, 999, 1_000, 12_345_678].map(counted);
+        assert_eq!(shown, ["0", "999", "1,000", "12,345,678"]);
+    }
 
     #[test]
     fn sizes_are_read_in_binary_and_decimal_units() {

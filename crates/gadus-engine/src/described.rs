@@ -54,8 +54,8 @@ impl Table {
             Some(base) => {
                 let footer = base.footer(self.schema(), self.blobs())?;
                 let described = footer.columns.iter().enumerate().map(|(column, entry)| {
-                    let encoding = encodings.then(|| self.encoding(base, column)).transpose()?;
-                    Ok(ColumnDescription::of(entry, encoding))
+                    let encoding = || self.encoding(base, column, &entry.place);
+                    Ok(ColumnDescription::of(entry, encodings.then(encoding).transpose()?))
                 });
                 described.collect::<Result<_>>()?
             }
@@ -69,12 +69,16 @@ impl Table {
         })
     }
 
-    fn encoding(&self, base: &EncodedSegment, column: usize) -> Result<&'static str> {
-        let (schema, blobs) = (self.schema(), self.blobs());
-        if let ColumnPlace::Constant(_) = base.footer(schema, blobs)?.columns[column].place {
+    fn encoding(
+        &self,
+        base: &EncodedSegment,
+        column: usize,
+        place: &ColumnPlace,
+    ) -> Result<&'static str> {
+        if let ColumnPlace::Constant(_) = place {
             return Ok("constant");
         }
-        Ok(match base.read_column(schema, blobs, column)?.body {
+        Ok(match base.read_column(self.schema(), self.blobs(), column)?.body {
             Body::Plain(_) => "plain",
             Body::Dictionary { .. } => "dictionary",
             Body::Runs { .. } => "runs",

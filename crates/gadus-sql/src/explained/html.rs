@@ -2,8 +2,8 @@
 //! its time and that of all below it, and redder the more of that is its own.
 
 use super::operator::Operator;
-use super::{Explained, percent, shown_count, shown_time, text};
-use gadus_base::{ByteCount, escaped};
+use super::{Explained, percent, shown_time, text};
+use gadus_base::{ByteCount, counted, escaped};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(super) fn render(explained: &Explained) -> String {
     add(&explained.operator, whole, 100.0, explained.run.is_some(), &mut flame);
     let text = escaped(&text::render(explained));
     let title = match &explained.run {
-        Some(run) => format!("{} rows in {}", shown_count(run.rows), shown_time(run.ran)),
+        Some(run) => format!("{} rows in {}", counted(run.rows), shown_time(run.ran)),
         None => "Plan".to_owned(),
     };
     format!(
@@ -82,7 +82,7 @@ fn title(operator: &Operator, own: f64, ran: bool) -> String {
         shown_time(operator.whole_time())
     );
     if let Some(rows) = figures.rows {
-        let _ = write!(title, "\n{} rows", shown_count(rows));
+        let _ = write!(title, "\n{} rows", counted(rows));
     }
     if let Some(bytes) = figures.memory_bytes {
         let _ = write!(title, "\n{} of memory", ByteCount(bytes));

@@ -121,19 +121,6 @@ fn shown_time(time: Duration) -> String {
     }
 }
 
-/// With commas, for people.
-fn shown_count(count: u64) -> String {
-    let digits = count.to_string();
-    let mut shown = String::new();
-    for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
-}
-
 /// One part of a whole, in percent.
 fn percent(part: Duration, whole: Duration) -> f64 {
     match whole.as_secs_f64() {

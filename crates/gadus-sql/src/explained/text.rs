@@ -1,8 +1,8 @@
 //! As text: what an operator took stands before it, so that columns of figures come to stand below each other.
 
 use super::operator::{Operator, ScanTold};
-use super::{Explained, Run, percent, shown_count, shown_time};
-use gadus_base::ByteCount;
+use super::{Explained, Run, percent, shown_time};
+use gadus_base::{ByteCount, counted};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ impl Line<'_> {
         let cells = self.of.map(|operator| {
             let figures = &operator.figures;
             let share = format!("{:.0} %", percent(figures.time, whole));
-            let rows = figures.rows.map_or_else(String::new, shown_count);
+            let rows = figures.rows.map_or_else(String::new, counted);
             let memory = figures.memory_bytes.map_or_else(String::new, bytes);
             let spilled = match figures.spilled_bytes {
                 0 => String::new(),
@@ -75,12 +75,11 @@ fn scan_line(told: &ScanTold) -> Option<String> {
     if ran.shared {
         return Some("found by a shared scan, which has read for all that asked it".to_owned());
     }
-    let (read, of, pruned) =
-        (shown_count(ran.segments), shown_count(told.segments), shown_count(told.pruned));
+    let (read, of, pruned) = (counted(ran.segments), counted(told.segments), counted(told.pruned));
     Some(format!(
         "{read} of {of} segments read, {pruned} pruned; cache: {} hits, {} reads of {}",
-        shown_count(ran.cache.hits),
-        shown_count(ran.cache.reads),
+        counted(ran.cache.hits),
+        counted(ran.cache.reads),
         ByteCount(ran.read_bytes)
     ))
 }
@@ -97,7 +96,7 @@ fn summary(explained: &Explained, run: &Run) -> String {
     format!(
         "\n{planned}ran in {}: {} rows; {} of memory at most, {spilled}; {} read, {} written\n",
         shown_time(run.ran),
-        shown_count(run.rows),
+        counted(run.rows),
         ByteCount(run.memory_bytes),
         ByteCount(run.bytes.read),
         ByteCount(run.bytes.written),

@@ -88,9 +88,13 @@ struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    fn parts(&self) -> impl Iterator<Item = &'a ColumnDescription> {
+    /// Its part of each segment that has encoded rows, and how many these are.
+    fn parts(&self) -> impl Iterator<Item = (u32, &'a ColumnDescription)> {
         let place = self.place;
-        self.segments.iter().filter_map(move |segment| segment.columns.get(place))
+        let part = move |segment: &'a SegmentDescription| {
+            segment.columns.get(place).map(|part| (segment.encoded_rows, part))
+        };
+        self.segments.iter().filter_map(part)
     }
 
     fn column_type(&self) -> ColumnType {
@@ -98,15 +102,15 @@ impl<'a> Column<'a> {
     }
 
     fn sum(&self, of: impl Fn(&ColumnDescription) -> u64) -> u64 {
-        self.parts().map(of).sum()
+        self.parts().map(|(_, part)| of(part)).sum()
     }
 
     /// The least lower bound, or the greatest upper one; none where a segment has no bounds but other values.
     fn bound(&self, which: Ordering) -> Option<String> {
         let mut bound: Option<&Datum> = None;
-        for (segment, part) in self.segments.iter().zip(self.parts()) {
+        for (rows, part) in self.parts() {
             match &part.range {
-                None if part.nulls == segment.encoded_rows => {}
+                None if part.nulls == rows => {}
                 None => return None,
                 Some((least, greatest)) => {
                     let own = if which == Ordering::Less { least } else { greatest };

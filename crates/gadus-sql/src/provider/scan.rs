@@ -205,7 +205,9 @@ impl ExecutionPlan for ScanExec {
     fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
         let (table, scan) = (self.table.clone(), self.scan.clone());
         let (properties, reading) = (self.properties.clone(), self.reading.clone());
-        Ok(Arc::new(Self::with_properties(table, scan, self.limit, properties, reading)))
+        let anew = Self::with_properties(table, scan, self.limit, properties, reading);
+        // What it takes each time, in all.
+        Ok(Arc::new(Self { figures: self.figures.clone(), ..anew }))
     }
 
     fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

@@ -178,13 +178,12 @@ fn settings(settings: &[ShownSetting]) -> Result<RecordBatch, DataFusionError> {
     let text = |of: fn(&ShownSetting) -> &str| {
         texts(settings.iter().map(|setting| Some(of(setting).to_owned())))
     };
-    let scope = |shown: &ShownSetting| Some(format!("{:?}", shown.setting.scope).to_lowercase());
     Ok(RecordBatch::try_from_iter([
         ("name", text(|setting| setting.setting.name)),
         ("value", text(|setting| &setting.value)),
         ("default", text(|setting| &setting.default)),
         ("allowed", text(|setting| setting.setting.values)),
-        ("scope", texts(settings.iter().map(scope))),
+        ("scope", text(|setting| setting.setting.scope.word())),
         ("description", text(|setting| setting.setting.description)),
     ])?)
 }

@@ -5,7 +5,7 @@ use super::asked::{Asked, Source};
 use super::cancel::Flag;
 use super::probes::query_below;
 use super::query::{physical_plan, refuse_locks};
-use super::{Outcome, Session, State};
+use super::{Outcome, Prepared, Session, State};
 use crate::compiled::Compiled;
 use crate::error::{from_datafusion, input};
 use crate::explained::{Explained, Figures, Operator, Request, Run};
@@ -25,7 +25,7 @@ impl Session {
     pub(super) async fn explain_unplanned(
         &self,
         state: &mut State,
-        request: Request<'_>,
+        (prepared, request): (&Prepared, Request<'_>),
         parameters: &[Value],
         flag: &Flag,
     ) -> Result<Option<Outcome>> {
@@ -58,18 +58,27 @@ impl Session {
             }
             return Explained { operator, run: None }.shown(request.format).map(Some);
         }
+        let run = self.run_as_always(state, &inner(prepared, &request), parameters, flag).await?;
+        operator.figures = Figures { rows: Some(run.rows), time: run.ran, ..Figures::default() };
+        Explained { operator, run: Some(run) }.shown(request.format).map(Some)
+    }
+
+    /// Runs a statement to its end, and tells what that took.
+    async fn run_as_always(
+        &self,
+        state: &mut State,
+        statement: &Prepared,
+        parameters: &[Value],
+        flag: &Flag,
+    ) -> Result<Run> {
         let (account, began) = (Account::current().unwrap_or_default(), clock().now());
-        let text = request.statement.to_string();
-        let asked = Asked::new(Source::Text(&text), parameters);
+        let asked = Asked::new(Source::Prepared(statement), parameters);
         let rows = match Box::pin(self.attempt(state, &asked, flag)).await? {
-            Outcome::Rows(rows) => counted(rows).await?,
+            Outcome::Rows(rows) => drained(rows).await?,
             Outcome::Changed { rows, .. } => rows,
             Outcome::Done(_) => 0,
         };
-        let ran = began.elapsed();
-        operator.figures = Figures { rows: Some(rows), time: ran, ..Figures::default() };
-        let run = Run { ran, rows, ..Run::default() }.on(&account);
-        Explained { operator, run: Some(run) }.shown(request.format).map(Some)
+        Ok(Run { ran: began.elapsed(), rows, ..Run::default() }.on(&account))
     }
 
     /// Explains a query by its plan.
@@ -93,14 +102,12 @@ impl Session {
         }
         let began = clock().now();
         let stream = run(plan.clone(), task_of(&context)).map_err(from_datafusion)?;
-        let rows = counted(RowStream::from_datafusion(stream, &self.cancel)).await?;
+        let rows = drained(RowStream::from_datafusion(stream, &self.cancel)).await?;
         let ran = began.elapsed();
         let run = Run { planned, ran, rows, ..Run::default() }.on(&account);
         Explained { operator: Operator::of_plan(&*plan), run: Some(run) }.shown(request.format)
     }
-}
 
-impl Session {
     /// A query's plan, whose scans tell what they took where that is asked for.
     async fn plan_of(
         &self,
@@ -119,8 +126,17 @@ impl Session {
     }
 }
 
+/// The statement that is explained, as it was parsed: what else is known of the whole holds for it.
+fn inner(explaining: &Prepared, request: &Request<'_>) -> Prepared {
+    Prepared {
+        text: Arc::from(request.statement.to_string()),
+        statement: Arc::new(request.statement.clone()),
+        ..explaining.clone()
+    }
+}
+
 /// Rows, counted and dropped.
-async fn counted(mut rows: RowStream) -> Result<u64> {
+async fn drained(mut rows: RowStream) -> Result<u64> {
     let mut count = 0;
     while let Some(batch) = rows.next_batch().await? {
         count += batch.num_rows() as u64;

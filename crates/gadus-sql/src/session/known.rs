@@ -37,6 +37,19 @@ pub enum SettingScope {
     Nobody,
 }
 
+impl SettingScope {
+    /// As tables have it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Transaction => "transaction",
+            Self::Database => "database",
+            Self::Client => "client",
+            Self::Nobody => "nobody",
+        }
+    }
+}
+
 const fn setting(
     name: &'static str,
     values: &'static str,

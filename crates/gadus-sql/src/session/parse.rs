@@ -128,15 +128,14 @@ impl VisitorMut for Reading {
     type Break = Error;
 
     fn pre_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<Error> {
-        let mut parts = relation.0.iter().rev().map(|part| part.as_ident());
-        let mut is = |name: &str| {
-            let part = parts.next().flatten();
+        let is = |part: Option<&ObjectNamePart>, name: &str| {
+            let part = part.and_then(|part| part.as_ident());
             part.is_some_and(|part| part.value.eq_ignore_ascii_case(name))
         };
-        self.reads_settings |= match is("pg_settings") {
-            true => true,
-            false => is(SYSTEM_SCHEMA) && relation.0.last().is_some_and(is_settings),
-        };
+        let mut parts = relation.0.iter().rev();
+        let (table, schema) = (parts.next(), parts.next());
+        self.reads_settings |=
+            is(table, "pg_settings") || (is(table, "settings") && is(schema, SYSTEM_SCHEMA));
         ControlFlow::Continue(())
     }
 
@@ -164,10 +163,6 @@ impl VisitorMut for Reading {
         rebind(expr);
         ControlFlow::Continue(())
     }
-}
-
-fn is_settings(part: &ObjectNamePart) -> bool {
-    part.as_ident().is_some_and(|part| part.value.eq_ignore_ascii_case("settings"))
 }
 
 /// PostgreSQL's clients name the schema of its functions; here they have none.

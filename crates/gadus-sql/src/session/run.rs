@@ -154,7 +154,8 @@ impl Session {
         let is_deep = prepared.is_deep || views;
         if let Some(request) = Request::of(&prepared.statement)? {
             refuse_parameters(prepared, parameters)?;
-            let explained = Box::pin(self.explain_unplanned(state, request, parameters, flag));
+            let explained =
+                Box::pin(self.explain_unplanned(state, (prepared, request), parameters, flag));
             let explained = if is_deep { Roomy(explained).await? } else { explained.await? };
             if let Some(outcome) = explained {
                 return Ok(outcome);

@@ -73,6 +73,19 @@ fn a_scan_tells_which_segments_it_left_out_and_what_the_cache_had() {
     assert!(hits_again > 0);
 }
 
+/// Each round of a recursion begins its scans anew.
+#[test]
+fn a_scan_tells_all_of_its_rounds() {
+    let shell = filled();
+    let text = "WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT o.k + 1 FROM o JOIN r ON o.k = r.n) \
+                SELECT count(*) FROM r";
+    assert_eq!(shell.run(text), "6");
+    let told = json(&shell, text);
+    let scans = named(&told["plan"], "GadusScan");
+    assert_eq!(scans.len(), 1, "{told}");
+    assert!(scans[0]["rows"].as_u64().unwrap() >= 5, "{told}");
+}
+
 #[test]
 fn what_is_written_out_is_told() {
     let shell = filled();
@@ -142,6 +155,10 @@ fn compiled_statements_and_writes_run_as_they_always_do() {
         shell.run("COMMIT");
     }
     assert_eq!(shell.run("SELECT count(*), min(name) FROM o"), "6|NAME 0");
+    // As it was meant, not as its text might be read again.
+    shell.run(r"EXPLAIN ANALYZE INSERT INTO o VALUES (500 - 2 * (3 - 1), E'it''s\n' || $$a'b$$)");
+    assert_eq!(shell.run("SELECT k, length(name) FROM o WHERE k > 400"), "496|8");
+    shell.run("DELETE FROM o WHERE k > 400");
     assert_eq!(shell.run("SELECT count(*) FROM made"), "6");
 }
 

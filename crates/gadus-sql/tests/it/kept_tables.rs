@@ -60,6 +60,19 @@ fn columns_tell_types_and_bounds() {
     );
 }
 
+/// A segment that waits, one of NULLs alone, and one with values.
+#[test]
+fn bounds_are_those_of_segments_that_have_values() {
+    let shell = Shell::new();
+    shell.run("CREATE TABLE t (n BIGINT)");
+    shell.run("INSERT INTO t VALUES (1000000)");
+    shell.run("INSERT INTO t SELECT CASE WHEN i >= 65536 THEN i END FROM range(131072) AS r(i)");
+    let waits = "SELECT waiting_rows FROM gadus.segments ORDER BY segment";
+    assert!(shell.run(waits).ends_with("0\n0"), "{}", shell.run(waits));
+    let text = "SELECT nulls, min, max FROM gadus.columns";
+    assert_eq!(shell.run(text), "65536|65536|131071");
+}
+
 #[test]
 fn segments_tell_encodings_where_these_are_asked_for() {
     let shell = filled();

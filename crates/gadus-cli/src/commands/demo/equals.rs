@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use gadus::{Connection, Database, Options};
-use gadus_base::{Random, clock};
+use gadus_base::{Random, clock, counted};
 
-use super::report::{Report, counted};
+use super::report::Report;
 use crate::commands::ledger::{self, Pause, Totals, Writers, Writing};
 use crate::commands::pause;
 use crate::failure::Failure;

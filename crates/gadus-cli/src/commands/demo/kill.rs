@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use gadus::{Database, Options};
-use gadus_base::{Random, clock};
+use gadus_base::{Random, clock, counted};
 
-use super::report::{Report, counted};
+use super::report::Report;
 use crate::commands::ledger::{self, Numbers, Totals, Writing, WritingProcess};
 use crate::failure::Failure;
 use crate::shell::shown_seconds;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gadus::{Database, Options};
-use gadus_base::clock;
+use gadus_base::{clock, counted};
 
 use crate::commands::check;
 use crate::commands::tpch::loadable;
@@ -23,7 +23,7 @@ use crate::generate::{bookings, tpch};
 use crate::interrupt::Interrupt;
 use crate::load::{self, BATCH_ROWS};
 use crate::shell::shown_seconds;
-use report::{Report, counted};
+use report::Report;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  gadus demo --rows 100000 --sf 0.01 --keep")]

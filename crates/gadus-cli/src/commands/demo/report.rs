@@ -45,16 +45,3 @@ impl Report {
         terminal::print_table(&[RecordBatch::try_from_iter(columns)?])
     }
 }
-
-/// A number with its thousands apart.
-pub(super) fn counted(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}

@@ -1,9 +1,9 @@
 //! Queries, an update and a snapshot, on the loaded tables.
 
 use gadus::{Connection, Database, params};
-use gadus_base::clock;
+use gadus_base::{clock, counted};
 
-use super::report::{Report, counted};
+use super::report::Report;
 use crate::failure::Failure;
 use crate::shell::shown_seconds;
 use crate::terminal;

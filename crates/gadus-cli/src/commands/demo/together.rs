@@ -1,10 +1,10 @@
 //! Thousands of different questions at once, alone and in shared scans.
 
 use gadus::{Connection, Database, Outcome};
-use gadus_base::clock;
+use gadus_base::{clock, counted};
 use std::collections::HashSet;
 
-use super::report::{Report, counted};
+use super::report::Report;
 use crate::failure::Failure;
 use crate::generate::statements::{Sample, Statements};
 use crate::shell::shown_seconds;
