@@ -57,6 +57,12 @@ pub enum Reason {
     UnknownUser,
     /// A text that is no value of the type.
     InvalidText,
+    /// A sequence has no more numbers.
+    SequenceEnd,
+    /// An option or an argument that cannot be so.
+    InvalidParameter,
+    /// A value for what is generated always.
+    GeneratedAlways,
     /// A division by zero.
     DivisionByZero,
     /// It needs a transaction, and none is open.

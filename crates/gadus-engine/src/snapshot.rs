@@ -7,7 +7,7 @@ use crate::blobs::Blobs;
 use crate::coordinator::Pin;
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::scan::{Scan, ScanRequest};
-use crate::types::{Datum, TableSchema, ViewSchema};
+use crate::types::{Datum, Sequence, TableSchema, ViewSchema};
 use crate::version::{DatabaseVersion, TableVersion};
 use gadus_base::{CommitNumber, RowId, TableId};
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl Snapshot {
         ids.filter_map(|id| self.version.table(*id)).map(|table| self.hold(table)).collect()
     }
 
-    /// Whether a table or a view has this exact name.
+    /// Whether a table, a view or a sequence has this exact name.
     #[must_use]
     pub fn has_relation(&self, name: &str) -> bool {
         self.version.names.contains_key(name)
@@ -94,6 +94,28 @@ impl Snapshot {
     /// All views, in the order in which they were created.
     pub fn views(&self) -> impl Iterator<Item = &Arc<ViewSchema>> {
         self.version.views.values()
+    }
+
+    /// The sequence with this exact name, if there is one.
+    #[must_use]
+    pub fn find_sequence(&self, name: &str) -> Option<&Arc<Sequence>> {
+        self.version.sequence_named(name)
+    }
+
+    /// The sequence with this id, if it is still there.
+    #[must_use]
+    pub fn sequence_by_id(&self, id: TableId) -> Option<&Arc<Sequence>> {
+        self.version.sequences.get(&id)
+    }
+
+    /// All sequences, in the order in which they were created.
+    pub fn sequences(&self) -> impl Iterator<Item = &Arc<Sequence>> {
+        self.version.sequences.values()
+    }
+
+    /// The sequences that go with a table.
+    pub fn owned_sequences(&self, table: TableId) -> impl Iterator<Item = &Arc<Sequence>> {
+        self.version.owned_sequences(table)
     }
 
     /// The views that read a table or a view.

@@ -38,6 +38,7 @@ mod progress;
 mod provider;
 mod room;
 mod rows;
+mod sequences;
 mod session;
 mod shape;
 mod split;

@@ -50,6 +50,7 @@ pub(crate) fn column_type(data_type: &DataType) -> Result<ColumnType> {
         DataType::Timestamp(_, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone)
         | DataType::Datetime(_) => ColumnType::Timestamp,
         DataType::Timestamp(..) => ColumnType::TimestampUtc,
+        serial if serial_type(serial).is_some() => serial_type(serial).unwrap_or(ColumnType::Int64),
         DataType::Custom(name, _) => match name.to_string().to_ascii_lowercase().as_str() {
             "timestamptz" => ColumnType::TimestampUtc,
             "string" => ColumnType::Text,
@@ -57,6 +58,17 @@ pub(crate) fn column_type(data_type: &DataType) -> Result<ColumnType> {
         },
         other => return Err(unsupported(&format!("the type {other}"))),
     })
+}
+
+/// The type of the numbers of a column that is a SERIAL of some kind.
+pub(crate) fn serial_type(data_type: &DataType) -> Option<ColumnType> {
+    let DataType::Custom(name, _) = data_type else { return None };
+    match name.to_string().to_ascii_lowercase().as_str() {
+        "smallserial" | "serial2" => Some(ColumnType::Int16),
+        "serial" | "serial4" => Some(ColumnType::Int32),
+        "bigserial" | "serial8" => Some(ColumnType::Int64),
+        _ => None,
+    }
 }
 
 /// `DECIMAL` alone is DECIMAL(18,3), what fits 64 bits.

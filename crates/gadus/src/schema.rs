@@ -3,7 +3,10 @@
 //! - As of the newest commit: a transaction's own tables are not yet there.
 
 use crate::database::Database;
-use gadus_engine::{ColumnDefinition, IndexDefinition, Result, TableSchema};
+use gadus_engine::{
+    ColumnDefinition, ColumnType, Identity, IndexDefinition, Result, Sequence, SequenceShape,
+    Snapshot, TableSchema,
+};
 use std::fmt::Write;
 
 impl Database {
@@ -30,10 +33,22 @@ impl Database {
         Ok(names)
     }
 
-    /// The CREATE statement of a table or a view, without a semicolon.
+    /// The names of all sequences that belong to no column, sorted.
     ///
     /// # Errors
-    /// `NotFound` when there is neither of this exact name.
+    /// When what other processes have committed cannot be read.
+    pub fn sequences(&self) -> Result<Vec<String>> {
+        let snapshot = self.engine().snapshot()?;
+        let free = snapshot.sequences().filter(|sequence| sequence.owner.is_none());
+        let mut names = free.map(|sequence| sequence.name.clone()).collect::<Vec<_>>();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// The CREATE statement of a table, a view or a sequence, without a semicolon.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none of this exact name.
     pub fn create_statement(&self, table: &str) -> Result<String> {
         let snapshot = self.engine().snapshot()?;
         if let Some(view) = snapshot.find_view(table) {
@@ -42,7 +57,10 @@ impl Database {
             let query = gadus_sql::view_definition(&snapshot, &view);
             return Ok(format!("CREATE VIEW {} ({columns}) AS {query}", quoted(table)));
         }
-        Ok(create_statement(snapshot.table(table)?.schema()))
+        if let Some(sequence) = snapshot.find_sequence(table) {
+            return Ok(create_sequence(sequence));
+        }
+        Ok(create_statement(&snapshot, snapshot.table(table)?.schema()))
     }
 
     /// The CREATE INDEX statements of a table, without semicolons; constraints are in the table's own statement.
@@ -61,8 +79,38 @@ impl Database {
     }
 }
 
-fn create_statement(schema: &TableSchema) -> String {
-    let mut lines = schema.columns.iter().map(column_line).collect::<Vec<_>>();
+fn create_sequence(sequence: &Sequence) -> String {
+    let shape = &sequence.shape;
+    let of = match shape.column_type {
+        ColumnType::Int64 => String::new(),
+        other => format!(" AS {other}"),
+    };
+    format!("CREATE SEQUENCE {}{of}{}", quoted(&sequence.name), options_of(shape))
+}
+
+/// What a sequence has otherwise than one of which nothing is said.
+fn options_of(shape: &SequenceShape) -> String {
+    let mut text = String::new();
+    let Ok(plain) = SequenceShape::new(shape.column_type, shape.increment) else { return text };
+    let options = [
+        (shape.increment != 1, "INCREMENT BY", shape.increment),
+        (shape.least != plain.least, "MINVALUE", shape.least),
+        (shape.greatest != plain.greatest, "MAXVALUE", shape.greatest),
+        (shape.start != plain.start, "START WITH", shape.start),
+    ];
+    for (_, option, number) in options.iter().filter(|(is_said, ..)| *is_said) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, " {option} {number}");
+    }
+    if shape.cycles {
+        text.push_str(" CYCLE");
+    }
+    text
+}
+
+fn create_statement(snapshot: &Snapshot, schema: &TableSchema) -> String {
+    let line = |column| column_line(column, sequence_of(snapshot, schema, column));
+    let mut lines = schema.columns.iter().map(line).collect::<Vec<_>>();
     if !schema.key.is_empty() {
         let key = schema.key.iter().map(|&column| quoted(&schema.columns[column].name));
         lines.push(format!("    PRIMARY KEY ({})", key.collect::<Vec<_>>().join(", ")));
@@ -85,8 +133,42 @@ fn columns_of(index: &IndexDefinition, schema: &TableSchema) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-fn column_line(column: &ColumnDefinition) -> String {
-    let mut line = format!("    {} {}", quoted(&column.name), column.column_type);
+/// The sequence that belongs to a column.
+fn sequence_of<'a>(
+    snapshot: &'a Snapshot,
+    schema: &TableSchema,
+    column: &ColumnDefinition,
+) -> Option<&'a Sequence> {
+    let owner = Some((schema.id, column.id));
+    let mut owned = snapshot.owned_sequences(schema.id);
+    owned.find(|sequence| sequence.owner == owner).map(|sequence| &**sequence)
+}
+
+fn column_line(column: &ColumnDefinition, sequence: Option<&Sequence>) -> String {
+    let (name, of) = (quoted(&column.name), column.column_type);
+    if let (Some(identity), Some(sequence)) = (column.identity, sequence) {
+        let kind = match identity {
+            Identity::Always => "ALWAYS",
+            Identity::ByDefault => "BY DEFAULT",
+        };
+        let options = match options_of(&sequence.shape) {
+            options if options.is_empty() => options,
+            options => format!(" ({})", options.trim_start()),
+        };
+        return format!("    {name} {of} GENERATED {kind} AS IDENTITY{options}");
+    }
+    let is_plain = |sequence: &Sequence| {
+        sequence.shape.column_type == of && options_of(&sequence.shape).is_empty()
+    };
+    if sequence.is_some_and(is_plain) && column.default.is_some() && !column.nullable {
+        let serial = match of {
+            ColumnType::Int16 => "SMALLSERIAL",
+            ColumnType::Int32 => "SERIAL",
+            _ => "BIGSERIAL",
+        };
+        return format!("    {name} {serial}");
+    }
+    let mut line = format!("    {name} {of}");
     if !column.nullable {
         line.push_str(" NOT NULL");
     }

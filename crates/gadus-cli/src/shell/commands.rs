@@ -37,9 +37,9 @@ impl Shell {
             [".help"] => self.help()?,
             [".tables"] => self.tables()?,
             [".schema"] => {
-                let tables = self.database.tables()?.into_iter();
-                let all = tables.chain(self.database.views()?).collect::<Vec<_>>();
-                self.schema(&all)?;
+                let sequences = self.database.sequences()?.into_iter();
+                let rest = self.database.tables()?.into_iter().chain(self.database.views()?);
+                self.schema(&sequences.chain(rest).collect::<Vec<_>>())?;
             }
             [".schema", table] => self.schema(&[(*table).to_owned()])?,
             [".timing", "on"] => self.timing = true,

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::scan::ScanRequest;
 use crate::snapshot::{Snapshot, Table};
 use crate::transaction::Transaction;
-use crate::types::ViewSchema;
+use crate::types::{Sequence, ViewSchema};
 use gadus_base::{CommitNumber, TableId};
 use gadus_block::Folder;
 use std::collections::HashMap;
@@ -73,6 +73,7 @@ fn copy(
         })?;
         ids.insert(table.id(), id);
     }
+    copy_sequences(snapshot, &mut transaction, &ids)?;
     copy_views(snapshot, &mut transaction, ids)?;
     transaction.commit()?;
     target.checkpoint()?;
@@ -102,6 +103,19 @@ fn copy_table(
     }
     transaction.finish_bulk(bulk)?;
     Ok(shape.id)
+}
+
+/// Creates the sequences, where they have come to; columns of the copy have the numbers that they had.
+fn copy_sequences(
+    snapshot: &Snapshot,
+    transaction: &mut Transaction,
+    ids: &HashMap<TableId, TableId>,
+) -> Result<()> {
+    for sequence in snapshot.sequences() {
+        let owner = sequence.owner.and_then(|(table, column)| Some((*ids.get(&table)?, column)));
+        transaction.create_sequence(&Sequence { owner, ..Sequence::clone(sequence) })?;
+    }
+    Ok(())
 }
 
 /// Creates the views, each behind what it reads; `ids` says what that is called in the copy.

@@ -144,7 +144,8 @@ impl Checkpointer {
             schema_version: version.schema_version,
         };
         let views = version.views.values().cloned().collect();
-        Ok((encode_manifest(&Manifest { head, tables, views }), next))
+        let sequences = version.sequences.values().cloned().collect();
+        Ok((encode_manifest(&Manifest { head, tables, views, sequences }), next))
     }
 
     fn write_table(

@@ -18,6 +18,7 @@ mod options;
 mod placement;
 mod point;
 pub(crate) mod recovery;
+mod sequences;
 mod sessions;
 #[cfg(test)]
 pub(crate) mod test_tables;

@@ -155,7 +155,7 @@ fn damaged_manifest(blobs: &Blobs, what: &str) -> Error {
 
 /// The version that a manifest describes.
 fn load(blobs: &Arc<Blobs>, manifest: &Manifest, end: LogEnd) -> Result<DatabaseVersion> {
-    let Manifest { head, tables, views } = manifest;
+    let Manifest { head, tables, views, sequences } = manifest;
     let mut version = DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()), end);
     version.commit = head.commit;
     version.next_table = head.next_table;
@@ -175,6 +175,13 @@ fn load(blobs: &Arc<Blobs>, manifest: &Manifest, end: LogEnd) -> Result<Database
             return Err(damaged_manifest(blobs, &what));
         }
         version.views.insert(view.id, view.clone());
+    }
+    for sequence in sequences {
+        if version.names.insert(sequence.name.clone(), sequence.id).is_some() {
+            let what = format!("sequence \"{}\" is there twice", sequence.name);
+            return Err(damaged_manifest(blobs, &what));
+        }
+        version.sequences.insert(sequence.id, sequence.clone());
     }
     Ok(version)
 }

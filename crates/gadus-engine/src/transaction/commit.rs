@@ -117,6 +117,9 @@ fn check_shape(head: &DatabaseVersion, change: &Change) -> Result<()> {
     let (what, name, id, is_new) = match change {
         Change::CreateTable(schema) => ("table", &schema.name, schema.id, true),
         Change::SetView(view) => ("view", &view.name, view.id, view.version == 1),
+        Change::SetSequence { sequence, .. } => {
+            ("sequence", &sequence.name, sequence.id, sequence.version == 1)
+        }
         Change::AlterTable { schema, .. } => return check_indexes(head, schema, Some(schema.id)),
         _ => return Ok(()),
     };
@@ -125,6 +128,13 @@ fn check_shape(head: &DatabaseVersion, change: &Change) -> Result<()> {
         && head.views.get(&id).is_none_or(|there| there.version + 1 != view.version)
     {
         let message = format!("view \"{name}\" was changed or dropped meanwhile; try again");
+        return Err(Error::new(ErrorKind::Conflict, message));
+    }
+    if let Change::SetSequence { sequence, .. } = change
+        && !is_new
+        && head.sequences.get(&id).is_none_or(|there| there.version + 1 != sequence.version)
+    {
+        let message = format!("sequence \"{name}\" was changed or dropped meanwhile; try again");
         return Err(Error::new(ErrorKind::Conflict, message));
     }
     if let Change::CreateTable(schema) = change {

@@ -13,6 +13,7 @@ mod indexing;
 mod loaded;
 mod locking;
 mod refresh;
+mod sequences;
 mod shapes;
 
 pub use bulk::BulkWriter;

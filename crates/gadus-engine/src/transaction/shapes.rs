@@ -33,6 +33,7 @@ impl Transaction {
         self.lock(What::Shape(id))?;
         self.reshape(Change::DropTable(id))?;
         self.state.writes.remove(&id);
+        self.drop_owned_sequences(id)?;
         Ok(())
     }
 
@@ -76,6 +77,7 @@ impl Transaction {
         if let Some(writes) = self.state.writes.get_mut(&table) {
             writes.relay(&moved);
         }
+        self.drop_owned_sequences(table)?;
         Ok(schema)
     }
 
@@ -188,11 +190,16 @@ impl Transaction {
             let message = format!("\"{name}\" is not a table; use DROP VIEW to remove a view");
             return Err(Error::new(ErrorKind::Input, message).because(Reason::WrongObject));
         }
+        if self.state.view.sequence_named(name).is_some() {
+            let message =
+                format!("\"{name}\" is not a table; use DROP SEQUENCE to remove a sequence");
+            return Err(Error::new(ErrorKind::Input, message).because(Reason::WrongObject));
+        }
         let message = format!("table \"{name}\" does not exist");
         Err(Error::new(ErrorKind::NotFound, message).because(Reason::UnknownTable))
     }
 
-    fn refuse_taken(&self, name: &str) -> Result<()> {
+    pub(super) fn refuse_taken(&self, name: &str) -> Result<()> {
         if !self.state.view.names.contains_key(name) && self.state.view.index_named(name).is_none()
         {
             return Ok(());
@@ -217,7 +224,7 @@ impl Transaction {
     }
 
     /// Changes the catalog for the transaction, and for everybody when it commits.
-    fn reshape(&mut self, change: Change) -> Result<()> {
+    pub(super) fn reshape(&mut self, change: Change) -> Result<()> {
         self.apply(&change)?;
         self.state.view.schema_version = self.inner.private_schema_version();
         self.state.shapes.push_back(change);

@@ -7,6 +7,7 @@ mod convert;
 mod datum;
 mod schema;
 mod schema_bytes;
+mod sequence;
 mod view;
 
 pub use convert::{array_from_datums, datum_from_array};
@@ -16,8 +17,11 @@ pub(crate) use convert::{
 };
 pub use datum::Datum;
 pub(crate) use datum::{compare_floats, write_bytes_key};
-pub use schema::{CheckDefinition, ColumnDefinition, DefaultValue, IndexDefinition, TableSchema};
+pub use schema::{
+    CheckDefinition, ColumnDefinition, DefaultValue, Identity, IndexDefinition, TableSchema,
+};
 pub(crate) use schema_bytes::SchemaForm;
+pub use sequence::{Sequence, SequencePosition, SequenceShape};
 pub use view::{UsedColumn, UsedRelation, ViewColumn, ViewSchema};
 
 use arrow::datatypes::{DataType, TimeUnit};

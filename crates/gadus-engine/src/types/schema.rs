@@ -84,6 +84,17 @@ pub struct ColumnDefinition {
     pub nullable: bool,
     /// What an INSERT that does not name the column stores; NULL without one.
     pub default: Option<DefaultValue>,
+    /// Whether its default is a number of a sequence of its own, and whether it may be given another.
+    pub identity: Option<Identity>,
+}
+
+/// Whether an identity column may be given values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Identity {
+    /// No, unless that is said apart.
+    Always,
+    /// Yes.
+    ByDefault,
 }
 
 /// The text of a DEFAULT expression, as SQL.
@@ -94,7 +105,8 @@ impl ColumnDefinition {
     /// A column that may be NULL, and has no DEFAULT.
     #[must_use]
     pub fn new(name: &str, column_type: ColumnType) -> Self {
-        Self { id: 0, name: name.to_owned(), column_type, nullable: true, default: None }
+        let (name, default, identity) = (name.to_owned(), None, None);
+        Self { id: 0, name, column_type, nullable: true, default, identity }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Schemas of tables and views as the log and the manifest hold them.
 //!
-//! Byte table of a table (version 3): id u32, version u32, name text, next column number u32, column
+//! Byte table of a table (version 4): id u32, version u32, name text, next column number u32, column
 //! count u32, then for each column: number u32, name text, type code u8, precision u8, scale u8,
-//! nullable u8, default kind u8 (0 none, 1 SQL text), default text; key length u32, key column indexes
+//! nullable u8, default kind u8 (0 none, 1 SQL text, 2 an identity by default, 3 an identity always), default text; key length u32, key column indexes
 //! u32 each; check count u32, then for each check: name text, condition text, column count u32, numbers
 //! of columns u32 each; next index number u32, index count u32, then for each index: number u32, name text, flags u8 (1
 //! unique, 2 a constraint), column count u32, numbers of columns u32 each.
 //! Version ladder: version 1 has no numbers of columns, which are their places then, and no checks; version 2 has no
-//! indexes. Both are read.
+//! indexes, version 3 no identities. All are read.
 //!
 //! Byte table of a view (version 1): id u32, version u32, name text, text of its query, column count
 //! u32, then for each: name text, type code u8 (255 none), precision u8, scale u8; used relations u32, then for each: id u32, name text, column count u32, then
@@ -18,7 +18,8 @@ use super::view::{
     RELATIONS_MAX, UsedColumn, UsedRelation, VIEW_BYTES_MAX, ViewColumn, ViewSchema,
 };
 use super::{
-    CheckDefinition, ColumnDefinition, ColumnType, DefaultValue, IndexDefinition, TableSchema,
+    CheckDefinition, ColumnDefinition, ColumnType, DefaultValue, Identity, IndexDefinition,
+    TableSchema,
 };
 use gadus_base::{ByteReader, ByteWriter, DecodeError, TableId};
 
@@ -36,7 +37,9 @@ pub(crate) enum SchemaForm {
     WithoutNumbers,
     /// Version 2.
     WithoutIndexes,
-    /// Version 3, which is written.
+    /// Version 3.
+    WithoutIdentity,
+    /// Version 4, which is written.
     Newest,
 }
 
@@ -59,7 +62,12 @@ impl TableSchema {
             to.u8(precision);
             to.u8(scale);
             to.u8(u8::from(column.nullable));
-            to.u8(u8::from(column.default.is_some()));
+            to.u8(match (&column.default, column.identity) {
+                (None, _) => 0,
+                (Some(_), None) => 1,
+                (Some(_), Some(Identity::ByDefault)) => 2,
+                (Some(_), Some(Identity::Always)) => 3,
+            });
             if let Some(DefaultValue(text)) = &column.default {
                 to.text(text);
             }
@@ -93,7 +101,7 @@ impl TableSchema {
         let name = from.text(NAME_BYTES_MAX)?.to_owned();
         let given = match form {
             SchemaForm::WithoutNumbers => None,
-            SchemaForm::WithoutIndexes | SchemaForm::Newest => Some(from.u32()?),
+            _ => Some(from.u32()?),
         };
         let count = from.count(9)?;
         let mut columns = Vec::with_capacity(count);
@@ -118,7 +126,7 @@ impl TableSchema {
             }
         }
         let (mut next_index, mut indexes) = (1, Vec::new());
-        if form == SchemaForm::Newest {
+        if matches!(form, SchemaForm::WithoutIdentity | SchemaForm::Newest) {
             next_index = from.u32()?;
             for _ in 0..from.count(13)? {
                 indexes.push(decode_index(from)?);
@@ -163,11 +171,19 @@ fn decode_column(from: &mut ByteReader<'_>, id: u32) -> Result<ColumnDefinition,
     let column_type = ColumnType::from_code(code, precision, scale)
         .ok_or(DecodeError { offset, expected: "a column type" })?;
     let nullable = from.u8()? != 0;
-    let default = match from.u8()? {
-        0 => None,
-        _ => Some(DefaultValue(from.text(EXPRESSION_BYTES_MAX)?.to_owned())),
+    let offset = from.offset();
+    let (has_default, identity) = match from.u8()? {
+        0 => (false, None),
+        1 => (true, None),
+        2 => (true, Some(Identity::ByDefault)),
+        3 => (true, Some(Identity::Always)),
+        _ => return Err(DecodeError { offset, expected: "a kind of default" }),
     };
-    Ok(ColumnDefinition { id, name, column_type, nullable, default })
+    let default = match has_default {
+        true => Some(DefaultValue(from.text(EXPRESSION_BYTES_MAX)?.to_owned())),
+        false => None,
+    };
+    Ok(ColumnDefinition { id, name, column_type, nullable, default, identity })
 }
 
 impl ViewSchema {

@@ -6,8 +6,8 @@
 //! - It names no base and no key run that a record of the log has not named: then versions of one
 //!   commit name the same ones, whether made by following the log or by opening.
 //!
-//! Byte table (version 4): version u8 | commit u64 | next table id u32 | schema version u64 | table
-//! count u32 | tables | view count u32 | views. A table: schema | next segment id u32 | open segment id u32 (0 none) | last
+//! Byte table (version 5): version u8 | commit u64 | next table id u32 | schema version u64 | table
+//! count u32 | tables | view count u32 | views | sequence count u32 | sequences. A table: schema | next segment id u32 | open segment id u32 (0 none) | last
 //! changed commit u64 | segment count u32, segments | index count u32, then for each: its number u32 | key run
 //! count u32, key run images | recent keys, a part. A segment: id u32 | last changed commit u64 | 1 and its base's image, or 0 | overlay, a
 //! part | rows behind the base, a part. A part: 1, extent and blob references, or 0.
@@ -16,16 +16,17 @@
 //! segment is: image | last changed commit u64 | overlay, a part. In versions 1 and 2 schemas are of
 //! version 1, and there are no views. In
 //! versions 1 to 3 there is the primary key's index alone, without number and count, and schemas are of version 2 at
-//! most. All are read.
+//! most. In versions 1 to 4 there are no sequences, and schemas are of version 3 at most. All are read.
 
 use crate::keys::{KeyRunImage, PRIMARY};
 use crate::segment::SegmentImage;
-use crate::types::{SchemaForm, TableSchema, ViewSchema};
+use crate::types::{SchemaForm, Sequence, TableSchema, ViewSchema};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, SegmentId, TableId};
 use gadus_storage::{BlobRef, ExtentRef};
 use std::sync::Arc;
 
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
+const VERSION_WITHOUT_SEQUENCES: u8 = 4;
 const VERSION_WITHOUT_INDEXES: u8 = 3;
 const VERSION_WITHOUT_VIEWS: u8 = 2;
 const VERSION_OF_IMAGES: u8 = 1;
@@ -82,10 +83,11 @@ pub(crate) struct Manifest {
     pub(crate) head: ManifestHead,
     pub(crate) tables: Vec<ManifestTable>,
     pub(crate) views: Vec<Arc<ViewSchema>>,
+    pub(crate) sequences: Vec<Arc<Sequence>>,
 }
 
 pub(crate) fn encode_manifest(manifest: &Manifest) -> Vec<u8> {
-    let Manifest { head, tables, views } = manifest;
+    let Manifest { head, tables, views, sequences } = manifest;
     let count = |length: usize| u32::try_from(length).expect("counts of a manifest fit 32 bits");
     let mut to = ByteWriter::new();
     to.u8(VERSION);
@@ -119,6 +121,8 @@ pub(crate) fn encode_manifest(manifest: &Manifest) -> Vec<u8> {
     }
     to.u32(count(views.len()));
     views.iter().for_each(|view| view.encode(&mut to));
+    to.u32(count(sequences.len()));
+    sequences.iter().for_each(|sequence| sequence.encode(&mut to));
     to.finish()
 }
 
@@ -126,7 +130,7 @@ pub(crate) fn decode_manifest(bytes: &[u8]) -> Result<Manifest, DecodeError> {
     let mut from = ByteReader::new(bytes);
     let version = from.u8()?;
     if !(VERSION_OF_IMAGES..=VERSION).contains(&version) {
-        return Err(DecodeError { offset: 0, expected: "a manifest of version 1 to 4" });
+        return Err(DecodeError { offset: 0, expected: "a manifest of version 1 to 5" });
     }
     let head = ManifestHead {
         commit: CommitNumber(from.u64()?),
@@ -142,14 +146,21 @@ pub(crate) fn decode_manifest(bytes: &[u8]) -> Result<Manifest, DecodeError> {
             views.push(Arc::new(ViewSchema::decode(&mut from)?));
         }
     }
+    let mut sequences = Vec::new();
+    if version > VERSION_WITHOUT_SEQUENCES {
+        for _ in 0..from.count(45)? {
+            sequences.push(Arc::new(Sequence::decode(&mut from)?));
+        }
+    }
     from.end()?;
-    Ok(Manifest { head, tables, views })
+    Ok(Manifest { head, tables, views, sequences })
 }
 
 fn decode_table(from: &mut ByteReader<'_>, version: u8) -> Result<ManifestTable, DecodeError> {
     let form = match version {
         VERSION_OF_IMAGES | VERSION_WITHOUT_VIEWS => SchemaForm::WithoutNumbers,
         VERSION_WITHOUT_INDEXES => SchemaForm::WithoutIndexes,
+        VERSION_WITHOUT_SEQUENCES => SchemaForm::WithoutIdentity,
         _ => SchemaForm::Newest,
     };
     let schema = Arc::new(TableSchema::decode(from, form)?);
@@ -165,7 +176,7 @@ fn decode_table(from: &mut ByteReader<'_>, version: u8) -> Result<ManifestTable,
     };
     let segments = (0..count).map(segment).collect::<Result<_, _>>()?;
     let keys = match version {
-        VERSION => {
+        VERSION_WITHOUT_SEQUENCES..=VERSION => {
             let count = from.count(9)?;
             let keys = (0..count).map(|_| {
                 let index = from.u32()?;

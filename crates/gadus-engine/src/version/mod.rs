@@ -3,16 +3,19 @@
 //! - A version shares what it does not change with the one before.
 //! - One function applies changes, for commits and for recovery alike, so that both give the same
 //!   state.
-//! - Tables and views share names and ids.
+//! - Tables, views and sequences share names and ids.
 
 mod alter;
 mod change;
+mod change_bytes;
 mod manifest;
 mod segment_ids;
+mod sequences;
 mod table;
 mod views;
 
-pub(crate) use change::{Change, decode_changes, encode_changes};
+pub(crate) use change::Change;
+pub(crate) use change_bytes::{decode_changes, encode_changes};
 pub(crate) use manifest::{
     Manifest, ManifestHead, ManifestTable, PartImage, SavedKeys, SavedSegment, decode_manifest,
     encode_manifest,
@@ -22,7 +25,7 @@ pub(crate) use table::TableVersion;
 
 use crate::keys::KeyRun;
 use crate::segment::Lineage;
-use crate::types::{IndexDefinition, TableSchema, ViewSchema};
+use crate::types::{IndexDefinition, Sequence, TableSchema, ViewSchema};
 use gadus_base::{CommitNumber, TableId};
 use gadus_storage::{ExtentRef, LogEnd};
 use imbl::OrdMap;
@@ -36,7 +39,8 @@ pub(crate) struct DatabaseVersion {
     pub(crate) end: LogEnd,
     pub(crate) tables: OrdMap<TableId, Arc<TableVersion>>,
     pub(crate) views: OrdMap<TableId, Arc<ViewSchema>>,
-    /// Names of tables and views, exact.
+    pub(crate) sequences: OrdMap<TableId, Arc<Sequence>>,
+    /// Names of tables, views and sequences, exact.
     pub(crate) names: OrdMap<String, TableId>,
     pub(crate) next_table: TableId,
     /// Rises with each change of any table's shape: what plans are keyed by.
@@ -52,6 +56,7 @@ impl DatabaseVersion {
             end,
             tables: OrdMap::new(),
             views: OrdMap::new(),
+            sequences: OrdMap::new(),
             names: OrdMap::new(),
             next_table: TableId(1),
             schema_version: 0,
@@ -108,6 +113,13 @@ impl DatabaseVersion {
             }
             Change::SetView(view) => self.set_view(view),
             Change::DropView(id) => self.drop_view(*id),
+            Change::SetSequence { sequence, begins_anew } => {
+                self.set_sequence(sequence, *begins_anew)
+            }
+            Change::DropSequence(id) => self.drop_sequence(*id),
+            Change::PlaceSequence { sequence, position } => {
+                self.place_sequence(*sequence, *position)
+            }
             Change::AppendRows { table, .. }
             | Change::PatchRows { table, .. }
             | Change::DeleteRows { table, .. }

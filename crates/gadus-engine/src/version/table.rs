@@ -149,7 +149,10 @@ impl TableVersion {
             | Change::AlterTable { .. }
             | Change::EmptyTable(_)
             | Change::SetView(_)
-            | Change::DropView(_) => Err("is no change of one table"),
+            | Change::DropView(_)
+            | Change::SetSequence { .. }
+            | Change::DropSequence(_)
+            | Change::PlaceSequence { .. } => Err("is no change of one table"),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::session::{column_index, target_columns};
 use datafusion::sql::sqlparser::ast::{
     self, AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, SetExpr, TableObject, Update,
 };
-use gadus_engine::{ColumnType, Snapshot, TableSchema};
+use gadus_engine::{ColumnType, Identity, Snapshot, TableSchema};
 
 pub(super) fn insert_rows(insert: &ast::Insert, snapshot: &Snapshot) -> Option<Compiled> {
     let plain = insert.or.is_none()
@@ -32,6 +32,10 @@ pub(super) fn insert_rows(insert: &ast::Insert, snapshot: &Snapshot) -> Option<C
         return None;
     }
     let columns = target_columns(&target.schema, &insert.columns).ok()?;
+    // What may not be given is refused elsewhere.
+    if columns.iter().any(|column| is_generated(&target.schema, *column)) {
+        return None;
+    }
     // Columns that are not named must have no default to be evaluated.
     let defaulted = |(index, column): (usize, &gadus_engine::ColumnDefinition)| {
         column.default.is_some() && !columns.contains(&index)
@@ -63,6 +67,7 @@ pub(super) fn update_rows(update: &Update, snapshot: &Snapshot) -> Option<Compil
         let column = column_index(&target.schema, name).ok()?;
         if target.schema.is_indexed(column)
             || is_checked(&target.schema, column)
+            || is_generated(&target.schema, column)
             || assigned.iter().any(|known: &Assigned| known.column() == column)
         {
             return None;
@@ -79,6 +84,11 @@ pub(super) fn update_rows(update: &Update, snapshot: &Snapshot) -> Option<Compil
             Compiled::Modify(ModifyQuery::update(target, filter, assigned))
         }
     })
+}
+
+/// Whether a column may be given no values.
+fn is_generated(schema: &TableSchema, column: usize) -> bool {
+    schema.columns[column].identity == Some(Identity::Always)
 }
 
 /// Whether a condition of the table is about a column.

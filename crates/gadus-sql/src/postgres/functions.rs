@@ -65,7 +65,7 @@ const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
     ("col_description", Gives::Text, |_, _| text(None)),
     ("shobj_description", Gives::Text, |_, _| text(None)),
     ("pg_get_viewdef", Gives::Text, |known, values| text(known.view_definition(view_number(known, values)))),
-    ("pg_get_serial_sequence", Gives::Text, |_, _| text(None)),
+    ("pg_get_serial_sequence", Gives::Text, |known, values| text(serial_sequence(known, values))),
     // Sizes are those of the file: what a table takes of it is not known.
     ("pg_table_size", Gives::Number, |_, _| numbered(None)),
     ("pg_relation_size", Gives::Number, |_, _| numbered(None)),
@@ -143,6 +143,10 @@ pub(crate) fn functions(
         let known = known.clone();
         Arc::new(ScalarUDF::from(CatalogFunction { name, gives, does, known, signature }))
     })
+}
+
+fn serial_sequence(known: &Known, values: &[ScalarValue]) -> Option<String> {
+    super::sequences::of_column(&known.snapshot, &string(values, 0)?, &string(values, 1)?)
 }
 
 /// Ends a session, or what it runs.

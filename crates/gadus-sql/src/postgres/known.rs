@@ -4,7 +4,9 @@ use super::keys::{Key, keys};
 use super::oids;
 use crate::provider::{CATALOG, MAIN_SCHEMA};
 use crate::session::view_definition;
-use gadus_engine::{Ending, Engine, Error, ErrorKind, Reason, Result, Snapshot, Table, ViewSchema};
+use gadus_engine::{
+    Ending, Engine, Error, ErrorKind, Reason, Result, Sequence, Snapshot, Table, ViewSchema,
+};
 use std::sync::Arc;
 
 /// What the functions know of the tables, and of who asks.
@@ -12,6 +14,9 @@ use std::sync::Arc;
 pub(super) struct Known {
     relations: Vec<KnownRelation>,
     views: Vec<KnownView>,
+    /// Numbers and names of sequences.
+    sequences: Vec<(i64, String)>,
+    pub(super) snapshot: Snapshot,
     pub(super) asking: Asking,
 }
 
@@ -62,7 +67,9 @@ impl Known {
             definition: view_definition(snapshot, view),
         };
         let views = oids::views(snapshot).map(view).collect();
-        Self { relations, views, asking }
+        let sequence = |known: &Arc<Sequence>| (oids::of_table(known.id), known.name.clone());
+        let sequences = snapshot.sequences().map(sequence).collect();
+        Self { relations, views, sequences, snapshot: snapshot.clone(), asking }
     }
 
     /// The condition of a check.
@@ -93,6 +100,8 @@ impl Known {
         let name = name.or_else(|| self.by_key(Some(oid)).map(|key| &key.name[..]));
         let view = || self.views.iter().find(|view| view.oid == oid);
         let name = name.or_else(|| view().map(|view| &view.name[..]));
+        let sequence = || self.sequences.iter().find(|(number, _)| *number == oid);
+        let name = name.or_else(|| sequence().map(|(_, name)| &name[..]));
         let name = name.or_else(|| oids::catalog_name(oid));
         name.map_or_else(|| oid.to_string(), quoted)
     }
@@ -134,7 +143,11 @@ impl Known {
         let table = self.relations.iter().find(|known| known.name == name).map(|known| known.oid);
         let key = || self.keys().find(|key| key.name == name).map(|key| key.oid);
         let view = || self.views.iter().find(|view| view.name == name).map(|view| view.oid);
-        table.or_else(key).or_else(view)
+        let sequence = || {
+            let mut known = self.sequences.iter();
+            known.find(|(_, known)| known == name).map(|(oid, _)| *oid)
+        };
+        table.or_else(key).or_else(view).or_else(sequence)
     }
 }
 
@@ -168,7 +181,7 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 /// The parts of a name as it is written in statements, `main."Odd one"`; none for what is no name.
-fn parts(text: &str) -> Option<Vec<String>> {
+pub(crate) fn parts(text: &str) -> Option<Vec<String>> {
     let mut parts = Vec::new();
     let mut rest = text.trim();
     loop {

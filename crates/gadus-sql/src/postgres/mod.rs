@@ -14,13 +14,15 @@ mod oids;
 mod relations;
 mod rewrite;
 mod rows;
+mod sequences;
 mod settings;
 mod types;
 
 pub(crate) use functions::functions;
-pub(crate) use known::{Asking, quoted};
+pub(crate) use known::{Asking, parts as parts_of_name, quoted};
 pub(crate) use relations::{is_relation, names, relation};
 pub(crate) use rewrite::rewrite;
+pub(crate) use sequences::as_table as sequence_as_table;
 
 /// The schema of the catalog.
 pub(crate) const SCHEMA: &str = "pg_catalog";

@@ -12,6 +12,8 @@ pub(super) const MAIN_SCHEMA: i64 = 2_200;
 pub(super) const INFORMATION_SCHEMA: i64 = 13_000;
 pub(super) const DATABASE: i64 = 5;
 pub(super) const OWNER: i64 = 10;
+/// The number of `pg_class`.
+pub(super) const CLASSES: i64 = 1_259;
 /// Users are numbered as they are sorted: only names are for keeping.
 pub(super) const FIRST_USER: i64 = 14_000;
 pub(super) const HEAP: i64 = 2;

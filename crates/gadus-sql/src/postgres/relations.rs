@@ -1,7 +1,7 @@
 //! The tables of the catalog.
 
 use super::build::{Rows, table};
-use super::{activity, rows, settings, types};
+use super::{activity, rows, sequences, settings, types};
 use crate::provider::System;
 use crate::session::ShownSetting;
 use arrow::array::RecordBatch;
@@ -91,6 +91,12 @@ const RELATIONS: &[Relation] = &[
         "indpred",
     ], |snapshot| Ok(rows::indexes(snapshot))),
     filled("pg_namespace", &["#oid", "nspname", "#nspowner", "{nspacl"], |_| Ok(rows::namespaces())),
+    filled("pg_depend", &["#classid", "#objid", "#objsubid", "#refclassid", "#refobjid", "#refobjsubid", "deptype"], |snapshot| Ok(sequences::owners(snapshot))),
+    filled("pg_sequence", &["#seqrelid", "#seqtypid", "#seqstart", "#seqincrement", "#seqmax", "#seqmin", "#seqcache", "?seqcycle"], |snapshot| Ok(sequences::sequences(snapshot))),
+    filled("pg_sequences", &[
+        "schemaname", "sequencename", "sequenceowner", "data_type", "#start_value", "#min_value",
+        "#max_value", "#increment_by", "?cycle", "#cache_size", "#last_value",
+    ], |snapshot| Ok(sequences::shown(snapshot))),
     filled("pg_tables", &[
         "schemaname", "tablename", "tableowner", "tablespace", "?hasindexes", "?hasrules",
         "?hastriggers", "?rowsecurity",
@@ -134,7 +140,6 @@ const RELATIONS: &[Relation] = &[
     empty("pg_cast", &["#oid", "#castsource", "#casttarget", "#castfunc", "castcontext", "castmethod"]),
     empty("pg_conversion", &["#oid", "conname", "#connamespace", "#conowner", "#conforencoding", "#contoencoding", "conproc", "?condefault"]),
     empty("pg_default_acl", &["#oid", "#defaclrole", "#defaclnamespace", "defaclobjtype", "{defaclacl"]),
-    empty("pg_depend", &["#classid", "#objid", "#objsubid", "#refclassid", "#refobjid", "#refobjsubid", "deptype"]),
     empty("pg_description", &["#objoid", "#classoid", "#objsubid", "description"]),
     empty("pg_enum", &["#oid", "#enumtypid", "#enumsortorder", "enumlabel"]),
     empty("pg_event_trigger", &["#oid", "evtname", "evtevent", "#evtowner", "#evtfoid", "evtenabled"]),
@@ -154,8 +159,6 @@ const RELATIONS: &[Relation] = &[
     empty("pg_publication_rel", &["#oid", "#prpubid", "#prrelid", "prqual", "[prattrs"]),
     empty("pg_range", &["#rngtypid", "#rngsubtype", "#rngmultitypid", "#rngcollation", "#rngsubopc"]),
     empty("pg_rewrite", &["#oid", "rulename", "#ev_class", "ev_type", "ev_enabled", "?is_instead"]),
-    empty("pg_sequence", &["#seqrelid", "#seqtypid", "#seqstart", "#seqincrement", "#seqmax", "#seqmin", "#seqcache", "?seqcycle"]),
-    empty("pg_sequences", &["schemaname", "sequencename", "sequenceowner"]),
     empty("pg_shdescription", &["#objoid", "#classoid", "description"]),
     empty("pg_statistic_ext", &["#oid", "#stxrelid", "stxname", "#stxnamespace", "#stxowner", "#stxstattarget", "[stxkeys", "stxkind"]),
     empty("pg_subscription", &["#oid", "#subdbid", "subname", "#subowner", "?subenabled"]),

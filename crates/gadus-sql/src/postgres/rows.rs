@@ -5,7 +5,7 @@ use super::keys::{Key, keys};
 use super::{oids, types};
 use crate::provider::{CATALOG, MAIN_SCHEMA};
 use crate::session::view_definition;
-use gadus_engine::{ColumnDefinition, ColumnType, Result, Snapshot, Table};
+use gadus_engine::{ColumnDefinition, ColumnType, Identity, Result, Snapshot, Table};
 
 pub(super) fn access_methods() -> Rows {
     let row = |oid: i64, name: &str, kind: &str| {
@@ -121,6 +121,9 @@ pub(super) fn classes(snapshot: &Snapshot) -> Rows {
         let oid = oids::of_table(view.id);
         rows.push(class(oid, &view.name, "v", false, view.columns.len(), 0));
     }
+    for sequence in snapshot.sequences() {
+        rows.push(class(oids::of_table(sequence.id), &sequence.name, "S", false, 3, 1));
+    }
     rows
 }
 
@@ -213,6 +216,11 @@ fn attribute(
     is_of_table: bool,
 ) -> Vec<(&'static str, Cell)> {
     let (known, modifier) = types::of_column(column.column_type);
+    let identity = match column.identity.filter(|_| is_of_table) {
+        None => "",
+        Some(Identity::Always) => "a",
+        Some(Identity::ByDefault) => "d",
+    };
     let collation = if known.name == "text" { 100 } else { 0 };
     vec![
         ("attrelid", relation.into()),
@@ -229,7 +237,7 @@ fn attribute(
         ("attnotnull", (is_of_table && !column.nullable).into()),
         ("atthasdef", (is_of_table && column.default.is_some()).into()),
         ("atthasmissing", false.into()),
-        ("attidentity", "".into()),
+        ("attidentity", identity.into()),
         ("attgenerated", "".into()),
         ("attisdropped", false.into()),
         ("attislocal", true.into()),

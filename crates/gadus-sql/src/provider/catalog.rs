@@ -189,6 +189,10 @@ impl SchemaProvider for SnapshotSchema {
         if let Some(view) = catalog.snapshot.find_view(name).filter(|_| !with_row_ids) {
             return self.view_table(view).await.map(Some);
         }
+        if let Some(sequence) = catalog.snapshot.find_sequence(name).filter(|_| !with_row_ids) {
+            let row = postgres::sequence_as_table(sequence).map_err(to_datafusion)?;
+            return Ok(Some(Arc::new(MemTable::try_new(row.schema(), vec![vec![row]])?)));
+        }
         let found = catalog.snapshot.find_table(name);
         let Some(table) = found.filter(|_| !is_hidden(name)) else {
             let frame = catalog.frames.get(&name.to_lowercase()).filter(|_| !with_row_ids);

@@ -4,23 +4,24 @@
 //! - What the rows must be for the new shape is seen while nobody else changes them.
 
 use super::checks::{key_name, with_name};
+use super::defaults::Looked;
 use super::define::{check_options, definition, key_columns};
 use super::indexes::{of_column, of_constraint};
 use super::modify::{folded, table_name, target};
+use super::numbering::{add_numbering_to, numbering};
+use super::sequences::alter_sequence;
 use super::views::drop_column_readers;
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::value::assign_array;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr as PlannerExpr, Volatility};
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, CheckConstraint, ColumnDef,
     ColumnOption, DropBehavior, Ident, PrimaryKeyConstraint, RenameTableNameKind, Statement,
     TableConstraint,
 };
 use gadus_engine::{
-    ColumnType, Datum, DefaultValue, Error, ErrorKind, Reason, Result, TableSchema, Transaction,
-    datum_from_array,
+    ColumnType, Datum, DefaultValue, Error, ErrorKind, Reason, Result, Snapshot, TableSchema,
+    Transaction, datum_from_array,
 };
 use std::sync::Arc;
 
@@ -30,6 +31,9 @@ impl Session {
         transaction: &mut Transaction,
         alter: &AlterTable,
     ) -> Result<Outcome> {
+        if let Some(sequence) = transaction.snapshot().find_sequence(&table_name(&alter.name)?) {
+            return alter_sequence(transaction, sequence, &alter.operations);
+        }
         let schema = match target(&transaction.snapshot(), &alter.name) {
             Err(error) if alter.if_exists && error.kind() == ErrorKind::NotFound => {
                 return Ok(Outcome::Done("ALTER TABLE"));
@@ -173,9 +177,11 @@ impl Session {
             return Err(unsupported("ADD COLUMN … PRIMARY KEY: ADD PRIMARY KEY behind it; it"));
         }
         added.id = schema.next_column;
-        let (mut value, mut is_of_rows) = (Datum::Null, false);
+        let numbering = numbering(column)?;
+        let (mut value, mut is_of_rows) = (Datum::Null, numbering.is_some());
         if let Some(default) = &added.default {
-            let default = self.default_value(default, added.column_type).await?;
+            let default =
+                self.default_value(&transaction.snapshot(), default, added.column_type).await?;
             is_of_rows = default.is_none();
             value = default.unwrap_or(Datum::Null);
         }
@@ -192,17 +198,22 @@ impl Session {
         let name = added.name.clone();
         // Not before each row has its own.
         added.nullable |= is_of_rows;
-        let default = added.default.clone();
+        let mut default = added.default.clone();
         after.columns.push(added);
         after.next_column += 1;
-        let after = transaction.alter_table(&after, &[(id, value)])?;
-        let Some(DefaultValue(default)) = default.filter(|_| is_of_rows) else {
+        let mut after = transaction.alter_table(&after, &[(id, value)])?;
+        if let Some(numbering) = numbering {
+            let place = after.columns.len() - 1;
+            after = add_numbering_to(transaction, &after, (place, numbering))?;
+            default = after.columns[place].default.clone();
+        }
+        if default.is_none() || !is_of_rows {
             return match checks.is_empty() {
                 true => Ok(()),
                 false => self.add_checks_to(transaction, &after, (checks, false)).await,
             };
-        };
-        let text = format!("UPDATE {} SET {} = ({default})", quoted(&after.name), quoted(&name));
+        }
+        let text = format!("UPDATE {} SET {} = DEFAULT", quoted(&after.name), quoted(&name));
         let update = super::parse(&text)?;
         if let Statement::Update(update) = &*update.statement {
             self.update(transaction, update, &[]).await?;
@@ -243,27 +254,17 @@ impl Session {
     /// The value of a DEFAULT for rows that are there; none where each has one of its own.
     async fn default_value(
         &self,
+        snapshot: &Snapshot,
         default: &DefaultValue,
         column_type: ColumnType,
     ) -> Result<Option<Datum>> {
-        let array = self.evaluate(&default.0).await?;
-        let array = assign_array(&array, column_type)?;
-        let value = datum_from_array(column_type, &array, 0)?;
-        let prepared = super::parse(&format!("SELECT {}", default.0))?;
-        let mut statement = Statement::clone(&prepared.statement);
-        let context = self.planner(self.engine.snapshot()?, &mut statement).await?;
-        let plan = super::query::plan(&context, statement, &[]).await?;
-        let mut is_volatile = false;
-        for expr in plan.expressions() {
-            let found = expr.apply(|expr| {
-                if let PlannerExpr::ScalarFunction(call) = expr {
-                    is_volatile |= call.func.signature().volatility == Volatility::Volatile;
-                }
-                Ok(TreeNodeRecursion::Continue)
-            });
-            found.map_err(from_datafusion)?;
+        match self.check_default(snapshot, default, column_type).await? {
+            Looked::Value(value) => {
+                let array = assign_array(&value, column_type)?;
+                datum_from_array(column_type, &array, 0).map(Some)
+            }
+            Looked::Numbers(_) | Looked::Each => Ok(None),
         }
-        Ok((!is_volatile).then_some(value))
     }
 
     /// Whether a condition is true of any row of a table.

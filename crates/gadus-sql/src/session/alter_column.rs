@@ -2,9 +2,9 @@
 
 use super::Session;
 use super::alter::{holds_null, quoted};
-use crate::error::{input, unsupported};
+use super::numbering::{Numbering, add_numbering, is_identity};
+use crate::error::input;
 use crate::types::column_type;
-use crate::value::assign_array;
 use datafusion::sql::sqlparser::ast::{AlterColumnOperation, DataType, Expr, Statement};
 use gadus_engine::{
     ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, Reason, Result, TableSchema,
@@ -22,11 +22,17 @@ impl Session {
         let mut after = TableSchema::clone(schema);
         let column = &mut after.columns[place];
         match operation {
+            AlterColumnOperation::SetDefault { .. } if column.identity.is_some() => {
+                return Err(is_identity(schema, place));
+            }
             AlterColumnOperation::SetDefault { value } => {
                 let default = DefaultValue(value.to_string());
-                let value = self.evaluate(&default.0).await?;
-                assign_array(&value, column.column_type)?;
+                let snapshot = transaction.snapshot();
+                self.check_default(&snapshot, &default, column.column_type).await?;
                 column.default = Some(default);
+            }
+            AlterColumnOperation::DropDefault if column.identity.is_some() => {
+                return Err(is_identity(schema, place));
             }
             AlterColumnOperation::DropDefault => column.default = None,
             AlterColumnOperation::SetNotNull if !column.nullable => return Ok(()),
@@ -48,8 +54,10 @@ impl Session {
                 let using = using.as_ref();
                 return self.retype(transaction, schema, (place, data_type, using)).await;
             }
-            AlterColumnOperation::AddGenerated { .. } => {
-                return Err(unsupported("ADD GENERATED … AS IDENTITY"));
+            AlterColumnOperation::AddGenerated { generated_as, sequence_options } => {
+                let numbering =
+                    Numbering::of_column(column, generated_as.as_ref(), sequence_options)?;
+                return add_numbering(transaction, schema, (place, numbering));
             }
         }
         transaction.alter_table(&after, &[]).map(|_| ())
@@ -80,11 +88,10 @@ impl Session {
         if using.is_none() && !is_assignable(column.column_type, wanted) {
             return refuse(&format!("column \"{}\"", column.name));
         }
-        if let Some(default) = &column.default {
-            let value = self.evaluate(&default.0).await?;
-            if assign_array(&value, wanted).is_err() {
-                return refuse(&format!("default for column \"{}\"", column.name));
-            }
+        if let Some(default) = &column.default
+            && self.check_default(&snapshot, default, wanted).await.is_err()
+        {
+            return refuse(&format!("default for column \"{}\"", column.name));
         }
         let mut after = TableSchema::clone(schema);
         // Its values are others: it is another column in the place of the old one.

@@ -2,18 +2,21 @@
 
 use super::indexes::{add_to, drop_indexes, of_table, rename_index};
 use super::modify::{folded, table_name};
+use super::numbering::{add_numbering_to, is_identity_option, numbered};
+use super::sequences::{create_sequence, drop_sequences};
 use super::users::drop_users;
 use super::views::{drop_readers, drop_views};
 use super::{Outcome, Session};
 use crate::error::{input, unsupported};
-use crate::types::column_type;
+use crate::types::{column_type, serial_type};
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
     AlterIndexOperation, CheckConstraint, ColumnDef, ColumnOption, ColumnOptionDef, CreateTable,
     Expr, ObjectType, PrimaryKeyConstraint, Statement, TableConstraint,
 };
 use gadus_engine::{
-    ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, Result, TableSchema, Transaction,
+    ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, Result, Snapshot, TableSchema,
+    Transaction,
 };
 
 impl Session {
@@ -55,6 +58,14 @@ impl Session {
                 }
                 Ok(Outcome::Done("DROP TABLE"))
             }
+            Statement::CreateSequence { .. } => create_sequence(transaction, statement),
+            Statement::Drop {
+                object_type: ObjectType::Sequence,
+                if_exists,
+                names,
+                cascade,
+                ..
+            } => drop_sequences(transaction, names, (*if_exists, *cascade)),
             Statement::Drop { object_type: ObjectType::Role, if_exists, names, .. } => {
                 drop_users(transaction, names, *if_exists)
             }
@@ -82,12 +93,16 @@ impl Session {
             }
         }
         let Some(query) = &create.query else {
-            let (columns, key) = self.definitions(create).await?;
+            let (columns, key) = self.definitions(&transaction.snapshot(), create).await?;
+            let numbered = numbered(&create.columns)?;
             let mut schema = TableSchema::new(&name, columns, key)?;
             self.add_checks(create, &mut schema)?;
             let unique = of_table(create, &schema)?;
             add_to(&mut schema, &transaction.snapshot(), unique);
-            transaction.create_table(&schema)?;
+            let mut schema = transaction.create_table(&schema)?;
+            for (place, numbering) in numbered {
+                schema = add_numbering_to(transaction, &schema, (place, numbering))?;
+            }
             return Ok(Outcome::Done("CREATE TABLE"));
         };
         let mut statement = Statement::Query(query.clone());
@@ -133,6 +148,7 @@ impl Session {
 
     async fn definitions(
         &self,
+        snapshot: &Snapshot,
         create: &CreateTable,
     ) -> Result<(Vec<ColumnDefinition>, Vec<usize>)> {
         let mut columns = Vec::with_capacity(create.columns.len());
@@ -140,8 +156,7 @@ impl Session {
             let definition = definition(column)?;
             if let Some(default) = &definition.default {
                 // A default that is no value of its column is refused now, not at the first INSERT.
-                let value = self.evaluate(&default.0).await?;
-                crate::value::assign_array(&value, definition.column_type)?;
+                self.check_default(snapshot, default, definition.column_type).await?;
             }
             columns.push(definition);
         }
@@ -154,6 +169,7 @@ impl Session {
 pub(super) fn definition(column: &ColumnDef) -> Result<ColumnDefinition> {
     let column_type = column_type(&column.data_type)?;
     let mut definition = ColumnDefinition::new(&folded(&column.name), column_type);
+    definition.nullable = serial_type(&column.data_type).is_none();
     for option in &column.options {
         match &option.option {
             // Checks and indexes are added to the table.
@@ -162,6 +178,8 @@ pub(super) fn definition(column: &ColumnDef) -> Result<ColumnDefinition> {
             | ColumnOption::Check(_)
             | ColumnOption::Unique(_) => {}
             ColumnOption::NotNull | ColumnOption::PrimaryKey(_) => definition.nullable = false,
+            // The table is given its sequence behind.
+            option if is_identity_option(option) => definition.nullable = false,
             ColumnOption::Default(expr) => {
                 definition.default = Some(DefaultValue(expr.to_string()));
             }

@@ -1,9 +1,10 @@
 //! INSERT, and rows that come as Arrow batches.
 //!
 //! - Values are cast as assignments, which fail rather than change a value beyond rounding.
-//! - Columns that are not named take their DEFAULT, evaluated once a statement.
+//! - Columns that are not named take their DEFAULT: see [`super::defaults`].
 
 use super::cancel::Flag;
+use super::defaults::expand_defaults;
 use super::locking::Part;
 use super::modify::{column_index, is_default, refuse_extras, target};
 use super::on_conflict::{Into, OnKey};
@@ -14,15 +15,15 @@ use super::{Session, State};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::value::{Value, assign_array};
 use arrow::array::{Array, ArrayRef, RecordBatch};
-use datafusion::common::ScalarValue;
 use datafusion::physical_plan::SendableRecordBatchStream;
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, Insert, ObjectName, Query, SetExpr, Statement, TableObject,
 };
-use datafusion::sql::sqlparser::dialect::GenericDialect;
-use datafusion::sql::sqlparser::parser::Parser;
 use futures::TryStreamExt;
-use gadus_engine::{ErrorKind, Isolation, Result, SEGMENT_ROWS_MAX, TableSchema, Transaction};
+use gadus_engine::{
+    ErrorKind, Identity, Isolation, Reason, Result, SEGMENT_ROWS_MAX, Snapshot, TableSchema,
+    Transaction,
+};
 use std::sync::Arc;
 
 /// Rows that are cast together.
@@ -46,6 +47,7 @@ impl Session {
         let schema = target(&snapshot, name)?;
         let on_key = OnKey::of(insert, &schema)?;
         let columns = target_columns(&schema, &insert.columns)?;
+        refuse_generated(&schema, &columns, insert.source.as_deref())?;
         let Some(source) = &insert.source else {
             return Err(unsupported("INSERT without VALUES or a query"));
         };
@@ -65,13 +67,13 @@ impl Session {
                 pieces.push(batch.columns().to_vec());
                 Ok(())
             };
-            self.whole_rows(&schema, &columns, stream, take).await?;
+            self.whole_rows(&snapshot, (&schema, &columns), stream, take).await?;
             let into = Into { schema: &schema, alias, snapshot };
             let asked = (returning, parameters);
             return self.insert_on_key(transaction, into, &on_key, &pieces, asked).await;
         }
-        drop(snapshot);
         if returning.is_none() {
+            drop(snapshot);
             let rows = self.insert_stream(transaction, &schema, &columns, stream).await?;
             return Ok(Written::of(rows));
         }
@@ -81,7 +83,8 @@ impl Session {
             pieces.push(batch.columns().to_vec());
             Ok(())
         };
-        self.whole_rows(&schema, &columns, stream, take).await?;
+        self.whole_rows(&snapshot, (&schema, &columns), stream, take).await?;
+        drop(snapshot);
         let rows = transaction.finish_bulk(bulk)?;
         let relations = [Relation::of_table(alias, &schema, pieces)];
         self.written(rows, returning, &relations).await
@@ -96,15 +99,18 @@ impl Session {
         stream: SendableRecordBatchStream,
     ) -> Result<u64> {
         let mut bulk = transaction.bulk(schema)?;
-        self.whole_rows(schema, columns, stream, |batch| bulk.push(&batch)).await?;
+        let snapshot = transaction.snapshot();
+        let to = (schema, columns);
+        self.whole_rows(&snapshot, to, stream, |batch| bulk.push(&batch)).await?;
+        drop(snapshot);
         transaction.finish_bulk(bulk)
     }
 
     /// Hands on the rows of a stream with all columns of their table; those that it has go to `columns`.
     async fn whole_rows(
         &self,
-        schema: &Arc<TableSchema>,
-        columns: &[usize],
+        snapshot: &Snapshot,
+        (schema, columns): (&Arc<TableSchema>, &[usize]),
         mut stream: SendableRecordBatchStream,
         mut take: impl FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
@@ -116,53 +122,16 @@ impl Session {
                 schema.name
             )));
         }
-        let defaults = self.defaults(schema, columns).await?;
+        let defaults = self.defaults(|| snapshot.clone(), schema, columns).await?;
         let checks = self.checks(schema)?;
         while let Some(batch) = stream.try_next().await.map_err(from_datafusion)? {
-            let whole = whole_batch(schema, columns, &defaults, &batch)?;
+            let filled = self.fill(schema, &defaults, batch.num_rows()).await?;
+            let whole = whole_batch(schema, columns, filled, &batch)?;
             checks.pass(whole.columns())?;
             take(whole)?;
             self.progress.rows_written(batch.num_rows());
         }
         Ok(())
-    }
-
-    /// For each column that is not given: the value of its DEFAULT, or NULL.
-    async fn defaults(
-        &self,
-        schema: &TableSchema,
-        given: &[usize],
-    ) -> Result<Vec<Option<ScalarValue>>> {
-        let mut defaults = Vec::with_capacity(schema.columns.len());
-        for (index, column) in schema.columns.iter().enumerate() {
-            if given.contains(&index) {
-                defaults.push(None);
-                continue;
-            }
-            let null = || ScalarValue::try_from(column.column_type.arrow());
-            defaults.push(Some(match &column.default {
-                None => null().map_err(from_datafusion)?,
-                Some(default) => {
-                    let array = self.evaluate(&default.0).await?;
-                    let array = assign_array(&array, column.column_type)?;
-                    ScalarValue::try_from_array(&array, 0).map_err(from_datafusion)?
-                }
-            }));
-        }
-        Ok(defaults)
-    }
-
-    /// The value of an expression without columns.
-    pub(super) async fn evaluate(&self, expression: &str) -> Result<ArrayRef> {
-        let prepared = super::parse(&format!("SELECT {expression}"))?;
-        let mut statement = Statement::clone(&prepared.statement);
-        let context = self.planner(self.engine.snapshot()?, &mut statement).await?;
-        let stream = self.stream(&context, statement, &[]).await?;
-        let batches: Vec<RecordBatch> = stream.try_collect().await.map_err(from_datafusion)?;
-        match batches.iter().find(|batch| batch.num_rows() > 0) {
-            Some(batch) if batch.num_columns() == 1 => Ok(batch.column(0).slice(0, 1)),
-            _ => Err(input(format!("{expression} is not one value"))),
-        }
     }
 
     pub(super) async fn append_batches(
@@ -220,7 +189,7 @@ impl Session {
     ) -> Result<u64> {
         let schema = transaction.snapshot().table(table)?.schema().clone();
         let columns = named_columns(&schema, columns)?;
-        let defaults = self.defaults(&schema, &columns).await?;
+        let defaults = self.defaults(|| transaction.snapshot(), &schema, &columns).await?;
         let checks = self.checks(&schema)?;
         let mut bulk = transaction.bulk(&schema)?;
         for batch in batches.iter().flat_map(pieces) {
@@ -234,7 +203,8 @@ impl Session {
                     columns.len()
                 )));
             }
-            let whole = whole_batch(&schema, &columns, &defaults, &batch)?;
+            let filled = self.fill(&schema, &defaults, batch.num_rows()).await?;
+            let whole = whole_batch(&schema, &columns, filled, &batch)?;
             checks.pass(whole.columns())?;
             bulk.push(&whole)?;
         }
@@ -270,20 +240,25 @@ pub(crate) fn target_columns(schema: &TableSchema, names: &[ObjectName]) -> Resu
     Ok(columns)
 }
 
-/// Replaces DEFAULT in VALUES by the column's expression.
-fn expand_defaults(source: &mut Query, schema: &TableSchema, columns: &[usize]) -> Result<()> {
-    let SetExpr::Values(values) = &mut *source.body else { return Ok(()) };
-    for row in &mut values.rows {
-        for (expr, &column) in row.content.iter_mut().zip(columns) {
-            let Expr::Identifier(word) = expr else { continue };
-            if is_default(word) {
-                let text = schema.columns[column].default.as_ref();
-                let text = text.map_or("NULL", |default| default.0.as_str());
-                *expr = Parser::new(&GenericDialect {})
-                    .try_with_sql(text)
-                    .and_then(|mut parser| parser.parse_expr())
-                    .map_err(|error| crate::error::from_parser(&error))?;
+/// Refuses values for columns that are always generated; DEFAULT is none.
+fn refuse_generated(schema: &TableSchema, columns: &[usize], source: Option<&Query>) -> Result<()> {
+    for (place, &column) in columns.iter().enumerate() {
+        if schema.columns[column].identity != Some(Identity::Always) {
+            continue;
+        }
+        let is_default = |expr: &Expr| matches!(expr, Expr::Identifier(word) if is_default(word));
+        let are_defaults = match source.map(|source| &*source.body) {
+            Some(SetExpr::Values(values)) => {
+                values.rows.iter().all(|row| row.content.get(place).is_none_or(is_default))
             }
+            _ => false,
+        };
+        if !are_defaults {
+            let message = format!(
+                "cannot insert a non-DEFAULT value into column \"{}\": it is GENERATED ALWAYS AS IDENTITY",
+                schema.columns[column].name
+            );
+            return Err(input(message).because(Reason::GeneratedAlways));
         }
     }
     Ok(())
@@ -293,22 +268,21 @@ fn expand_defaults(source: &mut Query, schema: &TableSchema, columns: &[usize]) 
 fn whole_batch(
     schema: &TableSchema,
     columns: &[usize],
-    defaults: &[Option<ScalarValue>],
+    mut filled: Vec<Option<ArrayRef>>,
     batch: &RecordBatch,
 ) -> Result<RecordBatch> {
-    let rows = batch.num_rows();
     let mut arrays: Vec<ArrayRef> = Vec::with_capacity(schema.columns.len());
     for (index, column) in schema.columns.iter().enumerate() {
         let given = columns.iter().position(|&given| given == index);
-        arrays.push(match (given, defaults.get(index)) {
+        arrays.push(match (given, filled.get_mut(index).and_then(Option::take)) {
             (Some(source), _) => {
                 assign_array(batch.column(source), column.column_type).map_err(|error| {
                     let message = format!("column \"{}\": {}", column.name, error.message());
                     gadus_engine::Error::new(error.kind(), message)
                 })?
             }
-            (None, Some(Some(value))) => value.to_array_of_size(rows).map_err(from_datafusion)?,
-            (None, _) => return Err(gadus_engine::Error::internal("a column without a value")),
+            (None, Some(array)) => array,
+            (None, None) => return Err(gadus_engine::Error::internal("a column without a value")),
         });
         if !column.nullable && arrays[index].null_count() > 0 {
             return Err(gadus_engine::Error::new(

@@ -164,6 +164,9 @@ impl Session {
         self.put_in_place(None);
         *self.outside.lock() = state.outside();
         self.engine.end_statement();
+        if state.transaction.is_none() {
+            self.sequences.end_transaction();
+        }
         if state.transaction.is_none()
             && let Some(locker) = self.locker.get()
         {

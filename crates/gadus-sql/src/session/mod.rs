@@ -20,6 +20,7 @@ mod commands;
 mod copy;
 mod database_settings;
 mod deadlines;
+mod defaults;
 mod define;
 mod describe;
 mod each;
@@ -36,6 +37,7 @@ mod known;
 mod lock_tables;
 mod locking;
 mod modify;
+mod numbering;
 mod on_conflict;
 mod parse;
 mod precedence;
@@ -47,6 +49,8 @@ mod relations;
 mod returning;
 mod run;
 mod scanning;
+mod sequence_spelling;
+mod sequences;
 mod setting_calls;
 mod settings;
 mod sharing;
@@ -82,6 +86,7 @@ use crate::kept::KeptPlans;
 use crate::memory::{Memory, memory_of};
 use crate::progress::{Progress, ProgressReading};
 use crate::rows::RowStream;
+use crate::sequences::SequenceMemory;
 use crate::statements::Statements;
 use crate::value::Value;
 use chosen::{Marked, Settings};
@@ -140,6 +145,8 @@ pub struct Session {
     /// The settings, as the last statement that reads them as rows found them.
     shown: parking_lot::Mutex<Arc<[ShownSetting]>>,
     files: FileAccess,
+    /// What it remembers of sequences.
+    sequences: Arc<SequenceMemory>,
     /// See [`Session::set_autocommit`].
     autocommit: AtomicBool,
 }
@@ -169,6 +176,7 @@ pub(crate) struct State {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Outside {
     in_transaction: bool,
+    read_only: bool,
     scan_sharing: ScanSharing,
     durability: Option<Durability>,
     statement_timeout: Option<Duration>,
@@ -238,7 +246,7 @@ impl Sql {
         let shared = self.shared.clone();
         let state = Arc::new(Mutex::new(State::of(isolation)));
         let (outside, locker, cancel, ended) = Default::default();
-        let (progress, frames, shown) = Default::default();
+        let (progress, frames, shown, sequences) = Default::default();
         let engine = shared.engine.for_connection();
         let autocommit = AtomicBool::new(true);
         Session {
@@ -253,6 +261,7 @@ impl Sql {
             frames,
             shown,
             files,
+            sequences,
             autocommit,
         }
     }
@@ -346,6 +355,7 @@ impl State {
     fn outside(&self) -> Outside {
         Outside {
             in_transaction: self.transaction.is_some(),
+            read_only: self.transaction.is_some() && self.read_only,
             scan_sharing: self.settings.scan_sharing,
             durability: self.settings.durability,
             statement_timeout: self.settings.statement_timeout,

@@ -9,6 +9,7 @@ use super::locking::Part;
 use super::on_conflict::as_conflict;
 use super::relations::Relation;
 use super::returning::Written;
+use super::sequences::restart_owned;
 use super::users::{is_hidden, manage};
 use super::{Outcome, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
@@ -18,14 +19,14 @@ use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{SchemaRef, UInt64Type};
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, Ident, ObjectName, Statement,
-    TableFactor, TableWithJoins, Update, UpdateTableFromKind,
+    TableFactor, TableWithJoins, TruncateIdentityOption, Update, UpdateTableFromKind,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use futures::TryStreamExt;
 use gadus_base::RowId;
 use gadus_engine::{
-    Datum, ErrorKind, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema, Transaction,
+    Datum, ErrorKind, Identity, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema, Transaction,
     datum_from_array,
 };
 use std::sync::Arc;
@@ -46,6 +47,9 @@ impl Session {
         }
         let mut own = self.own_transaction(state)?;
         let outcome = self.write_once(&mut own.transaction, statement, parameters).await;
+        // It may have taken numbers of what it made.
+        let settled = self.sequences.settle(&mut own.transaction);
+        let outcome = outcome.and_then(|outcome| settled.map(|()| outcome));
         let is_done = outcome.is_ok();
         own.end(state, outcome).map_err(|error| match statement {
             // Not all keys are locked before the commit.
@@ -76,6 +80,9 @@ impl Session {
                 for truncated in &truncate.table_names {
                     let schema = target(&transaction.snapshot(), &truncated.name)?;
                     transaction.empty_table(&schema)?;
+                    if truncate.identity == Some(TruncateIdentityOption::Restart) {
+                        restart_owned(transaction, &schema)?;
+                    }
                 }
                 return Ok(Outcome::Done("TRUNCATE TABLE"));
             }
@@ -248,6 +255,12 @@ pub(super) fn assigned(schema: &TableSchema, assignments: &[Assignment]) -> Resu
         }
         columns.push(column);
         let default = schema.columns[column].default.as_ref();
+        if schema.columns[column].identity == Some(Identity::Always)
+            && !matches!(value, Expr::Identifier(word) if is_default(word))
+        {
+            let message = format!("column {name} can only be updated to DEFAULT");
+            return Err(input(message).because(Reason::GeneratedAlways));
+        }
         let text = match value {
             Expr::Identifier(word) if is_default(word) => {
                 default.map_or_else(|| "NULL".to_owned(), |default| format!("({})", default.0))
@@ -293,6 +306,10 @@ pub(super) fn target(snapshot: &Snapshot, name: &ObjectName) -> Result<Arc<Table
     if snapshot.find_view(&name).is_some() {
         let message = format!("\"{name}\" is a view: change the tables that it reads");
         return Err(input(message).because(Reason::NotInState));
+    }
+    if snapshot.find_sequence(&name).is_some() {
+        let message = format!("\"{name}\" is a sequence: nextval and setval change it");
+        return Err(input(message).because(Reason::WrongObject));
     }
     Ok(snapshot.table(&name)?.schema().clone())
 }

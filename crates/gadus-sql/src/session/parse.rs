@@ -3,6 +3,7 @@
 use super::Prepared;
 use super::chains::{Levels, check_words};
 use super::precedence::rebind;
+use super::sequence_spelling;
 use super::setting_calls::is_call;
 use super::spelling::{is_of_postgres, respell};
 use crate::error::{from_parser, input, unsupported};
@@ -29,6 +30,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
         .tokenize_with_location()
         .map_err(|error| from_parser(&error.into()))?;
     respell(&mut tokens);
+    sequence_spelling::respell(&mut tokens);
     let is_deep = check_words(&tokens)?;
     // With what is dropped where it fails.
     with_room(is_deep, || {
@@ -54,8 +56,9 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
         }
         let is_deep = is_deep || reading.levels.is_deep();
         let (text, statement) = (Arc::from(text), Arc::new(statement));
-        let (parameters, names) = (reading.parameters.count, Arc::from(reading.parameters.names));
-        let (calls_settings, reads_settings) = (reading.calls_settings, reading.reads_settings);
+        let (parameters, names) =
+            (reading.parameters.count, Arc::from(std::mem::take(&mut reading.parameters.names)));
+        let Reading { calls_settings, calls_sequences, reads_settings, .. } = reading;
         Ok(Prepared {
             text,
             statement,
@@ -63,6 +66,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
             names,
             is_deep,
             calls_settings,
+            calls_sequences,
             reads_settings,
             frames: None,
         })
@@ -75,6 +79,7 @@ struct Reading {
     levels: Levels,
     parameters: Parameters,
     calls_settings: bool,
+    calls_sequences: bool,
     reads_settings: bool,
 }
 
@@ -151,6 +156,7 @@ impl VisitorMut for Reading {
             Expr::Function(function) => {
                 without_catalog_schema(&mut function.name);
                 self.calls_settings |= is_call(function);
+                self.calls_sequences |= crate::sequences::does(function).is_some();
                 Ok(())
             }
             _ => Ok(()),

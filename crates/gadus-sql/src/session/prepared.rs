@@ -16,6 +16,8 @@ pub struct Prepared {
     pub(super) is_deep: bool,
     /// Whether it calls `current_setting` or `set_config`.
     pub(super) calls_settings: bool,
+    /// Whether it takes numbers of sequences, or asks for them.
+    pub(super) calls_sequences: bool,
     /// Whether it reads the settings as rows.
     pub(super) reads_settings: bool,
     /// Arrow data that this statement alone reads as tables.

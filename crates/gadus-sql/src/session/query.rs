@@ -5,6 +5,7 @@ use super::columns::{headings, name_apart};
 use super::files::take_files;
 use super::frames::{Frames, names_frame};
 use super::in_order::{plan_to_write, stream_to_write};
+use super::modify::table_name;
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
 use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, WrittenBytes, checked_sum};
@@ -130,6 +131,11 @@ impl Session {
         let mut state = self.shared.planner.clone();
         let rows = ConfigNonZeroUsize::try_new(batch_rows(self.shared.memory.limit()));
         state.config_mut().options_mut().execution.batch_size = rows.map_err(from_datafusion)?;
+        if crate::sequences::find_calls(statement) {
+            for function in crate::sequences::functions(self.sequences(snapshot.clone())) {
+                state.register_udf(function).map_err(from_datafusion)?;
+            }
+        }
         if rewrite_for_catalog(&frames, &snapshot, statement) {
             let session = self.locker().ok().map(|locker| locker.id());
             let asking = postgres::Asking { engine: self.engine.clone(), session };
@@ -178,7 +184,7 @@ impl Session {
         statement: &Statement,
         parameters: &[Value],
     ) -> Result<Option<KeptPlan>> {
-        if names_frame(&self.frames(), statement) {
+        if names_frame(&self.frames(), statement) || names_sequence(snapshot, statement) {
             return Ok(None);
         }
         let mut rest = statement.clone();
@@ -325,6 +331,18 @@ pub(super) async fn plan(
 /// Whether a statement reads who uses the database, which is different each time.
 fn names_system(statement: &Statement) -> bool {
     names_schema(statement, SYSTEM_SCHEMA)
+}
+
+/// Whether a statement reads a sequence as a table, which has other rows each time.
+fn names_sequence(snapshot: &Snapshot, statement: &Statement) -> bool {
+    let is_sequence = |name: &ObjectName| {
+        table_name(name).is_ok_and(|name| snapshot.find_sequence(&name).is_some())
+    };
+    visit_relations(statement, |name| match is_sequence(name) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    })
+    .is_break()
 }
 
 /// Whether a statement names a table of a schema.

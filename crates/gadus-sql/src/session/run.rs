@@ -119,7 +119,11 @@ impl Session {
     ) -> Result<Outcome> {
         let &Asked { source, parameters, .. } = asked;
         // What ends a transaction needs no newer snapshot, and must not fail for want of one.
-        let refreshed = state.transaction.as_mut().map_or(Ok(()), Transaction::refresh);
+        let refresh = |transaction: &mut Transaction| {
+            self.sequences.settle(transaction)?;
+            transaction.refresh()
+        };
+        let refreshed = state.transaction.as_mut().map_or(Ok(()), refresh);
         let mut again = false;
         if refreshed.is_ok() {
             if let Some(outcome) = self.run_compiled(state, asked, flag).await? {
@@ -164,7 +168,7 @@ impl Session {
         // Kept apart: what DataFusion needs is large, and the future of every statement would be moved
         // with room for it.
         // A kept plan would run without room.
-        let again = again && !is_deep && !prepared.calls_settings;
+        let again = again && !is_deep && !prepared.calls_settings && !prepared.calls_sequences;
         let dispatched = Box::pin(self.dispatch(state, prepared, parameters, again));
         if !is_deep {
             return flag.run(dispatched).await;
@@ -274,6 +278,7 @@ impl Session {
             | Statement::CreateView(_)
             | Statement::AlterTable(_)
             | Statement::CreateIndex(_)
+            | Statement::CreateSequence { .. }
             | Statement::AlterIndex { .. }
             | Statement::CreateRole(_)
             | Statement::AlterRole { .. }

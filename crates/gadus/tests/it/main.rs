@@ -28,6 +28,7 @@ mod many;
 mod memory;
 mod reach;
 mod rows;
+mod sequences;
 mod settings;
 mod share;
 mod statement;

@@ -1,7 +1,10 @@
 //! Manifests of this version and of the one before.
 
 use super::*;
-use crate::{ColumnDefinition, ColumnType, UsedColumn, UsedRelation, ViewColumn};
+use crate::{
+    ColumnDefinition, ColumnType, SequencePosition, SequenceShape, UsedColumn, UsedRelation,
+    ViewColumn,
+};
 
 const PART: PartImage = PartImage { extent: extent(8), blob: BLOB };
 const BLOB: BlobRef = BlobRef { id: 9, offset: 8 << 12, bytes: 100, checksum: 7 };
@@ -48,12 +51,24 @@ fn view() -> Arc<ViewSchema> {
     Arc::new(view.unwrap())
 }
 
+fn sequence() -> Arc<Sequence> {
+    let shape = SequenceShape::new(ColumnType::Int32, 1).unwrap();
+    let position = SequencePosition { last: 7, is_given: true };
+    let sequence = Sequence::new("s", shape).unwrap();
+    Arc::new(Sequence { owner: Some((TableId(1), 0)), position, ..sequence })
+}
+
 const HEAD: ManifestHead =
     ManifestHead { commit: CommitNumber(6), next_table: TableId(2), schema_version: 1 };
 
 #[test]
 fn what_is_written_is_read() {
-    let written = Manifest { head: HEAD, tables: vec![table()], views: vec![view()] };
+    let written = Manifest {
+        head: HEAD,
+        tables: vec![table()],
+        views: vec![view()],
+        sequences: vec![sequence()],
+    };
     let bytes = encode_manifest(&written);
     assert_eq!(format!("{:?}", decode_manifest(&bytes).unwrap()), format!("{written:?}"));
     for length in 0..bytes.len() {

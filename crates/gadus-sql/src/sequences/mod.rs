@@ -1,0 +1,276 @@
+//! `nextval`, `currval`, `lastval` and `setval`: what a session does with sequences.
+//!
+//! - Numbers are taken for all at once, by commits of their own; what a transaction has made is its own until it
+//!   commits, and its numbers are kept here until the next statement tells the transaction of them.
+
+mod functions;
+
+pub(crate) use functions::functions;
+
+use crate::error::input;
+use crate::postgres::parts_of_name;
+use crate::provider::{CATALOG, MAIN_SCHEMA};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Statement, Value as SqlValue,
+    ValueWithSpan, VisitMut, VisitorMut,
+};
+use gadus_base::TableId;
+use gadus_engine::{
+    Engine, Error, ErrorKind, Reason, Result, Sequence, SequencePosition, Snapshot, Transaction,
+};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// What a session remembers of sequences.
+#[derive(Debug, Default)]
+pub(crate) struct SequenceMemory(Mutex<Remembered>);
+
+#[derive(Debug, Default)]
+struct Remembered {
+    /// The last number that was given here, of each sequence.
+    current: BTreeMap<TableId, i64>,
+    /// The sequence that gave the last.
+    last: Option<TableId>,
+    /// How far those have come that belong to the open transaction, where it does not know yet.
+    own: BTreeMap<TableId, SequencePosition>,
+    /// Transactions that have ended.
+    ended: u64,
+}
+
+impl SequenceMemory {
+    /// Tells the open transaction how far its own sequences have come.
+    pub(crate) fn settle(&self, transaction: &mut Transaction) -> Result<()> {
+        let own = std::mem::take(&mut self.0.lock().own);
+        own.into_iter().try_for_each(|(id, position)| transaction.place_sequence(id, position))
+    }
+
+    /// No transaction is open: none has sequences of its own.
+    pub(crate) fn end_transaction(&self) {
+        let mut remembered = self.0.lock();
+        remembered.own.clear();
+        remembered.ended += 1;
+    }
+}
+
+/// Sequences as one statement sees them.
+#[derive(Debug, Clone)]
+pub(crate) struct Sequences {
+    engine: Engine,
+    snapshot: Snapshot,
+    memory: Arc<SequenceMemory>,
+    /// Transactions that had ended before.
+    ended: u64,
+    read_only: bool,
+}
+
+impl Sequences {
+    pub(crate) fn new(
+        engine: Engine,
+        snapshot: Snapshot,
+        memory: &Arc<SequenceMemory>,
+        read_only: bool,
+    ) -> Self {
+        let ended = memory.0.lock().ended;
+        Self { engine, snapshot, memory: memory.clone(), ended, read_only }
+    }
+
+    /// So many numbers of the sequence of a name, as statements have it.
+    pub(crate) fn next(&self, name: &str, count: usize) -> Result<Vec<i64>> {
+        let sequence = self.find(name)?;
+        self.refuse_read_only("nextval")?;
+        let id = sequence.id;
+        let given = match self.is_own(&sequence)? {
+            true => {
+                let own = &mut self.memory.0.lock().own;
+                let from = own.get(&id).copied().unwrap_or(sequence.position);
+                let (position, given) = sequence.take(from, count)?;
+                own.insert(id, position);
+                given
+            }
+            false => self.engine.next_values(id, count)?,
+        };
+        if let Some(&last) = given.last() {
+            let mut remembered = self.memory.0.lock();
+            remembered.current.insert(id, last);
+            remembered.last = Some(id);
+        }
+        Ok(given)
+    }
+
+    /// The last number that the session was given of a sequence.
+    fn current(&self, name: &str) -> Result<i64> {
+        let sequence = self.find(name)?;
+        let current = self.memory.0.lock().current.get(&sequence.id).copied();
+        current.ok_or_else(|| {
+            let name = &sequence.name;
+            not_yet(format!("currval of sequence \"{name}\" is not yet defined in this session"))
+        })
+    }
+
+    /// The last number that the session was given of any.
+    fn last(&self) -> Result<i64> {
+        let remembered = self.memory.0.lock();
+        let is_there = |id: &TableId| self.snapshot.sequence_by_id(*id).is_some();
+        let last = remembered.last.filter(is_there);
+        let number = last.and_then(|id| remembered.current.get(&id).copied());
+        number.ok_or_else(|| not_yet("lastval is not yet defined in this session".to_owned()))
+    }
+
+    /// Sets how far a sequence has come.
+    fn set(&self, name: &str, last: i64, is_given: bool) -> Result<i64> {
+        let sequence = self.find(name)?;
+        self.refuse_read_only("setval")?;
+        let (id, position) = (sequence.id, SequencePosition { last, is_given });
+        sequence.check_value(last)?;
+        match self.is_own(&sequence)? {
+            true => _ = self.memory.0.lock().own.insert(id, position),
+            false => self.engine.set_sequence(id, position)?,
+        }
+        if is_given {
+            self.memory.0.lock().current.insert(id, last);
+        }
+        Ok(last)
+    }
+
+    /// Whether a sequence is that of the open transaction alone.
+    fn is_own(&self, sequence: &Sequence) -> Result<bool> {
+        if sequence.is_private && self.memory.0.lock().ended != self.ended {
+            let message = "the transaction that made the sequence has ended meanwhile";
+            return Err(not_yet(message.to_owned()));
+        }
+        Ok(sequence.is_private)
+    }
+
+    fn find(&self, name: &str) -> Result<Arc<Sequence>> {
+        let found = exact_name(name).and_then(|name| self.snapshot.find_sequence(&name).cloned());
+        found.ok_or_else(|| {
+            let is_other = exact_name(name).is_some_and(|name| self.snapshot.has_relation(&name));
+            match is_other {
+                true => input(format!("\"{name}\" is not a sequence")).because(Reason::WrongObject),
+                false => unknown(name),
+            }
+        })
+    }
+
+    fn refuse_read_only(&self, function: &str) -> Result<()> {
+        match self.read_only {
+            true => {
+                let message = format!("cannot execute {function}() in a read-only transaction");
+                Err(Error::new(ErrorKind::ReadOnly, message))
+            }
+            false => Ok(()),
+        }
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let message = format!("relation \"{name}\" does not exist");
+    Error::new(ErrorKind::NotFound, message).because(Reason::UnknownTable)
+}
+
+fn not_yet(message: String) -> Error {
+    input(message).because(Reason::NotInState)
+}
+
+/// The exact name of a sequence in a text, as a statement would have it.
+pub(crate) fn exact_name(text: &str) -> Option<String> {
+    let mut parts = parts_of_name(text)?;
+    let name = parts.pop()?;
+    let before = parts.iter().map(String::as_str).collect::<Vec<_>>();
+    let is_here = matches!(
+        before.as_slice(),
+        [] | [MAIN_SCHEMA | "public"] | [CATALOG, MAIN_SCHEMA | "public"]
+    );
+    is_here.then_some(name)
+}
+
+/// Which function of sequences it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Does {
+    Next,
+    Current,
+    Last,
+    Set,
+}
+
+/// Whether a function is one of sequences.
+pub(crate) fn does(function: &Function) -> Option<Does> {
+    let name = function.name.0.last().and_then(|part| part.as_ident())?;
+    match name.value.to_ascii_lowercase().as_str() {
+        "nextval" => Some(Does::Next),
+        "currval" => Some(Does::Current),
+        "lastval" => Some(Does::Last),
+        "setval" => Some(Does::Set),
+        _ => None,
+    }
+}
+
+/// Whether a statement calls a function of sequences; has the names of these be texts: `'s'::regclass` is `'s'`.
+pub(crate) fn find_calls(statement: &mut Statement) -> bool {
+    struct Calls(bool);
+    impl VisitorMut for Calls {
+        type Break = ();
+        fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+            if let Expr::Function(function) = expr
+                && does(function).is_some()
+            {
+                self.0 = true;
+                if let Some(name) = name_of(function) {
+                    *name = without_cast(name).clone();
+                }
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut calls = Calls(false);
+    let _ = VisitMut::visit(statement, &mut calls);
+    calls.0
+}
+
+/// The first argument of a function.
+fn name_of(function: &mut Function) -> Option<&mut Expr> {
+    let FunctionArguments::List(list) = &mut function.args else { return None };
+    match list.args.first_mut() {
+        Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) => Some(expr),
+        _ => None,
+    }
+}
+
+fn without_cast(name: &Expr) -> &Expr {
+    match name {
+        Expr::Cast { expr, data_type, .. }
+            if data_type.to_string().eq_ignore_ascii_case("regclass") =>
+        {
+            expr
+        }
+        name => name,
+    }
+}
+
+/// The name of the sequence whose next number an expression is.
+pub(crate) fn next_of(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Nested(inner) => next_of(inner),
+        Expr::Function(function) if does(function) == Some(Does::Next) => {
+            let FunctionArguments::List(list) = &function.args else { return None };
+            let [FunctionArg::Unnamed(FunctionArgExpr::Expr(name))] = list.args.as_slice() else {
+                return None;
+            };
+            match without_cast(name) {
+                Expr::Value(ValueWithSpan {
+                    value: SqlValue::SingleQuotedString(text), ..
+                }) => Some(text),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The expression of the next number of a sequence.
+pub(crate) fn next_text(name: &str) -> String {
+    let name = crate::postgres::quoted(name);
+    format!("nextval('{}'::regclass)", name.replace('\'', "''"))
+}
