@@ -169,8 +169,11 @@ impl Writer {
             written.commits += u64::from(rows > 0);
             written.time += began.elapsed();
         }
-        let part = account.bytes().divided(batch.tickets.len());
-        for (ticket, outcome) in batch.tickets.iter().zip(outcomes) {
+        // Whoever is answered may close the database, and open it again at once: it is not held here any more then.
+        let FoundBatch { tickets, engine, found_in, .. } = batch;
+        drop((engine, found_in));
+        let part = account.bytes().divided(tickets.len());
+        for (ticket, outcome) in tickets.iter().zip(outcomes) {
             ticket.charge(part);
             ticket.answer(outcome.map(|count| Arc::new(Answer::Changed(count))));
         }

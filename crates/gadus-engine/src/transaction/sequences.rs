@@ -67,9 +67,16 @@ impl Transaction {
         ids.into_iter().try_for_each(|id| self.reshape(Change::DropSequence(id)))
     }
 
-    /// Says how far a sequence has come whose numbers are for this transaction alone; of others it knows nothing.
-    pub fn place_sequence(&mut self, id: TableId, position: SequencePosition) -> Result<()> {
-        if !self.state.view.sequences.get(&id).is_some_and(|sequence| sequence.is_private) {
+    /// Says how far a sequence of this shape has come whose numbers are for this transaction alone; of others it knows
+    /// nothing.
+    pub fn place_sequence(
+        &mut self,
+        (id, version): (TableId, u32),
+        position: SequencePosition,
+    ) -> Result<()> {
+        let is_it = |sequence: &&Arc<Sequence>| sequence.is_private && sequence.version == version;
+        let known = self.state.view.sequences.get(&id).filter(is_it);
+        if known.is_none_or(|sequence| sequence.position == position) {
             return Ok(());
         }
         self.apply(&Change::PlaceSequence { sequence: id, position })?;

@@ -1,7 +1,7 @@
 //! `nextval`, `currval`, `lastval` and `setval`: what a session does with sequences.
 //!
 //! - Numbers are taken for all at once, by commits of their own; what a transaction has made is its own until it
-//!   commits, and its numbers are kept here until the next statement tells the transaction of them.
+//!   commits: how far that has come is kept here, and each statement tells the transaction of it.
 
 mod functions;
 
@@ -33,8 +33,9 @@ struct Remembered {
     current: BTreeMap<TableId, i64>,
     /// The sequence that gave the last.
     last: Option<TableId>,
-    /// How far those have come that belong to the open transaction, where it does not know yet.
-    own: BTreeMap<TableId, SequencePosition>,
+    /// How far those have come that belong to the open transaction, by what shape they had: rows that are still read
+    /// go on from there, whatever the transaction knows.
+    own: BTreeMap<(TableId, u32), SequencePosition>,
     /// Transactions that have ended.
     ended: u64,
 }
@@ -42,8 +43,18 @@ struct Remembered {
 impl SequenceMemory {
     /// Tells the open transaction how far its own sequences have come.
     pub(crate) fn settle(&self, transaction: &mut Transaction) -> Result<()> {
-        let own = std::mem::take(&mut self.0.lock().own);
-        own.into_iter().try_for_each(|(id, position)| transaction.place_sequence(id, position))
+        let remembered = self.0.lock();
+        let mut own = remembered.own.iter();
+        own.try_for_each(|(key, position)| transaction.place_sequence(*key, *position))
+    }
+
+    /// The transaction has gone back: what it made since may be another sequence's number by now.
+    pub(crate) fn go_back(&self, transaction: &Transaction) {
+        let own = &mut self.0.lock().own;
+        if !own.is_empty() {
+            let snapshot = transaction.snapshot();
+            own.retain(|(id, _), _| snapshot.sequence_by_id(*id).is_some());
+        }
     }
 
     /// No transaction is open: none has sequences of its own.
@@ -84,9 +95,10 @@ impl Sequences {
         let given = match self.is_own(&sequence)? {
             true => {
                 let own = &mut self.memory.0.lock().own;
-                let from = own.get(&id).copied().unwrap_or(sequence.position);
+                let key = (id, sequence.version);
+                let from = own.get(&key).copied().unwrap_or(sequence.position);
                 let (position, given) = sequence.take(from, count)?;
-                own.insert(id, position);
+                own.insert(key, position);
                 given
             }
             false => self.engine.next_values(id, count)?,
@@ -125,7 +137,7 @@ impl Sequences {
         let (id, position) = (sequence.id, SequencePosition { last, is_given });
         sequence.check_value(last)?;
         match self.is_own(&sequence)? {
-            true => _ = self.memory.0.lock().own.insert(id, position),
+            true => _ = self.memory.0.lock().own.insert((id, sequence.version), position),
             false => self.engine.set_sequence(id, position)?,
         }
         if is_given {

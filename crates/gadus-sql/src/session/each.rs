@@ -43,6 +43,9 @@ impl Session {
         let done = self.each(state, prepared, sets, flag).await;
         match (before, done) {
             (None, Ok(rows)) if state.transaction.is_some() => {
+                if let Some(transaction) = &mut state.transaction {
+                    self.sequences.settle(transaction)?;
+                }
                 transact::commit(state).map(|_| rows)
             }
             (None, Err(error)) => {

@@ -50,6 +50,10 @@ impl Session {
         // It may have taken numbers of what it made.
         let settled = self.sequences.settle(&mut own.transaction);
         let outcome = outcome.and_then(|outcome| settled.map(|()| outcome));
+        if outcome.is_err() {
+            // It may be run again, and makes what it makes anew.
+            self.sequences.end_transaction();
+        }
         let is_done = outcome.is_ok();
         own.end(state, outcome).map_err(|error| match statement {
             // Not all keys are locked before the commit.

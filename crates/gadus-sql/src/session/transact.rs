@@ -23,6 +23,7 @@ pub(super) fn transact(
         }
         Statement::Rollback { savepoint: Some(name), .. } => {
             let outcome = roll_back_to(state, &folded(name))?;
+            session.sequences.go_back(in_transaction(state)?);
             state.settle_durability(&session.engine);
             outcome
         }
