@@ -107,7 +107,7 @@ pub(super) fn is_identity_option(option: &ColumnOption) -> bool {
     matches!(option, ColumnOption::Generated { generation_expr: None, .. })
 }
 
-/// Gives a column of a table a sequence of its own.
+/// Gives a column of a table a sequence of its own; whether it may be NULL is as it was.
 pub(super) fn add_numbering_to(
     transaction: &mut Transaction,
     schema: &Arc<TableSchema>,
@@ -121,7 +121,6 @@ pub(super) fn add_numbering_to(
     let numbered = &mut after.columns[place];
     numbered.default = Some(DefaultValue(next_text(&name)));
     numbered.identity = identity;
-    numbered.nullable = false;
     transaction.alter_table(&after, &[])
 }
 

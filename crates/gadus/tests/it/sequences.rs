@@ -171,7 +171,7 @@ fn columns_are_numbered() {
 #[test]
 fn columns_come_to_be_numbered_and_cease_to_be() {
     let connection = connect();
-    run(&connection, "CREATE TABLE t (v TEXT)");
+    run(&connection, "CREATE TABLE t (v TEXT CHECK (v <> ''))");
     run(&connection, "INSERT INTO t VALUES ('a'), ('b'), ('c')");
     run(&connection, "ALTER TABLE t ADD COLUMN id BIGSERIAL");
     run(&connection, "ALTER TABLE t ADD COLUMN n INT GENERATED ALWAYS AS IDENTITY");
@@ -179,8 +179,10 @@ fn columns_come_to_be_numbered_and_cease_to_be() {
         one(&connection, "SELECT count(DISTINCT id), max(id), count(DISTINCT n), max(n) FROM t"),
         "3 3 3 3"
     );
+    let error = refused(&connection, "INSERT INTO t (v, id) VALUES ('x', NULL)");
+    assert_eq!(error.kind(), ErrorKind::NotNullViolation, "{error}");
     run(&connection, "INSERT INTO t (v) VALUES ('d')");
-    assert_eq!(one(&connection, "SELECT id, n FROM t WHERE v = 'd'"), "4 4");
+    assert_eq!(one(&connection, "SELECT id, n FROM t WHERE v = 'd'"), "4 5");
     let error = refused(&connection, "ALTER TABLE t ALTER COLUMN n DROP DEFAULT");
     assert_eq!(error.reason(), Some(Reason::Syntax), "{error}");
     run(&connection, "CREATE SEQUENCE own START 1000");
