@@ -2,13 +2,13 @@
 
 use super::Session;
 use super::alter::{holds_null, quoted};
-use super::numbering::{Numbering, add_numbering, is_identity};
+use super::numbering::{Numbering, add_numbering, is_identity, let_go, take_over};
 use crate::error::input;
 use crate::types::column_type;
 use datafusion::sql::sqlparser::ast::{AlterColumnOperation, DataType, Expr, Statement};
 use gadus_engine::{
-    ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, Reason, Result, TableSchema,
-    Transaction,
+    ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, Reason, Result, SequenceShape,
+    TableSchema, Transaction,
 };
 use std::sync::Arc;
 
@@ -88,6 +88,10 @@ impl Session {
         if using.is_none() && !is_assignable(column.column_type, wanted) {
             return refuse(&format!("column \"{}\"", column.name));
         }
+        if column.identity.is_some() && SequenceShape::range_of(wanted).is_none() {
+            let message = "identity column type must be smallint, integer, or bigint";
+            return Err(input(message).because(Reason::InvalidParameter));
+        }
         if let Some(default) = &column.default
             && self.check_default(&snapshot, default, wanted).await.is_err()
         {
@@ -108,7 +112,12 @@ impl Session {
             _ => quoted(&column.name),
         };
         let items = schema.columns.iter().enumerate().map(item).collect();
-        self.rewrite(transaction, schema, (after, items)).await
+        let sequence = let_go(transaction, (schema.id, old))?;
+        self.rewrite(transaction, schema, (after, items)).await?;
+        match sequence {
+            Some(sequence) => take_over(transaction, &sequence, ((schema.id, new), wanted)),
+            None => Ok(()),
+        }
     }
 
     /// Gives a table another shape, and writes its rows anew by these expressions.

@@ -47,11 +47,12 @@ impl Session {
         let schema = target(&snapshot, name)?;
         let on_key = OnKey::of(insert, &schema)?;
         let columns = target_columns(&schema, &insert.columns)?;
-        refuse_generated(&schema, &columns, insert.source.as_deref())?;
-        let Some(source) = &insert.source else {
-            return Err(unsupported("INSERT without VALUES or a query"));
+        let mut source = match &insert.source {
+            Some(source) => Query::clone(source),
+            // DEFAULT VALUES.
+            None => default_values(columns.len())?,
         };
-        let mut source = Query::clone(source);
+        refuse_generated(&schema, &columns, &source)?;
         expand_defaults(&mut source, &schema, &columns)?;
         let mut statement = Statement::Query(Box::new(source));
         let returning = self.returning(&snapshot, insert.returning.as_deref(), parameters)?;
@@ -240,15 +241,24 @@ pub(crate) fn target_columns(schema: &TableSchema, names: &[ObjectName]) -> Resu
     Ok(columns)
 }
 
+/// A row of so many DEFAULTs.
+fn default_values(columns: usize) -> Result<Query> {
+    let prepared = super::parse(&format!("VALUES ({})", vec!["DEFAULT"; columns].join(", ")))?;
+    match &*prepared.statement {
+        Statement::Query(query) => Ok(Query::clone(query)),
+        other => Err(gadus_engine::Error::internal(format!("{other} is no row of defaults"))),
+    }
+}
+
 /// Refuses values for columns that are always generated; DEFAULT is none.
-fn refuse_generated(schema: &TableSchema, columns: &[usize], source: Option<&Query>) -> Result<()> {
+fn refuse_generated(schema: &TableSchema, columns: &[usize], source: &Query) -> Result<()> {
     for (place, &column) in columns.iter().enumerate() {
         if schema.columns[column].identity != Some(Identity::Always) {
             continue;
         }
         let is_default = |expr: &Expr| matches!(expr, Expr::Identifier(word) if is_default(word));
-        let are_defaults = match source.map(|source| &*source.body) {
-            Some(SetExpr::Values(values)) => {
+        let are_defaults = match &*source.body {
+            SetExpr::Values(values) => {
                 values.rows.iter().all(|row| row.content.get(place).is_none_or(is_default))
             }
             _ => false,

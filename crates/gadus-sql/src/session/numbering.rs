@@ -7,6 +7,7 @@ use crate::error::input;
 use crate::sequences::next_text;
 use crate::types::{column_type, serial_type};
 use datafusion::sql::sqlparser::ast::{ColumnDef, ColumnOption, GeneratedAs, SequenceOptions};
+use gadus_base::TableId;
 use gadus_engine::{
     ColumnDefinition, ColumnType, DefaultValue, Error, Identity, Reason, Result, Sequence,
     SequenceShape, Snapshot, TableSchema, Transaction,
@@ -131,6 +132,38 @@ pub(super) fn add_numbering(
     numbering: (usize, Numbering),
 ) -> Result<()> {
     add_numbering_to(transaction, schema, numbering).map(|_| ())
+}
+
+/// What a column that becomes another one, of another type, leaves to that: its sequence, which would go with it.
+pub(super) fn let_go(
+    transaction: &mut Transaction,
+    column: (TableId, u32),
+) -> Result<Option<Arc<Sequence>>> {
+    let snapshot = transaction.snapshot();
+    let mut owned = snapshot.owned_sequences(column.0);
+    let Some(sequence) = owned.find(|owned| owned.owner == Some(column)).cloned() else {
+        return Ok(None);
+    };
+    transaction.alter_sequence(&Sequence { owner: None, ..Sequence::clone(&sequence) }, false)?;
+    Ok(transaction.snapshot().sequence_by_id(sequence.id).cloned())
+}
+
+/// Gives it to the column that has taken the place of the other one; its numbers go as far as the column's type does.
+pub(super) fn take_over(
+    transaction: &mut Transaction,
+    sequence: &Sequence,
+    (column, column_type): ((TableId, u32), ColumnType),
+) -> Result<()> {
+    let mut after = Sequence { owner: Some(column), ..sequence.clone() };
+    let before = SequenceShape::range_of(after.shape.column_type);
+    if let (Some(before), Some(range)) = (before, SequenceShape::range_of(column_type)) {
+        let moved = |bound: i64, end: i64, other: i64| if bound == end { other } else { bound };
+        let shape = &mut after.shape;
+        shape.column_type = column_type;
+        shape.least = moved(shape.least, before.0, range.0).max(range.0);
+        shape.greatest = moved(shape.greatest, before.1, range.1).min(range.1);
+    }
+    transaction.alter_sequence(&after, false)
 }
 
 pub(super) fn is_identity(schema: &TableSchema, place: usize) -> Error {

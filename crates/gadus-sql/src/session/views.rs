@@ -75,6 +75,9 @@ impl Session {
         if prepared.parameters() > 0 {
             return Err(input("there is no parameter $1"));
         }
+        if prepared.calls_sequences {
+            return Err(unsupported("a view that takes numbers of sequences"));
+        }
         let mut statement = view_statement(&query)?;
         self.refuse_passing(&snapshot, &statement).await?;
         is_deep_by_views(&snapshot, &statement)?;
