@@ -53,20 +53,6 @@ impl Transaction {
         self.reshape(Change::DropSequence(id))
     }
 
-    /// Drops what went with a table or with columns of it that are gone.
-    pub(super) fn drop_owned_sequences(&mut self, table: TableId) -> Result<()> {
-        let schema = self.state.view.table(table).map(|table| table.schema.clone());
-        let is_gone = |sequence: &&Arc<Sequence>| {
-            let column = sequence.owner.map(|(_, column)| column);
-            let is_there =
-                |column| schema.as_ref().and_then(|schema| schema.column_with_id(column));
-            column.and_then(is_there).is_none()
-        };
-        let owned = self.state.view.owned_sequences(table).filter(is_gone);
-        let ids = owned.map(|sequence| sequence.id).collect::<Vec<_>>();
-        ids.into_iter().try_for_each(|id| self.reshape(Change::DropSequence(id)))
-    }
-
     /// Says how far a sequence of this shape has come whose numbers are for this transaction alone; of others it knows
     /// nothing.
     pub fn place_sequence(
@@ -93,7 +79,7 @@ impl Transaction {
     }
 }
 
-pub(super) fn unknown(name: &str) -> Error {
+fn unknown(name: &str) -> Error {
     let message = format!("sequence \"{name}\" does not exist");
     Error::new(ErrorKind::NotFound, message).because(Reason::UnknownTable)
 }

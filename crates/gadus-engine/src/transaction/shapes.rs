@@ -33,7 +33,6 @@ impl Transaction {
         self.lock(What::Shape(id))?;
         self.reshape(Change::DropTable(id))?;
         self.state.writes.remove(&id);
-        self.drop_owned_sequences(id)?;
         Ok(())
     }
 
@@ -77,7 +76,6 @@ impl Transaction {
         if let Some(writes) = self.state.writes.get_mut(&table) {
             writes.relay(&moved);
         }
-        self.drop_owned_sequences(table)?;
         Ok(schema)
     }
 

@@ -37,6 +37,7 @@ impl DatabaseVersion {
             self.names.remove(&before.name);
             self.names.insert(schema.name.clone(), id);
         }
+        self.drop_orphans(id);
         self.schema_version += 1;
         Ok(())
     }

@@ -100,6 +100,7 @@ impl DatabaseVersion {
                 self.refuse_read(*id)?;
                 let table = self.tables.remove(id).ok_or("drops a table that is not there")?;
                 self.names.remove(&table.schema.name);
+                self.drop_orphans(*id);
                 self.schema_version += 1;
                 Ok(())
             }

@@ -1,4 +1,4 @@
-//! Sequences in a version.
+//! Sequences in a version: each stands at one of its numbers, and goes with the column that it belongs to.
 
 use super::DatabaseVersion;
 use crate::segment::Lineage;
@@ -40,6 +40,9 @@ impl DatabaseVersion {
             }
             None => self.next_table = TableId(sequence.id.0 + 1),
         }
+        if sequence.check().is_err() {
+            return Err("leaves a sequence where it has no numbers");
+        }
         self.names.insert(sequence.name.clone(), sequence.id);
         self.sequences.insert(sequence.id, Arc::new(sequence));
         self.schema_version += 1;
@@ -59,11 +62,28 @@ impl DatabaseVersion {
         position: SequencePosition,
     ) -> Result<(), &'static str> {
         let slot = self.sequences.get_mut(&id).ok_or("asks a sequence that is not there")?;
+        if slot.check_value(position.last).is_err() {
+            return Err("takes numbers that a sequence does not have");
+        }
         Arc::make_mut(slot).position = position;
         Ok(())
     }
 
-    /// The sequences that go with a table, or with columns of it that are not there any more.
+    /// Drops what went with a table, or with columns of it, that are not there any more.
+    pub(super) fn drop_orphans(&mut self, table: TableId) {
+        let schema = self.tables.get(&table).map(|table| table.schema.clone());
+        let is_there = |column| schema.as_ref().and_then(|schema| schema.column_with_id(column));
+        let is_orphan = |sequence: &&Arc<Sequence>| {
+            sequence.owner.is_some_and(|(_, column)| is_there(column).is_none())
+        };
+        let orphans = self.owned_sequences(table).filter(is_orphan).cloned().collect::<Vec<_>>();
+        for orphan in orphans {
+            self.sequences.remove(&orphan.id);
+            self.names.remove(&orphan.name);
+        }
+    }
+
+    /// The sequences that go with a table.
     pub(crate) fn owned_sequences(&self, table: TableId) -> impl Iterator<Item = &Arc<Sequence>> {
         let is_owned = move |sequence: &&Arc<Sequence>| {
             sequence.owner.is_some_and(|(owner, _)| owner == table)

@@ -82,7 +82,7 @@ pub(super) fn owners(snapshot: &Snapshot) -> Rows {
 
 /// `pg_get_serial_sequence`: the sequence that goes with a column.
 pub(super) fn of_column(snapshot: &Snapshot, table: &str, column: &str) -> Option<String> {
-    let table = super::parts_of_name(table)?.pop()?;
+    let table = crate::sequences::exact_name(table)?;
     let table = snapshot.find_table(&table)?;
     let place = table.schema().column_index(column)?;
     let id = table.schema().columns[place].id;

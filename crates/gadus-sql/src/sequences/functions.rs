@@ -106,25 +106,25 @@ impl SequenceFunction {
         };
         let values = args.iter().map(value).collect::<Result<Vec<_>>>()?;
         let sequences = &self.sequences;
-        if self.does == Does::Last {
-            return sequences.last().map(Some).map_err(to_datafusion);
-        }
-        let Some(name) = values.first().and_then(text) else { return Ok(None) };
-        let number = match self.does {
-            Does::Next => sequences.next(name, 1).map(|given| given.first().copied()),
-            Does::Current => sequences.current(name).map(Some),
-            Does::Last => Ok(None),
-            Does::Set => match (values.get(1), values.get(2)) {
-                (Some(ScalarValue::Int64(Some(last))), None) => {
-                    sequences.set(name, *last, true).map(Some)
-                }
+        let number = match (self.does, values.first().and_then(text)) {
+            (Does::Last, _) => sequences.last(),
+            (_, None) => return Ok(None),
+            (Does::Next, Some(name)) => {
+                return sequences
+                    .next(name, 1)
+                    .map(|given| given.first().copied())
+                    .map_err(to_datafusion);
+            }
+            (Does::Current, Some(name)) => sequences.current(name),
+            (Does::Set, Some(name)) => match (values.get(1), values.get(2)) {
+                (Some(ScalarValue::Int64(Some(last))), None) => sequences.set(name, *last, true),
                 (Some(ScalarValue::Int64(Some(last))), Some(ScalarValue::Boolean(Some(given)))) => {
-                    sequences.set(name, *last, *given).map(Some)
+                    sequences.set(name, *last, *given)
                 }
-                _ => Ok(None),
+                _ => return Ok(None),
             },
         };
-        number.map_err(to_datafusion)
+        number.map(Some).map_err(to_datafusion)
     }
 }
 

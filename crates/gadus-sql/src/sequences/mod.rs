@@ -48,20 +48,33 @@ impl SequenceMemory {
         own.try_for_each(|(key, position)| transaction.place_sequence(*key, *position))
     }
 
-    /// The transaction has gone back: what it made since may be another sequence's number by now.
+    /// The transaction has gone back.
     pub(crate) fn go_back(&self, transaction: &Transaction) {
-        let own = &mut self.0.lock().own;
-        if !own.is_empty() {
-            let snapshot = transaction.snapshot();
-            own.retain(|(id, _), _| snapshot.sequence_by_id(*id).is_some());
-        }
+        self.0.lock().forget_gone(|| Ok(transaction.snapshot()));
     }
 
     /// No transaction is open: none has sequences of its own.
-    pub(crate) fn end_transaction(&self) {
+    pub(crate) fn end_transaction(&self, engine: &Engine) {
         let mut remembered = self.0.lock();
+        remembered.forget_gone(|| engine.snapshot());
         remembered.own.clear();
         remembered.ended += 1;
+    }
+}
+
+impl Remembered {
+    /// Forgets what a transaction has made that is not there: another sequence may have its number by now.
+    fn forget_gone(&mut self, snapshot: impl FnOnce() -> Result<Snapshot>) {
+        if self.own.is_empty() {
+            return;
+        }
+        let snapshot = snapshot().ok();
+        let is_there = |id: TableId| {
+            snapshot.as_ref().is_some_and(|snapshot| snapshot.sequence_by_id(id).is_some())
+        };
+        let Self { current, own, .. } = self;
+        current.retain(|id, _| is_there(*id) || !own.keys().any(|(own, _)| own == id));
+        own.retain(|(id, _), _| is_there(*id));
     }
 }
 
@@ -155,7 +168,8 @@ impl Sequences {
         Ok(sequence.is_private)
     }
 
-    fn find(&self, name: &str) -> Result<Arc<Sequence>> {
+    /// The sequence of a name.
+    pub(crate) fn find(&self, name: &str) -> Result<Arc<Sequence>> {
         let found = exact_name(name).and_then(|name| self.snapshot.find_sequence(&name).cloned());
         found.ok_or_else(|| {
             let is_other = exact_name(name).is_some_and(|name| self.snapshot.has_relation(&name));
@@ -259,6 +273,34 @@ fn without_cast(name: &Expr) -> &Expr {
         }
         name => name,
     }
+}
+
+/// The names of the sequences whose numbers an expression takes, as it has them; each may be given another.
+pub(crate) fn for_each_name(expr: &mut Expr, mut look: impl FnMut(&mut String)) {
+    struct Names<F>(F);
+    impl<F: FnMut(&mut String)> VisitorMut for Names<F> {
+        type Break = ();
+        fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+            if let Expr::Function(function) = expr
+                && does(function).is_some()
+                && let Some(name) = name_of(function)
+            {
+                let name = match name {
+                    Expr::Cast { expr, .. } => &mut **expr,
+                    name => name,
+                };
+                if let Expr::Value(ValueWithSpan {
+                    value: SqlValue::SingleQuotedString(text),
+                    ..
+                }) = name
+                {
+                    (self.0)(text);
+                }
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let _ = expr.visit(&mut Names(&mut look));
 }
 
 /// The name of the sequence whose next number an expression is.

@@ -8,7 +8,7 @@ use super::defaults::Looked;
 use super::define::{check_options, definition, key_columns};
 use super::indexes::{of_column, of_constraint};
 use super::modify::{folded, table_name, target};
-use super::numbering::{add_numbering_to, numbering};
+use super::numbering::{add_numbering, numbering};
 use super::sequences::alter_sequence;
 use super::views::drop_column_readers;
 use super::{Outcome, Session};
@@ -204,7 +204,7 @@ impl Session {
         let mut after = transaction.alter_table(&after, &[(id, value)])?;
         if let Some(numbering) = numbering {
             let place = after.columns.len() - 1;
-            after = add_numbering_to(transaction, &after, (place, numbering))?;
+            after = add_numbering(transaction, &after, (place, numbering))?;
             default = after.columns[place].default.clone();
         }
         if default.is_none() || !is_of_rows {

@@ -55,9 +55,12 @@ impl Session {
                 return self.retype(transaction, schema, (place, data_type, using)).await;
             }
             AlterColumnOperation::AddGenerated { generated_as, sequence_options } => {
-                let numbering =
-                    Numbering::of_column(column, generated_as.as_ref(), sequence_options)?;
-                return add_numbering(transaction, schema, (place, numbering));
+                let numbering = Numbering::of_column(
+                    column,
+                    generated_as.as_ref(),
+                    sequence_options.as_deref(),
+                )?;
+                return add_numbering(transaction, schema, (place, numbering)).map(|_| ());
             }
         }
         transaction.alter_table(&after, &[]).map(|_| ())

@@ -5,7 +5,7 @@
 
 use super::Session;
 use crate::error::{from_datafusion, input};
-use crate::sequences::{Sequences, exact_name, next_of};
+use crate::sequences::{Sequences, next_of};
 use crate::value::assign_array;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::compute::concat;
@@ -16,10 +16,7 @@ use datafusion::sql::sqlparser::ast::{Expr, Query, SetExpr, Statement};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use futures::TryStreamExt;
-use gadus_engine::{
-    ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, Reason, Result, Snapshot,
-    TableSchema,
-};
+use gadus_engine::{ColumnDefinition, ColumnType, DefaultValue, Result, Snapshot, TableSchema};
 use std::sync::Arc;
 
 /// What the columns of a table get that are not given.
@@ -123,13 +120,7 @@ impl Session {
                 assign_array(value, column_type)?;
             }
             Looked::Numbers(name) => {
-                let known = exact_name(name).and_then(|name| snapshot.find_sequence(&name));
-                if known.is_none() {
-                    let message = format!("relation \"{name}\" does not exist");
-                    return Err(
-                        Error::new(ErrorKind::NotFound, message).because(Reason::UnknownTable)
-                    );
-                }
+                self.sequences(snapshot.clone()).find(name)?;
                 let number: ArrayRef = Arc::new(Int64Array::from(vec![1]));
                 assign_array(&number, column_type)?;
             }

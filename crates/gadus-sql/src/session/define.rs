@@ -2,7 +2,7 @@
 
 use super::indexes::{add_to, drop_indexes, of_table, rename_index};
 use super::modify::{folded, table_name};
-use super::numbering::{add_numbering_to, is_identity_option, numbered};
+use super::numbering::{add_numbering, is_identity_option, numbered};
 use super::sequences::{create_sequence, drop_sequences};
 use super::users::drop_users;
 use super::views::{drop_readers, drop_views};
@@ -101,7 +101,7 @@ impl Session {
             add_to(&mut schema, &transaction.snapshot(), unique);
             let mut schema = transaction.create_table(&schema)?;
             for (place, numbering) in numbered {
-                schema = add_numbering_to(transaction, &schema, (place, numbering))?;
+                schema = add_numbering(transaction, &schema, (place, numbering))?;
             }
             return Ok(Outcome::Done("CREATE TABLE"));
         };

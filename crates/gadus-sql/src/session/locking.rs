@@ -165,7 +165,7 @@ impl Session {
         *self.outside.lock() = state.outside();
         self.engine.end_statement();
         if state.transaction.is_none() {
-            self.sequences.end_transaction();
+            self.sequences.end_transaction(&self.engine);
         }
         if state.transaction.is_none()
             && let Some(locker) = self.locker.get()

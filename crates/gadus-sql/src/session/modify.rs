@@ -52,7 +52,7 @@ impl Session {
         let outcome = outcome.and_then(|outcome| settled.map(|()| outcome));
         if outcome.is_err() {
             // It may be run again, and makes what it makes anew.
-            self.sequences.end_transaction();
+            self.sequences.end_transaction(&self.engine);
         }
         let is_done = outcome.is_ok();
         own.end(state, outcome).map_err(|error| match statement {

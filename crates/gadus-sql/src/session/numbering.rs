@@ -26,7 +26,7 @@ impl Numbering {
     pub(super) fn of_column(
         column: &ColumnDefinition,
         generated: Option<&GeneratedAs>,
-        options: &Option<Vec<SequenceOptions>>,
+        options: Option<&[SequenceOptions]>,
     ) -> Result<Self> {
         let name = &column.name;
         let message = match column {
@@ -35,7 +35,7 @@ impl Numbering {
             ColumnDefinition { nullable: true, .. } => {
                 "must be declared NOT NULL before identity can be added"
             }
-            _ => return Self::identity(column.column_type, generated, options.as_deref()),
+            _ => return Self::identity(column.column_type, generated, options),
         };
         Err(input(format!("column \"{name}\" {message}")).because(Reason::NotInState))
     }
@@ -109,7 +109,7 @@ pub(super) fn is_identity_option(option: &ColumnOption) -> bool {
 }
 
 /// Gives a column of a table a sequence of its own; whether it may be NULL is as it was.
-pub(super) fn add_numbering_to(
+pub(super) fn add_numbering(
     transaction: &mut Transaction,
     schema: &Arc<TableSchema>,
     (place, Numbering { shape, identity }): (usize, Numbering),
@@ -123,15 +123,6 @@ pub(super) fn add_numbering_to(
     numbered.default = Some(DefaultValue(next_text(&name)));
     numbered.identity = identity;
     transaction.alter_table(&after, &[])
-}
-
-/// The same where the table is not looked at again.
-pub(super) fn add_numbering(
-    transaction: &mut Transaction,
-    schema: &Arc<TableSchema>,
-    numbering: (usize, Numbering),
-) -> Result<()> {
-    add_numbering_to(transaction, schema, numbering).map(|_| ())
 }
 
 /// What a column that becomes another one, of another type, leaves to that: its sequence, which would go with it.

@@ -1,6 +1,7 @@
 //! What statements say of sequences, as the parser knows it: options of CREATE SEQUENCE and of identity columns in its
 //! order, and `ALTER SEQUENCE s RESTART WITH 5 …` as `ALTER TABLE s SET (restart = 5, …)`.
 
+use super::spelling::keyword;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 
@@ -175,11 +176,4 @@ fn options_text(words: &[Token]) -> Vec<Token> {
     }
     set.push(Token::RParen);
     set
-}
-
-fn keyword(token: &Token) -> Keyword {
-    match token {
-        Token::Word(word) => word.keyword,
-        _ => Keyword::NoKeyword,
-    }
 }

@@ -7,7 +7,7 @@ use super::defaults::expression;
 use super::modify::table_name;
 use super::{Outcome, Session};
 use crate::error::{input, unsupported};
-use crate::sequences::{Sequences, exact_name, next_of, next_text};
+use crate::sequences::{Sequences, exact_name, for_each_name};
 use crate::types::column_type;
 use datafusion::sql::sqlparser::ast::{
     AlterTableOperation, Expr, ObjectName, RenameTableNameKind, SequenceOptions, SqlOption,
@@ -97,16 +97,21 @@ fn schema_now(transaction: &Transaction, table: &TableSchema) -> Result<TableSch
     Ok(TableSchema::clone(table.schema()))
 }
 
-/// The columns whose DEFAULT is the next number of a sequence.
+/// The columns whose DEFAULT takes numbers of a sequence.
 fn users_of(snapshot: &Snapshot, sequence: &str) -> Result<Vec<(Arc<TableSchema>, usize)>> {
     let mut users = Vec::new();
     for table in snapshot.tables() {
         for (place, column) in table.schema().columns.iter().enumerate() {
             let Some(DefaultValue(text)) = &column.default else { continue };
             // Most do not speak of sequences.
-            if text.contains("nextval")
-                && next_of(&expression(text)?).and_then(exact_name).as_deref() == Some(sequence)
-            {
+            if !text.contains("val") {
+                continue;
+            }
+            let mut takes = false;
+            for_each_name(&mut expression(text)?, |name| {
+                takes |= exact_name(name).as_deref() == Some(sequence);
+            });
+            if takes {
                 users.push((table.schema().clone(), place));
             }
         }
@@ -187,11 +192,19 @@ pub(super) fn alter_sequence(
 /// Renames a sequence, also in the defaults that take its numbers.
 fn rename(transaction: &mut Transaction, sequence: &mut Sequence, name: String) -> Result<()> {
     let users = users_of(&transaction.snapshot(), &sequence.name)?;
-    sequence.name = name;
+    let before = std::mem::replace(&mut sequence.name, name);
     transaction.alter_sequence(sequence, false)?;
     for (table, place) in users {
         let mut after = schema_now(transaction, &table)?;
-        after.columns[place].default = Some(DefaultValue(next_text(&sequence.name)));
+        if let Some(DefaultValue(text)) = &mut after.columns[place].default {
+            let mut renamed = expression(text)?;
+            for_each_name(&mut renamed, |name| {
+                if exact_name(name).as_deref() == Some(&before) {
+                    *name = crate::postgres::quoted(&sequence.name);
+                }
+            });
+            *text = renamed.to_string();
+        }
         transaction.alter_table(&after, &[])?;
     }
     Ok(())

@@ -150,7 +150,7 @@ fn is_word(token: &Token, expected: &str) -> bool {
     matches!(token, Token::Word(word) if word.value.eq_ignore_ascii_case(expected))
 }
 
-fn keyword(token: &Token) -> Keyword {
+pub(super) fn keyword(token: &Token) -> Keyword {
     match token {
         Token::Word(word) => word.keyword,
         _ => Keyword::NoKeyword,

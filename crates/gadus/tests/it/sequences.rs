@@ -189,6 +189,13 @@ fn columns_come_to_be_numbered_and_cease_to_be() {
     run(&connection, "ALTER TABLE t ALTER COLUMN o SET DEFAULT nextval('own'::regclass) + 1");
     run(&connection, "INSERT INTO t (v) VALUES ('e'), ('f')");
     assert_eq!(one(&connection, "SELECT o FROM t WHERE o IS NOT NULL ORDER BY o"), "1001\n1002");
+    run(&connection, "ALTER SEQUENCE own RENAME TO later_own");
+    run(&connection, "INSERT INTO t (v) VALUES ('f2')");
+    assert_eq!(one(&connection, "SELECT o FROM t WHERE v = 'f2'"), "1003");
+    let error = refused(&connection, "DROP SEQUENCE later_own");
+    assert_eq!(error.reason(), Some(Reason::Depended), "{error}");
+    run(&connection, "ALTER SEQUENCE later_own RENAME TO own");
+    run(&connection, "ALTER SEQUENCE own RESTART WITH 1002");
     run(&connection, "ALTER TABLE t ALTER COLUMN o SET DEFAULT nextval('own')");
     run(&connection, "ALTER SEQUENCE own RENAME TO \"It's own\"");
     run(&connection, "INSERT INTO t (v) VALUES ('g')");
@@ -200,7 +207,7 @@ fn columns_come_to_be_numbered_and_cease_to_be() {
     assert_eq!(one(&connection, "SELECT o FROM t WHERE v = 'h'"), "NULL");
     run(&connection, "ALTER TABLE t ALTER COLUMN n TYPE BIGINT");
     run(&connection, "INSERT INTO t (v) VALUES ('i')");
-    assert_eq!(one(&connection, "SELECT n FROM t WHERE v = 'i'"), "10");
+    assert_eq!(one(&connection, "SELECT n FROM t WHERE v = 'i'"), "11");
     let types = "SELECT data_type, max_value FROM pg_sequences WHERE sequencename = 't_n_seq'";
     assert_eq!(one(&connection, types), "bigint 9223372036854775807");
     assert_eq!(one(&connection, "SELECT pg_get_serial_sequence('t', 'n')"), "main.t_n_seq");
@@ -297,6 +304,37 @@ fn what_is_still_read_gives_no_number_again() {
     assert_eq!(one(&connection, "SELECT nextval('other')"), "1");
     run(&connection, "COMMIT");
     assert_eq!(one(&connection, "SELECT nextval('s'), nextval('other')"), "303001 2");
+}
+
+/// What others take meanwhile keeps a sequence from being cut off behind it: it would stand where it has no numbers, and
+/// no file is opened that says so.
+#[test]
+fn a_sequence_is_not_cut_off_where_others_have_come() {
+    let folder = Folder::new();
+    let path = folder.path("x.gadus");
+    let (one_of, other) = (open(&path), open(&path));
+    run(&one_of, "CREATE SEQUENCE s");
+    run(&one_of, "BEGIN");
+    run(&one_of, "ALTER SEQUENCE s MAXVALUE 100");
+    run(&other, "SELECT setval('s', 150)");
+    assert_eq!(refused(&one_of, "COMMIT").kind(), ErrorKind::Conflict);
+    let error = refused(&one_of, "ALTER SEQUENCE s MAXVALUE 100");
+    assert_eq!(error.reason(), Some(Reason::InvalidParameter), "{error}");
+    run(&other, "CHECKPOINT");
+    drop((one_of, other));
+    assert_eq!(one(&open(&path), "SELECT nextval('s')"), "151");
+}
+
+#[test]
+fn what_was_made_in_vain_is_not_remembered() {
+    let connection = connect();
+    run(&connection, "BEGIN");
+    run(&connection, "CREATE SEQUENCE a");
+    run(&connection, "SELECT nextval('a')");
+    run(&connection, "ROLLBACK");
+    run(&connection, "CREATE SEQUENCE b");
+    assert_eq!(fails(&connection, "SELECT currval('b')").reason(), Some(Reason::NotInState));
+    assert_eq!(fails(&connection, "SELECT lastval()").reason(), Some(Reason::NotInState));
 }
 
 /// Instances of one file take numbers at once, in statements and in transactions; none is given twice, also after
