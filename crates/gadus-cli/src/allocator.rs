@@ -2,7 +2,8 @@
 //!
 //! - The engine's threads free each other's memory all the time, and the C library's allocator has them wait for it.
 //! - It keeps what was freed for a second, as asking the system again takes longer. Where a control group gives
-//!   little memory, that second's memory may be what it is killed for: then it gives it back soon.
+//!   little memory, it may be killed for what it keeps: then it gives back at once. Any delay is too long, however
+//!   short: it is not looked at what is due before memory is asked for that is not there already.
 
 #![allow(unsafe_code)] // two functions of the allocator's library, which take numbers; see the places
 
@@ -20,7 +21,7 @@ const LITTLE: ByteCount = ByteCount::gib(2);
 const PURGE_DELAY: c_int = 15;
 
 /// What is freed goes back to the system after so long where there is little.
-const SOON: c_long = 10;
+const AT_ONCE: c_long = 0;
 
 // Of mimalloc's library, which the crate links.
 unsafe extern "C" {
@@ -34,7 +35,7 @@ pub(crate) fn heed(limits: &Limits) {
     let is_told = std::env::var_os("MIMALLOC_PURGE_DELAY").is_some();
     if !is_told && limits.memory_given().is_some_and(|given| given < LITTLE) {
         // SAFETY: nobody else reads or writes options: there is one thread.
-        unsafe { mi_option_set(PURGE_DELAY, SOON) };
+        unsafe { mi_option_set(PURGE_DELAY, AT_ONCE) };
     }
 }
 
@@ -52,6 +53,6 @@ mod tests {
         heed(&limits(ByteCount::gib(2)));
         assert_eq!(delay(), 1000);
         heed(&limits(ByteCount::gib(1)));
-        assert_eq!(delay(), SOON);
+        assert_eq!(delay(), AT_ONCE);
     }
 }
