@@ -1,14 +1,16 @@
 //! INSERT, UPDATE and DELETE, from their parse trees.
 
-use super::Compiled;
 use super::compile::{column, filter, key_operands, named, operand, target};
 use super::modify::ModifyQuery;
-use super::point::{Assigned, Insert, PointDelete, PointUpdate};
-use crate::session::{column_index, target_columns};
+use super::point::{Assigned, Insert, PointDelete, PointUpdate, Source};
+use super::{Compiled, Operand};
+use crate::sequences::next_of;
+use crate::session::{column_index, expression, target_columns};
+use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
     self, AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, SetExpr, TableObject, Update,
 };
-use gadus_engine::{ColumnType, Identity, Snapshot, TableSchema};
+use gadus_engine::{ColumnDefinition, ColumnType, DefaultValue, Identity, Snapshot, TableSchema};
 
 pub(super) fn insert_rows(insert: &ast::Insert, snapshot: &Snapshot) -> Option<Compiled> {
     let plain = insert.or.is_none()
@@ -36,13 +38,7 @@ pub(super) fn insert_rows(insert: &ast::Insert, snapshot: &Snapshot) -> Option<C
     if columns.iter().any(|column| is_generated(&target.schema, *column)) {
         return None;
     }
-    // Columns that are not named must have no default to be evaluated.
-    let defaulted = |(index, column): (usize, &gadus_engine::ColumnDefinition)| {
-        column.default.is_some() && !columns.contains(&index)
-    };
-    if target.schema.columns.iter().enumerate().any(defaulted) {
-        return None;
-    }
+    let sources = sources(&target.schema, &columns)?;
     let mut rows = Vec::with_capacity(values.rows.len());
     for row in &values.rows {
         if row.content.len() != columns.len() {
@@ -50,7 +46,7 @@ pub(super) fn insert_rows(insert: &ast::Insert, snapshot: &Snapshot) -> Option<C
         }
         rows.push(row.content.iter().map(operand).collect::<Option<Vec<_>>>()?);
     }
-    Some(Compiled::Insert(Insert::new(target, columns, rows)))
+    Some(Compiled::Insert(Insert::new(target, sources, rows)))
 }
 
 pub(super) fn update_rows(update: &Update, snapshot: &Snapshot) -> Option<Compiled> {
@@ -84,6 +80,27 @@ pub(super) fn update_rows(update: &Update, snapshot: &Snapshot) -> Option<Compil
             Compiled::Modify(ModifyQuery::update(target, filter, assigned))
         }
     })
+}
+
+/// What all columns get where some are given, as long as no DEFAULT is to be evaluated.
+fn sources(schema: &TableSchema, given: &[usize]) -> Option<Vec<Source>> {
+    let source = |(place, column): (usize, &ColumnDefinition)| {
+        if let Some(given) = given.iter().position(|&given| given == place) {
+            return Some(Source::Given(given));
+        }
+        let Some(DefaultValue(text)) = &column.default else {
+            return Some(Source::Default(Value::Null));
+        };
+        let default = expression(text).ok()?;
+        if let Some(name) = next_of(&default) {
+            return Some(Source::Numbers(name.to_owned()));
+        }
+        match operand(&default)? {
+            Operand::Literal(value) => Some(Source::Default(value)),
+            Operand::Parameter { .. } => None,
+        }
+    };
+    schema.columns.iter().enumerate().map(source).collect()
 }
 
 /// Whether a column may be given no values.

@@ -32,7 +32,7 @@ use gadus_engine::{
 };
 use modify::ModifyQuery;
 use parking_lot::RwLock;
-use point::{Insert, PointDelete, PointSelect, PointUpdate};
+use point::{Insert, Numbers, PointDelete, PointSelect, PointUpdate};
 use scan::ScanQuery;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -292,14 +292,26 @@ impl Compiled {
         &self.target().schema
     }
 
-    /// Runs a statement that writes; none when its values need DataFusion's rules.
+    /// The numbers of sequences that a statement needs to write.
+    pub(crate) fn numbers(
+        &self,
+        take: impl FnMut(&str, usize) -> Result<Vec<i64>>,
+    ) -> Result<Numbers> {
+        match self {
+            Self::Insert(insert) => insert.numbers(take),
+            _ => Ok(Numbers::new()),
+        }
+    }
+
+    /// Runs a statement that writes, with the numbers that it needs; none when its values need DataFusion's rules.
     pub(crate) fn write(
         &self,
         writes: Writes<'_>,
+        numbers: &Numbers,
         parameters: &[Value],
     ) -> Result<Option<Outcome>> {
         match self {
-            Self::Insert(insert) => insert.run(writes, parameters),
+            Self::Insert(insert) => insert.run(writes, numbers, parameters),
             Self::Update(update) => update.run(writes, parameters),
             Self::Delete(delete) => delete.run(writes, parameters),
             _ => Err(Error::internal("a statement that reads was run as one that writes")),

@@ -18,13 +18,26 @@ pub(crate) struct PointSelect {
     schema: SchemaRef,
 }
 
+/// For each column the numbers of its rows; none where it takes none.
+pub(crate) type Numbers = Vec<Vec<i64>>;
+
 /// INSERT INTO table VALUES …
 #[derive(Debug)]
 pub(crate) struct Insert {
     pub(super) target: Target,
-    /// For each column of the table the place of its value in a row, if it has one.
-    places: Vec<Option<usize>>,
+    /// For each column of the table.
+    sources: Vec<Source>,
     rows: Vec<Vec<Operand>>,
+}
+
+/// Where the values of a column come from that is inserted.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// This place in each row.
+    Given(usize),
+    Default(Value),
+    /// The next numbers of the sequence of a name.
+    Numbers(String),
 }
 
 /// UPDATE table SET … WHERE key = …
@@ -93,33 +106,48 @@ impl PointSelect {
 }
 
 impl Insert {
-    pub(super) fn new(target: Target, columns: Vec<usize>, rows: Vec<Vec<Operand>>) -> Self {
-        let place = |column| columns.iter().position(|&given| given == column);
-        let places = (0..target.schema.columns.len()).map(place).collect();
-        Self { target, places, rows }
+    pub(super) fn new(target: Target, sources: Vec<Source>, rows: Vec<Vec<Operand>>) -> Self {
+        Self { target, sources, rows }
     }
 
     pub(super) fn rows(&self) -> usize {
         self.rows.len()
     }
 
-    pub(super) fn run(&self, writes: Writes<'_>, parameters: &[Value]) -> Result<Option<Outcome>> {
+    /// For each column the numbers that its rows get, where these are a sequence's.
+    pub(super) fn numbers(
+        &self,
+        mut take: impl FnMut(&str, usize) -> Result<Vec<i64>>,
+    ) -> Result<Numbers> {
+        let of = |source: &Source| match source {
+            Source::Numbers(name) => take(name, self.rows.len()),
+            Source::Given(_) | Source::Default(_) => Ok(Vec::new()),
+        };
+        self.sources.iter().map(of).collect()
+    }
+
+    pub(super) fn run(
+        &self,
+        writes: Writes<'_>,
+        numbers: &Numbers,
+        parameters: &[Value],
+    ) -> Result<Option<Outcome>> {
         let mut rows = Vec::with_capacity(self.rows.len());
-        for operands in &self.rows {
-            let value = |(column, place): (usize, &Option<usize>)| match place {
-                Some(place) => {
-                    let definition = &self.target.schema.columns[column];
-                    let value = operands[*place].value(parameters)?;
-                    value.assign(definition.column_type).map_err(|error| {
-                        let message =
-                            format!("column \"{}\": {}", definition.name, error.message());
-                        Error::new(error.kind(), message)
-                    })
-                }
-                None => Ok(Datum::Null),
+        for (row, operands) in self.rows.iter().enumerate() {
+            let value = |(column, source): (usize, &Source)| {
+                let value = match source {
+                    Source::Given(place) => operands[*place].value(parameters)?,
+                    Source::Default(value) => value.clone(),
+                    Source::Numbers(_) => Value::Integer(numbers[column][row]),
+                };
+                let definition = &self.target.schema.columns[column];
+                value.assign(definition.column_type).map_err(|error| {
+                    let message = format!("column \"{}\": {}", definition.name, error.message());
+                    Error::new(error.kind(), message)
+                })
             };
             let row =
-                self.places.iter().enumerate().map(value).collect::<Result<Arc<[Datum]>>>()?;
+                self.sources.iter().enumerate().map(value).collect::<Result<Arc<[Datum]>>>()?;
             rows.push(row);
         }
         let rows = writes.insert(&self.target.schema, rows)?;

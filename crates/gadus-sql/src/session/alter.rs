@@ -9,7 +9,7 @@ use super::define::{check_options, definition, key_columns};
 use super::indexes::{of_column, of_constraint};
 use super::modify::{folded, table_name, target};
 use super::numbering::{add_numbering, numbering};
-use super::sequences::alter_sequence;
+use super::sequences::{alter_sequence, free_owned, schema_now};
 use super::views::drop_column_readers;
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, input, unsupported};
@@ -332,7 +332,12 @@ fn drop_columns(
     names: &[Ident],
     (if_exists, cascade): (bool, bool),
 ) -> Result<()> {
-    let mut after = TableSchema::clone(schema);
+    let gone = names.iter().filter_map(|name| schema.column_index(&folded(name)));
+    let gone = gone.map(|place| schema.columns[place].id).collect::<Vec<_>>();
+    let what = format!("a column of table {}", schema.name);
+    let is_gone = |column| gone.contains(&column);
+    free_owned(transaction, schema, is_gone, (&what, cascade))?;
+    let mut after = schema_now(transaction, schema)?;
     for name in names {
         let place = match place_of(&after, name) {
             Err(_) if if_exists => continue,

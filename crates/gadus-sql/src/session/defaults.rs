@@ -179,7 +179,7 @@ fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
 }
 
 /// The expression of a DEFAULT.
-pub(super) fn expression(text: &str) -> Result<Expr> {
+pub(crate) fn expression(text: &str) -> Result<Expr> {
     let parser = Parser::new(&GenericDialect {}).try_with_sql(text);
     parser
         .and_then(|mut parser| parser.parse_expr())

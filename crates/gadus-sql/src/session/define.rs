@@ -3,7 +3,7 @@
 use super::indexes::{add_to, drop_indexes, of_table, rename_index};
 use super::modify::{folded, table_name};
 use super::numbering::{add_numbering, is_identity_option, numbered};
-use super::sequences::{create_sequence, drop_sequences};
+use super::sequences::{create_sequence, drop_sequences, free_owned};
 use super::users::drop_users;
 use super::views::{drop_readers, drop_views};
 use super::{Outcome, Session};
@@ -48,8 +48,13 @@ impl Session {
             } => {
                 for name in names {
                     let table = transaction.snapshot().find_table(&table_name(name)?);
-                    if let Some(table) = table.filter(|_| *cascade) {
-                        drop_readers(transaction, table.id())?;
+                    let schema = table.map(|table| table.schema().clone());
+                    if let Some(schema) = schema {
+                        let what = format!("table {}", schema.name);
+                        free_owned(transaction, &schema, |_| true, (&what, *cascade))?;
+                        if *cascade {
+                            drop_readers(transaction, schema.id)?;
+                        }
                     }
                     match transaction.drop_table(&table_name(name)?) {
                         Err(error) if *if_exists && error.kind() == ErrorKind::NotFound => {}

@@ -65,6 +65,7 @@ mod views;
 use asked::Source;
 pub(crate) use asking::Asking;
 pub(crate) use cancel::{Cancel, Flag};
+pub(crate) use defaults::expression;
 pub use describe::Description;
 pub(crate) use frames::Frames;
 pub(crate) use insert::target_columns;

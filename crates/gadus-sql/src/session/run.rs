@@ -204,9 +204,11 @@ impl Session {
         if !compiled.writes() {
             return compiled.look_up(&snapshot, parameters);
         }
+        refuse_read_only(state)?;
+        let numbers =
+            compiled.numbers(|name, count| self.sequences(snapshot.clone()).next(name, count))?;
         // So that a transaction changes its version in place instead of copying it.
         drop(snapshot);
-        refuse_read_only(state)?;
         let writes = match &mut state.transaction {
             Some(transaction) => Writes::Joining(transaction),
             None => Writes::Alone(
@@ -217,7 +219,7 @@ impl Session {
                 },
             ),
         };
-        compiled.write(writes, parameters)
+        compiled.write(writes, &numbers, parameters)
     }
 
     /// Runs a statement whose plan is kept.

@@ -70,28 +70,58 @@ pub(super) fn drop_sequences(
         if if_exists && !transaction.snapshot().has_relation(&name) {
             continue;
         }
-        let users = users_of(&transaction.snapshot(), &name)?;
-        if let (Some((schema, place)), false) = (users.first(), cascade) {
-            let message = format!(
-                "cannot drop sequence {name} because other objects depend on it: default value for \
-                 column {} of table {}; DROP … CASCADE drops that, too",
-                schema.columns[*place].name, schema.name
-            );
-            return Err(input(message).because(Reason::Depended));
-        }
-        for (table, place) in users {
-            let mut after = schema_now(transaction, &table)?;
-            after.columns[place].default = None;
-            after.columns[place].identity = None;
-            transaction.alter_table(&after, &[])?;
-        }
+        let what = format!("sequence {name}");
+        free(transaction, &name, |_, _| false, (&what, cascade))?;
         transaction.drop_sequence(&name)?;
     }
     Ok(Outcome::Done("DROP SEQUENCE"))
 }
 
+/// Drops nothing that is still used: the numbers of sequences that go with columns may be other columns' DEFAULT, too.
+pub(super) fn free_owned(
+    transaction: &mut Transaction,
+    schema: &TableSchema,
+    is_gone: impl Fn(u32) -> bool,
+    (what, cascade): (&str, bool),
+) -> Result<()> {
+    let owned = transaction.snapshot().owned_sequences(schema.id).cloned().collect::<Vec<_>>();
+    let goes =
+        |sequence: &&Arc<Sequence>| sequence.owner.is_some_and(|(_, column)| is_gone(column));
+    for sequence in owned.iter().filter(goes) {
+        let goes_too = |table: &TableSchema, column| table.id == schema.id && is_gone(column);
+        free(transaction, &sequence.name, goes_too, (what, cascade))?;
+    }
+    Ok(())
+}
+
+/// Has no column take numbers of a sequence any more, but those that go with it; refused unless it cascades.
+fn free(
+    transaction: &mut Transaction,
+    sequence: &str,
+    goes_too: impl Fn(&TableSchema, u32) -> bool,
+    (what, cascade): (&str, bool),
+) -> Result<()> {
+    let mut users = users_of(&transaction.snapshot(), sequence)?;
+    users.retain(|(table, place)| !goes_too(table, table.columns[*place].id));
+    if let (Some((table, place)), false) = (users.first(), cascade) {
+        let message = format!(
+            "cannot drop {what} because other objects depend on it: default value for column {} of table {} \
+             takes numbers of sequence {sequence}; DROP … CASCADE drops that, too",
+            table.columns[*place].name, table.name
+        );
+        return Err(input(message).because(Reason::Depended));
+    }
+    for (table, place) in users {
+        let mut after = schema_now(transaction, &table)?;
+        after.columns[place].default = None;
+        after.columns[place].identity = None;
+        transaction.alter_table(&after, &[])?;
+    }
+    Ok(())
+}
+
 /// A table's columns after what the transaction has done to it.
-fn schema_now(transaction: &Transaction, table: &TableSchema) -> Result<TableSchema> {
+pub(super) fn schema_now(transaction: &Transaction, table: &TableSchema) -> Result<TableSchema> {
     let table = transaction.snapshot().table_by_id(table.id);
     let table = table.ok_or_else(|| Error::internal("a table that is altered is gone"))?;
     Ok(TableSchema::clone(table.schema()))

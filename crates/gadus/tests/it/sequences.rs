@@ -306,6 +306,71 @@ fn what_is_still_read_gives_no_number_again() {
     assert_eq!(one(&connection, "SELECT nextval('s'), nextval('other')"), "303001 2");
 }
 
+/// INSERT of rows into a table with numbers and plain values for DEFAULT runs as it does without: no plan is made.
+#[test]
+fn rows_with_numbers_are_inserted_without_a_plan() {
+    let connection = connect();
+    let table = "CREATE TABLE t (id SERIAL PRIMARY KEY, v TEXT, state TEXT DEFAULT 'new', \
+                 price DECIMAL(9, 2) DEFAULT -1.5, at TIMESTAMP DEFAULT now())";
+    run(&connection, table);
+    let explained = |sql: &str| one(&connection, &format!("EXPLAIN {sql}"));
+    let insert = "INSERT INTO t (v, at) VALUES ('a', NULL), ('b', NULL)";
+    assert_eq!(explained(insert), "Compiled: insert 2 rows into t");
+    // What is to be evaluated needs a plan.
+    assert!(!explained("INSERT INTO t (v) VALUES ('a')").contains("Compiled"));
+    assert_eq!(one(&connection, "SELECT is_called FROM t_id_seq"), "false", "EXPLAIN takes none");
+    for (sql, ids) in [(insert, ["1 a", "2 b"]), (insert, ["3 a", "4 b"])] {
+        run(&connection, sql);
+        let now = rows(&connection, "SELECT id, v FROM t ORDER BY id DESC LIMIT 2");
+        assert_eq!(now, [ids[1], ids[0]], "{sql}");
+    }
+    assert_eq!(one(&connection, "SELECT currval('t_id_seq'), lastval()"), "4 4");
+    assert_eq!(rows(&connection, "SELECT DISTINCT state, price * 2 = -3 FROM t"), ["new true"]);
+    run(&connection, "BEGIN");
+    run(&connection, "ALTER SEQUENCE t_id_seq RESTART WITH 100");
+    run(&connection, insert);
+    run(&connection, insert);
+    run(&connection, "COMMIT");
+    run(&connection, insert);
+    let last = rows(&connection, "SELECT id FROM t WHERE id > 4 ORDER BY id");
+    assert_eq!(last, ["100", "101", "102", "103", "104", "105"]);
+    run(&connection, "BEGIN READ ONLY");
+    assert_eq!(refused(&connection, insert).kind(), ErrorKind::ReadOnly);
+    run(&connection, "ROLLBACK");
+    assert_eq!(one(&connection, "SELECT nextval('t_id_seq')"), "106", "none was taken in vain");
+    // No more than its type holds.
+    run(&connection, "CREATE TABLE few (id SMALLSERIAL, v INT)");
+    run(&connection, "SELECT setval('few_id_seq', 32766)");
+    run(&connection, "INSERT INTO few (v) VALUES (1)");
+    refused(&connection, "INSERT INTO few (v) VALUES (2)");
+    assert_eq!(rows(&connection, "SELECT id, v FROM few"), ["32767 1"]);
+}
+
+/// A sequence that goes with a column goes with it only where no other column takes its numbers.
+#[test]
+fn what_takes_numbers_of_a_table_keeps_it() {
+    let connection = connect();
+    run(&connection, "CREATE TABLE a (id SERIAL, twin BIGINT, v INT)");
+    run(&connection, "ALTER TABLE a ALTER twin SET DEFAULT nextval('a_id_seq')");
+    run(&connection, "CREATE TABLE b (id BIGINT DEFAULT nextval('a_id_seq') * 10, v INT)");
+    for refused_one in ["DROP TABLE a", "ALTER TABLE a DROP COLUMN id"] {
+        let error = refused(&connection, refused_one);
+        assert_eq!(error.reason(), Some(Reason::Depended), "{refused_one}: {error}");
+    }
+    run(&connection, "INSERT INTO b (v) VALUES (1)");
+    assert_eq!(rows(&connection, "SELECT id, v FROM b"), ["10 1"]);
+    run(&connection, "ALTER TABLE a DROP COLUMN id CASCADE");
+    run(&connection, "INSERT INTO a (v) VALUES (2)");
+    run(&connection, "INSERT INTO b (v) VALUES (2)");
+    assert_eq!(rows(&connection, "SELECT twin, v FROM a"), ["NULL 2"]);
+    assert_eq!(rows(&connection, "SELECT id, v FROM b ORDER BY v"), ["10 1", "NULL 2"]);
+    // What only the table itself uses keeps nothing.
+    run(&connection, "CREATE TABLE c (id SERIAL, twin BIGINT)");
+    run(&connection, "ALTER TABLE c ALTER twin SET DEFAULT nextval('c_id_seq')");
+    run(&connection, "DROP TABLE c");
+    assert_eq!(rows(&connection, "SELECT count(*) FROM pg_sequences"), ["0"]);
+}
+
 /// What others take meanwhile keeps a sequence from being cut off behind it: it would stand where it has no numbers, and
 /// no file is opened that says so.
 #[test]
