@@ -259,8 +259,9 @@ fn measure(
 /// How far the measured are above all others, where that is permitted: as the paper's were.
 const NICE: i32 = -10;
 
-/// Puts the calling thread there, and whom it starts from now on. Who may not is measured among all others.
-pub(crate) fn rise_above_others() {
+/// Puts the calling thread above all others, where that is permitted, and whom it starts from now on. Who may not
+/// measures among all others.
+pub fn rise_above_others() {
     let _ = rustix::process::setpriority_process(None, NICE);
 }
 

@@ -20,8 +20,11 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How long a thread that is left over stays with one process.
 const TURN: Duration = Duration::from_millis(20);
 
-/// Others are looked at so often, and told.
-const LOOK: Duration = Duration::from_millis(10);
+/// Others are looked at so often: who comes or dies is known to all after that.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Others are told so often.
+const TELL: Duration = Duration::from_millis(10);
 
 /// The processors that this process scans with.
 #[derive(Debug)]
@@ -67,13 +70,13 @@ impl Cores {
 
     fn look(&self, scans: bool) -> usize {
         let now = clock().now();
-        let is_over = |last: Option<Instant>| last.is_none_or(|last| now.since(last) >= LOOK);
+        let is_over = |last: Option<Instant>, time| last.is_none_or(|last| now.since(last) >= time);
         let mut seen = self.seen.lock();
-        if scans && is_over(seen.told) {
+        if scans && is_over(seen.told, TELL) {
             seen.told = Some(now);
             self.store.busy_for(Busy::Scanning, PAUSE);
         }
-        if is_over(seen.looked) {
+        if is_over(seen.looked, LOOK) {
             seen.looked = Some(now);
             seen.others = self.store.busy_others(Busy::Scanning);
         }

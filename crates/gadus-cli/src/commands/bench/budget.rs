@@ -4,6 +4,8 @@
 //!   have together is held against the processors that there are.
 //! - One process after another comes; then one is killed, and one ends. After each of these the time is
 //!   told until the sum is right again, and how much of the time it is right from there on.
+//! - A process that the system does not let run says nothing at that time, and then nobody knows the sum: what is
+//!   judged are the times at which all told, and how many these are is told, too.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -28,12 +30,13 @@ use crate::generate::bookings::ROWS_MAX;
 const SETTLED: Metric = Metric::lower("settled_ms", "ms");
 const RIGHT: Metric = Metric::higher("time_at_budget", "");
 const MOST: Metric = Metric::lower("threads_most", "count");
+const KNOWN: Metric = Metric::higher("time_known", "");
 const PASS: Metric = Metric::lower("pass_ms", "ms");
 
 /// Processes tell their threads so often: in the middle of such a time, by the wall clock.
-const TELL: Duration = Duration::from_millis(4);
+const TELL: Duration = Duration::from_millis(2);
 
-/// The sum is right again once it is so often in a row.
+/// The sum is right again once it is so often in a row, of the times at which it is known.
 const STEADY: usize = 10;
 
 /// What each asks, again and again.
@@ -73,6 +76,15 @@ struct Scanner {
 struct Event {
     what: String,
     at: u64,
+    /// Processes from then on.
+    processes: usize,
+}
+
+/// What was told at one time.
+#[derive(Default)]
+struct Sum {
+    threads: u64,
+    processes: usize,
 }
 
 pub(super) fn run(command: &Budget) -> Result<(), Failure> {
@@ -89,19 +101,19 @@ pub(super) fn run(command: &Budget) -> Result<(), Failure> {
     let (mut scanners, mut events) = (Vec::<Scanner>::new(), Vec::new());
     for number in 1..=command.processes {
         scanners.push(Scanner::start(&file, threads)?);
-        events.push(Event::now(format!("process {number} comes")));
+        events.push(Event::now(format!("process {number} comes"), &scanners));
         pause(command.time);
     }
     let mut told = Vec::new();
     let killed = scanners.remove(0);
-    events.push(Event::now("one is killed".to_owned()));
+    events.push(Event::now("one is killed".to_owned(), &scanners));
     told.push(killed.kill()?);
     pause(command.time);
     let ended = scanners.remove(0);
-    events.push(Event::now("one ends".to_owned()));
+    events.push(Event::now("one ends".to_owned(), &scanners));
     told.push(ended.end()?);
     pause(command.time);
-    let over = Event::now("over".to_owned()).at;
+    let over = unit_now();
     for scanner in scanners {
         told.push(scanner.end()?);
     }
@@ -111,8 +123,8 @@ pub(super) fn run(command: &Budget) -> Result<(), Failure> {
 }
 
 impl Event {
-    fn now(what: String) -> Self {
-        Self { what, at: unit_of(clock().wall_time().0) }
+    fn now(what: String, scanners: &[Scanner]) -> Self {
+        Self { what, at: unit_now(), processes: scanners.len() }
     }
 }
 
@@ -155,34 +167,39 @@ impl Scanner {
     }
 }
 
-/// Threads of all at each time.
-fn sums(told: Vec<Told>) -> Told {
-    let mut sums = Told::new();
+/// What all told at each time.
+fn sums(told: Vec<Told>) -> BTreeMap<u64, Sum> {
+    let mut sums = BTreeMap::<u64, Sum>::new();
     for (at, threads) in told.into_iter().flatten() {
-        *sums.entry(at).or_default() += threads;
+        let sum = sums.entry(at).or_default();
+        sum.threads += threads;
+        sum.processes += 1;
     }
     sums
 }
 
 /// What followed each event, until the next.
 #[allow(clippy::cast_precision_loss)] // counts of some seconds
-fn judged(events: &[Event], over: u64, sums: &Told, budget: u64) -> Vec<Figure> {
+fn judged(events: &[Event], over: u64, sums: &BTreeMap<u64, Sum>, budget: u64) -> Vec<Figure> {
     let mut figures = Vec::new();
     let ends = events.iter().skip(1).map(|event| event.at).chain([over]);
     for (event, end) in events.iter().zip(ends) {
         // The wall clock may be put back.
         let end = end.max(event.at);
-        let after = sums.range(event.at..end).collect::<Vec<_>>();
-        let is_right = |pair: &(&u64, &u64)| *pair.1 == budget;
+        let after = sums.range(event.at..end).filter(|(_, sum)| sum.processes == event.processes);
+        let after = after.map(|(at, sum)| (*at, sum.threads)).collect::<Vec<_>>();
+        let is_right = |(_, threads): &(u64, u64)| *threads == budget;
         let steady = after.windows(STEADY).position(|window| window.iter().all(is_right));
         let from = steady.unwrap_or(after.len());
-        let settled = after.get(from).map_or(end, |(at, _)| **at) - event.at;
+        let settled = after.get(from).map_or(end, |(at, _)| *at) - event.at;
         let rest = &after[from..];
-        let right = rest.iter().filter(|pair| is_right(pair)).count();
-        let most = rest.iter().map(|(_, threads)| **threads).max().unwrap_or(0);
+        let right = rest.iter().filter(|told| is_right(told)).count();
+        let most = rest.iter().map(|(_, threads)| *threads).max().unwrap_or(0);
         let settled = settled as f64 * TELL.as_secs_f64() * 1e3;
         let right = right as f64 / rest.len().max(1) as f64;
-        for (metric, value) in [(SETTLED, settled), (RIGHT, right), (MOST, most as f64)] {
+        let known = after.len() as f64 / (end - event.at).max(1) as f64;
+        let found = [(SETTLED, settled), (RIGHT, right), (MOST, most as f64), (KNOWN, known)];
+        for (metric, value) in found {
             figures.push(Figure::alone(&event.what, metric, value, 1));
         }
     }
@@ -197,6 +214,10 @@ fn pass_ms(database: &Database) -> Result<f64, Failure> {
         connection.query(QUESTION, &[])?.collect_batches()?;
     }
     Ok(database.statistics().clock.last_pass_time.as_secs_f64() * 1e3)
+}
+
+fn unit_now() -> u64 {
+    unit_of(clock().wall_time().0)
 }
 
 fn unit_of(time: Duration) -> u64 {
@@ -219,14 +240,16 @@ pub(super) fn scan_on(file: &Path, threads: usize) -> Result<(), Failure> {
     })?;
     writeln!(io::stdout(), "scans")?;
     spawn("tells", move || -> io::Result<()> {
+        // Who scans would keep it waiting.
+        gadus_kub::rise_above_others();
         loop {
             // In the middle of a unit: whose turn it is changes between two.
             let (now, unit) = (micros(clock().wall_time().0), micros(TELL));
             pause(Duration::from_micros((now / unit + 1) * unit + unit / 2 - now));
-            let at = unit_of(clock().wall_time().0);
+            let at = unit_now();
             let threads = database.statistics().clock.threads;
             // Who was interrupted between the two does not know of when he told.
-            if unit_of(clock().wall_time().0) == at {
+            if unit_now() == at {
                 writeln!(io::stdout(), "{at} {threads}")?;
             }
         }
