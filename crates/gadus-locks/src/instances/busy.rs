@@ -1,7 +1,8 @@
 //! What instances use much of, and say so to each other.
 //!
 //! - Until when an instance is busy is a hint, in milliseconds of the wall clock without its upper bits: it
-//!   ends by itself.
+//!   ends by itself. Without these bits, what ended weeks ago seems to be weeks ahead: nobody is busy for longer than
+//!   [`TIME_MAX`] at a time.
 //! - The dead are busy with nothing, also before they are cleaned up after.
 
 use super::{INSTANCES_MAX, Instances, LIVE, generation, status};
@@ -20,6 +21,9 @@ pub enum Busy {
     Gathering = 1,
 }
 
+/// For so long at most an instance says that it is busy.
+const TIME_MAX: Duration = Duration::from_mins(1);
+
 /// Instances that use much of something, beside one of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BusyOthers {
@@ -30,9 +34,9 @@ pub struct BusyOthers {
 }
 
 impl Instances {
-    /// Says that this instance uses much of something, from now on for about so long.
+    /// Says that this instance uses much of something, from now on for about so long, and a minute at most.
     pub fn busy_for(&self, with: Busy, time: Duration) {
-        let until = clock().wall_time().0 + time;
+        let until = clock().wall_time().0 + time.min(TIME_MAX);
         let record = &self.slots()[self.me.slot as usize];
         record.busy_until[with as usize].store(short(until), Ordering::Relaxed);
     }
@@ -46,7 +50,7 @@ impl Instances {
             let until = record.busy_until[with as usize].load(Ordering::Relaxed);
             let state = record.state.load(Ordering::Acquire);
             let is_other = slot != self.me.slot && status(state) == LIVE;
-            let is_busy = until.wrapping_sub(now).cast_signed() > 0;
+            let is_busy = (1..=short(TIME_MAX)).contains(&until.wrapping_sub(now));
             let owner = Owner { slot, generation: generation(state) };
             if is_other && is_busy && !self.is_dead(owner) {
                 others.count += 1;

@@ -112,7 +112,12 @@ fn others_are_told_who_is_busy_until_that_ends() {
         (count, before)
     };
     assert_eq!(others(&a), (0, 0));
-    b.busy_for(Busy::Scanning, Duration::from_mins(1));
+    let month = Duration::from_hours(30 * 24);
+    let past = super::busy::short(clock().wall_time().0 - month);
+    let said = &b.slots()[b.me().slot as usize].busy_until[Busy::Scanning as usize];
+    said.store(past, Ordering::Relaxed);
+    assert_eq!(others(&a), (0, 0), "who has been quiet for a month");
+    b.busy_for(Busy::Scanning, month);
     c.busy_for(Busy::Scanning, Duration::from_mins(1));
     assert_eq!([others(&a), others(&b), others(&c)], [(2, 0), (1, 0), (1, 1)]);
     assert_eq!(a.busy_others(Busy::Gathering), BusyOthers::default());
