@@ -15,6 +15,9 @@ use std::time::Duration;
 const DELAYS: [Duration; 3] =
     [Duration::from_micros(5), Duration::from_micros(50), Duration::from_micros(500)];
 
+/// By these the clock's own part in a delay is found.
+const SINGLE_TURNS: usize = 1_001;
+
 /// The harness is right when it is this near.
 const TOLERANCE: f64 = 0.05;
 
@@ -49,16 +52,43 @@ pub fn check_known_delays() -> Result<Vec<KnownDelay>, KubError> {
     let measure = || {
         rise_above_others();
         let instruments = SystemInstruments::new();
-        let spin = |delay: Duration| {
-            let end = instruments.now() + delay;
-            while instruments.now() < end {
-                std::hint::spin_loop();
-            }
-        };
-        measure_known_delays(&instruments, Random::from_system(), spin)
+        let surplus = surplus_of_spin(&instruments);
+        let pass = |delay: Duration| spin(&instruments, delay.saturating_sub(surplus));
+        measure_known_delays(&instruments, Random::from_system(), pass)
     };
     let measured = std::thread::scope(|scope| scope.spawn(measure).join());
     measured.map_err(|_| KubError::broken("a measurement broke off"))?
+}
+
+/// Waits until so much time has passed by the clock.
+fn spin(instruments: &SystemInstruments, delay: Duration) {
+    let end = instruments.now() + delay;
+    while instruments.now() < end {
+        std::hint::spin_loop();
+    }
+}
+
+/// By how much that takes longer than it is told, as it also looks at the clock: the service is to take its delay.
+/// Found of single turns, of which half are not interrupted.
+fn surplus_of_spin(instruments: &SystemInstruments) -> Duration {
+    let looked = single_turn(instruments, || ());
+    let spun = single_turn(instruments, || spin(instruments, DELAYS[0]));
+    // Of which the look that ends it is none of the service's.
+    spun.saturating_sub(DELAYS[0] + looked)
+}
+
+/// What a turn takes, and a look at the clock: the median.
+fn single_turn(instruments: &SystemInstruments, turn: impl Fn()) -> Duration {
+    let mut before = instruments.now();
+    let mut took = Vec::with_capacity(SINGLE_TURNS);
+    for _ in 0..SINGLE_TURNS {
+        turn();
+        let now = instruments.now();
+        took.push(now.saturating_sub(before));
+        before = now;
+    }
+    took.sort_unstable();
+    took[SINGLE_TURNS / 2]
 }
 
 pub(super) fn measure_known_delays(
