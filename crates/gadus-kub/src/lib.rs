@@ -53,6 +53,6 @@ pub use replace::{Policy, count_trace, misses, read_trace};
 pub use report::{
     Benchmark, Cell, Finding, Identity, Measured, Origin, Report, Side, Skipped, Stopped,
 };
-pub use run::{Progress, Settings, rise_above_others, run};
+pub use run::{Progress, Settings, run};
 pub use show::{Form, render};
 pub use verdict::{Advice, Criterion, Domain, Row, Suitability, Verdict, judge};

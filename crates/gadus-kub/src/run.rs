@@ -12,7 +12,7 @@ use crate::own_folder::OwnFolder;
 use crate::report::{Benchmark, Cell, Identity, Report, Skipped, add_sitting};
 use crate::{bind, domains, locality, lock, message, null, replace, schedule, sync};
 use gadus_base::{Instant, Random, clock};
-use gadus_machine::{CpuSet, Limits, Topology, pin_this_thread};
+use gadus_machine::{CpuSet, Limits, Topology, pin_this_thread, rise_above_others};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -254,20 +254,6 @@ fn measure(
         }
         done => done,
     }
-}
-
-/// How far the measured are above all others, where that is permitted: as the paper's were.
-const NICE: i32 = -10;
-
-/// Puts the calling thread above all others, where that is permitted, and whom it starts from now on. Who may not
-/// measures among all others.
-pub fn rise_above_others() {
-    let _ = rustix::process::setpriority_process(None, NICE);
-}
-
-/// Whether the calling thread is there.
-pub(crate) fn is_above_others() -> bool {
-    rustix::process::getpriority_process(None).is_ok_and(|nice| nice < 0)
 }
 
 /// Whatever it changes of its thread, such as its processors and its priority, ends with it.

@@ -60,7 +60,7 @@ pub use questions::{
 };
 pub use simulate::{ScanCost, Simulated, naive, simulate};
 pub use state::State;
-pub use threads::{pin_this_thread, this_cpu};
+pub use threads::{is_above_others, pin_this_thread, rise_above_others, this_cpu};
 pub use topology::{
     Cache, CacheKind, Core, CpuSet, Device, DeviceKind, MemoryNode, PageSize, Topology,
 };

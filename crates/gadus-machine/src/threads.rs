@@ -2,6 +2,7 @@
 
 use crate::error::{ErrorKind, MachineError};
 use crate::topology::CpuSet;
+use rustix::process::{getpriority_process, setpriority_process};
 use rustix::thread::{CpuSet as KernelSet, sched_getcpu, sched_setaffinity};
 
 /// Has the calling thread run on some processors alone, and says on which it does.
@@ -33,6 +34,21 @@ pub fn pin_this_thread(cpus: &CpuSet) -> Result<u32, MachineError> {
 #[must_use]
 pub fn this_cpu() -> u32 {
     u32::try_from(sched_getcpu()).unwrap_or(u32::MAX)
+}
+
+/// How far above all others a thread is that measures: as those of Kub's paper were (Vasil, section 3.1).
+const NICE: i32 = -10;
+
+/// Puts the calling thread above all others, where that is permitted, and whom it starts from now on. Who may not
+/// runs among all others.
+pub fn rise_above_others() {
+    let _ = setpriority_process(None, NICE);
+}
+
+/// Whether the calling thread is above others.
+#[must_use]
+pub fn is_above_others() -> bool {
+    getpriority_process(None).is_ok_and(|nice| nice < 0)
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use super::{Budget, Harness, Stopwatch};
 use crate::error::KubError;
 use crate::numbers::nanoseconds;
 use crate::report::{Benchmark, Origin};
-use crate::run::rise_above_others;
 use gadus_base::Random;
+use gadus_machine::rise_above_others;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 

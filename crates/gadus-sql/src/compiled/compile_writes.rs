@@ -6,11 +6,12 @@ use super::point::{Assigned, Insert, PointDelete, PointUpdate, Source};
 use super::{Compiled, Operand};
 use crate::sequences::next_of;
 use crate::session::{column_index, expression, target_columns};
-use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
     self, AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, SetExpr, TableObject, Update,
 };
-use gadus_engine::{ColumnDefinition, ColumnType, DefaultValue, Identity, Snapshot, TableSchema};
+use gadus_engine::{
+    ColumnDefinition, ColumnType, Datum, DefaultValue, Identity, Snapshot, TableSchema,
+};
 
 pub(super) fn insert_rows(insert: &ast::Insert, snapshot: &Snapshot) -> Option<Compiled> {
     let plain = insert.or.is_none()
@@ -82,25 +83,28 @@ pub(super) fn update_rows(update: &Update, snapshot: &Snapshot) -> Option<Compil
     })
 }
 
-/// What all columns get where some are given, as long as no DEFAULT is to be evaluated.
-fn sources(schema: &TableSchema, given: &[usize]) -> Option<Vec<Source>> {
+/// What all columns get where some are given, and the sequences among it; none where a DEFAULT is to be evaluated.
+fn sources(schema: &TableSchema, given: &[usize]) -> Option<(Vec<Source>, Vec<String>)> {
+    let mut sequences = Vec::new();
     let source = |(place, column): (usize, &ColumnDefinition)| {
         if let Some(given) = given.iter().position(|&given| given == place) {
             return Some(Source::Given(given));
         }
         let Some(DefaultValue(text)) = &column.default else {
-            return Some(Source::Default(Value::Null));
+            return Some(Source::Default(Datum::Null));
         };
         let default = expression(text).ok()?;
         if let Some(name) = next_of(&default) {
-            return Some(Source::Numbers(name.to_owned()));
+            sequences.push(name.to_owned());
+            return Some(Source::Numbers(sequences.len() - 1));
         }
         match operand(&default)? {
-            Operand::Literal(value) => Some(Source::Default(value)),
+            Operand::Literal(value) => value.assign(column.column_type).ok().map(Source::Default),
             Operand::Parameter { .. } => None,
         }
     };
-    schema.columns.iter().enumerate().map(source).collect()
+    let sources = schema.columns.iter().enumerate().map(source).collect::<Option<_>>()?;
+    Some((sources, sequences))
 }
 
 /// Whether a column may be given no values.

@@ -18,7 +18,7 @@ pub(crate) struct PointSelect {
     schema: SchemaRef,
 }
 
-/// For each column the numbers of its rows; none where it takes none.
+/// For each sequence that a statement takes numbers of, those of its rows.
 pub(crate) type Numbers = Vec<Vec<i64>>;
 
 /// INSERT INTO table VALUES …
@@ -27,6 +27,8 @@ pub(crate) struct Insert {
     pub(super) target: Target,
     /// For each column of the table.
     sources: Vec<Source>,
+    /// The sequences that it takes numbers of, once for each column.
+    sequences: Vec<String>,
     rows: Vec<Vec<Operand>>,
 }
 
@@ -35,9 +37,9 @@ pub(crate) struct Insert {
 pub(super) enum Source {
     /// This place in each row.
     Given(usize),
-    Default(Value),
-    /// The next numbers of the sequence of a name.
-    Numbers(String),
+    Default(Datum),
+    /// The next numbers of the sequence at this place.
+    Numbers(usize),
 }
 
 /// UPDATE table SET … WHERE key = …
@@ -106,24 +108,24 @@ impl PointSelect {
 }
 
 impl Insert {
-    pub(super) fn new(target: Target, sources: Vec<Source>, rows: Vec<Vec<Operand>>) -> Self {
-        Self { target, sources, rows }
+    pub(super) fn new(
+        target: Target,
+        (sources, sequences): (Vec<Source>, Vec<String>),
+        rows: Vec<Vec<Operand>>,
+    ) -> Self {
+        Self { target, sources, sequences, rows }
     }
 
     pub(super) fn rows(&self) -> usize {
         self.rows.len()
     }
 
-    /// For each column the numbers that its rows get, where these are a sequence's.
+    /// The numbers that its rows get.
     pub(super) fn numbers(
         &self,
         mut take: impl FnMut(&str, usize) -> Result<Vec<i64>>,
     ) -> Result<Numbers> {
-        let of = |source: &Source| match source {
-            Source::Numbers(name) => take(name, self.rows.len()),
-            Source::Given(_) | Source::Default(_) => Ok(Vec::new()),
-        };
-        self.sources.iter().map(of).collect()
+        self.sequences.iter().map(|name| take(name, self.rows.len())).collect()
     }
 
     pub(super) fn run(
@@ -137,8 +139,8 @@ impl Insert {
             let value = |(column, source): (usize, &Source)| {
                 let value = match source {
                     Source::Given(place) => operands[*place].value(parameters)?,
-                    Source::Default(value) => value.clone(),
-                    Source::Numbers(_) => Value::Integer(numbers[column][row]),
+                    Source::Default(value) => return Ok(value.clone()),
+                    Source::Numbers(sequence) => Value::Integer(numbers[*sequence][row]),
                 };
                 let definition = &self.target.schema.columns[column];
                 value.assign(definition.column_type).map_err(|error| {

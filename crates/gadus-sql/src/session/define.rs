@@ -12,7 +12,7 @@ use crate::types::{column_type, serial_type};
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
     AlterIndexOperation, CheckConstraint, ColumnDef, ColumnOption, ColumnOptionDef, CreateTable,
-    Expr, ObjectType, PrimaryKeyConstraint, Statement, TableConstraint,
+    Expr, ObjectName, ObjectType, PrimaryKeyConstraint, Statement, TableConstraint,
 };
 use gadus_engine::{
     ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, Result, Snapshot, TableSchema,
@@ -45,24 +45,7 @@ impl Session {
             } => drop_views(transaction, names, (*if_exists, *cascade)),
             Statement::Drop {
                 object_type: ObjectType::Table, if_exists, names, cascade, ..
-            } => {
-                for name in names {
-                    let table = transaction.snapshot().find_table(&table_name(name)?);
-                    let schema = table.map(|table| table.schema().clone());
-                    if let Some(schema) = schema {
-                        let what = format!("table {}", schema.name);
-                        free_owned(transaction, &schema, |_| true, (&what, *cascade))?;
-                        if *cascade {
-                            drop_readers(transaction, schema.id)?;
-                        }
-                    }
-                    match transaction.drop_table(&table_name(name)?) {
-                        Err(error) if *if_exists && error.kind() == ErrorKind::NotFound => {}
-                        other => other?,
-                    }
-                }
-                Ok(Outcome::Done("DROP TABLE"))
-            }
+            } => drop_tables(transaction, names, (*if_exists, *cascade)),
             Statement::CreateSequence { .. } => create_sequence(transaction, statement),
             Statement::Drop {
                 object_type: ObjectType::Sequence,
@@ -94,7 +77,7 @@ impl Session {
                 return Ok(Outcome::Done("CREATE TABLE"));
             }
             if create.or_replace {
-                transaction.drop_table(&name)?;
+                drop_table(transaction, &name, false)?;
             }
         }
         let Some(query) = &create.query else {
@@ -168,6 +151,32 @@ impl Session {
         let key = key_of(create, &columns)?;
         Ok((columns, key))
     }
+}
+
+fn drop_tables(
+    transaction: &mut Transaction,
+    names: &[ObjectName],
+    (if_exists, cascade): (bool, bool),
+) -> Result<Outcome> {
+    for name in names {
+        match drop_table(transaction, &table_name(name)?, cascade) {
+            Err(error) if if_exists && error.kind() == ErrorKind::NotFound => {}
+            other => other?,
+        }
+    }
+    Ok(Outcome::Done("DROP TABLE"))
+}
+
+/// Drops a table and its sequences, and what depends on them where it cascades; else they refuse it.
+fn drop_table(transaction: &mut Transaction, name: &str, cascade: bool) -> Result<()> {
+    let table = transaction.snapshot().find_table(name);
+    if let Some(schema) = table.map(|table| table.schema().clone()) {
+        free_owned(transaction, &schema, |_| true, (&format!("table {name}"), cascade))?;
+        if cascade {
+            drop_readers(transaction, schema.id)?;
+        }
+    }
+    transaction.drop_table(name)
 }
 
 /// A column as a statement defines it.

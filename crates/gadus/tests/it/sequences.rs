@@ -353,7 +353,8 @@ fn what_takes_numbers_of_a_table_keeps_it() {
     run(&connection, "CREATE TABLE a (id SERIAL, twin BIGINT, v INT)");
     run(&connection, "ALTER TABLE a ALTER twin SET DEFAULT nextval('a_id_seq')");
     run(&connection, "CREATE TABLE b (id BIGINT DEFAULT nextval('a_id_seq') * 10, v INT)");
-    for refused_one in ["DROP TABLE a", "ALTER TABLE a DROP COLUMN id"] {
+    let anew = "CREATE OR REPLACE TABLE a (id SERIAL, twin BIGINT, v INT)";
+    for refused_one in ["DROP TABLE a", "ALTER TABLE a DROP COLUMN id", anew] {
         let error = refused(&connection, refused_one);
         assert_eq!(error.reason(), Some(Reason::Depended), "{refused_one}: {error}");
     }
@@ -367,6 +368,8 @@ fn what_takes_numbers_of_a_table_keeps_it() {
     // What only the table itself uses keeps nothing.
     run(&connection, "CREATE TABLE c (id SERIAL, twin BIGINT)");
     run(&connection, "ALTER TABLE c ALTER twin SET DEFAULT nextval('c_id_seq')");
+    run(&connection, "CREATE OR REPLACE TABLE c (id SERIAL)");
+    assert_eq!(rows(&connection, "SELECT sequencename FROM pg_sequences"), ["c_id_seq"]);
     run(&connection, "DROP TABLE c");
     assert_eq!(rows(&connection, "SELECT count(*) FROM pg_sequences"), ["0"]);
 }

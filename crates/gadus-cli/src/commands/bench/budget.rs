@@ -241,7 +241,7 @@ pub(super) fn scan_on(file: &Path, threads: usize) -> Result<(), Failure> {
     writeln!(io::stdout(), "scans")?;
     spawn("tells", move || -> io::Result<()> {
         // Who scans would keep it waiting.
-        gadus_kub::rise_above_others();
+        gadus_machine::rise_above_others();
         loop {
             // In the middle of a unit: whose turn it is changes between two.
             let (now, unit) = (micros(clock().wall_time().0), micros(TELL));
