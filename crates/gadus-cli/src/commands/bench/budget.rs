@@ -2,7 +2,7 @@
 //!
 //! - Each scans without a pause, and says many times a second how many threads it has for that. What they
 //!   have together is held against the processors that there are.
-//! - One process after another comes; then one is killed, and one ends. After each of these the time is
+//! - One process after another comes, when it asks first; then one is killed, and one ends. After each of these the time is
 //!   told until the sum is right again, and how much of the time it is right from there on.
 //! - A process that the system does not let run says nothing at that time, and then nobody knows the sum: what is
 //!   judged are the times at which all told, and how many these are is told, too.
@@ -68,6 +68,8 @@ type Told = BTreeMap<u64, u64>;
 
 /// A process that scans, and what it tells.
 struct Scanner {
+    /// When it scanned first.
+    since: u64,
     child: Child,
     told: JoinHandle<Told>,
 }
@@ -75,6 +77,8 @@ struct Scanner {
 /// Somebody came or went.
 struct Event {
     what: String,
+    /// Until then all was as before.
+    begun: u64,
     at: u64,
     /// Processes from then on.
     processes: usize,
@@ -100,8 +104,11 @@ pub(super) fn run(command: &Budget) -> Result<(), Failure> {
     let threads = command.threads.map_or_else(threads, |threads| threads as usize);
     let (mut scanners, mut events) = (Vec::<Scanner>::new(), Vec::new());
     for number in 1..=command.processes {
-        scanners.push(Scanner::start(&file, threads)?);
-        events.push(Event::now(format!("process {number} comes"), &scanners));
+        let begun = unit_now();
+        let scanner = Scanner::start(&file, threads)?;
+        let (what, at) = (format!("process {number} comes"), scanner.since);
+        scanners.push(scanner);
+        events.push(Event { what, begun, at, processes: scanners.len() });
         pause(command.time);
     }
     let mut told = Vec::new();
@@ -124,7 +131,8 @@ pub(super) fn run(command: &Budget) -> Result<(), Failure> {
 
 impl Event {
     fn now(what: String, scanners: &[Scanner]) -> Self {
-        Self { what, at: unit_now(), processes: scanners.len() }
+        let at = unit_now();
+        Self { what, begun: at, at, processes: scanners.len() }
     }
 }
 
@@ -137,9 +145,8 @@ impl Scanner {
         let output = child.stdout.take();
         let output = output.ok_or_else(|| Failure::message("a process without output"))?;
         let mut lines = BufReader::new(output).lines();
-        // Its first line says that it scans.
-        let first = lines.next().transpose()?;
-        first.ok_or_else(|| Failure::message("a process broke off; see above"))?;
+        let since = lines.next().transpose()?.and_then(|line| line.parse().ok());
+        let since = since.ok_or_else(|| Failure::message("a process broke off; see above"))?;
         let told = spawn("told", move || {
             let said = |line: io::Result<String>| {
                 let line = line.ok()?;
@@ -148,7 +155,7 @@ impl Scanner {
             };
             lines.map_while(said).collect::<Told>()
         })?;
-        Ok(Self { child, told })
+        Ok(Self { since, child, told })
     }
 
     fn kill(mut self) -> Result<Told, Failure> {
@@ -182,7 +189,7 @@ fn sums(told: Vec<Told>) -> BTreeMap<u64, Sum> {
 #[allow(clippy::cast_precision_loss)] // counts of some seconds
 fn judged(events: &[Event], over: u64, sums: &BTreeMap<u64, Sum>, budget: u64) -> Vec<Figure> {
     let mut figures = Vec::new();
-    let ends = events.iter().skip(1).map(|event| event.at).chain([over]);
+    let ends = events.iter().skip(1).map(|event| event.begun).chain([over]);
     for (event, end) in events.iter().zip(ends) {
         // The wall clock may be put back.
         let end = end.max(event.at);
@@ -228,17 +235,16 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// In such a process: scans, and tells its threads, until its input ends.
+/// In such a process: tells when it begins, scans, and tells its threads, until its input ends.
 pub(super) fn scan_on(file: &Path, threads: usize) -> Result<(), Failure> {
     let options = Options::new().create(false).threads(threads);
     let database = Database::open(file, options)?;
     let connection = database.connect();
     connection.execute("SET gadus.sharing = 'always'", &[])?;
-    connection.query(QUESTION, &[])?.collect_batches()?;
+    writeln!(io::stdout(), "{}", unit_now())?;
     spawn("scans", move || {
         while connection.query(QUESTION, &[]).and_then(|rows| rows.collect_batches()).is_ok() {}
     })?;
-    writeln!(io::stdout(), "scans")?;
     spawn("tells", move || -> io::Result<()> {
         // Who scans would keep it waiting.
         gadus_machine::rise_above_others();
