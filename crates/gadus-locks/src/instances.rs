@@ -119,7 +119,14 @@ impl Instances {
         let slots = &memory.at(table)?.slots;
         for (slot, record) in (0..INSTANCES_MAX).zip(slots) {
             let state = record.state.load(Ordering::Acquire);
-            if status(state) != FREE || !own(slot)? {
+            if status(state) != FREE {
+                continue;
+            }
+            if !own(slot)? {
+                // Not one that was never used any more: who looks for others looks no further than the first of those.
+                let passed = word(FREE, generation(state).max(1), None);
+                steps::before(&record.state);
+                record.state.store(passed, Ordering::Release);
                 continue;
             }
             let me = Owner { slot, generation: generation(state).wrapping_add(1) };

@@ -74,7 +74,7 @@ impl Agreement {
 struct Twin {
     what: &'static str,
     tolerance: f64,
-    /// What both leave out at the beginning of a turn: for a moment a device may give more than it does for long.
+    /// What both leave out at the beginning of a turn.
     lead: Duration,
     turn: Duration,
     work: fn(&Place) -> Result<Work<'static>, KubError>,
@@ -102,7 +102,7 @@ fn twins() -> [Twin; 4] {
         Twin {
             what: "a record of 4 KiB, overwritten, with fdatasync",
             tolerance: TRANSFERS,
-            lead: TURN_OF_TRANSFERS,
+            lead: Duration::from_secs(tools::RECORDS_LEAD_SECONDS),
             turn: TURN_OF_TRANSFERS,
             work: |place| Ok(sync::records_with_data_sync(&place.folder)),
             tool: tools::fio_records(sync::RECORDS_BYTES),
@@ -110,7 +110,7 @@ fn twins() -> [Twin; 4] {
         Twin {
             what: "64 MiB brought past the cache, 8 transfers of 64 KiB at a time",
             tolerance: TRANSFERS,
-            lead: TURN_OF_TRANSFERS,
+            lead: Duration::from_secs(tools::SCAN_LEAD_SECONDS),
             turn: TURN_OF_TRANSFERS,
             work: |place| bind::transfers_by_ring(&place.folder),
             tool: tools::fio_scan(bind::TRANSFERRED_BYTES),

@@ -49,6 +49,10 @@ impl Instances {
         for (slot, record) in (0..INSTANCES_MAX).zip(self.slots()) {
             let until = record.busy_until[with as usize].load(Ordering::Relaxed);
             let state = record.state.load(Ordering::Acquire);
+            if generation(state) == 0 {
+                // The first that was never used; they are taken in their order.
+                break;
+            }
             let is_other = slot != self.me.slot && status(state) == LIVE;
             let is_busy = (1..=short(TIME_MAX)).contains(&until.wrapping_sub(now));
             let owner = Owner { slot, generation: generation(state) };

@@ -132,3 +132,20 @@ fn others_are_told_who_is_busy_until_that_ends() {
     let again = claim(&memory, &alive);
     assert_eq!((again.me().slot, others(&a)), (1, (0, 0)), "not what another said");
 }
+
+/// What is looked through for others ends with the first slot that was never used: none of theirs is behind it.
+#[test]
+fn a_slot_that_could_not_be_had_hides_nobody() {
+    let memory = Arc::new(Memory::private(1 << 20).unwrap());
+    let alive = Arc::new(Alive::default());
+    let a = claim(&memory, &alive);
+    alive.0.lock().insert(1); // in flight
+    let b = claim(&memory, &alive);
+    assert_eq!(b.me().slot, 2);
+    b.busy_for(Busy::Scanning, Duration::from_mins(1));
+    assert_eq!(a.busy_others(Busy::Scanning).count, 1);
+    alive.0.lock().remove(&1);
+    let c = claim(&memory, &alive);
+    assert_eq!(c.me().slot, 1);
+    assert_eq!(c.busy_others(Busy::Scanning), BusyOthers { count: 1, before: 0 });
+}

@@ -242,9 +242,6 @@ pub(super) fn scan_on(file: &Path, threads: usize) -> Result<(), Failure> {
     let connection = database.connect();
     connection.execute("SET gadus.sharing = 'always'", &[])?;
     writeln!(io::stdout(), "{}", unit_now())?;
-    spawn("scans", move || {
-        while connection.query(QUESTION, &[]).and_then(|rows| rows.collect_batches()).is_ok() {}
-    })?;
     spawn("tells", move || -> io::Result<()> {
         // Who scans would keep it waiting.
         gadus_machine::rise_above_others();
@@ -259,6 +256,9 @@ pub(super) fn scan_on(file: &Path, threads: usize) -> Result<(), Failure> {
                 writeln!(io::stdout(), "{at} {threads}")?;
             }
         }
+    })?;
+    spawn("scans", move || {
+        while connection.query(QUESTION, &[]).and_then(|rows| rows.collect_batches()).is_ok() {}
     })?;
     io::stdin().read_line(&mut String::new())?;
     // Whoever still scans must not keep the process.
