@@ -51,6 +51,10 @@ pub enum Reason {
     UnknownFunction,
     /// There is no such savepoint.
     UnknownSavepoint,
+    /// There is no such cursor.
+    UnknownCursor,
+    /// A cursor of this name is open already.
+    DuplicateCursor,
     /// There is no such setting.
     UnknownSetting,
     /// There is no such user.

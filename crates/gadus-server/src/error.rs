@@ -134,6 +134,8 @@ fn code_of(error: &gadus::Error) -> SqlState {
         Reason::TypeMismatch => Some("42804"),
         Reason::UnknownFunction => Some("42883"),
         Reason::UnknownSavepoint => Some("3B001"),
+        Reason::UnknownCursor => Some("34000"),
+        Reason::DuplicateCursor => Some("42P03"),
         Reason::UnknownSetting | Reason::UnknownUser => Some("42704"),
         Reason::InvalidText => Some("22P02"),
         Reason::SequenceEnd => Some("2200H"),

@@ -120,6 +120,9 @@ impl Client {
                 self.channel.output.parameter_description(&parsed.types);
                 self.columns_of(&parsed, &[]).await?
             }
+            Target::Portal if !name.is_empty() && !self.portals.contains_key(name) => {
+                self.columns_of_cursor(name).await?
+            }
             Target::Portal => {
                 let mut portal = self.take_portal(name)?;
                 let columns = self.columns_of_portal(&mut portal).await;
@@ -147,6 +150,16 @@ impl Client {
         let columns = description.columns.as_ref();
         parsed.told.set(columns);
         columns.map(|columns| fields(columns, &parsed.names, formats)).transpose()
+    }
+
+    /// The columns of a cursor that a DECLARE has opened: to clients that is a portal, too.
+    async fn columns_of_cursor(&mut self, name: &str) -> Result<Option<Vec<Field>>, Failure> {
+        let fetch = format!("FETCH FROM \"{}\"", name.replace('"', "\"\""));
+        let fetch = self.connection.prepare(&fetch)?;
+        self.check_block(fetch.kind())?;
+        let description = self.watched(fetch.describe()).await?;
+        let columns = description.columns.as_ref().ok_or_else(|| no_portal(name))?;
+        fields(columns, &[], &[]).map(Some)
     }
 
     /// The columns of a portal. A query begins to run: that tells them, and does no more than it would.
@@ -282,11 +295,13 @@ impl Client {
     }
 
     fn take_portal(&mut self, name: &str) -> Result<Portal, Failure> {
-        self.portals.remove(name).ok_or_else(|| {
-            let text = format!("portal \"{name}\" does not exist");
-            Failure::new(SqlState::UNDEFINED_CURSOR, text)
-        })
+        self.portals.remove(name).ok_or_else(|| no_portal(name))
     }
+}
+
+fn no_portal(name: &str) -> Failure {
+    let text = format!("portal \"{name}\" does not exist");
+    Failure::new(SqlState::UNDEFINED_CURSOR, text)
 }
 
 /// The values that a Bind gives to parameters of these types.

@@ -63,6 +63,35 @@ def test_psycopg_lists(server: Server, binary: bool):
         assert found.fetchone() == (["a", None, 'b",\\'],)
 
 
+@pytest.mark.parametrize("binary", [False, True])
+def test_psycopg_cursors_of_the_server(server: Server, binary: bool):
+    with psycopg.connect(server.url) as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, s TEXT)")
+        connection.execute("INSERT INTO t SELECT n, 's' || n FROM range(5000) r(n)")
+        query = "SELECT id, s FROM t WHERE id >= %s ORDER BY id"
+        with connection.cursor(name="forward", binary=binary) as cursor:
+            cursor.itersize = 700
+            cursor.execute(query, [1000])
+            assert [column.name for column in cursor.description] == ["id", "s"]
+            assert cursor.fetchmany(2) == [(1000, "s1000"), (1001, "s1001")]
+            assert [row[0] for row in cursor] == list(range(1002, 5000))
+        with connection.cursor(name="There \"and\" back", scrollable=True, binary=binary) as cursor:
+            cursor.execute(query, [0])
+            cursor.scroll(4998)
+            assert cursor.fetchall() == [(4998, "s4998"), (4999, "s4999")]
+            cursor.scroll(0, mode="absolute")
+            assert cursor.fetchone() == (0, "s0")
+        held = connection.cursor(name="held", withhold=True, binary=binary)
+        held.execute(query, [4990])
+        connection.commit()
+        connection.execute("DELETE FROM t")
+        connection.commit()
+        assert [row[0] for row in held] == list(range(4990, 5000))
+        held.close()
+        with pytest.raises(psycopg.errors.InvalidCursorName):
+            connection.execute("FETCH held")
+
+
 def test_psycopg_transactions(server: Server):
     with psycopg.connect(server.url, autocommit=True) as connection:
         connection.execute("CREATE TABLE t (id INT PRIMARY KEY, n INT)")

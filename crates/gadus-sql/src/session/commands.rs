@@ -1,11 +1,12 @@
 //! Statements that read and change no table: settings, ends of others, and what needs nothing to be done.
 
 use super::as_queries::{described, placed_table};
+use super::cursors::close;
 use super::modify::target;
 use super::{Outcome, Session, State};
 use crate::provider::MAIN_SCHEMA;
 use datafusion::sql::sqlparser::ast::{
-    Analyze, CloseCursor, DiscardObject, ObjectName, Statement, VacuumStatement,
+    Analyze, DiscardObject, ObjectName, Statement, VacuumStatement,
 };
 use gadus_engine::{Error, ErrorKind, Reason, Result};
 
@@ -42,6 +43,7 @@ impl Session {
             Statement::Discard { object_type: DiscardObject::ALL } => {
                 super::transact::refuse_in_transaction(state, "DISCARD ALL")?;
                 state.reset_all()?;
+                state.cursors.close_all();
                 Ok(Outcome::Done("DISCARD ALL"))
             }
             // Space is given back, and statistics are gathered, as rows come and go.
@@ -63,8 +65,8 @@ impl Session {
                 }
                 return Ok(None);
             }
-            // There are no cursors but portals, and no notifications.
-            Statement::Close { cursor: CloseCursor::All } => Ok(Outcome::Done("CLOSE CURSOR ALL")),
+            Statement::Close { cursor } => close(state, cursor),
+            // There are no notifications.
             Statement::UNLISTEN { .. } => Ok(Outcome::Done("UNLISTEN")),
             Statement::Lock(lock) => super::lock_tables::lock_tables(state, lock),
             Statement::ShowVariable { variable } => self.show(state, variable),

@@ -87,6 +87,10 @@ impl Session {
         Box::pin(async move {
             let (snapshot, with_settings) = {
                 let state = &mut *self.state.lock().await;
+                if let Statement::Fetch { name, .. } = prepared.statement() {
+                    let columns = state.cursors.columns(name).filter(|_| prepared.gives_rows());
+                    return Ok(Arc::new(Description::undecided(prepared, columns)));
+                }
                 (state.snapshot(&self.engine)?, self.with_settings(state, prepared, None)?)
             };
             let prepared = with_settings.as_ref().unwrap_or(prepared);
@@ -106,6 +110,7 @@ impl Session {
                 | Statement::Insert(_)
                 | Statement::Update(_)
                 | Statement::Delete(_)
+                | Statement::Declare { .. }
                 | Statement::Explain { .. }
                 | Statement::ShowTables { .. }
                 | Statement::ShowColumns { .. }

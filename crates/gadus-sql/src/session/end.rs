@@ -58,6 +58,7 @@ impl State {
     /// Rolls back, and forgets.
     fn end(&mut self) {
         self.savepoints.clear();
+        self.cursors.close_all();
         self.transaction = None;
         self.unfinished = None;
     }

@@ -166,8 +166,13 @@ pub(super) fn refuse_nested_locks(statement: &Statement) -> Result<()> {
     }
     let mut locks = Locks { found: 0 };
     let _ = statement.visit(&mut locks);
-    let outer = matches!(statement, Statement::Query(query) if !query.locks.is_empty());
-    if locks.found > usize::from(outer) {
+    let outer = match statement {
+        Statement::Query(query) => Some(query),
+        Statement::Declare { stmts } => stmts.first().and_then(|cursor| cursor.for_query.as_ref()),
+        _ => None,
+    };
+    let is_locking = outer.is_some_and(|query| !query.locks.is_empty());
+    if locks.found > usize::from(is_locking) {
         return Err(unsupported("FOR UPDATE in a part of a statement"));
     }
     Ok(())

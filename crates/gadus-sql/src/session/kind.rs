@@ -162,7 +162,7 @@ impl Prepared {
     #[must_use]
     pub fn gives_rows(&self) -> bool {
         match self.statement() {
-            Statement::Query(_) => true,
+            Statement::Query(_) | Statement::Fetch { into: None, .. } => true,
             statement if returned_items(statement).is_some() => true,
             _ => matches!(
                 self.kind(),

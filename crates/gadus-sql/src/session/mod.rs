@@ -18,6 +18,7 @@ mod chosen;
 mod columns;
 mod commands;
 mod copy;
+mod cursors;
 mod database_settings;
 mod deadlines;
 mod defaults;
@@ -91,6 +92,7 @@ use crate::sequences::SequenceMemory;
 use crate::statements::Statements;
 use crate::value::Value;
 use chosen::{Marked, Settings};
+use cursors::Cursors;
 use datafusion::execution::SessionState as PlannerState;
 use deadlines::Deadlines;
 use describe::Descriptions;
@@ -167,10 +169,20 @@ pub(crate) struct State {
     transaction: Option<Transaction>,
     /// The transaction was begun READ ONLY.
     read_only: bool,
-    savepoints: Vec<(String, Savepoint, Marked)>,
+    savepoints: Vec<NamedSavepoint>,
+    cursors: Cursors,
     /// The transaction of a statement that waits, and is not in one of the session's.
     unfinished: Option<Transaction>,
     settings: Settings,
+}
+
+/// A savepoint of a session's transaction.
+#[derive(Debug)]
+struct NamedSavepoint {
+    name: String,
+    savepoint: Savepoint,
+    settings: Marked,
+    cursors: u64,
 }
 
 /// What statements that are submitted need to know of a session.

@@ -1,11 +1,11 @@
 //! From text to one statement.
 
-use super::Prepared;
 use super::chains::{Levels, check_words};
 use super::precedence::rebind;
 use super::sequence_spelling;
 use super::setting_calls::is_call;
 use super::spelling::{is_of_postgres, respell};
+use super::{Prepared, cursors};
 use crate::error::{from_parser, input, unsupported};
 use crate::provider::SYSTEM_SCHEMA;
 use crate::room::with_room;
@@ -31,6 +31,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
         .map_err(|error| from_parser(&error.into()))?;
     respell(&mut tokens);
     sequence_spelling::respell(&mut tokens);
+    cursors::respell(&mut tokens);
     let is_deep = check_words(&tokens)?;
     // With what is dropped where it fails.
     with_room(is_deep, || {

@@ -5,7 +5,7 @@ use super::modify::is_default;
 use super::returning::returned_items;
 use crate::error::from_parser;
 use datafusion::sql::sqlparser::ast::{
-    Assignment, AssignmentTarget, BinaryOperator, Delete, Expr, FromTable, Ident, Insert,
+    Assignment, AssignmentTarget, BinaryOperator, Declare, Delete, Expr, FromTable, Ident, Insert,
     ObjectName, OnConflictAction, OnInsert, SelectItem, SetExpr, Statement, TableFactor,
     TableObject, Update, UpdateTableFromKind,
 };
@@ -145,6 +145,11 @@ fn query_of(from: &str, items: Vec<SelectItem>, selection: Option<Expr>) -> Resu
 
 /// The statement without what no plan has a place for.
 fn planned_part(statement: &Statement) -> Statement {
+    if let Statement::Declare { stmts } = statement
+        && let [Declare { for_query: Some(query), .. }] = stmts.as_slice()
+    {
+        return Statement::Query(query.clone());
+    }
     let mut rest = statement.clone();
     match &mut rest {
         Statement::Insert(Insert { returning, table_alias, on, .. }) => {

@@ -288,6 +288,10 @@ impl Session {
                 refuse_read_only(state)?;
                 self.write(state, statement, parameters).await
             }
+            Statement::Declare { stmts } => self.declare(state, stmts, parameters).await,
+            Statement::Fetch { name, direction, into, .. } => {
+                self.fetch(state, (name, direction, into.as_ref())).await
+            }
             Statement::Query(query) if !query.locks.is_empty() => {
                 self.query_locking(state, query, parameters).await
             }

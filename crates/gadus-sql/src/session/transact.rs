@@ -1,6 +1,6 @@
 //! Transactions: BEGIN, COMMIT, ROLLBACK and savepoints.
 
-use super::{Outcome, Prepared, Session, State, StatementKind, folded};
+use super::{NamedSavepoint, Outcome, Prepared, Session, State, StatementKind, folded};
 use crate::error::{input, unsupported};
 use datafusion::sql::sqlparser::ast::{
     Statement, TransactionAccessMode as Access, TransactionIsolationLevel as Level, TransactionMode,
@@ -29,7 +29,12 @@ pub(super) fn transact(
         }
         Statement::Savepoint { name } => {
             let savepoint = in_transaction(state)?.savepoint();
-            state.savepoints.push((folded(name), savepoint, state.settings.mark()));
+            state.savepoints.push(NamedSavepoint {
+                name: folded(name),
+                savepoint,
+                settings: state.settings.mark(),
+                cursors: state.cursors.mark(),
+            });
             Outcome::Done("SAVEPOINT")
         }
         Statement::ReleaseSavepoint { name } => {
@@ -72,9 +77,17 @@ impl Session {
 
 /// Takes back what the transaction has changed.
 pub(super) fn roll_back(state: &mut State) {
-    state.savepoints.clear();
     state.transaction = None;
-    state.settings.end_transaction(false);
+    state.end_transaction(false);
+}
+
+impl State {
+    /// What lasts as long as the transaction that was open, and no longer.
+    fn end_transaction(&mut self, is_committed: bool) {
+        self.savepoints.clear();
+        self.settings.end_transaction(is_committed);
+        self.cursors.end_transaction(is_committed);
+    }
 }
 
 pub(super) fn begin(
@@ -124,11 +137,10 @@ pub(super) fn modes_of(modes: &[TransactionMode]) -> Result<Modes> {
 }
 
 pub(super) fn commit(state: &mut State) -> Result<Outcome> {
-    state.savepoints.clear();
     match state.transaction.take() {
         Some(transaction) => {
             let committed = transaction.commit();
-            state.settings.end_transaction(committed.is_ok());
+            state.end_transaction(committed.is_ok());
             committed.map(|_| Outcome::Done("COMMIT"))
         }
         None => {
@@ -152,13 +164,14 @@ pub(super) fn refuse_in_transaction(state: &State, what: &str) -> Result<()> {
 fn roll_back_to(state: &mut State, name: &str) -> Result<Outcome> {
     let index = savepoint_index(state, name)?;
     state.savepoints.truncate(index + 1);
-    let (name, savepoint, marked) = state.savepoints.pop().expect("found above");
+    let named = state.savepoints.pop().expect("found above");
     let transaction = in_transaction(state)?;
-    transaction.restore(savepoint);
+    transaction.restore(named.savepoint);
     // The savepoint stays, as SQL has it.
-    let again = transaction.savepoint();
-    state.settings.go_back(&marked);
-    state.savepoints.push((name, again, marked));
+    let savepoint = transaction.savepoint();
+    state.settings.go_back(&named.settings);
+    state.cursors.go_back(named.cursors);
+    state.savepoints.push(NamedSavepoint { savepoint, ..named });
     Ok(Outcome::Done("ROLLBACK"))
 }
 
@@ -169,7 +182,7 @@ fn in_transaction(state: &mut State) -> Result<&mut Transaction> {
 }
 
 fn savepoint_index(state: &State, name: &str) -> Result<usize> {
-    state.savepoints.iter().rposition(|(known, ..)| known == name).ok_or_else(|| {
+    state.savepoints.iter().rposition(|known| known.name == name).ok_or_else(|| {
         gadus_engine::Error::new(
             ErrorKind::NotFound,
             format!("savepoint \"{name}\" does not exist"),

@@ -15,6 +15,7 @@ mod clients;
 mod clock;
 mod constraints;
 mod costs;
+mod cursors;
 mod files;
 mod fork;
 mod frames;

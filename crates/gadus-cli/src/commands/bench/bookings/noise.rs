@@ -2,7 +2,7 @@
 //!
 //! - Informed: threads stay on the processors that the machine's state suggests, and whoever is free
 //!   takes the next segment. Naive: each thread has an equal part of the table, on a core of its own.
-//!   Unpinned: as informed, but the system moves the threads.
+//!   Unpinned, where it is asked for: as informed, but the system moves the threads.
 //! - What the other program takes is read from the kernel. What it leaves, as a part of the processors, is
 //!   what the best layout could have of the quiet machine's throughput.
 
@@ -69,10 +69,10 @@ pub(in super::super) struct Noise {
     #[arg(long, value_delimiter = ',', default_value = "100,200", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     weights: Vec<u64>,
     /// The layouts that take turns: one alone is for a profiler; without quiet there is no ratio to it
-    #[arg(long, value_delimiter = ',', default_values_t = LAYOUTS.map(|layout| layout.0.to_owned()), value_parser = PossibleValuesParser::new(LAYOUTS.map(|layout| layout.0)))]
+    #[arg(long, value_delimiter = ',', default_values_t = [GADUS, QUIET, NAIVE].map(str::to_owned), value_parser = PossibleValuesParser::new(LAYOUTS.map(|layout| layout.0)))]
     layouts: Vec<String>,
-    /// How long one turn takes
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "3s")]
+    /// How long one turn takes: there are to be ten passes in it, of which one takes half a second
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "6s")]
     time: Duration,
     #[command(flatten)]
     repeat: Repeat,
