@@ -110,6 +110,7 @@ impl Session {
                 | Statement::Insert(_)
                 | Statement::Update(_)
                 | Statement::Delete(_)
+                | Statement::Merge(_)
                 | Statement::Declare { .. }
                 | Statement::Explain { .. }
                 | Statement::ShowTables { .. }

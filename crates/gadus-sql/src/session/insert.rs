@@ -21,8 +21,8 @@ use datafusion::sql::sqlparser::ast::{
 };
 use futures::TryStreamExt;
 use gadus_engine::{
-    ErrorKind, Identity, Isolation, Reason, Result, SEGMENT_ROWS_MAX, Snapshot, TableSchema,
-    Transaction,
+    ColumnDefinition, Error, ErrorKind, Identity, Isolation, Reason, Result, SEGMENT_ROWS_MAX,
+    Snapshot, TableSchema, Transaction,
 };
 use std::sync::Arc;
 
@@ -264,14 +264,19 @@ fn refuse_generated(schema: &TableSchema, columns: &[usize], source: &Query) -> 
             _ => false,
         };
         if !are_defaults {
-            let message = format!(
-                "cannot insert a non-DEFAULT value into column \"{}\": it is GENERATED ALWAYS AS IDENTITY",
-                schema.columns[column].name
-            );
-            return Err(input(message).because(Reason::GeneratedAlways));
+            return Err(generated_always(&schema.columns[column]));
         }
     }
     Ok(())
+}
+
+/// The error of a value for a column that is always generated.
+pub(super) fn generated_always(column: &ColumnDefinition) -> Error {
+    let message = format!(
+        "cannot insert a non-DEFAULT value into column \"{}\": it is GENERATED ALWAYS AS IDENTITY",
+        column.name
+    );
+    input(message).because(Reason::GeneratedAlways)
 }
 
 /// A batch with all columns of the table, in their types.

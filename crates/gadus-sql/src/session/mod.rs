@@ -37,6 +37,7 @@ mod kind;
 mod known;
 mod lock_tables;
 mod locking;
+mod merge;
 mod modify;
 mod numbering;
 mod on_conflict;

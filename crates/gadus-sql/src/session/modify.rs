@@ -80,6 +80,7 @@ impl Session {
             Statement::Delete(delete) => {
                 ("DELETE", self.delete(transaction, delete, parameters).await?)
             }
+            Statement::Merge(merge) => ("MERGE", self.merge(transaction, merge, parameters).await?),
             Statement::Truncate(truncate) => {
                 for truncated in &truncate.table_names {
                     let schema = target(&transaction.snapshot(), &truncated.name)?;
@@ -119,7 +120,8 @@ impl Session {
         let beside = Beside::of(from, update.returning.as_deref())?;
         let snapshot = transaction.snapshot();
         let (schema, alias) = modified(&snapshot, &update.table)?;
-        let Assigned { columns, mut items } = assigned(&schema, &update.assignments)?;
+        let assigned = assigned(&schema, &update.assignments)?;
+        let (mut items, columns) = (assigned.items(), assigned.columns);
         let returning = self.returning(&snapshot, update.returning.as_deref(), parameters)?;
         let checks = self.checks(&schema)?;
         let whole_rows = returning.is_some() || !checks.is_empty();
@@ -244,11 +246,19 @@ impl<'a> Wanted<'a> {
 /// What SET says: columns, and for each the text of its new value.
 pub(super) struct Assigned {
     pub(super) columns: Vec<usize>,
-    pub(super) items: Vec<String>,
+    pub(super) values: Vec<String>,
+}
+
+impl Assigned {
+    /// The values, each under a name that no column beside it has.
+    pub(super) fn items(&self) -> Vec<String> {
+        let both = self.columns.iter().zip(&self.values);
+        both.map(|(column, value)| format!("{value} AS \"gadus.new{column}\"")).collect()
+    }
 }
 
 pub(super) fn assigned(schema: &TableSchema, assignments: &[Assignment]) -> Result<Assigned> {
-    let (mut columns, mut items) = (Vec::new(), Vec::new());
+    let (mut columns, mut values) = (Vec::new(), Vec::new());
     for Assignment { target, value } in assignments {
         let AssignmentTarget::ColumnName(name) = target else {
             return Err(unsupported("assignment to several columns at once"));
@@ -265,20 +275,18 @@ pub(super) fn assigned(schema: &TableSchema, assignments: &[Assignment]) -> Resu
             let message = format!("column {name} can only be updated to DEFAULT");
             return Err(input(message).because(Reason::GeneratedAlways));
         }
-        let text = match value {
+        values.push(match value {
             Expr::Identifier(word) if is_default(word) => {
                 default.map_or_else(|| "NULL".to_owned(), |default| format!("({})", default.0))
             }
             value => format!("({value})"),
-        };
-        // Under a name that no column beside it has.
-        items.push(format!("{text} AS \"gadus.new{column}\""));
+        });
     }
-    Ok(Assigned { columns, items })
+    Ok(Assigned { columns, values })
 }
 
 /// All columns of a table under the name by which it is called.
-fn columns_of(schema: &TableSchema, alias: &Ident) -> impl Iterator<Item = String> {
+pub(super) fn columns_of(schema: &TableSchema, alias: &Ident) -> impl Iterator<Item = String> {
     let quoted = |name: &str| Ident::with_quote('"', name);
     schema.columns.iter().map(move |column| format!("{alias}.{}", quoted(&column.name)))
 }

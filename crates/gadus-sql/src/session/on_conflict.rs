@@ -6,7 +6,7 @@
 //! - Keys of more rows than an INSERT locks are looked at again when the transaction commits.
 
 use super::Session;
-use super::modify::{Assigned, assigned, column_index, rows_of};
+use super::modify::{assigned, column_index, rows_of};
 use super::relations::{Asks, Relation};
 use super::returning::{Returning, Written};
 use crate::error::{from_parser, input, unsupported};
@@ -145,7 +145,8 @@ impl Session {
         parameters: &[Value],
     ) -> Result<(u64, Placed)> {
         let old = old_rows(transaction, schema, ids)?;
-        let Assigned { columns, mut items } = assigned(schema, &update.assignments)?;
+        let assigned = assigned(schema, &update.assignments)?;
+        let (mut items, columns) = (assigned.items(), assigned.columns);
         items.push(format!("{alias}.{ROW_ID_COLUMN}"));
         let items = list(&items.join(", "))?;
         let relations = [

@@ -5,7 +5,7 @@ use super::precedence::rebind;
 use super::sequence_spelling;
 use super::setting_calls::is_call;
 use super::spelling::{is_of_postgres, respell};
-use super::{Prepared, cursors};
+use super::{Prepared, cursors, merge};
 use crate::error::{from_parser, input, unsupported};
 use crate::provider::SYSTEM_SCHEMA;
 use crate::room::with_room;
@@ -32,6 +32,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
     respell(&mut tokens);
     sequence_spelling::respell(&mut tokens);
     cursors::respell(&mut tokens);
+    merge::respell(&mut tokens);
     let is_deep = check_words(&tokens)?;
     // With what is dropped where it fails.
     with_room(is_deep, || {

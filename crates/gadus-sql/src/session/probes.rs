@@ -1,6 +1,7 @@
 //! Statements that stand for one that the planner does not know as it is: planned to describe it, and never
 //! run.
 
+use super::merge::compared_values;
 use super::modify::is_default;
 use super::returning::returned_items;
 use crate::error::from_parser;
@@ -27,6 +28,17 @@ pub(super) fn probes(statement: &Statement) -> Result<Vec<Statement>> {
         }
         Statement::Delete(delete) if delete.using.is_some() => {
             query_of(&rows_of(statement), Vec::new(), delete.selection.clone())?
+        }
+        Statement::Merge(merge) => {
+            let from = format!("{} JOIN {} ON {}", merge.table, merge.source, merge.on);
+            let compared = compared(&compared_values(merge), called(&merge.table).as_ref());
+            let conditions = merge.clauses.iter().filter_map(|clause| clause.predicate.clone());
+            let both = |left, right| Expr::BinaryOp {
+                left: Box::new(Expr::Nested(Box::new(left))),
+                op: BinaryOperator::Or,
+                right: Box::new(Expr::Nested(Box::new(right))),
+            };
+            query_of(&from, compared, conditions.reduce(both))?
         }
         statement => planned_part(statement),
     });

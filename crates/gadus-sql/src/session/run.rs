@@ -275,6 +275,7 @@ impl Session {
             Statement::Insert(_)
             | Statement::Update(_)
             | Statement::Delete(_)
+            | Statement::Merge(_)
             | Statement::Truncate(_)
             | Statement::CreateTable(_)
             | Statement::CreateView(_)

@@ -27,6 +27,7 @@ mod lists;
 mod locks;
 mod many;
 mod memory;
+mod merging;
 mod reach;
 mod rows;
 mod sequences;

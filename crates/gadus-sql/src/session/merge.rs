@@ -1,0 +1,212 @@
+//! MERGE: rows of a table are changed, deleted and inserted by what a source has of them.
+//!
+//! - A source's row with each row of the table that it meets, or either of them alone, has the first clause whose kind
+//!   and condition fit; where none does, nothing becomes of it.
+//! - Values are asked for where their clause fits, and nowhere else.
+//! - All rows are read before any is changed. Then some are deleted, some changed, and new ones inserted, in this order:
+//!   a key that goes may come again.
+
+mod clause;
+mod spelling;
+
+pub(super) use clause::compared_values;
+pub(super) use spelling::respell;
+
+use super::Session;
+use super::checks::Checks;
+use super::modify::{Wanted, columns_of, modified, refuse_extras, row_ids, rows_of};
+use super::returning::Written;
+use crate::error::{from_datafusion, input};
+use crate::value::{Value, assign_array};
+use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow::compute::filter_record_batch;
+use arrow::datatypes::{Int64Type, Schema};
+use clause::{Action, Clause, Meets};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::sql::sqlparser::ast::{Ident, Merge, TableWithJoins};
+use futures::stream;
+use gadus_base::RowId;
+use gadus_engine::{Datum, Error, Result, Snapshot, TableSchema, Transaction};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What becomes of rows.
+#[derive(Default)]
+struct Changes {
+    deleted: Vec<RowId>,
+    updated: Vec<Update>,
+    inserted: Vec<Insert>,
+    /// The rows that are changed or deleted.
+    met: HashSet<u64>,
+}
+
+/// Columns of rows, and their new values.
+struct Update {
+    columns: Vec<usize>,
+    rows: Vec<RowId>,
+    values: Vec<Vec<Datum>>,
+}
+
+/// Values for columns of new rows.
+struct Insert {
+    columns: Vec<usize>,
+    rows: RecordBatch,
+}
+
+impl Session {
+    pub(super) async fn merge(
+        &self,
+        transaction: &mut Transaction,
+        merge: &Merge,
+        parameters: &[Value],
+    ) -> Result<Written> {
+        refuse_extras(&[
+            (merge.output.is_some(), "OUTPUT and RETURNING of a MERGE"),
+            (!merge.optimizer_hints.is_empty(), "a hint in a MERGE"),
+        ])?;
+        let snapshot = transaction.snapshot();
+        let table = TableWithJoins { relation: merge.table.clone(), joins: Vec::new() };
+        let (schema, alias) = modified(&snapshot, &table)?;
+        let clauses = clause::clauses(&schema, merge)?;
+        let (alone, others) =
+            clauses.into_iter().partition::<Vec<_>, _>(|clause| clause.meets == Meets::NoSource);
+        let beside = match others.iter().any(|clause| clause.meets == Meets::NoTarget) {
+            true => format!(" RIGHT JOIN {} ON {}", merge.source, merge.on),
+            false => format!(" JOIN {} ON {}", merge.source, merge.on),
+        };
+        let is_alone = format!("NOT EXISTS (SELECT 1 FROM {} WHERE {})", merge.source, merge.on);
+        let mut changes = Changes::default();
+        let into = (&schema, &alias);
+        for (clauses, beside, condition) in [(others, &*beside, ""), (alone, "", &*is_alone)] {
+            let from = From { beside, condition };
+            self.add_changes(&snapshot, into, (&clauses, from), parameters, &mut changes).await?;
+        }
+        drop(snapshot);
+        let mut rows = transaction.delete(&schema, &changes.deleted)?;
+        for Update { columns, rows: changed, values } in &changes.updated {
+            rows += transaction.update(&schema, columns, changed, values)?;
+        }
+        for Insert { columns, rows: new } in changes.inserted {
+            let new = RecordBatchStreamAdapter::new(new.schema(), stream::iter([Ok(new)]));
+            rows += self.insert_stream(transaction, &schema, &columns, Box::pin(new)).await?;
+        }
+        Ok(Written::of(rows))
+    }
+
+    /// Finds rows, and what becomes of them by these clauses.
+    async fn add_changes(
+        &self,
+        snapshot: &Snapshot,
+        (schema, alias): (&Arc<TableSchema>, &Ident),
+        (clauses, from): (&[Clause], From<'_>),
+        parameters: &[Value],
+        changes: &mut Changes,
+    ) -> Result<()> {
+        if clauses.is_empty() {
+            return Ok(());
+        }
+        let choice = clause::choice(clauses, alias);
+        let mut items = vec![format!("{choice} AS \"gadus.choice\"")];
+        for (number, clause) in clauses.iter().enumerate() {
+            let value = |(place, value): (usize, &String)| {
+                format!(
+                    "CASE WHEN {choice} = {number} THEN {value} END AS \"gadus.{number}.{place}\""
+                )
+            };
+            items.extend(clause.values.iter().enumerate().map(value));
+        }
+        let first_of_row = items.len();
+        items.extend(columns_of(schema, alias));
+        let mut rest = format!(" WHERE {choice} IS NOT NULL");
+        if !from.condition.is_empty() {
+            rest = format!("{rest} AND {}", from.condition);
+        }
+        let wanted = Wanted { beside: from.beside, selection: None, rest: &rest };
+        let found = self.rows(snapshot.clone(), (schema, alias), &items, wanted, parameters);
+        let checks = self.checks(schema)?;
+        for batch in found.await?.1 {
+            let chosen = batch.column(0).as_primitive_opt::<Int64Type>();
+            let chosen = chosen.ok_or_else(|| Error::internal("a choice is no number"))?;
+            let mut first = 1;
+            for (number, clause) in (0..).zip(clauses) {
+                let values = first..first + clause.values.len();
+                first = values.end;
+                let is_chosen = chosen.iter().map(|chosen| Some(chosen == Some(number)));
+                let batch = filter_record_batch(&batch, &is_chosen.collect::<BooleanArray>())?;
+                if batch.num_rows() > 0 {
+                    let old = &batch.columns()[first_of_row..first_of_row + schema.columns.len()];
+                    changes.add((schema, &checks), clause, (&batch, values), old)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Changes {
+    /// Adds what becomes of rows by their clause: its values are these columns, and `old` are the table's.
+    fn add(
+        &mut self,
+        (schema, checks): (&TableSchema, &Checks),
+        clause: &Clause,
+        (batch, values): (&RecordBatch, Range<usize>),
+        old: &[ArrayRef],
+    ) -> Result<()> {
+        match &clause.action {
+            Action::Nothing => {}
+            Action::Delete => self.deleted.extend(met(batch, &mut self.met)?),
+            Action::Update { columns } => {
+                let arrays =
+                    columns.iter().zip(&batch.columns()[values]).map(|(&column, array)| {
+                        assign_array(array, schema.columns[column].column_type)
+                    });
+                let arrays = arrays.collect::<Result<Vec<_>>>()?;
+                let mut whole = old.to_vec();
+                for (&column, array) in columns.iter().zip(&arrays) {
+                    whole[column] = array.clone();
+                }
+                checks.pass(&whole)?;
+                self.updated.push(Update {
+                    columns: columns.clone(),
+                    rows: met(batch, &mut self.met)?,
+                    values: rows_of(schema, columns, &arrays, batch.num_rows())?,
+                });
+            }
+            Action::Insert { columns } => {
+                let rows = part(batch, values)?;
+                self.inserted.push(Insert { columns: columns.clone(), rows });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What stands beside the table, and a condition on its rows.
+#[derive(Clone, Copy)]
+struct From<'a> {
+    beside: &'a str,
+    condition: &'a str,
+}
+
+/// The rows of the table; refused where one was met before.
+fn met(batch: &RecordBatch, met: &mut HashSet<u64>) -> Result<Vec<RowId>> {
+    let rows = row_ids(batch)?;
+    if rows.iter().all(|row| met.insert(row.to_u64())) {
+        return Ok(rows);
+    }
+    Err(input(
+        "MERGE cannot change a row a second time: several rows of the source meet one row of the table; let at most \
+         one do so",
+    ))
+}
+
+/// Some columns of rows, also of none.
+fn part(batch: &RecordBatch, columns: Range<usize>) -> Result<RecordBatch> {
+    let shown = batch.schema();
+    let shape = Arc::new(Schema::new(shown.fields()[columns.clone()].to_vec()));
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let columns = batch.columns()[columns].to_vec();
+    RecordBatch::try_new_with_options(shape, columns, &options)
+        .map_err(|error| from_datafusion(error.into()))
+}
