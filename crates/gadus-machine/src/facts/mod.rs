@@ -189,11 +189,16 @@ impl fmt::Display for FactValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole(value) => write!(f, "{value}"),
-            Self::Number(value) => write!(f, "{value}"),
+            Self::Number(value) => write!(f, "{}", rounded(*value)),
             Self::Text(value) => f.write_str(value),
             Self::Unknown(why) => write!(f, "unknown: {why}"),
         }
     }
+}
+
+/// To six digits: nothing is measured more exactly, and nobody reads more.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
 }
 
 impl Source {
