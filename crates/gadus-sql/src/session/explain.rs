@@ -151,7 +151,8 @@ fn verb(statement: &Statement) -> Result<&'static str> {
         Statement::Insert(_) => Ok("INSERT"),
         Statement::Update(_) => Ok("UPDATE"),
         Statement::Delete(_) => Ok("DELETE"),
+        Statement::Merge(_) => Ok("MERGE"),
         Statement::CreateTable(create) if create.query.is_some() => Ok("CREATE TABLE AS"),
-        _ => Err(input("EXPLAIN takes a query, INSERT, UPDATE, DELETE or CREATE TABLE AS")),
+        _ => Err(input("EXPLAIN takes a query, INSERT, UPDATE, DELETE, MERGE or CREATE TABLE AS")),
     }
 }

@@ -8,7 +8,7 @@ use crate::error::from_parser;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, BinaryOperator, Declare, Delete, Expr, FromTable, Ident, Insert,
     ObjectName, OnConflictAction, OnInsert, SelectItem, SetExpr, Statement, TableFactor,
-    TableObject, Update, UpdateTableFromKind,
+    TableObject, Update, UpdateTableFromKind, WildcardAdditionalOptions,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -68,6 +68,11 @@ pub(super) fn query_below(statement: &Statement) -> Result<Option<Statement>> {
         Statement::CreateTable(create) => Ok(create.query.clone().map(Statement::Query)),
         Statement::Update(update) => rows(&update.selection),
         Statement::Delete(delete) => rows(&delete.selection),
+        Statement::Merge(merge) => {
+            let from = format!("{} RIGHT JOIN {} ON {}", merge.table, merge.source, merge.on);
+            let all = SelectItem::Wildcard(WildcardAdditionalOptions::default());
+            query_of(&from, vec![all], None).map(Some)
+        }
         Statement::Query(query) => {
             let mut query = query.clone();
             query.locks.clear();

@@ -35,6 +35,11 @@ fn the_first_clause_that_fits_decides() {
                  WHEN NOT MATCHED BY SOURCE THEN UPDATE SET state = 'idle'";
     assert_eq!(merged(&connection, merge), 4);
     assert_eq!(all(&connection), ["egg 18 new", "jam 3 new", "tea 1 idle"]);
+    let explained = rows(&connection, &format!("EXPLAIN {merge}"));
+    assert!(
+        explained[0] == "MERGE" && explained.iter().any(|line| line.contains("Join")),
+        "{explained:?}"
+    );
     // Again: what was there is met now.
     assert_eq!(merged(&connection, merge), 3);
     assert_eq!(all(&connection), ["egg 24 new", "jam 6 new", "tea 1 idle"]);

@@ -28,7 +28,7 @@ pub(in super::super) fn respell(tokens: &mut Vec<TokenWithSpan>) {
     let word = |at: usize| {
         places.get(at).map_or(Keyword::NoKeyword, |&place| keyword(&tokens[place].token))
     };
-    if word(0) != Keyword::MERGE {
+    if !matches!(word(0), Keyword::MERGE | Keyword::EXPLAIN) {
         return;
     }
     let mut is_inserting = false;
