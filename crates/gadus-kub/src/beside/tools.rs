@@ -13,9 +13,11 @@ const CALLS: u64 = 2_000_000;
 /// How long fio does its work.
 pub(super) const TRANSFERS_SECONDS: u64 = 1;
 
-/// How long it does it before, which it leaves out: for a moment a device may give more than it does for long. A limited
-/// one that gives half as much again, and saves for that while fio starts, does so for a second or two.
+/// How long it writes records before that, which it leaves out.
 pub(super) const RECORDS_LEAD_SECONDS: u64 = 1;
+
+/// The same of a scan: a limited device that gives half as much again for a moment, and saves for that while fio starts,
+/// does so for a second or two.
 pub(super) const SCAN_LEAD_SECONDS: u64 = 3;
 
 /// A tool with its arguments.

@@ -2,7 +2,8 @@
 //!
 //! - A source's row with each row of the table that it meets, or either of them alone, has the first clause whose kind
 //!   and condition fit; where none does, nothing becomes of it.
-//! - Values are asked for where their clause fits, and nowhere else.
+//! - Values are asked for where their clause fits, and nowhere else. What fits is asked again for each of them: a
+//!   condition that has another value each time is refused.
 //! - All rows are read before any is changed. Then some are deleted, some changed, and new ones inserted, in this order:
 //!   a key that goes may come again.
 
@@ -12,22 +13,28 @@ mod spelling;
 pub(super) use clause::compared_values;
 pub(super) use spelling::respell;
 
-use super::Session;
 use super::checks::Checks;
-use super::modify::{Wanted, columns_of, modified, refuse_extras, row_ids, rows_of};
+use super::modify::{
+    Wanted, assigned_arrays, columns_of, modified, refuse_extras, row_ids, rows_of,
+};
 use super::returning::Written;
-use crate::error::{from_datafusion, input};
-use crate::value::{Value, assign_array};
+use super::{Session, folded};
+use crate::error::{from_datafusion, input, unsupported};
+use crate::value::Value;
 use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Int64Type, Schema};
 use clause::{Action, Clause, Meets};
+use datafusion::logical_expr::Volatility;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::sql::sqlparser::ast::{Ident, Merge, TableWithJoins};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Function, Ident, Merge, TableWithJoins, visit_expressions,
+};
 use futures::stream;
 use gadus_base::RowId;
 use gadus_engine::{Datum, Error, Result, Snapshot, TableSchema, Transaction};
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -51,7 +58,7 @@ struct Update {
 /// Values for columns of new rows.
 struct Insert {
     columns: Vec<usize>,
-    rows: RecordBatch,
+    rows: Vec<RecordBatch>,
 }
 
 impl Session {
@@ -65,6 +72,7 @@ impl Session {
             (merge.output.is_some(), "OUTPUT and RETURNING of a MERGE"),
             (!merge.optimizer_hints.is_empty(), "a hint in a MERGE"),
         ])?;
+        self.refuse_volatile(merge)?;
         let snapshot = transaction.snapshot();
         let table = TableWithJoins { relation: merge.table.clone(), joins: Vec::new() };
         let (schema, alias) = modified(&snapshot, &table)?;
@@ -88,10 +96,35 @@ impl Session {
             rows += transaction.update(&schema, columns, changed, values)?;
         }
         for Insert { columns, rows: new } in changes.inserted {
-            let new = RecordBatchStreamAdapter::new(new.schema(), stream::iter([Ok(new)]));
+            let shape = new[0].schema();
+            let new = RecordBatchStreamAdapter::new(shape, stream::iter(new.into_iter().map(Ok)));
             rows += self.insert_stream(transaction, &schema, &columns, Box::pin(new)).await?;
         }
         Ok(Written::of(rows))
+    }
+
+    /// Refuses conditions that may have another value each time they are asked.
+    fn refuse_volatile(&self, merge: &Merge) -> Result<()> {
+        let functions = self.shared.planner.scalar_functions();
+        let is_volatile = |call: &Function| {
+            let name = call.name.0.last().and_then(|part| part.as_ident()).map(folded);
+            let known = name.and_then(|name| functions.get(&name));
+            known.is_some_and(|known| known.signature().volatility == Volatility::Volatile)
+                || crate::sequences::does(call).is_some()
+        };
+        let predicates = merge.clauses.iter().filter_map(|clause| clause.predicate.as_ref());
+        for condition in predicates.chain([&*merge.on]) {
+            let visited = visit_expressions(condition, |expr| match expr {
+                Expr::Function(call) if is_volatile(call) => ControlFlow::Break(call.name.clone()),
+                _ => ControlFlow::Continue(()),
+            });
+            if let ControlFlow::Break(name) = visited {
+                let what =
+                    format!("{name}() in a condition of MERGE: let the source have its value; it");
+                return Err(unsupported(&what));
+            }
+        }
+        Ok(())
     }
 
     /// Finds rows, and what becomes of them by these clauses.
@@ -116,15 +149,18 @@ impl Session {
             };
             items.extend(clause.values.iter().enumerate().map(value));
         }
+        let checks = self.checks(schema)?;
         let first_of_row = items.len();
-        items.extend(columns_of(schema, alias));
+        if !checks.is_empty() {
+            items.extend(columns_of(schema, alias));
+        }
+        let behind_row = items.len();
         let mut rest = format!(" WHERE {choice} IS NOT NULL");
         if !from.condition.is_empty() {
             rest = format!("{rest} AND {}", from.condition);
         }
         let wanted = Wanted { beside: from.beside, selection: None, rest: &rest };
         let found = self.rows(snapshot.clone(), (schema, alias), &items, wanted, parameters);
-        let checks = self.checks(schema)?;
         for batch in found.await?.1 {
             let chosen = batch.column(0).as_primitive_opt::<Int64Type>();
             let chosen = chosen.ok_or_else(|| Error::internal("a choice is no number"))?;
@@ -135,7 +171,7 @@ impl Session {
                 let is_chosen = chosen.iter().map(|chosen| Some(chosen == Some(number)));
                 let batch = filter_record_batch(&batch, &is_chosen.collect::<BooleanArray>())?;
                 if batch.num_rows() > 0 {
-                    let old = &batch.columns()[first_of_row..first_of_row + schema.columns.len()];
+                    let old = &batch.columns()[first_of_row..behind_row];
                     changes.add((schema, &checks), clause, (&batch, values), old)?;
                 }
             }
@@ -145,7 +181,8 @@ impl Session {
 }
 
 impl Changes {
-    /// Adds what becomes of rows by their clause: its values are these columns, and `old` are the table's.
+    /// Adds what becomes of rows by their clause: its values are these columns, and `old` are the table's, where they are
+    /// checked.
     fn add(
         &mut self,
         (schema, checks): (&TableSchema, &Checks),
@@ -157,16 +194,14 @@ impl Changes {
             Action::Nothing => {}
             Action::Delete => self.deleted.extend(met(batch, &mut self.met)?),
             Action::Update { columns } => {
-                let arrays =
-                    columns.iter().zip(&batch.columns()[values]).map(|(&column, array)| {
-                        assign_array(array, schema.columns[column].column_type)
-                    });
-                let arrays = arrays.collect::<Result<Vec<_>>>()?;
-                let mut whole = old.to_vec();
-                for (&column, array) in columns.iter().zip(&arrays) {
-                    whole[column] = array.clone();
+                let arrays = assigned_arrays(schema, columns, &batch.columns()[values])?;
+                if !checks.is_empty() {
+                    let mut whole = old.to_vec();
+                    for (&column, array) in columns.iter().zip(&arrays) {
+                        whole[column] = array.clone();
+                    }
+                    checks.pass(&whole)?;
                 }
-                checks.pass(&whole)?;
                 self.updated.push(Update {
                     columns: columns.clone(),
                     rows: met(batch, &mut self.met)?,
@@ -175,7 +210,13 @@ impl Changes {
             }
             Action::Insert { columns } => {
                 let rows = part(batch, values)?;
-                self.inserted.push(Insert { columns: columns.clone(), rows });
+                // Those of one clause go together.
+                match self.inserted.iter_mut().find(|known| known.columns == *columns) {
+                    Some(known) => known.rows.push(rows),
+                    None => {
+                        self.inserted.push(Insert { columns: columns.clone(), rows: vec![rows] });
+                    }
+                }
             }
         }
         Ok(())

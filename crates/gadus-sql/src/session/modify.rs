@@ -138,11 +138,7 @@ impl Session {
         let (mut ids, mut values, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
         for batch in &found {
             ids.extend(row_ids(batch)?);
-            let arrays = columns
-                .iter()
-                .zip(batch.columns())
-                .map(|(&column, array)| assign_array(array, schema.columns[column].column_type))
-                .collect::<Result<Vec<_>>>()?;
+            let arrays = assigned_arrays(&schema, &columns, batch.columns())?;
             values.extend(rows_of(&schema, &columns, &arrays, batch.num_rows())?);
             if whole_rows {
                 let old = batch.columns().iter().skip(columns.len()).take(schema.columns.len());
@@ -283,6 +279,16 @@ pub(super) fn assigned(schema: &TableSchema, assignments: &[Assignment]) -> Resu
         });
     }
     Ok(Assigned { columns, values })
+}
+
+/// Values in the types of the columns to which they are assigned.
+pub(super) fn assigned_arrays(
+    schema: &TableSchema,
+    columns: &[usize],
+    values: &[ArrayRef],
+) -> Result<Vec<ArrayRef>> {
+    let both = columns.iter().zip(values);
+    both.map(|(&column, values)| assign_array(values, schema.columns[column].column_type)).collect()
 }
 
 /// All columns of a table under the name by which it is called.

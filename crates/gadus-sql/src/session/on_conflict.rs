@@ -6,11 +6,11 @@
 //! - Keys of more rows than an INSERT locks are looked at again when the transaction commits.
 
 use super::Session;
-use super::modify::{assigned, column_index, rows_of};
+use super::modify::{assigned, assigned_arrays, column_index, rows_of};
 use super::relations::{Asks, Relation};
 use super::returning::{Returning, Written};
 use crate::error::{from_parser, input, unsupported};
-use crate::value::{Value, assign_array};
+use crate::value::Value;
 use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, new_empty_array};
 use arrow::compute::{concat, sort_to_indices, take};
 use arrow::datatypes::UInt64Type;
@@ -166,11 +166,7 @@ impl Session {
             let place =
                 |place: &u64| u32::try_from(*place).map_err(|_| Error::internal("no such place"));
             places.extend(of_rows.values().iter().map(place).collect::<Result<Vec<_>>>()?);
-            let arrays = columns
-                .iter()
-                .zip(batch.columns())
-                .map(|(&column, array)| assign_array(array, schema.columns[column].column_type));
-            let arrays = arrays.collect::<Result<Vec<_>>>()?;
+            let arrays = assigned_arrays(schema, &columns, batch.columns())?;
             values.extend(rows_of(schema, &columns, &arrays, batch.num_rows())?);
             for (pieces, array) in new.iter_mut().zip(arrays) {
                 pieces.push(array);

@@ -106,6 +106,49 @@ fn a_merge_that_is_refused_changes_nothing() {
     run(&connection, "ROLLBACK");
 }
 
+/// Which clause fits is asked for each of its values: a condition with another value each time would mix them up.
+#[test]
+fn conditions_that_differ_each_time_are_refused() {
+    let connection = stock();
+    let before = all(&connection);
+    run(&connection, "CREATE SEQUENCE s");
+    for (on, condition) in [
+        ("true", "random() < 0.5"),
+        ("random() < 0.5", "true"),
+        ("true", "EXISTS (SELECT 1 FROM moves WHERE delta > 10 * RANDOM())"),
+        ("true", "nextval('s') = 1"),
+    ] {
+        let merge = format!(
+            "MERGE INTO stock USING (SELECT 1) m (one) ON {on} \
+             WHEN MATCHED AND {condition} THEN UPDATE SET count = 7"
+        );
+        assert_eq!(refused(&connection, &merge).kind(), ErrorKind::Unsupported, "{merge}");
+    }
+    assert_eq!(all(&connection), before);
+    // The source has one value for each row.
+    let merge = "MERGE INTO stock s USING (SELECT item, random() AS r FROM moves) m ON s.item = m.item \
+                 WHEN MATCHED AND m.r < 2 THEN UPDATE SET count = 7";
+    assert_eq!(merged(&connection, merge), 2);
+    assert_eq!(rows(&connection, "SELECT count(*) FROM stock WHERE count = 7"), ["2"]);
+}
+
+/// More rows than one batch has.
+#[test]
+fn many_rows_are_merged_at_once() {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    run(&connection, "CREATE TABLE t (id INT PRIMARY KEY, a INT)");
+    run(&connection, "INSERT INTO t SELECT value * 2, 0 FROM range(20000)");
+    let merge = "MERGE INTO t USING (SELECT value AS n FROM range(50000)) s ON t.id = s.n \
+                 WHEN MATCHED AND s.n % 4 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET a = s.n \
+                 WHEN NOT MATCHED THEN INSERT (id, a) VALUES (s.n, -s.n)";
+    assert_eq!(merged(&connection, merge), 50_000);
+    let found = rows(
+        &connection,
+        "SELECT count(*), sum(CASE WHEN a = id THEN 1 ELSE 0 END), sum(CASE WHEN a = -id THEN 1 ELSE 0 END) FROM t",
+    );
+    assert_eq!(found, ["40000 10000 30000"]);
+}
+
 #[test]
 fn numbered_columns_are_numbered_by_merges() {
     let connection = stock();

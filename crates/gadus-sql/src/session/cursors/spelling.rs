@@ -17,14 +17,14 @@ pub(in super::super) fn is_move(into: Option<&ObjectName>) -> bool {
 /// Respells a FETCH or a MOVE; what is neither stays for the parser to refuse.
 pub(in super::super) fn respell(tokens: &mut Vec<TokenWithSpan>) {
     let is_end = |token: &Token| matches!(token, Token::SemiColon | Token::EOF);
-    let shown = tokens.iter().filter(|with| !matches!(with.token, Token::Whitespace(_)));
-    let shown = shown.take_while(|with| !is_end(&with.token)).collect::<Vec<_>>();
-    let Some((first, words)) = shown.split_first() else { return };
+    let mut shown = tokens.iter().filter(|with| !matches!(with.token, Token::Whitespace(_)));
+    let Some(first) = shown.next() else { return };
     let moves = is(&first.token, "move");
     if !moves && !is(&first.token, "fetch") {
         return;
     }
-    let words = words.iter().map(|with| with.token.clone()).collect::<Vec<_>>();
+    let words = shown.take_while(|with| !is_end(&with.token)).map(|with| with.token.clone());
+    let words = words.collect::<Vec<_>>();
     let Some((direction, name)) = parts(&words) else { return };
     let span = first.span;
     let mut spelled = vec![Token::make_keyword("FETCH")];

@@ -23,14 +23,17 @@ pub(super) fn is_nothing(assignment: &Assignment) -> bool {
 
 /// Respells each DO NOTHING of a MERGE.
 pub(in super::super) fn respell(tokens: &mut Vec<TokenWithSpan>) {
+    // Most statements are others.
+    let first = tokens.iter().find(|with| !matches!(with.token, Token::Whitespace(_)));
+    let first = first.map_or(Keyword::NoKeyword, |with| keyword(&with.token));
+    if !matches!(first, Keyword::MERGE | Keyword::EXPLAIN) {
+        return;
+    }
     let is_shown = |place: &usize| !matches!(tokens[*place].token, Token::Whitespace(_));
     let places = (0..tokens.len()).filter(is_shown).collect::<Vec<_>>();
     let word = |at: usize| {
         places.get(at).map_or(Keyword::NoKeyword, |&place| keyword(&tokens[place].token))
     };
-    if !matches!(word(0), Keyword::MERGE | Keyword::EXPLAIN) {
-        return;
-    }
     let mut is_inserting = false;
     let mut found = Vec::new();
     for at in 0..places.len() {
