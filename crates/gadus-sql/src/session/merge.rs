@@ -87,7 +87,7 @@ impl Session {
         let mut changes = Changes::default();
         let into = (&schema, &alias);
         for (clauses, beside, condition) in [(others, &*beside, ""), (alone, "", &*is_alone)] {
-            let from = From { beside, condition };
+            let from = Pairs { beside, condition };
             self.add_changes(&snapshot, into, (&clauses, from), parameters, &mut changes).await?;
         }
         drop(snapshot);
@@ -132,7 +132,7 @@ impl Session {
         &self,
         snapshot: &Snapshot,
         (schema, alias): (&Arc<TableSchema>, &Ident),
-        (clauses, from): (&[Clause], From<'_>),
+        (clauses, from): (&[Clause], Pairs<'_>),
         parameters: &[Value],
         changes: &mut Changes,
     ) -> Result<()> {
@@ -223,9 +223,9 @@ impl Changes {
     }
 }
 
-/// What stands beside the table, and a condition on its rows.
+/// What a query pairs with the table: what stands beside it, and a condition on its rows.
 #[derive(Clone, Copy)]
-struct From<'a> {
+struct Pairs<'a> {
     beside: &'a str,
     condition: &'a str,
 }
