@@ -43,6 +43,8 @@ pub enum Reason {
     NotInState,
     /// What is defined cannot be so.
     InvalidDefinition,
+    /// A foreign key that cannot be so.
+    InvalidForeignKey,
     /// A type that does not become another by itself.
     TypeMismatch,
     /// Several columns have the name.
@@ -91,6 +93,8 @@ pub enum ErrorKind {
     NotNullViolation,
     /// A row that a CHECK of its table refuses.
     CheckViolation,
+    /// A row that would refer to one that is not there.
+    ForeignKeyViolation,
     /// A value that its type cannot hold, or a division by zero.
     OutOfRange,
     /// Another transaction changed the same rows first: run the transaction again.

@@ -65,7 +65,8 @@ pub use shared::{
 pub use snapshot::{Snapshot, Table};
 pub use transaction::{BulkWriter, Isolation, Savepoint, Transaction};
 pub use types::{
-    CheckDefinition, ColumnDefinition, ColumnType, Datum, DefaultValue, Identity, IndexDefinition,
-    Sequence, SequencePosition, SequenceShape, StorageClass, TableSchema, UsedColumn, UsedRelation,
-    ViewColumn, ViewSchema, array_from_datums, datum_from_array,
+    CheckDefinition, ColumnDefinition, ColumnType, Datum, DefaultValue, ForeignKey, Identity,
+    IndexDefinition, ReferentialAction, Sequence, SequencePosition, SequenceShape, StorageClass,
+    TableSchema, UsedColumn, UsedRelation, ViewColumn, ViewSchema, array_from_datums,
+    datum_from_array,
 };

@@ -64,9 +64,10 @@ pub(crate) fn exception(py: Python<'_>, error: &gadus::Error) -> PyErr {
         Kind::Input | Kind::NotFound | Kind::AlreadyExists => {
             classes::ProgrammingError::new_err(text)
         }
-        Kind::UniqueViolation | Kind::NotNullViolation | Kind::CheckViolation => {
-            classes::IntegrityError::new_err(text)
-        }
+        Kind::UniqueViolation
+        | Kind::NotNullViolation
+        | Kind::CheckViolation
+        | Kind::ForeignKeyViolation => classes::IntegrityError::new_err(text),
         Kind::OutOfRange => classes::DataError::new_err(text),
         Kind::Unsupported => classes::NotSupportedError::new_err(text),
         Kind::Corrupt => classes::DatabaseError::new_err(text),

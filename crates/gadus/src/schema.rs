@@ -115,13 +115,18 @@ fn create_statement(snapshot: &Snapshot, schema: &TableSchema) -> String {
         let key = schema.key.iter().map(|&column| quoted(&schema.columns[column].name));
         lines.push(format!("    PRIMARY KEY ({})", key.collect::<Vec<_>>().join(", ")));
     }
-    for index in schema.indexes.iter().filter(|index| index.constraint) {
+    for index in schema.indexes.iter().filter(|index| index.constraint && index.unique) {
         let (name, columns) = (quoted(&index.name), columns_of(index, schema));
         lines.push(format!("    CONSTRAINT {name} UNIQUE ({columns})"));
     }
     for check in &schema.checks {
         let (name, condition) = (quoted(&check.name), &check.condition);
         lines.push(format!("    CONSTRAINT {name} CHECK ({condition})"));
+    }
+    for key in &schema.foreign_keys {
+        let (name, text) =
+            (quoted(&key.name), gadus_sql::foreign_key_definition(snapshot, schema, key));
+        lines.push(format!("    CONSTRAINT {name} {text}"));
     }
     format!("CREATE TABLE {} (\n{}\n)", quoted(&schema.name), lines.join(",\n"))
 }

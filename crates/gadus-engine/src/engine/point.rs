@@ -57,11 +57,19 @@ impl Engine {
         let count = rows.len() as u64;
         rows.iter().try_for_each(|row| check_row(schema, row))?;
         let inner = self.inner();
-        if has_unique(schema) {
+        if has_unique(schema) || !schema.foreign_keys.is_empty() {
             // Pinned, because blobs are read.
             let (visible, pin) = inner.coordinator.pin()?;
             if let Some(table) = visible.table(schema.id) {
                 pin.checked(check_keys(table, &rows, &self.blobs))?;
+                let found = pin.checked(visible.refuse_missing(schema, &rows, &self.blobs));
+                // What they refer to may have come since.
+                match found {
+                    Err(error) if error.kind() != ErrorKind::ForeignKeyViolation => {
+                        return Err(error);
+                    }
+                    _ => {}
+                }
             }
         }
         inner.commit(durability, |head| {
@@ -70,6 +78,7 @@ impl Engine {
                 .iter()
                 .try_for_each(|what| Locker::refuse_kept(inner.locks(), *what, locker))?;
             check_keys(table, &rows, &self.blobs)?;
+            head.refuse_missing(schema, &rows, &self.blobs)?;
             append_changes(table, rows)
         })?;
         Ok(count)
@@ -127,6 +136,7 @@ fn row_changes(schema: &TableSchema, row: RowId, change: RowChange) -> Result<Ve
     let (table, segment) = (schema.id, row.segment);
     match change {
         RowChange::Keep => Ok(Vec::new()),
+        RowChange::Delete if !schema.referenced_by.is_empty() => Err(by_transaction()),
         RowChange::Delete => {
             Ok(vec![Change::DeleteRows { table, segment, positions: vec![row.position] }])
         }
@@ -143,6 +153,11 @@ fn row_changes(schema: &TableSchema, row: RowId, change: RowChange) -> Result<Ve
             })
             .collect(),
     }
+}
+
+/// What foreign keys say is a transaction's to see to.
+fn by_transaction() -> Error {
+    Error::internal("a row to which others may refer is deleted by a transaction only")
 }
 
 /// The table, if it still has the shape that a statement was made for.

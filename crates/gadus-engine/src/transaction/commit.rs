@@ -20,7 +20,10 @@ impl Transaction {
     /// Commits; returns the commit's number, or none when nothing was written.
     ///
     /// An error leaves the database as it was, and the transaction is gone.
-    pub fn commit(self) -> Result<Option<CommitNumber>> {
+    pub fn commit(mut self) -> Result<Option<CommitNumber>> {
+        if !self.state.unsettled.is_empty() {
+            self.settle_references(&|| Ok(()))?;
+        }
         if self.is_empty() {
             return Ok(None);
         }
@@ -83,6 +86,9 @@ impl Transaction {
                 self.check_inserted_keys(table, writes, &rows)?;
             }
             changes.extend(append_changes(table, rows)?);
+        }
+        if self.writes_references() {
+            self.check_references(head, shaped)?;
         }
         Ok(changes)
     }
@@ -185,7 +191,7 @@ fn check_conflicts(
     if unchanged { Ok(()) } else { Err(conflict(&head.schema)) }
 }
 
-fn deletes(schema: &TableSchema, writes: &TableWrites) -> Vec<Change> {
+pub(super) fn deletes(schema: &TableSchema, writes: &TableWrites) -> Vec<Change> {
     let own = |segment: &SegmentId| writes.loaded.iter().any(|(id, _)| id == segment);
     let change = |(&segment, positions): (&SegmentId, &imbl::OrdSet<u32>)| Change::DeleteRows {
         table: schema.id,

@@ -59,8 +59,13 @@ impl Transaction {
             let since = self.state.base.commit;
             let writes = self.writes(schema.id);
             writes.keys_since.get_or_insert(since);
+            let rows_of = |(id, base): &(SegmentId, Arc<EncodedSegment>)| (*id, base.rows());
+            let segments = loaded.segments.iter().map(rows_of).collect::<Vec<_>>();
             writes.loaded.extend(loaded.segments);
             writes.runs.extend(loaded.runs);
+            for (segment, rows) in segments {
+                self.note_added(schema, RowId { segment, position: 0 }, rows);
+            }
             self.merge_loaded(schema.id)?;
         }
         if !loaded.rows.is_empty() {

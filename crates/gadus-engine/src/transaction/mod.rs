@@ -9,9 +9,11 @@
 
 mod bulk;
 mod commit;
+mod foreign_keys;
 mod indexing;
 mod loaded;
 mod locking;
+mod references;
 mod refresh;
 mod sequences;
 mod shapes;
@@ -33,6 +35,7 @@ use gadus_base::{CommitNumber, RowId, SegmentId, TableId};
 use gadus_locks::Mode;
 use gadus_storage::Durability;
 use imbl::{OrdMap, OrdSet, Vector};
+use references::Unsettled;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -62,6 +65,8 @@ struct State {
     writes: OrdMap<TableId, TableWrites>,
     /// Tables and views created, changed and dropped, in order.
     shapes: Vector<Change>,
+    /// What foreign keys are to be looked at for, when the statement ends.
+    unsettled: Unsettled,
 }
 
 /// A point to which a transaction can go back.
@@ -76,6 +81,8 @@ struct TableWrites {
     deleted: OrdMap<SegmentId, OrdSet<u32>>,
     /// The snapshot in which the first keys were added: who adds the same later is found at commit.
     keys_since: Option<CommitNumber>,
+    /// The snapshot in which the first rows were deleted: who refers to them later is found at commit.
+    deleted_since: Option<CommitNumber>,
     /// Segments with rows that the transaction inserted; they exist in its view alone.
     inserted: OrdSet<SegmentId>,
     /// The one that takes more rows.
@@ -94,6 +101,7 @@ impl Transaction {
         let open = inner.transactions.enter();
         let (base, pin) = inner.coordinator.pin()?;
         let (view, writes, shapes) = (base.private(), OrdMap::new(), Vector::new());
+        let unsettled = Unsettled::default();
         if let Some(locker) = &locker {
             locker.begin()?;
         }
@@ -102,7 +110,7 @@ impl Transaction {
             isolation: Isolation::Snapshot,
             inner,
             blobs,
-            state: State { base, pin: Arc::new(pin), view, writes, shapes },
+            state: State { base, pin: Arc::new(pin), view, writes, shapes, unsettled },
             locker,
             next_private: PRIVATE_SEGMENTS,
             _open: open,
@@ -163,6 +171,12 @@ impl Transaction {
 
     /// Deletes rows that the transaction sees; returns how many.
     pub fn delete(&mut self, schema: &TableSchema, rows: &[RowId]) -> Result<u64> {
+        let count = self.delete_rows(schema, rows)?;
+        self.note_removed(schema, rows.iter().copied(), &[]);
+        Ok(count)
+    }
+
+    fn delete_rows(&mut self, schema: &TableSchema, rows: &[RowId]) -> Result<u64> {
         self.lock_rows(schema, rows, Mode::Exclusive)?;
         let table = self.view_table(schema)?;
         let mut by_segment: BTreeMap<SegmentId, Vec<u32>> = BTreeMap::new();
@@ -177,8 +191,10 @@ impl Transaction {
             let change =
                 Change::DeleteRows { table: schema.id, segment, positions: positions.clone() };
             self.apply(&change)?;
+            let since = self.state.base.commit;
             let writes = self.writes(schema.id);
             if !writes.inserted.contains(&segment) {
+                writes.deleted_since.get_or_insert(since);
                 writes.deleted.entry(segment).or_default().extend(positions);
             }
         }
@@ -272,7 +288,8 @@ impl Transaction {
             inserted.push(Row::from(whole));
         }
         self.whole_or_not(|transaction| {
-            transaction.delete(schema, &replaced)?;
+            transaction.delete_rows(schema, &replaced)?;
+            transaction.note_removed(schema, replaced, &inserted);
             transaction.insert(schema, inserted)
         })
     }
@@ -301,12 +318,14 @@ impl Transaction {
             let room = (SEGMENT_ROWS_MAX - first.position) as usize;
             let rest = rows.split_off(room.min(rows.len()));
             let placed = std::mem::replace(&mut rows, rest);
+            let count = u32::try_from(placed.len()).unwrap_or(SEGMENT_ROWS_MAX);
             self.apply(&Change::AppendRows { table: schema.id, first, rows: placed })?;
             let since = self.state.base.commit;
             let writes = self.writes(schema.id);
             writes.keys_since.get_or_insert(since);
             writes.inserted.insert(first.segment);
             writes.open = Some(first.segment);
+            self.note_added(schema, first, count);
         }
         Ok(())
     }

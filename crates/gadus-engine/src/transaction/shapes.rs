@@ -18,21 +18,30 @@ impl Transaction {
             self.refuse_taken(&index.name)?;
         }
         let id = self.state.view.next_table;
-        let schema = Arc::new(TableSchema { id, ..schema.clone() });
+        let mut schema = TableSchema { id, ..schema.clone() };
+        let own = schema.foreign_keys.iter_mut().filter(|key| key.table == TableId(0));
+        own.for_each(|key| key.table = id);
+        schema.settle_own_references();
+        self.refuse_foreign_keys(&schema)?;
+        let schema = Arc::new(schema);
         self.reshape(Change::CreateTable(schema.clone()))?;
+        self.tell_referenced(id, None, Some(&schema))?;
         Ok(schema)
     }
 
     /// Drops a table with its rows.
     ///
     /// # Errors
-    /// `NotFound`, or `Input` where views read it.
+    /// `NotFound`, or `Input` where views read it, or foreign keys of other tables refer to it.
     pub fn drop_table(&mut self, name: &str) -> Result<()> {
         let id = self.table_id(name)?;
         self.refuse_read("table", name, id)?;
+        let schema = self.schema_of(id)?;
+        self.refuse_referenced(&schema)?;
         self.lock(What::Shape(id))?;
         self.reshape(Change::DropTable(id))?;
         self.state.writes.remove(&id);
+        self.tell_referenced(id, Some(&schema), None)?;
         Ok(())
     }
 
@@ -43,7 +52,8 @@ impl Transaction {
     /// Whether rows are as the new schema says is the caller's to see, after [`Transaction::keep_rows`].
     ///
     /// # Errors
-    /// `AlreadyExists` where another table has the new name, `Input` where views read what is dropped,
+    /// `AlreadyExists` where another table has the new name, `Input` where views read what is dropped, or foreign keys
+    /// refer to it,
     /// `UniqueViolation` where two rows have what a new index has once.
     pub fn alter_table(
         &mut self,
@@ -51,7 +61,11 @@ impl Transaction {
         values: &[(u32, Datum)],
     ) -> Result<Arc<TableSchema>> {
         let before = self.schema_of(after.id)?;
+        let mut after = after.clone();
+        after.settle_own_references();
+        let after = &after;
         after.check()?;
+        self.refuse_foreign_keys(after)?;
         if before.name != after.name {
             self.refuse_taken(&after.name)?;
         }
@@ -76,6 +90,7 @@ impl Transaction {
         if let Some(writes) = self.state.writes.get_mut(&table) {
             writes.relay(&moved);
         }
+        self.tell_referenced(table, Some(&before), Some(&schema))?;
         Ok(schema)
     }
 

@@ -5,6 +5,7 @@
 
 mod convert;
 mod datum;
+mod foreign_key;
 mod schema;
 mod schema_bytes;
 mod sequence;
@@ -17,6 +18,7 @@ pub(crate) use convert::{
 };
 pub use datum::Datum;
 pub(crate) use datum::{compare_floats, write_bytes_key};
+pub use foreign_key::{ForeignKey, ReferentialAction};
 pub use schema::{
     CheckDefinition, ColumnDefinition, DefaultValue, Identity, IndexDefinition, TableSchema,
 };

@@ -4,7 +4,7 @@
 //! - A column has a number of its own, which stays with it whatever it is called and wherever it stands, and is
 //!   never given to another: views name columns by it.
 
-use super::{ColumnType, Datum};
+use super::{ColumnType, Datum, ForeignKey};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::PRIMARY;
 use arrow::datatypes::{Field, Schema, SchemaRef};
@@ -16,7 +16,7 @@ pub(crate) const COLUMNS_MAX: usize = 1_600;
 /// Most indexes of a table besides that of its primary key.
 const INDEXES_MAX: usize = 64;
 /// Most columns of an index, as in PostgreSQL.
-const INDEX_COLUMNS_MAX: usize = 32;
+pub(super) const INDEX_COLUMNS_MAX: usize = 32;
 /// Longest name of a table or column, in bytes.
 pub(crate) const NAME_BYTES_MAX: usize = 255;
 /// Longest text of an expression that belongs to a table, in bytes.
@@ -43,6 +43,10 @@ pub struct TableSchema {
     pub indexes: Vec<IndexDefinition>,
     /// The number of the next index that is added; 0 is the primary key's.
     pub next_index: u32,
+    /// What its rows have of rows of other tables, or of its own.
+    pub foreign_keys: Vec<ForeignKey>,
+    /// Tables with foreign keys that refer to it, each once.
+    pub referenced_by: Vec<TableId>,
 }
 
 /// An index of a table, besides that of its primary key.
@@ -123,6 +127,8 @@ impl TableSchema {
             checks: Vec::new(),
             indexes: Vec::new(),
             next_index: 1,
+            foreign_keys: Vec::new(),
+            referenced_by: Vec::new(),
         };
         schema.check()?;
         for column in &mut schema.columns {
@@ -236,7 +242,8 @@ impl TableSchema {
                 return wrong(format!("the primary key of table \"{}\" is wrong", self.name));
             }
         }
-        self.check_indexes()
+        self.check_indexes()?;
+        self.check_foreign_keys()
     }
 
     fn check_indexes(&self) -> Result<()> {

@@ -1,13 +1,15 @@
 //! Schemas of tables and views as the log and the manifest hold them.
 //!
-//! Byte table of a table (version 4): id u32, version u32, name text, next column number u32, column
+//! Byte table of a table (version 5): id u32, version u32, name text, next column number u32, column
 //! count u32, then for each column: number u32, name text, type code u8, precision u8, scale u8,
 //! nullable u8, default kind u8 (0 none, 1 SQL text, 2 an identity by default, 3 an identity always), default text; key length u32, key column indexes
 //! u32 each; check count u32, then for each check: name text, condition text, column count u32, numbers
 //! of columns u32 each; next index number u32, index count u32, then for each index: number u32, name text, flags u8 (1
-//! unique, 2 a constraint), column count u32, numbers of columns u32 each.
+//! unique, 2 a constraint), column count u32, numbers of columns u32 each; foreign key count u32, then for each: name text,
+//! table u32, on delete u8 and on update u8 (0 no action, 1 restrict, 2 cascade, 3 set null), column count u32, numbers of its columns u32 each, of those that
+//! it refers to u32 each; count of tables that refer to it u32, ids u32 each.
 //! Version ladder: version 1 has no numbers of columns, which are their places then, and no checks; version 2 has no
-//! indexes, version 3 no identities. All are read.
+//! indexes, version 3 no identities, version 4 no foreign keys. All are read.
 //!
 //! Byte table of a view (version 1): id u32, version u32, name text, text of its query, column count
 //! u32, then for each: name text, type code u8 (255 none), precision u8, scale u8; used relations u32, then for each: id u32, name text, column count u32, then
@@ -18,8 +20,8 @@ use super::view::{
     RELATIONS_MAX, UsedColumn, UsedRelation, VIEW_BYTES_MAX, ViewColumn, ViewSchema,
 };
 use super::{
-    CheckDefinition, ColumnDefinition, ColumnType, DefaultValue, Identity, IndexDefinition,
-    TableSchema,
+    CheckDefinition, ColumnDefinition, ColumnType, DefaultValue, ForeignKey, Identity,
+    IndexDefinition, TableSchema,
 };
 use gadus_base::{ByteReader, ByteWriter, DecodeError, TableId};
 
@@ -31,7 +33,7 @@ const UNIQUE: u8 = 1;
 const CONSTRAINT: u8 = 2;
 
 /// Which form a table's schema has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SchemaForm {
     /// Version 1.
     WithoutNumbers,
@@ -39,7 +41,9 @@ pub(crate) enum SchemaForm {
     WithoutIndexes,
     /// Version 3.
     WithoutIdentity,
-    /// Version 4, which is written.
+    /// Version 4.
+    WithoutForeignKeys,
+    /// Version 5, which is written.
     Newest,
 }
 
@@ -93,6 +97,10 @@ impl TableSchema {
             to.u32(count_u32(index.columns.len()));
             index.columns.iter().for_each(|column| to.u32(*column));
         }
+        to.u32(count_u32(self.foreign_keys.len()));
+        self.foreign_keys.iter().for_each(|key| key.encode(to));
+        to.u32(count_u32(self.referenced_by.len()));
+        self.referenced_by.iter().for_each(|table| to.u32(table.0));
     }
 
     pub(crate) fn decode(from: &mut ByteReader<'_>, form: SchemaForm) -> Result<Self, DecodeError> {
@@ -126,14 +134,34 @@ impl TableSchema {
             }
         }
         let (mut next_index, mut indexes) = (1, Vec::new());
-        if matches!(form, SchemaForm::WithoutIdentity | SchemaForm::Newest) {
+        if form >= SchemaForm::WithoutIdentity {
             next_index = from.u32()?;
             for _ in 0..from.count(13)? {
                 indexes.push(decode_index(from)?);
             }
         }
-        let schema =
-            Self { id, version, name, columns, key, next_column, checks, indexes, next_index };
+        let (mut foreign_keys, mut referenced_by) = (Vec::new(), Vec::new());
+        if form >= SchemaForm::Newest {
+            for _ in 0..from.count(14)? {
+                foreign_keys.push(ForeignKey::decode(from)?);
+            }
+            for _ in 0..from.count(4)? {
+                referenced_by.push(TableId(from.u32()?));
+            }
+        }
+        let schema = Self {
+            id,
+            version,
+            name,
+            columns,
+            key,
+            next_column,
+            checks,
+            indexes,
+            next_index,
+            foreign_keys,
+            referenced_by,
+        };
         let mut numbers = schema.columns.iter().map(|column| column.id).collect::<Vec<_>>();
         numbers.sort_unstable();
         let are_numbered = numbers.windows(2).all(|two| two[0] < two[1])
@@ -254,3 +282,6 @@ fn decode_use(from: &mut ByteReader<'_>) -> Result<UsedRelation, DecodeError> {
         .collect::<Result<Vec<_>, DecodeError>>()?;
     Ok(UsedRelation { id, name, columns })
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,6 +27,7 @@ impl DatabaseVersion {
         if before.columns.iter().any(|column| is_dropped(column.id) && is_read(column.id)) {
             return Err("drops what a view reads");
         }
+        self.refuse_dangling(schema)?;
         let is_renamed = before.name != schema.name;
         if is_renamed && self.names.contains_key(&schema.name) {
             return Err("gives a table a name that is there already");

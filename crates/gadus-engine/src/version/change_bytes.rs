@@ -1,6 +1,6 @@
 //! Changes as a log holds them.
 //!
-//! Byte table of a commit's payload (version 4): version u8 | 1 when the commit waits to be durable,
+//! Byte table of a commit's payload (version 5): version u8 | 1 when the commit waits to be durable,
 //! else 0 | change count u32 | changes.
 //! A change: kind u8, table id u32 (but in kinds 1, 10, 11 and 15), then by kind:
 //!
@@ -15,10 +15,10 @@
 //! | 7 replace segment | folded commit u64, segment image |
 //! | 8 replace key runs | index u32, written commit u64, count u32, key run images |
 //! | 9 move rows | count u32, ids u32 of the segments removed; then as kind 6 those added |
-//! | 10 create table | schema of version 4 |
+//! | 10 create table | schema of version 5 |
 //! | 11 set view | view |
 //! | 12 drop view | |
-//! | 13 alter table | schema of version 4, count u32, the source of each column; key runs, of indexes that are new |
+//! | 13 alter table | schema of version 5, count u32, the source of each column; key runs, of indexes that are new |
 //! | 14 empty table | |
 //! | 15 set sequence | sequence, begins anew u8 |
 //! | 16 drop sequence | |
@@ -28,7 +28,8 @@
 //!
 //! Version ladder: 1 had no durability, and is read as one that waits; 1 and 2 knew no index but that of the primary
 //! key: key runs were 1 and one image, or 0, in kind 8 there was no index, in kind 13 there were no key runs, and
-//! schemas are of version 2; 1 to 3 knew no sequences, and schemas are of version 3 at most. All are read, 4 is written. Kind 9 joined version 1, kinds 10 to 14 version 2, which
+//! schemas are of version 2; 1 to 3 knew no sequences, and schemas are of version 3 at most; 1 to 4 knew no
+//! foreign keys, and schemas are of version 4 at most. All are read, 5 is written. Kind 9 joined version 1, kinds 10 to 14 version 2, which
 //! needs no step: an unknown version or kind refuses the database.
 
 use super::change::Change;
@@ -40,7 +41,8 @@ use crate::types::{Datum, SchemaForm, Sequence, SequencePosition, TableSchema, V
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, RowId, SegmentId, TableId};
 use std::sync::Arc;
 
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
+const VERSION_WITHOUT_FOREIGN_KEYS: u8 = 4;
 const VERSION_WITHOUT_SEQUENCES: u8 = 3;
 const VERSION_WITHOUT_INDEXES: u8 = 2;
 const VERSION_WITHOUT_DURABILITY: u8 = 1;
@@ -73,7 +75,7 @@ pub(crate) fn decode_changes(payload: &[u8], blobs: &Blobs) -> Result<(bool, Vec
     let is_sync = match version {
         VERSION_WITHOUT_INDEXES..=VERSION => from.u8().map_err(damaged)? != 0,
         VERSION_WITHOUT_DURABILITY => true,
-        _ => return Err(wrong(0, "a commit of version 1 to 4; a newer Gadus wrote it")),
+        _ => return Err(wrong(0, "a commit of version 1 to 5; a newer Gadus wrote it")),
     };
     let count = from.count(1).map_err(damaged)?;
     let mut changes = Vec::with_capacity(count);
@@ -367,6 +369,7 @@ fn decode_shape(
 ) -> Result<Option<Decoded>, DecodeError> {
     let newest = match version {
         VERSION => SchemaForm::Newest,
+        VERSION_WITHOUT_FOREIGN_KEYS => SchemaForm::WithoutForeignKeys,
         VERSION_WITHOUT_SEQUENCES => SchemaForm::WithoutIdentity,
         _ => SchemaForm::WithoutIndexes,
     };

@@ -6,7 +6,7 @@
 //! - It names no base and no key run that a record of the log has not named: then versions of one
 //!   commit name the same ones, whether made by following the log or by opening.
 //!
-//! Byte table (version 5): version u8 | commit u64 | next table id u32 | schema version u64 | table
+//! Byte table (version 6): version u8 | commit u64 | next table id u32 | schema version u64 | table
 //! count u32 | tables | view count u32 | views | sequence count u32 | sequences. A table: schema | next segment id u32 | open segment id u32 (0 none) | last
 //! changed commit u64 | segment count u32, segments | index count u32, then for each: its number u32 | key run
 //! count u32, key run images | recent keys, a part. A segment: id u32 | last changed commit u64 | 1 and its base's image, or 0 | overlay, a
@@ -16,7 +16,8 @@
 //! segment is: image | last changed commit u64 | overlay, a part. In versions 1 and 2 schemas are of
 //! version 1, and there are no views. In
 //! versions 1 to 3 there is the primary key's index alone, without number and count, and schemas are of version 2 at
-//! most. In versions 1 to 4 there are no sequences, and schemas are of version 3 at most. All are read.
+//! most. In versions 1 to 4 there are no sequences, and schemas are of version 3 at most. In versions 1 to 5
+//! schemas are of version 4 at most. All are read.
 
 use crate::keys::{KeyRunImage, PRIMARY};
 use crate::segment::SegmentImage;
@@ -25,7 +26,8 @@ use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, SegmentId, T
 use gadus_storage::{BlobRef, ExtentRef};
 use std::sync::Arc;
 
-const VERSION: u8 = 5;
+const VERSION: u8 = 6;
+const VERSION_WITHOUT_FOREIGN_KEYS: u8 = 5;
 const VERSION_WITHOUT_SEQUENCES: u8 = 4;
 const VERSION_WITHOUT_INDEXES: u8 = 3;
 const VERSION_WITHOUT_VIEWS: u8 = 2;
@@ -130,7 +132,7 @@ pub(crate) fn decode_manifest(bytes: &[u8]) -> Result<Manifest, DecodeError> {
     let mut from = ByteReader::new(bytes);
     let version = from.u8()?;
     if !(VERSION_OF_IMAGES..=VERSION).contains(&version) {
-        return Err(DecodeError { offset: 0, expected: "a manifest of version 1 to 5" });
+        return Err(DecodeError { offset: 0, expected: "a manifest of version 1 to 6" });
     }
     let head = ManifestHead {
         commit: CommitNumber(from.u64()?),
@@ -161,6 +163,7 @@ fn decode_table(from: &mut ByteReader<'_>, version: u8) -> Result<ManifestTable,
         VERSION_OF_IMAGES | VERSION_WITHOUT_VIEWS => SchemaForm::WithoutNumbers,
         VERSION_WITHOUT_INDEXES => SchemaForm::WithoutIndexes,
         VERSION_WITHOUT_SEQUENCES => SchemaForm::WithoutIdentity,
+        VERSION_WITHOUT_FOREIGN_KEYS => SchemaForm::WithoutForeignKeys,
         _ => SchemaForm::Newest,
     };
     let schema = Arc::new(TableSchema::decode(from, form)?);

@@ -9,6 +9,7 @@ mod alter;
 mod change;
 mod change_bytes;
 mod manifest;
+mod references;
 mod segment_ids;
 mod sequences;
 mod table;
@@ -20,6 +21,7 @@ pub(crate) use manifest::{
     Manifest, ManifestHead, ManifestTable, PartImage, SavedKeys, SavedSegment, decode_manifest,
     encode_manifest,
 };
+pub(crate) use references::{missing, still_referenced};
 pub(crate) use segment_ids::{PRIVATE_SEGMENTS, SegmentIds};
 pub(crate) use table::TableVersion;
 
@@ -98,6 +100,7 @@ impl DatabaseVersion {
             Change::CreateTable(schema) => self.create_table(schema, at),
             Change::DropTable(id) => {
                 self.refuse_read(*id)?;
+                self.refuse_referenced(*id)?;
                 let table = self.tables.remove(id).ok_or("drops a table that is not there")?;
                 self.names.remove(&table.schema.name);
                 self.drop_orphans(*id);
@@ -170,6 +173,7 @@ impl DatabaseVersion {
         if schema.id < self.next_table || self.names.contains_key(&schema.name) {
             return Err("creates a table that is there already");
         }
+        self.refuse_dangling(schema)?;
         self.next_table = TableId(schema.id.0 + 1);
         self.names.insert(schema.name.clone(), schema.id);
         self.tables

@@ -73,6 +73,21 @@ impl TableVersion {
             return Ok(None);
         }
         let mut found = None;
+        self.each_with(key, blobs, values, |row| {
+            found = Some(row);
+            false
+        })?;
+        Ok(found)
+    }
+
+    /// Hands the live rows with these values in the columns of an index to `visit`, until it returns false.
+    pub(crate) fn each_with(
+        &self,
+        key: &TableKey,
+        blobs: &Blobs,
+        values: &[Datum],
+        mut visit: impl FnMut(RowId) -> bool,
+    ) -> Result<()> {
         let code = key.shape.code(values.iter());
         key.entries.candidates(blobs, &(code..=code), |row| {
             let Some(segment) = self.live(row) else { return Ok(true) };
@@ -81,10 +96,8 @@ impl TableVersion {
                     return Ok(true);
                 }
             }
-            found = Some(row);
-            Ok(false)
-        })?;
-        Ok(found)
+            Ok(visit(row))
+        })
     }
 
     /// Whether the entries of rows that compaction moved or dropped outweigh the others.

@@ -143,6 +143,9 @@ pub(super) fn delete_rows(delete: &Delete, snapshot: &Snapshot) -> Option<Compil
     let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
     let [table] = tables.as_slice() else { return None };
     let target = target(table, snapshot).filter(|_| plain)?;
+    if !target.schema.referenced_by.is_empty() {
+        return None;
+    }
     let selection = delete.selection.as_ref()?;
     Some(match key_operands(selection, &target.schema) {
         Some(key) => Compiled::Delete(PointDelete { target, key }),

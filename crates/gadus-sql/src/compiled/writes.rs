@@ -17,7 +17,7 @@ impl Writes<'_> {
     pub(super) fn insert(self, schema: &TableSchema, rows: Vec<Arc<[Datum]>>) -> Result<u64> {
         match self {
             Self::Alone(engine, how) => engine.insert_rows(schema, rows, how),
-            Self::Joining(transaction) => transaction.insert(schema, rows),
+            Self::Joining(transaction) => transaction.insert_referring(schema, rows),
         }
     }
 

@@ -74,6 +74,8 @@ const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
     ("pg_database_size", Gives::Number, |_, _| numbered(None)),
     ("pg_tablespace_size", Gives::Number, |_, _| numbered(None)),
     ("pg_size_pretty", Gives::Text, |_, values| text(number(values, 0).map(|bytes| format!("{bytes} bytes")))),
+    // Of rows where there are none: no table is a part of another.
+    ("pg_partition_ancestors", Gives::Number, |_, _| numbered(None)),
     ("pg_char_to_encoding", Gives::Number, |_, _| numbered(Some(6))),
     ("quote_ident", Gives::Text, |_, values| text(string(values, 0).map(|name| quoted(&name)))),
     ("pg_table_is_visible", Gives::Boolean, |_, _| yes()),
@@ -175,7 +177,7 @@ fn constraint_definition_of(known: &Known, values: &[ScalarValue]) -> ScalarValu
     let oid = number(values, 0);
     let of_check = known.condition(oid).map(|condition| format!("CHECK ({condition})"));
     let of_key = known.by_key(oid).map(Key::constraint);
-    text(of_check.or(of_key))
+    text(of_check.or(of_key).or_else(|| known.foreign_key(oid)))
 }
 
 fn schemas(values: &[ScalarValue]) -> ScalarValue {

@@ -45,7 +45,8 @@ pub(super) fn keys(table: &Table) -> Vec<Key> {
         columns: index.columns.iter().filter_map(|id| schema.column_with_id(*id)).collect(),
         is_primary: false,
         is_unique: index.unique,
-        is_constraint: index.constraint,
+        // That of a foreign key is an index like others.
+        is_constraint: index.constraint && index.unique,
         names: Vec::new(),
         definition: String::new(),
     }));

@@ -3,7 +3,7 @@
 use super::keys::{Key, keys};
 use super::oids;
 use crate::provider::{CATALOG, MAIN_SCHEMA};
-use crate::session::view_definition;
+use crate::session::{foreign_key_definition, view_definition};
 use gadus_engine::{
     Ending, Engine, Error, ErrorKind, Reason, Result, Sequence, Snapshot, Table, ViewSchema,
 };
@@ -42,6 +42,8 @@ pub(super) struct KnownRelation {
     keys: Vec<Key>,
     /// Of its checks: the number, and the condition.
     checks: Vec<(i64, String)>,
+    /// Of its foreign keys: the number, and what it says.
+    foreign_keys: Vec<(i64, String)>,
 }
 
 impl Asking {
@@ -60,7 +62,8 @@ impl Asking {
 
 impl Known {
     pub(super) fn new(snapshot: &Snapshot, asking: Asking) -> Self {
-        let relations = oids::tables(snapshot).iter().map(KnownRelation::of).collect();
+        let relations = oids::tables(snapshot);
+        let relations = relations.iter().map(|table| KnownRelation::of(snapshot, table)).collect();
         let view = |view: &Arc<ViewSchema>| KnownView {
             oid: oids::of_table(view.id),
             name: view.name.clone(),
@@ -76,6 +79,12 @@ impl Known {
     pub(super) fn condition(&self, oid: Option<i64>) -> Option<&str> {
         let mut checks = self.relations.iter().flat_map(|known| &known.checks);
         checks.find(|(number, _)| Some(*number) == oid).map(|(_, condition)| condition.as_str())
+    }
+
+    /// What a foreign key says.
+    pub(super) fn foreign_key(&self, oid: Option<i64>) -> Option<String> {
+        let mut keys = self.relations.iter().flat_map(|known| &known.foreign_keys);
+        keys.find(|(number, _)| Some(*number) == oid).map(|(_, text)| text.clone())
     }
 
     /// The query of a view.
@@ -152,12 +161,13 @@ impl Known {
 }
 
 impl KnownRelation {
-    fn of(table: &Table) -> Self {
+    fn of(snapshot: &Snapshot, table: &Table) -> Self {
         Self {
             oid: oids::of_table(table.id()),
             name: table.schema().name.clone(),
             keys: keys(table),
             checks: checks(table),
+            foreign_keys: foreign_keys(snapshot, table),
         }
     }
 }
@@ -168,6 +178,15 @@ fn checks(table: &Table) -> Vec<(i64, String)> {
         (oids::of_check(table.id(), place), check.condition.clone())
     };
     checks.map(check).collect()
+}
+
+fn foreign_keys(snapshot: &Snapshot, table: &Table) -> Vec<(i64, String)> {
+    let schema = table.schema();
+    let key = |(place, key): (usize, &gadus_engine::ForeignKey)| {
+        let text = foreign_key_definition(snapshot, schema, key);
+        (oids::of_foreign_key(table.id(), place), text)
+    };
+    schema.foreign_keys.iter().enumerate().map(key).collect()
 }
 
 /// A name as it is written in statements.

@@ -7,6 +7,7 @@
 
 mod activity;
 mod build;
+mod constraints;
 mod functions;
 mod keys;
 mod known;

@@ -102,6 +102,12 @@ pub(super) fn of_check(id: TableId, place: usize) -> i64 {
     of_table(id) * 4_000 + 2_000 + i64::try_from(place).unwrap_or(i64::MAX)
 }
 
+/// The number of one of a table's foreign keys, in its order.
+pub(super) fn of_foreign_key(id: TableId, place: usize) -> i64 {
+    // Behind those of its checks.
+    of_table(id) * 4_000 + 3_700 + i64::try_from(place).unwrap_or(i64::MAX)
+}
+
 /// The tables that statements can name.
 pub(super) fn tables(snapshot: &Snapshot) -> Vec<Table> {
     let mut tables = snapshot.tables();

@@ -1,7 +1,7 @@
 //! The tables of the catalog.
 
 use super::build::{Rows, table};
-use super::{activity, rows, sequences, settings, types};
+use super::{activity, constraints, rows, sequences, settings, types};
 use crate::provider::System;
 use crate::session::ShownSetting;
 use arrow::array::RecordBatch;
@@ -77,7 +77,7 @@ const RELATIONS: &[Relation] = &[
         "confupdtype", "confdeltype", "confmatchtype", "?conislocal", "#coninhcount",
         "?connoinherit", "[conkey", "[confkey", "[conpfeqop", "[conppeqop", "[conffeqop",
         "[confdelsetcols", "[conexclop", "conbin",
-    ], |snapshot| Ok(rows::constraints(snapshot))),
+    ], |snapshot| Ok(constraints::constraints(snapshot))),
     filled("pg_database", &[
         "#oid", "datname", "#datdba", "#encoding", "datlocprovider", "?datistemplate",
         "?datallowconn", "#datconnlimit", "#datfrozenxid", "#datminmxid", "#dattablespace",

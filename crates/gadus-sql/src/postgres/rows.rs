@@ -109,7 +109,10 @@ pub(super) fn classes(snapshot: &Snapshot) -> Rows {
             count,
         ));
         if let Some(row) = rows.last_mut() {
-            row.retain(|(name, _)| *name != "relchecks");
+            row.retain(|(name, _)| !matches!(*name, "relchecks" | "relhastriggers"));
+            // In PostgreSQL triggers keep foreign keys; clients ask for these where there are any.
+            let refers = !schema.foreign_keys.is_empty() || !schema.referenced_by.is_empty();
+            row.push(("relhastriggers", refers.into()));
             let checks = i64::try_from(schema.checks.len()).unwrap_or(i64::MAX);
             row.push(("relchecks", checks.into()));
         }
@@ -273,7 +276,8 @@ fn all_keys(snapshot: &Snapshot) -> impl Iterator<Item = (Table, Key)> {
     })
 }
 
-fn number(place: &usize) -> i64 {
+/// The number of a column.
+pub(super) fn number(place: &usize) -> i64 {
     i64::try_from(place + 1).unwrap_or(i64::MAX)
 }
 
@@ -306,57 +310,6 @@ pub(super) fn indexes(snapshot: &Snapshot) -> Rows {
         row
     };
     all_keys(snapshot).map(row).collect()
-}
-
-pub(super) fn constraints(snapshot: &Snapshot) -> Rows {
-    let mut rows = Vec::new();
-    for table in oids::tables(snapshot) {
-        let schema = table.schema();
-        for key in keys(&table).into_iter().filter(|key| key.is_constraint) {
-            let kind = if key.is_primary { "p" } else { "u" };
-            let columns = key.columns.iter().map(number).collect();
-            rows.push(constraint(&table, (key.oid, key.name), (kind, columns)));
-        }
-        for (place, check) in schema.checks.iter().enumerate() {
-            let oid = oids::of_check(table.id(), place);
-            let columns = check.columns.iter().filter_map(|id| schema.column_with_id(*id));
-            let columns = columns.map(|place| number(&place)).collect();
-            let mut row = constraint(&table, (oid, check.name.clone()), ("c", columns));
-            row.push(("conbin", check.condition.as_str().into()));
-            rows.push(row);
-        }
-    }
-    rows
-}
-
-fn constraint(
-    table: &Table,
-    (oid, name): (i64, String),
-    (kind, columns): (&str, Vec<i64>),
-) -> Vec<(&'static str, Cell)> {
-    let is_key = matches!(kind, "p" | "u");
-    let index = if is_key { oid } else { 0 };
-    vec![
-        ("oid", oid.into()),
-        ("conname", name.into()),
-        ("connamespace", oids::MAIN_SCHEMA.into()),
-        ("contype", kind.into()),
-        ("condeferrable", false.into()),
-        ("condeferred", false.into()),
-        ("convalidated", true.into()),
-        ("conrelid", oids::of_table(table.id()).into()),
-        ("contypid", 0.into()),
-        ("conindid", index.into()),
-        ("conparentid", 0.into()),
-        ("confrelid", 0.into()),
-        ("confupdtype", " ".into()),
-        ("confdeltype", " ".into()),
-        ("confmatchtype", " ".into()),
-        ("conislocal", true.into()),
-        ("coninhcount", 0.into()),
-        ("connoinherit", is_key.into()),
-        ("conkey", Cell::Numbers(columns)),
-    ]
 }
 
 pub(super) fn shown_tables(snapshot: &Snapshot) -> Rows {

@@ -3,25 +3,26 @@
 //! - Rows are not written again but where a column takes another type, or each row a value of its own.
 //! - What the rows must be for the new shape is seen while nobody else changes them.
 
-use super::checks::{key_name, with_name};
+use super::checks::with_name;
+use super::constraints::{drop_constraint, rename_constraint};
 use super::defaults::Looked;
-use super::define::{check_options, definition, key_columns};
-use super::indexes::{of_column, of_constraint};
+use super::define::{check_options, definition};
+use super::foreign_keys;
+use super::indexes::of_column;
 use super::modify::{folded, table_name, target};
 use super::numbering::{add_numbering, numbering};
 use super::sequences::{alter_sequence, free_owned, schema_now};
 use super::views::drop_column_readers;
 use super::{Outcome, Session};
-use crate::error::{from_datafusion, input, unsupported};
+use crate::error::{from_datafusion, unsupported};
 use crate::value::assign_array;
 use datafusion::sql::sqlparser::ast::{
-    AlterColumnOperation, AlterTable, AlterTableOperation, CheckConstraint, ColumnDef,
-    ColumnOption, DropBehavior, Ident, PrimaryKeyConstraint, RenameTableNameKind, Statement,
-    TableConstraint,
+    AlterColumnOperation, AlterTable, AlterTableOperation, ColumnDef, ColumnOption, DropBehavior,
+    Ident, RenameTableNameKind, Statement,
 };
 use gadus_engine::{
-    ColumnType, Datum, DefaultValue, Error, ErrorKind, Reason, Result, Snapshot, TableSchema,
-    Transaction, datum_from_array,
+    ColumnType, Datum, DefaultValue, Error, ErrorKind, ForeignKey, Reason, Result, Snapshot,
+    TableSchema, Transaction, datum_from_array,
 };
 use std::sync::Arc;
 
@@ -64,7 +65,14 @@ impl Session {
                 ..
             } => {
                 self.add_column(transaction, schema, (column_def, *if_not_exists)).await?;
-                self.add_unique_column(transaction, schema, column_def).await
+                self.add_unique_column(transaction, schema, column_def).await?;
+                let is_there = schema.column_index(&folded(&column_def.name)).is_some();
+                let keys = match is_there {
+                    true => Vec::new(),
+                    false => foreign_keys::of_column(column_def),
+                };
+                let schema = schema_now(transaction, schema)?;
+                self.add_foreign_keys(transaction, &Arc::new(schema), &keys).await
             }
             AlterTableOperation::DropColumn { column_names, if_exists, drop_behavior, .. } => {
                 let cascade = *drop_behavior == Some(DropBehavior::Cascade);
@@ -89,75 +97,18 @@ impl Session {
             AlterTableOperation::AlterColumn { column_name, op } => {
                 self.alter_column(transaction, schema, (place_of(schema, column_name)?, op)).await
             }
-            AlterTableOperation::AddConstraint {
-                constraint: TableConstraint::PrimaryKey(primary),
-                ..
-            } => self.add_primary_key(transaction, schema, primary).await,
-            AlterTableOperation::AddConstraint {
-                constraint: TableConstraint::Check(check),
-                not_valid,
-            } => self.add_checks_to(transaction, schema, (vec![check.clone()], *not_valid)).await,
-            AlterTableOperation::AddConstraint {
-                constraint: TableConstraint::Unique(unique),
-                ..
-            } => {
-                let wanted = of_constraint(unique, schema)?;
-                self.add_indexes(transaction, schema, vec![wanted]).await
+            AlterTableOperation::AddConstraint { constraint, not_valid } => {
+                self.add_constraint(transaction, schema, (constraint, *not_valid)).await
             }
-            AlterTableOperation::DropConstraint { if_exists, name, .. } => {
-                drop_constraint(transaction, schema, (&folded(name), *if_exists))
+            AlterTableOperation::DropConstraint { if_exists, name, drop_behavior } => {
+                let cascade = *drop_behavior == Some(DropBehavior::Cascade);
+                drop_constraint(transaction, schema, (&folded(name), *if_exists, cascade))
             }
             AlterTableOperation::RenameConstraint { old_name, new_name } => {
                 rename_constraint(transaction, schema, (folded(old_name), folded(new_name)))
             }
             operation => Err(unsupported(&format!("ALTER TABLE … {operation}"))),
         }
-    }
-
-    async fn add_primary_key(
-        &self,
-        transaction: &mut Transaction,
-        schema: &Arc<TableSchema>,
-        primary: &PrimaryKeyConstraint,
-    ) -> Result<()> {
-        if !schema.key.is_empty() {
-            let name = &schema.name;
-            let message = format!("multiple primary keys for table \"{name}\" are not allowed");
-            return Err(input(message).because(Reason::InvalidDefinition));
-        }
-        let key = key_columns(primary, &schema.columns)?;
-        let mut after = TableSchema { key, ..TableSchema::clone(schema) };
-        for &column in &after.key {
-            after.columns[column].nullable = false;
-        }
-        let items = schema.columns.iter().map(|column| quoted(&column.name)).collect();
-        self.rewrite(transaction, schema, (after, items)).await
-    }
-
-    /// Adds conditions that all rows meet.
-    async fn add_checks_to(
-        &self,
-        transaction: &mut Transaction,
-        schema: &Arc<TableSchema>,
-        (checks, not_valid): (Vec<CheckConstraint>, bool),
-    ) -> Result<()> {
-        let mut after = TableSchema::clone(schema);
-        for check in &checks {
-            let check = self.check_definition(&after, check)?;
-            if !not_valid {
-                transaction.keep_rows(schema)?;
-                let condition = format!("NOT ({})", check.condition);
-                if self.has_row(transaction, schema, &condition).await? {
-                    let (name, table) = (&check.name, &schema.name);
-                    let message = format!(
-                        "check constraint \"{name}\" of relation \"{table}\" is violated by some row"
-                    );
-                    return Err(Error::new(ErrorKind::CheckViolation, message));
-                }
-            }
-            after.checks.push(check);
-        }
-        transaction.alter_table(&after, &[]).map(|_| ())
     }
 
     async fn add_column(
@@ -274,56 +225,20 @@ impl Session {
         schema: &TableSchema,
         condition: &str,
     ) -> Result<bool> {
-        let text = format!("SELECT 1 FROM {} WHERE {condition} LIMIT 1", quoted(&schema.name));
-        let prepared = super::parse(&text)?;
+        let table = quoted(&schema.name);
+        self.has_rows(transaction, &format!("SELECT 1 FROM {table} WHERE {condition} LIMIT 1"))
+            .await
+    }
+
+    /// Whether a query has any rows.
+    pub(super) async fn has_rows(&self, transaction: &Transaction, query: &str) -> Result<bool> {
+        let prepared = super::parse(query)?;
         let mut statement = Statement::clone(&prepared.statement);
         let context = self.planner(transaction.snapshot(), &mut statement).await?;
         let stream = self.stream(&context, statement, &[]).await?;
         let batches = futures::TryStreamExt::try_collect::<Vec<_>>(stream).await;
         Ok(batches.map_err(from_datafusion)?.iter().any(|batch| batch.num_rows() > 0))
     }
-}
-
-/// Renames a UNIQUE or CHECK constraint.
-fn rename_constraint(
-    transaction: &mut Transaction,
-    schema: &TableSchema,
-    (old, new): (String, String),
-) -> Result<()> {
-    let mut after = TableSchema::clone(schema);
-    let mut of_indexes = after.indexes.iter_mut().filter(|index| index.constraint);
-    if let Some(index) = of_indexes.find(|index| index.name == old) {
-        index.name = new;
-    } else {
-        let check = after.checks.iter_mut().find(|check| check.name == old);
-        check.ok_or_else(|| no_constraint(schema, &old))?.name = new;
-    }
-    transaction.alter_table(&after, &[]).map(|_| ())
-}
-
-fn drop_constraint(
-    transaction: &mut Transaction,
-    schema: &TableSchema,
-    (name, if_exists): (&str, bool),
-) -> Result<()> {
-    let mut after = TableSchema::clone(schema);
-    if let Some(place) = schema.checks.iter().position(|check| check.name == name) {
-        after.checks.remove(place);
-    } else if schema.index_named(name).is_some_and(|index| index.constraint) {
-        after.indexes.retain(|index| index.name != name);
-    } else if !schema.key.is_empty() && key_name(schema) == name {
-        after.key.clear();
-    } else if if_exists {
-        return Ok(());
-    } else {
-        return Err(no_constraint(schema, name));
-    }
-    transaction.alter_table(&after, &[]).map(|_| ())
-}
-
-fn no_constraint(schema: &TableSchema, name: &str) -> Error {
-    let message = format!("constraint \"{name}\" of relation \"{}\" does not exist", schema.name);
-    Error::new(ErrorKind::NotFound, message).because(Reason::UnknownObject)
 }
 
 fn drop_columns(
@@ -346,8 +261,12 @@ fn drop_columns(
         let dropped = after.columns.remove(place);
         if cascade {
             drop_column_readers(transaction, schema.id, dropped.id)?;
+            let is_gone = |_: &TableSchema, key: &ForeignKey| key.referenced.contains(&dropped.id);
+            foreign_keys::drop_referring(transaction, schema.id, is_gone)?;
+            after.referenced_by = schema_now(transaction, schema)?.referenced_by;
         }
         after.checks.retain(|check| !check.columns.contains(&dropped.id));
+        foreign_keys::remove_from(&mut after, |key| key.columns.contains(&dropped.id));
         after.indexes.retain(|index| !index.columns.contains(&dropped.id));
         // A key is one of all its columns.
         if after.key.contains(&place) {

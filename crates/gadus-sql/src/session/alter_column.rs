@@ -84,6 +84,13 @@ impl Session {
             let message = "cannot alter type of a column used by a view or rule";
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
+        let of_others = schema.referenced_by.iter().filter_map(|id| snapshot.table_by_id(*id));
+        let mut keys = of_others
+            .flat_map(|other| other.schema().references_to(schema.id).cloned().collect::<Vec<_>>());
+        if keys.any(|key| key.referenced.contains(&column.id)) {
+            let message = "cannot alter type of a column to which a foreign key refers";
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
         let refuse = |what: &str| {
             let message = format!("{what} cannot be cast automatically to type {data_type}");
             Err(input(message).because(Reason::TypeMismatch))
@@ -109,6 +116,8 @@ impl Session {
         of_checks.filter(|id| **id == old).for_each(|id| *id = new);
         let of_indexes = after.indexes.iter_mut().flat_map(|index| &mut index.columns);
         of_indexes.filter(|id| **id == old).for_each(|id| *id = new);
+        let of_keys = after.foreign_keys.iter_mut().flat_map(|key| &mut key.columns);
+        of_keys.filter(|id| **id == old).for_each(|id| *id = new);
         after.next_column += 1;
         let item = |(index, column): (usize, &ColumnDefinition)| match using {
             Some(using) if index == place => format!("({using})"),

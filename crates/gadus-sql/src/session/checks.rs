@@ -144,10 +144,12 @@ pub(super) fn key_name(schema: &TableSchema) -> String {
     format!("{}_pkey", schema.name)
 }
 
-fn is_constraint(schema: &TableSchema, name: &str) -> bool {
+/// Whether a constraint of a table has a name.
+pub(super) fn is_constraint(schema: &TableSchema, name: &str) -> bool {
     let is_key = !schema.key.is_empty() && key_name(schema) == name;
-    let is_index = schema.index_named(name).is_some_and(|index| index.constraint);
-    is_key || is_index || schema.checks.iter().any(|check| check.name == name)
+    let is_index = schema.index_named(name).is_some_and(|index| index.constraint && index.unique);
+    let is_foreign_key = schema.foreign_keys.iter().any(|key| key.name == name);
+    is_key || is_index || is_foreign_key || schema.checks.iter().any(|check| check.name == name)
 }
 
 /// As PostgreSQL names what has no name.

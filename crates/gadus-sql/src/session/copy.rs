@@ -87,7 +87,8 @@ impl Session {
             let table = source.open(&context, &self.files).await?;
             let frame = context.read_table(table).map_err(from_datafusion)?;
             let stream = self.stream_plan_to_write(&context, frame.logical_plan()).await?;
-            self.insert_stream(transaction, &schema, &columns, stream).await
+            let rows = self.insert_stream(transaction, &schema, &columns, stream).await?;
+            self.settle(transaction).await.map(|()| rows)
         };
         rows.await.map_err(|error| source.unreadable(&error))
     }

@@ -1,5 +1,6 @@
 //! CREATE TABLE, CREATE TABLE AS, and DROP.
 
+use super::foreign_keys;
 use super::indexes::{add_to, drop_indexes, of_table, rename_index};
 use super::modify::{folded, table_name};
 use super::numbering::{add_numbering, is_identity_option, numbered};
@@ -15,8 +16,8 @@ use datafusion::sql::sqlparser::ast::{
     Expr, ObjectName, ObjectType, PrimaryKeyConstraint, Statement, TableConstraint,
 };
 use gadus_engine::{
-    ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, Result, Snapshot, TableSchema,
-    Transaction,
+    ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, ForeignKey, Result, Snapshot,
+    TableSchema, Transaction,
 };
 
 impl Session {
@@ -84,9 +85,7 @@ impl Session {
             let (columns, key) = self.definitions(&transaction.snapshot(), create).await?;
             let numbered = numbered(&create.columns)?;
             let mut schema = TableSchema::new(&name, columns, key)?;
-            self.add_checks(create, &mut schema)?;
-            let unique = of_table(create, &schema)?;
-            add_to(&mut schema, &transaction.snapshot(), unique);
+            self.add_constraints(&transaction.snapshot(), create, &mut schema)?;
             let mut schema = transaction.create_table(&schema)?;
             for (place, numbering) in numbered {
                 schema = add_numbering(transaction, &schema, (place, numbering))?;
@@ -112,24 +111,32 @@ impl Session {
         let targets = (0..columns.len()).collect::<Vec<_>>();
         let key = key_of(create, &columns)?;
         let mut schema = TableSchema::new(&name, columns, key)?;
-        self.add_checks(create, &mut schema)?;
-        let unique = of_table(create, &schema)?;
-        add_to(&mut schema, &transaction.snapshot(), unique);
+        self.add_constraints(&transaction.snapshot(), create, &mut schema)?;
         let schema = transaction.create_table(&schema)?;
         let rows = self.insert_stream(transaction, &schema, &targets, stream).await?;
         Ok(Outcome::Changed { verb: "CREATE TABLE AS", rows })
     }
 
-    /// Adds the conditions that stand behind columns and beside them.
-    fn add_checks(&self, create: &CreateTable, schema: &mut TableSchema) -> Result<()> {
+    /// Adds the constraints that stand behind columns and beside them.
+    fn add_constraints(
+        &self,
+        snapshot: &Snapshot,
+        create: &CreateTable,
+        schema: &mut TableSchema,
+    ) -> Result<()> {
         let of_columns = create.columns.iter().flat_map(check_options);
-        let of_table = create.constraints.iter().filter_map(|constraint| match constraint {
+        let beside = create.constraints.iter().filter_map(|constraint| match constraint {
             TableConstraint::Check(check) => Some(check.clone()),
             _ => None,
         });
-        for check in of_columns.chain(of_table) {
+        for check in of_columns.chain(beside) {
             let check = self.check_definition(schema, &check)?;
             schema.checks.push(check);
+        }
+        let unique = of_table(create, schema)?;
+        add_to(schema, snapshot, unique);
+        for key in foreign_keys::of_table(create) {
+            foreign_keys::add_to(schema, snapshot, &key)?;
         }
         Ok(())
     }
@@ -158,6 +165,14 @@ fn drop_tables(
     names: &[ObjectName],
     (if_exists, cascade): (bool, bool),
 ) -> Result<Outcome> {
+    // Those that are dropped together may refer to one another.
+    let snapshot = transaction.snapshot();
+    let table = |name: &ObjectName| snapshot.find_table(&table_name(name).ok()?);
+    let dropped = names.iter().filter_map(table).map(|table| table.id()).collect::<Vec<_>>();
+    for &id in &dropped {
+        let is_gone = |other: &TableSchema, _: &ForeignKey| dropped.contains(&other.id);
+        foreign_keys::drop_referring(transaction, id, is_gone)?;
+    }
     for name in names {
         match drop_table(transaction, &table_name(name)?, cascade) {
             Err(error) if if_exists && error.kind() == ErrorKind::NotFound => {}
@@ -174,6 +189,7 @@ fn drop_table(transaction: &mut Transaction, name: &str, cascade: bool) -> Resul
         free_owned(transaction, &schema, |_| true, (&format!("table {name}"), cascade))?;
         if cascade {
             drop_readers(transaction, schema.id)?;
+            foreign_keys::drop_referring(transaction, schema.id, |_, _| true)?;
         }
     }
     transaction.drop_table(name)
@@ -186,10 +202,11 @@ pub(super) fn definition(column: &ColumnDef) -> Result<ColumnDefinition> {
     definition.nullable = serial_type(&column.data_type).is_none();
     for option in &column.options {
         match &option.option {
-            // Checks and indexes are added to the table.
+            // Checks, foreign keys and indexes are added to the table.
             ColumnOption::Null
             | ColumnOption::Comment(_)
             | ColumnOption::Check(_)
+            | ColumnOption::ForeignKey(_)
             | ColumnOption::Unique(_) => {}
             ColumnOption::NotNull | ColumnOption::PrimaryKey(_) => definition.nullable = false,
             // The table is given its sequence behind.
@@ -227,7 +244,9 @@ fn key_of(create: &CreateTable, columns: &[ColumnDefinition]) -> Result<Vec<usiz
     for constraint in &create.constraints {
         match constraint {
             TableConstraint::PrimaryKey(primary) => keys.push(key_columns(primary, columns)?),
-            TableConstraint::Check(_) | TableConstraint::Unique(_) => {}
+            TableConstraint::Check(_)
+            | TableConstraint::Unique(_)
+            | TableConstraint::ForeignKey(_) => {}
             _ => return Err(unsupported(&format!("the table constraint {constraint}"))),
         }
     }

@@ -11,7 +11,9 @@ use datafusion::sql::sqlparser::ast::{
     ColumnOption, CreateIndex, CreateTable, Expr, Ident, IndexColumn, IndexType,
     NullsDistinctOption, ObjectName, TableConstraint, UniqueConstraint,
 };
-use gadus_engine::{Error, ErrorKind, Reason, Result, Snapshot, TableSchema, Transaction};
+use gadus_engine::{
+    Error, ErrorKind, ForeignKey, Reason, Result, Snapshot, TableSchema, Transaction,
+};
 use std::sync::Arc;
 
 /// An index, as a statement asks for it.
@@ -63,7 +65,17 @@ impl Session {
         }
         let mut after = TableSchema::clone(schema);
         add_to(&mut after, &transaction.snapshot(), wanted);
-        if transaction.has_written(schema) {
+        self.reshape_indexed(transaction, schema, after).await
+    }
+
+    /// Gives a table a shape with further indexes.
+    pub(super) async fn reshape_indexed(
+        &self,
+        transaction: &mut Transaction,
+        schema: &Arc<TableSchema>,
+        after: TableSchema,
+    ) -> Result<()> {
+        if after.indexes.len() > schema.indexes.len() && transaction.has_written(schema) {
             let items = schema.columns.iter().map(|column| super::alter::quoted(&column.name));
             let items = items.collect();
             return self.rewrite(transaction, schema, (after, items)).await;
@@ -75,7 +87,8 @@ impl Session {
 /// Gives a schema indexes, each with a name that no other has.
 pub(super) fn add_to(schema: &mut TableSchema, snapshot: &Snapshot, wanted: Vec<Wanted>) {
     for Wanted { name, columns, unique, constraint } in wanted {
-        let name = name.unwrap_or_else(|| free_name(schema, snapshot, &columns, constraint));
+        let ending = if constraint { "key" } else { "idx" };
+        let name = name.unwrap_or_else(|| free_name(schema, snapshot, (&columns, ending)));
         schema.add_index(&name, &columns, (unique, constraint));
     }
 }
@@ -132,19 +145,27 @@ pub(super) fn drop_indexes(
             let message = format!("index \"{name}\" does not exist");
             return Err(Error::new(ErrorKind::NotFound, message).because(Reason::UnknownObject));
         };
-        if schema.index_named(&name).is_some_and(|index| index.constraint) {
-            let message = format!(
-                "cannot drop index {name} because constraint {name} on table {} requires it: ALTER TABLE … DROP \
-                 CONSTRAINT drops both",
-                schema.name
-            );
-            return Err(input(message).because(Reason::Depended));
+        if schema.index_named(&name).is_some_and(|index| index.constraint && index.unique) {
+            return Err(required_by(&name, &schema, &name));
         }
         let mut after = TableSchema::clone(&schema);
         after.indexes.retain(|index| index.name != name);
+        let is_bare = |key: &&ForeignKey| after.index_over(&key.columns).is_none();
+        if let Some(key) = after.foreign_keys.iter().find(is_bare) {
+            return Err(required_by(&name, &schema, &key.name));
+        }
         transaction.alter_table(&after, &[])?;
     }
     Ok(Outcome::Done("DROP INDEX"))
+}
+
+fn required_by(index: &str, schema: &TableSchema, constraint: &str) -> Error {
+    let message = format!(
+        "cannot drop index {index} because constraint {constraint} on table {} requires it: ALTER TABLE … DROP \
+         CONSTRAINT drops both",
+        schema.name
+    );
+    input(message).because(Reason::Depended)
 }
 
 /// Gives an index another name.
@@ -222,14 +243,12 @@ fn refuse_options(unique: &UniqueConstraint) -> Result<()> {
 }
 
 /// As PostgreSQL names what has no name.
-fn free_name(
+pub(super) fn free_name(
     schema: &TableSchema,
     snapshot: &Snapshot,
-    columns: &[usize],
-    constraint: bool,
+    (columns, ending): (&[usize], &str),
 ) -> String {
     let names = columns.iter().map(|&place| schema.columns[place].name.as_str());
-    let ending = if constraint { "key" } else { "idx" };
     let base = format!("{}_{}_{ending}", schema.name, names.collect::<Vec<_>>().join("_"));
     let is_free = |name: &String| {
         schema.index_named(name).is_none()

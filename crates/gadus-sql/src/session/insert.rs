@@ -209,7 +209,8 @@ impl Session {
             checks.pass(whole.columns())?;
             bulk.push(&whole)?;
         }
-        transaction.finish_bulk(bulk)
+        let rows = transaction.finish_bulk(bulk)?;
+        self.settle(transaction).await.map(|()| rows)
     }
 }
 

@@ -9,7 +9,7 @@ use super::locking::Part;
 use super::on_conflict::as_conflict;
 use super::relations::Relation;
 use super::returning::Written;
-use super::sequences::restart_owned;
+use super::truncate::truncate;
 use super::users::{is_hidden, manage};
 use super::{Outcome, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
@@ -19,7 +19,7 @@ use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{SchemaRef, UInt64Type};
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, Ident, ObjectName, Statement,
-    TableFactor, TableWithJoins, TruncateIdentityOption, Update, UpdateTableFromKind,
+    TableFactor, TableWithJoins, Update, UpdateTableFromKind,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -70,6 +70,17 @@ impl Session {
         statement: &Statement,
         parameters: &[Value],
     ) -> Result<Outcome> {
+        let outcome = self.change(transaction, statement, parameters).await?;
+        self.settle(transaction).await?;
+        Ok(outcome)
+    }
+
+    async fn change(
+        &self,
+        transaction: &mut Transaction,
+        statement: &Statement,
+        parameters: &[Value],
+    ) -> Result<Outcome> {
         let (verb, written) = match statement {
             Statement::Insert(insert) => {
                 ("INSERT", self.insert(transaction, insert, parameters).await?)
@@ -81,16 +92,7 @@ impl Session {
                 ("DELETE", self.delete(transaction, delete, parameters).await?)
             }
             Statement::Merge(merge) => ("MERGE", self.merge(transaction, merge, parameters).await?),
-            Statement::Truncate(truncate) => {
-                for truncated in &truncate.table_names {
-                    let schema = target(&transaction.snapshot(), &truncated.name)?;
-                    transaction.empty_table(&schema)?;
-                    if truncate.identity == Some(TruncateIdentityOption::Restart) {
-                        restart_owned(transaction, &schema)?;
-                    }
-                }
-                return Ok(Outcome::Done("TRUNCATE TABLE"));
-            }
+            Statement::Truncate(emptied) => return truncate(transaction, emptied),
             _ => match manage(transaction, statement)? {
                 Some(outcome) => return Ok(outcome),
                 None => return self.define(transaction, statement, parameters).await,

@@ -17,6 +17,7 @@ mod constraints;
 mod costs;
 mod cursors;
 mod files;
+mod foreign_keys;
 mod fork;
 mod frames;
 mod history;

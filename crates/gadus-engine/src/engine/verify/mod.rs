@@ -5,6 +5,7 @@
 //! - Columns and key pages are read once, and around the cache: what counts is what the file holds.
 
 mod keys;
+mod references;
 mod table;
 
 use super::Engine;
@@ -73,7 +74,8 @@ impl fmt::Display for Problem {
 }
 
 impl Engine {
-    /// Reads every column and key page of the newest version and checks that they agree; calls
+    /// Reads every column and key page of the newest version and checks that they agree, and that whatever foreign
+    /// keys refer to is there; calls
     /// `progress` with (values read, values in all).
     ///
     /// # Errors
@@ -96,6 +98,9 @@ impl Engine {
             let name = table.schema().name.clone();
             verified.push(VerifiedTable { name, rows: table.rows(), rows_read });
             extents.extend(table::extents(table.version()));
+        }
+        for table in snapshot.tables() {
+            course.references(&snapshot, &table);
         }
         check_extents(extents, &mut course.problems);
         let file = inner.blobs.store().describe().to_owned();

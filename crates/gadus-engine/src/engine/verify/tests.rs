@@ -6,7 +6,7 @@ use super::{Course, Problem};
 use crate::keys::{KeyCode, KeyEntry, PRIMARY, write_run};
 use crate::segment::{ColumnEntry, ColumnPlace, EncodedSegment, Lineage, SegmentVersion};
 use crate::version::{Change, TableVersion};
-use crate::{Datum, Engine, Options};
+use crate::{Datum, Engine, ForeignKey, Options, ReferentialAction, TableSchema};
 use gadus_base::{CommitNumber, RowId, SegmentId};
 use std::sync::Arc;
 
@@ -174,4 +174,30 @@ fn an_index_of_other_keys_misses_every_row() {
         with_run(engine, version, &other);
     });
     assert_eq!(told.len(), usize::try_from(ROWS).unwrap());
+}
+
+#[test]
+fn rows_that_refer_to_nothing_are_found() {
+    let engine = sample();
+    let mut transaction = engine.begin().unwrap();
+    let schema = transaction.snapshot().table("t").unwrap().schema().clone();
+    let mut after = TableSchema::clone(&schema);
+    after.add_index("by", &[1], (false, true));
+    let columns = |place: usize| vec![schema.columns[place].id];
+    after.foreign_keys.push(ForeignKey {
+        name: "own".to_owned(),
+        columns: columns(1),
+        table: schema.id,
+        referenced: columns(0),
+        on_delete: ReferentialAction::NoAction,
+        on_update: ReferentialAction::NoAction,
+    });
+    // Whoever adds one sees to what is there: here nobody does.
+    transaction.alter_table(&after, &[]).unwrap();
+    transaction.commit().unwrap();
+    let problems = engine.verify(&mut |_, _| ()).unwrap().problems;
+    let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+    assert_eq!(problem.table.as_deref(), Some("t"));
+    let message = "values of foreign key \"own\" are not in table \"t\", the first is (";
+    assert!(problem.message.contains(message), "{problem}");
 }

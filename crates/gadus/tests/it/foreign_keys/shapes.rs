@@ -1,0 +1,160 @@
+//! How foreign keys come, go and are shown.
+
+use super::{shop, shop_in, violates};
+use crate::statement::{refused, rows, run};
+use gadus::{Connection, Database, ErrorKind, Options, Reason};
+
+fn depended(connection: &Connection, sql: &str, on: &str) {
+    let error = refused(connection, sql);
+    assert_eq!(error.reason(), Some(Reason::Depended), "{sql}: {error}");
+    assert!(error.message().contains(on), "{sql}: {error}");
+}
+
+#[test]
+fn what_they_refer_to_is_unique_and_of_the_same_type() {
+    let connection = shop();
+    run(&connection, "CREATE VIEW v AS SELECT id FROM shops");
+    for (sql, reason) in [
+        ("CREATE TABLE x (a INT REFERENCES nothing)", Some(Reason::UnknownTable)),
+        ("CREATE TABLE x (a INT REFERENCES shops (nothing))", Some(Reason::UnknownColumn)),
+        ("CREATE TABLE x (a INT, FOREIGN KEY (b) REFERENCES shops)", Some(Reason::UnknownColumn)),
+        ("CREATE TABLE x (a INT REFERENCES orders (shop))", Some(Reason::InvalidForeignKey)),
+        ("CREATE TABLE x (a INT REFERENCES lines)", Some(Reason::InvalidForeignKey)),
+        ("CREATE TABLE x (a INT REFERENCES shops (name))", Some(Reason::TypeMismatch)),
+        ("CREATE TABLE x (a TEXT REFERENCES shops)", Some(Reason::TypeMismatch)),
+        ("CREATE TABLE x (a INT REFERENCES x)", Some(Reason::UnknownObject)),
+        ("CREATE TABLE x (a INT REFERENCES shops ON DELETE SET DEFAULT)", None),
+        ("CREATE TABLE x (a INT REFERENCES shops DEFERRABLE)", None),
+        ("CREATE TABLE x (a INT REFERENCES shops MATCH FULL)", None),
+        (
+            "ALTER TABLE orders ADD CONSTRAINT orders_shop_fkey FOREIGN KEY (id) REFERENCES shops",
+            Some(Reason::DuplicateObject),
+        ),
+    ] {
+        let error = refused(&connection, sql);
+        assert_eq!(error.reason(), reason, "{sql}: {error}");
+    }
+    refused(&connection, "CREATE TABLE x (a INT REFERENCES v)");
+    run(
+        &connection,
+        "CREATE TABLE x (a INT PRIMARY KEY, b SMALLINT REFERENCES x, c INT CONSTRAINT mine REFERENCES shops)",
+    );
+    let kinds = "SELECT conname FROM pg_constraint WHERE contype = 'f' AND conrelid = 'x'::regclass ORDER BY 1";
+    assert_eq!(rows(&connection, kinds), ["mine", "x_b_fkey"]);
+}
+
+#[test]
+fn they_are_added_to_rows_that_fit() {
+    let connection = shop();
+    run(&connection, "CREATE TABLE notes (id INT, of INT, at INT)");
+    run(&connection, "INSERT INTO notes VALUES (1, 10, 1), (2, NULL, 9), (3, 77, 2)");
+    let add = "ALTER TABLE notes ADD CONSTRAINT known FOREIGN KEY (of) REFERENCES orders ON DELETE CASCADE";
+    violates(&connection, add, "known");
+    run(&connection, "UPDATE notes SET of = 11 WHERE id = 3");
+    run(&connection, add);
+    violates(&connection, "UPDATE notes SET of = 77 WHERE id = 3", "known");
+    violates(
+        &connection,
+        "ALTER TABLE notes ADD FOREIGN KEY (at) REFERENCES shops (id)",
+        "notes_at_fkey",
+    );
+    run(&connection, "ALTER TABLE notes ADD COLUMN shop INT REFERENCES shops");
+    violates(&connection, "UPDATE notes SET shop = 9", "notes_shop_fkey");
+    run(&connection, "DELETE FROM orders WHERE id = 11");
+    assert_eq!(rows(&connection, "SELECT id FROM notes ORDER BY id"), ["1", "2"]);
+    // In a transaction that has written both.
+    connection.execute_script("BEGIN; INSERT INTO orders VALUES (80, 1, NULL); CREATE TABLE p (a INT); \
+                               INSERT INTO p VALUES (80); ALTER TABLE p ADD FOREIGN KEY (a) REFERENCES orders; \
+                               COMMIT").unwrap();
+    violates(&connection, "DELETE FROM orders WHERE id = 80", "p_a_fkey");
+    run(&connection, "ALTER TABLE p RENAME CONSTRAINT p_a_fkey TO q");
+    run(&connection, "ALTER TABLE p RENAME COLUMN a TO b");
+    run(&connection, "ALTER TABLE orders RENAME TO bills");
+    violates(&connection, "DELETE FROM bills WHERE id = 80", "constraint \"q\" on table \"p\"");
+    run(&connection, "ALTER TABLE p DROP CONSTRAINT q");
+    run(&connection, "DELETE FROM bills WHERE id = 80");
+    assert_eq!(
+        rows(&connection, "SELECT indexname FROM pg_indexes WHERE tablename = 'p'"),
+        [""; 0]
+    );
+}
+
+#[test]
+fn what_others_refer_to_stays() {
+    let connection = shop();
+    depended(
+        &connection,
+        "DROP TABLE shops",
+        "constraint orders_shop_fkey on table orders, constraint orders_seller_fkey on table orders",
+    );
+    depended(&connection, "ALTER TABLE shops DROP COLUMN name", "orders_seller_fkey");
+    depended(&connection, "ALTER TABLE shops DROP CONSTRAINT shops_name_key", "orders_seller_fkey");
+    depended(&connection, "ALTER TABLE shops DROP CONSTRAINT shops_pkey", "orders_shop_fkey");
+    depended(&connection, "DROP INDEX orders_shop_idx", "orders_shop_fkey");
+    let error = refused(&connection, "ALTER TABLE shops ALTER COLUMN id TYPE TEXT");
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    let error = refused(&connection, "ALTER TABLE orders ALTER COLUMN shop TYPE TEXT");
+    assert_eq!(error.reason(), Some(Reason::TypeMismatch), "{error}");
+    run(&connection, "ALTER TABLE orders ALTER COLUMN shop TYPE BIGINT");
+    violates(&connection, "INSERT INTO orders VALUES (1, 4, NULL)", "orders_shop_fkey");
+    let error = refused(&connection, "TRUNCATE shops");
+    assert!(error.message().contains("\"orders\" references \"shops\""), "{error}");
+    let error = refused(&connection, "TRUNCATE orders");
+    assert!(error.message().contains("\"lines\" references \"orders\""), "{error}");
+    run(&connection, "TRUNCATE orders, lines");
+    run(&connection, "INSERT INTO orders VALUES (1, 1, 'one')");
+    run(&connection, "TRUNCATE shops CASCADE");
+    assert_eq!(rows(&connection, "SELECT * FROM orders"), [""; 0]);
+    run(&connection, "ALTER TABLE shops DROP CONSTRAINT shops_name_key CASCADE");
+    run(&connection, "INSERT INTO orders VALUES (1, NULL, 'none')");
+    run(&connection, "DROP TABLE shops CASCADE");
+    run(&connection, "INSERT INTO orders VALUES (2, 2, 'none')");
+    depended(&connection, "DROP TABLE orders", "part");
+    run(&connection, "DROP TABLE orders, lines");
+    run(&connection, "DROP TABLE people");
+}
+
+#[test]
+fn tables_may_refer_to_one_another() {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    let script = "CREATE TABLE a (id INT PRIMARY KEY, b INT); CREATE TABLE b (id INT PRIMARY KEY, a INT REFERENCES a \
+                  ON DELETE CASCADE); ALTER TABLE a ADD FOREIGN KEY (b) REFERENCES b ON DELETE CASCADE; \
+                  INSERT INTO a SELECT value, NULL FROM generate_series(1, 100) AS s (value); \
+                  INSERT INTO b SELECT value, value FROM generate_series(1, 100) AS s (value); \
+                  UPDATE a SET b = 1 + id % 100";
+    connection.execute_script(script).unwrap();
+    run(&connection, "DELETE FROM a WHERE id = 7");
+    assert_eq!(
+        rows(&connection, "SELECT count(*) FROM a UNION ALL SELECT count(*) FROM b"),
+        ["0", "0"]
+    );
+    depended(&connection, "DROP TABLE a", "b_a_fkey");
+    run(&connection, "DROP TABLE a, b");
+}
+
+#[test]
+fn the_catalog_and_statements_tell_them() {
+    let database = Database::open_in_memory(Options::new()).unwrap();
+    let connection = shop_in(&database);
+    let told = "SELECT conname, confrelid::regclass::text, confupdtype, confdeltype, confmatchtype, \
+                pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f' ORDER BY conname";
+    assert_eq!(
+        rows(&connection, told),
+        [
+            "orders_seller_fkey shops a n s FOREIGN KEY (seller) REFERENCES shops(name) ON DELETE SET NULL",
+            "orders_shop_fkey shops c c s FOREIGN KEY (shop) REFERENCES shops(id) ON UPDATE CASCADE ON DELETE CASCADE",
+            "part orders a a s FOREIGN KEY (of) REFERENCES orders(id)",
+            "people_boss_fkey people a n s FOREIGN KEY (boss) REFERENCES people(id) ON DELETE SET NULL",
+        ]
+    );
+    let statement = database.create_statement("orders").unwrap();
+    assert!(
+        statement.contains(
+            "    CONSTRAINT orders_seller_fkey FOREIGN KEY (seller) REFERENCES shops(name) ON DELETE SET NULL\n)"
+        ),
+        "{statement}"
+    );
+    run(&connection, "DROP TABLE lines, orders");
+    run(&connection, &statement);
+    violates(&connection, "INSERT INTO orders VALUES (1, 4, NULL)", "orders_shop_fkey");
+}
