@@ -38,6 +38,10 @@ struct Consequences {
     refused: Vec<Refused>,
 }
 
+/// Rows, and the values that each is given.
+#[derive(Debug, Default)]
+struct Given(Vec<RowId>, Vec<Vec<Datum>>);
+
 /// Values that are gone: nothing may refer to them by this foreign key.
 #[derive(Debug)]
 struct Refused {
@@ -181,12 +185,11 @@ impl Transaction {
         changed: &mut BTreeSet<TableId>,
     ) -> Result<()> {
         // Rows that are given values in the same columns are changed together.
-        let mut together: BTreeMap<(TableId, Vec<usize>), (Vec<RowId>, Vec<Vec<Datum>>)> =
-            BTreeMap::new();
+        let mut together: BTreeMap<(TableId, Vec<usize>), Given> = BTreeMap::new();
         for ((id, row), given) in updated {
             if deleted.get(&id).is_none_or(|rows| !rows.contains(&row)) {
                 let (columns, values) = given.into_iter().unzip();
-                let (rows, all) = together.entry((id, columns)).or_default();
+                let Given(rows, all) = together.entry((id, columns)).or_default();
                 rows.push(row);
                 all.push(values);
             }
@@ -196,7 +199,7 @@ impl Transaction {
             let Some(schema) = schema(self, id) else { continue };
             self.delete(&schema, &rows.into_iter().collect::<Vec<_>>())?;
         }
-        for ((id, columns), (rows, values)) in together {
+        for ((id, columns), Given(rows, values)) in together {
             let Some(schema) = schema(self, id) else { continue };
             self.update(&schema, &columns, &rows, &values)?;
             changed.insert(id);

@@ -132,7 +132,11 @@ pub(crate) fn decode_manifest(bytes: &[u8]) -> Result<Manifest, DecodeError> {
     let mut from = ByteReader::new(bytes);
     let version = from.u8()?;
     if !(VERSION_OF_IMAGES..=VERSION).contains(&version) {
-        return Err(DecodeError { offset: 0, expected: "a manifest of version 1 to 6" });
+        let expected = match version > VERSION {
+            true => "a manifest of version 1 to 6; a newer Gadus wrote this one",
+            false => "a manifest of version 1 to 6",
+        };
+        return Err(DecodeError { offset: 0, expected });
     }
     let head = ManifestHead {
         commit: CommitNumber(from.u64()?),

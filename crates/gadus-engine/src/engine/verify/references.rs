@@ -43,7 +43,7 @@ impl Course<'_> {
         Ok(first.map(|values| {
             let values = values.iter().map(Datum::to_string).collect::<Vec<_>>().join(", ");
             format!(
-                "{missing} values of foreign key \"{name}\" are not in table \"{}\", the first is ({values})",
+                "of foreign key \"{name}\": not in table \"{}\" are {missing} of its values, the first ({values})",
                 referenced.schema().name
             )
         }))

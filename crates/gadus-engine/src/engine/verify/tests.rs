@@ -181,6 +181,9 @@ fn rows_that_refer_to_nothing_are_found() {
     let engine = sample();
     let mut transaction = engine.begin().unwrap();
     let schema = transaction.snapshot().table("t").unwrap().schema().clone();
+    transaction.insert(&schema, vec![[Datum::Integer(-3), Datum::Integer(9_999)].into()]).unwrap();
+    transaction.commit().unwrap();
+    let mut transaction = engine.begin().unwrap();
     let mut after = TableSchema::clone(&schema);
     after.add_index("by", &[1], (false, true));
     let columns = |place: usize| vec![schema.columns[place].id];
@@ -198,6 +201,7 @@ fn rows_that_refer_to_nothing_are_found() {
     let problems = engine.verify(&mut |_, _| ()).unwrap().problems;
     let [problem] = problems.as_slice() else { panic!("{problems:?}") };
     assert_eq!(problem.table.as_deref(), Some("t"));
-    let message = "values of foreign key \"own\" are not in table \"t\", the first is (";
-    assert!(problem.message.contains(message), "{problem}");
+    let message =
+        "of foreign key \"own\": not in table \"t\" are 1 of its values, the first (9999)";
+    assert_eq!(problem.message, message);
 }
