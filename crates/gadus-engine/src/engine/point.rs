@@ -60,7 +60,8 @@ impl Engine {
         if has_unique(schema) || !schema.foreign_keys.is_empty() {
             // Pinned, because blobs are read.
             let (visible, pin) = inner.coordinator.pin()?;
-            if let Some(table) = visible.table(schema.id) {
+            // Of another shape by now, it is refused under the lock.
+            if let Ok(table) = same_shape(&visible, schema) {
                 pin.checked(check_keys(table, &rows, &self.blobs))?;
                 let found = pin.checked(visible.refuse_missing(schema, &rows, &self.blobs));
                 // What they refer to may have come since.

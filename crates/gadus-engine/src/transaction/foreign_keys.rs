@@ -59,10 +59,11 @@ impl Transaction {
         let others = keys.map(|key| key.table).filter(|other| *other != id);
         for other in others.collect::<BTreeSet<_>>() {
             let Some(table) = self.state.view.table(other) else { continue };
-            let mut schema = TableSchema::clone(&table.schema);
+            let before = table.schema.clone();
+            let mut schema = TableSchema::clone(&before);
             let refers = after.is_some_and(|after| after.references_to(other).next().is_some());
             if schema.set_referenced_by(id, refers) {
-                self.alter_table(&schema, &[])?;
+                self.reshape_table(&before, &schema, &[])?;
             }
         }
         Ok(())

@@ -2,11 +2,12 @@
 
 use super::locking::conflict;
 use super::{TableWrites, Transaction};
+use crate::engine::same_shape;
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::locks::What;
 use crate::segment::{EncodedSegment, Source, column_number};
 use crate::types::{ColumnDefinition, Datum, IndexDefinition, TableSchema, UsedColumn, ViewSchema};
-use crate::version::Change;
+use crate::version::{Change, TableVersion};
 use gadus_base::TableId;
 use std::sync::Arc;
 
@@ -61,9 +62,20 @@ impl Transaction {
         values: &[(u32, Datum)],
     ) -> Result<Arc<TableSchema>> {
         let before = self.schema_of(after.id)?;
-        let mut after = after.clone();
+        // Others say themselves that they refer to it.
+        let mut after =
+            TableSchema { referenced_by: before.referenced_by.clone(), ..after.clone() };
         after.settle_own_references();
-        let after = &after;
+        self.reshape_table(&before, &after, values)
+    }
+
+    /// The same where it is said, too, who refers to the table.
+    pub(super) fn reshape_table(
+        &mut self,
+        before: &TableSchema,
+        after: &TableSchema,
+        values: &[(u32, Datum)],
+    ) -> Result<Arc<TableSchema>> {
         after.check()?;
         self.refuse_foreign_keys(after)?;
         if before.name != after.name {
@@ -73,7 +85,7 @@ impl Transaction {
         for index in after.indexes.iter().filter(is_new) {
             self.refuse_taken(&index.name)?;
         }
-        self.refuse_read_columns(&before, after)?;
+        self.refuse_read_columns(before, after)?;
         self.lock(What::Shape(after.id))?;
         let source = |column: &ColumnDefinition| match before.column_with_id(column.id) {
             Some(place) => Source::Kept(column_number(place)),
@@ -84,20 +96,28 @@ impl Transaction {
         };
         let sources = after.columns.iter().map(source).collect::<Vec<_>>();
         let schema = Arc::new(TableSchema { version: before.version + 1, ..after.clone() });
-        let runs = self.write_indexes(&before, &schema)?;
+        let runs = self.write_indexes(before, &schema)?;
         let (table, moved) = (after.id, sources.clone());
         self.reshape(Change::AlterTable { table, schema: schema.clone(), sources, runs })?;
         if let Some(writes) = self.state.writes.get_mut(&table) {
             writes.relay(&moved);
         }
-        self.tell_referenced(table, Some(&before), Some(&schema))?;
+        self.tell_referenced(table, Some(before), Some(&schema))?;
         Ok(schema)
     }
 
     /// Takes all rows from a table; returns how many.
+    ///
+    /// # Errors
+    /// `Locked` with what to wait for, or `Conflict` when its shape was changed since the snapshot.
     pub fn empty_table(&mut self, schema: &TableSchema) -> Result<u64> {
         let rows = self.view_table(schema)?.live_rows;
         self.lock(What::Shape(schema.id))?;
+        // Others may refer to it since; from now on nobody does.
+        let head = self.inner.coordinator.lock()?.version.clone();
+        let before = self.state.base.table(schema.id);
+        let stays = before.map_or(Ok(()), |before| same_shape(&head, &before.schema).map(drop));
+        self.inner.coordinator.once_visible(stays)?;
         self.reshape(Change::EmptyTable(schema.id))?;
         self.state.writes.remove(&schema.id);
         Ok(rows)
@@ -109,12 +129,13 @@ impl Transaction {
     /// `Locked` with what to wait for, or `Conflict` when they were changed since the snapshot.
     pub fn keep_rows(&mut self, schema: &TableSchema) -> Result<()> {
         self.lock(What::Shape(schema.id))?;
+        self.view_table(schema)?;
         let head = self.inner.coordinator.lock()?.version.clone();
-        let changed = self.changed_since(&head, schema).map(|table| table.is_some());
-        let unchanged = match changed {
-            Ok(true) => Err(conflict(schema)),
-            Ok(false) => Ok(()),
-            Err(error) => Err(error),
+        // Also of one that this transaction has given another shape: its rows were others' until then.
+        let is_changed = |table: &Arc<TableVersion>| table.last_changed > self.state.base.commit;
+        let unchanged = match head.table(schema.id).is_some_and(is_changed) {
+            true => Err(conflict(schema)),
+            false => Ok(()),
         };
         self.inner.coordinator.once_visible(unchanged)
     }

@@ -263,7 +263,6 @@ fn drop_columns(
             drop_column_readers(transaction, schema.id, dropped.id)?;
             let is_gone = |_: &TableSchema, key: &ForeignKey| key.referenced.contains(&dropped.id);
             foreign_keys::drop_referring(transaction, schema.id, is_gone)?;
-            after.referenced_by = schema_now(transaction, schema)?.referenced_by;
         }
         after.checks.retain(|check| !check.columns.contains(&dropped.id));
         foreign_keys::remove_from(&mut after, |key| key.columns.contains(&dropped.id));

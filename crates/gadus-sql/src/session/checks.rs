@@ -50,11 +50,7 @@ impl Checks {
                     .is_none_or(|values| !values.iter().any(|v| v == Some(false)))
             };
             if !is_met(&*values) {
-                let table = &self.table;
-                let message = format!(
-                    "new row for relation \"{table}\" violates check constraint \"{name}\""
-                );
-                return Err(Error::new(ErrorKind::CheckViolation, message));
+                return Err(violated(&self.table, name));
             }
         }
         Ok(())
@@ -121,17 +117,8 @@ impl Session {
         }
         let columns = of_rows.columns.into_iter().collect::<Vec<_>>();
         let condition = condition.to_string();
-        let name = match &constraint.name {
-            Some(name) => folded(name),
-            None => free_name(schema, &columns),
-        };
-        if is_constraint(schema, &name) {
-            let table = &schema.name;
-            let message = format!("constraint \"{name}\" for relation \"{table}\" already exists");
-            return Err(
-                Error::new(ErrorKind::AlreadyExists, message).because(Reason::DuplicateObject)
-            );
-        }
+        let usual = usual_name(schema, &columns);
+        let name = constraint_name(schema, constraint.name.as_ref(), &usual)?;
         let check = CheckDefinition { name, condition, columns };
         let one = TableSchema { checks: vec![check.clone()], ..schema.clone() };
         self.checks(&one)?;
@@ -145,26 +132,48 @@ pub(super) fn key_name(schema: &TableSchema) -> String {
 }
 
 /// Whether a constraint of a table has a name.
-pub(super) fn is_constraint(schema: &TableSchema, name: &str) -> bool {
+fn is_constraint(schema: &TableSchema, name: &str) -> bool {
     let is_key = !schema.key.is_empty() && key_name(schema) == name;
     let is_index = schema.index_named(name).is_some_and(|index| index.constraint && index.unique);
     let is_foreign_key = schema.foreign_keys.iter().any(|key| key.name == name);
     is_key || is_index || is_foreign_key || schema.checks.iter().any(|check| check.name == name)
 }
 
+/// A row does not meet a condition of its table.
+pub(super) fn violated(table: &str, name: &str) -> Error {
+    let message = format!("new row for relation \"{table}\" violates check constraint \"{name}\"");
+    Error::new(ErrorKind::CheckViolation, message)
+}
+
+/// The name of a constraint: the one that it is given, or the usual one with a number where that is taken.
+pub(super) fn constraint_name(
+    schema: &TableSchema,
+    given: Option<&Ident>,
+    usual: &str,
+) -> Result<String> {
+    let Some(name) = given.map(folded) else {
+        let numbered = (1..).map(|number| format!("{usual}{number}"));
+        let mut names = std::iter::once(usual.to_owned()).chain(numbered);
+        return Ok(names.find(|name| !is_constraint(schema, name)).unwrap_or_default());
+    };
+    if is_constraint(schema, &name) {
+        let table = &schema.name;
+        let message = format!("constraint \"{name}\" for relation \"{table}\" already exists");
+        return Err(Error::new(ErrorKind::AlreadyExists, message).because(Reason::DuplicateObject));
+    }
+    Ok(name)
+}
+
 /// As PostgreSQL names what has no name.
-fn free_name(schema: &TableSchema, columns: &[u32]) -> String {
+fn usual_name(schema: &TableSchema, columns: &[u32]) -> String {
     let of_column = match columns {
         [column] => schema.column_with_id(*column).map(|place| &schema.columns[place].name),
         _ => None,
     };
-    let base = match of_column {
+    match of_column {
         Some(column) => format!("{}_{column}_check", schema.name),
         None => format!("{}_check", schema.name),
-    };
-    let numbered = (1..).map(|number| format!("{base}{number}"));
-    let mut names = std::iter::once(base.clone()).chain(numbered);
-    names.find(|name| !is_constraint(schema, name)).unwrap_or(base)
+    }
 }
 
 /// The same condition where a column has another name.

@@ -6,7 +6,6 @@ use super::checks::key_name;
 use super::define::key_columns;
 use super::foreign_keys;
 use super::indexes::of_constraint;
-use super::sequences::schema_now;
 use crate::error::{input, unsupported};
 use datafusion::sql::sqlparser::ast::{CheckConstraint, PrimaryKeyConstraint, TableConstraint};
 use gadus_engine::{Error, ErrorKind, ForeignKey, Reason, Result, TableSchema, Transaction};
@@ -131,7 +130,6 @@ pub(super) fn drop_constraint(
         let is_gone =
             |_: &TableSchema, key: &ForeignKey| after.unique_over(&key.referenced).is_none();
         foreign_keys::drop_referring(transaction, schema.id, is_gone)?;
-        after.referenced_by = schema_now(transaction, schema)?.referenced_by;
     }
     transaction.alter_table(&after, &[]).map(|_| ())
 }

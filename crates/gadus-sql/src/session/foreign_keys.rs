@@ -6,7 +6,7 @@
 
 use super::Session;
 use super::alter::quoted;
-use super::checks::is_constraint;
+use super::checks::{constraint_name, violated};
 use super::indexes::free_name;
 use super::modify::{folded, target};
 use crate::error::{input, unsupported};
@@ -34,11 +34,7 @@ impl Session {
                 let is_touched = check.columns.iter().any(|column| changed.contains(column));
                 let is_broken = format!("NOT ({})", check.condition);
                 if is_touched && self.has_row(transaction, &schema, &is_broken).await? {
-                    let (table, name) = (&schema.name, &check.name);
-                    let message = format!(
-                        "new row for relation \"{table}\" violates check constraint \"{name}\""
-                    );
-                    return Err(Error::new(ErrorKind::CheckViolation, message));
+                    return Err(violated(&schema.name, &check.name));
                 }
             }
         }
@@ -180,7 +176,7 @@ fn foreign_key(
     let beside = |place: &usize| wanted.iter().position(|wanted| wanted == place);
     let own = in_order.iter().filter_map(|place| Some(columns[beside(place)?]));
     Ok(ForeignKey {
-        name: name_of(schema, constraint.name.as_ref(), &columns)?,
+        name: constraint_name(schema, constraint.name.as_ref(), &usual_name(schema, &columns))?,
         columns: own.map(|place| schema.columns[place].id).collect(),
         table: referenced.id,
         referenced: in_order.iter().map(|&place| referenced.columns[place].id).collect(),
@@ -189,24 +185,10 @@ fn foreign_key(
     })
 }
 
-/// The name of a constraint, its own or as PostgreSQL gives it one.
-fn name_of(schema: &TableSchema, given: Option<&Ident>, columns: &[usize]) -> Result<String> {
-    if let Some(name) = given.map(folded) {
-        return match is_constraint(schema, &name) {
-            false => Ok(name),
-            true => {
-                let table = &schema.name;
-                let message =
-                    format!("constraint \"{name}\" for relation \"{table}\" already exists");
-                Err(Error::new(ErrorKind::AlreadyExists, message).because(Reason::DuplicateObject))
-            }
-        };
-    }
+/// As PostgreSQL names what has no name.
+fn usual_name(schema: &TableSchema, columns: &[usize]) -> String {
     let names = columns.iter().map(|&place| schema.columns[place].name.as_str());
-    let base = format!("{}_{}_fkey", schema.name, names.collect::<Vec<_>>().join("_"));
-    let numbered = (1..).map(|number| format!("{base}{number}"));
-    let mut names = std::iter::once(base.clone()).chain(numbered);
-    Ok(names.find(|name| !is_constraint(schema, name)).unwrap_or(base))
+    format!("{}_{}_fkey", schema.name, names.collect::<Vec<_>>().join("_"))
 }
 
 fn places(schema: &TableSchema, names: &[Ident]) -> Result<Vec<usize>> {

@@ -75,8 +75,7 @@ impl fmt::Display for Problem {
 
 impl Engine {
     /// Reads every column and key page of the newest version and checks that they agree, and that whatever foreign
-    /// keys refer to is there; calls
-    /// `progress` with (values read, values in all).
+    /// keys refer to is there; calls `progress` with (values read, values in all).
     ///
     /// # Errors
     /// When there is no version to look at; what is damaged is no error.

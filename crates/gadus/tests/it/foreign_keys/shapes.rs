@@ -158,3 +158,40 @@ fn the_catalog_and_statements_tell_them() {
     run(&connection, &statement);
     violates(&connection, "INSERT INTO orders VALUES (1, 4, NULL)", "orders_shop_fkey");
 }
+
+/// Two connections to one database, the second with a snapshot from before what the first does.
+fn beside(script: &str) -> (Connection, Connection) {
+    let database = Database::open_in_memory(Options::new()).unwrap();
+    let (one, other) = (database.connect(), database.connect());
+    one.execute_script("CREATE TABLE a (x INT PRIMARY KEY); INSERT INTO a VALUES (1), (2)")
+        .unwrap();
+    run(&one, "CREATE TABLE b (x INT)");
+    run(&one, "INSERT INTO b VALUES (1)");
+    run(&other, "BEGIN ISOLATION LEVEL SNAPSHOT");
+    assert_eq!(rows(&other, "SELECT count(*) FROM a"), ["2"]);
+    one.execute_script(script).unwrap();
+    (one, other)
+}
+
+#[test]
+fn a_table_is_not_emptied_that_others_refer_to_since() {
+    let (one, other) = beside("ALTER TABLE b ADD FOREIGN KEY (x) REFERENCES a");
+    assert_eq!(refused(&other, "TRUNCATE a").kind(), ErrorKind::Conflict);
+    run(&other, "COMMIT");
+    assert_eq!(rows(&one, "SELECT count(*) FROM a"), ["2"]);
+}
+
+#[test]
+fn rows_are_not_vouched_for_that_others_have_changed_since() {
+    for add in [
+        "ALTER TABLE b ADD FOREIGN KEY (x) REFERENCES a",
+        "ALTER TABLE a ADD CHECK (x = 1 OR x = 2)",
+    ] {
+        let (one, other) = beside("UPDATE a SET x = 7 WHERE x = 1");
+        // Its shape is the transaction's own by then, its rows are not.
+        run(&other, "ALTER TABLE a ADD COLUMN y INT");
+        assert_eq!(refused(&other, add).kind(), ErrorKind::Conflict, "{add}");
+        run(&other, "ROLLBACK");
+        assert_eq!(rows(&one, "SELECT x FROM a ORDER BY x"), ["2", "7"]);
+    }
+}
