@@ -6,19 +6,15 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Times that perf does its work: some tenths of a second.
-const SWITCHES: u64 = 50_000;
-const CALLS: u64 = 2_000_000;
+/// Times that perf does its work: a tenth of a second; it tells thousandths.
+const SWITCHES: u64 = 25_000;
+const CALLS: u64 = 500_000;
 
 /// How long fio does its work.
-pub(super) const TRANSFERS_SECONDS: u64 = 1;
+pub(super) const TRANSFERS_MILLISECONDS: u64 = 250;
 
-/// How long it writes records before that, which it leaves out.
-pub(super) const RECORDS_LEAD_SECONDS: u64 = 1;
-
-/// The same of a scan: a limited device that gives half as much again for a moment, and saves for that while fio starts,
-/// does so for a second or two.
-pub(super) const SCAN_LEAD_SECONDS: u64 = 3;
+/// How long it does it before that, which it leaves out.
+pub(super) const LEAD_MILLISECONDS: u64 = 250;
 
 /// A tool with its arguments.
 pub(super) struct Tool {
@@ -50,16 +46,17 @@ pub(super) fn fio_records(file_bytes: u64) -> Tool {
     const RECORD_BYTES: u64 = 4096;
     let command = format!(
         "--name=durable --rw=write --bs={RECORD_BYTES} --size={file_bytes} --overwrite=1 --fdatasync=1 --time_based \
-         --ramp_time={RECORDS_LEAD_SECONDS} --runtime={TRANSFERS_SECONDS} --output-format=json"
+         --ramp_time={LEAD_MILLISECONDS}ms --runtime={TRANSFERS_MILLISECONDS}ms --output-format=json"
     );
     Tool::new("fio", &command, Answer::Transfers { direction: "write", bytes_each: RECORD_BYTES })
 }
 
-/// Eight are under way, and the next is begun when one of them is done.
-pub(super) fn fio_scan(file_bytes: u64) -> Tool {
+/// Eight are under way, and the next is begun when one of them is done. It has its buffers in this memory.
+pub(super) fn fio_scan(file: &str, file_bytes: u64, memory: &str) -> Tool {
     let command = format!(
-        "--name=scan --rw=read --bs=64k --size={file_bytes} --direct=1 --ioengine=io_uring --iodepth=8 \
-         --time_based --ramp_time={SCAN_LEAD_SECONDS} --runtime={TRANSFERS_SECONDS} --output-format=json"
+        "--name=scan --filename={file} --rw=read --bs=64k --size={file_bytes} --direct=1 --ioengine=io_uring \
+         --iodepth=8 --mem=mmapshared:{memory} --time_based --ramp_time={LEAD_MILLISECONDS}ms \
+         --runtime={TRANSFERS_MILLISECONDS}ms --output-format=json"
     );
     Tool::new("fio", &command, Answer::Transfers { direction: "read", bytes_each: file_bytes })
 }

@@ -16,7 +16,9 @@ mod unmapping;
 use crate::harness::Budget;
 use crate::run::Task;
 
-pub(crate) use transferring::{TRANSFERRED_BYTES, transfers_by_ring};
+pub(crate) use transferring::{
+    TRANSFERRED_BYTES, TRANSFERRED_FILE, TRANSFERS_BYTES, transfers_by_ring,
+};
 
 pub(crate) fn tasks(budget: Budget) -> Vec<Task> {
     let mut tasks = rewriting::tasks(budget);

@@ -6,7 +6,7 @@ use crate::error::KubError;
 use crate::harness::{Budget, Contest, Harness, Repetitions, Stopwatch, Work};
 use crate::report::{Benchmark, Origin};
 use crate::run::{Place, Task};
-use crate::system::Ring;
+use crate::system::{Mapping, Ring};
 use gadus_base::ByteCount;
 use gadus_block::AlignedBuffer;
 use rustix::fs::OFlags;
@@ -16,8 +16,12 @@ use std::path::{Path, PathBuf};
 /// Transfers that are under way together.
 const DEPTH: u32 = 8;
 
-/// What other tools transfer as well.
+/// What other tools transfer as well: a file of this size and name.
 pub(crate) const TRANSFERRED_BYTES: u64 = 64 << 20;
+pub(crate) const TRANSFERRED_FILE: &str = "transferred";
+
+/// Buffers for them.
+pub(crate) const TRANSFERS_BYTES: usize = CHUNK_BYTES * DEPTH as usize;
 
 pub(super) fn tasks(budget: Budget) -> Vec<Task> {
     let bytes = match budget {
@@ -28,16 +32,21 @@ pub(super) fn tasks(budget: Budget) -> Vec<Task> {
     vec![Task::new(Benchmark::Bind, name, move |harness, place| measure(harness, place, bytes))]
 }
 
-/// The contestant that other tools are, too. The file stays.
-pub(crate) fn transfers_by_ring(folder: &Path) -> Result<Work<'static>, KubError> {
-    let path = folder.join("transferred");
+/// The contestant that other tools are, too, with buffers in this memory. The file stays.
+pub(crate) fn transfers_by_ring(
+    folder: &Path,
+    buffers: Mapping,
+) -> Result<Work<'static>, KubError> {
+    let path = folder.join(TRANSFERRED_FILE);
     make(&path, TRANSFERRED_BYTES)?;
     prepare(&path, Cached::Cold, TRANSFERRED_BYTES)?;
-    Ok(Box::new(transfers(path, TRANSFERRED_BYTES, by_ring(false))))
+    let mut ring = Ring::over(buffers, DEPTH, false)?;
+    let bring = move |file: &OwnedFd, bytes| ring.read_all(file.as_fd(), bytes, |_, _| {});
+    Ok(Box::new(transfers(path, TRANSFERRED_BYTES, bring)))
 }
 
 fn measure(harness: &mut Harness<'_>, place: &Place, bytes: u64) -> Result<(), KubError> {
-    let path = place.folder.join("transferred");
+    let path = place.folder.join(TRANSFERRED_FILE);
     make(&path, bytes)?;
     prepare(&path, Cached::Cold, bytes)?;
     let contest = Contest::new(Benchmark::Bind, Origin::Modern, "transfer a file")

@@ -39,7 +39,7 @@ pub struct Summary {
 /// How many times dearer one is than another, with the bounds of the 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratio {
-    /// Of the medians.
+    /// Of the medians, or the median of the rounds'.
     pub value: f64,
     /// The lower bound.
     pub low: f64,
@@ -97,6 +97,15 @@ impl Ratio {
         let drawn = draw(rounds, sittings, |picks| of(one, picks) / of(other, picks));
         let (low, high) = middle_95(&drawn);
         Self { value, low, high }
+    }
+
+    /// The median of the rounds' ratios: the nearer one where rounds differ from each other more than contestants do within
+    /// one.
+    #[must_use]
+    pub fn of_pairs(one: &[f64], other: &[f64]) -> Self {
+        let ratios = one.iter().zip(other).map(|(one, other)| one / other).collect::<Vec<_>>();
+        let Summary { median, low, high, .. } = Summary::of(&ratios);
+        Self { value: median, low, high }
     }
 
     /// Half the interval, as a share of the ratio.

@@ -58,6 +58,14 @@ impl Ring {
         bytes_each: usize,
         register: bool,
     ) -> Result<Self, KubError> {
+        let bytes_each = bytes_each.next_multiple_of(page_bytes());
+        Self::over(Mapping::private(bytes_each * transfers as usize)?, transfers, register)
+    }
+
+    /// A ring whose buffers are the equal parts of this memory, each of whole pages.
+    pub(crate) fn over(buffers: Mapping, transfers: u32, register: bool) -> Result<Self, KubError> {
+        let bytes_each = buffers.bytes() / transfers as usize;
+        assert!(bytes_each.is_multiple_of(page_bytes()), "buffers of whole pages");
         let mut parameters = uring::io_uring_params::default();
         // SAFETY: the kernel reads and writes the parameters.
         let descriptor = unsafe { uring::io_uring_setup(transfers, &mut parameters) };
@@ -77,8 +85,6 @@ impl Ring {
         let queues = map(uring::IORING_OFF_SQ_RING, bytes)?;
         let entries_bytes = parameters.sq_entries as usize * size_of::<uring::io_uring_sqe>();
         let entries = map(uring::IORING_OFF_SQES, entries_bytes)?;
-        let bytes_each = bytes_each.next_multiple_of(page_bytes());
-        let buffers = Mapping::private(bytes_each * transfers as usize)?;
         let places = Places {
             entries: parameters.sq_entries,
             submission_tail: submission.tail,

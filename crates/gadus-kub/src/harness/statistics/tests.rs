@@ -26,6 +26,15 @@ fn a_ratio_ignores_what_disturbs_both_in_the_same_rounds() {
 }
 
 #[test]
+fn a_ratio_of_pairs_ignores_what_disturbs_one_round_of_many_different() {
+    let (one, other) = ([1.0, 10.9, 100.0], [1.0, 10.0, 100.0]);
+    assert!((Ratio::of(&one, &other).value - 1.09).abs() < 1e-9);
+    let pairs = Ratio::of_pairs(&one, &other);
+    assert!((pairs.value - 1.0).abs() < 1e-9 && (pairs.high - 1.09).abs() < 1e-9, "{pairs:?}");
+    assert!(Ratio::of_pairs(&[], &[]).value.is_nan());
+}
+
+#[test]
 fn the_interval_holds_the_true_ratio_about_as_often_as_it_says() {
     let mut random = Random::seeded(7);
     let (mut held, runs) = (0, 200);
