@@ -52,8 +52,8 @@ fn measure(
         .with("cache", cached.word())
         .repetitions(Repetitions::Calibrated(1 << 10))
         .user("read, 64 KiB", scan.by(buffered, by_chunks()))
-        .user("io_uring, 8 at a time", scan.by(buffered, by_ring(false)))
-        .user("io_uring, registered buffers", scan.by(buffered, by_ring(true)))
+        .user("io_uring, 8 at a time", scan.by(buffered, by_ring(LateRing::new())))
+        .user("io_uring, registered buffers", scan.by(buffered, by_ring(LateRing::registered())))
         .kernel("mapped", scan.by(buffered, by_mapping(MapHow::Plain, None)))
         .kernel("mapped, populated", scan.by(buffered, by_mapping(MapHow::Populate, None)))
         .kernel("mapped, huge pages", {
@@ -67,7 +67,10 @@ fn measure(
                 scan.by(buffered, by_mapping(MapHow::Plain, Some(Advice::WillNeed)))
             })
             .user("O_DIRECT, 64 KiB", scan.by(OFlags::DIRECT, by_chunks()))
-            .user("O_DIRECT, io_uring, 8 at a time", scan.by(OFlags::DIRECT, by_ring(false)));
+            .user(
+                "O_DIRECT, io_uring, 8 at a time",
+                scan.by(OFlags::DIRECT, by_ring(LateRing::new())),
+            );
     }
     let done = harness.measure(contest);
     let _ = std::fs::remove_file(&path);
@@ -152,8 +155,7 @@ fn by_announced_chunks() -> impl FnMut(&OwnedFd, u64) -> Result<u64, KubError> {
     }
 }
 
-fn by_ring(registered: bool) -> impl FnMut(&OwnedFd, u64) -> Result<u64, KubError> {
-    let mut ring = LateRing::new(registered);
+fn by_ring(mut ring: LateRing) -> impl FnMut(&OwnedFd, u64) -> Result<u64, KubError> {
     move |file, bytes| {
         let mut sum = 0_u64;
         let look = |ring: &Ring, buffer| sum = sum.wrapping_add(ring.sum(buffer));

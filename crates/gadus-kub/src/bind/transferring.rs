@@ -40,7 +40,7 @@ pub(crate) fn transfers_by_ring(
     let path = folder.join(TRANSFERRED_FILE);
     make(&path, TRANSFERRED_BYTES)?;
     prepare(&path, Cached::Cold, TRANSFERRED_BYTES)?;
-    let mut ring = Ring::over(buffers, DEPTH, false)?;
+    let mut ring = Ring::over(buffers, DEPTH, CHUNK_BYTES, false)?;
     let bring = move |file: &OwnedFd, bytes| ring.read_all(file.as_fd(), bytes, |_, _| {});
     Ok(Box::new(transfers(path, TRANSFERRED_BYTES, bring)))
 }
@@ -49,12 +49,14 @@ fn measure(harness: &mut Harness<'_>, place: &Place, bytes: u64) -> Result<(), K
     let path = place.folder.join(TRANSFERRED_FILE);
     make(&path, bytes)?;
     prepare(&path, Cached::Cold, bytes)?;
+    let by = |ring| transfers(path.clone(), bytes, by_ring(ring));
     let contest = Contest::new(Benchmark::Bind, Origin::Modern, "transfer a file")
         .with("bytes", bytes)
         .repetitions(Repetitions::Calibrated(1 << 10))
         .user("O_DIRECT, 64 KiB", transfers(path.clone(), bytes, one_by_one()))
-        .user("O_DIRECT, io_uring, 8 at a time", transfers(path.clone(), bytes, by_ring(false)))
-        .user("O_DIRECT, io_uring, registered", transfers(path.clone(), bytes, by_ring(true)))
+        .user("O_DIRECT, io_uring, 8 at a time", by(LateRing::new()))
+        .user("O_DIRECT, io_uring, registered", by(LateRing::registered()))
+        .user("O_DIRECT, io_uring, in huge pages", by(LateRing::in_huge_pages()))
         .equivalent(format!(
             "fio --name=scan --rw=read --bs=64k --size={bytes} --direct=1 --ioengine=io_uring \
              --iodepth={DEPTH} --loops=20, of the second"
@@ -85,26 +87,39 @@ fn one_by_one() -> impl FnMut(&OwnedFd, u64) -> Result<(), KubError> {
     }
 }
 
-fn by_ring(registered: bool) -> impl FnMut(&OwnedFd, u64) -> Result<(), KubError> {
-    let mut ring = LateRing::new(registered);
+fn by_ring(mut ring: LateRing) -> impl FnMut(&OwnedFd, u64) -> Result<(), KubError> {
     move |file, bytes| ring.get()?.read_all(file.as_fd(), bytes, |_, _| {})
 }
 
 /// A ring that is made when it is first needed, so that who may have none is the only one to miss it.
 pub(super) struct LateRing {
-    registered: bool,
+    create: fn() -> Result<Ring, KubError>,
     ring: Option<Ring>,
 }
 
 impl LateRing {
-    pub(super) fn new(registered: bool) -> Self {
-        Self { registered, ring: None }
+    pub(super) fn new() -> Self {
+        Self::by(|| Ring::create(DEPTH, CHUNK_BYTES, false))
+    }
+
+    /// Its buffers are known to the kernel in advance.
+    pub(super) fn registered() -> Self {
+        Self::by(|| Ring::create(DEPTH, CHUNK_BYTES, true))
+    }
+
+    /// Each of its buffers lies in one piece of physical memory.
+    pub(super) fn in_huge_pages() -> Self {
+        Self::by(|| Ring::over(Mapping::in_huge_pages(TRANSFERS_BYTES)?, DEPTH, CHUNK_BYTES, false))
+    }
+
+    fn by(create: fn() -> Result<Ring, KubError>) -> Self {
+        Self { create, ring: None }
     }
 
     pub(super) fn get(&mut self) -> Result<&mut Ring, KubError> {
         Ok(match &mut self.ring {
             Some(ring) => ring,
-            none => none.insert(Ring::create(DEPTH, CHUNK_BYTES, self.registered)?),
+            none => none.insert((self.create)()?),
         })
     }
 }

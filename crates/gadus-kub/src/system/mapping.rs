@@ -8,7 +8,7 @@ use crate::numbers::sum_of;
 use rustix::mm::{self, Advice, MapFlags, MsyncFlags, ProtFlags};
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A range of mapped memory; unmapped when dropped.
 #[derive(Debug)]
@@ -45,6 +45,59 @@ impl Mapping {
     /// Memory of this process alone, zero at first.
     pub(crate) fn private(bytes: usize) -> Result<Self, KubError> {
         Self::anonymous(bytes, MapFlags::PRIVATE)
+    }
+
+    /// Memory of this process alone, of at least so many bytes, that lies in huge pages from its beginning on.
+    pub(crate) fn in_huge_pages(bytes: usize) -> Result<Self, KubError> {
+        const SIZE: &str = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size";
+        let size = std::fs::read_to_string(SIZE).or_refused(SIZE)?;
+        let page = size.trim().parse::<usize>().ok().filter(|page| page.is_power_of_two());
+        let page = page.ok_or_else(|| KubError::unavailable(format!("{SIZE}: no size")))?;
+        let bytes = bytes.next_multiple_of(page);
+        let mapping = Self::private(bytes + page)?.cut_to(page, bytes);
+        mapping.advise(Advice::LinuxHugepage)?;
+        for first in (0..bytes).step_by(page) {
+            mapping.word(first / 4).store(1, Ordering::Relaxed);
+        }
+        if mapping.bytes_in_huge_pages()? < bytes {
+            return Err(KubError::unavailable("the kernel gave no huge pages"));
+        }
+        Ok(mapping)
+    }
+
+    /// So many bytes of it, from the first multiple of an alignment on; the rest is given back.
+    fn cut_to(self, alignment: usize, bytes: usize) -> Self {
+        let whole = std::mem::ManuallyDrop::new(self);
+        let (start, end) = (whole.base.as_ptr(), whole.bytes);
+        let before = start.addr().next_multiple_of(alignment) - start.addr();
+        assert!(before + bytes <= end, "within the mapping");
+        let part = |from: usize, to: usize| {
+            // SAFETY: within the mapping, of which nobody has this part any more.
+            let _ = unsafe { mm::munmap(start.add(from).cast(), to - from) };
+        };
+        part(0, before);
+        part(before + bytes, end);
+        // SAFETY: within the mapping.
+        Self { base: unsafe { whole.base.add(before) }, bytes }
+    }
+
+    /// What the kernel says of the range that this is in.
+    fn bytes_in_huge_pages(&self) -> Result<usize, KubError> {
+        const RANGES: &str = "/proc/self/smaps";
+        let ranges = std::fs::read_to_string(RANGES).or_refused(RANGES)?;
+        let address = self.base.as_ptr().addr();
+        let is_here = |line: &&str| {
+            let bounds = line.split_once(' ').and_then(|(bounds, _)| bounds.split_once('-'));
+            let number = |text| usize::from_str_radix(text, 16).ok();
+            bounds.is_some_and(|(from, to)| {
+                number(from).is_some_and(|from| from <= address)
+                    && number(to).is_some_and(|to| address < to)
+            })
+        };
+        let lines = ranges.lines().skip_while(|line| !is_here(line));
+        let kibibytes = lines.filter_map(|line| line.strip_prefix("AnonHugePages:")).next();
+        let kibibytes = kibibytes.and_then(|text| text.trim().strip_suffix(" kB")?.parse().ok());
+        Ok(kibibytes.unwrap_or(0_usize) * 1024)
     }
 
     fn anonymous(bytes: usize, flags: MapFlags) -> Result<Self, KubError> {

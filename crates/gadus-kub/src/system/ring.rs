@@ -16,6 +16,7 @@ pub(crate) struct Ring {
     queues: Mapping,
     entries: Mapping,
     buffers: Mapping,
+    transfers: usize,
     bytes_each: usize,
     places: Places,
     is_registered: bool,
@@ -59,13 +60,19 @@ impl Ring {
         register: bool,
     ) -> Result<Self, KubError> {
         let bytes_each = bytes_each.next_multiple_of(page_bytes());
-        Self::over(Mapping::private(bytes_each * transfers as usize)?, transfers, register)
+        let buffers = Mapping::private(bytes_each * transfers as usize)?;
+        Self::over(buffers, transfers, bytes_each, register)
     }
 
-    /// A ring whose buffers are the equal parts of this memory, each of whole pages.
-    pub(crate) fn over(buffers: Mapping, transfers: u32, register: bool) -> Result<Self, KubError> {
-        let bytes_each = buffers.bytes() / transfers as usize;
+    /// A ring whose buffers, of whole pages, lie in this memory.
+    pub(crate) fn over(
+        buffers: Mapping,
+        transfers: u32,
+        bytes_each: usize,
+        register: bool,
+    ) -> Result<Self, KubError> {
         assert!(bytes_each.is_multiple_of(page_bytes()), "buffers of whole pages");
+        assert!(bytes_each * transfers as usize <= buffers.bytes(), "room for all buffers");
         let mut parameters = uring::io_uring_params::default();
         // SAFETY: the kernel reads and writes the parameters.
         let descriptor = unsafe { uring::io_uring_setup(transfers, &mut parameters) };
@@ -94,9 +101,16 @@ impl Ring {
             completions: completion.cqes,
             completion_mask: parameters.cq_entries - 1,
         };
-        let is_registered = false;
-        let mut ring =
-            Self { descriptor, queues, entries, buffers, bytes_each, places, is_registered };
+        let mut ring = Self {
+            descriptor,
+            queues,
+            entries,
+            buffers,
+            transfers: transfers as usize,
+            bytes_each,
+            places,
+            is_registered: false,
+        };
         if register {
             ring.register(transfers)?;
         }
@@ -120,10 +134,7 @@ impl Ring {
     }
 
     fn buffer(&self, buffer: usize) -> *mut u8 {
-        assert!(
-            (buffer + 1) * self.bytes_each <= self.buffers.bytes(),
-            "one of the ring's buffers"
-        );
+        assert!(buffer < self.transfers, "one of the ring's buffers");
         // SAFETY: within the mapping.
         unsafe { self.buffers.base().as_ptr().add(buffer * self.bytes_each) }
     }
@@ -154,7 +165,7 @@ impl Ring {
             ring.submit_one(ring.entry(file, Operation::Read { buffer, offset, bytes: piece }));
         };
         let (mut to_submit, mut under_way) = (0, 0);
-        for (buffer, offset) in (0..self.buffers.bytes() / self.bytes_each).zip(offsets.by_ref()) {
+        for (buffer, offset) in (0..self.transfers).zip(offsets.by_ref()) {
             begin(self, buffer, offset);
             (to_submit, under_way) = (to_submit + 1, under_way + 1);
         }

@@ -173,6 +173,19 @@ fn what_a_ring_writes_it_reads_and_the_file_has_it() {
 }
 
 #[test]
+fn memory_in_huge_pages_begins_with_one() {
+    match Mapping::in_huge_pages(100_000) {
+        Ok(memory) => {
+            assert!(memory.base().as_ptr().addr().is_multiple_of(memory.bytes()));
+            let bytes = memory.bytes();
+            assert_eq!((memory.sum(0, 8), memory.sum(8, bytes)), (1, 0));
+        }
+        // A kernel without them is one that Kub tells so.
+        Err(error) => assert!(error.to_string().contains("huge"), "{error}"),
+    }
+}
+
+#[test]
 fn what_was_written_is_unwritten_until_it_is_synced() {
     use std::os::unix::fs::FileExt;
     // Of a real file: memory's files are never written anywhere.

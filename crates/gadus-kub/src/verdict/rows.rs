@@ -1,6 +1,7 @@
 //! The six rows, and the rules of each.
 
 use super::criteria::{USUAL, best_of_both, by_number, named};
+use super::settings::{WORTH, certain};
 use super::{Criterion, Domain, Row, Suitability};
 use crate::domains::AVAILABLE;
 use crate::numbers::figure_of;
@@ -64,6 +65,18 @@ fn buffer_pool(report: &Report) -> Draft {
         ],
         bound: None,
     }
+}
+
+/// A device, above all a virtual one, may take more for a buffer that lies in many pieces of physical memory.
+fn buffers_in_one_piece(report: &Report) -> Option<String> {
+    let cells = by_number(report, Benchmark::Bind, "transfer a file", "bytes", &[]);
+    let (_, cell) = cells.last()?;
+    let (huge, usual) = ("O_DIRECT, io_uring, in huge pages", "O_DIRECT, io_uring, 8 at a time");
+    let ratio = certain(cell, huge, usual)?;
+    let value = ratio.value;
+    (ratio.high <= 1.0 / WORTH).then(|| {
+        format!("keep buffers of transfers past the cache in huge pages: {value:.2} times as long")
+    })
 }
 
 /// What the kernel misses of a scan beside a hot set, and the best policy that does not know the future.
@@ -225,7 +238,9 @@ impl Draft {
             (middle, _) => middle,
         };
         let why = why(suitability, &criteria, bound.as_ref());
-        let database = domain.advice(suitability).to_owned();
+        let besides = (domain == Domain::BufferPool).then(|| buffers_in_one_piece(report));
+        let advice = std::iter::once(domain.advice(suitability).to_owned());
+        let database = advice.chain(besides.flatten()).collect::<Vec<_>>().join("; ");
         let kernel = domain.improvements(&criteria, bound.is_some(), report);
         Row { domain, suitability, paper, criteria, bound, why, database, kernel, missing }
     }
@@ -257,7 +272,7 @@ fn why(
 }
 
 impl Domain {
-    /// What a database should do; by the suitability alone.
+    /// What a database should do, by the suitability.
     fn advice(self, suitability: Option<Suitability>) -> &'static str {
         let leaves = suitability >= Some(Suitability::VeryGood);
         match (self, suitability, leaves) {

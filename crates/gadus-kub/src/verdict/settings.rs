@@ -7,7 +7,7 @@ use crate::harness::Ratio;
 use crate::report::{Benchmark, Cell, Report};
 
 /// A difference below this is not worth a setting.
-const WORTH: f64 = 1.10;
+pub(super) const WORTH: f64 = 1.10;
 
 /// A setting, or that none is needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,7 @@ fn durable(report: &Report) -> Option<&Cell> {
 }
 
 /// How many times dearer one contestant is than another, where the interval has no 1 in it.
-fn certain(cell: &Cell, one: &str, other: &str) -> Option<Ratio> {
+pub(super) fn certain(cell: &Cell, one: &str, other: &str) -> Option<Ratio> {
     let ratio = cell.by(one)?.ratio_to(cell.by(other)?);
     (cell.quiet && (ratio.low > 1.0 || ratio.high < 1.0)).then_some(ratio)
 }

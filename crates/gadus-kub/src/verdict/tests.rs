@@ -70,6 +70,21 @@ fn dear_locks_are_poor_and_cheap_ones_are_not() {
 }
 
 #[test]
+fn buffers_belong_in_huge_pages_where_transfers_into_them_are_certainly_shorter() {
+    let advice = |huge: f64| {
+        let contestants = [
+            ("O_DIRECT, io_uring, 8 at a time", Side::User, &[40e6, 41e6, 40e6, 42e6][..]),
+            ("O_DIRECT, io_uring, in huge pages", Side::User, &[huge, huge, huge, huge * 1.01][..]),
+        ];
+        let cell =
+            sample::cell(Benchmark::Bind, "transfer a file", &[("bytes", "1024")], &contestants);
+        row(vec![Cell { origin: Origin::Modern, ..cell }], Domain::BufferPool, &[]).database
+    };
+    assert!(advice(14e6).contains("in huge pages: 0.35 times as long"), "{}", advice(14e6));
+    assert_eq!(advice(39e6), "measure it");
+}
+
+#[test]
 fn pages_that_are_written_uninvited_make_consistency_poor_however_cheap_locks_are() {
     let findings = [("a changed page, never synced, idle", "on the device after 34 s")];
     let bound = row(vec![lock("read", 1.1)], Domain::Consistency, &findings);
