@@ -22,7 +22,8 @@ pub(super) fn insert_rows(insert: &ast::Insert, snapshot: &Snapshot) -> Option<C
         && insert.partitioned.is_none()
         && insert.after_columns.is_empty()
         && insert.on.is_none()
-        && insert.returning.is_none();
+        && insert.returning.is_none()
+        && insert.settings.is_none();
     let TableObject::TableName(name) = &insert.table else { return None };
     let query = insert.source.as_ref().filter(|_| plain)?;
     let bare = query.with.is_none()

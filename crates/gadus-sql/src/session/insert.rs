@@ -8,6 +8,7 @@ use super::defaults::expand_defaults;
 use super::locking::Part;
 use super::modify::{column_index, is_default, refuse_extras, target};
 use super::on_conflict::{Into, OnKey};
+use super::overriding::{Left, Overriding};
 use super::relations::Relation;
 use super::returning::Written;
 use super::transact::begin;
@@ -46,18 +47,27 @@ impl Session {
         let snapshot = transaction.snapshot();
         let schema = target(&snapshot, name)?;
         let on_key = OnKey::of(insert, &schema)?;
-        let columns = target_columns(&schema, &insert.columns)?;
+        let mut columns = target_columns(&schema, &insert.columns)?;
         let mut source = match &insert.source {
             Some(source) => Query::clone(source),
             // DEFAULT VALUES.
             None => default_values(columns.len())?,
         };
-        refuse_generated(&schema, &columns, &source)?;
+        if Overriding::of(insert).is_none() {
+            refuse_generated(&schema, &columns, &source)?;
+        }
+        let left = Left::of(insert, &schema, &columns);
+        if let Some(left) = &left {
+            left.make_none(&mut source);
+        }
         expand_defaults(&mut source, &schema, &columns)?;
         let mut statement = Statement::Query(Box::new(source));
         let returning = self.returning(&snapshot, insert.returning.as_deref(), parameters)?;
         let context = self.planner(snapshot.clone(), &mut statement).await?;
-        let stream = self.stream_to_write(&context, statement, parameters).await?;
+        let mut stream = self.stream_to_write(&context, statement, parameters).await?;
+        if let Some(left) = &left {
+            (columns, stream) = left.without(&columns, stream)?;
+        }
         let alias = match &insert.table_alias {
             Some(alias) => alias.alias.clone(),
             None => Ident::with_quote('"', &schema.name),
@@ -265,16 +275,17 @@ fn refuse_generated(schema: &TableSchema, columns: &[usize], source: &Query) -> 
             _ => false,
         };
         if !are_defaults {
-            return Err(generated_always(&schema.columns[column]));
+            let hint = "; OVERRIDING SYSTEM VALUE takes one nevertheless";
+            return Err(generated_always(&schema.columns[column], hint));
         }
     }
     Ok(())
 }
 
-/// The error of a value for a column that is always generated.
-pub(super) fn generated_always(column: &ColumnDefinition) -> Error {
+/// The error of a value for a column that is always generated, with what helps.
+pub(super) fn generated_always(column: &ColumnDefinition, hint: &str) -> Error {
     let message = format!(
-        "cannot insert a non-DEFAULT value into column \"{}\": it is GENERATED ALWAYS AS IDENTITY",
+        "cannot insert a non-DEFAULT value into column \"{}\": it is GENERATED ALWAYS AS IDENTITY{hint}",
         column.name
     );
     input(message).because(Reason::GeneratedAlways)

@@ -43,6 +43,7 @@ mod merge;
 mod modify;
 mod numbering;
 mod on_conflict;
+mod overriding;
 mod parse;
 mod precedence;
 mod prepared;

@@ -1,6 +1,7 @@
 //! From text to one statement.
 
 use super::chains::{Levels, check_words};
+use super::overriding::Overriding;
 use super::precedence::rebind;
 use super::sequence_spelling;
 use super::setting_calls::is_call;
@@ -33,6 +34,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
     sequence_spelling::respell(&mut tokens);
     cursors::respell(&mut tokens);
     merge::respell(&mut tokens);
+    let overriding = Overriding::take(&mut tokens);
     let is_deep = check_words(&tokens)?;
     // With what is dropped where it fails.
     with_room(is_deep, || {
@@ -47,6 +49,9 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
             return Err(input("one statement at a time: split the script at its semicolons"));
         }
         let mut statement = statements.pop().ok_or_else(|| input("there is no statement"))?;
+        if let Some(overriding) = overriding {
+            overriding.keep(&mut statement);
+        }
         let mut reading = Reading::default();
         if let ControlFlow::Break(error) = statement.visit(&mut reading) {
             return Err(error);

@@ -146,7 +146,7 @@ fn names_target(tokens: &[TokenWithSpan]) -> bool {
     false
 }
 
-fn is_word(token: &Token, expected: &str) -> bool {
+pub(super) fn is_word(token: &Token, expected: &str) -> bool {
     matches!(token, Token::Word(word) if word.value.eq_ignore_ascii_case(expected))
 }
 

@@ -29,6 +29,7 @@ mod locks;
 mod many;
 mod memory;
 mod merging;
+mod overriding;
 mod reach;
 mod rows;
 mod sequences;

@@ -141,7 +141,7 @@ fn inserted(schema: &TableSchema, insert: &MergeInsertExpr) -> Result<(Action, V
             continue;
         }
         if schema.columns[column].identity == Some(Identity::Always) {
-            return Err(generated_always(&schema.columns[column]));
+            return Err(generated_always(&schema.columns[column], ""));
         }
         columns.push(column);
         texts.push(format!("({value})"));
