@@ -57,6 +57,10 @@ pub enum Reason {
     UnknownCursor,
     /// A cursor of this name is open already.
     DuplicateCursor,
+    /// There is no prepared statement of this name.
+    UnknownStatement,
+    /// There is a prepared statement of this name.
+    DuplicateStatement,
     /// There is no such setting.
     UnknownSetting,
     /// There is no such user.

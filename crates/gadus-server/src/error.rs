@@ -137,6 +137,8 @@ fn code_of(error: &gadus::Error) -> SqlState {
         Reason::UnknownSavepoint => Some("3B001"),
         Reason::UnknownCursor => Some("34000"),
         Reason::DuplicateCursor => Some("42P03"),
+        Reason::UnknownStatement => Some("26000"),
+        Reason::DuplicateStatement => Some("42P05"),
         Reason::UnknownSetting | Reason::UnknownUser => Some("42704"),
         Reason::InvalidText => Some("22P02"),
         Reason::SequenceEnd => Some("2200H"),

@@ -71,8 +71,8 @@ impl Client {
             StatementKind::Commit | StatementKind::Rollback => {
                 return self.end_block(kind, statement).await;
             }
-            StatementKind::Deallocate => {
-                self.deallocate(statement);
+            // The others are the session's.
+            StatementKind::Deallocate if self.deallocate(statement) => {
                 return Ok(Outcome::Done("DEALLOCATE"));
             }
             StatementKind::RollbackToSavepoint
@@ -209,11 +209,14 @@ impl Client {
         self.run_statement(&statement, Vec::new()).await.map(|_| ())
     }
 
-    /// Forgets a prepared statement, or all.
-    fn deallocate(&mut self, statement: &Statement) {
+    /// Forgets a statement that was prepared by a message, or all of them; says whether it is the one that was meant.
+    fn deallocate(&mut self, statement: &Statement) -> bool {
         match statement.deallocated() {
-            Some(name) => drop(self.statements.remove(&name)),
-            None => self.statements.clear(),
+            Some(name) => self.statements.remove(&name).is_some(),
+            None => {
+                self.statements.clear();
+                false
+            }
         }
     }
 

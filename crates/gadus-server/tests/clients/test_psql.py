@@ -40,6 +40,26 @@ def test_statements_and_their_tags(server: Server):
     ]
 
 
+def test_statements_by_name(server: Server):
+    printed = psql(
+        server,
+        "CREATE TABLE t (id INT, name TEXT)",
+        """PREPARE add (int, text) AS INSERT INTO t VALUES ($1, $2) RETURNING id;
+        EXECUTE add (1, 'one'); EXECUTE add (2, 'two')""",
+        "PREPARE named AS SELECT count(*), max(name) FROM t WHERE id >= $1; EXECUTE named (2); DEALLOCATE named",
+        "EXECUTE add (3, NULL)",
+        "DEALLOCATE ALL",
+    )
+    assert printed.splitlines() == [
+        *["CREATE TABLE", "PREPARE", "1", "INSERT 0 1", "2", "INSERT 0 1"],
+        *["PREPARE", "1|two", "DEALLOCATE", "3", "INSERT 0 1", "DEALLOCATE ALL"],
+    ]
+    headed = run("psql", *server.arguments, "-X", "-c", "PREPARE q AS SELECT count(*) FROM t; EXECUTE q", "shop")
+    assert "count" in headed and "(*)" not in headed
+    unknown = run("psql", *server.arguments, "-X", "-v", "VERBOSITY=verbose", "-c", "EXECUTE q", "shop", fails=True)
+    assert "26000" in unknown and 'prepared statement "q" does not exist' in unknown
+
+
 def test_transactions_fail_whole(server: Server):
     psql(server, "CREATE TABLE t (id INT PRIMARY KEY)")
     # Of one text, all or nothing.

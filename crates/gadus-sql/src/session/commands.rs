@@ -44,6 +44,7 @@ impl Session {
                 super::transact::refuse_in_transaction(state, "DISCARD ALL")?;
                 state.reset_all()?;
                 state.cursors.close_all();
+                self.by_name.forget_all();
                 Ok(Outcome::Done("DISCARD ALL"))
             }
             // Space is given back, and statistics are gathered, as rows come and go.

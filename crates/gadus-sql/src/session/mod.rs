@@ -11,6 +11,7 @@ mod as_queries;
 mod asked;
 mod asking;
 mod beside;
+mod by_name;
 mod cancel;
 mod chains;
 mod checks;
@@ -70,6 +71,7 @@ mod views;
 
 use asked::Source;
 pub(crate) use asking::Asking;
+use by_name::ByName;
 pub(crate) use cancel::{Cancel, Flag};
 pub(crate) use defaults::expression;
 pub use describe::Description;
@@ -154,6 +156,7 @@ pub struct Session {
     /// The settings, as the last statement that reads them as rows found them.
     shown: parking_lot::Mutex<Arc<[ShownSetting]>>,
     files: FileAccess,
+    by_name: ByName,
     /// What it remembers of sequences.
     sequences: Arc<SequenceMemory>,
     /// See [`Session::set_autocommit`].
@@ -265,7 +268,7 @@ impl Sql {
         let shared = self.shared.clone();
         let state = Arc::new(Mutex::new(State::of(isolation)));
         let (outside, locker, cancel, ended) = Default::default();
-        let (progress, frames, shown, sequences) = Default::default();
+        let (progress, frames, shown, by_name, sequences) = Default::default();
         let engine = shared.engine.for_connection();
         let autocommit = AtomicBool::new(true);
         Session {
@@ -280,6 +283,7 @@ impl Sql {
             frames,
             shown,
             files,
+            by_name,
             sequences,
             autocommit,
         }
@@ -287,11 +291,6 @@ impl Sql {
 }
 
 impl Session {
-    /// Parses a statement for running it several times.
-    pub fn prepare(&self, text: &str) -> Result<Prepared> {
-        parse::parse(text)
-    }
-
     /// Runs one statement.
     pub fn execute<'a>(&'a self, text: &'a str, parameters: &'a [Value]) -> Boxed<'a, Outcome> {
         Box::pin(self.run(Source::Text(text), parameters))

@@ -1,11 +1,12 @@
 //! From text to one statement.
 
+use super::by_name::parse_prepare;
 use super::chains::{Levels, check_words};
 use super::overriding::Overriding;
 use super::precedence::rebind;
 use super::sequence_spelling;
 use super::setting_calls::is_call;
-use super::spelling::{is_of_postgres, respell};
+use super::spelling::{begins_with, is_of_postgres, respell};
 use super::{Prepared, cursors, merge};
 use crate::error::{from_parser, input, unsupported};
 use crate::provider::SYSTEM_SCHEMA;
@@ -15,6 +16,7 @@ use datafusion::sql::sqlparser::ast::{
     VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, PostgreSqlDialect};
+use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Tokenizer;
 use gadus_engine::{Error, Result};
@@ -30,6 +32,9 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
     let mut tokens = Tokenizer::new(&dialect, text)
         .tokenize_with_location()
         .map_err(|error| from_parser(&error.into()))?;
+    if begins_with(&tokens, Keyword::PREPARE) {
+        return parse_prepare(text);
+    }
     respell(&mut tokens);
     sequence_spelling::respell(&mut tokens);
     cursors::respell(&mut tokens);

@@ -48,6 +48,11 @@ impl Session {
         source: Source<'_>,
         parameters: &[Value],
     ) -> Result<Outcome> {
+        let executed = match source {
+            Source::Text(text) => self.executed(text)?,
+            Source::Prepared(_) => None,
+        };
+        let source = executed.as_ref().map_or(source, Source::Prepared);
         let asked = Asked::new(source, parameters);
         let outcome = {
             let run = std::pin::pin!(self.run_uncounted(state, &asked));
@@ -289,6 +294,8 @@ impl Session {
                 refuse_read_only(state)?;
                 self.write(state, statement, parameters).await
             }
+            Statement::Prepare { .. } => self.prepare_by_name(prepared.text()),
+            Statement::Deallocate { .. } => self.by_name.deallocate(prepared.deallocated()),
             Statement::Declare { stmts } => self.declare(state, stmts, parameters).await,
             Statement::Fetch { name, direction, into, .. } => {
                 self.fetch(state, (name, direction, into.as_ref())).await

@@ -146,6 +146,13 @@ fn names_target(tokens: &[TokenWithSpan]) -> bool {
     false
 }
 
+/// Whether this is the first word.
+pub(super) fn begins_with(tokens: &[TokenWithSpan], expected: Keyword) -> bool {
+    let mut words = tokens.iter().map(|with| &with.token);
+    let first = words.find(|token| !matches!(token, Token::Whitespace(_)));
+    first.map(keyword) == Some(expected)
+}
+
 pub(super) fn is_word(token: &Token, expected: &str) -> bool {
     matches!(token, Token::Word(word) if word.value.eq_ignore_ascii_case(expected))
 }

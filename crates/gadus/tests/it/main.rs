@@ -30,6 +30,7 @@ mod many;
 mod memory;
 mod merging;
 mod overriding;
+mod prepared_by_name;
 mod reach;
 mod rows;
 mod sequences;
