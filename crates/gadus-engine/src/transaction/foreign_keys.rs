@@ -19,6 +19,10 @@ impl Transaction {
             let referenced =
                 referenced.filter(|other| other.unique_over(&key.referenced).is_some());
             let Some(referenced) = referenced else {
+                let before = self.state.view.table(after.id).map(|table| &table.schema);
+                if own.is_some() && before.is_some_and(|was| was.foreign_keys.contains(key)) {
+                    return Err(depended("a key", after, &[(after, key)]));
+                }
                 let message = format!(
                     "there is no unique constraint matching given keys for foreign key \"{}\"",
                     key.name

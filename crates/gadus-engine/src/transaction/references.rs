@@ -11,9 +11,9 @@
 use super::commit::deletes;
 use super::locking::conflict;
 use super::{TableWrites, Transaction};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::segment::Row;
-use crate::types::{Datum, ForeignKey, ReferentialAction, TableSchema};
+use crate::types::{ColumnDefinition, Datum, ForeignKey, ReferentialAction, TableSchema};
 use crate::version::{DatabaseVersion, TableVersion, missing, still_referenced};
 use gadus_base::{RowId, SegmentId, TableId};
 use imbl::Vector as Persistent;
@@ -170,6 +170,11 @@ impl Transaction {
                 let is_null = action == ReferentialAction::SetNull;
                 let new = new.filter(|_| !is_null);
                 let new = new.unwrap_or_else(|| vec![Datum::Null; places.len()]);
+                let columns = places.iter().map(|&place| &referring.schema.columns[place]);
+                let mut given = columns.zip(&new);
+                if let Some((column, value)) = given.find(|(c, v)| !c.column_type.holds(v)) {
+                    return Err(out_of_range(&referring.schema, column, value));
+                }
                 for row in rows(usize::MAX)? {
                     let given = consequences.updated.entry((id, row)).or_default();
                     given.extend(places.iter().copied().zip(new.iter().cloned()));
@@ -297,7 +302,8 @@ impl Transaction {
                     self.refuse_missing(rows, (after, is_asked), &|| Ok(()))?;
                 }
             }
-            for (other, key) in self.state.view.references(*id) {
+            // Others may have made more of them.
+            for (other, key) in after.references(*id) {
                 self.check_deleted((table, writes), (head, after), (other.schema.id, key))?;
             }
         }
@@ -336,6 +342,15 @@ impl Transaction {
         }
         Ok(())
     }
+}
+
+/// The error of a value that a foreign key would hand on to a column of fewer bits.
+fn out_of_range(schema: &TableSchema, column: &ColumnDefinition, value: &Datum) -> Error {
+    let message = format!(
+        "{value} is out of range for column \"{}\" of table \"{}\", of the type {}",
+        column.name, schema.name, column.column_type
+    );
+    Error::new(ErrorKind::OutOfRange, message)
 }
 
 impl ForeignKey {

@@ -5,7 +5,7 @@
 //!   its shape changes, too, and no statement that was made before misses it.
 
 use super::schema::{INDEX_COLUMNS_MAX, NAME_BYTES_MAX, check_name};
-use super::{ColumnType, TableSchema};
+use super::{ColumnType, Datum, TableSchema};
 use crate::error::{Error, ErrorKind, Result};
 use gadus_base::{ByteReader, ByteWriter, DecodeError, TableId};
 
@@ -143,6 +143,20 @@ impl TableSchema {
 }
 
 impl ColumnType {
+    /// Whether a value of a type that is kept like this one is one of this type, too.
+    pub(crate) fn holds(self, value: &Datum) -> bool {
+        let Datum::Integer(value) = *value else { return true };
+        match self {
+            Self::Int8 => i8::try_from(value).is_ok(),
+            Self::Int16 => i16::try_from(value).is_ok(),
+            Self::Int32 => i32::try_from(value).is_ok(),
+            Self::UInt8 => u8::try_from(value).is_ok(),
+            Self::UInt16 => u16::try_from(value).is_ok(),
+            Self::UInt32 => u32::try_from(value).is_ok(),
+            _ => true,
+        }
+    }
+
     /// Whether values of the two types that are the same are kept the same.
     #[must_use]
     pub fn keeps_like(self, other: Self) -> bool {

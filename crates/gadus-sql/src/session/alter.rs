@@ -4,7 +4,7 @@
 //! - What the rows must be for the new shape is seen while nobody else changes them.
 
 use super::checks::with_name;
-use super::constraints::{drop_constraint, rename_constraint};
+use super::constraints::{rename_constraint, without_constraint};
 use super::defaults::Looked;
 use super::define::{check_options, definition};
 use super::foreign_keys;
@@ -21,8 +21,8 @@ use datafusion::sql::sqlparser::ast::{
     Ident, RenameTableNameKind, Statement,
 };
 use gadus_engine::{
-    ColumnType, Datum, DefaultValue, Error, ErrorKind, ForeignKey, Reason, Result, Snapshot,
-    TableSchema, Transaction, datum_from_array,
+    ColumnType, Datum, DefaultValue, Error, ErrorKind, Reason, Result, Snapshot, TableSchema,
+    Transaction, datum_from_array,
 };
 use std::sync::Arc;
 
@@ -102,7 +102,9 @@ impl Session {
             }
             AlterTableOperation::DropConstraint { if_exists, name, drop_behavior } => {
                 let cascade = *drop_behavior == Some(DropBehavior::Cascade);
-                drop_constraint(transaction, schema, (&folded(name), *if_exists, cascade))
+                let named = (&*folded(name), *if_exists, cascade);
+                let after = without_constraint(transaction, schema, named)?;
+                self.reshape_indexed(transaction, schema, after).await
             }
             AlterTableOperation::RenameConstraint { old_name, new_name } => {
                 rename_constraint(transaction, schema, (folded(old_name), folded(new_name)))
@@ -261,8 +263,6 @@ fn drop_columns(
         let dropped = after.columns.remove(place);
         if cascade {
             drop_column_readers(transaction, schema.id, dropped.id)?;
-            let is_gone = |_: &TableSchema, key: &ForeignKey| key.referenced.contains(&dropped.id);
-            foreign_keys::drop_referring(transaction, schema.id, is_gone)?;
         }
         after.checks.retain(|check| !check.columns.contains(&dropped.id));
         foreign_keys::remove_from(&mut after, |key| key.columns.contains(&dropped.id));
@@ -275,6 +275,9 @@ fn drop_columns(
     }
     if after.columns.is_empty() {
         return Err(unsupported("a table without columns"));
+    }
+    if cascade {
+        foreign_keys::drop_dangling(transaction, &mut after)?;
     }
     transaction.alter_table(&after, &[]).map(|_| ())
 }

@@ -8,7 +8,7 @@ use super::foreign_keys;
 use super::indexes::of_constraint;
 use crate::error::{input, unsupported};
 use datafusion::sql::sqlparser::ast::{CheckConstraint, PrimaryKeyConstraint, TableConstraint};
-use gadus_engine::{Error, ErrorKind, ForeignKey, Reason, Result, TableSchema, Transaction};
+use gadus_engine::{Error, ErrorKind, Reason, Result, TableSchema, Transaction};
 use std::sync::Arc;
 
 impl Session {
@@ -106,12 +106,12 @@ pub(super) fn rename_constraint(
     transaction.alter_table(&after, &[]).map(|_| ())
 }
 
-/// Drops a constraint, and what refers to it where that is asked for.
-pub(super) fn drop_constraint(
+/// The shape without a constraint, and without what refers to it where that is asked for.
+pub(super) fn without_constraint(
     transaction: &mut Transaction,
     schema: &TableSchema,
     (name, if_exists, cascade): (&str, bool, bool),
-) -> Result<()> {
+) -> Result<TableSchema> {
     let mut after = TableSchema::clone(schema);
     if let Some(place) = schema.checks.iter().position(|check| check.name == name) {
         after.checks.remove(place);
@@ -122,16 +122,16 @@ pub(super) fn drop_constraint(
     } else if !schema.key.is_empty() && key_name(schema) == name {
         after.key.clear();
     } else if if_exists {
-        return Ok(());
+        return Ok(after);
     } else {
         return Err(no_constraint(schema, name));
     }
     if cascade {
-        let is_gone =
-            |_: &TableSchema, key: &ForeignKey| after.unique_over(&key.referenced).is_none();
-        foreign_keys::drop_referring(transaction, schema.id, is_gone)?;
+        foreign_keys::drop_dangling(transaction, &mut after)?;
     }
-    transaction.alter_table(&after, &[]).map(|_| ())
+    // The index of a key may have been that of a foreign key, too.
+    foreign_keys::index_all(&mut after, &transaction.snapshot());
+    Ok(after)
 }
 
 fn no_constraint(schema: &TableSchema, name: &str) -> Error {

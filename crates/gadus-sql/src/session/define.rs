@@ -38,9 +38,9 @@ impl Session {
                 let AlterIndexOperation::RenameIndex { index_name } = operation;
                 rename_index(transaction, name, index_name)
             }
-            Statement::Drop { object_type: ObjectType::Index, if_exists, names, .. } => {
-                drop_indexes(transaction, names, *if_exists)
-            }
+            Statement::Drop {
+                object_type: ObjectType::Index, if_exists, names, cascade, ..
+            } => drop_indexes(transaction, names, (*if_exists, *cascade)),
             Statement::Drop {
                 object_type: ObjectType::View, if_exists, names, cascade, ..
             } => drop_views(transaction, names, (*if_exists, *cascade)),

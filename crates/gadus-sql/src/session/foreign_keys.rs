@@ -124,14 +124,21 @@ pub(super) fn add_to(
     constraint: &ForeignKeyConstraint,
 ) -> Result<()> {
     let key = foreign_key(schema, snapshot, constraint)?;
-    if schema.index_over(&key.columns).is_none() {
-        let places = key.columns.iter().filter_map(|id| schema.column_with_id(*id));
-        let places = places.collect::<Vec<_>>();
-        let name = free_name(schema, snapshot, (&places, "idx"));
-        schema.add_index(&name, &places, (false, true));
-    }
     schema.foreign_keys.push(key);
+    index_all(schema, snapshot);
     Ok(())
+}
+
+/// Gives a schema an index for each constraint that has none.
+pub(super) fn index_all(schema: &mut TableSchema, snapshot: &Snapshot) {
+    for columns in schema.foreign_keys.iter().map(|key| key.columns.clone()).collect::<Vec<_>>() {
+        if schema.index_over(&columns).is_none() {
+            let places = columns.iter().filter_map(|id| schema.column_with_id(*id));
+            let places = places.collect::<Vec<_>>();
+            let name = free_name(schema, snapshot, (&places, "idx"));
+            schema.add_index(&name, &places, (false, true));
+        }
+    }
 }
 
 fn foreign_key(
@@ -266,6 +273,16 @@ pub(super) fn drop_referring(
         }
     }
     Ok(())
+}
+
+/// Takes from a shape, and from other tables, the constraints that refer to what the shape has no more.
+pub(super) fn drop_dangling(transaction: &mut Transaction, after: &mut TableSchema) -> Result<()> {
+    let own = after.references_to(after.id);
+    let own = own.filter(|key| after.unique_over(&key.referenced).is_none());
+    let own = own.map(|key| key.name.clone()).collect::<Vec<_>>();
+    remove_from(after, |key| own.contains(&key.name));
+    let is_gone = |_: &TableSchema, key: &ForeignKey| after.unique_over(&key.referenced).is_none();
+    drop_referring(transaction, after.id, is_gone)
 }
 
 /// A constraint as statements say it.

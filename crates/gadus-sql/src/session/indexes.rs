@@ -5,14 +5,15 @@
 //!   itself has written rows of the table, the table is written anew.
 
 use super::modify::{folded, table_name, target};
-use super::{Outcome, Session};
+use super::{Outcome, Session, foreign_keys};
 use crate::error::{input, unsupported};
 use datafusion::sql::sqlparser::ast::{
     ColumnOption, CreateIndex, CreateTable, Expr, Ident, IndexColumn, IndexType,
     NullsDistinctOption, ObjectName, TableConstraint, UniqueConstraint,
 };
 use gadus_engine::{
-    Error, ErrorKind, ForeignKey, Reason, Result, Snapshot, TableSchema, Transaction,
+    Error, ErrorKind, ForeignKey, IndexDefinition, Reason, Result, Snapshot, TableSchema,
+    Transaction,
 };
 use std::sync::Arc;
 
@@ -75,7 +76,8 @@ impl Session {
         schema: &Arc<TableSchema>,
         after: TableSchema,
     ) -> Result<()> {
-        if after.indexes.len() > schema.indexes.len() && transaction.has_written(schema) {
+        let is_new = |id| schema.indexes.iter().all(|index| index.id != id);
+        if after.indexes.iter().any(|index| is_new(index.id)) && transaction.has_written(schema) {
             let items = schema.columns.iter().map(|column| super::alter::quoted(&column.name));
             let items = items.collect();
             return self.rewrite(transaction, schema, (after, items)).await;
@@ -134,7 +136,7 @@ pub(super) fn of_constraint(unique: &UniqueConstraint, schema: &TableSchema) -> 
 pub(super) fn drop_indexes(
     transaction: &mut Transaction,
     names: &[ObjectName],
-    if_exists: bool,
+    (if_exists, cascade): (bool, bool),
 ) -> Result<Outcome> {
     for name in names {
         let name = table_name(name)?;
@@ -150,9 +152,21 @@ pub(super) fn drop_indexes(
         }
         let mut after = TableSchema::clone(&schema);
         after.indexes.retain(|index| index.name != name);
+        if cascade {
+            foreign_keys::drop_dangling(transaction, &mut after)?;
+        }
         let is_bare = |key: &&ForeignKey| after.index_over(&key.columns).is_none();
         if let Some(key) = after.foreign_keys.iter().find(is_bare) {
-            return Err(required_by(&name, &schema, &key.name));
+            let index =
+                schema.index_named(&name).filter(|index| !index.unique && !index.constraint);
+            let Some(index) = index else { return Err(required_by(&name, &schema, &key.name)) };
+            // It stays as the constraint's own, and goes with it.
+            let places = index.columns.iter().filter_map(|id| schema.column_with_id(*id));
+            let places = places.collect::<Vec<_>>();
+            let name = free_name(&schema, &transaction.snapshot(), (&places, "idx"));
+            let kept = IndexDefinition { name, constraint: true, ..index.clone() };
+            let place = after.indexes.partition_point(|other| other.id < kept.id);
+            after.indexes.insert(place, kept);
         }
         transaction.alter_table(&after, &[])?;
     }

@@ -6,7 +6,7 @@
 //! - Keys of more rows than an INSERT locks are looked at again when the transaction commits.
 
 use super::Session;
-use super::modify::{assigned, assigned_arrays, column_index, rows_of};
+use super::modify::{assigned, assigned_arrays, column_index, folded, is_default, rows_of};
 use super::relations::{Asks, Relation};
 use super::returning::{Returning, Written};
 use crate::error::{from_parser, input, unsupported};
@@ -15,8 +15,8 @@ use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, new_empty_array};
 use arrow::compute::{concat, sort_to_indices, take};
 use arrow::datatypes::UInt64Type;
 use datafusion::sql::sqlparser::ast::{
-    ConflictTarget, DoUpdate, Ident, Insert, ObjectName, OnConflict, OnConflictAction, OnInsert,
-    SelectItem, SetExpr, Statement,
+    Assignment, AssignmentTarget, ConflictTarget, DoUpdate, Expr, Ident, Insert, ObjectName,
+    OnConflict, OnConflictAction, OnInsert, SelectItem, SetExpr, Statement, visit_expressions,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -26,6 +26,7 @@ use gadus_engine::{
     array_from_datums,
 };
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The name of the rows that were to be inserted.
@@ -118,7 +119,10 @@ impl Session {
             transaction.insert(schema, rows).map_err(|error| as_conflict(&schema.name, error))?;
         let mut written = vec![new];
         let alias = into.alias.clone();
-        if let (Some(update), false) = (on.update, sorted.there.is_empty()) {
+        // What names something that may not be there is an error, also where no key is there.
+        if let Some(update) = on.update
+            && (!sorted.there.is_empty() || !names_only_columns(schema, update))
+        {
             let ids = sorted.there.iter().map(|(_, id)| *id).collect::<Vec<_>>();
             transaction.lock_rows(schema, &ids, Mode::Exclusive)?;
             let places = sorted.there.iter().map(|(place, _)| *place).collect();
@@ -183,6 +187,27 @@ impl Session {
         now.places = now.places.iter().map(|&place| excluded.places[place as usize]).collect();
         Ok((rows, now))
     }
+}
+
+/// Whether an update names columns of the table alone, or of what was to be inserted, as far as its words tell.
+fn names_only_columns(schema: &TableSchema, update: &DoUpdate) -> bool {
+    let is_column = |name: &Ident| {
+        let name = folded(name);
+        schema.columns.iter().any(|column| column.name == name)
+    };
+    let names_others = visit_expressions(update, |expr| {
+        let is_known = match expr {
+            Expr::Identifier(name) => is_column(name) || is_default(name),
+            Expr::CompoundIdentifier(names) => names.last().is_some_and(is_column),
+            _ => true,
+        };
+        if is_known { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    let is_target = |assignment: &Assignment| match &assignment.target {
+        AssignmentTarget::ColumnName(name) => column_index(schema, name).is_ok(),
+        AssignmentTarget::Tuple(_) => false,
+    };
+    names_others.is_continue() && update.assignments.iter().all(is_target)
 }
 
 /// Looks up the keys of rows.

@@ -263,3 +263,18 @@ fn a_transaction_on_an_old_snapshot_is_told_to_run_again() {
     shell.run("COMMIT");
     assert_eq!(shell.run("SELECT n FROM t WHERE id = 4"), "3");
 }
+
+#[test]
+fn what_is_not_there_is_an_error_also_where_no_key_is() {
+    let shell = shell();
+    for set in ["nope = 5", "n = excluded.nope", "n = nope + 1", "n = 1 WHERE nope = 1", "n = x.n"]
+    {
+        let text = format!("INSERT INTO t VALUES (9, 9, 'i') ON CONFLICT (id) DO UPDATE SET {set}");
+        let (kind, message) = shell.fails(&text);
+        assert!(matches!(kind, ErrorKind::NotFound | ErrorKind::Input), "{set}: {message}");
+    }
+    let text = "INSERT INTO t VALUES (9, 9, 'i') ON CONFLICT (id) DO UPDATE \
+                SET n = (SELECT max(a.n) FROM t AS a WHERE a.id < excluded.id), s = DEFAULT";
+    assert_eq!(shell.run(text), "1");
+    assert_eq!(shell.run("SELECT count(*) FROM t"), "3");
+}

@@ -215,3 +215,15 @@ fn transactions_see_to_what_they_do_and_go_back() {
     run(&connection, "COMMIT");
     assert_eq!(orders(&connection), ["10 1 one", "11 1 two", "20 2 NULL", "30 NULL two"]);
 }
+
+#[test]
+fn values_that_do_not_fit_are_not_handed_on() {
+    let connection = shop();
+    run(&connection, "INSERT INTO orders VALUES (40, 3, NULL)");
+    let error = refused(&connection, "UPDATE shops SET id = 3000000000 WHERE id = 3");
+    assert_eq!(error.kind(), ErrorKind::OutOfRange, "{error}");
+    assert!(error.message().contains("3000000000 is out of range for column \"shop\""), "{error}");
+    run(&connection, "UPDATE shops SET id = 2147483647 WHERE id = 3");
+    run(&connection, "INSERT INTO shops VALUES (3000000000, NULL)");
+    assert_eq!(rows(&connection, "SELECT shop FROM orders WHERE id = 40"), ["2147483647"]);
+}

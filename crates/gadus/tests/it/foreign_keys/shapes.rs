@@ -195,3 +195,75 @@ fn rows_are_not_vouched_for_that_others_have_changed_since() {
         assert_eq!(rows(&one, "SELECT x FROM a ORDER BY x"), ["2", "7"]);
     }
 }
+
+#[test]
+fn a_second_one_of_a_table_is_seen_by_who_deletes() {
+    for change in ["DELETE FROM p WHERE id = 1", "UPDATE p SET id = 5 WHERE id = 1"] {
+        let database = Database::open_in_memory(Options::new()).unwrap();
+        let (connection, other) = (database.connect(), database.connect());
+        let script = "CREATE TABLE p (id INT PRIMARY KEY); INSERT INTO p VALUES (1), (2); \
+                      CREATE TABLE q (id INT PRIMARY KEY, pid INT REFERENCES p, y INT); \
+                      INSERT INTO q VALUES (10, 2, 1)";
+        other.execute_script(script).unwrap();
+        run(&connection, "BEGIN ISOLATION LEVEL SNAPSHOT");
+        assert_eq!(rows(&connection, "SELECT count(*) FROM q"), ["1"]);
+        run(&other, "ALTER TABLE q ADD CONSTRAINT second FOREIGN KEY (y) REFERENCES p");
+        run(&connection, change);
+        let error = refused(&connection, "COMMIT");
+        assert_eq!(error.kind(), ErrorKind::ForeignKeyViolation, "{change}: {error}");
+        assert_eq!(rows(&other, "SELECT id FROM p ORDER BY id"), ["1", "2"]);
+    }
+}
+
+#[test]
+fn keys_that_others_lean_on_go_with_them_or_stay() {
+    let connection = shop();
+    // A key of a table that refers to itself.
+    depended(&connection, "ALTER TABLE people DROP CONSTRAINT people_pkey", "people_boss_fkey");
+    depended(&connection, "ALTER TABLE people DROP COLUMN id", "people_boss_fkey");
+    run(&connection, "ALTER TABLE people DROP CONSTRAINT people_pkey CASCADE");
+    run(&connection, "UPDATE people SET boss = 77");
+    run(&connection, "ALTER TABLE people DROP COLUMN boss");
+    run(&connection, "CREATE TABLE tree (id INT PRIMARY KEY, of INT REFERENCES tree)");
+    run(&connection, "ALTER TABLE tree DROP COLUMN id CASCADE");
+    run(&connection, "INSERT INTO tree VALUES (7)");
+    // A key over columns that refer to others: they keep an index.
+    let one_to_one =
+        "CREATE TABLE more (id INT PRIMARY KEY REFERENCES orders, of INT UNIQUE REFERENCES orders)";
+    run(&connection, one_to_one);
+    run(&connection, "INSERT INTO more VALUES (10, 11)");
+    run(&connection, "ALTER TABLE more DROP CONSTRAINT more_pkey");
+    run(&connection, "ALTER TABLE more DROP CONSTRAINT more_of_key");
+    run(&connection, "INSERT INTO more VALUES (10, 11)");
+    violates(&connection, "INSERT INTO more VALUES (10, 99)", "more_of_fkey");
+    violates(&connection, "DELETE FROM orders WHERE id = 11", "more_of_fkey");
+    let indexes = "SELECT indexname FROM pg_indexes WHERE tablename = 'more' ORDER BY 1";
+    assert_eq!(rows(&connection, indexes), ["more_id_idx", "more_of_idx"]);
+}
+
+#[test]
+fn indexes_go_but_for_those_that_they_need() {
+    let connection = shop();
+    let indexes = |table: &str| {
+        let query =
+            format!("SELECT indexname FROM pg_indexes WHERE tablename = '{table}' ORDER BY 1");
+        rows(&connection, &query)
+    };
+    run(&connection, "CREATE TABLE notes (of INT, at INT)");
+    run(&connection, "CREATE INDEX mine ON notes (of)");
+    run(&connection, "ALTER TABLE notes ADD FOREIGN KEY (of) REFERENCES orders");
+    assert_eq!(indexes("notes"), ["mine"]);
+    run(&connection, "INSERT INTO notes VALUES (30, 1)");
+    run(&connection, "DROP INDEX mine");
+    assert_eq!(indexes("notes"), ["notes_of_idx"]);
+    violates(&connection, "DELETE FROM orders WHERE id = 30", "notes_of_fkey");
+    depended(&connection, "DROP INDEX notes_of_idx", "notes_of_fkey");
+    run(&connection, "ALTER TABLE notes DROP CONSTRAINT notes_of_fkey");
+    assert!(indexes("notes").is_empty());
+
+    run(&connection, "CREATE UNIQUE INDEX at ON notes (at)");
+    run(&connection, "CREATE TABLE seen (at INT REFERENCES notes (at))");
+    depended(&connection, "DROP INDEX at", "seen_at_fkey");
+    run(&connection, "DROP INDEX at CASCADE");
+    run(&connection, "INSERT INTO seen VALUES (77)");
+}
