@@ -3,6 +3,7 @@
 //! - A value becomes a datum of a column only when the column can hold it exactly, or by an
 //!   assignment cast that fails rather than change it beyond rounding.
 
+use crate::checked::rounded_for;
 use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, new_empty_array};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::DataType;
@@ -191,7 +192,8 @@ pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<
     }
     let options = CastOptions { safe: false, format_options: FormatOptions::default() };
     let bytes = if column_type == ColumnType::Binary { bytes_of_texts(array)? } else { None };
-    cast_with_options(bytes.as_ref().unwrap_or(array), &target, &options).map_err(|error| {
+    let rounded = rounded_for(array, &target)?;
+    cast_with_options(bytes.as_ref().unwrap_or(&rounded), &target, &options).map_err(|error| {
         let kind = Error::from_arrow(&error).kind();
         let kind = if kind == ErrorKind::Internal { ErrorKind::Input } else { kind };
         Error::new(kind, format!("a value does not fit {column_type}: {error}"))

@@ -1,4 +1,5 @@
-//! Arithmetic that fails rather than wrap, comparisons that do not fail, and bytes as they are written.
+//! Arithmetic that fails rather than wrap, comparisons that do not fail, casts that round, and bytes as they are
+//! written.
 //!
 //! - DataFusion adds, subtracts, multiplies and sums integers modulo their width. A wrong number is
 //!   worse than an error.
@@ -8,9 +9,11 @@ mod arithmetic;
 mod bytes;
 mod doubles;
 mod rewrite;
+mod rounding;
 mod sum;
 
 pub(crate) use arithmetic::CheckedArithmetic;
 pub(crate) use bytes::WrittenBytes;
 pub(crate) use doubles::DoublesBesideDecimals;
+pub(crate) use rounding::{RoundingCasts, rounded_for};
 pub(crate) use sum::checked_sum;

@@ -215,9 +215,8 @@ fn planned_name(expr: &Expr) -> String {
         fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
             let plain = match &*expr {
                 // It does not call them by what they say.
-                Expr::Subquery(_) | Expr::Exists { .. } => Expr::Identifier(Ident::new("subquery")),
-                Expr::InSubquery { expr, .. } => {
-                    Expr::Identifier(Ident::new(format!("{expr} in subquery")))
+                Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
+                    Expr::Identifier(Ident::new("subquery"))
                 }
                 expr => without_casts(expr).clone(),
             };

@@ -121,7 +121,7 @@ impl Session {
         let alias = into.alias.clone();
         // What names something that may not be there is an error, also where no key is there.
         if let Some(update) = on.update
-            && (!sorted.there.is_empty() || !names_only_columns(schema, update))
+            && (!sorted.there.is_empty() || !names_only_columns((schema, &into.alias), update))
         {
             let ids = sorted.there.iter().map(|(_, id)| *id).collect::<Vec<_>>();
             transaction.lock_rows(schema, &ids, Mode::Exclusive)?;
@@ -190,7 +190,7 @@ impl Session {
 }
 
 /// Whether an update names columns of the table alone, or of what was to be inserted, as far as its words tell.
-fn names_only_columns(schema: &TableSchema, update: &DoUpdate) -> bool {
+fn names_only_columns((schema, alias): (&TableSchema, &Ident), update: &DoUpdate) -> bool {
     let is_column = |name: &Ident| {
         let name = folded(name);
         schema.columns.iter().any(|column| column.name == name)
@@ -198,7 +198,12 @@ fn names_only_columns(schema: &TableSchema, update: &DoUpdate) -> bool {
     let names_others = visit_expressions(update, |expr| {
         let is_known = match expr {
             Expr::Identifier(name) => is_column(name) || is_default(name),
-            Expr::CompoundIdentifier(names) => names.last().is_some_and(is_column),
+            Expr::CompoundIdentifier(names) => match names.as_slice() {
+                [of, name] => {
+                    is_column(name) && [folded(alias).as_str(), EXCLUDED].contains(&&*folded(of))
+                }
+                _ => false,
+            },
             _ => true,
         };
         if is_known { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

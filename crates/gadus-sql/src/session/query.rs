@@ -8,7 +8,9 @@ use super::in_order::{plan_to_write, stream_to_write};
 use super::modify::table_name;
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
-use crate::checked::{CheckedArithmetic, DoublesBesideDecimals, WrittenBytes, checked_sum};
+use crate::checked::{
+    CheckedArithmetic, DoublesBesideDecimals, RoundingCasts, WrittenBytes, checked_sum,
+};
 use crate::error::{from_datafusion, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::keys_of_groups::KeysOfGroups;
@@ -18,7 +20,9 @@ use crate::pace::PaceJoins;
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
 use crate::rows::RowStream;
-use crate::subqueries::{AboveOneRow, JoinSubqueries, Memberships};
+use crate::subqueries::{
+    AboveOneRow, ConditionsAsValues, JoinSubqueries, Memberships, QueriesInValues,
+};
 use crate::value::Value;
 use datafusion::common::ParamValues;
 use datafusion::common::config::ConfigNonZeroUsize;
@@ -89,9 +93,12 @@ fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let coercion = rules.iter().position(|rule| rule.name() == "type_coercion");
     rules.insert(coercion.unwrap_or(0), Arc::new(DoublesBesideDecimals));
     rules.insert(0, Arc::new(JoinSubqueries::default()));
+    rules.insert(0, Arc::new(ConditionsAsValues));
     rules.insert(0, Arc::new(Memberships));
     rules.insert(0, Arc::new(AboveOneRow));
+    rules.insert(0, Arc::new(QueriesInValues));
     rules.push(Arc::new(WrittenBytes));
+    rules.push(Arc::new(RoundingCasts));
     rules.push(Arc::new(CheckedArithmetic::new()));
     rules
 }

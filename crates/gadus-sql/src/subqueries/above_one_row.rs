@@ -4,6 +4,7 @@
 //!   aggregated, not whether the one row is given: `SELECT 7 FROM (SELECT count(*) FROM t) AS n WHERE (SELECT …) > 3`.
 //! - A limit of one row above the aggregate changes nothing, and keeps conditions where they are.
 
+use super::is_subquery;
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -40,9 +41,6 @@ impl AnalyzerRule for AboveOneRow {
 
 /// Whether a condition holds for all rows or for none, which is known only when it is run.
 fn names_nothing(condition: &Expr) -> bool {
-    let is_subquery = |expr: &Expr| {
-        matches!(expr, Expr::ScalarSubquery(_) | Expr::InSubquery(_) | Expr::Exists(_))
-    };
     condition.column_refs().is_empty()
         && condition.exists(|expr| Ok(is_subquery(expr))).unwrap_or(true)
 }

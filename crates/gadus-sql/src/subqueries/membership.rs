@@ -91,7 +91,7 @@ impl Context<'_> {
         let only = among.subquery.schema().iter().next();
         let only = only.ok_or_else(|| plan_datafusion_err!("a subquery without columns"))?;
         let own = Expr::Column(Column::from(only));
-        let around = self.within(value)?;
+        let around = within(self.schema, value)?;
         let exists = |condition: Option<Expr>, negated: bool| {
             let mut outer = among.outer_ref_columns.clone();
             let mut plan = LogicalPlanBuilder::from(among.subquery.clone());
@@ -119,17 +119,17 @@ impl Context<'_> {
         }
         Ok(Some(said))
     }
+}
 
-    /// An expression over the row around, as a subquery sees it.
-    fn within(self, value: &Expr) -> Result<Expr> {
-        let seen = value.clone().transform_up(|expr| {
-            let Expr::Column(column) = &expr else { return Ok(Transformed::no(expr)) };
-            let (_, field) = self.schema.qualified_field_from_column(column)?;
-            let seen = Expr::OuterReferenceColumn(field.clone(), column.clone());
-            Ok(Transformed::yes(seen))
-        })?;
-        Ok(seen.data)
-    }
+/// An expression over the row around, as a subquery sees it.
+pub(super) fn within(schema: &DFSchema, value: &Expr) -> Result<Expr> {
+    let seen = value.clone().transform_up(|expr| {
+        let Expr::Column(column) = &expr else { return Ok(Transformed::no(expr)) };
+        let (_, field) = schema.qualified_field_from_column(column)?;
+        let seen = Expr::OuterReferenceColumn(field.clone(), column.clone());
+        Ok(Transformed::yes(seen))
+    })?;
+    Ok(seen.data)
 }
 
 fn has_any(expr: &Expr) -> Result<bool> {
@@ -137,7 +137,7 @@ fn has_any(expr: &Expr) -> Result<bool> {
 }
 
 /// What an expression names of the row around.
-fn outer_references(expr: &Expr) -> Result<Vec<Expr>> {
+pub(super) fn outer_references(expr: &Expr) -> Result<Vec<Expr>> {
     let mut found = Vec::new();
     expr.apply(|expr| {
         if matches!(expr, Expr::OuterReferenceColumn(..)) && !found.contains(expr) {

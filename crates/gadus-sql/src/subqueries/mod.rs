@@ -8,9 +8,13 @@
 //! - What is around is planned twice: where it calls what is another each time, it is left alone.
 
 mod above_one_row;
+mod as_values;
+mod in_values;
 mod membership;
 
 pub(crate) use above_one_row::AboveOneRow;
+pub(crate) use as_values::ConditionsAsValues;
+pub(crate) use in_values::QueriesInValues;
 pub(crate) use membership::Memberships;
 
 use datafusion::common::config::ConfigOptions;
@@ -280,6 +284,10 @@ fn depends(plan: &LogicalPlan) -> Result<bool> {
         })
     })?;
     Ok(depends)
+}
+
+fn is_subquery(expr: &Expr) -> bool {
+    matches!(expr, Expr::ScalarSubquery(_) | Expr::InSubquery(_) | Expr::Exists(_))
 }
 
 fn is_volatile(plan: &LogicalPlan) -> Result<bool> {

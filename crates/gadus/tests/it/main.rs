@@ -32,6 +32,7 @@ mod merging;
 mod overriding;
 mod prepared_by_name;
 mod reach;
+mod rounding;
 mod rows;
 mod sequences;
 mod settings;

@@ -1,6 +1,6 @@
 //! Subqueries in the place of values.
 
-use crate::statement::{rows, run};
+use crate::statement::{rows, run, with_table};
 use gadus::{Connection, Database, Options};
 
 fn connect() -> Connection {
@@ -158,4 +158,104 @@ fn groups_are_ordered_and_joined_by_all_of_their_columns() {
     assert_eq!(rows(&connection, &nested), ["1 1 1", "1 2 2", "1 5 1", "1 7 1"]);
     let alone = "SELECT n.id, n.s, count(m.k) FROM n LEFT JOIN m ON m.s = n.s GROUP BY n.id ORDER BY n.s DESC";
     assert_eq!(rows(&connection, alone), ["2 y 0", "1 x 5"]);
+}
+
+#[test]
+fn queries_stand_among_values() {
+    let connection = with_table();
+    assert_eq!(rows(&connection, "VALUES ((SELECT max(id) FROM t))"), ["3"]);
+    let values = "SELECT x, y FROM (VALUES (1, (SELECT b FROM t WHERE id = 1)), (2.5, 'q'), (NULL, NULL)) AS v (x, y) \
+                  WHERE y IS NOT NULL ORDER BY x";
+    assert_eq!(rows(&connection, values).len(), 2);
+    let exists = "VALUES (CASE WHEN EXISTS (SELECT 1 FROM t WHERE a IS NULL) THEN 1 ELSE 2 END)";
+    assert_eq!(rows(&connection, exists), ["1"]);
+    assert_eq!(
+        rows(&connection, "VALUES (3 IN (SELECT id FROM t), 4 IN (SELECT id FROM t))"),
+        ["true false"]
+    );
+    let next = "INSERT INTO t VALUES ((SELECT max(id) + 1 FROM t), (SELECT count(*) FROM t), 'new') RETURNING id, a, b";
+    assert_eq!(rows(&connection, next), ["4 3 new"]);
+    run(
+        &connection,
+        "INSERT INTO t VALUES (4, 0, 'x'), ((SELECT 9), 0, 'y') ON CONFLICT (id) DO UPDATE SET b = excluded.b",
+    );
+    assert_eq!(rows(&connection, "SELECT id, b FROM t WHERE id > 3 ORDER BY id"), ["4 x", "9 y"]);
+}
+
+#[test]
+fn exists_and_in_are_values() {
+    let connection = with_table();
+    let one = |sql: &str| rows(&connection, sql).join(", ");
+    assert_eq!(
+        one("SELECT EXISTS (SELECT 1 FROM t WHERE id = 2), EXISTS (SELECT 1 FROM t WHERE id = 9)"),
+        "true false"
+    );
+    assert_eq!(
+        one("SELECT EXISTS (SELECT 1 AS one FROM t WHERE id > 1 ORDER BY id LIMIT 1) AS found"),
+        "true"
+    );
+    assert_eq!(
+        one("SELECT EXISTS (SELECT * FROM t LIMIT 0), NOT EXISTS (SELECT * FROM t OFFSET 3)"),
+        "false true"
+    );
+    assert_eq!(
+        one(
+            "SELECT EXISTS (SELECT count(*) FROM t WHERE id = 9), EXISTS (SELECT DISTINCT a FROM t)"
+        ),
+        "true true"
+    );
+    // Of each row: by equality, and by other conditions.
+    assert_eq!(
+        one("SELECT EXISTS (SELECT 1 FROM t AS u WHERE u.id = t.id + 1) FROM t ORDER BY id"),
+        "true, true, false"
+    );
+    assert_eq!(
+        one("SELECT NOT EXISTS (SELECT 1 FROM t AS u WHERE u.id > t.id) FROM t ORDER BY id"),
+        "false, false, true"
+    );
+    assert_eq!(
+        one(
+            "SELECT CASE WHEN EXISTS (SELECT 1 FROM t AS u WHERE u.a > t.a) THEN b END FROM t ORDER BY id"
+        ),
+        "x, NULL, NULL"
+    );
+    assert_eq!(
+        one(
+            "SELECT sum(CASE WHEN EXISTS (SELECT 1 FROM t AS u WHERE u.id > t.id) THEN 1 ELSE 0 END) FROM t"
+        ),
+        "2"
+    );
+    assert_eq!(
+        one(
+            "SELECT id FROM t WHERE CASE WHEN EXISTS (SELECT 1 FROM t WHERE id = 9) THEN id = 1 ELSE id = 2 END"
+        ),
+        "2"
+    );
+    assert_eq!(
+        one("SELECT id FROM t WHERE EXISTS (SELECT 1 FROM t AS u WHERE u.id = t.id + 1) = false"),
+        "3"
+    );
+    // Three values.
+    assert_eq!(
+        one(
+            "SELECT 20 IN (SELECT a FROM t), 21 IN (SELECT a FROM t), 21 IN (SELECT a FROM t WHERE a > 0)"
+        ),
+        "true NULL false"
+    );
+    assert_eq!(
+        one(
+            "SELECT NULL IN (SELECT a FROM t), NULL IN (SELECT a FROM t WHERE id = 9), 1 NOT IN (SELECT id FROM t)"
+        ),
+        "NULL false false"
+    );
+    assert_eq!(
+        one("SELECT a IN (SELECT u.a FROM t AS u WHERE u.id < 3) FROM t ORDER BY id"),
+        "true, true, NULL"
+    );
+    assert_eq!(
+        one("SELECT a NOT IN (SELECT u.a + 10 FROM t AS u WHERE u.id < t.id) FROM t ORDER BY id"),
+        "true, false, NULL"
+    );
+    connection.execute("UPDATE t SET b = CASE WHEN EXISTS (SELECT 1 FROM t AS u WHERE u.id > t.id) THEN 'more' ELSE 'last' END", &[]).unwrap();
+    assert_eq!(one("SELECT b FROM t ORDER BY id"), "more, more, last");
 }
