@@ -49,7 +49,7 @@ mod value;
 
 pub use explained::EXPLAINED;
 pub use lists::list_elements;
-pub use postgres::TYPE as POSTGRES_TYPE;
+pub use postgres::{TYPE as POSTGRES_TYPE, quoted as quoted_name};
 pub use progress::ProgressReading;
 pub use rows::{RowStream, RowsCancel};
 pub use session::{

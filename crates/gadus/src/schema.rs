@@ -3,10 +3,13 @@
 //! - As of the newest commit: a transaction's own tables are not yet there.
 
 use crate::database::Database;
+use gadus_base::TableId;
 use gadus_engine::{
-    ColumnDefinition, ColumnType, Identity, IndexDefinition, Result, Sequence, SequenceShape,
-    Snapshot, TableSchema,
+    ColumnDefinition, ColumnType, ForeignKey, Identity, IndexDefinition, Result, Sequence,
+    SequenceShape, Snapshot, TableSchema, ViewSchema,
 };
+use gadus_sql::quoted_name as quoted;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 impl Database {
@@ -45,6 +48,54 @@ impl Database {
         Ok(names)
     }
 
+    /// The statements that make all sequences, tables, indexes and views again, without semicolons, in an order in which
+    /// they can be run: what tables refer to comes before them, or as a constraint behind them.
+    ///
+    /// # Errors
+    /// When what other processes have committed cannot be read.
+    pub fn schema_statements(&self) -> Result<Vec<String>> {
+        let snapshot = self.engine().snapshot()?;
+        let mut statements = Vec::new();
+        for name in self.sequences()? {
+            statements.extend(snapshot.find_sequence(&name).map(|found| create_sequence(found)));
+        }
+        let mut tables = snapshot.tables();
+        tables.retain(|table| !gadus_sql::is_hidden(&table.schema().name));
+        tables.sort_unstable_by(|one, other| one.schema().name.cmp(&other.schema().name));
+        let needs = |id: TableId| {
+            let schema = snapshot.table_by_id(id).map(|table| table.schema().clone());
+            let keys = schema.map(|schema| schema.foreign_keys.clone()).unwrap_or_default();
+            keys.into_iter().map(|key| key.table).filter(|other| *other != id).collect::<Vec<_>>()
+        };
+        let mut made = HashSet::new();
+        let mut behind = Vec::new();
+        for id in in_order(tables.iter().map(gadus_engine::Table::id).collect(), needs) {
+            let Some(table) = snapshot.table_by_id(id) else { continue };
+            made.insert(id);
+            let schema = table.schema();
+            let is_now = |key: &ForeignKey| made.contains(&key.table);
+            statements.push(create_statement(&snapshot, schema, is_now));
+            statements.extend(index_statements(schema));
+            for key in schema.foreign_keys.iter().filter(|key| !is_now(key)) {
+                let (table, constraint) =
+                    (quoted(&schema.name), constraint(&snapshot, schema, key));
+                behind.push(format!("ALTER TABLE {table} ADD {constraint}"));
+            }
+        }
+        statements.append(&mut behind);
+        let mut views = snapshot.views().collect::<Vec<_>>();
+        views.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        let uses = |id: TableId| {
+            let view = views.iter().find(|view| view.id == id);
+            view.map(|view| view.uses.iter().map(|used| used.id).collect()).unwrap_or_default()
+        };
+        for id in in_order(views.iter().map(|view| view.id).collect(), uses) {
+            let view = views.iter().find(|view| view.id == id);
+            statements.extend(view.map(|view| create_view(&snapshot, view)));
+        }
+        Ok(statements)
+    }
+
     /// The CREATE statement of a table, a view or a sequence, without a semicolon.
     ///
     /// # Errors
@@ -52,15 +103,12 @@ impl Database {
     pub fn create_statement(&self, table: &str) -> Result<String> {
         let snapshot = self.engine().snapshot()?;
         if let Some(view) = snapshot.find_view(table) {
-            let columns = view.columns.iter().map(|column| quoted(&column.name));
-            let columns = columns.collect::<Vec<_>>().join(", ");
-            let query = gadus_sql::view_definition(&snapshot, &view);
-            return Ok(format!("CREATE VIEW {} ({columns}) AS {query}", quoted(table)));
+            return Ok(create_view(&snapshot, &view));
         }
         if let Some(sequence) = snapshot.find_sequence(table) {
             return Ok(create_sequence(sequence));
         }
-        Ok(create_statement(&snapshot, snapshot.table(table)?.schema()))
+        Ok(create_statement(&snapshot, snapshot.table(table)?.schema(), |_| true))
     }
 
     /// The CREATE INDEX statements of a table, without semicolons; constraints are in the table's own statement.
@@ -68,15 +116,40 @@ impl Database {
     /// # Errors
     /// `NotFound` when there is no table of this exact name.
     pub fn index_statements(&self, table: &str) -> Result<Vec<String>> {
-        let schema = self.engine().snapshot()?.table(table)?.schema().clone();
-        let others = schema.indexes.iter().filter(|index| !index.constraint);
-        let statement = |index: &IndexDefinition| {
-            let unique = if index.unique { "UNIQUE " } else { "" };
-            let (name, on) = (quoted(&index.name), quoted(&schema.name));
-            format!("CREATE {unique}INDEX {name} ON {on} ({})", columns_of(index, &schema))
-        };
-        Ok(others.map(statement).collect())
+        Ok(index_statements(self.engine().snapshot()?.table(table)?.schema()).collect())
     }
+}
+
+/// The same, each behind those that it needs; one of those that need each other goes first.
+fn in_order(mut ids: Vec<TableId>, needs: impl Fn(TableId) -> Vec<TableId>) -> Vec<TableId> {
+    let mut ordered = Vec::with_capacity(ids.len());
+    while !ids.is_empty() {
+        let is_free = |id: &TableId| !needs(*id).iter().any(|other| ids.contains(other));
+        let place = ids.iter().position(is_free).unwrap_or(0);
+        ordered.push(ids.remove(place));
+    }
+    ordered
+}
+
+fn create_view(snapshot: &Snapshot, view: &ViewSchema) -> String {
+    let columns = view.columns.iter().map(|column| quoted(&column.name));
+    let columns = columns.collect::<Vec<_>>().join(", ");
+    let query = gadus_sql::view_definition(snapshot, view);
+    format!("CREATE VIEW {} ({columns}) AS {query}", quoted(&view.name))
+}
+
+fn index_statements(schema: &TableSchema) -> impl Iterator<Item = String> {
+    let others = schema.indexes.iter().filter(|index| !index.constraint);
+    others.map(|index: &IndexDefinition| {
+        let unique = if index.unique { "UNIQUE " } else { "" };
+        let (name, on) = (quoted(&index.name), quoted(&schema.name));
+        format!("CREATE {unique}INDEX {name} ON {on} ({})", columns_of(index, schema))
+    })
+}
+
+fn constraint(snapshot: &Snapshot, schema: &TableSchema, key: &ForeignKey) -> String {
+    let text = gadus_sql::foreign_key_definition(snapshot, schema, key);
+    format!("CONSTRAINT {} {text}", quoted(&key.name))
 }
 
 fn create_sequence(sequence: &Sequence) -> String {
@@ -108,7 +181,12 @@ fn options_of(shape: &SequenceShape) -> String {
     text
 }
 
-fn create_statement(snapshot: &Snapshot, schema: &TableSchema) -> String {
+/// With those foreign keys that it is to have from the beginning.
+fn create_statement(
+    snapshot: &Snapshot,
+    schema: &TableSchema,
+    has: impl Fn(&ForeignKey) -> bool,
+) -> String {
     let line = |column| column_line(column, sequence_of(snapshot, schema, column));
     let mut lines = schema.columns.iter().map(line).collect::<Vec<_>>();
     if !schema.key.is_empty() {
@@ -123,10 +201,8 @@ fn create_statement(snapshot: &Snapshot, schema: &TableSchema) -> String {
         let (name, condition) = (quoted(&check.name), &check.condition);
         lines.push(format!("    CONSTRAINT {name} CHECK ({condition})"));
     }
-    for key in &schema.foreign_keys {
-        let (name, text) =
-            (quoted(&key.name), gadus_sql::foreign_key_definition(snapshot, schema, key));
-        lines.push(format!("    CONSTRAINT {name} {text}"));
+    for key in schema.foreign_keys.iter().filter(|key| has(key)) {
+        lines.push(format!("    {}", constraint(snapshot, schema, key)));
     }
     format!("CREATE TABLE {} (\n{}\n)", quoted(&schema.name), lines.join(",\n"))
 }
@@ -183,17 +259,3 @@ fn column_line(column: &ColumnDefinition, sequence: Option<&Sequence>) -> String
     }
     line
 }
-
-/// A name as SQL reads it back: in quotes where it would be folded or misread.
-fn quoted(name: &str) -> String {
-    let plain = name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_')
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-        && !RESERVED.contains(&name);
-    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
-}
-
-/// Words that are likely as names and that the parser would take for something else.
-const RESERVED: [&str; 12] = [
-    "all", "check", "column", "default", "from", "group", "order", "primary", "select", "table",
-    "user", "where",
-];

@@ -37,11 +37,15 @@ impl Shell {
             [".help"] => self.help()?,
             [".tables"] => self.tables()?,
             [".schema"] => {
-                let sequences = self.database.sequences()?.into_iter();
-                let rest = self.database.tables()?.into_iter().chain(self.database.views()?);
-                self.schema(&sequences.chain(rest).collect::<Vec<_>>())?;
+                let statements = self.database.schema_statements()?;
+                self.statements(statements)?;
             }
-            [".schema", table] => self.schema(&[(*table).to_owned()])?,
+            [".schema", name] => {
+                let create = self.database.create_statement(name)?;
+                // A view and a sequence have none.
+                let indexes = self.database.index_statements(name).unwrap_or_default();
+                self.statements(std::iter::once(create).chain(indexes))?;
+            }
             [".timing", "on"] => self.timing = true,
             [".timing", "off"] => self.timing = false,
             [".mode", format] => self.format = mode(format)?,
@@ -71,14 +75,9 @@ impl Shell {
         self.flush()
     }
 
-    fn schema(&mut self, tables: &[String]) -> Result<(), Failure> {
-        for table in tables {
-            let statement = self.database.create_statement(table)?;
+    fn statements(&mut self, statements: impl IntoIterator<Item = String>) -> Result<(), Failure> {
+        for statement in statements {
             writeln!(self.output, "{statement};")?;
-            // A view has none.
-            for index in self.database.index_statements(table).unwrap_or_default() {
-                writeln!(self.output, "{index};")?;
-            }
         }
         self.flush()
     }

@@ -190,14 +190,29 @@ fn foreign_keys(snapshot: &Snapshot, table: &Table) -> Vec<(i64, String)> {
 }
 
 /// A name as it is written in statements.
-pub(crate) fn quoted(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     let starts = !name.starts_with(|first: char| first.is_ascii_digit());
-    match starts && !name.is_empty() && name.bytes().all(is_plain) {
+    let is_word = KEYWORDS.split_ascii_whitespace().any(|word| word == name);
+    match starts && !name.is_empty() && name.bytes().all(is_plain) && !is_word {
         true => name.to_owned(),
         false => format!("\"{}\"", name.replace('"', "\"\"")),
     }
 }
+
+/// Words that PostgreSQL 15 does not read as a name everywhere (its documentation, appendix C: all but the non-reserved
+/// ones).
+const KEYWORDS: &str = "all analyse analyze and any array as asc asymmetric authorization between bigint binary bit \
+    boolean both case cast char character check coalesce collate collation column concurrently constraint create cross \
+    current_catalog current_date current_role current_schema current_time current_timestamp current_user dec decimal \
+    default deferrable desc distinct do else end except exists extract false fetch float for foreign freeze from full \
+    grant greatest group grouping having ilike in initially inner inout int integer intersect interval into is isnull \
+    join lateral leading least left like limit localtime localtimestamp national natural nchar none normalize not \
+    notnull null nullif numeric offset on only or order out outer overlaps overlay placing position precision primary \
+    real references returning right row select session_user setof similar smallint some substring symmetric table \
+    tablesample then time timestamp to trailing treat trim true union unique user using values varchar variadic \
+    verbose when where window with xmlattributes xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi \
+    xmlroot xmlserialize xmltable";
 
 /// The parts of a name as it is written in statements, `main."Odd one"`; none for what is no name.
 pub(crate) fn parts(text: &str) -> Option<Vec<String>> {

@@ -20,7 +20,8 @@ mod settings;
 mod types;
 
 pub(crate) use functions::functions;
-pub(crate) use known::{Asking, parts as parts_of_name, quoted};
+pub use known::quoted;
+pub(crate) use known::{Asking, parts as parts_of_name};
 pub(crate) use relations::{is_relation, names, relation};
 pub(crate) use rewrite::rewrite;
 pub(crate) use sequences::as_table as sequence_as_table;

@@ -74,10 +74,7 @@ impl ByName {
 impl Session {
     /// Parses a statement for running it several times; for an EXECUTE, the one that it runs.
     pub fn prepare(&self, text: &str) -> Result<Prepared> {
-        match self.by_name.executed(text)? {
-            Some(executed) => super::parse(&executed),
-            None => super::parse(text),
-        }
+        self.executed(text)?.map_or_else(|| super::parse(text), Ok)
     }
 
     /// The statement that an EXECUTE runs; none for every other statement.
@@ -293,14 +290,13 @@ impl<'a> Words<'a> {
         }
         let text = self.shown(words.clone());
         let is_integer = |of_type: &str| {
-            ["smallint", "int", "integer", "bigint", "int2", "int4", "int8"]
+            ["int", "integer", "bigint", "int4", "int8"]
                 .into_iter()
                 .any(|known| known.eq_ignore_ascii_case(of_type))
         };
-        let whole = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
         Ok(match (tokens, of_type) {
             ([(Token::Number(digits, _), _)], Some(of_type))
-                if is_integer(of_type) && whole(digits) =>
+                if is_integer(of_type) && digits.parse::<i32>().is_ok() =>
             {
                 text.to_owned()
             }

@@ -267,3 +267,35 @@ fn indexes_go_but_for_those_that_they_need() {
     run(&connection, "DROP INDEX at CASCADE");
     run(&connection, "INSERT INTO seen VALUES (77)");
 }
+
+#[test]
+fn the_statements_of_a_schema_make_it_again() {
+    let database = Database::open_in_memory(Options::new()).unwrap();
+    let script = "CREATE TABLE z (id INT PRIMARY KEY, \"order\" INT, CONSTRAINT \"Odd\" UNIQUE (\"order\")); \
+                  CREATE TABLE a (x INT REFERENCES z (\"order\"), own INT PRIMARY KEY REFERENCES a); \
+                  CREATE TABLE c (id INT PRIMARY KEY, d INT); \
+                  CREATE TABLE d (id INT PRIMARY KEY, c INT REFERENCES c ON DELETE CASCADE); \
+                  ALTER TABLE c ADD CONSTRAINT back FOREIGN KEY (d) REFERENCES d; \
+                  CREATE INDEX more ON c (d, id); CREATE SEQUENCE numbers START WITH 5; \
+                  CREATE VIEW v AS SELECT x FROM a; CREATE VIEW b AS SELECT x AS y FROM v";
+    database.connect().execute_script(script).unwrap();
+    let statements = database.schema_statements().unwrap();
+    let begins =
+        statements.iter().map(|statement| statement.split(['(', '\n']).next().unwrap().trim());
+    let wanted = [
+        "CREATE SEQUENCE numbers START WITH 5",
+        "CREATE TABLE z",
+        "CREATE TABLE a",
+        "CREATE TABLE c",
+        "CREATE INDEX more ON c",
+        "CREATE TABLE d",
+        "ALTER TABLE c ADD CONSTRAINT back FOREIGN KEY",
+        "CREATE VIEW v",
+        "CREATE VIEW b",
+    ];
+    assert_eq!(begins.collect::<Vec<_>>(), wanted);
+    assert!(statements[2].contains("REFERENCES z(\"order\")"), "{}", statements[2]);
+    let again = Database::open_in_memory(Options::new()).unwrap();
+    again.connect().execute_script(&statements.join("; ")).unwrap();
+    assert_eq!(again.schema_statements().unwrap(), statements);
+}
