@@ -42,7 +42,7 @@ impl Database {
     /// When what other processes have committed cannot be read.
     pub fn sequences(&self) -> Result<Vec<String>> {
         let snapshot = self.engine().snapshot()?;
-        let free = snapshot.sequences().filter(|sequence| sequence.owner.is_none());
+        let free = free_sequences(&snapshot);
         let mut names = free.map(|sequence| sequence.name.clone()).collect::<Vec<_>>();
         names.sort_unstable();
         Ok(names)
@@ -56,9 +56,9 @@ impl Database {
     pub fn schema_statements(&self) -> Result<Vec<String>> {
         let snapshot = self.engine().snapshot()?;
         let mut statements = Vec::new();
-        for name in self.sequences()? {
-            statements.extend(snapshot.find_sequence(&name).map(|found| create_sequence(found)));
-        }
+        let mut sequences = free_sequences(&snapshot).collect::<Vec<_>>();
+        sequences.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        statements.extend(sequences.into_iter().map(create_sequence));
         let mut tables = snapshot.tables();
         tables.retain(|table| !gadus_sql::is_hidden(&table.schema().name));
         tables.sort_unstable_by(|one, other| one.schema().name.cmp(&other.schema().name));
@@ -150,6 +150,12 @@ fn index_statements(schema: &TableSchema) -> impl Iterator<Item = String> {
 fn constraint(snapshot: &Snapshot, schema: &TableSchema, key: &ForeignKey) -> String {
     let text = gadus_sql::foreign_key_definition(snapshot, schema, key);
     format!("CONSTRAINT {} {text}", quoted(&key.name))
+}
+
+/// Those that belong to no column.
+fn free_sequences(snapshot: &Snapshot) -> impl Iterator<Item = &Sequence> {
+    let all = snapshot.sequences().map(|sequence| &**sequence);
+    all.filter(|sequence| sequence.owner.is_none())
 }
 
 fn create_sequence(sequence: &Sequence) -> String {

@@ -171,11 +171,12 @@ impl Transaction {
                 let new = new.filter(|_| !is_null);
                 let new = new.unwrap_or_else(|| vec![Datum::Null; places.len()]);
                 let columns = places.iter().map(|&place| &referring.schema.columns[place]);
-                let mut given = columns.zip(&new);
-                if let Some((column, value)) = given.find(|(c, v)| !c.column_type.holds(v)) {
+                let unfit = columns.zip(&new).find(|(c, value)| !c.column_type.holds(value));
+                let rows = rows(usize::MAX)?;
+                if let (Some((column, value)), false) = (unfit, rows.is_empty()) {
                     return Err(out_of_range(&referring.schema, column, value));
                 }
-                for row in rows(usize::MAX)? {
+                for row in rows {
                     let given = consequences.updated.entry((id, row)).or_default();
                     given.extend(places.iter().copied().zip(new.iter().cloned()));
                 }

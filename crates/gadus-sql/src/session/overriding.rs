@@ -66,9 +66,7 @@ impl Overriding {
                 let value = Expr::value(Value::Boolean(self == Self::System));
                 insert.settings = Some(vec![Setting { key: Ident::new(SETTING), value }]);
             }
-            Statement::Explain { statement, .. } | Statement::Prepare { statement, .. } => {
-                self.keep(statement);
-            }
+            Statement::Explain { statement, .. } => self.keep(statement),
             _ => {}
         }
     }
