@@ -56,6 +56,10 @@ fn reason(root: &DataFusionError) -> Option<Reason> {
 /// The message without the planner's own words: its stages and the one catalog's name.
 fn plain_text(root: &DataFusionError) -> String {
     let text = match root {
+        DataFusionError::NotImplemented(message) if is_of_subquery(message) => {
+            let what = "a subquery that depends on the row around it cannot stand here in this way";
+            format!("{what}: join what it reads instead")
+        }
         DataFusionError::Plan(message)
         | DataFusionError::Execution(message)
         | DataFusionError::NotImplemented(message)
@@ -63,6 +67,13 @@ fn plain_text(root: &DataFusionError) -> String {
         other => other.strip_backtrace(),
     };
     text.replace("gadus.main.", "")
+}
+
+/// Whether the planner had a subquery left of which it had made no join.
+fn is_of_subquery(message: &str) -> bool {
+    let left = message.strip_prefix("Physical plan does not support logical expression ");
+    let kinds = ["ScalarSubquery(", "Exists(", "InSubquery("];
+    left.is_some_and(|expr| kinds.into_iter().any(|kind| expr.starts_with(kind)))
 }
 
 /// The error of text that is no statement.

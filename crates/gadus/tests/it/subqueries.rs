@@ -1,7 +1,7 @@
 //! Subqueries in the place of values.
 
 use crate::statement::{rows, run, with_table};
-use gadus::{Connection, Database, Options};
+use gadus::{Connection, Database, ErrorKind, Options, Rows};
 
 fn connect() -> Connection {
     let connection = Database::open_in_memory(Options::new()).unwrap().connect();
@@ -235,6 +235,15 @@ fn exists_and_in_are_values() {
         one("SELECT id FROM t WHERE EXISTS (SELECT 1 FROM t AS u WHERE u.id = t.id + 1) = false"),
         "3"
     );
+}
+
+#[test]
+fn what_is_not_joined_says_so() {
+    let connection = with_table();
+    let sql = "SELECT count(*) FROM t GROUP BY EXISTS (SELECT 1 FROM t AS u WHERE u.a = t.a)";
+    let error = connection.query(sql, &[]).and_then(Rows::collect_batches).expect_err(sql);
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    assert!(error.message().ends_with("join what it reads instead"), "{error}");
 }
 
 #[test]
