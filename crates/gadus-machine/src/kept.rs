@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 /// Names the machine that facts are of.
 const OF: (&str, &str) = ("kernel", "measured on");
 
+/// What is at most so sure, such as what was measured beside others' work, does not replace what is surer.
+const UNSURE: f64 = 0.5;
+
 /// Eleven days in nanoseconds: nobody has measured for so long.
 const COST_END: f64 = 1e15;
 
@@ -75,14 +78,21 @@ impl KeptFacts {
         }
     }
 
-    /// Keeps facts of a machine beside those that are kept of it, which are older. Returns the file.
+    /// Keeps facts of a machine, and of those that are kept of it already what is not replaced by newer ones, or only by
+    /// some that are not sure. Returns the file.
     ///
     /// # Errors
     /// `Description` with the file that cannot be written.
     pub fn keep(&self, machine: &Identity, facts: &Facts) -> Result<PathBuf, MachineError> {
         // What cannot be read is not worth keeping.
         let mut all = self.load(machine).unwrap_or_default();
-        facts.iter().for_each(|fact| all.set(fact.clone()));
+        for fact in facts.iter() {
+            let known = all.get(&fact.subject, &fact.name);
+            let is_surer = known.is_some_and(|known| known.confidence > UNSURE);
+            if fact.confidence > UNSURE || !is_surer {
+                all.set(fact.clone());
+            }
+        }
         all.note(OF, machine.key(), "", Source::Measured);
         let path = self.path(machine);
         let written = fs::create_dir_all(&self.folder).and_then(|()| {
@@ -147,6 +157,18 @@ mod tests {
         let numbers = known.numbers("kernel", "a ");
         let numbers = numbers.iter().map(|(name, value, _)| (*name, *value)).collect::<Vec<_>>();
         assert_eq!(numbers, [("call", 12.0), ("switch", 1500.0)]);
+        // Beside others' work: what was known is surer, and what was not is better than nothing.
+        let mut loud = Facts::default();
+        for (name, nanoseconds) in [("a call", 90.0), ("a message", 70.0)] {
+            loud.note(("kernel", name), nanoseconds, "ns", Source::Measured);
+            let fact = loud.get("kernel", name).unwrap().clone();
+            loud.set(Fact { confidence: UNSURE, ..fact });
+        }
+        kept.keep(&here, &loud).unwrap();
+        let known = kept.load(&here).unwrap();
+        let value = |name| known.get("kernel", name).map(|fact| fact.value.clone());
+        assert_eq!(value("a call"), Some(FactValue::Number(12.0)));
+        assert_eq!(value("a message"), Some(FactValue::Number(70.0)));
         let newer = Identity { kernel: "99.1".to_owned(), ..here.clone() };
         assert!(kept.load(&newer).unwrap().is_empty());
         fs::copy(kept.path(&here), kept.path(&newer)).unwrap();
