@@ -115,6 +115,8 @@ impl Clock {
         question: Question,
     ) -> Result<Asked> {
         let (asked, ticket) = Asked::new();
+        // Other processes leave this one its part while its own threads wake up.
+        self.cores.claim();
         let mut state = self.with_threads()?;
         self.refuse_late(&state, schema)?;
         let waiting = WaitingQuestion { schema: schema.clone(), question, ticket };
@@ -135,6 +137,7 @@ impl Clock {
         modification.check(schema)?;
         self.writer.start()?;
         let (asked, ticket) = Asked::new();
+        self.cores.claim();
         let mut state = self.with_threads()?;
         self.refuse_late(&state, schema)?;
         let schema = schema.clone();

@@ -2,7 +2,7 @@
 //!
 //! - Each scans without a pause, and says many times a second how many threads it has for that. What they
 //!   have together is held against the processors that there are.
-//! - One process after another comes, when it asks first; then one is killed, and one ends. After each of these the time is
+//! - One process after another comes: it joins when it has planned its question, and asks it first; then one is killed, and one ends. After each of these the time is
 //!   told until the sum is right again, and how much of the time it is right from there on.
 //! - A process that the system does not let run says nothing at that time, and then nobody knows the sum: what is
 //!   judged are the times at which all told, and how many these are is told, too.
@@ -145,7 +145,8 @@ impl Scanner {
         let output = child.stdout.take();
         let output = output.ok_or_else(|| Failure::message("a process without output"))?;
         let mut lines = BufReader::new(output).lines();
-        let since = lines.next().transpose()?.and_then(|line| line.parse().ok());
+        // It may tell its threads before.
+        let since = lines.by_ref().map_while(Result::ok).find_map(|line| line.parse().ok());
         let since = since.ok_or_else(|| Failure::message("a process broke off; see above"))?;
         let told = spawn("told", move || {
             let said = |line: io::Result<String>| {
@@ -235,13 +236,13 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// In such a process: tells when it begins, scans, and tells its threads, until its input ends.
+/// In such a process: tells its threads, when it asks first, and scans, until its input ends.
 pub(super) fn scan_on(file: &Path, threads: usize) -> Result<(), Failure> {
     let options = Options::new().create(false).threads(threads);
     let database = Database::open(file, options)?;
     let connection = database.connect();
     connection.execute("SET gadus.sharing = 'always'", &[])?;
-    writeln!(io::stdout(), "{}", unit_now())?;
+    let question = connection.prepare(QUESTION)?;
     spawn("tells", move || -> io::Result<()> {
         // Who scans would keep it waiting.
         gadus_machine::rise_above_others();
@@ -257,8 +258,10 @@ pub(super) fn scan_on(file: &Path, threads: usize) -> Result<(), Failure> {
             }
         }
     })?;
-    spawn("scans", move || {
-        while connection.query(QUESTION, &[]).and_then(|rows| rows.collect_batches()).is_ok() {}
+    spawn("scans", move || -> io::Result<()> {
+        writeln!(io::stdout(), "{}", unit_now())?;
+        while question.query(&[]).and_then(|rows| rows.collect_batches()).is_ok() {}
+        Ok(())
     })?;
     io::stdin().read_line(&mut String::new())?;
     // Whoever still scans must not keep the process.

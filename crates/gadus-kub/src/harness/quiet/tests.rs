@@ -1,3 +1,5 @@
+//! What is quiet, by ticks that tests give.
+
 use super::*;
 
 #[test]
