@@ -68,6 +68,7 @@ mod truncate;
 mod users;
 mod variables;
 mod views;
+mod with_before;
 
 use asked::Source;
 pub(crate) use asking::Asking;

@@ -7,19 +7,20 @@ use super::precedence::rebind;
 use super::sequence_spelling;
 use super::setting_calls::is_call;
 use super::spelling::{begins_with, is_of_postgres, respell};
+use super::with_before::{is_change, mean, take_with};
 use super::{Prepared, cursors, merge};
 use crate::error::{from_parser, input, unsupported};
 use crate::provider::SYSTEM_SCHEMA;
 use crate::room::with_room;
 use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, ObjectNamePart, Statement, TableFactor, Value as SqlValue, ValueWithSpan,
-    VisitMut, VisitorMut,
+    Expr, ObjectName, ObjectNamePart, Query, Statement, TableFactor, Value as SqlValue,
+    ValueWithSpan, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, PostgreSqlDialect};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::Tokenizer;
-use gadus_engine::{Error, Result};
+use gadus_engine::{Error, ErrorKind, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -57,16 +58,22 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
         if let Some(overriding) = overriding {
             overriding.keep(&mut statement);
         }
+        let mut with = take_with(&mut statement);
         let mut reading = Reading::default();
-        if let ControlFlow::Break(error) = statement.visit(&mut reading) {
-            return Err(error);
+        for read in [with.visit(&mut reading), statement.visit(&mut reading)] {
+            if let ControlFlow::Break(error) = read {
+                return Err(error);
+            }
+        }
+        if let Some(with) = &with {
+            mean(with, &mut statement, &mut reading.levels)?;
         }
         if let Statement::Commit { chain: true, .. } | Statement::Rollback { chain: true, .. } =
             statement
         {
             return Err(unsupported("AND CHAIN"));
         }
-        let is_deep = is_deep || reading.levels.is_deep();
+        let is_deep = is_deep || with.is_some() || reading.levels.is_deep();
         let (text, statement) = (Arc::from(text), Arc::new(statement));
         let (parameters, names) =
             (reading.parameters.count, Arc::from(std::mem::take(&mut reading.parameters.names)));
@@ -143,6 +150,15 @@ impl Parameters {
 
 impl VisitorMut for Reading {
     type Break = Error;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        if is_change(query) {
+            let message = "INSERT, UPDATE, DELETE and MERGE within another statement are not supported: \
+                           run them before it, in one transaction";
+            return ControlFlow::Break(Error::new(ErrorKind::Unsupported, message));
+        }
+        ControlFlow::Continue(())
+    }
 
     fn pre_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<Error> {
         let is = |part: Option<&ObjectNamePart>, name: &str| {

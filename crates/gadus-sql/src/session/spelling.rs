@@ -128,7 +128,7 @@ pub(super) fn is_of_postgres(tokens: &[TokenWithSpan]) -> bool {
     match words.next() {
         Some(Keyword::CREATE) => words.next() == Some(Keyword::ROLE),
         Some(Keyword::ALTER) => true,
-        Some(Keyword::INSERT) => names_target(tokens),
+        Some(Keyword::INSERT | Keyword::WITH | Keyword::EXPLAIN) => names_target(tokens),
         first => first == Some(Keyword::UNLISTEN),
     }
 }
@@ -136,7 +136,8 @@ pub(super) fn is_of_postgres(tokens: &[TokenWithSpan]) -> bool {
 /// Whether an INSERT gives its table another name: AS follows it.
 fn names_target(tokens: &[TokenWithSpan]) -> bool {
     let shown = tokens.iter().map(|with| &with.token);
-    let mut shown = shown.filter(|token| !matches!(token, Token::Whitespace(_))).skip(2);
+    let shown = shown.filter(|token| !matches!(token, Token::Whitespace(_)));
+    let mut shown = shown.skip_while(|token| keyword(token) != Keyword::INSERT).skip(2);
     while let Some(Token::Word(_)) = shown.next() {
         match shown.next() {
             Some(Token::Period) => {}

@@ -42,3 +42,4 @@ mod statements;
 mod subqueries;
 mod threads;
 mod views;
+mod with_before;
