@@ -51,6 +51,7 @@ mod prepared;
 mod probes;
 mod query;
 mod reach;
+mod reads;
 mod relations;
 mod returning;
 mod run;

@@ -4,6 +4,7 @@ use super::by_name::parse_prepare;
 use super::chains::{Levels, check_words};
 use super::overriding::Overriding;
 use super::precedence::rebind;
+use super::reads::check_reads;
 use super::sequence_spelling;
 use super::setting_calls::is_call;
 use super::spelling::{begins_with, is_of_postgres, respell};
@@ -66,7 +67,10 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
             }
         }
         if let Some(with) = &with {
-            mean(with, &mut statement, &mut reading.levels)?;
+            mean(with, &mut statement)?;
+        }
+        if reading.gives_names || with.is_some() {
+            check_reads(&statement)?;
         }
         if let Statement::Commit { chain: true, .. } | Statement::Rollback { chain: true, .. } =
             statement
@@ -97,6 +101,8 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
 struct Reading {
     levels: Levels,
     parameters: Parameters,
+    /// By WITH.
+    gives_names: bool,
     calls_settings: bool,
     calls_sequences: bool,
     reads_settings: bool,
@@ -152,6 +158,7 @@ impl VisitorMut for Reading {
     type Break = Error;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+        self.gives_names |= query.with.is_some();
         if is_change(query) {
             let message = "INSERT, UPDATE, DELETE and MERGE within another statement are not supported: \
                            run them before it, in one transaction";

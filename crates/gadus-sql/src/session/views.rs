@@ -5,6 +5,7 @@ use super::files::take_files;
 use super::frames::names_frame;
 use super::modify::{folded, table_name};
 use super::query::{plan, rewrite_for_catalog};
+use super::reads::reads;
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, from_parser, input, limit, unsupported};
 use crate::lists;
@@ -13,7 +14,7 @@ use datafusion::common::TableReference;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{
-    CreateView, ObjectName, Query, SelectItem, SetExpr, Statement, Visit, Visitor, visit_relations,
+    CreateView, ObjectName, Query, SelectItem, SetExpr, Statement, Visit, Visitor,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -43,12 +44,10 @@ pub(super) fn is_deep_by_views(snapshot: &Snapshot, statement: &Statement) -> Re
     if snapshot.views().next().is_none() {
         return Ok(false);
     }
-    let mut read = 0;
-    let _ = visit_relations(statement, |name| {
+    let read = reads(statement, |name| {
         let named = name.0.last().and_then(|part| part.as_ident());
         let view = named.and_then(|name| snapshot.find_view(&folded(name)));
-        read += view.map_or(1, |view| view.scans as usize);
-        ControlFlow::<()>::Continue(())
+        view.map_or(1, |view| view.scans as usize)
     });
     match read > SCANS_MAX {
         true => Err(limit(format!(

@@ -4,12 +4,11 @@
 //!   table that is one of the names, `(WITH … SELECT * FROM name)`: a planner makes the same of them.
 //! - A query within may have names of its own, which are meant within it.
 
-use super::chains::Levels;
 use super::modify::folded;
 use crate::error::from_parser;
 use datafusion::sql::sqlparser::ast::{
-    Ident, ObjectName, Query, SetExpr, Statement, TableAlias, TableFactor, Values, Visit, VisitMut,
-    Visitor, VisitorMut, With,
+    Ident, ObjectName, Query, SetExpr, Statement, TableAlias, TableFactor, Values, VisitMut,
+    VisitorMut, With,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -45,11 +44,8 @@ pub(super) fn is_change(query: &Query) -> bool {
 }
 
 /// Gives the names that were taken off a statement their meaning in it.
-pub(super) fn mean(with: &With, statement: &mut Statement, levels: &mut Levels) -> Result<()> {
-    let mut tables = Tables(0);
-    let _ = Visit::visit(with, &mut tables);
-    let names = names(with).collect();
-    let mut meaning = Meaning { with, tables: tables.0 + 1, names, around: vec![], put: 0, levels };
+pub(super) fn mean(with: &With, statement: &mut Statement) -> Result<()> {
+    let mut meaning = Meaning { with, names: names(with).collect(), around: vec![], put: 0 };
     match VisitMut::visit(statement, &mut meaning) {
         ControlFlow::Break(error) => Err(error),
         ControlFlow::Continue(()) => Ok(()),
@@ -60,29 +56,15 @@ fn names(with: &With) -> impl Iterator<Item = String> {
     with.cte_tables.iter().map(|cte| folded(&cte.alias.name))
 }
 
-struct Tables(usize);
-
-impl Visitor for Tables {
-    type Break = ();
-
-    fn pre_visit_table_factor(&mut self, _: &TableFactor) -> ControlFlow<()> {
-        self.0 += 1;
-        ControlFlow::Continue(())
-    }
-}
-
 /// Puts subqueries where names stand.
 struct Meaning<'a> {
     with: &'a With,
-    /// Tables of a subquery that is put somewhere.
-    tables: usize,
     /// Those of the names that no query around here has itself.
     names: Vec<String>,
     /// Of the queries around: their own WITH, and the names outside of it.
     around: Vec<(Option<With>, Vec<String>)>,
     /// Levels below a subquery that was put, in which nothing is to be done.
     put: usize,
-    levels: &'a mut Levels,
 }
 
 impl Meaning<'_> {
@@ -103,7 +85,6 @@ impl Meaning<'_> {
             _ => None,
         };
         let Some(ident) = ident else { return Ok(()) };
-        (0..self.tables).try_for_each(|_| self.levels.table())?;
         let alias = alias.take().unwrap_or_else(|| named(ident));
         let subquery = self.subquery(name)?;
         *table =

@@ -21,6 +21,19 @@ fn tables(separator: &str, count: usize) -> String {
     tables.collect::<Vec<_>>().join(separator)
 }
 
+/// Names of which each reads the one before twice.
+fn names(count: usize) -> String {
+    let more = (1..count).map(|number| {
+        let before = number - 1;
+        format!(", w{number} AS (SELECT x.a FROM w{before} AS x JOIN w{before} AS y ON x.a = y.a)")
+    });
+    format!("WITH w0 AS (SELECT a FROM t){}", more.collect::<String>())
+}
+
+fn doubled(count: usize) -> String {
+    format!("{} SELECT count(*) FROM w{}", names(count), count - 1)
+}
+
 #[test]
 fn long_chains_are_answered() {
     let shell = shell();
@@ -34,6 +47,9 @@ fn long_chains_are_answered() {
         (format!("SELECT {}a{} FROM t WHERE b = 4", "(".repeat(50), ")".repeat(50)), "3"),
         (format!("SELECT sum(a) FROM ({})", chain("SELECT a FROM t", " UNION ALL ", 180)), "720"),
         (format!("SELECT count(*) FROM t {joins} WHERE t0.a = 1"), "1"),
+        (doubled(6), "2"),
+        // A name is read where it stands.
+        (format!("{} SELECT count(*) FROM w1", names(13)), "2"),
     ] {
         // The second and third run would have a kept plan.
         for _ in 0..3 {
@@ -60,6 +76,9 @@ fn chains_too_long_for_a_stack_are_refused() {
         (format!("SELECT 1 FROM {}", tables(", ", 20_000)), "queries, joins and tables"),
         (chain("VALUES (1)", " UNION ALL ", 20_000), "queries, joins and tables"),
         (format!("SELECT {}1{}", "(".repeat(1_000_000), ")".repeat(1_000_000)), "too deeply"),
+        (doubled(12), "more than 1000 tables, where a name that WITH gives"),
+        (doubled(80), "more than 1000 tables, where a name that WITH gives"),
+        (format!("{} UPDATE t SET a = 1 WHERE a IN (SELECT a FROM w11)", names(12)), "WITH gives"),
         (format!("SELECT {} 1", "NOT ".repeat(1_000_000)), "without a comma"),
         (format!("SELECT {}1", "-".repeat(9_000).replace('-', "- ")), "too deeply"),
     ] {
