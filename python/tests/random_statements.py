@@ -183,6 +183,15 @@ class Statements:
             ]
         )
 
+    def subquery_value(self, columns: Sequence[tuple[str, str]], kind: str) -> str:
+        """The same as a value."""
+        condition = self.subquery_condition(columns)
+        if self.random.random() < 0.4:
+            condition = f"{self.condition(columns, 1)} {self.random.choice(['AND', 'OR'])} {condition}"
+        if kind == "bool":
+            return f"({condition})"
+        return f"CASE WHEN {condition} THEN {self.expression(columns, kind, 1)} ELSE 0 END"
+
     # Sources
 
     def name(self) -> str:
@@ -227,7 +236,11 @@ class Statements:
         draw = self.random
         source, columns = self.source(depth)
         types = [draw.choice(["int", "int", "double", "text", "bool"]) for _ in range(draw.randrange(1, 4))]
-        selected = self.selected([self.expression(columns, kind, depth) for kind in types])
+        values = [self.expression(columns, kind, depth) for kind in types]
+        if draw.random() < 0.25:
+            types.append(draw.choice(["int", "bool"]))
+            values.append(self.subquery_value(columns, types[-1]))
+        selected = self.selected(values)
         distinct = draw.choice(["", "", "", "DISTINCT "])
         where = f" WHERE {self.filter(columns)}" if draw.random() < 0.8 else ""
         return Query(f"SELECT {distinct}{selected} FROM {source}{where}", types)
@@ -320,11 +333,15 @@ class Statements:
         if draw.random() < 0.45:
             return table, f"INSERT INTO {table} VALUES {self.rows(draw.randrange(1, 6))}"
         where = f" WHERE {self.condition(columns, 2)}" if draw.random() < 0.95 else ""
+        named = ""
+        if draw.random() < 0.3:
+            named = f"WITH n AS (SELECT id FROM {draw.choice(TABLES)}{where}) "
+            where = " WHERE id IN (SELECT id FROM n)"
         if draw.random() < 0.4:
-            return table, f"DELETE FROM {table}{where}"
+            return table, f"{named}DELETE FROM {table}{where}"
         column, kind = draw.choice(columns[1:])
         value = self.expression(columns, kind, 1)
         # It must not grow from change to change.
         value = {"int": f"({value}) % 50", "text": f"substr({value}, 1, 4)"}.get(kind, value)
         value = self.literal("double") if kind == "double" else value
-        return table, f"UPDATE {table} SET {column} = {value}{where}"
+        return table, f"{named}UPDATE {table} SET {column} = {value}{where}"

@@ -26,6 +26,7 @@
 
 mod checked;
 mod compiled;
+mod conditions_kept;
 mod error;
 mod explained;
 mod kept;
@@ -38,6 +39,7 @@ mod progress;
 mod provider;
 mod room;
 mod rows;
+mod same_names;
 mod sequences;
 mod session;
 mod shape;

@@ -11,6 +11,7 @@ use super::{Asking, Outcome, Prepared, Session, State};
 use crate::checked::{
     CheckedArithmetic, DoublesBesideDecimals, RoundingCasts, WrittenBytes, checked_sum,
 };
+use crate::conditions_kept::ConditionsKept;
 use crate::error::{from_datafusion, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::keys_of_groups::KeysOfGroups;
@@ -20,9 +21,8 @@ use crate::pace::PaceJoins;
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
 use crate::rows::RowStream;
-use crate::subqueries::{
-    AboveOneRow, ConditionsAsValues, JoinSubqueries, Memberships, QueriesInValues,
-};
+use crate::same_names::FiltersByName;
+use crate::subqueries::{ConditionsAsValues, JoinSubqueries, Memberships, QueriesInValues};
 use crate::value::Value;
 use datafusion::common::ParamValues;
 use datafusion::common::config::ConfigNonZeroUsize;
@@ -72,17 +72,25 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
     builder.build()
 }
 
-/// What DataFusion does, and the choice of joins by memory, before inputs are sorted for them.
+/// What DataFusion does, filters by names that are enough, and the choice of joins by memory, before inputs are sorted for
+/// them.
 fn physical_rules(memory: Memory) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = PhysicalOptimizer::new().rules;
+    for rule in rules.iter_mut().filter(|rule| rule.name().starts_with("FilterPushdown")) {
+        *rule = Arc::new(FiltersByName(rule.clone()));
+    }
     let selection = rules.iter().position(|rule| rule.name() == "join_selection");
     rules.insert(selection.map_or(0, |place| place + 1), Arc::new(JoinsWithinMemory(memory)));
     rules
 }
 
-/// What DataFusion does, once it knows no wrong keys.
+/// What DataFusion does, once it knows no wrong keys; conditions that it must not move stay.
 fn optimizer_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let mut rules = Optimizer::new().rules;
+    let moves_conditions = ConditionsKept::default();
+    if let Some(rule) = rules.iter_mut().find(|rule| rule.name() == moves_conditions.name()) {
+        *rule = Arc::new(moves_conditions);
+    }
     rules.insert(0, Arc::new(KeysOfGroups::default()));
     rules
 }
@@ -95,7 +103,6 @@ fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     rules.insert(0, Arc::new(JoinSubqueries::default()));
     rules.insert(0, Arc::new(ConditionsAsValues));
     rules.insert(0, Arc::new(Memberships));
-    rules.insert(0, Arc::new(AboveOneRow));
     rules.insert(0, Arc::new(QueriesInValues));
     rules.push(Arc::new(WrittenBytes));
     rules.push(Arc::new(RoundingCasts));

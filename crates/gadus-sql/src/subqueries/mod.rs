@@ -7,12 +7,10 @@
 //!   gets what the aggregate gives of nothing.
 //! - What is around is planned twice: where it calls what is another each time, it is left alone.
 
-mod above_one_row;
 mod as_values;
 mod in_values;
 mod membership;
 
-pub(crate) use above_one_row::AboveOneRow;
 pub(crate) use as_values::ConditionsAsValues;
 pub(crate) use in_values::QueriesInValues;
 pub(crate) use membership::Memberships;

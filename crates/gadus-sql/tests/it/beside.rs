@@ -155,18 +155,3 @@ fn columns_are_called_as_they_were_described() {
         assert_eq!(told(&columns), told(rows.schema()), "{text}");
     }
 }
-
-#[test]
-fn what_the_planner_does_not_know_of_changes_is_refused() {
-    let shell = shell();
-    for text in [
-        "WITH q AS (SELECT 1 AS id) DELETE FROM t USING q WHERE q.id = t.id",
-        "WITH q AS (SELECT 1 AS id) UPDATE t SET v = 1 FROM q WHERE q.id = t.id",
-        "WITH q AS (SELECT 1, 2, '') INSERT INTO t SELECT * FROM q ON CONFLICT DO NOTHING",
-        "WITH q AS (DELETE FROM t RETURNING id) SELECT * FROM q",
-    ] {
-        let (kind, message) = shell.fails(text);
-        assert!(matches!(kind, ErrorKind::Unsupported | ErrorKind::Input), "{text}: {message}");
-        assert_eq!(shell.run("SELECT count(*), sum(v) FROM t"), "4|100", "{text}");
-    }
-}

@@ -5,6 +5,7 @@
 
 mod beside;
 mod chains;
+mod conditions;
 mod explain;
 mod in_order;
 mod kept;

@@ -1,0 +1,76 @@
+//! Conditions that stay where they are.
+//!
+//! - DataFusion moves a condition that names no column below an aggregate. One without groups gives a row of nothing, too,
+//!   and so does an empty grouping set: there the condition would decide which rows are aggregated, not whether that row
+//!   is given, as in `SELECT 7 FROM (SELECT count(*) FROM t) AS n WHERE (SELECT …) > 3`. No condition names none at first:
+//!   `c = NULL` does so once it is simplified.
+//! - A condition that is another one each time, as `random() < 0.5`, is one for each row where it stands. Below an
+//!   aggregate, a window or a join it would be one for other rows.
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan};
+use datafusion::optimizer::push_down_filter::PushDownFilter;
+use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+use std::sync::Arc;
+
+/// DataFusion's rule that moves conditions, but not those.
+#[derive(Debug, Default)]
+pub(crate) struct ConditionsKept(PushDownFilter);
+
+impl OptimizerRule for ConditionsKept {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn rewrite(
+        &self,
+        plan: LogicalPlan,
+        config: &dyn OptimizerConfig,
+    ) -> Result<Transformed<LogicalPlan>> {
+        match plan {
+            LogicalPlan::Filter(filter) if stops(&filter.input) => {
+                Ok(Transformed::no(LogicalPlan::Filter(filter)))
+            }
+            LogicalPlan::Filter(filter) => self.filter(filter, config),
+            plan if stops(&plan) => Ok(Transformed::no(plan)),
+            plan => self.0.rewrite(plan, config),
+        }
+    }
+}
+
+impl ConditionsKept {
+    fn filter(
+        &self,
+        filter: Filter,
+        config: &dyn OptimizerConfig,
+    ) -> Result<Transformed<LogicalPlan>> {
+        let parts = split_conjunction_owned(filter.predicate.clone());
+        let (kept, moved) = parts.into_iter().partition::<Vec<_>, _>(Expr::is_volatile);
+        let (Some(kept), moved) = (conjunction(kept), conjunction(moved)) else {
+            return self.0.rewrite(LogicalPlan::Filter(filter), config);
+        };
+        let Some(moved) = moved else { return Ok(Transformed::no(LogicalPlan::Filter(filter))) };
+        let below = LogicalPlan::Filter(Filter::try_new(moved, filter.input)?);
+        let above = |below| Filter::try_new(kept, Arc::new(below)).map(LogicalPlan::Filter);
+        self.0.rewrite(below, config)?.map_data(above)
+    }
+}
+
+/// Whether no condition moves below a plan, or from it: it is, seen through conditions, an aggregate that gives a row of
+/// no rows, or a join by a condition that stays.
+fn stops(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Filter(filter) => stops(&filter.input),
+        LogicalPlan::Aggregate(Aggregate { group_expr, .. }) => {
+            matches!(group_expr.as_slice(), [] | [Expr::GroupingSet(_)])
+        }
+        LogicalPlan::Join(join) => join.filter.as_ref().is_some_and(Expr::is_volatile),
+        _ => false,
+    }
+}
