@@ -37,7 +37,9 @@ impl OptimizerRule for ConditionsKept {
             LogicalPlan::Filter(filter) if stops(&filter.input) => {
                 Ok(Transformed::no(LogicalPlan::Filter(filter)))
             }
-            LogicalPlan::Filter(filter) => self.filter(filter, config),
+            LogicalPlan::Filter(filter) if filter.predicate.is_volatile() => {
+                self.filter(filter, config)
+            }
             plan if stops(&plan) => Ok(Transformed::no(plan)),
             plan => self.0.rewrite(plan, config),
         }
@@ -45,6 +47,7 @@ impl OptimizerRule for ConditionsKept {
 }
 
 impl ConditionsKept {
+    /// Moves what stays the same of a condition that is another one each time.
     fn filter(
         &self,
         filter: Filter,
@@ -52,10 +55,9 @@ impl ConditionsKept {
     ) -> Result<Transformed<LogicalPlan>> {
         let parts = split_conjunction_owned(filter.predicate.clone());
         let (kept, moved) = parts.into_iter().partition::<Vec<_>, _>(Expr::is_volatile);
-        let (Some(kept), moved) = (conjunction(kept), conjunction(moved)) else {
-            return self.0.rewrite(LogicalPlan::Filter(filter), config);
+        let (Some(kept), Some(moved)) = (conjunction(kept), conjunction(moved)) else {
+            return Ok(Transformed::no(LogicalPlan::Filter(filter)));
         };
-        let Some(moved) = moved else { return Ok(Transformed::no(LogicalPlan::Filter(filter))) };
         let below = LogicalPlan::Filter(Filter::try_new(moved, filter.input)?);
         let above = |below| Filter::try_new(kept, Arc::new(below)).map(LogicalPlan::Filter);
         self.0.rewrite(below, config)?.map_data(above)

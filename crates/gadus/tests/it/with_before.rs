@@ -55,6 +55,12 @@ fn names_are_meant_wherever_a_table_stands() {
             "1 10; 2 20; 3 1; 4 2",
         ),
         (
+            "WITH n AS (SELECT 3 AS id UNION ALL SELECT 4)
+             MERGE INTO t USING n ON n.id = t.id WHEN MATCHED THEN DO NOTHING
+             WHEN NOT MATCHED THEN INSERT VALUES (n.id, 0)",
+            "1 10; 2 20; 3 30; 4 0",
+        ),
+        (
             "WITH \"N\" AS (SELECT 1 AS id) DELETE FROM t WHERE id IN (SELECT id FROM \"N\")",
             "2 20; 3 30",
         ),

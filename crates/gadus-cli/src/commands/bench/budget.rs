@@ -2,8 +2,9 @@
 //!
 //! - Each scans without a pause, and says many times a second how many threads it has for that. What they
 //!   have together is held against the processors that there are.
-//! - One process after another comes: it joins when it has planned its question, and asks it first; then one is killed, and one ends. After each of these the time is
-//!   told until the sum is right again, and how much of the time it is right from there on.
+//! - One process after another comes: it joins when it asks its question first, which is planned by then. One is killed,
+//!   and one ends. After each of these the time is told until the sum is right again, and how much of the time it is
+//!   right from there on.
 //! - A process that the system does not let run says nothing at that time, and then nobody knows the sum: what is
 //!   judged are the times at which all told, and how many these are is told, too.
 

@@ -26,7 +26,7 @@ pub(in super::super) fn respell(tokens: &mut Vec<TokenWithSpan>) {
     // Most statements are others.
     let first = tokens.iter().find(|with| !matches!(with.token, Token::Whitespace(_)));
     let first = first.map_or(Keyword::NoKeyword, |with| keyword(&with.token));
-    if !matches!(first, Keyword::MERGE | Keyword::EXPLAIN) {
+    if !matches!(first, Keyword::MERGE | Keyword::WITH | Keyword::EXPLAIN) {
         return;
     }
     let is_shown = |place: &usize| !matches!(tokens[*place].token, Token::Whitespace(_));
