@@ -82,7 +82,10 @@ impl Context<'_> {
     /// The same by EXISTS; none where DataFusion makes a good join of it, or it cannot be said.
     fn by_exists(self, value: &Expr, among: &Subquery, negated: bool) -> Result<Option<Expr>> {
         let depends = !among.outer_ref_columns.is_empty();
-        if self.is_conjunct && !depends || value.contains_outer() || value.is_volatile() {
+        // A join that knows NULLs has a key on both sides, which a value that is none of the row, or turns out to be none,
+        // does not give it.
+        let is_key = !negated || matches!(value, Expr::Column(_));
+        if self.is_conjunct && !depends && is_key || value.contains_outer() || value.is_volatile() {
             return Ok(None);
         }
         if has_any(value)? || is_volatile(&among.subquery)? {

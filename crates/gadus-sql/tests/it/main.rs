@@ -13,6 +13,7 @@ mod kept_tables;
 mod knowledge;
 mod limits;
 mod modifying;
+mod not_in;
 mod on_conflict;
 mod planned;
 mod returning;
