@@ -22,7 +22,9 @@ use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
 use crate::rows::RowStream;
 use crate::same_names::FiltersByName;
-use crate::subqueries::{ConditionsAsValues, JoinSubqueries, Memberships, QueriesInValues};
+use crate::subqueries::{
+    ConditionsAsValues, JoinSubqueries, Memberships, OuterTypes, QueriesInValues,
+};
 use crate::value::Value;
 use datafusion::common::ParamValues;
 use datafusion::common::config::ConfigNonZeroUsize;
@@ -99,6 +101,7 @@ fn optimizer_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
 fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
     let coercion = rules.iter().position(|rule| rule.name() == "type_coercion");
+    rules.insert(coercion.map_or(0, |place| place + 1), Arc::new(OuterTypes::default()));
     rules.insert(coercion.unwrap_or(0), Arc::new(DoublesBesideDecimals));
     rules.insert(0, Arc::new(JoinSubqueries::default()));
     rules.insert(0, Arc::new(ConditionsAsValues));

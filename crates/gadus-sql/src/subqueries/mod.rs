@@ -10,10 +10,12 @@
 mod as_values;
 mod in_values;
 mod membership;
+mod outer_types;
 
 pub(crate) use as_values::ConditionsAsValues;
 pub(crate) use in_values::QueriesInValues;
 pub(crate) use membership::Memberships;
+pub(crate) use outer_types::OuterTypes;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};

@@ -273,3 +273,58 @@ fn in_is_a_value_of_three() {
     connection.execute("UPDATE t SET b = CASE WHEN EXISTS (SELECT 1 FROM t AS u WHERE u.id > t.id) THEN 'more' ELSE 'last' END", &[]).unwrap();
     assert_eq!(one("SELECT b FROM t ORDER BY id"), "more, more, last");
 }
+
+#[test]
+fn a_column_around_has_the_type_that_its_query_gives_it() {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    run(&connection, "CREATE TABLE t (a INT, b BIGINT, f BOOLEAN, x DOUBLE PRECISION)");
+    run(&connection, "INSERT INTO t VALUES (1, 1, true, 1.5), (2, 3, NULL, 2.5)");
+    let case = "(SELECT CASE WHEN f THEN a ELSE 0 END AS c FROM t) AS d";
+    let union = "(SELECT a AS c FROM t UNION ALL SELECT x FROM t) AS d";
+    for (sql, answer) in [
+        (
+            format!("SELECT c FROM {case} WHERE EXISTS (SELECT 1 FROM t AS m WHERE m.a >= d.c)"),
+            "0 1",
+        ),
+        (
+            format!(
+                "SELECT c FROM {case} WHERE EXISTS (SELECT 1 FROM t AS m WHERE m.a = d.c AND m.b > d.c)"
+            ),
+            "",
+        ),
+        (
+            format!(
+                "SELECT c FROM {case} CROSS JOIN t AS y WHERE c IN (SELECT a FROM t AS m WHERE m.a = y.b)"
+            ),
+            "1",
+        ),
+        (format!("SELECT (SELECT max(m.b) FROM t AS m WHERE m.a + d.c > 1) FROM {case}"), "3 3"),
+        (format!("SELECT (SELECT max(m.a) FROM t AS m WHERE m.a > d.c) FROM {case}"), "2 2"),
+        (
+            format!("SELECT c FROM {union} WHERE EXISTS (SELECT 1 FROM t AS m WHERE m.a = d.c)"),
+            "1 2",
+        ),
+        (
+            format!("SELECT c FROM {union} WHERE EXISTS (SELECT 1 FROM t AS m WHERE m.a < d.c)"),
+            "1.5 2 2.5",
+        ),
+        (
+            format!(
+                "SELECT c FROM {union} WHERE c NOT IN (SELECT m.a FROM t AS m WHERE m.b < d.c)"
+            ),
+            "1 1.5 2 2.5",
+        ),
+        (
+            format!(
+                "SELECT c FROM {union} WHERE EXISTS (SELECT 1 FROM t AS m WHERE m.a < d.c AND EXISTS
+                 (SELECT 1 FROM t AS n WHERE n.b > m.a))"
+            ),
+            "1.5 2 2.5",
+        ),
+    ] {
+        let mut found = rows(&connection, &sql);
+        found.sort();
+        let found = found.join(" ").replace(".0", "");
+        assert_eq!(found, answer, "{sql}");
+    }
+}
