@@ -115,9 +115,11 @@ impl Clock {
         question: Question,
     ) -> Result<Asked> {
         let (asked, ticket) = Asked::new();
-        // Other processes leave this one its part while its own threads wake up.
-        self.cores.claim();
         let mut state = self.with_threads()?;
+        // Other processes leave this one its part while its own threads wake up.
+        if !state.queues.is_busy() {
+            self.cores.claim();
+        }
         self.refuse_late(&state, schema)?;
         let waiting = WaitingQuestion { schema: schema.clone(), question, ticket };
         if state.queues.push_question(waiting, clock().now())? {
@@ -137,8 +139,10 @@ impl Clock {
         modification.check(schema)?;
         self.writer.start()?;
         let (asked, ticket) = Asked::new();
-        self.cores.claim();
         let mut state = self.with_threads()?;
+        if !state.queues.is_busy() {
+            self.cores.claim();
+        }
         self.refuse_late(&state, schema)?;
         let schema = schema.clone();
         let waiting = WaitingModification { schema, modification, durability, engine, ticket };
