@@ -1,6 +1,7 @@
 """Random tables and statements that mean the same to Gadus, DuckDB and SQLite.
 
 - Types are kept apart, numbers small, fractions quarters: nothing overflows, and sums do not depend on their order.
+- A query that gives one value has one row by a limit, in the order of a key. LATERAL is nothing that SQLite knows.
 - Whatever the three define differently does not occur: division, casts of fractions to integers, NULLs in an order
   without saying where, a zero with a sign. An order names all columns, so that rows that tie are the same.
 """
@@ -159,7 +160,8 @@ class Statements:
         draw = self.random
         parts = [self.condition(columns, 2)]
         if draw.random() < 0.3:
-            parts.append(self.subquery_condition(columns))
+            more = self.row_condition if draw.random() < 0.3 else self.subquery_condition
+            parts.append(more(columns))
             draw.shuffle(parts)
         return draw.choice([" AND ", " AND ", " OR "]).join(parts)
 
@@ -185,12 +187,56 @@ class Statements:
 
     def subquery_value(self, columns: Sequence[tuple[str, str]], kind: str) -> str:
         """The same as a value."""
+        if self.random.random() < 0.5:
+            return self.one_value(columns, kind)
         condition = self.subquery_condition(columns)
         if self.random.random() < 0.4:
             condition = f"{self.condition(columns, 1)} {self.random.choice(['AND', 'OR'])} {condition}"
         if kind == "bool":
             return f"({condition})"
         return f"CASE WHEN {condition} THEN {self.expression(columns, kind, 1)} ELSE 0 END"
+
+    def dependent(self, columns: Sequence[tuple[str, str]], kind: str) -> tuple[str, str, str]:
+        """The value, the source with its filter, and the key of a query that may depend on rows around it."""
+        draw, (source, inner) = self.random, self.table()
+        key, both = inner[0][0], [*inner, *columns]
+        if draw.random() < 0.25:
+            other, more = self.table()
+            join = draw.choice(["JOIN", "LEFT JOIN"])
+            source += f" {join} {other} ON {more[0][0]} = {draw.choice(inner[:3])[0]}"
+            both += more
+        where = self.condition(both, 1)
+        column = self.column(columns, "int")
+        if column and draw.random() < 0.5:
+            where += f" AND {self.column(inner, 'int')} = {column}"
+        return self.expression(both, kind, 1), f"{source} WHERE {where}", key
+
+    def one_value(self, columns: Sequence[tuple[str, str]], kind: str) -> str:
+        """The value of one row of a query."""
+        draw = self.random
+        value, rows, key = self.dependent(columns, kind)
+        if draw.random() < 0.7 or kind == "bool":
+            way, skipped = draw.choice(["", " DESC"]), draw.choice(["", "", " OFFSET 1"])
+            return f"(SELECT {value} FROM {rows} ORDER BY {key}{way} LIMIT 1{skipped})"
+        one = "sum(c0)" if kind == "int" and draw.random() < 0.7 else "max(c0)"
+        distinct = draw.choice(["", "DISTINCT "])
+        inner = f"SELECT {distinct}{value} AS c0 FROM {rows}"
+        if draw.random() < 0.4:
+            value, rows, _ = self.dependent(columns, kind)
+            inner += f" {draw.choice(['UNION', 'UNION ALL', 'EXCEPT'])} SELECT {value} FROM {rows}"
+        return f"(SELECT {one} FROM ({inner}) AS {self.name()})"
+
+    def row_condition(self, columns: Sequence[tuple[str, str]]) -> str:
+        """A condition on several values together."""
+        draw, kinds = self.random, [self.random.choice(["int", "text"]) for _ in range(2)]
+        values = ", ".join(self.expression(columns, kind, 1) for kind in kinds)
+        if draw.random() < 0.5:
+            others = ", ".join(self.expression(columns, kind, 1) for kind in kinds)
+            return f"({values}) {draw.choice(COMPARISONS)} ({others})"
+        source, inner = self.table()
+        own = ", ".join(self.expression(inner, kind, 1) for kind in kinds)
+        where = self.condition([*inner, *columns] if draw.random() < 0.5 else inner, 1)
+        return f"({values}) {draw.choice(['', 'NOT '])}IN (SELECT {own} FROM {source} WHERE {where})"
 
     # Sources
 
@@ -213,6 +259,13 @@ class Statements:
     def source(self, depth: int) -> tuple[str, list[tuple[str, str]]]:
         draw = self.random
         text, columns = self.derived() if depth > 1 and draw.random() < 0.2 else self.table()
+        if draw.random() < 0.05:
+            kinds, name = [draw.choice(["int", "text"]) for _ in range(2)], self.name()
+            value, rows, key = self.dependent(columns, kinds[0])
+            more = self.column(columns, kinds[1]) or self.typed_literal(kinds[1])
+            inner = f"SELECT {value} AS c0, {more} AS c1 FROM {rows} ORDER BY {key} LIMIT {draw.randrange(1, 3)}"
+            text += f" {draw.choice(['JOIN', 'LEFT JOIN'])} LATERAL ({inner}) AS {name} ON TRUE"
+            columns = [*columns, *((f"{name}.c{place}", kind) for place, kind in enumerate(kinds))]
         while draw.random() < 0.35:
             other, more = self.table()
             join = draw.choice(["JOIN", "JOIN", "LEFT JOIN", "FULL JOIN", "CROSS JOIN"])

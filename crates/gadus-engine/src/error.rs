@@ -75,6 +75,8 @@ pub enum Reason {
     GeneratedAlways,
     /// A division by zero.
     DivisionByZero,
+    /// Several rows where at most one can be.
+    SeveralRows,
     /// It needs a transaction, and none is open.
     NoTransaction,
     /// A transaction is open, and it needs that there is none.

@@ -145,6 +145,7 @@ fn code_of(error: &gadus::Error) -> SqlState {
         Reason::InvalidParameter => Some("22023"),
         Reason::GeneratedAlways => Some("428C9"),
         Reason::DivisionByZero => Some("22012"),
+        Reason::SeveralRows => Some("21000"),
         Reason::NoTransaction => Some("25P01"),
         Reason::OpenTransaction => Some("25001"),
         _ => None,

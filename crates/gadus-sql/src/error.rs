@@ -14,6 +14,10 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         return error.clone();
     }
     let kind = match root {
+        // Of a subquery that does not depend on the row around it.
+        DataFusionError::Execution(text) if text.starts_with("Scalar subquery returned more") => {
+            return several_rows();
+        }
         DataFusionError::ArrowError(arrow, _) => return Error::from_arrow(arrow),
         DataFusionError::SQL(..) | DataFusionError::Plan(_) | DataFusionError::SchemaError(..) => {
             ErrorKind::Input
@@ -94,6 +98,12 @@ pub(crate) fn to_datafusion(error: Error) -> DataFusionError {
 
 pub(crate) fn input(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Input, message)
+}
+
+/// The error of a subquery that gives several rows where a value is wanted.
+pub(crate) fn several_rows() -> Error {
+    input("more than one row returned by a subquery used as an expression")
+        .because(Reason::SeveralRows)
 }
 
 pub(crate) fn limit(message: impl Into<String>) -> Error {

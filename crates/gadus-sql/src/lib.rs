@@ -26,20 +26,19 @@
 
 mod checked;
 mod compiled;
-mod conditions_kept;
 mod error;
 mod explained;
 mod kept;
-mod keys_of_groups;
 mod lists;
 mod memory;
+mod mended;
 mod pace;
 mod postgres;
 mod progress;
 mod provider;
 mod room;
+mod row_values;
 mod rows;
-mod same_names;
 mod sequences;
 mod session;
 mod shape;

@@ -35,7 +35,11 @@ pub(super) fn insert_rows(insert: &ast::Insert, snapshot: &Snapshot) -> Option<C
     if !target.schema.checks.is_empty() {
         return None;
     }
-    let columns = target_columns(&target.schema, &insert.columns).ok()?;
+    let mut columns = target_columns(&target.schema, &insert.columns).ok()?;
+    if insert.columns.is_empty() {
+        // The first ones.
+        columns.truncate(values.rows.first()?.content.len());
+    }
     // What may not be given is refused elsewhere.
     if columns.iter().any(|column| is_generated(&target.schema, *column)) {
         return None;

@@ -5,19 +5,18 @@ mod types;
 
 use crate::session::folded;
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, BinaryOperator, ExcludeSelectItem, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, Join, JoinConstraint,
-    JoinOperator, ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableAlias,
+    AccessExpr, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement,
     TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
 };
-use empty::{has_aggregate, is_empty, is_never, make_empty};
+use empty::{is_empty, is_never, make_empty};
 use std::ops::ControlFlow;
 use types::{CatalogType, catalog_type, is_by_bytes, is_text, is_vector};
 
 /// Rewrites a statement that concerns the catalog; says whether it does. A name without a schema means what
 /// `is_taken` says it does, before it means a table of the catalog.
 pub(crate) fn rewrite(statement: &mut Statement, is_taken: &dyn Fn(&str) -> bool) -> bool {
-    let mut queries = Queries { names: Names { is_taken, given: Vec::new() }, subqueries: 0 };
+    let mut queries = Queries { names: Names { is_taken, given: Vec::new() } };
     let _ = Visit::visit(statement, &mut queries.names);
     if Visit::visit(statement, &mut Concern(&queries.names)).is_continue() {
         return false;
@@ -209,10 +208,9 @@ fn operator(word: &str) -> Option<BinaryOperator> {
     })
 }
 
-/// Rewrites queries: those over what is always empty, and subqueries in the place of values.
+/// Rewrites queries over what is always empty.
 struct Queries<'a> {
     names: Names<'a>,
-    subqueries: usize,
 }
 
 impl VisitorMut for Queries<'_> {
@@ -233,7 +231,6 @@ impl Queries<'_> {
     fn in_body(&mut self, body: &mut SetExpr) {
         match body {
             SetExpr::Select(select) if is_empty(select, &self.names) => make_empty(select),
-            SetExpr::Select(select) => self.join_subqueries(select),
             SetExpr::SetOperation { left, right, .. } => {
                 self.in_body(left);
                 self.in_body(right);
@@ -241,90 +238,6 @@ impl Queries<'_> {
             _ => {}
         }
     }
-
-    /// Puts subqueries in the place of values beside the tables: the planner takes those that refer to
-    /// them only there.
-    fn join_subqueries(&mut self, select: &mut Select) {
-        let is_grouped =
-            !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
-        if is_grouped || select.from.is_empty() || select.projection.iter().any(has_aggregate) {
-            return;
-        }
-        let mut taken = Taken { names: &self.names, queries: Vec::new(), before: self.subqueries };
-        for item in &mut select.projection {
-            if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-                let _ = VisitMut::visit(expr, &mut taken);
-            }
-        }
-        if let Some(condition) = &mut select.selection {
-            let _ = VisitMut::visit(condition, &mut taken);
-        }
-        self.subqueries += taken.queries.len();
-        let columns = taken.queries.iter().map(|taken| taken.column.clone()).collect::<Vec<_>>();
-        if !columns.is_empty() {
-            select.projection.iter_mut().for_each(|item| leave_out(item, &columns));
-        }
-        let Some(last) = select.from.last_mut() else { return };
-        for TakenQuery { name, query: subquery, .. } in taken.queries {
-            let alias = TableAlias { explicit: true, name, columns: Vec::new(), at: None };
-            let relation =
-                TableFactor::Derived { lateral: true, subquery, alias: Some(alias), sample: None };
-            let on = JoinConstraint::On(Expr::Value(Value::Boolean(true).into()));
-            let join_operator = JoinOperator::LeftOuter(on);
-            last.joins.push(Join { relation, global: false, join_operator });
-        }
-    }
-}
-
-/// The subqueries of an expression, replaced by names.
-struct Taken<'a> {
-    names: &'a Names<'a>,
-    queries: Vec<TakenQuery>,
-    before: usize,
-}
-
-/// A subquery, and the names that it and its column have in its place.
-struct TakenQuery {
-    name: Ident,
-    column: Ident,
-    query: Box<Query>,
-}
-
-const VALUE: &str = "value";
-
-impl VisitorMut for Taken<'_> {
-    type Break = ();
-
-    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        let Expr::Subquery(query) = expr else { return ControlFlow::Continue(()) };
-        let SetExpr::Select(select) = &mut *query.body else { return ControlFlow::Continue(()) };
-        if !self.names.are_of_catalog(select) {
-            return ControlFlow::Continue(());
-        }
-        let [item] = select.projection.as_mut_slice() else { return ControlFlow::Continue(()) };
-        let Some(value) = expression_of(item) else { return ControlFlow::Continue(()) };
-        let number = self.before + self.queries.len() + 1;
-        let column = Ident::new(format!("{VALUE}_{number}"));
-        *item = SelectItem::ExprWithAlias { expr: value, alias: column.clone() };
-        let name = Ident::new(format!("subquery_{number}"));
-        let place = Expr::CompoundIdentifier(vec![name.clone(), column.clone()]);
-        if let Expr::Subquery(query) = std::mem::replace(expr, place) {
-            self.queries.push(TakenQuery { name, column, query });
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-/// Leaves columns out of `*`, which stands for those of the tables that are written.
-fn leave_out(item: &mut SelectItem, columns: &[Ident]) {
-    let SelectItem::Wildcard(options) = item else { return };
-    let mut left_out = match options.opt_exclude.take() {
-        Some(ExcludeSelectItem::Single(column)) => vec![column],
-        Some(ExcludeSelectItem::Multiple(columns)) => columns,
-        None => Vec::new(),
-    };
-    left_out.extend(columns.iter().map(|column| ObjectName::from(vec![column.clone()])));
-    options.opt_exclude = Some(ExcludeSelectItem::Multiple(left_out));
 }
 
 fn expression_of(item: &SelectItem) -> Option<Expr> {

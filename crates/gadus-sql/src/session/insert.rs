@@ -18,13 +18,14 @@ use crate::value::{Value, assign_array};
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::physical_plan::SendableRecordBatchStream;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, Insert, ObjectName, Query, SetExpr, Statement, TableObject,
+    Expr, Ident, Insert, ObjectName, Parens, Query, SetExpr, Statement, TableObject,
 };
 use futures::TryStreamExt;
 use gadus_engine::{
     ColumnDefinition, Error, ErrorKind, Identity, Isolation, Reason, Result, SEGMENT_ROWS_MAX,
     Snapshot, TableSchema, Transaction,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Rows that are cast together.
@@ -53,9 +54,7 @@ impl Session {
             // DEFAULT VALUES.
             None => default_values(columns.len())?,
         };
-        if Overriding::of(insert).is_none() {
-            refuse_generated(&schema, &columns, &source)?;
-        }
+        let given = Given::of(&source);
         let left = Left::of(insert, &schema, &columns);
         if let Some(left) = &left {
             left.make_none(&mut source);
@@ -65,6 +64,13 @@ impl Session {
         let returning = self.returning(&snapshot, insert.returning.as_deref(), parameters)?;
         let context = self.planner(snapshot.clone(), &mut statement).await?;
         let mut stream = self.stream_to_write(&context, statement, parameters).await?;
+        if insert.columns.is_empty() {
+            // The first ones.
+            columns.truncate(stream.schema().fields().len());
+        }
+        if Overriding::of(insert).is_none() {
+            given.refuse_generated(&schema, &columns)?;
+        }
         if let Some(left) = &left {
             (columns, stream) = left.without(&columns, stream)?;
         }
@@ -261,25 +267,38 @@ fn default_values(columns: usize) -> Result<Query> {
     }
 }
 
-/// Refuses values for columns that are always generated; DEFAULT is none.
-fn refuse_generated(schema: &TableSchema, columns: &[usize], source: &Query) -> Result<()> {
-    for (place, &column) in columns.iter().enumerate() {
-        if schema.columns[column].identity != Some(Identity::Always) {
-            continue;
-        }
-        let is_default = |expr: &Expr| matches!(expr, Expr::Identifier(word) if is_default(word));
-        let are_defaults = match &*source.body {
-            SetExpr::Values(values) => {
-                values.rows.iter().all(|row| row.content.get(place).is_none_or(is_default))
-            }
-            _ => false,
+/// Which columns an INSERT gives values to: DEFAULT is none.
+enum Given {
+    All,
+    /// Those of these places.
+    Places(BTreeSet<usize>),
+}
+
+impl Given {
+    fn of(source: &Query) -> Self {
+        let SetExpr::Values(values) = &*source.body else { return Self::All };
+        let is_value = |expr: &Expr| !matches!(expr, Expr::Identifier(word) if is_default(word));
+        let of_row = |row: &Parens<Vec<Expr>>| {
+            let values = row.content.iter().enumerate().filter(|(_, value)| is_value(value));
+            values.map(|(place, _)| place).collect::<Vec<_>>()
         };
-        if !are_defaults {
-            let hint = "; OVERRIDING SYSTEM VALUE takes one nevertheless";
-            return Err(generated_always(&schema.columns[column], hint));
-        }
+        Self::Places(values.rows.iter().flat_map(of_row).collect())
     }
-    Ok(())
+
+    /// Refuses values for columns that are always generated.
+    fn refuse_generated(&self, schema: &TableSchema, columns: &[usize]) -> Result<()> {
+        let is_given = |place: &usize| match self {
+            Self::All => true,
+            Self::Places(places) => places.contains(place),
+        };
+        for (_, &column) in columns.iter().enumerate().filter(|(place, _)| is_given(place)) {
+            if schema.columns[column].identity == Some(Identity::Always) {
+                let hint = "; OVERRIDING SYSTEM VALUE takes one nevertheless";
+                return Err(generated_always(&schema.columns[column], hint));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The error of a value for a column that is always generated, with what helps.

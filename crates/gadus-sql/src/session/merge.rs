@@ -14,9 +14,7 @@ pub(super) use clause::compared_values;
 pub(super) use spelling::respell;
 
 use super::checks::Checks;
-use super::modify::{
-    Wanted, assigned_arrays, columns_of, modified, refuse_extras, row_ids, rows_of,
-};
+use super::modify::{Wanted, columns_of, modified, refuse_extras, row_ids, rows_of};
 use super::returning::Written;
 use super::{Session, folded};
 use crate::error::{from_datafusion, input, unsupported};
@@ -32,7 +30,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use futures::stream;
 use gadus_base::RowId;
-use gadus_engine::{Datum, Error, Result, Snapshot, TableSchema, Transaction};
+use gadus_engine::{Datum, Error, Reason, Result, Snapshot, TableSchema, Transaction};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::ops::Range;
@@ -193,8 +191,9 @@ impl Changes {
         match &clause.action {
             Action::Nothing => {}
             Action::Delete => self.deleted.extend(met(batch, &mut self.met)?),
-            Action::Update { columns } => {
-                let arrays = assigned_arrays(schema, columns, &batch.columns()[values])?;
+            Action::Update { assigned } => {
+                let columns = assigned.columns();
+                let arrays = assigned.arrays(schema, &batch.columns()[values])?;
                 if !checks.is_empty() {
                     let mut whole = old.to_vec();
                     for (&column, array) in columns.iter().zip(&arrays) {
@@ -203,7 +202,7 @@ impl Changes {
                     checks.pass(&whole)?;
                 }
                 self.updated.push(Update {
-                    columns: columns.clone(),
+                    columns: columns.to_vec(),
                     rows: met(batch, &mut self.met)?,
                     values: rows_of(schema, columns, &arrays, batch.num_rows())?,
                 });
@@ -236,10 +235,9 @@ fn met(batch: &RecordBatch, met: &mut HashSet<u64>) -> Result<Vec<RowId>> {
     if rows.iter().all(|row| met.insert(row.to_u64())) {
         return Ok(rows);
     }
-    Err(input(
-        "MERGE cannot change a row a second time: several rows of the source meet one row of the table; let at most \
-         one do so",
-    ))
+    let message = "MERGE cannot change a row a second time: several rows of the source meet one row of the table; let \
+                   at most one do so";
+    Err(input(message).because(Reason::SeveralRows))
 }
 
 /// Some columns of rows, also of none.

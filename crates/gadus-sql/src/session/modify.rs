@@ -4,6 +4,7 @@
 //!   that a query accepts works, subqueries and all.
 //! - All rows are read before any is changed.
 
+use super::assigned::Assigned;
 use super::beside::Beside;
 use super::locking::Part;
 use super::on_conflict::as_conflict;
@@ -14,19 +15,19 @@ use super::users::{is_hidden, manage};
 use super::{Outcome, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::provider::ROWS_SCHEMA;
-use crate::value::{Value, assign_array};
+use crate::value::Value;
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{SchemaRef, UInt64Type};
 use datafusion::sql::sqlparser::ast::{
-    Assignment, AssignmentTarget, Delete, Expr, FromTable, Ident, ObjectName, Statement,
-    TableFactor, TableWithJoins, Update, UpdateTableFromKind,
+    Delete, Expr, FromTable, Ident, ObjectName, Statement, TableFactor, TableWithJoins, Update,
+    UpdateTableFromKind,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use futures::TryStreamExt;
 use gadus_base::RowId;
 use gadus_engine::{
-    Datum, ErrorKind, Identity, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema, Transaction,
+    Datum, ErrorKind, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema, Transaction,
     datum_from_array,
 };
 use std::sync::Arc;
@@ -122,8 +123,9 @@ impl Session {
         let beside = Beside::of(from, update.returning.as_deref())?;
         let snapshot = transaction.snapshot();
         let (schema, alias) = modified(&snapshot, &update.table)?;
-        let assigned = assigned(&schema, &update.assignments)?;
-        let (mut items, columns) = (assigned.items(), assigned.columns);
+        let assigned = Assigned::of(&schema, &update.assignments)?;
+        let (mut items, columns) = (assigned.items(), assigned.columns());
+        let first_of_row = items.len();
         let returning = self.returning(&snapshot, update.returning.as_deref(), parameters)?;
         let checks = self.checks(&schema)?;
         let whole_rows = returning.is_some() || !checks.is_empty();
@@ -140,10 +142,10 @@ impl Session {
         let (mut ids, mut values, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
         for batch in &found {
             ids.extend(row_ids(batch)?);
-            let arrays = assigned_arrays(&schema, &columns, batch.columns())?;
-            values.extend(rows_of(&schema, &columns, &arrays, batch.num_rows())?);
+            let arrays = assigned.arrays(&schema, batch.columns())?;
+            values.extend(rows_of(&schema, columns, &arrays, batch.num_rows())?);
             if whole_rows {
-                let old = batch.columns().iter().skip(columns.len()).take(schema.columns.len());
+                let old = batch.columns().iter().skip(first_of_row).take(schema.columns.len());
                 let mut whole = old.cloned().collect::<Vec<_>>();
                 for (&column, array) in columns.iter().zip(arrays) {
                     whole[column] = array;
@@ -152,7 +154,7 @@ impl Session {
                 pieces.push(whole);
             }
         }
-        let rows = transaction.update(&schema, &columns, &ids, &values)?;
+        let rows = transaction.update(&schema, columns, &ids, &values)?;
         let mut relations = vec![Relation::of_table(alias, &schema, pieces)];
         relations.extend(beside.relations(&found_schema, &found)?);
         self.written(rows, returning, &relations).await
@@ -239,58 +241,6 @@ impl<'a> Wanted<'a> {
     pub(super) fn by(selection: Option<&'a Expr>) -> Self {
         Self { beside: "", selection, rest: "" }
     }
-}
-
-/// What SET says: columns, and for each the text of its new value.
-pub(super) struct Assigned {
-    pub(super) columns: Vec<usize>,
-    pub(super) values: Vec<String>,
-}
-
-impl Assigned {
-    /// The values, each under a name that no column beside it has.
-    pub(super) fn items(&self) -> Vec<String> {
-        let both = self.columns.iter().zip(&self.values);
-        both.map(|(column, value)| format!("{value} AS \"gadus.new{column}\"")).collect()
-    }
-}
-
-pub(super) fn assigned(schema: &TableSchema, assignments: &[Assignment]) -> Result<Assigned> {
-    let (mut columns, mut values) = (Vec::new(), Vec::new());
-    for Assignment { target, value } in assignments {
-        let AssignmentTarget::ColumnName(name) = target else {
-            return Err(unsupported("assignment to several columns at once"));
-        };
-        let column = column_index(schema, name)?;
-        if columns.contains(&column) {
-            return Err(input(format!("column {name} is assigned twice")));
-        }
-        columns.push(column);
-        let default = schema.columns[column].default.as_ref();
-        if schema.columns[column].identity == Some(Identity::Always)
-            && !matches!(value, Expr::Identifier(word) if is_default(word))
-        {
-            let message = format!("column {name} can only be updated to DEFAULT");
-            return Err(input(message).because(Reason::GeneratedAlways));
-        }
-        values.push(match value {
-            Expr::Identifier(word) if is_default(word) => {
-                default.map_or_else(|| "NULL".to_owned(), |default| format!("({})", default.0))
-            }
-            value => format!("({value})"),
-        });
-    }
-    Ok(Assigned { columns, values })
-}
-
-/// Values in the types of the columns to which they are assigned.
-pub(super) fn assigned_arrays(
-    schema: &TableSchema,
-    columns: &[usize],
-    values: &[ArrayRef],
-) -> Result<Vec<ArrayRef>> {
-    let both = columns.iter().zip(values);
-    both.map(|(&column, values)| assign_array(values, schema.columns[column].column_type)).collect()
 }
 
 /// All columns of a table under the name by which it is called.

@@ -6,7 +6,8 @@
 //! - Keys of more rows than an INSERT locks are looked at again when the transaction commits.
 
 use super::Session;
-use super::modify::{assigned, assigned_arrays, column_index, folded, is_default, rows_of};
+use super::assigned::Assigned;
+use super::modify::{column_index, folded, is_default, rows_of};
 use super::relations::{Asks, Relation};
 use super::returning::{Returning, Written};
 use crate::error::{from_parser, input, unsupported};
@@ -22,8 +23,8 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use gadus_base::RowId;
 use gadus_engine::{
-    Datum, Error, ErrorKind, Mode, ROW_ID_COLUMN, Result, Snapshot, TableSchema, Transaction,
-    array_from_datums,
+    Datum, Error, ErrorKind, Mode, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema,
+    Transaction, array_from_datums,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -149,8 +150,8 @@ impl Session {
         parameters: &[Value],
     ) -> Result<(u64, Placed)> {
         let old = old_rows(transaction, schema, ids)?;
-        let assigned = assigned(schema, &update.assignments)?;
-        let (mut items, columns) = (assigned.items(), assigned.columns);
+        let assigned = Assigned::of(schema, &update.assignments)?;
+        let (mut items, columns) = (assigned.items(), assigned.columns());
         items.push(format!("{alias}.{ROW_ID_COLUMN}"));
         let items = list(&items.join(", "))?;
         let relations = [
@@ -170,8 +171,8 @@ impl Session {
             let place =
                 |place: &u64| u32::try_from(*place).map_err(|_| Error::internal("no such place"));
             places.extend(of_rows.values().iter().map(place).collect::<Result<Vec<_>>>()?);
-            let arrays = assigned_arrays(schema, &columns, batch.columns())?;
-            values.extend(rows_of(schema, &columns, &arrays, batch.num_rows())?);
+            let arrays = assigned.arrays(schema, batch.columns())?;
+            values.extend(rows_of(schema, columns, &arrays, batch.num_rows())?);
             for (pieces, array) in new.iter_mut().zip(arrays) {
                 pieces.push(array);
             }
@@ -183,7 +184,7 @@ impl Session {
             now.columns[column] = concat(&pieces)?;
         }
         self.checks(schema)?.pass(&now.columns)?;
-        let rows = transaction.update(schema, &columns, &changed, &values)?;
+        let rows = transaction.update(schema, columns, &changed, &values)?;
         now.places = now.places.iter().map(|&place| excluded.places[place as usize]).collect();
         Ok((rows, now))
     }
@@ -253,7 +254,8 @@ fn sorted(
                     "ON CONFLICT DO UPDATE cannot change a row twice: two rows of the statement have \
                      the same key ({}); leave one of them out",
                     names_of(schema, places)
-                )));
+                ))
+                .because(Reason::SeveralRows));
             }
             own.push((slot, key));
         }

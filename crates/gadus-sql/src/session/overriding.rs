@@ -117,7 +117,8 @@ impl Left {
         if rows.schema().fields().len() != columns.len() {
             return Ok((columns.to_vec(), rows));
         }
-        let kept = self.kept.clone();
+        let kept = self.kept.iter().copied().filter(|place| *place < columns.len());
+        let kept = kept.collect::<Vec<_>>();
         let arrow = |error| DataFusionError::ArrowError(Box::new(error), None);
         let schema = rows.schema().project(&kept).map_err(|error| from_datafusion(arrow(error)))?;
         let columns = kept.iter().map(|place| columns[*place]).collect();

@@ -1,7 +1,9 @@
 //! From text to one statement.
 
+use super::assigned::take_apart;
 use super::by_name::parse_prepare;
 use super::chains::{Levels, check_words};
+use super::modify::refuse_extras;
 use super::overriding::Overriding;
 use super::precedence::rebind;
 use super::reads::check_reads;
@@ -14,8 +16,8 @@ use crate::error::{from_parser, input, unsupported};
 use crate::provider::SYSTEM_SCHEMA;
 use crate::room::with_room;
 use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, ObjectNamePart, Query, Statement, TableFactor, Value as SqlValue,
-    ValueWithSpan, VisitMut, VisitorMut,
+    Expr, Fetch, LimitClause, ObjectName, ObjectNamePart, Query, Statement, TableAliasColumnDef,
+    TableFactor, Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, PostgreSqlDialect};
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -26,7 +28,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Nesting that the parser follows.
-const NESTING_MAX: usize = 128;
+pub(crate) const NESTING_MAX: usize = 128;
 
 /// Parses one statement.
 pub(crate) fn parse(text: &str) -> Result<Prepared> {
@@ -60,6 +62,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
             overriding.keep(&mut statement);
         }
         let mut with = take_with(&mut statement);
+        take_apart(&mut statement)?;
         let mut reading = Reading::default();
         for read in [with.visit(&mut reading), statement.visit(&mut reading)] {
             if let ControlFlow::Break(error) = read {
@@ -159,6 +162,7 @@ impl VisitorMut for Reading {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         self.gives_names |= query.with.is_some();
+        fetch_by_limit(query);
         if is_change(query) {
             let message = "INSERT, UPDATE, DELETE and MERGE within another statement are not supported: \
                            run them before it, in one transaction";
@@ -179,8 +183,9 @@ impl VisitorMut for Reading {
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_table_factor(&mut self, _table: &mut TableFactor) -> ControlFlow<Error> {
-        or_break(self.levels.table())
+    fn pre_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<Error> {
+        name_series(table);
+        or_break(refuse_ignored(table).and_then(|()| self.levels.table()))
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
@@ -194,6 +199,11 @@ impl VisitorMut for Reading {
                 self.calls_sequences |= crate::sequences::does(function).is_some();
                 Ok(())
             }
+            // GROUP BY (): all rows are one group.
+            Expr::Tuple(values) if values.is_empty() => {
+                *expr = Expr::GroupingSets(vec![vec![]]);
+                Ok(())
+            }
             _ => Ok(()),
         })?;
         or_break(self.levels.enter(expr))
@@ -203,6 +213,61 @@ impl VisitorMut for Reading {
         self.levels.leave();
         rebind(expr);
         ControlFlow::Continue(())
+    }
+}
+
+/// `FETCH FIRST n ROWS ONLY` is LIMIT; what says more is left, and refused.
+fn fetch_by_limit(query: &mut Query) {
+    if let Some(Fetch { with_ties: false, percent: false, quantity }) = &query.fetch
+        && query.limit_clause.as_ref().is_none_or(|limit| {
+            matches!(limit, LimitClause::LimitOffset { limit: None, limit_by, .. } if limit_by.is_empty())
+        })
+    {
+        let one = || Expr::Value(SqlValue::Number("1".to_owned(), false).into());
+        let limit = Some(quantity.clone().unwrap_or_else(one));
+        let offset = match query.limit_clause.take() {
+            Some(LimitClause::LimitOffset { offset, .. }) => offset,
+            _ => None,
+        };
+        query.limit_clause = Some(LimitClause::LimitOffset { limit, offset, limit_by: vec![] });
+        query.fetch = None;
+    }
+}
+
+/// Lets the one column of `generate_series(…) AS name` have that name, as PostgreSQL does.
+fn name_series(table: &mut TableFactor) {
+    if let TableFactor::Table { name, alias: Some(alias), args: Some(_), .. } = table
+        && let [name] = name.0.as_slice()
+        && name.as_ident().is_some_and(|name| name.value.eq_ignore_ascii_case("generate_series"))
+        && alias.columns.is_empty()
+    {
+        alias.columns = vec![TableAliasColumnDef { name: alias.name.clone(), data_type: None }];
+    }
+}
+
+/// Refuses what the planner takes no notice of.
+fn refuse_ignored(table: &TableFactor) -> Result<()> {
+    let sampled = "TABLESAMPLE";
+    match table {
+        TableFactor::Derived { sample, .. } => refuse_extras(&[(sample.is_some(), sampled)]),
+        TableFactor::Table {
+            sample,
+            with_ordinality,
+            version,
+            partitions,
+            json_path,
+            with_hints,
+            index_hints,
+            ..
+        } => refuse_extras(&[
+            (sample.is_some(), sampled),
+            (*with_ordinality, "WITH ORDINALITY"),
+            (version.is_some(), "a table as it was"),
+            (!partitions.is_empty(), "PARTITION behind a table"),
+            (json_path.is_some(), "a path behind a table"),
+            (!with_hints.is_empty() || !index_hints.is_empty(), "a hint behind a table"),
+        ]),
+        _ => Ok(()),
     }
 }
 

@@ -6,22 +6,22 @@ use super::files::take_files;
 use super::frames::{Frames, names_frame};
 use super::in_order::{plan_to_write, stream_to_write};
 use super::modify::table_name;
+use super::outer_names;
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
 use crate::checked::{
     CheckedArithmetic, DoublesBesideDecimals, RoundingCasts, WrittenBytes, checked_sum,
 };
-use crate::conditions_kept::ConditionsKept;
-use crate::error::{from_datafusion, unsupported};
+use crate::error::{from_datafusion, from_parser, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
-use crate::keys_of_groups::KeysOfGroups;
 use crate::lists::{self, quantified_functions};
 use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, run, task_of};
+use crate::mended::{ConditionsKept, FiltersByName, KeysOfGroups, OrdersSeen, signed_ranks};
 use crate::pace::PaceJoins;
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
+use crate::row_values;
 use crate::rows::RowStream;
-use crate::same_names::FiltersByName;
 use crate::subqueries::{
     ConditionsAsValues, JoinSubqueries, Memberships, OuterTypes, QueriesInValues,
 };
@@ -68,18 +68,22 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
         .with_physical_optimizer_rule(Arc::new(PaceJoins))
         .with_physical_optimizer_rule(Arc::new(GatherInTurn));
     builder.aggregate_functions().get_or_insert_default().push(checked_sum());
+    builder.window_functions().get_or_insert_default().extend(signed_ranks());
     let functions = builder.scalar_functions().get_or_insert_default();
     functions.extend(place_functions());
     functions.extend(quantified_functions());
     builder.build()
 }
 
-/// What DataFusion does, filters by names that are enough, and the choice of joins by memory, before inputs are sorted for
+/// What DataFusion does, filters by names that are enough, orders that are seen, and the choice of joins by memory, before inputs are sorted for
 /// them.
 fn physical_rules(memory: Memory) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = PhysicalOptimizer::new().rules;
     for rule in rules.iter_mut().filter(|rule| rule.name().starts_with("FilterPushdown")) {
         *rule = Arc::new(FiltersByName(rule.clone()));
+    }
+    if let Some(rule) = rules.iter_mut().find(|rule| rule.name() == OrdersSeen::NAME) {
+        *rule = Arc::new(OrdersSeen);
     }
     let selection = rules.iter().position(|rule| rule.name() == "join_selection");
     rules.insert(selection.map_or(0, |place| place + 1), Arc::new(JoinsWithinMemory(memory)));
@@ -144,6 +148,8 @@ impl Session {
     ) -> Result<SessionContext> {
         name_apart(statement);
         lists::respell(statement);
+        row_values::respell(statement).map_err(|error| from_parser(&error))?;
+        outer_names::respell(statement, |name| has_column(&snapshot, name));
         let files = take_files(statement, &self.shared.planner, &self.files).await?;
         let mut state = self.shared.planner.clone();
         let rows = ConfigNonZeroUsize::try_new(batch_rows(self.shared.memory.limit()));
@@ -303,6 +309,12 @@ impl Session {
         self.expect_rows(&*physical);
         stream_to_write(physical, task_of(context), self.engine.options().threads)
     }
+}
+
+/// Whether a column of any table or view has a name.
+pub(super) fn has_column(snapshot: &Snapshot, name: &str) -> bool {
+    snapshot.tables().iter().any(|table| table.schema().column_index(name).is_some())
+        || snapshot.views().any(|view| view.columns.iter().any(|column| column.name == name))
 }
 
 /// What views are planned with, where there are any: a copy costs a part of what planning does.

@@ -12,7 +12,7 @@ const READS_MAX: usize = 1_000;
 
 /// Refuses a statement whose names in WITH stand for too much.
 pub(super) fn check_reads(statement: &Statement) -> Result<()> {
-    match reads(statement, |_| 1) > READS_MAX {
+    match reads(statement, |_| 1).by_names > READS_MAX {
         true => Err(limit(format!(
             "a statement that reads more than {READS_MAX} tables, where a name that WITH gives is all that its query \
              reads: keep what is read often in a table"
@@ -22,14 +22,23 @@ pub(super) fn check_reads(statement: &Statement) -> Result<()> {
 }
 
 /// Tables that a statement reads; `size` says how many a relation is that WITH does not name.
-pub(super) fn reads(statement: &Statement, size: impl Fn(&ObjectName) -> usize) -> usize {
-    let mut reads = Reads { read: 0, around: Vec::new(), size };
+pub(super) fn reads(statement: &Statement, size: impl Fn(&ObjectName) -> usize) -> Read {
+    let mut reads = Reads { read: Read::default(), around: Vec::new(), size };
     let _ = statement.visit(&mut reads);
     reads.read
 }
 
+/// How many tables are read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Read {
+    /// As often as names of WITH are read.
+    pub(super) by_names: usize,
+    /// As they stand in the text: also what is read by names that nothing reads, and is planned nevertheless.
+    pub(super) as_written: usize,
+}
+
 struct Reads<F> {
-    read: usize,
+    read: Read,
     /// The queries around.
     around: Vec<Names>,
     size: F,
@@ -59,7 +68,7 @@ impl<F: Fn(&ObjectName) -> usize> Visitor for Reads<F> {
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         let given = query.with.iter().flat_map(|with| &with.cte_tables);
         let names = given.map(|cte| folded(&cte.alias.name)).collect();
-        self.around.push(Names { names, sizes: Vec::new(), before: self.read });
+        self.around.push(Names { names, sizes: Vec::new(), before: self.read.by_names });
         ControlFlow::Continue(())
     }
 
@@ -69,15 +78,19 @@ impl<F: Fn(&ObjectName) -> usize> Visitor for Reads<F> {
             && outer.sizes.len() < outer.names.len()
         {
             // Read where its name stands.
-            outer.sizes.push((self.read - left.before).max(1));
-            self.read = left.before;
+            outer.sizes.push((self.read.by_names - left.before).max(1));
+            self.read.by_names = left.before;
         }
         ControlFlow::Continue(())
     }
 
     fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
         let known = self.around.iter().rev().find_map(|names| names.size(name));
-        self.read = self.read.saturating_add(known.unwrap_or_else(|| (self.size)(name)));
+        let size = known.unwrap_or_else(|| (self.size)(name));
+        self.read.by_names = self.read.by_names.saturating_add(size);
+        if known.is_none() {
+            self.read.as_written += size;
+        }
         ControlFlow::Continue(())
     }
 }

@@ -4,12 +4,14 @@ use super::columns::{name_apart, postgres_names};
 use super::files::take_files;
 use super::frames::names_frame;
 use super::modify::{folded, table_name};
+use super::outer_names;
 use super::query::{plan, rewrite_for_catalog};
 use super::reads::reads;
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, from_parser, input, limit, unsupported};
 use crate::lists;
 use crate::provider::{MAIN_SCHEMA, SCANS_MAX, scans};
+use crate::row_values;
 use datafusion::common::TableReference;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as PlannerStatement;
@@ -24,7 +26,6 @@ use gadus_engine::{
     ColumnType, ErrorKind, Reason, Result, Snapshot, Transaction, UsedColumn, UsedRelation,
     ViewColumn, ViewSchema,
 };
-use std::cell::Cell;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
@@ -37,6 +38,8 @@ pub(crate) fn view_statement(query: &str) -> Result<Statement> {
     let mut statement = Statement::clone(&prepared.statement);
     name_apart(&mut statement);
     lists::respell(&mut statement);
+    row_values::respell(&mut statement).map_err(|error| from_parser(&error))?;
+    outer_names::respell(&mut statement, |_| true);
     Ok(statement)
 }
 
@@ -45,16 +48,12 @@ pub(super) fn is_deep_by_views(snapshot: &Snapshot, statement: &Statement) -> Re
     if snapshot.views().next().is_none() {
         return Ok(false);
     }
-    // Also what is read by names that nothing reads, and is planned nevertheless.
-    let once = Cell::new(0);
     let read = reads(statement, |name| {
         let named = name.0.last().and_then(|part| part.as_ident());
         let view = named.and_then(|name| snapshot.find_view(&folded(name)));
-        let scans = view.map_or(1, |view| view.scans as usize);
-        once.set(once.get() + scans);
-        scans
+        view.map_or(1, |view| view.scans as usize)
     });
-    let read = read.max(once.get());
+    let read = read.by_names.max(read.as_written);
     match read > SCANS_MAX {
         true => Err(limit(format!(
             "a statement that reads more than {SCANS_MAX} tables, with those of its views"

@@ -5,14 +5,14 @@
 //! - A query within may have names of its own, which are meant within it.
 
 use super::modify::folded;
-use crate::error::from_parser;
+use crate::error::{from_parser, input};
 use datafusion::sql::sqlparser::ast::{
-    Ident, ObjectName, Query, SetExpr, Statement, TableAlias, TableFactor, Values, VisitMut,
-    VisitorMut, With,
+    FromTable, Ident, Insert, ObjectName, Query, SetExpr, Statement, TableAlias, TableFactor,
+    TableObject, Values, VisitMut, VisitorMut, With,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use gadus_engine::{Error, Result};
+use gadus_engine::{Error, Reason, Result};
 use std::ops::ControlFlow;
 
 /// Takes WITH off a statement that changes rows.
@@ -45,10 +45,42 @@ pub(super) fn is_change(query: &Query) -> bool {
 
 /// Gives the names that were taken off a statement their meaning in it.
 pub(super) fn mean(with: &With, statement: &mut Statement) -> Result<()> {
+    if let Some(target) = target(statement)
+        && let [part] = target.0.as_slice()
+        && let Some(name) = part.as_ident().map(folded)
+        && names(with).any(|known| known == name)
+    {
+        let message = format!(
+            "relation \"{name}\" cannot be the target of a modifying statement: WITH gives the name to a query"
+        );
+        return Err(input(message).because(Reason::WrongObject));
+    }
     let mut meaning = Meaning { with, names: names(with).collect(), around: vec![], put: 0 };
     match VisitMut::visit(statement, &mut meaning) {
         ControlFlow::Break(error) => Err(error),
         ControlFlow::Continue(()) => Ok(()),
+    }
+}
+
+/// What a statement changes.
+fn target(statement: &Statement) -> Option<&ObjectName> {
+    match statement {
+        Statement::Explain { statement, .. } => target(statement),
+        Statement::Insert(Insert { table: TableObject::TableName(name), .. }) => Some(name),
+        Statement::Update(update) => name_of(&update.table.relation),
+        Statement::Merge(merge) => name_of(&merge.table),
+        Statement::Delete(delete) => {
+            let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
+            name_of(&from.first()?.relation)
+        }
+        _ => None,
+    }
+}
+
+fn name_of(table: &TableFactor) -> Option<&ObjectName> {
+    match table {
+        TableFactor::Table { name, .. } => Some(name),
+        _ => None,
     }
 }
 

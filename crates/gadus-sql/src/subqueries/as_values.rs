@@ -5,15 +5,16 @@
 //! - IN is true where there is an equal value; else unknown where there is a NULL among them, or the value is one and
 //!   there are any.
 
-use super::membership::{outer_references, within};
-use super::{is_subquery, is_volatile};
+use super::free::{depends, depends_in, free};
+use super::membership::within;
+use super::{has_subquery, is_subquery, is_volatile};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, Result, ScalarValue, plan_datafusion_err};
 use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::utils::{merge_schema, split_conjunction};
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, FetchType, Filter, LogicalPlan, LogicalPlanBuilder, Operator,
     SkipType, Subquery, lit, when,
@@ -58,11 +59,79 @@ impl AnalyzerRule for ConditionsAsValues {
 /// The same condition of a filter, in which only what AND, OR and NOT do not lead to is a value.
 fn within_condition(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     match expr {
-        Expr::Exists(_) | Expr::InSubquery(_) => Ok(Transformed::no(expr)),
+        Expr::Exists(ref exists) => match joined(exists)? {
+            Some(joined) => Ok(Transformed::yes(Expr::Exists(joined))),
+            None => as_values(expr, schema),
+        },
+        Expr::InSubquery(_) => Ok(Transformed::no(expr)),
         Expr::Not(_) | Expr::BinaryExpr(BinaryExpr { op: Operator::And | Operator::Or, .. }) => {
             expr.map_children(|part| within_condition(part, schema))
         }
         expr => as_values(expr, schema),
+    }
+}
+
+/// The same EXISTS as one of which DataFusion makes a join: rows that do not depend on the row around, and one filter that
+/// does. None where it is not like that.
+fn joined(exists: &Exists) -> Result<Option<Exists>> {
+    let query = &exists.subquery.subquery;
+    let plan = bare(LogicalPlan::clone(query));
+    if !depends(query)? || is_filter_of_rows(&plan)? {
+        return Ok(Some(exists.clone()));
+    }
+    let plan = flat(plan)?;
+    if !is_filter_of_rows(&plan)? {
+        return Ok(None);
+    }
+    let outer_ref_columns = free(&plan)?;
+    let spans = exists.subquery.spans.clone();
+    let subquery = Subquery { subquery: Arc::new(plan), outer_ref_columns, spans };
+    Ok(Some(Exists { subquery, negated: exists.negated }))
+}
+
+/// Whether a plan is one filter that depends on the row around, over rows that do not.
+fn is_filter_of_rows(plan: &LogicalPlan) -> Result<bool> {
+    let LogicalPlan::Filter(Filter { predicate, input, .. }) = plan else { return Ok(false) };
+    for part in split_conjunction(predicate) {
+        if has_subquery(part)? && depends_in(part, input.schema())? {
+            return Ok(false);
+        }
+    }
+    Ok(!predicate.column_refs().is_empty() && !depends(input)?)
+}
+
+/// A filter below names and projections, as they do not decide which rows there are, and one with the filter it meets.
+fn flat(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::Filter(filter) = &plan else { return Ok(plan) };
+    let (values, below) = match &*filter.input {
+        LogicalPlan::Filter(inner) => {
+            let both = inner.predicate.clone().and(filter.predicate.clone());
+            return flat(LogicalPlan::Filter(Filter::try_new(both, inner.input.clone())?));
+        }
+        LogicalPlan::SubqueryAlias(alias) => {
+            let below = alias.input.schema().iter();
+            (below.map(|field| Expr::Column(field.into())).collect::<Vec<_>>(), &alias.input)
+        }
+        LogicalPlan::Projection(projection) => {
+            let values = projection.expr.iter().cloned().map(Expr::unalias);
+            (values.collect(), &projection.input)
+        }
+        _ => return Ok(plan),
+    };
+    if values.iter().any(Expr::is_volatile) {
+        return Ok(plan);
+    }
+    let schema = filter.input.schema();
+    let mut is_within = has_subquery(&filter.predicate)?;
+    let predicate = filter.predicate.clone().transform_up(|expr| {
+        let Expr::Column(column) = &expr else { return Ok(Transformed::no(expr)) };
+        let value = values[schema.index_of_column(column)?].clone();
+        is_within |= has_subquery(&value)?;
+        Ok(Transformed::yes(value))
+    })?;
+    match is_within {
+        true => Ok(plan),
+        false => flat(LogicalPlan::Filter(Filter::try_new(predicate.data, below.clone())?)),
     }
 }
 
@@ -85,14 +154,11 @@ fn as_values(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
 
 /// Whether any of the rows that a subquery is made of meets a condition.
 fn exists(subquery: &Subquery, rows: LogicalPlan, condition: Option<Expr>) -> Result<Expr> {
-    let mut outer_ref_columns = subquery.outer_ref_columns.clone();
     let rows = match condition {
-        Some(condition) => {
-            outer_ref_columns.extend(outer_references(&condition)?);
-            filtered(rows, condition)?
-        }
+        Some(condition) => filtered(rows, condition)?,
         None => rows,
     };
+    let outer_ref_columns = free(&rows)?;
     let mut rows = LogicalPlanBuilder::from(rows);
     if outer_ref_columns.is_empty() {
         rows = rows.limit(0, Some(1))?;

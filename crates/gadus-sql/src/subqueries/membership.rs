@@ -6,9 +6,10 @@
 //!   there is none, no NULL among the values, and the value itself is no NULL or there are no values at all.
 //! - NOT is moved inwards to get there, by De Morgan's laws, which hold for three values, too.
 
+use super::free::{depends, free};
 use super::is_volatile;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, Result, plan_datafusion_err};
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::{
@@ -81,7 +82,7 @@ impl Context<'_> {
 
     /// The same by EXISTS; none where DataFusion makes a good join of it, or it cannot be said.
     fn by_exists(self, value: &Expr, among: &Subquery, negated: bool) -> Result<Option<Expr>> {
-        let depends = !among.outer_ref_columns.is_empty();
+        let depends = depends(&among.subquery)?;
         // A join that knows NULLs has a key on both sides, which a value that is none of the row, or turns out to be none,
         // does not give it.
         let is_key = !negated || matches!(value, Expr::Column(_));
@@ -96,17 +97,14 @@ impl Context<'_> {
         let own = Expr::Column(Column::from(only));
         let around = within(self.schema, value)?;
         let exists = |condition: Option<Expr>, negated: bool| {
-            let mut outer = among.outer_ref_columns.clone();
             let mut plan = LogicalPlanBuilder::from(among.subquery.clone());
             if let Some(condition) = condition {
-                outer.extend(outer_references(&condition)?);
                 plan = plan.filter(condition)?;
             }
-            let subquery = Subquery {
-                subquery: Arc::new(plan.build()?),
-                outer_ref_columns: outer,
-                spans: among.spans.clone(),
-            };
+            let plan = Arc::new(plan.build()?);
+            let outer_ref_columns = free(&plan)?;
+            let spans = among.spans.clone();
+            let subquery = Subquery { subquery: plan, outer_ref_columns, spans };
             Ok::<_, datafusion::error::DataFusionError>(Expr::Exists(Exists { subquery, negated }))
         };
         let equal = exists(Some(own.clone().eq(around)), negated)?;
@@ -137,16 +135,4 @@ pub(super) fn within(schema: &DFSchema, value: &Expr) -> Result<Expr> {
 
 fn has_any(expr: &Expr) -> Result<bool> {
     expr.exists(|expr| Ok(matches!(expr, Expr::InSubquery(_))))
-}
-
-/// What an expression names of the row around.
-pub(super) fn outer_references(expr: &Expr) -> Result<Vec<Expr>> {
-    let mut found = Vec::new();
-    expr.apply(|expr| {
-        if matches!(expr, Expr::OuterReferenceColumn(..)) && !found.contains(expr) {
-            found.push(expr.clone());
-        }
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(found)
 }

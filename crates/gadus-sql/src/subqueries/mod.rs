@@ -1,15 +1,18 @@
-//! Subqueries in the place of values that depend on the row around them by other conditions than equality.
+//! Subqueries in the place of values and LATERAL ones, which depend on the row around them.
 //!
-//! - DataFusion makes joins of those that depend by equality, and runs no others: `(SELECT count(*) FROM t AS
-//!   x WHERE x.b < t.b)`. An analyzer rule makes joins of these, too.
-//! - The rows around are reduced to the distinct values that the subquery depends on; these are joined with what
-//!   it reads, aggregated together, and joined back. So each value is computed once, and a row that finds nothing
-//!   gets what the aggregate gives of nothing.
+//! - DataFusion makes joins of those that aggregate what equals a column of the row, and runs hardly any others:
+//!   `(SELECT x FROM u WHERE u.k = t.k ORDER BY x LIMIT 1)`. An analyzer rule makes joins of these, too.
+//! - The rows around are reduced to the distinct values that the subquery depends on, its bindings; the query is planned for
+//!   all of them at once, and joined back. So each value is computed once.
+//! - What gives several rows where one value is wanted is an error only for a row that asks for it.
 //! - What is around is planned twice: where it calls what is another each time, it is left alone.
 
 mod as_values;
+mod bindings;
+mod free;
 mod in_values;
 mod membership;
+mod only;
 mod outer_types;
 
 pub(crate) use as_values::ConditionsAsValues;
@@ -17,16 +20,20 @@ pub(crate) use in_values::QueriesInValues;
 pub(crate) use membership::Memberships;
 pub(crate) use outer_types::OuterTypes;
 
+use bindings::Bindings;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, NullEquality, Result};
-use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams};
+use datafusion::functions_aggregate::expr_fn::{count, first_value};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
-    Aggregate, BinaryExpr, Expr, Filter, JoinType, LogicalPlan, LogicalPlanBuilder, Operator,
-    Subquery, lit, utils::split_conjunction,
+    BinaryExpr, Distinct, Expr, FetchType, Filter, Join, JoinType, LogicalPlan, LogicalPlanBuilder,
+    Operator, Projection, Subquery, SubqueryAlias, lit, utils::split_conjunction,
 };
 use datafusion::optimizer::AnalyzerRule;
+use free::{column_of, depends, depends_in, free};
+use only::Only;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Makes joins of subqueries that depend on rows in any way. It runs before type coercion.
@@ -34,12 +41,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) struct JoinSubqueries {
     /// Sets the names of its columns apart.
     made: AtomicUsize,
+    only: Only,
 }
 
 impl AnalyzerRule for JoinSubqueries {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let joined = plan.transform_up_with_subqueries(|plan| self.node(plan))?;
-        Ok(joined.data)
+        Ok(plan.transform_up_with_subqueries(|plan| self.plan(plan))?.data)
     }
 
     fn name(&self) -> &'static str {
@@ -50,17 +57,16 @@ impl AnalyzerRule for JoinSubqueries {
 impl JoinSubqueries {
     /// Joins a node's input with what its subqueries give.
     fn node(&self, plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-        let is_ours = matches!(
-            plan,
-            LogicalPlan::Projection(_) | LogicalPlan::Filter(_) | LogicalPlan::Aggregate(_)
-        );
+        let gives_its_input =
+            matches!(plan, LogicalPlan::Filter(_) | LogicalPlan::Sort(_) | LogicalPlan::Window(_));
+        let is_planners = matches!(plan, LogicalPlan::Projection(_) | LogicalPlan::Filter(_));
+        let is_ours = gives_its_input || is_planners || matches!(plan, LogicalPlan::Aggregate(_));
         let mut has_any = false;
         if is_ours {
             plan.apply_expressions(|expr| {
-                expr.apply(|expr| {
-                    has_any |= matches!(expr, Expr::ScalarSubquery(_));
-                    Ok(TreeNodeRecursion::Continue)
-                })
+                has_any =
+                    has_any || expr.exists(|expr| Ok(matches!(expr, Expr::ScalarSubquery(_))))?;
+                Ok(TreeNodeRecursion::Continue)
             })?;
         }
         if !has_any {
@@ -68,8 +74,7 @@ impl JoinSubqueries {
         }
         let inputs = plan.inputs();
         let [input] = inputs.as_slice() else { return Ok(Transformed::no(plan)) };
-        let before = (*input).clone();
-        let (mut input, mut is_changed) = (before.clone(), false);
+        let (mut input, mut is_changed) = (LogicalPlan::clone(input), false);
         let names = NamePreserver::new(&plan);
         let rewritten = plan.clone().map_expressions(|expr| {
             let name = names.save(&expr);
@@ -77,6 +82,9 @@ impl JoinSubqueries {
                 let Expr::ScalarSubquery(subquery) = &expr else {
                     return Ok(Transformed::no(expr));
                 };
+                if is_planners && is_left_to_planner(&subquery.subquery)? {
+                    return Ok(Transformed::no(expr));
+                }
                 match self.joined(&input, subquery)? {
                     Some((joined, value)) => {
                         input = joined;
@@ -93,158 +101,171 @@ impl JoinSubqueries {
         }
         let expressions = rewritten.data.expressions();
         let joined = rewritten.data.with_new_exprs(expressions, vec![input])?;
-        // A filter gives what its input does.
-        let joined = match joined {
-            LogicalPlan::Filter(_) => {
-                let columns = before.schema().iter().map(|field| Expr::Column(field.into()));
-                let columns = columns.collect::<Vec<_>>();
-                LogicalPlanBuilder::from(joined).project(columns)?.build()?
-            }
-            joined => joined,
-        };
-        Ok(Transformed::yes(joined))
+        Ok(Transformed::yes(match gives_its_input {
+            true => like(joined, &plan)?,
+            false => joined,
+        }))
     }
 
-    /// Rows joined with the values of a subquery, and the column that has them; none where it is one that
-    /// DataFusion joins, or that cannot be joined.
+    /// Rows joined with the values of a subquery, and the expression that has them; none where it cannot be joined.
     fn joined(
         &self,
         rows: &LogicalPlan,
         subquery: &Subquery,
     ) -> Result<Option<(LogicalPlan, Expr)>> {
-        let Some(Shape { value, aggregate, predicate, base }) = Shape::of(&subquery.subquery)
+        let query = &*subquery.subquery;
+        let Some(bindings) = self.bindings(rows, query)? else { return Ok(None) };
+        let Some(bound) = self.bound(&bindings, query)? else { return Ok(None) };
+        let Some(value) = query.schema().iter().next().map(|field| Expr::Column(field.into()))
         else {
             return Ok(None);
         };
-        let mut outer = outer_columns(&predicate)?;
-        let of_value = outer_columns(&value)?;
-        outer.extend(
-            of_value.into_iter().filter(|column| !outer.contains(column)).collect::<Vec<_>>(),
-        );
-        let is_around = |column: &Column| rows.schema().has_column(column);
-        if outer.is_empty()
-            || !outer.iter().all(is_around)
-            || !needs_join(&predicate)?
-            || depends(base)?
-            || aggregate.aggr_expr.iter().any(Expr::contains_outer)
-            || is_volatile(rows)?
-        {
-            return Ok(None);
-        }
-        let number = self.made.fetch_add(1, Ordering::Relaxed);
-        let mark = format!("gadus.mark{number}");
-        let given = (0..outer.len()).map(|index| format!("gadus.given{number}_{index}"));
-        let given = given.collect::<Vec<_>>();
-        let items =
-            outer.iter().zip(&given).map(|(column, name)| Expr::Column(column.clone()).alias(name));
-        let distinct = LogicalPlanBuilder::from(rows.clone())
-            .project(items.collect::<Vec<_>>())?
-            .distinct()?;
-        let read = base.schema().iter().map(|field| Expr::Column(field.into()));
-        let read = read.chain([lit(true).alias(&mark)]).collect::<Vec<_>>();
-        let read = LogicalPlanBuilder::from(base.clone()).project(read)?.build()?;
-        let given_columns = given.iter().map(|name| Expr::Column(Column::new_unqualified(name)));
-        let given_columns = given_columns.collect::<Vec<_>>();
-        let condition = with_given(predicate, &outer, &given_columns)?;
-        let mark = Expr::Column(Column::new_unqualified(&mark));
-        let names =
-            (0..aggregate.aggr_expr.len()).map(|index| format!("gadus.value{number}_{index}"));
-        let names = names.collect::<Vec<_>>();
-        let aggregates = aggregate.aggr_expr.iter().zip(&names);
-        let aggregates = aggregates.map(|(expr, name)| of_marked(expr, &mark, name));
-        let Some(aggregates) = aggregates.collect::<Option<Vec<_>>>() else { return Ok(None) };
-        let values = distinct
-            .join_on(read, JoinType::Left, [condition])?
-            .aggregate(given_columns, aggregates)?
-            .build()?;
-        let value = over_joined(value, &aggregate.aggr_expr, &names)?;
-        let right = given.iter().map(Column::new_unqualified).collect::<Vec<_>>();
+        let number = bindings.number();
+        let (name, many) = (format!("gadus.value{number}"), format!("gadus.many{number}"));
+        let column = |name: &str| Expr::Column(Column::new_unqualified(name));
+        let values = LogicalPlanBuilder::from(bound);
+        let given = bindings.given();
+        let (values, value) = if is_one_row(query) {
+            let items = given.chain([value.alias(&name)]).collect::<Vec<_>>();
+            (values.project(items)?, column(&name))
+        } else {
+            let one = first_value(value, vec![]).alias(&name);
+            let aggregates = [one, count(lit(1_i64)).alias(&many)];
+            let values = values.aggregate(given.collect::<Vec<_>>(), aggregates)?;
+            (values, self.only.call(column(&name), column(&many)))
+        };
+        let (outer, given) = bindings.columns();
         let joined = LogicalPlanBuilder::from(rows.clone()).join_detailed(
-            values,
+            values.build()?,
             JoinType::Left,
-            (outer, right),
+            (outer.to_vec(), given.to_vec()),
             None,
             NullEquality::NullEqualsNull,
         )?;
         Ok(Some((joined.build()?, value)))
     }
-}
 
-/// A condition in which columns stand for those of the row around.
-fn with_given(predicate: Expr, outer: &[Column], given: &[Expr]) -> Result<Expr> {
-    let replaced = predicate.transform_up(|expr| {
-        let Expr::OuterReferenceColumn(_, column) = &expr else { return Ok(Transformed::no(expr)) };
-        let place = outer.iter().position(|outer| outer == column);
-        Ok(place.map_or(Transformed::no(expr), |place| Transformed::yes(given[place].clone())))
-    });
-    replaced.map(|replaced| replaced.data)
-}
-
-/// An expression over aggregates and columns of the row around, where both are columns of one row.
-fn over_joined(value: Expr, aggregates: &[Expr], names: &[String]) -> Result<Expr> {
-    let replaced = value.transform_up(|expr| match &expr {
-        Expr::OuterReferenceColumn(_, column) => Ok(Transformed::yes(Expr::Column(column.clone()))),
-        Expr::Column(column) => {
-            let is_it = |known: &Expr| known.schema_name().to_string() == column.name;
-            let place = aggregates.iter().position(is_it);
-            Ok(place.map_or(Transformed::no(expr), |place| {
-                Transformed::yes(Expr::Column(Column::new_unqualified(&names[place])))
-            }))
-        }
-        _ => Ok(Transformed::no(expr)),
-    });
-    replaced.map(|replaced| replaced.data)
-}
-
-/// A subquery that is an expression over aggregates of what a filter lets pass.
-struct Shape<'a> {
-    value: Expr,
-    aggregate: &'a Aggregate,
-    predicate: Expr,
-    base: &'a LogicalPlan,
-}
-
-impl<'a> Shape<'a> {
-    fn of(plan: &'a LogicalPlan) -> Option<Self> {
-        let LogicalPlan::Projection(projection) = plan else { return None };
-        let [value] = projection.expr.as_slice() else { return None };
-        let LogicalPlan::Aggregate(aggregate) = &*projection.input else { return None };
-        let LogicalPlan::Filter(Filter { predicate, input, .. }) = &*aggregate.input else {
-            return None;
+    /// A join with a LATERAL subquery; none where there is none, or it cannot be joined.
+    fn lateral(&self, join: &Join) -> Result<Option<LogicalPlan>> {
+        let (query, alias) = match &*join.right {
+            LogicalPlan::Subquery(query) => (query, None),
+            LogicalPlan::SubqueryAlias(SubqueryAlias { input, alias, .. }) => match &**input {
+                LogicalPlan::Subquery(query) => (query, Some(alias)),
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
         };
-        if !aggregate.group_expr.is_empty() {
-            return None;
+        let query = query.subquery.clone();
+        let query = match alias {
+            Some(alias) => SubqueryAlias::try_new(query, alias.clone())
+                .map(|named| Arc::new(LogicalPlan::SubqueryAlias(named)))?,
+            None => query,
+        };
+        if !matches!(join.join_type, JoinType::Inner | JoinType::Left) {
+            return Ok(None);
         }
-        let (value, predicate) = (value.clone().unalias(), predicate.clone());
-        Some(Self { value, aggregate, predicate, base: input })
+        let Some(bindings) = self.bindings(&join.left, &query)? else { return Ok(None) };
+        let Some(bound) = self.bound(&bindings, &query)? else { return Ok(None) };
+        let (bound, _) = bindings.again(&bound, &query)?;
+        let fields = bound.schema().fields();
+        let (outer, given) = bindings.columns();
+        let again = fields.iter().take(given.len()).map(|field| field.name());
+        let same = outer.iter().zip(again).map(|(outer, again)| {
+            let again = Expr::Column(Column::new_unqualified(again));
+            bindings::is_same(Expr::Column(outer.clone()), again)
+        });
+        let on = join.on.iter().map(|(left, right)| left.clone().eq(right.clone()));
+        let conditions = same.chain(on).chain(join.filter.clone()).collect::<Vec<_>>();
+        let joined = LogicalPlanBuilder::from(LogicalPlan::clone(&join.left))
+            .join_on(bound, join.join_type, conditions)?
+            .build()?;
+        like(joined, &LogicalPlan::Join(join.clone())).map(Some)
+    }
+
+    /// A query for all bindings; what was left of queries within it, as it depends on rows further out, is joined now.
+    fn bound(&self, bindings: &Bindings, query: &LogicalPlan) -> Result<Option<LogicalPlan>> {
+        let Some(bound) = bindings.bound(query)? else { return Ok(None) };
+        Ok(Some(bound.transform_up_with_subqueries(|plan| self.plan(plan))?.data))
+    }
+
+    fn plan(&self, plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+        match &plan {
+            LogicalPlan::Join(join) => Ok(match self.lateral(join)? {
+                Some(joined) => Transformed::yes(joined),
+                None => Transformed::no(plan),
+            }),
+            _ => self.node(plan),
+        }
+    }
+
+    /// What a query names of the rows around; none where it names nothing, or something that is further out, or where they
+    /// are others each time.
+    fn bindings(&self, rows: &LogicalPlan, query: &LogicalPlan) -> Result<Option<Bindings>> {
+        let outer = free(query)?.iter().filter_map(column_of).cloned().collect::<Vec<_>>();
+        let is_around = |column: &Column| rows.schema().has_column(column);
+        if outer.is_empty() || !outer.iter().all(is_around) || is_volatile(rows)? {
+            return Ok(None);
+        }
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        Bindings::of(rows, outer, number).map(Some)
     }
 }
 
-/// The same aggregate over marked rows, under a name.
-fn of_marked(expr: &Expr, mark: &Expr, name: &str) -> Option<Expr> {
-    let Expr::AggregateFunction(AggregateFunction { func, params }) = expr.clone().unalias() else {
-        return None;
-    };
-    let filter = match params.filter {
-        Some(filter) => filter.and(mark.clone()),
-        None => mark.clone(),
-    };
-    let params = AggregateFunctionParams { filter: Some(Box::new(filter)), ..params };
-    Some(Expr::AggregateFunction(AggregateFunction { func, params }).alias(name))
+/// A plan with the columns of another, no more.
+fn like(plan: LogicalPlan, other: &LogicalPlan) -> Result<LogicalPlan> {
+    let columns = other.schema().iter().map(|field| Expr::Column(field.into()));
+    LogicalPlanBuilder::from(plan).project(columns.collect::<Vec<_>>())?.build()
 }
 
-/// The columns of the rows around that an expression names, each once.
-fn outer_columns(expr: &Expr) -> Result<Vec<Column>> {
-    let mut columns = Vec::new();
-    expr.apply(|expr| {
-        if let Expr::OuterReferenceColumn(_, column) = expr
-            && !columns.contains(column)
-        {
-            columns.push(column.clone());
+/// Whether DataFusion makes a good join of a subquery: of an aggregate, or of a table's row by its key.
+fn is_left_to_planner(query: &LogicalPlan) -> Result<bool> {
+    let LogicalPlan::Projection(Projection { expr, input, .. }) = query else { return Ok(false) };
+    let (is_aggregate, filter) = match &**input {
+        LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
+            let own = aggregate.input.schema();
+            for expr in &aggregate.aggr_expr {
+                if depends_in(expr, own)? {
+                    return Ok(false);
+                }
+            }
+            (true, &aggregate.input)
         }
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(columns)
+        _ => (false, input),
+    };
+    let LogicalPlan::Filter(Filter { predicate, input, .. }) = &**filter else { return Ok(false) };
+    let is_one = is_aggregate || is_table(input) && query.max_rows().is_some_and(|rows| rows <= 1);
+    for part in split_conjunction(predicate) {
+        if has_subquery(part)? && depends_in(part, input.schema())? {
+            return Ok(false);
+        }
+    }
+    let is_plain = !expr.iter().any(Expr::contains_outer);
+    Ok(is_one && is_plain && !depends(input)? && !needs_join(predicate)?)
+}
+
+fn is_table(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::SubqueryAlias(alias) => is_table(&alias.input),
+        plan => matches!(plan, LogicalPlan::TableScan(_)),
+    }
+}
+
+/// Whether a query gives no more than one row, whatever there is.
+fn is_one_row(query: &LogicalPlan) -> bool {
+    match query {
+        LogicalPlan::Projection(projection) => is_one_row(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => is_one_row(&alias.input),
+        LogicalPlan::Filter(filter) => is_one_row(&filter.input),
+        LogicalPlan::Sort(sort) => is_one_row(&sort.input),
+        LogicalPlan::Distinct(Distinct::All(input)) => is_one_row(input),
+        LogicalPlan::Limit(limit) => {
+            matches!(limit.get_fetch_type(), Ok(FetchType::Literal(Some(0 | 1))))
+                || is_one_row(&limit.input)
+        }
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        LogicalPlan::EmptyRelation(_) => true,
+        _ => false,
+    }
 }
 
 /// Whether DataFusion makes no join of a subquery with this filter: something of it depends on the row around by
@@ -274,27 +295,21 @@ fn needs_join(predicate: &Expr) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether a plan depends on rows around it.
-fn depends(plan: &LogicalPlan) -> Result<bool> {
-    let mut depends = false;
-    plan.apply_with_subqueries(|plan| {
-        plan.apply_expressions(|expr| {
-            depends |= expr.contains_outer();
-            Ok(TreeNodeRecursion::Continue)
-        })
-    })?;
-    Ok(depends)
-}
-
 fn is_subquery(expr: &Expr) -> bool {
     matches!(expr, Expr::ScalarSubquery(_) | Expr::InSubquery(_) | Expr::Exists(_))
+}
+
+/// Whether an expression has a query within it.
+fn has_subquery(expr: &Expr) -> Result<bool> {
+    expr.exists(|expr| Ok(is_subquery(expr)))
 }
 
 fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
     let mut is_volatile = false;
     plan.apply_with_subqueries(|plan| {
         plan.apply_expressions(|expr| {
-            is_volatile |= expr.is_volatile();
+            is_volatile = is_volatile
+                || expr.exists(|expr| Ok(expr.is_volatile_node() && !Only::is_call(expr)))?;
             Ok(TreeNodeRecursion::Continue)
         })
     })?;

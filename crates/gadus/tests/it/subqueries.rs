@@ -238,15 +238,6 @@ fn exists_and_in_are_values() {
 }
 
 #[test]
-fn what_is_not_joined_says_so() {
-    let connection = with_table();
-    let sql = "SELECT count(*) FROM t GROUP BY EXISTS (SELECT 1 FROM t AS u WHERE u.a = t.a)";
-    let error = connection.query(sql, &[]).and_then(Rows::collect_batches).expect_err(sql);
-    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
-    assert!(error.message().ends_with("join what it reads instead"), "{error}");
-}
-
-#[test]
 fn in_is_a_value_of_three() {
     let connection = with_table();
     let one = |sql: &str| rows(&connection, sql).join(", ");

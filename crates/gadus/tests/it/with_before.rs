@@ -1,7 +1,7 @@
 //! WITH before INSERT, UPDATE, DELETE and MERGE: as PostgreSQL 15 answers.
 
 use crate::statement::{refused, rows, run};
-use gadus::{Connection, Database, ErrorKind, Options};
+use gadus::{Connection, Database, ErrorKind, Options, Reason};
 
 fn connect() -> Connection {
     let connection = Database::open_in_memory(Options::new()).unwrap().connect();
@@ -133,8 +133,17 @@ fn parameters_returning_explain_and_prepare_know_it() {
 #[test]
 fn what_is_no_table_or_changes_within_is_refused() {
     let connection = connect();
-    refused(&connection, "WITH x AS (SELECT 1 AS id) UPDATE x SET v = 1");
-    refused(&connection, "WITH n AS (SELECT 1 AS id) DELETE FROM n");
+    // Also where there is a table of the name.
+    for sql in [
+        "WITH x AS (SELECT 1 AS id) UPDATE x SET v = 1",
+        "WITH t AS (SELECT 1 AS id) DELETE FROM t",
+        "WITH t AS (SELECT 1 AS id, 2 AS v) INSERT INTO t SELECT * FROM t",
+        "WITH t AS (SELECT 1 AS id) MERGE INTO t USING x ON false WHEN NOT MATCHED THEN INSERT VALUES (1, 2)",
+        "EXPLAIN WITH t AS (SELECT 1 AS id) DELETE FROM t",
+    ] {
+        let error = refused(&connection, sql);
+        assert_eq!(error.reason(), Some(Reason::WrongObject), "{sql}: {error}");
+    }
     for sql in [
         "WITH n AS (DELETE FROM t RETURNING id) SELECT * FROM n",
         "WITH n AS (INSERT INTO x SELECT * FROM t RETURNING id) DELETE FROM t USING n WHERE n.id = t.id",

@@ -1,7 +1,7 @@
 //! Queries that have no rows because a table of the catalog never has: they are not planned as they are
 //! written, whatever they would make of those rows.
 
-use super::{Names, VALUE, null};
+use super::{Names, null};
 use crate::postgres::relations::{is_always_empty, is_always_null, never_has};
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CastKind, DataType, Expr, FunctionArg, FunctionArgExpr, GroupByExpr, Ident,
@@ -83,7 +83,7 @@ pub(super) fn make_empty(select: &mut Select) {
             SelectItem::ExprWithAlias { alias, .. } => alias.clone(),
             SelectItem::UnnamedExpr(Expr::Identifier(name)) => name.clone(),
             SelectItem::UnnamedExpr(Expr::CompoundIdentifier(names)) => {
-                names.last().cloned().unwrap_or_else(|| Ident::new(VALUE))
+                names.last().cloned().unwrap_or_else(|| Ident::new("value"))
             }
             other => Ident::with_quote('"', other.to_string()),
         };
@@ -103,7 +103,7 @@ pub(super) fn make_empty(select: &mut Select) {
     select.selection = Some(Expr::Value(Value::Boolean(false).into()));
 }
 
-pub(super) fn has_aggregate(item: &SelectItem) -> bool {
+fn has_aggregate(item: &SelectItem) -> bool {
     const AGGREGATES: [&str; 10] = [
         "count",
         "sum",

@@ -1,7 +1,8 @@
 //! The clauses of a MERGE, as the query that finds its rows asks for them.
 
+use super::super::assigned::Assigned;
 use super::super::insert::{generated_always, target_columns};
-use super::super::modify::{Assigned, assigned, is_default, refuse_extras};
+use super::super::modify::{is_default, refuse_extras};
 use super::spelling::{is_nothing, names_nothing};
 use crate::error::{input, unsupported};
 use datafusion::sql::sqlparser::ast::{
@@ -34,7 +35,7 @@ pub(super) enum Meets {
 pub(super) enum Action {
     Nothing,
     Delete,
-    Update { columns: Vec<usize> },
+    Update { assigned: Assigned },
     Insert { columns: Vec<usize> },
 }
 
@@ -109,8 +110,9 @@ fn updated(schema: &TableSchema, update: &MergeUpdateExpr) -> Result<(Action, Ve
     if update.assignments.iter().any(is_nothing) {
         return Ok((Action::Nothing, Vec::new()));
     }
-    let Assigned { columns, values } = assigned(schema, &update.assignments)?;
-    Ok((Action::Update { columns }, values))
+    let assigned = Assigned::of(schema, &update.assignments)?;
+    let values = assigned.texts();
+    Ok((Action::Update { assigned }, values))
 }
 
 fn inserted(schema: &TableSchema, insert: &MergeInsertExpr) -> Result<(Action, Vec<String>)> {
@@ -127,7 +129,11 @@ fn inserted(schema: &TableSchema, insert: &MergeInsertExpr) -> Result<(Action, V
     if names_nothing(&insert.columns) {
         return Ok((Action::Nothing, Vec::new()));
     }
-    let named = target_columns(schema, &insert.columns)?;
+    let mut named = target_columns(schema, &insert.columns)?;
+    if insert.columns.is_empty() {
+        // The first ones.
+        named.truncate(row.content.len());
+    }
     if row.content.len() != named.len() {
         let (values, columns) = (row.content.len(), named.len());
         return Err(input(format!(

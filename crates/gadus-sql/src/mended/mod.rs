@@ -1,0 +1,13 @@
+//! What DataFusion answers wrongly, or in types that nobody expects, and what is done instead.
+
+mod conditions_kept;
+mod keys_of_groups;
+mod orders_seen;
+mod ranks;
+mod same_names;
+
+pub(crate) use conditions_kept::ConditionsKept;
+pub(crate) use keys_of_groups::KeysOfGroups;
+pub(crate) use orders_seen::OrdersSeen;
+pub(crate) use ranks::signed_ranks;
+pub(crate) use same_names::FiltersByName;
