@@ -18,12 +18,12 @@ th { color: var(--soft); font-weight: 600; }
 .poor { color: var(--poor); } .good { color: var(--good); }
 .very-good { color: var(--very-good); } .excellent { color: var(--excellent); }
 .bars { margin: 8px 0; font-size: 14px; }
-.bar { display: grid; grid-template-columns: 240px 1fr 90px; gap: 8px; align-items: center; min-height: 24px; }
+.bar { display: grid; grid-template-columns: 240px 1fr 130px; gap: 8px; align-items: center; min-height: 24px; }
 .track { position: relative; height: 14px; border-left: 1px solid var(--line); }
 .fill { position: absolute; left: 0; top: 2px; height: 10px; border-radius: 2px; }
 .kernel .fill { background: var(--kernel); } .user .fill { background: var(--user); }
 .range { position: absolute; top: 0; height: 14px; border: solid var(--text); border-width: 0 2px; min-width: 2px; }
-.value { text-align: right; white-space: nowrap; }
+.value { text-align: right; }
 .scale { color: var(--soft); font-size: 13px; }
 .curves { display: flex; flex-wrap: wrap; gap: 16px; }
 .curves figure { margin: 0; flex: 1 1 340px; max-width: 570px; }
@@ -31,7 +31,7 @@ svg { width: 100%; height: auto; } svg text { fill: var(--text); font: 11px syst
 svg .axis { stroke: var(--line); } svg .soft { fill: var(--soft); }
 @media (max-width: 760px) {
   main { overflow-wrap: anywhere; }
-  .bar { grid-template-columns: 1fr 90px; } .track { grid-column: 1 / 3; grid-row: 2; }
+  .bar { grid-template-columns: 1fr 130px; } .track { grid-column: 1 / 3; grid-row: 2; }
   table, tbody, tr, td { display: block; width: 100%; } thead { display: none; }
   tr { border-bottom: 1px solid var(--line); padding: 6px 0; } td { border: 0; padding: 1px 0; }
   td:empty { display: none; }

@@ -14,7 +14,9 @@ pub(crate) use plan::scalars;
 
 pub(crate) use binding::Binding;
 
+use crate::error::from_datafusion;
 use crate::memory::{PlanPool, run};
+use crate::mended::FiltersByName;
 use crate::provider::Reading;
 use crate::rows::RowStream;
 use crate::session::{Asking, Cancel};
@@ -75,6 +77,8 @@ pub(crate) struct KeptPlan {
     /// What its runs hold, one run at a time.
     pool: Arc<PlanPool>,
     headings: Arc<[Option<String>]>,
+    /// Whether its joins have filters for scans.
+    has_joins: bool,
 }
 
 /// What is known of a text.
@@ -156,10 +160,16 @@ impl KeptPlan {
         self.binding.bind(snapshot, values, reading);
         // The template keeps no state of a run: each has nodes of its own.
         let Ok(bound) = reset_plan_states(self.plan.clone()) else { return Ok(None) };
+        let bound = match self.has_joins {
+            // Those of a run are of its own nodes.
+            true => FiltersByName::anew(bound, self.task.session_config().options())
+                .map_err(from_datafusion)?,
+            false => bound,
+        };
         if let Some(asking) = asking {
             asking.begin(&*bound)?;
         }
-        let stream = run(bound, self.task.clone()).map_err(crate::error::from_datafusion)?;
+        let stream = run(bound, self.task.clone()).map_err(from_datafusion)?;
         plans.bound.fetch_add(1, Ordering::Relaxed);
         let headings = self.headings.clone();
         let lease = Lease { plans: plans.clone(), key, version, plan: Some(self) };

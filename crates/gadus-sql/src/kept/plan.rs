@@ -14,6 +14,8 @@ use datafusion::error::Result as PlannerResult;
 use datafusion::execution::{SessionState as PlannerState, TaskContext};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::Statement;
 use gadus_engine::{Result, Snapshot};
@@ -52,8 +54,13 @@ impl KeptPlan {
         let Ok(physical) = physical.await else { return Ok(None) };
         let (task, pool) = PlanPool::below(TaskContext::from(planner));
         let (task, headings) = (Arc::new(task), headings.into());
-        Ok(Some(Self { plan: physical, binding, task, pool, headings }))
+        let has_joins = has_joins(&*physical);
+        Ok(Some(Self { plan: physical, binding, task, pool, headings, has_joins }))
     }
+}
+
+fn has_joins(plan: &dyn ExecutionPlan) -> bool {
+    plan.is::<HashJoinExec>() || plan.children().into_iter().any(|child| has_joins(&**child))
 }
 
 /// Rewrites placeholders, except those in the filters of scans, which are bound as they are.

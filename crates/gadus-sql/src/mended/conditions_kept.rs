@@ -4,13 +4,15 @@
 //!   and so does an empty grouping set: there the condition would decide which rows are aggregated, not whether that row
 //!   is given, as in `SELECT 7 FROM (SELECT count(*) FROM t) AS n WHERE (SELECT …) > 3`. No condition names none at first:
 //!   `c = NULL` does so once it is simplified.
+//! - Where it looks for equalities that exclude each other, it takes `'a' = c` and `c = 'a'` for such. Values that are given
+//!   stand on the right.
 //! - A condition that is another one each time, as `random() < 0.5`, is one for each row where it stands. Below an
 //!   aggregate, a window or a join it would be one for other rows.
 
 use datafusion::common::Result;
-use datafusion::common::tree_node::Transformed;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
-use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan};
+use datafusion::logical_expr::{Aggregate, BinaryExpr, Expr, Filter, LogicalPlan, binary_expr};
 use datafusion::optimizer::push_down_filter::PushDownFilter;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
@@ -41,6 +43,11 @@ impl OptimizerRule for ConditionsKept {
                 self.filter(filter, config)
             }
             plan if stops(&plan) => Ok(Transformed::no(plan)),
+            LogicalPlan::Filter(filter) => {
+                let predicate = turned(filter.predicate)?;
+                let filter = Filter::try_new(predicate, filter.input)?;
+                self.0.rewrite(LogicalPlan::Filter(filter), config)
+            }
             plan => self.0.rewrite(plan, config),
         }
     }
@@ -62,6 +69,22 @@ impl ConditionsKept {
         let above = |below| Filter::try_new(kept, Arc::new(below)).map(LogicalPlan::Filter);
         self.0.rewrite(below, config)?.map_data(above)
     }
+}
+
+/// A condition in which columns that are compared with given values stand on the left.
+fn turned(predicate: Expr) -> Result<Expr> {
+    let turned = predicate.transform_up(|expr| match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right })
+            if matches!((&*left, &*right), (Expr::Literal(..), Expr::Column(_))) =>
+        {
+            Ok(match op.swap() {
+                Some(op) => Transformed::yes(binary_expr(*right, op, *left)),
+                None => Transformed::no(binary_expr(*left, op, *right)),
+            })
+        }
+        expr => Ok(Transformed::no(expr)),
+    });
+    turned.map(|turned| turned.data)
 }
 
 /// Whether no condition moves below a plan, or from it: it is, seen through conditions, an aggregate that gives a row of

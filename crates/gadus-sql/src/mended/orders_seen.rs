@@ -2,24 +2,26 @@
 //!
 //! - Behind `a`, it does not know `abs(b - a)` again, nor that a union is in the order of two columns which are one in a part
 //!   of it: its last look at a plan refused `ORDER BY a, abs(b - a)` for an operator that stands right above such a sort.
+//! - Or it leaves a sort away, because a column is the same everywhere, and does not know that any more.
 //! - What it refuses for an order alone is looked at once more: a sort has the order that it says, a union that of all its
-//!   parts.
+//!   parts. What is in no order then is sorted.
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_expr::{
     LexOrdering, LexRequirement, PhysicalSortExpr, PhysicalSortRequirement,
 };
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::sanity_checker::check_plan_sanity;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
 
-/// The last look at a plan, which changes nothing.
+/// The last look at a plan.
 #[derive(Debug)]
 pub(crate) struct OrdersSeen;
 
@@ -33,16 +35,15 @@ impl PhysicalOptimizerRule for OrdersSeen {
         plan: Arc<dyn ExecutionPlan>,
         config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        plan.apply(|node| {
-            if let Err(error) = check_plan_sanity(node, &config.optimizer)
-                && !(error.message().contains("does not satisfy order requirements")
-                    && has_orders(node)?)
-            {
-                return Err(error);
-            }
-            Ok(TreeNodeRecursion::Continue)
-        })?;
-        Ok(plan)
+        let sorted =
+            plan.transform_up(|node| match check_plan_sanity(&node, &config.optimizer) {
+                Err(error) if error.message().contains("does not satisfy order requirements") => {
+                    sorted(node)
+                }
+                Err(error) => Err(error),
+                Ok(()) => Ok(Transformed::no(node)),
+            })?;
+        Ok(sorted.data)
     }
 
     fn name(&self) -> &str {
@@ -54,16 +55,22 @@ impl PhysicalOptimizerRule for OrdersSeen {
     }
 }
 
-/// Whether the inputs of an operator are in the orders that it requires.
-fn has_orders(node: &Arc<dyn ExecutionPlan>) -> Result<bool> {
-    for (child, required) in node.children().into_iter().zip(node.required_input_ordering()) {
-        if let Some(required) = required
-            && !is_in_order(child, &required.into_single())?
-        {
-            return Ok(false);
+/// An operator whose inputs are in the orders that it requires.
+fn sorted(node: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn ExecutionPlan>>> {
+    let mut is_changed = false;
+    let mut children = node.children().into_iter().cloned().collect::<Vec<_>>();
+    for (child, required) in children.iter_mut().zip(node.required_input_ordering()) {
+        let Some(required) = required.map(|required| required.into_single()) else { continue };
+        if !is_in_order(child, &required)? {
+            let sort = SortExec::new(required.into(), child.clone());
+            *child = Arc::new(sort.with_preserve_partitioning(true));
+            is_changed = true;
         }
     }
-    Ok(true)
+    match is_changed {
+        true => replace_children_if_necessary(node, children).map(Transformed::yes),
+        false => Ok(Transformed::no(node)),
+    }
 }
 
 fn is_in_order(plan: &Arc<dyn ExecutionPlan>, required: &LexRequirement) -> Result<bool> {

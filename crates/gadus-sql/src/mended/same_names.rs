@@ -12,6 +12,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::execution::TaskContext;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::filter_pushdown::FilterPushdown;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use std::collections::HashSet;
@@ -23,6 +24,16 @@ const APART: &str = "GadusApart";
 /// DataFusion's rule that moves filters, but not where names are not enough.
 #[derive(Debug)]
 pub(crate) struct FiltersByName(pub(crate) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+
+impl FiltersByName {
+    /// Gives the scans of a plan, which runs for another time, the filters of its joins and sorts.
+    pub(crate) fn anew(
+        plan: Arc<dyn ExecutionPlan>,
+        config: &ConfigOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Self(Arc::new(FilterPushdown::new_post_optimization())).optimize(plan, config)
+    }
+}
 
 impl PhysicalOptimizerRule for FiltersByName {
     fn optimize(
@@ -52,9 +63,11 @@ fn set_apart(plan: Arc<dyn ExecutionPlan>) -> Result<Transformed<Arc<dyn Executi
     if !children.iter().any(|child| repeats_names(&child.schema())) {
         return Ok(Transformed::no(plan));
     }
-    let apart = |child: &Arc<dyn ExecutionPlan>| match repeats_names(&child.schema()) {
-        true => Arc::new(PassingExec::new(APART, child.clone(), passed)) as Arc<dyn ExecutionPlan>,
-        false => child.clone(),
+    let apart = |child: &Arc<dyn ExecutionPlan>| -> Arc<dyn ExecutionPlan> {
+        match repeats_names(&child.schema()) {
+            true => Arc::new(PassingExec::new(APART, child.clone(), passed).without_filters()),
+            false => child.clone(),
+        }
     };
     let children = children.into_iter().map(apart).collect();
     replace_children_if_necessary(plan, children).map(Transformed::yes)

@@ -1,9 +1,11 @@
 //! An operator that passes rows on, and may take its time.
 
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
 use datafusion::execution::TaskContext;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
+use datafusion::physical_plan::filter_pushdown::{FilterDescription, FilterPushdownPhase};
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PhysicalExpr, PlanProperties,
@@ -21,11 +23,18 @@ pub(crate) struct PassingExec {
     name: &'static str,
     input: Arc<dyn ExecutionPlan>,
     pass: Pass,
+    /// Whether filters are moved below it.
+    lets_filters: bool,
 }
 
 impl PassingExec {
     pub(crate) fn new(name: &'static str, input: Arc<dyn ExecutionPlan>, pass: Pass) -> Self {
-        Self { name, input, pass }
+        Self { name, input, pass, lets_filters: true }
+    }
+
+    /// The same, which no filter is moved below.
+    pub(crate) fn without_filters(self) -> Self {
+        Self { lets_filters: false, ..self }
     }
 }
 
@@ -89,6 +98,18 @@ impl ExecutionPlan for PassingExec {
         _: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
         Ok(inputs[0].clone())
+    }
+
+    fn gather_filters_for_pushdown(
+        &self,
+        _: FilterPushdownPhase,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        _: &ConfigOptions,
+    ) -> Result<FilterDescription> {
+        match self.lets_filters {
+            true => FilterDescription::from_children(filters, &self.children()),
+            false => Ok(FilterDescription::all_unsupported(&filters, &self.children())),
+        }
     }
 
     fn supports_limit_pushdown(&self) -> bool {

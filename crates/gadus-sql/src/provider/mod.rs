@@ -4,6 +4,7 @@
 //!   which stays pinned until the last stream is dropped.
 
 mod catalog;
+mod dynamic;
 mod expected;
 mod filter;
 mod functions;

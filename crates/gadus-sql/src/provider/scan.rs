@@ -4,6 +4,7 @@
 //! - Instead, the rows may be asked of the table's next shared scan: one partition then has all of them.
 
 use super::Reading;
+use super::dynamic::Dynamic;
 use super::expected::statistics;
 use super::measured::ScanFigures;
 use crate::error::{is_for_alone, to_datafusion};
@@ -11,11 +12,16 @@ use crate::statements::charged;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Statistics;
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::EquivalenceProperties;
+use datafusion::physical_expr::expressions::DynamicFilterTracking;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::filter_pushdown::{
+    ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation,
+};
 use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -47,6 +53,8 @@ pub(crate) struct ScanExec {
     expected: OnceLock<Arc<Statistics>>,
     /// What it took, where somebody asks for it.
     figures: Option<Arc<ScanFigures>>,
+    /// Filters that come while the plan runs.
+    filters: Vec<Arc<dyn PhysicalExpr>>,
 }
 
 /// Where a scan's rows come from.
@@ -80,7 +88,8 @@ impl ScanExec {
     ) -> Self {
         let (next, rows) = (Arc::default(), Mutex::new(Rows::Read(None)));
         let (expected, figures) = (OnceLock::new(), reading.measured.then(Arc::default));
-        Self { table, scan, limit, next, properties, reading, rows, expected, figures }
+        let filters = Vec::new();
+        Self { table, scan, limit, next, properties, reading, rows, expected, figures, filters }
     }
 
     /// The scan of a plan that has just one, and runs it once.
@@ -156,6 +165,9 @@ impl DisplayAs for ScanExec {
         if !predicates.is_empty() {
             write!(f, ", predicates={predicates}")?;
         }
+        if !self.filters.is_empty() {
+            write!(f, ", dynamic filters={}", self.filters.len())?;
+        }
         match self.limit {
             Some(limit) => write!(f, ", limit={limit}"),
             None => Ok(()),
@@ -178,9 +190,37 @@ impl ExecutionPlan for ScanExec {
 
     fn apply_expressions(
         &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+        each: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
+        let mut next = TreeNodeRecursion::Continue;
+        for filter in &self.filters {
+            next = next.visit_sibling(|| each(filter))?;
+        }
+        Ok(next)
+    }
+
+    /// Takes filters that come while the plan runs; whoever has them goes on to look himself.
+    fn handle_child_pushdown_result(
+        &self,
+        phase: FilterPushdownPhase,
+        result: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        let filters = result.parent_filters.iter().map(|pushed| &pushed.filter);
+        let filters = filters
+            .filter(|filter| DynamicFilterTracking::classify(filter).contains_dynamic_filter());
+        let filters = filters.cloned();
+        let filters = self.filters.iter().cloned().chain(filters).collect::<Vec<_>>();
+        let told = FilterPushdownPropagation::all_unsupported(result);
+        let is_whole = self.limit.is_none();
+        if phase != FilterPushdownPhase::Post || !is_whole || filters.len() == self.filters.len() {
+            return Ok(told);
+        }
+        let (table, scan) = (self.table.clone(), self.scan.clone());
+        let (properties, reading) = (self.properties.clone(), self.reading.clone());
+        let anew = Self::with_properties(table, scan, None, properties, reading);
+        let figures = self.figures.clone();
+        Ok(told.with_updated_node(Arc::new(Self { figures, filters, ..anew })))
     }
 
     fn with_new_children(
@@ -206,7 +246,7 @@ impl ExecutionPlan for ScanExec {
         let (table, scan) = (self.table.clone(), self.scan.clone());
         let (properties, reading) = (self.properties.clone(), self.reading.clone());
         let anew = Self::with_properties(table, scan, self.limit, properties, reading);
-        // What it takes each time, in all.
+        // What it takes each time, in all. The filters of a run are of its joins.
         Ok(Arc::new(Self { figures: self.figures.clone(), ..anew }))
     }
 
@@ -251,6 +291,7 @@ impl ScanExec {
             left: self.limit.unwrap_or(usize::MAX),
             waiting: VecDeque::new(),
             figures: self.figures.clone(),
+            dynamic: Dynamic::of(&self.filters),
             _alone: alone,
         }
     }
@@ -309,6 +350,7 @@ struct Reader {
     left: usize,
     waiting: VecDeque<RecordBatch>,
     figures: Option<Arc<ScanFigures>>,
+    dynamic: Option<Dynamic>,
     _alone: Option<Arc<ScansAlone>>,
 }
 
@@ -316,6 +358,13 @@ impl Reader {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             if let Some(batch) = self.waiting.pop_front() {
+                let batch = match &mut self.dynamic {
+                    Some(dynamic) => dynamic.passing(batch)?,
+                    None => batch,
+                };
+                if batch.num_rows() == 0 && self.dynamic.is_some() {
+                    continue;
+                }
                 let rows = batch.num_rows().min(self.left);
                 self.left -= rows;
                 return Ok((rows > 0).then(|| batch.slice(0, rows)));

@@ -82,6 +82,10 @@ impl JoinSubqueries {
                 let Expr::ScalarSubquery(subquery) = &expr else {
                     return Ok(Transformed::no(expr));
                 };
+                if let Some(nullable) = self.nullable(subquery)? {
+                    is_changed = true;
+                    return Ok(Transformed::yes(Expr::ScalarSubquery(nullable)));
+                }
                 if is_planners && is_left_to_planner(&subquery.subquery)? {
                     return Ok(Transformed::no(expr));
                 }
@@ -105,6 +109,20 @@ impl JoinSubqueries {
             true => like(joined, &plan)?,
             false => joined,
         }))
+    }
+
+    /// A subquery that names nothing around it, and whose value may be NULL, as it may give no row: DataFusion looks only at
+    /// what it selects. None where it is like that.
+    fn nullable(&self, subquery: &Subquery) -> Result<Option<Subquery>> {
+        let query = &subquery.subquery;
+        let Some((qualifier, field)) = query.schema().iter().next() else { return Ok(None) };
+        if field.is_nullable() || has_always_a_row(query) || depends(query)? {
+            return Ok(None);
+        }
+        let value = Expr::Column(Column::from((qualifier, field)));
+        let value = self.only.call(value, lit(1_i64)).alias(field.name());
+        let query = LogicalPlanBuilder::from(query.clone()).project([value])?.build()?;
+        Ok(Some(Subquery { subquery: Arc::new(query), ..subquery.clone() }))
     }
 
     /// Rows joined with the values of a subquery, and the expression that has them; none where it cannot be joined.
@@ -247,6 +265,18 @@ fn is_table(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::SubqueryAlias(alias) => is_table(&alias.input),
         plan => matches!(plan, LogicalPlan::TableScan(_)),
+    }
+}
+
+/// Whether a query gives a row, whatever there is.
+fn has_always_a_row(query: &LogicalPlan) -> bool {
+    match query {
+        LogicalPlan::Projection(projection) => has_always_a_row(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => has_always_a_row(&alias.input),
+        LogicalPlan::Sort(sort) => has_always_a_row(&sort.input),
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        LogicalPlan::EmptyRelation(empty) => empty.produce_one_row,
+        _ => false,
     }
 }
 

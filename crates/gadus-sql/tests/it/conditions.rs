@@ -114,3 +114,17 @@ fn columns_of_two_tables_that_are_called_the_same_are_told_apart() {
         }
     }
 }
+
+/// Also where a part of it that comes twice is a column of its own in the plan.
+#[test]
+fn a_value_that_is_given_stands_on_either_side() {
+    let shell = shell();
+    for condition in [
+        "case when c <> 'b' then c end = lower(c) and c = lower(c)",
+        "'a' = lower(c) and lower(c) = 'a'",
+        "c = lower(c) and lower(c) <= 'a' and 'a' <= lower(c)",
+    ] {
+        let text = format!("SELECT count(*) FROM (SELECT 'a' AS c FROM t) AS n WHERE {condition}");
+        assert_eq!(shell.run(&text), "2", "{text}");
+    }
+}

@@ -319,3 +319,19 @@ fn a_column_around_has_the_type_that_its_query_gives_it() {
         assert_eq!(found, answer, "{sql}");
     }
 }
+
+#[test]
+fn a_query_that_finds_nothing_is_null() {
+    let connection = with_table();
+    for (sql, answer) in [
+        ("SELECT (SELECT 1 FROM t WHERE id = 9)", "NULL"),
+        ("SELECT (SELECT id FROM t WHERE id = 9), (SELECT count(*) FROM t WHERE id = 9)", "NULL 0"),
+        (
+            "SELECT (SELECT 7 WHERE 1 = 2) IS NULL, coalesce((SELECT id FROM t WHERE id < 0 LIMIT 1), 8)",
+            "true 8",
+        ),
+        ("SELECT id FROM t WHERE (SELECT 1 FROM t WHERE id = 9) IS NULL AND id < 2", "1"),
+    ] {
+        assert_eq!(rows(&connection, sql).join("; "), answer, "{sql}");
+    }
+}
