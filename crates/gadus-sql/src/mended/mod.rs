@@ -2,6 +2,7 @@
 
 mod conditions_kept;
 mod keys_of_groups;
+mod no_waiting;
 mod orders_seen;
 mod ranks;
 mod same_names;

@@ -5,6 +5,7 @@
 //! - No filter is moved below an operator that gives two such columns. Those of logical plans, which know the tables,
 //!   were moved before.
 
+use super::no_waiting::without_waiting;
 use crate::pace::PassingExec;
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::Result;
@@ -43,10 +44,10 @@ impl PhysicalOptimizerRule for FiltersByName {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = plan.transform_up(set_apart)?;
         let moved = self.0.optimize(plan.data, config)?;
-        match plan.transformed {
-            true => moved.transform_up(put_back).map(|plan| plan.data),
-            false => Ok(moved),
-        }
+        without_waiting(match plan.transformed {
+            true => moved.transform_up(put_back)?.data,
+            false => moved,
+        })
     }
 
     fn name(&self) -> &str {

@@ -6,7 +6,6 @@
 use super::Session;
 use super::modify::folded;
 use crate::error::{from_datafusion, input, unsupported};
-use crate::lists;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNode;
@@ -205,7 +204,7 @@ fn parsed(condition: &str) -> Result<Expr> {
 fn respelled(condition: &str) -> Result<Expr> {
     let prepared = super::parse(&format!("SELECT ({condition})"))?;
     let mut statement = Statement::clone(&prepared.statement);
-    lists::respell(&mut statement);
+    super::planners_words::respell(&mut statement, |_| false)?;
     item(&statement).ok_or_else(|| input(format!("{condition} is no condition")))
 }
 

@@ -48,6 +48,7 @@ mod on_conflict;
 mod outer_names;
 mod overriding;
 mod parse;
+mod planners_words;
 mod precedence;
 mod prepared;
 mod probes;

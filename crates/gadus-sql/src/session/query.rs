@@ -1,26 +1,25 @@
 //! Queries, planned and run by DataFusion on one snapshot.
 
 use super::as_queries::describe;
-use super::columns::{headings, name_apart};
+use super::columns::headings;
 use super::files::take_files;
 use super::frames::{Frames, names_frame};
 use super::in_order::{plan_to_write, stream_to_write};
 use super::modify::table_name;
-use super::outer_names;
+use super::planners_words::{self, has_column};
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
 use crate::checked::{
     CheckedArithmetic, DoublesBesideDecimals, RoundingCasts, WrittenBytes, checked_sum,
 };
-use crate::error::{from_datafusion, from_parser, unsupported};
+use crate::error::{from_datafusion, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
-use crate::lists::{self, quantified_functions};
+use crate::lists::quantified_functions;
 use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, run, task_of};
 use crate::mended::{ConditionsKept, FiltersByName, KeysOfGroups, OrdersSeen, signed_ranks};
 use crate::pace::PaceJoins;
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
-use crate::row_values;
 use crate::rows::RowStream;
 use crate::subqueries::{
     ConditionsAsValues, JoinSubqueries, Memberships, OuterTypes, QueriesInValues,
@@ -146,10 +145,7 @@ impl Session {
         snapshot: Snapshot,
         statement: &mut Statement,
     ) -> Result<SessionContext> {
-        name_apart(statement);
-        lists::respell(statement);
-        row_values::respell(statement).map_err(|error| from_parser(&error))?;
-        outer_names::respell(statement, |name| has_column(&snapshot, name));
+        planners_words::respell(statement, |name| has_column(&snapshot, name))?;
         let files = take_files(statement, &self.shared.planner, &self.files).await?;
         let mut state = self.shared.planner.clone();
         let rows = ConfigNonZeroUsize::try_new(batch_rows(self.shared.memory.limit()));
@@ -211,8 +207,7 @@ impl Session {
             return Ok(None);
         }
         let mut rest = statement.clone();
-        name_apart(&mut rest);
-        lists::respell(&mut rest);
+        planners_words::respell(&mut rest, |name| has_column(snapshot, name))?;
         let files = take_files(&mut rest, &self.shared.planner, &self.files).await?;
         if !files.is_empty()
             || names_system(&rest)
@@ -226,8 +221,6 @@ impl Session {
         let (snapshot, views) = (snapshot.clone(), for_views(snapshot, &planner));
         let catalog = SnapshotCatalog::for_keeping(snapshot, threads, binding.clone(), views);
         planner.register_catalog_list(Arc::new(catalog));
-        // What a run finds out about its data must not stay with the plan.
-        planner.config_mut().options_mut().optimizer.enable_dynamic_filter_pushdown = false;
         KeptPlan::make(&planner, binding, rest, headings(statement)).await
     }
 
@@ -309,12 +302,6 @@ impl Session {
         self.expect_rows(&*physical);
         stream_to_write(physical, task_of(context), self.engine.options().threads)
     }
-}
-
-/// Whether a column of any table or view has a name.
-pub(super) fn has_column(snapshot: &Snapshot, name: &str) -> bool {
-    snapshot.tables().iter().any(|table| table.schema().column_index(name).is_some())
-        || snapshot.views().any(|view| view.columns.iter().any(|column| column.name == name))
 }
 
 /// What views are planned with, where there are any: a copy costs a part of what planning does.

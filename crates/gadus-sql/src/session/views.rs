@@ -1,17 +1,15 @@
 //! CREATE VIEW, DROP VIEW, and what views cost the statements that name them.
 
-use super::columns::{name_apart, postgres_names};
+use super::columns::postgres_names;
 use super::files::take_files;
 use super::frames::names_frame;
 use super::modify::{folded, table_name};
-use super::outer_names;
+use super::planners_words;
 use super::query::{plan, rewrite_for_catalog};
 use super::reads::reads;
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, from_parser, input, limit, unsupported};
-use crate::lists;
 use crate::provider::{MAIN_SCHEMA, SCANS_MAX, scans};
-use crate::row_values;
 use datafusion::common::TableReference;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as PlannerStatement;
@@ -36,10 +34,7 @@ const SHALLOW: usize = 16;
 pub(crate) fn view_statement(query: &str) -> Result<Statement> {
     let prepared = super::parse(query)?;
     let mut statement = Statement::clone(&prepared.statement);
-    name_apart(&mut statement);
-    lists::respell(&mut statement);
-    row_values::respell(&mut statement).map_err(|error| from_parser(&error))?;
-    outer_names::respell(&mut statement, |_| true);
+    planners_words::respell(&mut statement, |_| true)?;
     Ok(statement)
 }
 

@@ -7,6 +7,7 @@
 
 use super::free::{self, depends, depends_in};
 use super::has_subquery;
+use super::settled::{PLACE, with_all_of};
 use datafusion::common::{Column, DFSchema, NullEquality, Result};
 use datafusion::functions_window::row_number::row_number_udwf;
 use datafusion::logical_expr::expr::{
@@ -345,7 +346,9 @@ impl Bindings {
             }
             _ => (Vec::new(), &limit.input),
         };
-        let name = self.name("place");
+        // Rows that tie are alike.
+        let order = with_all_of(order, input);
+        let name = self.name(&PLACE["gadus.".len()..]);
         let call = WindowFunction::new(row_number_udwf(), vec![]);
         let place = Expr::WindowFunction(Box::new(call)).partition_by(self.given().collect());
         let place = match order.is_empty() {

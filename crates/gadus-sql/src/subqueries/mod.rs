@@ -5,7 +5,7 @@
 //! - The rows around are reduced to the distinct values that the subquery depends on, its bindings; the query is planned for
 //!   all of them at once, and joined back. So each value is computed once.
 //! - What gives several rows where one value is wanted is an error only for a row that asks for it.
-//! - What is around is planned twice: where it calls what is another each time, it is left alone.
+//! - What is around is planned twice: where it may be another each time, it is left alone.
 
 mod as_values;
 mod bindings;
@@ -14,6 +14,7 @@ mod in_values;
 mod membership;
 mod only;
 mod outer_types;
+mod settled;
 
 pub(crate) use as_values::ConditionsAsValues;
 pub(crate) use in_values::QueriesInValues;
@@ -33,6 +34,7 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::AnalyzerRule;
 use free::{column_of, depends, depends_in, free};
 use only::Only;
+use settled::{settled, settled_limits};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -61,12 +63,18 @@ impl JoinSubqueries {
             matches!(plan, LogicalPlan::Filter(_) | LogicalPlan::Sort(_) | LogicalPlan::Window(_));
         let is_planners = matches!(plan, LogicalPlan::Projection(_) | LogicalPlan::Filter(_));
         let is_ours = gives_its_input || is_planners || matches!(plan, LogicalPlan::Aggregate(_));
-        let mut has_any = false;
+        let (mut has_any, mut has_dependent) = (false, false);
         if is_ours {
             plan.apply_expressions(|expr| {
-                has_any =
-                    has_any || expr.exists(|expr| Ok(matches!(expr, Expr::ScalarSubquery(_))))?;
-                Ok(TreeNodeRecursion::Continue)
+                expr.apply(|expr| {
+                    if let Expr::ScalarSubquery(subquery) = expr {
+                        has_any = true;
+                        let query = &subquery.subquery;
+                        let is_left = is_planners && is_left_to_planner(query)?;
+                        has_dependent |= !is_left && depends(query)?;
+                    }
+                    Ok(TreeNodeRecursion::Continue)
+                })
             })?;
         }
         if !has_any {
@@ -74,7 +82,11 @@ impl JoinSubqueries {
         }
         let inputs = plan.inputs();
         let [input] = inputs.as_slice() else { return Ok(Transformed::no(plan)) };
-        let (mut input, mut is_changed) = (LogicalPlan::clone(input), false);
+        let around = match has_dependent {
+            true => settled_limits(LogicalPlan::clone(input))?,
+            false => LogicalPlan::clone(input),
+        };
+        let (mut input, mut is_changed) = (around.clone(), false);
         let names = NamePreserver::new(&plan);
         let rewritten = plan.clone().map_expressions(|expr| {
             let name = names.save(&expr);
@@ -89,7 +101,7 @@ impl JoinSubqueries {
                 if is_planners && is_left_to_planner(&subquery.subquery)? {
                     return Ok(Transformed::no(expr));
                 }
-                match self.joined(&input, subquery)? {
+                match self.joined((&input, &around), subquery)? {
                     Some((joined, value)) => {
                         input = joined;
                         is_changed = true;
@@ -125,19 +137,20 @@ impl JoinSubqueries {
         Ok(Some(Subquery { subquery: Arc::new(query), ..subquery.clone() }))
     }
 
-    /// Rows joined with the values of a subquery, and the expression that has them; none where it cannot be joined.
+    /// Rows joined with the values of a subquery that depends on what is around, which they have, and the expression that has
+    /// them; none where it cannot be joined.
     fn joined(
         &self,
-        rows: &LogicalPlan,
+        (rows, around): (&LogicalPlan, &LogicalPlan),
         subquery: &Subquery,
     ) -> Result<Option<(LogicalPlan, Expr)>> {
         let query = &*subquery.subquery;
-        let Some(bindings) = self.bindings(rows, query)? else { return Ok(None) };
+        let columns = query.schema().columns();
+        // Of others, the planner says what is wrong.
+        let [value] = columns.as_slice() else { return Ok(None) };
+        let value = Expr::Column(value.clone());
+        let Some(bindings) = self.bindings(around, query)? else { return Ok(None) };
         let Some(bound) = self.bound(&bindings, query)? else { return Ok(None) };
-        let Some(value) = query.schema().iter().next().map(|field| Expr::Column(field.into()))
-        else {
-            return Ok(None);
-        };
         let number = bindings.number();
         let (name, many) = (format!("gadus.value{number}"), format!("gadus.many{number}"));
         let column = |name: &str| Expr::Column(Column::new_unqualified(name));
@@ -182,7 +195,8 @@ impl JoinSubqueries {
         if !matches!(join.join_type, JoinType::Inner | JoinType::Left) {
             return Ok(None);
         }
-        let Some(bindings) = self.bindings(&join.left, &query)? else { return Ok(None) };
+        let left = settled_limits(LogicalPlan::clone(&join.left))?;
+        let Some(bindings) = self.bindings(&left, &query)? else { return Ok(None) };
         let Some(bound) = self.bound(&bindings, &query)? else { return Ok(None) };
         let (bound, _) = bindings.again(&bound, &query)?;
         let fields = bound.schema().fields();
@@ -194,9 +208,8 @@ impl JoinSubqueries {
         });
         let on = join.on.iter().map(|(left, right)| left.clone().eq(right.clone()));
         let conditions = same.chain(on).chain(join.filter.clone()).collect::<Vec<_>>();
-        let joined = LogicalPlanBuilder::from(LogicalPlan::clone(&join.left))
-            .join_on(bound, join.join_type, conditions)?
-            .build()?;
+        let joined =
+            LogicalPlanBuilder::from(left).join_on(bound, join.join_type, conditions)?.build()?;
         like(joined, &LogicalPlan::Join(join.clone())).map(Some)
     }
 
@@ -221,11 +234,12 @@ impl JoinSubqueries {
     fn bindings(&self, rows: &LogicalPlan, query: &LogicalPlan) -> Result<Option<Bindings>> {
         let outer = free(query)?.iter().filter_map(column_of).cloned().collect::<Vec<_>>();
         let is_around = |column: &Column| rows.schema().has_column(column);
-        if outer.is_empty() || !outer.iter().all(is_around) || is_volatile(rows)? {
+        if outer.is_empty() || !outer.iter().all(is_around) {
             return Ok(None);
         }
+        let Some(rows) = settled(rows, &outer)? else { return Ok(None) };
         let number = self.made.fetch_add(1, Ordering::Relaxed);
-        Bindings::of(rows, outer, number).map(Some)
+        Bindings::of(&rows, outer, number).map(Some)
     }
 }
 

@@ -6,6 +6,7 @@
 mod beside;
 mod chains;
 mod conditions;
+mod dynamic;
 mod explain;
 mod in_order;
 mod kept;

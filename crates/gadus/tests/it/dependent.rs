@@ -1,7 +1,7 @@
 //! Queries that depend on the row around them in any way: as PostgreSQL 15 answers.
 
 use crate::statement::{refused, rows, run};
-use gadus::{Connection, Database, Options, Reason};
+use gadus::{Connection, Database, ErrorKind, Options, Reason};
 
 /// Customers, and what they ordered; one has ordered nothing, and one order is nobody's.
 fn connect() -> Connection {
@@ -81,6 +81,7 @@ fn several_rows_are_an_error_for_the_row_that_asks() {
     ] {
         assert_eq!(rows(&connection, &sql).join("; "), answer, "{sql}");
     }
+    refused(&connection, "SELECT (SELECT v, id FROM o WHERE o.id = c.id) FROM c");
     let error = refused(&connection, "SELECT (SELECT v FROM o)");
     assert_eq!(error.reason(), Some(Reason::SeveralRows), "{error}");
 }
@@ -172,6 +173,23 @@ fn such_values_stand_in_every_clause() {
     ] {
         assert_eq!(rows(&connection, &sql).join("; "), answer, "{sql}");
     }
+    // Rows that tie at a limit are the same each time that they are asked for.
+    let values = (10..2_000).map(|id| format!("({id}, 'x', {id})")).collect::<Vec<_>>().join(", ");
+    run(&connection, &format!("INSERT INTO c VALUES {values}"));
+    for limited in
+        ["SELECT * FROM c ORDER BY name DESC LIMIT 5", "SELECT * FROM c WHERE n > 9 LIMIT 5"]
+    {
+        let sql = format!(
+            "SELECT count((SELECT c.n FROM o WHERE o.id <> c.id ORDER BY o.id LIMIT 1)) FROM ({limited}) AS c"
+        );
+        for _ in 0..5 {
+            assert_eq!(rows(&connection, &sql), ["5"], "{sql}");
+        }
+    }
+    let random = "SELECT (SELECT v FROM o WHERE o.v > x.r ORDER BY o.id LIMIT 1) FROM (SELECT random() AS r FROM c) AS x";
+    let error = refused(&connection, random);
+    assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+    run(&connection, "DELETE FROM c WHERE id > 9");
     run(&connection, &format!("UPDATE c SET n = {first}"));
     assert_eq!(rows(&connection, "SELECT n FROM c ORDER BY id"), ["10", "NULL", "5", "NULL"]);
     run(&connection, &format!("DELETE FROM c WHERE {first} IS NULL"));
