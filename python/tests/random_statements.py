@@ -36,6 +36,9 @@ class Statements:
         self.random = random.Random(seed)
         self.names = 0
         self.next_id = 0
+        # What one of the others takes for something else, and what another one does not know: not together.
+        self.has_row_values = False
+        self.has_lateral = False
 
     # Values and rows
 
@@ -160,8 +163,8 @@ class Statements:
         draw = self.random
         parts = [self.condition(columns, 2)]
         if draw.random() < 0.3:
-            more = self.row_condition if draw.random() < 0.3 else self.subquery_condition
-            parts.append(more(columns))
+            are_rows = draw.random() < 0.3 and not self.has_lateral
+            parts.append(self.row_condition(columns) if are_rows else self.subquery_condition(columns))
             draw.shuffle(parts)
         return draw.choice([" AND ", " AND ", " OR "]).join(parts)
 
@@ -235,6 +238,7 @@ class Statements:
     def row_condition(self, columns: Sequence[tuple[str, str]]) -> str:
         """A condition on several values together."""
         draw, kinds = self.random, [self.random.choice(["int", "text"]) for _ in range(2)]
+        self.has_row_values = True
         values = ", ".join(self.expression(columns, kind, 1) for kind in kinds)
         if draw.random() < 0.5:
             others = ", ".join(self.expression(columns, kind, 1) for kind in kinds)
@@ -266,7 +270,8 @@ class Statements:
     def source(self, depth: int) -> tuple[str, list[tuple[str, str]]]:
         draw = self.random
         text, columns = self.derived() if depth > 1 and draw.random() < 0.2 else self.table()
-        if draw.random() < 0.05:
+        if draw.random() < 0.05 and not self.has_row_values:
+            self.has_lateral = True
             kinds, name = [draw.choice(["int", "text"]) for _ in range(2)], self.name()
             value, rows, key = self.dependent(columns, kinds[0])
             more = self.column(columns, kinds[1]) or self.typed_literal(kinds[1])
@@ -367,6 +372,7 @@ class Statements:
 
     def query(self) -> Query:
         draw = self.random
+        self.has_row_values = self.has_lateral = False
         query = self.with_common() if draw.random() < 0.1 else self.draw_unordered()
         if draw.random() < 0.4:
             def way() -> str:

@@ -64,20 +64,11 @@ impl Session {
         let returning = self.returning(&snapshot, insert.returning.as_deref(), parameters)?;
         let context = self.planner(snapshot.clone(), &mut statement).await?;
         let mut stream = self.stream_to_write(&context, statement, parameters).await?;
-        if insert.columns.is_empty() {
-            // The first ones.
-            columns.truncate(stream.schema().fields().len());
-        }
-        if Overriding::of(insert).is_none() {
-            given.refuse_generated(&schema, &columns)?;
-        }
+        given.go_to(insert, &schema, &mut columns, stream.schema().fields().len())?;
         if let Some(left) = &left {
             (columns, stream) = left.without(&columns, stream)?;
         }
-        let alias = match &insert.table_alias {
-            Some(alias) => alias.alias.clone(),
-            None => Ident::with_quote('"', &schema.name),
-        };
+        let alias = called(insert, &schema);
         let mut pieces = Vec::new();
         if let Some(on_key) = on_key {
             let take = |batch: RecordBatch| {
@@ -285,8 +276,21 @@ impl Given {
         Self::Places(values.rows.iter().flat_map(of_row).collect())
     }
 
-    /// Refuses values for columns that are always generated.
-    fn refuse_generated(&self, schema: &TableSchema, columns: &[usize]) -> Result<()> {
+    /// Finds the columns to which so many values go; refuses those for columns that are always generated.
+    fn go_to(
+        &self,
+        insert: &Insert,
+        schema: &TableSchema,
+        columns: &mut Vec<usize>,
+        values: usize,
+    ) -> Result<()> {
+        if insert.columns.is_empty() {
+            // The first ones.
+            columns.truncate(values);
+        }
+        if Overriding::of(insert).is_some() {
+            return Ok(());
+        }
         let is_given = |place: &usize| match self {
             Self::All => true,
             Self::Places(places) => places.contains(place),
@@ -298,6 +302,14 @@ impl Given {
             }
         }
         Ok(())
+    }
+}
+
+/// What an INSERT calls its table.
+fn called(insert: &Insert, schema: &TableSchema) -> Ident {
+    match &insert.table_alias {
+        Some(alias) => alias.alias.clone(),
+        None => Ident::with_quote('"', &schema.name),
     }
 }
 

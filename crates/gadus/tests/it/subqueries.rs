@@ -1,7 +1,7 @@
 //! Subqueries in the place of values.
 
 use crate::statement::{rows, run, with_table};
-use gadus::{Connection, Database, ErrorKind, Options, Rows};
+use gadus::{Connection, Database, Options};
 
 fn connect() -> Connection {
     let connection = Database::open_in_memory(Options::new()).unwrap().connect();

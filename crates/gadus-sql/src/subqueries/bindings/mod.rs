@@ -5,23 +5,21 @@
 //!   binding, a limit counts within one (Neumann and Kemper, Unnesting Arbitrary Queries, BTW 2015, section 3).
 //! - What is not known here is not guessed at: then there is no such plan.
 
+mod joined;
+mod ordered;
+
 use super::free::{self, depends, depends_in};
 use super::has_subquery;
-use super::settled::{PLACE, with_all_of};
-use datafusion::common::{Column, DFSchema, NullEquality, Result};
-use datafusion::functions_window::row_number::row_number_udwf;
+use datafusion::common::{Column, DFSchema, Result};
 use datafusion::logical_expr::expr::{
-    AggregateFunction, AggregateFunctionParams, Sort as SortExpr, WindowFunction,
-    WindowFunctionParams,
+    AggregateFunction, AggregateFunctionParams, Sort as SortExpr,
 };
-use datafusion::logical_expr::utils::{merge_schema, split_conjunction};
+use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{
-    Aggregate, Distinct, DistinctOn, Expr, ExprFunctionExt, FetchType, Filter, Join, JoinType,
-    Limit, LogicalPlan, LogicalPlanBuilder, Operator, Projection, SkipType, Sort, SubqueryAlias,
-    Union, Window, binary_expr, lit,
+    Aggregate, Distinct, Expr, Filter, JoinType, LogicalPlan, LogicalPlanBuilder, Operator,
+    Projection, SubqueryAlias, binary_expr, lit,
 };
 use std::cell::Cell;
-use std::sync::Arc;
 
 /// The rows around a query, as far as it names them.
 pub(super) struct Bindings {
@@ -292,172 +290,6 @@ impl Bindings {
             .zip(&names)
             .map(|(given, name)| is_same(given, Expr::Column(Column::new_unqualified(name))));
         Ok((again, same.reduce(Expr::and).unwrap_or_else(|| lit(true))))
-    }
-
-    fn distinct_on(&self, distinct: &DistinctOn) -> Bound {
-        let DistinctOn { on_expr, select_expr, sort_expr, input, .. } = distinct;
-        let plan = LogicalPlan::Distinct(Distinct::On(distinct.clone()));
-        let on = on_expr.iter().map(|expr| self.replaced(expr.clone(), input.schema()));
-        let on = self.given().map(Ok).chain(on).collect::<Result<Vec<_>>>()?;
-        let selected = self
-            .given()
-            .chain(self.items(select_expr, input.schema(), &plan, 0)?)
-            .collect::<Vec<_>>();
-        let order = match sort_expr {
-            Some(order) => Some(self.in_order(self.sorted(order, input.schema())?)),
-            None => None,
-        };
-        self.over(input, |input| {
-            LogicalPlanBuilder::from(input).distinct_on(on, selected, order)?.build()
-        })
-    }
-
-    fn in_order(&self, order: Vec<SortExpr>) -> Vec<SortExpr> {
-        self.given().map(|given| given.sort(true, true)).chain(order).collect()
-    }
-
-    fn sort(&self, Sort { expr, input, fetch }: &Sort) -> Bound {
-        if fetch.is_some() {
-            return Ok(None);
-        }
-        let expr = self.in_order(self.sorted(expr, input.schema())?);
-        self.over(input, |input| {
-            Ok(LogicalPlan::Sort(Sort { expr, input: Arc::new(input), fetch: None }))
-        })
-    }
-
-    /// The first rows of each binding.
-    fn limit(&self, limit: &Limit) -> Bound {
-        let (SkipType::Literal(skip), FetchType::Literal(fetch)) =
-            (limit.get_skip_type()?, limit.get_fetch_type()?)
-        else {
-            return Ok(None);
-        };
-        // Which rows there are is not decided by what they are projected to.
-        if let LogicalPlan::Projection(projection) = &*limit.input {
-            let below =
-                LogicalPlan::Limit(Limit { input: projection.input.clone(), ..limit.clone() });
-            let above = Projection::try_new(projection.expr.clone(), Arc::new(below))?;
-            return self.projection(&above);
-        }
-        let (order, input) = match &*limit.input {
-            LogicalPlan::Sort(Sort { expr, input, fetch: None }) => {
-                (self.sorted(expr, input.schema())?, input)
-            }
-            _ => (Vec::new(), &limit.input),
-        };
-        // Rows that tie are alike.
-        let order = with_all_of(order, input);
-        let name = self.name(&PLACE["gadus.".len()..]);
-        let call = WindowFunction::new(row_number_udwf(), vec![]);
-        let place = Expr::WindowFunction(Box::new(call)).partition_by(self.given().collect());
-        let place = match order.is_empty() {
-            true => place.build()?,
-            false => place.order_by(order).build()?,
-        };
-        let number = Expr::Column(Column::new_unqualified(&name));
-        let mut is_wanted = number.clone().gt(lit(skip as u64));
-        if let Some(fetch) = fetch {
-            is_wanted = is_wanted.and(number.lt_eq(lit(skip.saturating_add(fetch) as u64)));
-        }
-        self.over(input, |bound| {
-            let numbered = LogicalPlanBuilder::from(bound).window([place.alias(name)])?;
-            self.only(numbered.filter(is_wanted)?.build()?, input)
-        })
-    }
-
-    fn join(&self, join: &Join) -> Bound {
-        let (left, right) = (depends(&join.left)?, depends(&join.right)?);
-        let (keeps_left, keeps_right) = match join.join_type {
-            JoinType::Inner => (left || !right, right),
-            JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti => (true, right),
-            JoinType::Right => (left, true),
-            _ => return Ok(None),
-        };
-        let bound = |is_bound: bool, plan: &Arc<LogicalPlan>| match is_bound {
-            true => self.bound(plan),
-            false => Ok(Some(LogicalPlan::clone(plan))),
-        };
-        let sides = (bound(keeps_left, &join.left)?, bound(keeps_right, &join.right)?);
-        let (Some(mut on_left), Some(mut on_right)) = sides else { return Ok(None) };
-        let mut conditions = Vec::new();
-        // An outer join has the bindings of the side of which it keeps all rows.
-        if keeps_left && keeps_right {
-            let same = match join.join_type {
-                JoinType::Right => {
-                    let (again, same) = self.again(&on_left, &join.left)?;
-                    on_left = again;
-                    same
-                }
-                _ => {
-                    let (again, same) = self.again(&on_right, &join.right)?;
-                    on_right = again;
-                    same
-                }
-            };
-            conditions.push(same);
-        }
-        let own = merge_schema(&[&join.left, &join.right]);
-        for (left, right) in &join.on {
-            let left = self.replaced(left.clone(), &own)?;
-            let right = self.replaced(right.clone(), &own)?;
-            conditions.push(match join.null_equality {
-                NullEquality::NullEqualsNull => is_same(left, right),
-                NullEquality::NullEqualsNothing => left.eq(right),
-            });
-        }
-        if let Some(filter) = &join.filter {
-            conditions.push(self.replaced(filter.clone(), &own)?);
-        }
-        let joined = LogicalPlanBuilder::from(on_left);
-        let joined = match conditions.is_empty() {
-            true if join.join_type == JoinType::Inner => joined.cross_join(on_right)?,
-            true => joined.join_on(on_right, join.join_type, [lit(true)])?,
-            false => joined.join_on(on_right, join.join_type, conditions)?,
-        };
-        self.only(joined.build()?, &LogicalPlan::Join(join.clone())).map(Some)
-    }
-
-    fn union(&self, union: &Union) -> Bound {
-        let name = self.name("part");
-        let names = (0..union.schema.fields().len()).map(|place| format!("{name}_{place}"));
-        let names = names.collect::<Vec<_>>();
-        let mut whole: Option<LogicalPlanBuilder> = None;
-        for input in &union.inputs {
-            let Some(part) = self.bound(input)? else { return Ok(None) };
-            let named = columns_of(input).zip(&names).map(|(column, name)| column.alias(name));
-            let items = self.given().chain(named).collect::<Vec<_>>();
-            let part = LogicalPlanBuilder::from(part).project(items)?.build()?;
-            whole = Some(match whole {
-                Some(whole) => whole.union(part)?,
-                None => LogicalPlanBuilder::from(part),
-            });
-        }
-        let Some(whole) = whole else { return Ok(None) };
-        let renamed = names.iter().zip(union.schema.iter()).map(|(name, (qualifier, field))| {
-            let column = Expr::Column(Column::new_unqualified(name));
-            column.alias_qualified(qualifier.cloned(), field.name())
-        });
-        let items = self.given().chain(renamed).collect::<Vec<_>>();
-        whole.project(items)?.build().map(Some)
-    }
-
-    fn window(&self, window: &Window) -> Bound {
-        let plan = LogicalPlan::Window(window.clone());
-        let first = window.input.schema().fields().len();
-        let mut exprs = Vec::new();
-        for (place, expr) in window.window_expr.iter().enumerate() {
-            let call = self.replaced(expr.clone().unalias(), window.input.schema())?;
-            let Expr::WindowFunction(call) = call else {
-                return Ok(None);
-            };
-            let WindowFunction { fun, params } = *call;
-            let partition_by = self.given().chain(params.partition_by).collect();
-            let params = WindowFunctionParams { partition_by, ..params };
-            let call = Expr::WindowFunction(Box::new(WindowFunction { fun, params }));
-            exprs.push(call.alias(plan.schema().field(first + place).name()));
-        }
-        self.over(&window.input, |input| LogicalPlanBuilder::from(input).window(exprs)?.build())
     }
 }
 
