@@ -164,7 +164,7 @@ fn wrong_statements_say_what_is_wrong() {
         ("SELECT nothing FROM people", ErrorKind::Input, "nothing"),
         ("SELECT 1 / 0", ErrorKind::OutOfRange, "zero"),
         ("SELECT 9223372036854775807 + id FROM people", ErrorKind::OutOfRange, "verflow"),
-        ("INSERT INTO people VALUES (1)", ErrorKind::Input, "values for"),
+        ("INSERT INTO people (id, name) VALUES (1)", ErrorKind::Input, "values for"),
         ("INSERT INTO people (id, name) VALUES (1, 'x')", ErrorKind::UniqueViolation, "(id) = (1)"),
         ("INSERT INTO people (id) VALUES (7)", ErrorKind::NotNullViolation, "name"),
         ("INSERT INTO people (id, name) VALUES ('x', 'y')", ErrorKind::Input, "id"),
