@@ -34,7 +34,7 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::AnalyzerRule;
 use free::{column_of, depends, depends_in, free};
 use only::Only;
-use settled::{settled, settled_limits};
+use settled::{is_settled, settled_limits};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -124,15 +124,16 @@ impl JoinSubqueries {
     }
 
     /// A subquery that names nothing around it, and whose value may be NULL, as it may give no row: DataFusion looks only at
-    /// what it selects. None where it is like that.
+    /// what it selects, which may be found to be never NULL. None where it is like that.
     fn nullable(&self, subquery: &Subquery) -> Result<Option<Subquery>> {
         let query = &subquery.subquery;
-        let Some((qualifier, field)) = query.schema().iter().next() else { return Ok(None) };
-        if field.is_nullable() || has_always_a_row(query) || depends(query)? {
+        let columns = query.schema().columns();
+        let [column] = columns.as_slice() else { return Ok(None) };
+        if has_always_a_row(query) || is_call(query) || depends(query)? {
             return Ok(None);
         }
-        let value = Expr::Column(Column::from((qualifier, field)));
-        let value = self.only.call(value, lit(1_i64)).alias(field.name());
+        let value = Expr::Column(column.clone());
+        let value = self.only.call(value, lit(1_i64)).alias(&column.name);
         let query = LogicalPlanBuilder::from(query.clone()).project([value])?.build()?;
         Ok(Some(Subquery { subquery: Arc::new(query), ..subquery.clone() }))
     }
@@ -234,12 +235,11 @@ impl JoinSubqueries {
     fn bindings(&self, rows: &LogicalPlan, query: &LogicalPlan) -> Result<Option<Bindings>> {
         let outer = free(query)?.iter().filter_map(column_of).cloned().collect::<Vec<_>>();
         let is_around = |column: &Column| rows.schema().has_column(column);
-        if outer.is_empty() || !outer.iter().all(is_around) {
+        if outer.is_empty() || !outer.iter().all(is_around) || !is_settled(rows, &outer)? {
             return Ok(None);
         }
-        let Some(rows) = settled(rows, &outer)? else { return Ok(None) };
         let number = self.made.fetch_add(1, Ordering::Relaxed);
-        Bindings::of(&rows, outer, number).map(Some)
+        Bindings::of(rows, outer, number).map(Some)
     }
 }
 
@@ -279,6 +279,17 @@ fn is_table(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::SubqueryAlias(alias) => is_table(&alias.input),
         plan => matches!(plan, LogicalPlan::TableScan(_)),
+    }
+}
+
+/// Whether a query gives a value that was made one that may be NULL.
+fn is_call(query: &LogicalPlan) -> bool {
+    match query {
+        LogicalPlan::Projection(projection) => match projection.expr.as_slice() {
+            [Expr::Alias(alias)] => Only::is_call(&alias.expr),
+            _ => false,
+        },
+        _ => false,
     }
 }
 

@@ -5,8 +5,7 @@
 //! - Others cannot be settled: what is random, windows over rows that tie, sums of fractions in the order in which threads
 //!   come to them.
 
-use super::is_subquery;
-use super::only::Only;
+use super::{is_subquery, is_volatile};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{
@@ -18,28 +17,24 @@ use std::sync::Arc;
 /// What our own windows number rows by, which goes on by all columns.
 pub(super) const PLACE: &str = "gadus.place";
 
-/// The rows of a plan, whose limits are settled; none where these columns of them may be others the next time.
-pub(super) fn settled(plan: &LogicalPlan, columns: &[Column]) -> Result<Option<LogicalPlan>> {
+/// Whether rows whose limits are settled are the same the next time, in these columns.
+pub(super) fn is_settled(plan: &LogicalPlan, columns: &[Column]) -> Result<bool> {
     for column in columns {
         let place = plan.schema().index_of_column(column)?;
         if plan.schema().field(place).data_type().is_floating() && is_sum(plan, place)? {
-            return Ok(None);
+            return Ok(false);
         }
     }
-    let mut is_settled = true;
+    let mut is_settled = !is_volatile(plan)?;
     plan.apply_with_subqueries(|plan| {
         is_settled &= match plan {
             LogicalPlan::Window(window) => window.window_expr.iter().all(is_own),
             LogicalPlan::Distinct(Distinct::On(_)) => false,
             _ => true,
         };
-        plan.apply_expressions(|expr| {
-            let is_random = |expr: &Expr| Ok(expr.is_volatile_node() && !Only::is_call(expr));
-            is_settled = is_settled && !expr.exists(is_random)?;
-            Ok(TreeNodeRecursion::Continue)
-        })
+        Ok(TreeNodeRecursion::Continue)
     })?;
-    Ok(is_settled.then(|| plan.clone()))
+    Ok(is_settled)
 }
 
 /// Whether a column may be made of a sum of fractions, which depends on their order.

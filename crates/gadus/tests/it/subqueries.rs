@@ -1,6 +1,6 @@
 //! Subqueries in the place of values.
 
-use crate::statement::{rows, run, with_table};
+use crate::statement::{refused, rows, run, with_table};
 use gadus::{Connection, Database, Options};
 
 fn connect() -> Connection {
@@ -325,6 +325,11 @@ fn a_query_that_finds_nothing_is_null() {
     let connection = with_table();
     for (sql, answer) in [
         ("SELECT (SELECT 1 FROM t WHERE id = 9)", "NULL"),
+        ("SELECT (SELECT abs(3) FROM t WHERE id = 9 ORDER BY id LIMIT 1)", "NULL"),
+        (
+            "SELECT b, (SELECT abs(3) FROM t WHERE id IN (8, 9) ORDER BY id DESC LIMIT 1) FROM t WHERE id = 1",
+            "x NULL",
+        ),
         ("SELECT (SELECT id FROM t WHERE id = 9), (SELECT count(*) FROM t WHERE id = 9)", "NULL 0"),
         (
             "SELECT (SELECT 7 WHERE 1 = 2) IS NULL, coalesce((SELECT id FROM t WHERE id < 0 LIMIT 1), 8)",
@@ -334,4 +339,5 @@ fn a_query_that_finds_nothing_is_null() {
     ] {
         assert_eq!(rows(&connection, sql).join("; "), answer, "{sql}");
     }
+    refused(&connection, "SELECT (SELECT id, a FROM t WHERE id = 1)");
 }
