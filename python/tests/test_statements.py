@@ -26,6 +26,8 @@ VALUES = [
     ("TIME", dt.time(23, 59, 59, 999999)),
     ("TIMESTAMP", dt.datetime(1969, 12, 31, 23, 59, 59, 1)),
     ("TIMESTAMPTZ", dt.datetime(2024, 2, 29, 12, tzinfo=dt.timezone.utc)),
+    ("UUID", uuid.UUID("f47ac10b-58cc-4372-a567-0e02b2c3d479")),
+    ("JSON", '{"a": [1, 2]}'),
 ]
 
 

@@ -163,6 +163,13 @@ impl Error {
         self
     }
 
+    /// Says what it is about, before what it says.
+    #[must_use]
+    pub fn about(mut self, what: &str) -> Self {
+        self.message = format!("{what}: {}", self.message);
+        self
+    }
+
     /// What exactly was wrong, where that is known.
     #[must_use]
     pub fn reason(&self) -> Option<Reason> {

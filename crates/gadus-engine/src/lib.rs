@@ -68,5 +68,5 @@ pub use types::{
     CheckDefinition, ColumnDefinition, ColumnType, Datum, DefaultValue, ForeignKey, Identity,
     IndexDefinition, ReferentialAction, Sequence, SequencePosition, SequenceShape, StorageClass,
     TableSchema, UsedColumn, UsedRelation, ViewColumn, ViewSchema, array_from_datums,
-    datum_from_array,
+    datum_from_array, uuid_of_text, uuid_text, uuid_texts,
 };

@@ -109,6 +109,11 @@ pub(crate) fn objects<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Vec<Ob
         DataType::BinaryView => {
             made(py, array, |row| Ok(bytes(py, array.as_binary_view().value(row))))
         }
+        DataType::FixedSizeBinary(16) => made(py, array, |row| {
+            let bytes = array.as_fixed_size_binary().value(row);
+            let named = [("bytes", bytes)].into_py_dict(py)?;
+            classes.uuid.bind(py).call((), Some(&named))
+        }),
         DataType::FixedSizeBinary(_) => {
             made(py, array, |row| Ok(bytes(py, array.as_fixed_size_binary().value(row))))
         }

@@ -28,6 +28,7 @@ mod checked;
 mod compiled;
 mod error;
 mod explained;
+mod json;
 mod kept;
 mod lists;
 mod memory;
@@ -46,6 +47,7 @@ mod split;
 mod statements;
 mod subqueries;
 mod types;
+mod uuids;
 mod value;
 
 pub use explained::EXPLAINED;

@@ -50,6 +50,8 @@ pub(crate) fn column_type(data_type: &DataType) -> Result<ColumnType> {
         DataType::Timestamp(_, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone)
         | DataType::Datetime(_) => ColumnType::Timestamp,
         DataType::Timestamp(..) => ColumnType::TimestampUtc,
+        DataType::Uuid => ColumnType::Uuid,
+        DataType::JSON | DataType::JSONB => ColumnType::Json,
         serial if serial_type(serial).is_some() => serial_type(serial).unwrap_or(ColumnType::Int64),
         DataType::Custom(name, _) => match name.to_string().to_ascii_lowercase().as_str() {
             "timestamptz" => ColumnType::TimestampUtc,

@@ -4,6 +4,7 @@
 //!   assignment cast that fails rather than change it beyond rounding.
 
 use crate::checked::rounded_for;
+use crate::{json, uuids};
 use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, new_empty_array};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::DataType;
@@ -122,7 +123,7 @@ impl Value {
             (Self::Decimal(value, from), ColumnType::Decimal { scale, .. }) => {
                 decimal(*value, *from, scale, column_type)
             }
-            (Self::Text(text), ColumnType::Text) => Some(Datum::text(text)),
+            (Self::Text(text), ColumnType::Text | ColumnType::Json) => Some(Datum::text(text)),
             (_, ColumnType::Float64) => self.double().map(Datum::Float),
             (Self::Binary(bytes), ColumnType::Binary) => {
                 Some(Datum::Bytes(bytes.as_slice().into()))
@@ -131,13 +132,14 @@ impl Value {
             (Self::Time(value), ColumnType::Time)
             | (Self::Timestamp(value), ColumnType::Timestamp)
             | (Self::TimestampUtc(value), ColumnType::TimestampUtc) => Some(Datum::Integer(*value)),
-            // A string literal beside a date or time is read as one, as everywhere in SQL.
+            // A string literal beside a date, a time or an identifier is read as one, as everywhere in SQL.
             (
                 Self::Text(_),
                 ColumnType::Date
                 | ColumnType::Time
                 | ColumnType::Timestamp
-                | ColumnType::TimestampUtc,
+                | ColumnType::TimestampUtc
+                | ColumnType::Uuid,
             ) => self.assign(column_type).ok(),
             _ => None,
         }
@@ -187,8 +189,14 @@ impl Value {
 /// An array in the canonical Arrow type of a column, by an assignment cast.
 pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<ArrayRef> {
     let target = column_type.arrow();
+    if column_type == ColumnType::Json {
+        return json::checked(array);
+    }
     if array.data_type() == &target {
         return Ok(array.clone());
+    }
+    if let Some(converted) = uuids::converted(array, &target)? {
+        return Ok(converted);
     }
     let options = CastOptions { safe: false, format_options: FormatOptions::default() };
     let bytes = if column_type == ColumnType::Binary { bytes_of_texts(array)? } else { None };

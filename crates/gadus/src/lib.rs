@@ -46,7 +46,7 @@ pub use database::Database;
 pub use gadus_base::ByteCount;
 pub use gadus_engine::{
     BackedUp, CacheScope, Durability, Error, ErrorKind, Isolation, LockStatistics, Reason, Result,
-    Stage, Statistics, Takeovers,
+    Stage, Statistics, Takeovers, uuid_of_text, uuid_text, uuid_texts,
 };
 pub use gadus_sql::{
     CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, EXPLAINED, FileAccess, Granted,

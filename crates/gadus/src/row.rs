@@ -10,7 +10,7 @@ use arrow::datatypes::{
     UInt32Type, UInt64Type,
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use gadus_engine::{ColumnType, Error, ErrorKind, Result};
+use gadus_engine::{ColumnType, Error, ErrorKind, Result, uuid_text};
 use gadus_sql::Value;
 use std::sync::Arc;
 
@@ -181,6 +181,10 @@ fn value_at(array: &ArrayRef, row: usize) -> Result<Value> {
         DataType::BinaryView => Value::Binary(array.as_binary_view().value(row).to_vec()),
         DataType::Binary => Value::Binary(array.as_binary::<i32>().value(row).to_vec()),
         DataType::LargeBinary => Value::Binary(array.as_binary::<i64>().value(row).to_vec()),
+        DataType::FixedSizeBinary(_) => {
+            let bytes = array.as_fixed_size_binary().value(row);
+            uuid_text(bytes).map_or_else(|| Value::Binary(bytes.to_vec()), Value::Text)
+        }
         DataType::Date32 => Value::Date(number!(Date32Type)),
         data_type if *data_type == ColumnType::Time.arrow() => {
             Value::Time(number!(Time64MicrosecondType))

@@ -11,6 +11,7 @@ mod layout;
 mod markdown;
 mod parquet;
 mod plan;
+mod uuids;
 
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use clap::ValueEnum;
 
 pub(crate) use layout::cut;
 pub(crate) use plan::Plan;
+use uuids::UuidTexts;
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -71,11 +73,11 @@ impl Format {
         limits: Limits,
     ) -> Box<dyn BatchWriter + 'a> {
         match self {
-            Self::Table => Box::new(boxes::Boxes::new(output, limits)),
-            Self::Csv => Box::new(encoded::Csv::new(output)),
-            Self::Json => Box::new(encoded::Json::new(output)),
-            Self::Jsonl => Box::new(encoded::JsonLines::new(output)),
-            Self::Markdown => Box::new(markdown::Markdown::new(output)),
+            Self::Table => Box::new(UuidTexts(boxes::Boxes::new(output, limits))),
+            Self::Csv => Box::new(UuidTexts(encoded::Csv::new(output))),
+            Self::Json => Box::new(UuidTexts(encoded::Json::new(output))),
+            Self::Jsonl => Box::new(UuidTexts(encoded::JsonLines::new(output))),
+            Self::Markdown => Box::new(UuidTexts(markdown::Markdown::new(output))),
             Self::Arrow => Box::new(encoded::Arrow::new(output)),
             Self::Parquet => Box::new(parquet::Parquet::new(output)),
         }

@@ -202,7 +202,7 @@ impl Blobs {
         buffer: &Buffer,
     ) -> Result<Column> {
         let class: StorageClass = column_type.storage();
-        Column::open(class, column_type == ColumnType::Text, buffer)
+        Column::open(class, column_type.is_text(), buffer)
             .map_err(|error| self.damaged(blob, error))
     }
 

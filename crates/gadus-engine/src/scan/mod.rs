@@ -262,7 +262,7 @@ pub(crate) fn from_segment(segments: &[Arc<SegmentVersion>], id: SegmentId) -> u
 pub(crate) fn fields_of(shape: &TableSchema, projection: &[usize]) -> Vec<Field> {
     let field = |&column: &usize| {
         let column = &shape.columns[column];
-        Field::new(&column.name, column.column_type.arrow(), column.nullable)
+        column.column_type.field(&column.name, column.nullable)
     };
     projection.iter().map(field).collect()
 }

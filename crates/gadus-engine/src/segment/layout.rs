@@ -114,7 +114,7 @@ impl Constant {
         }
         let blob = Buffer::from_vec(self.encoded(self.rows).blob);
         let class: StorageClass = self.column_type.storage();
-        let opened = Column::open(class, self.column_type == ColumnType::Text, &blob);
+        let opened = Column::open(class, self.column_type.is_text(), &blob);
         let opened = opened.map_err(|error| Error::internal(format!("a constant: {error}")))?;
         Ok(self.column.get_or_init(|| Arc::new(opened)).clone())
     }

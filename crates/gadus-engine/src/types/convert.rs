@@ -3,6 +3,7 @@
 //! - Arrays that enter have the canonical Arrow type of their column (`ColumnType::arrow`).
 //! - Slots of NULLs hold zero in vectors; validity travels beside them.
 
+use super::uuids::{uuids_from_wides, wides_from_uuids};
 use super::{ColumnType, Datum, StorageClass};
 use crate::error::{Error, Result};
 use arrow::array::{
@@ -34,7 +35,7 @@ pub fn datum_from_array(column_type: ColumnType, array: &dyn Array, row: usize) 
         StorageClass::Wide => Datum::Wide(Box::new(wides_from_array(&one)[0])),
         StorageClass::Float => Datum::Float(floats_from_array(&one)[0]),
         StorageClass::Bytes => Datum::Bytes(Arc::from(match column_type {
-            ColumnType::Text => one.as_string_view().value(0).as_bytes(),
+            text if text.is_text() => one.as_string_view().value(0).as_bytes(),
             _ => one.as_binary_view().value(0),
         })),
     })
@@ -97,7 +98,7 @@ fn bytes_from_datums<'a>(
     datums: impl Iterator<Item = &'a Datum>,
 ) -> Result<ArrayRef> {
     let wrong = || Error::internal(format!("a value of another class in a {column_type} column"));
-    if column_type == ColumnType::Text {
+    if column_type.is_text() {
         let mut builder = StringViewBuilder::new();
         for datum in datums {
             match datum {
@@ -151,6 +152,9 @@ fn narrow_decimals(array: &Decimal128Array) -> Vec<i64> {
 
 /// The values of an array of a `Wide` column.
 pub(crate) fn wides_from_array(array: &dyn Array) -> Vec<i128> {
+    if let Some(uuids) = array.as_fixed_size_binary_opt() {
+        return wides_from_uuids(uuids);
+    }
     match array.as_primitive_opt::<UInt64Type>() {
         Some(unsigned) => unsigned.values().iter().map(|&value| i128::from(value)).collect(),
         None => array.as_primitive::<arrow::datatypes::Decimal128Type>().values().to_vec(),
@@ -221,6 +225,9 @@ pub(crate) fn array_from_wides(
     values: Vec<i128>,
     nulls: Option<NullBuffer>,
 ) -> ArrayRef {
+    if column_type == ColumnType::Uuid {
+        return Arc::new(uuids_from_wides(&values, nulls));
+    }
     if column_type == ColumnType::UInt64 {
         let values = values.iter().map(|&value| value as u64).collect::<Vec<_>>();
         return Arc::new(PrimitiveArray::<UInt64Type>::new(values.into(), nulls));

@@ -9,6 +9,7 @@ mod foreign_key;
 mod schema;
 mod schema_bytes;
 mod sequence;
+mod uuids;
 mod view;
 
 pub use convert::{array_from_datums, datum_from_array};
@@ -24,11 +25,18 @@ pub use schema::{
 };
 pub(crate) use schema_bytes::SchemaForm;
 pub use sequence::{Sequence, SequencePosition, SequenceShape};
+pub use uuids::{uuid_of_text, uuid_text, uuid_texts};
 pub use view::{UsedColumn, UsedRelation, ViewColumn, ViewSchema};
 
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::datatypes::{DataType, Field, TimeUnit};
 use std::fmt;
 use std::sync::Arc;
+
+/// The key under which a field's metadata has the name of its extension type, as Arrow's columnar format says.
+const EXTENSION_KEY: &str = "ARROW:extension:name";
+
+/// Arrow's extension type of JSON documents.
+const JSON_EXTENSION: &str = "arrow.json";
 
 /// The logical type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,6 +82,10 @@ pub enum ColumnType {
     Timestamp,
     /// Microseconds since 1970-01-01 00:00 UTC.
     TimestampUtc,
+    /// A universally unique identifier, 16 bytes.
+    Uuid,
+    /// A JSON document, as the text that it was given as.
+    Json,
 }
 
 /// How the values of a column are kept.
@@ -95,12 +107,18 @@ impl ColumnType {
     pub fn storage(self) -> StorageClass {
         match self {
             Self::Float32 | Self::Float64 => StorageClass::Float,
-            Self::Text | Self::Binary => StorageClass::Bytes,
-            Self::UInt64 => StorageClass::Wide,
+            Self::Text | Self::Binary | Self::Json => StorageClass::Bytes,
+            Self::UInt64 | Self::Uuid => StorageClass::Wide,
             // 10^18 - 1 is the largest power of ten below 2^63.
             Self::Decimal { precision, .. } if precision > 18 => StorageClass::Wide,
             _ => StorageClass::Integer,
         }
+    }
+
+    /// Whether values are UTF-8 text.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::Json)
     }
 
     /// The Arrow type in which values of this type leave the engine.
@@ -119,7 +137,7 @@ impl ColumnType {
             Self::Float32 => DataType::Float32,
             Self::Float64 => DataType::Float64,
             Self::Decimal { precision, scale } => DataType::Decimal128(precision, scale),
-            Self::Text => DataType::Utf8View,
+            Self::Text | Self::Json => DataType::Utf8View,
             Self::Binary => DataType::BinaryView,
             Self::Date => DataType::Date32,
             Self::Time => DataType::Time64(TimeUnit::Microsecond),
@@ -127,6 +145,30 @@ impl ColumnType {
             Self::TimestampUtc => {
                 DataType::Timestamp(TimeUnit::Microsecond, Some(Arc::from("UTC")))
             }
+            Self::Uuid => DataType::FixedSizeBinary(uuids::BYTES),
+        }
+    }
+
+    /// The Arrow field of such a column. What its Arrow type does not tell, an extension type of Arrow's does.
+    #[must_use]
+    pub fn field(self, name: &str, nullable: bool) -> Field {
+        let field = Field::new(name, self.arrow(), nullable);
+        let extension = match self {
+            Self::Uuid => "arrow.uuid",
+            Self::Json => JSON_EXTENSION,
+            _ => return field,
+        };
+        field.with_metadata([(EXTENSION_KEY.to_owned(), extension.to_owned())].into())
+    }
+
+    /// The column type that holds values of an Arrow field without loss, if there is one.
+    #[must_use]
+    pub fn from_field(field: &Field) -> Option<Self> {
+        match Self::from_arrow(field.data_type()) {
+            Some(Self::Text) if field.extension_type_name() == Some(JSON_EXTENSION) => {
+                Some(Self::Json)
+            }
+            other => other,
         }
     }
 
@@ -153,6 +195,7 @@ impl ColumnType {
                 Self::Decimal { precision: *precision, scale: *scale }
             }
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Text,
+            DataType::FixedSizeBinary(uuids::BYTES) => Self::Uuid,
             DataType::Binary
             | DataType::LargeBinary
             | DataType::BinaryView
@@ -174,7 +217,7 @@ impl ColumnType {
             | (StorageClass::Wide, Datum::Wide(_))
             | (StorageClass::Float, Datum::Float(_)) => true,
             (StorageClass::Bytes, Datum::Bytes(bytes)) => {
-                self != Self::Text || std::str::from_utf8(bytes).is_ok()
+                !self.is_text() || std::str::from_utf8(bytes).is_ok()
             }
             _ => false,
         }
@@ -201,6 +244,8 @@ impl ColumnType {
             Self::Time => 16,
             Self::Timestamp => 17,
             Self::TimestampUtc => 18,
+            Self::Uuid => 19,
+            Self::Json => 20,
         };
         (code, 0, 0)
     }
@@ -228,6 +273,8 @@ impl ColumnType {
             16 => Self::Time,
             17 => Self::Timestamp,
             18 => Self::TimestampUtc,
+            19 => Self::Uuid,
+            20 => Self::Json,
             _ => return None,
         })
     }
@@ -254,6 +301,8 @@ impl fmt::Display for ColumnType {
             Self::Time => "TIME",
             Self::Timestamp => "TIMESTAMP",
             Self::TimestampUtc => "TIMESTAMP WITH TIME ZONE",
+            Self::Uuid => "UUID",
+            Self::Json => "JSON",
         };
         f.write_str(name)
     }

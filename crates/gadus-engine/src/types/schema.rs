@@ -7,7 +7,7 @@
 use super::{ColumnType, Datum, ForeignKey};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::PRIMARY;
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::datatypes::{Schema, SchemaRef};
 use gadus_base::TableId;
 use std::sync::Arc;
 
@@ -144,9 +144,8 @@ impl TableSchema {
     /// The Arrow schema in which the table's rows leave the engine.
     #[must_use]
     pub fn arrow(&self) -> SchemaRef {
-        let field = |column: &ColumnDefinition| {
-            Field::new(&column.name, column.column_type.arrow(), column.nullable)
-        };
+        let field =
+            |column: &ColumnDefinition| column.column_type.field(&column.name, column.nullable);
         Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
     }
 

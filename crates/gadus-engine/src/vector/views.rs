@@ -189,7 +189,7 @@ impl Views {
     ) -> ArrayRef {
         self.place_copied();
         let views = ScalarBuffer::from(self.views);
-        if column_type == ColumnType::Text {
+        if column_type.is_text() {
             // SAFETY: every view was made here over a span of its buffer, or came from a valid
             // array; the bytes are UTF-8 because blobs of text are checked when they are opened
             // (`encoding::check_text`) and single values enter as text only.

@@ -44,7 +44,7 @@ pub(crate) fn fields(
         return Err(Failure::new(SqlState::PROTOCOL_VIOLATION, text));
     }
     let fields = columns.iter().enumerate().map(|(index, column)| {
-        let oid = vector_oid(column).unwrap_or_else(|| oid_of(column.data_type()));
+        let oid = oid_of_column(column);
         let format = formats.get(index).or(formats.first().filter(|_| formats.len() == 1));
         let name = names.get(index).filter(|_| names.len() == columns.len());
         Ok(Field {
@@ -56,6 +56,11 @@ pub(crate) fn fields(
         })
     });
     fields.collect()
+}
+
+fn oid_of_column(column: &arrow::datatypes::Field) -> u32 {
+    let json = || (column.extension_type_name() == Some("arrow.json")).then(|| Type::Json.oid());
+    vector_oid(column).or_else(json).unwrap_or_else(|| oid_of(column.data_type()))
 }
 
 /// A format that there is: 0 for text, 1 for binary.

@@ -8,7 +8,7 @@ use arrow::array::timezone::Tz;
 use arrow::array::types::{Date32Type, Time64MicrosecondType};
 use arrow::compute::kernels::cast_utils::{Parser, string_to_datetime};
 use bytes::Buf;
-use gadus::Value;
+use gadus::{Value, uuid_of_text, uuid_text};
 
 /// A value of a type, from its text or binary form.
 ///
@@ -74,13 +74,17 @@ fn from_text(known: Type, text: &str) -> Result<Value, Failure> {
             return Err(Failure::new(SqlState::FEATURE_NOT_SUPPORTED, text)
                 .hint("send it as text and cast it in the statement"));
         }
+        Type::Uuid => {
+            uuid_of_text(trimmed).ok_or_else(invalid)?;
+            Value::Text(trimmed.to_owned())
+        }
         Type::Name
         | Type::Text
         | Type::Json
+        | Type::Jsonb
         | Type::Unknown
         | Type::Bpchar
-        | Type::Varchar
-        | Type::Uuid => Value::Text(text.to_owned()),
+        | Type::Varchar => Value::Text(text.to_owned()),
     })
 }
 
@@ -215,21 +219,17 @@ fn from_binary(known: Type, bytes: &[u8]) -> Result<Value, Failure> {
                 Value::TimestampUtc(time)
             }
         }
-        Type::Uuid => Value::Text(uuid_text(bytes)),
+        Type::Uuid => Value::Text(uuid_text(bytes).unwrap_or_default()),
         Type::Interval => return from_text(known, ""),
+        Type::Jsonb => {
+            // A version stands before the text.
+            let text = bytes.strip_prefix(&[1]).ok_or_else(|| {
+                Failure::new(SqlState::INVALID_BINARY, "unsupported jsonb version number")
+            })?;
+            Value::Text(text_of(text)?.to_owned())
+        }
         Type::Name | Type::Text | Type::Json | Type::Unknown | Type::Bpchar | Type::Varchar => {
             Value::Text(text_of(bytes)?.to_owned())
         }
     })
-}
-
-fn uuid_text(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(36);
-    for (place, byte) in bytes.iter().enumerate() {
-        if matches!(place, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
 }

@@ -13,8 +13,12 @@ use arrow::datatypes::{
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use bytes::{BufMut, BytesMut};
+use gadus::uuid_texts;
 use std::fmt::Write;
 use std::sync::Arc;
+
+/// The Arrow type of identifiers.
+const UUID: DataType = DataType::FixedSizeBinary(16);
 
 const SECOND: i64 = 1_000_000;
 
@@ -23,9 +27,8 @@ const SECOND: i64 = 1_000_000;
 /// # Errors
 /// `0A000` for a type that has no text.
 pub(crate) fn text_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
-    if let Some(plain) = plain(column.data_type()) {
-        let column = cast(column, &plain).map_err(gadus::Error::from)?;
-        return owned(column);
+    if let Some(plain) = plain_column(column)? {
+        return owned(plain);
     }
     Ok(match column.data_type() {
         DataType::Boolean => {
@@ -91,6 +94,15 @@ pub(crate) fn text_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
         DataType::Null => Box::new(|_, _| {}),
         _ => return owned(Arc::new(shown_by_arrow(column)?)),
     })
+}
+
+/// The values of a column as those of a more common type; none where it has one.
+fn plain_column(column: &dyn Array) -> Result<Option<ArrayRef>, Failure> {
+    if *column.data_type() == UUID {
+        return Ok(Some(Arc::new(uuid_texts(known(column.as_fixed_size_binary_opt())?))));
+    }
+    let plain = plain(column.data_type()).map(|plain| cast(column, &plain)).transpose();
+    Ok(plain.map_err(gadus::Error::from)?)
 }
 
 fn interval_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {

@@ -14,6 +14,7 @@ pub(crate) enum Type {
     Text,
     Oid,
     Json,
+    Jsonb,
     Float4,
     Float8,
     Unknown,
@@ -51,6 +52,7 @@ const TYPES: &[(Type, u32, i16, &str, u32)] = &[
     (Type::Interval, 1186, 16, "interval", 1187),
     (Type::Numeric, 1700, -1, "numeric", 1231),
     (Type::Uuid, 2950, 16, "uuid", 2951),
+    (Type::Jsonb, 3802, -1, "jsonb", 3807),
 ];
 
 impl Type {
@@ -115,6 +117,7 @@ impl Type {
             | DataType::Decimal64(..)
             | DataType::Decimal128(..)
             | DataType::Decimal256(..) => Self::Numeric,
+            DataType::FixedSizeBinary(16) => Self::Uuid,
             DataType::Binary
             | DataType::LargeBinary
             | DataType::BinaryView

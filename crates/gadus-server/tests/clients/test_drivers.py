@@ -4,12 +4,14 @@ import asyncio
 import datetime as dt
 import decimal
 import threading
+import uuid
 
 import asyncpg
 import psycopg
 import pytest
 import sqlalchemy
 from conftest import PASSWORD, Server
+from psycopg.types.json import Json, Jsonb
 
 VALUES = {
     "BOOLEAN": True,
@@ -25,6 +27,7 @@ VALUES = {
     "TIME": dt.time(23, 59, 59, 999999),
     "TIMESTAMP": dt.datetime(1969, 12, 31, 23, 59, 59, 1),
     "TIMESTAMPTZ": dt.datetime(2024, 1, 2, 3, 4, 5, tzinfo=dt.timezone.utc),
+    "UUID": uuid.UUID("f47ac10b-58cc-4372-a567-0e02b2c3d479"),
 }
 
 
@@ -61,6 +64,26 @@ def test_psycopg_lists(server: Server, binary: bool):
             assert found.fetchone() == (expected,), (column, values)
         found = connection.execute(f"SELECT {place}::text[]", [["a", None, 'b",\\']], binary=binary)
         assert found.fetchone() == (["a", None, 'b",\\'],)
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_psycopg_identifiers_and_documents(server: Server, binary: bool):
+    place = "%b" if binary else "%t"
+    ids = [uuid.UUID(int=number << 100) for number in range(20)]
+    with psycopg.connect(server.url) as connection:
+        connection.execute("CREATE TABLE t (id UUID PRIMARY KEY, d JSON, b JSONB)")
+        insert = f"INSERT INTO t VALUES ({place}, {place}, {place})"
+        for number, key in enumerate(ids):
+            connection.execute(insert, [key, Json({"n": number}), Jsonb([number, {"k": "v"}])])
+        found = connection.execute(f"SELECT * FROM t WHERE id = {place}", [ids[7]], binary=binary)
+        assert [column.type_code for column in found.description] == [2950, 114, 114]
+        assert found.fetchall() == [(ids[7], {"n": 7}, [7, {"k": "v"}])]
+        found = connection.execute(f"SELECT id FROM t WHERE id = ANY({place}) ORDER BY id", [ids[3:5]], binary=binary)
+        assert [row[0] for row in found] == ids[3:5]
+        found = connection.execute("SELECT id FROM t WHERE (d ->> 'n')::int > 17 ORDER BY id", binary=binary)
+        assert [row[0] for row in found] == ids[18:]
+        with pytest.raises(psycopg.errors.InvalidTextRepresentation):
+            connection.execute("SELECT 'no'::uuid")
 
 
 @pytest.mark.parametrize("binary", [False, True])
@@ -257,6 +280,13 @@ def test_asyncpg(server: Server):
         for column, values in [("id", [5, 7, -1]), ("name", ["n5", "n7", None]), ("id", [])]:
             found = await connection.fetch(f"SELECT id FROM t WHERE {column} = ANY($1) ORDER BY id", values)
             assert [row["id"] for row in found] == [5, 7][: len(values)]
+        await connection.execute("CREATE TABLE u (id UUID PRIMARY KEY DEFAULT gen_random_uuid(), d JSON)")
+        key = uuid.uuid4()
+        await connection.execute("INSERT INTO u VALUES ($1, $2)", key, '{"a": [1]}')
+        await connection.copy_records_to_table("u", records=[(uuid.uuid4(), "[]")])
+        row = await connection.fetchrow("SELECT id, d, d -> 'a' AS a FROM u WHERE id = $1", key)
+        assert tuple(row) == (key, '{"a": [1]}', "[1]")
+        assert await connection.fetchval("SELECT count(*) FROM u WHERE id = ANY($1)", [key, uuid.uuid4()]) == 1
         await connection.close()
 
     asyncio.run(go())
@@ -350,13 +380,21 @@ def test_sqlalchemy(server: Server):
         metadata,
         sqlalchemy.Column("id", sqlalchemy.Integer, primary_key=True, autoincrement=False),
         sqlalchemy.Column("name", sqlalchemy.String),
+        sqlalchemy.Column("key", sqlalchemy.Uuid),
+        sqlalchemy.Column("more", sqlalchemy.JSON),
     )
+    key = uuid.uuid4()
     with engine.begin() as connection:
         connection.execute(sqlalchemy.schema.CreateTable(table))
         connection.execute(table.insert(), [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bob"}])
+        connection.execute(table.update().where(table.c.id == 1).values(key=key, more={"a": [1, None]}))
     with engine.connect() as connection:
         query = sqlalchemy.select(table.c.name).where(table.c.id > 0).order_by(table.c.name.desc())
         assert connection.execute(query).scalars().all() == ["Bob", "Ada"]
+        row = connection.execute(sqlalchemy.select(table.c.key, table.c.more).where(table.c.key == key)).one()
+        assert tuple(row) == (key, {"a": [1, None]})
+    kinds = {column["name"]: str(column["type"]) for column in sqlalchemy.inspect(engine).get_columns("people")}
+    assert (kinds["key"], kinds["more"]) == ("UUID", "JSON")
     engine.dispose()
 
 

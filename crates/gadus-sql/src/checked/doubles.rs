@@ -2,56 +2,20 @@
 //!
 //! - Where one of two values that are compared is a double and the other a decimal, as `1.5` is,
 //!   DataFusion makes decimals of both: it then compares digits that the double does not have, and fails at
-//!   NaN and at large values. An analyzer rule makes them doubles before.
+//!   NaN and at large values. They are made doubles before.
 
-use super::rewrite::rewritten;
+use super::rewrite::peers;
 use arrow::datatypes::DataType;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
-use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::{
-    Between, BinaryExpr, Case, Expr, ExprSchemable, LogicalPlan, Operator, cast,
-};
-use datafusion::optimizer::AnalyzerRule;
+use datafusion::logical_expr::{Expr, ExprSchemable, cast};
 
-/// Makes doubles of decimals beside doubles. It runs before type coercion.
-#[derive(Debug)]
-pub(crate) struct DoublesBesideDecimals;
-
-impl AnalyzerRule for DoublesBesideDecimals {
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        rewritten(plan, &rewrite)
+/// An expression in which decimals beside doubles are doubles. It is for before type coercion.
+pub(super) fn beside(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let mut changed = false;
+    for values in peers(&mut expr) {
+        changed |= become_doubles(values, schema)?;
     }
-
-    fn name(&self) -> &'static str {
-        "doubles_beside_decimals"
-    }
-}
-
-fn rewrite(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    let changed = match &mut expr {
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if compares(*op) => {
-            become_doubles(vec![left, right], schema)?
-        }
-        Expr::Between(Between { expr, low, high, .. }) => {
-            become_doubles(vec![expr, low, high], schema)?
-        }
-        Expr::InList(InList { expr, list, .. }) => {
-            become_doubles(std::iter::once(&mut **expr).chain(list).collect(), schema)?
-        }
-        Expr::Case(Case { expr, when_then_expr, else_expr }) => {
-            let (mut compared, mut values) = (Vec::new(), Vec::new());
-            for (when, then) in when_then_expr {
-                compared.push(&mut **when);
-                values.push(&mut **then);
-            }
-            compared.extend(expr.iter_mut().map(|expr| &mut **expr));
-            values.extend(else_expr.iter_mut().map(|expr| &mut **expr));
-            become_doubles(compared, schema)? | become_doubles(values, schema)?
-        }
-        _ => false,
-    };
     Ok(if changed { Transformed::yes(expr) } else { Transformed::no(expr) })
 }
 
@@ -72,11 +36,6 @@ fn become_doubles(mut values: Vec<&mut Expr>, schema: &DFSchema) -> Result<bool>
         }
     }
     Ok(changed)
-}
-
-fn compares(operator: Operator) -> bool {
-    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
-    matches!(operator, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
 }
 
 fn as_double(expr: Expr) -> Result<Expr> {

@@ -7,13 +7,14 @@
 
 mod arithmetic;
 mod bytes;
+mod coercion;
 mod doubles;
 mod rewrite;
 mod rounding;
 mod sum;
 
 pub(crate) use arithmetic::CheckedArithmetic;
-pub(crate) use bytes::WrittenBytes;
-pub(crate) use doubles::DoublesBesideDecimals;
-pub(crate) use rounding::{RoundingCasts, rounded_for};
+pub(crate) use coercion::{BesideOthers, Casts};
+pub(crate) use rewrite::peers;
+pub(crate) use rounding::rounded_for;
 pub(crate) use sum::checked_sum;

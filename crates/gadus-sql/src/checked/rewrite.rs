@@ -2,9 +2,10 @@
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
+use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, LogicalPlan, Operator};
 
 /// The plan with each expression rewritten, from the inside out; columns keep their names.
 pub(super) fn rewritten(
@@ -29,4 +30,33 @@ pub(super) fn rewritten(
         Ok(rewritten)
     })?;
     Ok(rewritten.data)
+}
+
+/// The values within an expression that come to one type, in groups: what is compared, and what a CASE gives.
+pub(crate) fn peers(expr: &mut Expr) -> Vec<Vec<&mut Expr>> {
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if compares(*op) => {
+            vec![vec![left, right]]
+        }
+        Expr::Between(Between { expr, low, high, .. }) => vec![vec![expr, low, high]],
+        Expr::InList(InList { expr, list, .. }) => {
+            vec![std::iter::once(&mut **expr).chain(list).collect()]
+        }
+        Expr::Case(Case { expr, when_then_expr, else_expr }) => {
+            let (mut compared, mut values) = (Vec::new(), Vec::new());
+            for (when, then) in when_then_expr {
+                compared.push(&mut **when);
+                values.push(&mut **then);
+            }
+            compared.extend(expr.iter_mut().map(|expr| &mut **expr));
+            values.extend(else_expr.iter_mut().map(|expr| &mut **expr));
+            vec![compared, values]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn compares(operator: Operator) -> bool {
+    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
+    matches!(operator, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
 }

@@ -5,25 +5,18 @@
 //! - It also compares what is cast by casting what it is compared with, as if nothing were lost: `d::INT = 5` would not
 //!   find 4.6. It does not look through a function.
 
-use super::rewrite::rewritten;
 use crate::error::to_datafusion;
 use arrow::array::{ArrayRef, AsArray};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Float32Type, Float64Type};
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
 use datafusion::logical_expr::expr::{Cast, ScalarFunction, TryCast};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ExprSchemable, LogicalPlan, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
-    Signature, Volatility,
+    ColumnarValue, Expr, ExprSchemable, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
-use datafusion::optimizer::AnalyzerRule;
 use std::sync::Arc;
-
-/// Rounds what is cast to fewer decimal places. It runs behind type coercion, which says from what it is cast.
-#[derive(Debug)]
-pub(crate) struct RoundingCasts;
 
 /// A number with so many decimal places at most, as a function.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -32,17 +25,8 @@ struct Rounded {
     signature: Signature,
 }
 
-impl AnalyzerRule for RoundingCasts {
-    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        rewritten(plan, &rewrite)
-    }
-
-    fn name(&self) -> &'static str {
-        "rounding_casts"
-    }
-}
-
-fn rewrite(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+/// A cast that rounds what is cast to fewer decimal places.
+pub(super) fn rounding(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let (Expr::Cast(Cast { expr: inner, field }) | Expr::TryCast(TryCast { expr: inner, field })) =
         &mut expr
     else {

@@ -79,6 +79,15 @@ impl Output {
         Some(Self { name, data_type, source: Source::Name { place, column } })
     }
 
+    fn field(&self, nullable: bool, schema: &TableSchema) -> Field {
+        match self.source {
+            Source::Name { column, .. } => {
+                schema.columns[column].column_type.field(&self.name, nullable)
+            }
+            Source::Aggregate { .. } => Field::new(&self.name, self.data_type.clone(), nullable),
+        }
+    }
+
     /// Whether it may be NULL.
     fn is_nullable(&self, schema: &TableSchema) -> bool {
         match self.source {
@@ -174,7 +183,7 @@ impl AggregateQuery {
                 }
             });
             let nullable = output.is_nullable(schema);
-            fields.push(Field::new(&output.name, output.data_type.clone(), nullable));
+            fields.push(output.field(nullable, schema));
         }
         let schema = Arc::new(Schema::new(fields));
         let options = RecordBatchOptions::new().with_row_count(Some(groups.len()));

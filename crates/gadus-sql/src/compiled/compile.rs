@@ -282,7 +282,7 @@ fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
         }
         Expr::Like { negated: false, any: false, expr, pattern, escape_char: None } => {
             let column = column(expr, schema)?;
-            let is_text = schema.columns[column].column_type == ColumnType::Text;
+            let is_text = schema.columns[column].column_type.is_text();
             let pattern = operand(pattern)?;
             is_text.then(|| vec![Condition::Like { column, pattern }])
         }

@@ -5,7 +5,7 @@ use crate::rows::RowStream;
 use crate::session::Outcome;
 use crate::value::Value;
 use arrow::array::RecordBatch;
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::datatypes::{Schema, SchemaRef};
 use gadus_engine::{Datum, Error, ErrorKind, Result, RowChange, Snapshot, array_from_datums};
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl PointSelect {
     pub(super) fn new(target: Target, columns: Vec<(usize, String)>, key: Vec<Operand>) -> Self {
         let field = |(index, name): &(usize, String)| {
             let column = &target.schema.columns[*index];
-            Field::new(name, column.column_type.arrow(), column.nullable)
+            column.column_type.field(name, column.nullable)
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let columns = columns.into_iter().map(|(index, _)| index).collect();
@@ -143,10 +143,9 @@ impl Insert {
                     Source::Numbers(sequence) => Value::Integer(numbers[*sequence][row]),
                 };
                 let definition = &self.target.schema.columns[column];
-                value.assign(definition.column_type).map_err(|error| {
-                    let message = format!("column \"{}\": {}", definition.name, error.message());
-                    Error::new(error.kind(), message)
-                })
+                let of_column =
+                    |error: Error| error.about(&format!("column \"{}\"", definition.name));
+                value.assign(definition.column_type).map_err(of_column)
             };
             let row =
                 self.sources.iter().enumerate().map(value).collect::<Result<Arc<[Datum]>>>()?;

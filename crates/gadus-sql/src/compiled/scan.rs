@@ -12,7 +12,7 @@ use crate::session::{Cancel, Outcome};
 use crate::value::Value;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::compute::concat_batches;
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::datatypes::{Schema, SchemaRef};
 use futures::{StreamExt, stream};
 use gadus_engine::{Answer, Error, FoundRows, OrderBy, Question, Result, Wanted};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl ScanQuery {
     ) -> Self {
         let field = |(index, name): &(usize, String)| {
             let column = &target.schema.columns[*index];
-            Field::new(name, column.column_type.arrow(), column.nullable)
+            column.column_type.field(name, column.nullable)
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let columns = columns.into_iter().map(|(index, _)| index).collect();

@@ -10,5 +10,5 @@ mod spelling;
 mod text;
 
 pub(crate) use quantified::{Quantified, quantified_functions};
-pub(crate) use spelling::respell;
+pub(crate) use spelling::{call, respell};
 pub use text::list_elements;

@@ -68,7 +68,7 @@ fn quantified(
     }
     let name = function_name(quantifier, operator)?;
     let list = list_of(right).unwrap_or_else(|| *taken(right));
-    Some(call(name, vec![*taken(left), list]))
+    Some(call(&name, vec![*taken(left), list]))
 }
 
 /// A text literal that is a list, with texts as its elements.
@@ -87,7 +87,8 @@ fn taken(expr: &mut Expr) -> Box<Expr> {
     Box::new(std::mem::replace(expr, Expr::Value(SqlValue::Null.into())))
 }
 
-fn call(name: String, arguments: Vec<Expr>) -> Expr {
+/// A call of a function.
+pub(crate) fn call(name: &str, arguments: Vec<Expr>) -> Expr {
     let arguments = arguments.into_iter().map(FunctionArgExpr::Expr).map(FunctionArg::Unnamed);
     Expr::Function(Function {
         name: ObjectName::from(vec![Ident::new(name)]),

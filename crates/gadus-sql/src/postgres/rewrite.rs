@@ -3,11 +3,12 @@
 mod empty;
 mod types;
 
+use crate::lists::call;
 use crate::session::folded;
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, Query, Select, SelectItem, SetExpr, Statement,
-    TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
+    AccessExpr, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value, Visit, VisitMut,
+    Visitor, VisitorMut,
 };
 use empty::{is_empty, is_never, make_empty};
 use std::ops::ControlFlow;
@@ -251,22 +252,4 @@ fn expression_of(item: &SelectItem) -> Option<Expr> {
 
 fn null() -> Expr {
     Expr::Value(Value::Null.into())
-}
-
-fn call(function: &str, arguments: Vec<Expr>) -> Expr {
-    let unnamed = |argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument));
-    Expr::Function(Function {
-        name: ObjectName::from(vec![Ident::new(function)]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList {
-            duplicate_treatment: None,
-            args: arguments.into_iter().map(unnamed).collect(),
-            clauses: Vec::new(),
-        }),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    })
 }

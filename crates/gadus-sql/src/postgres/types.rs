@@ -53,6 +53,7 @@ pub(super) const TYPES: &[Type] = &[
     of(2205, "regclass", 4, "N", 2210, "regclass"),
     of(2206, "regtype", 4, "N", 2211, "regtype"),
     of(2950, "uuid", 16, "U", 2951, "uuid"),
+    of(3802, "jsonb", -1, "U", 3807, "jsonb"),
 ];
 
 /// The type that values of a column are sent as, and its precision and scale as they are packed.
@@ -72,6 +73,8 @@ pub(super) fn of_column(column: ColumnType) -> (&'static Type, i64) {
         ColumnType::Time => ("time", -1),
         ColumnType::Timestamp => ("timestamp", -1),
         ColumnType::TimestampUtc => ("timestamptz", -1),
+        ColumnType::Uuid => ("uuid", -1),
+        ColumnType::Json => ("json", -1),
     };
     (named(name).unwrap_or(&TYPES[0]), modifier)
 }

@@ -107,7 +107,7 @@ fn constant(expr: &Expr, schema: &TableSchema, column: usize) -> Option<Datum> {
 }
 
 fn scalar_datum(scalar: &ScalarValue, column_type: ColumnType) -> Option<Datum> {
-    if let (ColumnType::Text, Some(Some(text))) = (column_type, scalar.try_as_str()) {
+    if let (true, Some(Some(text))) = (column_type.is_text(), scalar.try_as_str()) {
         return Some(Datum::text(text));
     }
     if scalar.data_type() != column_type.arrow() {
@@ -122,7 +122,7 @@ fn starts_with(like: &Like, schema: &TableSchema) -> Option<Predicate> {
         return None;
     }
     let column = column_index(&like.expr, schema)?;
-    if schema.columns[column].column_type != ColumnType::Text {
+    if !schema.columns[column].column_type.is_text() {
         return None;
     }
     let Expr::Literal(pattern, _) = &*like.pattern else { return None };

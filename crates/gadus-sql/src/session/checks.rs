@@ -7,7 +7,7 @@ use super::Session;
 use super::modify::folded;
 use crate::error::{from_datafusion, input, unsupported};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, ToDFSchema};
 use datafusion::logical_expr::{
@@ -59,9 +59,8 @@ impl Checks {
 impl Session {
     /// The conditions of a table.
     pub(super) fn checks(&self, schema: &TableSchema) -> Result<Checks> {
-        let field = |column: &gadus_engine::ColumnDefinition| {
-            Field::new(&column.name, column.column_type.arrow(), true)
-        };
+        let field =
+            |column: &gadus_engine::ColumnDefinition| column.column_type.field(&column.name, true);
         let shape = Arc::new(Schema::new(schema.columns.iter().map(field).collect::<Vec<_>>()));
         let (table, mut each) = (schema.name.clone(), Vec::new());
         for check in &schema.checks {

@@ -6,6 +6,7 @@ use super::locking::Part;
 use super::modify::target;
 use super::{Outcome, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
+use crate::uuids::with_texts;
 use crate::value::Value;
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::config::CsvOptions;
@@ -115,6 +116,7 @@ impl Session {
         let snapshot = state.snapshot(&self.engine)?;
         let context = self.planner(snapshot, &mut statement).await?;
         let plan = super::query::plan(&context, statement, parameters).await?;
+        let plan = if form.format == FileFormat::Parquet { plan } else { with_texts(plan)? };
         let frame = DataFrame::new(context.state(), plan);
         let options = DataFrameWriteOptions::new().with_single_file_output(true);
         let written = match form.format {
@@ -148,7 +150,9 @@ fn text_schema(schema: &TableSchema, columns: &[usize]) -> Schema {
     let field = |&index: &usize| {
         let column = &schema.columns[index];
         let data_type = match column.column_type.arrow() {
-            DataType::Utf8View | DataType::BinaryView => DataType::Utf8,
+            DataType::Utf8View | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+                DataType::Utf8
+            }
             other => other,
         };
         Field::new(&column.name, data_type, true)

@@ -97,7 +97,7 @@ impl Session {
         let stream = self.stream_to_write(&context, statement, parameters).await?;
         let mut columns = Vec::new();
         for (index, field) in stream.schema().fields().iter().enumerate() {
-            let column_type = ColumnType::from_arrow(field.data_type()).ok_or_else(|| {
+            let column_type = ColumnType::from_field(field).ok_or_else(|| {
                 unsupported(&format!(
                     "a column of {}: cast \"{}\"; it",
                     field.data_type(),

@@ -334,25 +334,20 @@ fn whole_batch(
         let given = columns.iter().position(|&given| given == index);
         arrays.push(match (given, filled.get_mut(index).and_then(Option::take)) {
             (Some(source), _) => {
-                assign_array(batch.column(source), column.column_type).map_err(|error| {
-                    let message = format!("column \"{}\": {}", column.name, error.message());
-                    gadus_engine::Error::new(error.kind(), message)
-                })?
+                let of_column = |error: Error| error.about(&format!("column \"{}\"", column.name));
+                assign_array(batch.column(source), column.column_type).map_err(of_column)?
             }
             (None, Some(array)) => array,
-            (None, None) => return Err(gadus_engine::Error::internal("a column without a value")),
+            (None, None) => return Err(Error::internal("a column without a value")),
         });
         if !column.nullable && arrays[index].null_count() > 0 {
-            return Err(gadus_engine::Error::new(
+            return Err(Error::new(
                 ErrorKind::NotNullViolation,
                 format!("column \"{}\" of table \"{}\" must not be NULL", column.name, schema.name),
             ));
         }
     }
-    let fields = schema
-        .columns
-        .iter()
-        .map(|column| arrow::datatypes::Field::new(&column.name, column.column_type.arrow(), true));
+    let fields = schema.columns.iter().map(|column| column.column_type.field(&column.name, true));
     let shape = Arc::new(arrow::datatypes::Schema::new(fields.collect::<Vec<_>>()));
     Ok(RecordBatch::try_new(shape, arrays)?)
 }

@@ -2,6 +2,8 @@
 //!
 //! - Statements are written out and read again: two signs in a row are kept apart, as `--` begins a comment.
 //! - `||` binds less tightly than arithmetic, as in PostgreSQL: `'a' || 5 % 3` is `a2`. The parser binds it like `*`.
+//! - What reaches into JSON, as `->>`, binds more tightly than comparisons, and as tightly as `||`: `d ->> 'a' = 'x'` compares
+//!   texts. The parser binds it less tightly. It is given parentheses, by which it is read again as it was.
 
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
@@ -12,6 +14,16 @@ pub(super) fn rebind(expr: &mut Expr) {
     {
         let signed = taken(inner);
         **inner = Expr::Nested(Box::new(signed));
+    }
+    if is_arrow(expr) {
+        return rebind_arrow(expr);
+    }
+    if let Expr::Nested(inner) = expr
+        && matches!(&**inner, Expr::Nested(reached) if is_arrow(reached))
+    {
+        // It had parentheses.
+        *expr = taken(inner);
+        return;
     }
     if !is_arithmetic(expr) {
         return;
@@ -32,6 +44,85 @@ pub(super) fn rebind(expr: &mut Expr) {
         let beside = first(&mut joined);
         *beside = binary(left, op, taken(beside));
         *expr = joined;
+    }
+}
+
+/// Binds an operator that reaches into JSON.
+fn rebind_arrow(expr: &mut Expr) {
+    let Expr::BinaryOp { left, op, right } = expr else { return };
+    let (op, mut whole, mut left) = (op.clone(), taken(right), taken(left));
+    // d -> ('a' = x), and what is compared there may be compared again.
+    let step = leftmost(&mut whole);
+    let reached = |document, step| Expr::Nested(Box::new(binary(document, op, step)));
+    if let Some(document) = last_operand(&mut left) {
+        // (x = d) -> 'a'
+        let arrow = reached(taken(document), taken(step));
+        *document = arrow;
+        *step = left;
+    } else {
+        let arrow = reached(left, taken(step));
+        *step = arrow;
+    }
+    *expr = whole;
+}
+
+fn is_arrow(expr: &Expr) -> bool {
+    use BinaryOperator::{Arrow, HashArrow, HashLongArrow, LongArrow};
+    matches!(expr, Expr::BinaryOp { op: Arrow | LongArrow | HashArrow | HashLongArrow, .. })
+}
+
+fn is_comparison(operator: &BinaryOperator) -> bool {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+    matches!(operator, Eq | NotEq | Lt | LtEq | Gt | GtEq)
+}
+
+/// The first operand of what binds no more tightly than an arrow before it.
+fn first_operand(expr: &mut Expr) -> Option<&mut Expr> {
+    use BinaryOperator::{
+        PGRegexIMatch, PGRegexMatch, PGRegexNotIMatch, PGRegexNotMatch, StringConcat,
+    };
+    match expr {
+        Expr::BinaryOp {
+            left,
+            op: StringConcat | PGRegexMatch | PGRegexIMatch | PGRegexNotMatch | PGRegexNotIMatch,
+            ..
+        } => Some(left),
+        Expr::BinaryOp { left, op, .. } if is_comparison(op) => Some(left),
+        Expr::AnyOp { left, .. } | Expr::AllOp { left, .. } => Some(left),
+        Expr::Like { expr, .. }
+        | Expr::ILike { expr, .. }
+        | Expr::SimilarTo { expr, .. }
+        | Expr::Between { expr, .. }
+        | Expr::InList { expr, .. }
+        | Expr::InSubquery { expr, .. }
+        | Expr::IsNull(expr)
+        | Expr::IsNotNull(expr)
+        | Expr::IsTrue(expr)
+        | Expr::IsNotTrue(expr)
+        | Expr::IsFalse(expr)
+        | Expr::IsNotFalse(expr)
+        | Expr::IsDistinctFrom(expr, _)
+        | Expr::IsNotDistinctFrom(expr, _) => Some(expr),
+        _ => None,
+    }
+}
+
+/// What an arrow before an expression has on its right.
+fn leftmost(expr: &mut Expr) -> &mut Expr {
+    match first_operand(expr).is_some() {
+        true => first_operand(expr).map_or_else(|| unreachable!("it was there"), leftmost),
+        false => expr,
+    }
+}
+
+/// The last operand of what binds less tightly than an arrow behind it.
+fn last_operand(expr: &mut Expr) -> Option<&mut Expr> {
+    match expr {
+        Expr::BinaryOp { right, op, .. } if is_comparison(op) => Some(right),
+        Expr::Like { pattern, .. } | Expr::ILike { pattern, .. } => Some(pattern),
+        Expr::Between { high, .. } => Some(high),
+        Expr::IsDistinctFrom(_, last) | Expr::IsNotDistinctFrom(_, last) => Some(last),
+        _ => None,
     }
 }
 
@@ -72,45 +163,4 @@ fn taken(expr: &mut Expr) -> Expr {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::session::parse::parse;
-    use datafusion::sql::sqlparser::ast::{Expr, SelectItem, SetExpr, Statement};
-
-    /// With parentheses around each operation, and brackets for those that were written.
-    fn bound(expr: &Expr) -> String {
-        match expr {
-            Expr::BinaryOp { left, op, right } => {
-                format!("({} {op} {})", bound(left), bound(right))
-            }
-            Expr::Nested(inner) => format!("[{}]", bound(inner)),
-            other => other.to_string(),
-        }
-    }
-
-    fn parsed(text: &str) -> String {
-        let prepared = parse(&format!("SELECT {text}")).unwrap();
-        let Statement::Query(query) = prepared.statement() else { panic!("{text}") };
-        let SetExpr::Select(select) = &*query.body else { panic!("{text}") };
-        let SelectItem::UnnamedExpr(expr) = &select.projection[0] else { panic!("{text}") };
-        bound(expr)
-    }
-
-    #[test]
-    fn texts_are_joined_after_arithmetic() {
-        for (text, expected) in [
-            ("'a' || 5 % 3", "('a' || (5 % 3))"),
-            ("1 + 2 || 'a'", "((1 + 2) || 'a')"),
-            ("'a' || 1 + 2 * 3 || 'b'", "('a' || ((1 + (2 * 3)) || 'b'))"),
-            ("'a' || 5 % 3 + 1", "('a' || ((5 % 3) + 1))"),
-            ("1 - 2 + x || y - 4", "(((1 - 2) + x) || (y - 4))"),
-            ("a || b - c * d || e", "(a || ((b - (c * d)) || e))"),
-            ("(a || b) * c", "([(a || b)] * c)"),
-            ("a || b || c", "((a || b) || c)"),
-            ("a || b = c + d", "((a || b) = (c + d))"),
-            ("-a || -b + 1", "(-a || (-b + 1))"),
-            ("- - -a", "-(-(-a))"),
-        ] {
-            assert_eq!(parsed(text), expected, "{text}");
-        }
-    }
-}
+mod tests;

@@ -9,10 +9,9 @@ use super::modify::table_name;
 use super::planners_words::{self, has_column};
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
-use crate::checked::{
-    CheckedArithmetic, DoublesBesideDecimals, RoundingCasts, WrittenBytes, checked_sum,
-};
+use crate::checked::{BesideOthers, Casts, CheckedArithmetic, checked_sum};
 use crate::error::{from_datafusion, unsupported};
+use crate::json::{JsonOperators, json_functions};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::lists::quantified_functions;
 use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, run, task_of};
@@ -24,6 +23,7 @@ use crate::rows::RowStream;
 use crate::subqueries::{
     ConditionsAsValues, JoinSubqueries, Memberships, OuterTypes, QueriesInValues,
 };
+use crate::uuids::{UuidNamed, UuidOperators, uuid_functions};
 use crate::value::Value;
 use datafusion::common::ParamValues;
 use datafusion::common::config::ConfigNonZeroUsize;
@@ -65,12 +65,17 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
         .with_optimizer_rules(optimizer_rules())
         .with_physical_optimizer_rules(physical_rules(memory))
         .with_physical_optimizer_rule(Arc::new(PaceJoins))
-        .with_physical_optimizer_rule(Arc::new(GatherInTurn));
+        .with_physical_optimizer_rule(Arc::new(GatherInTurn))
+        .with_type_planner(Arc::new(UuidNamed));
+    let planners = builder.expr_planners().get_or_insert_default();
+    planners.splice(0..0, [Arc::new(UuidOperators) as _, Arc::new(JsonOperators) as _]);
     builder.aggregate_functions().get_or_insert_default().push(checked_sum());
     builder.window_functions().get_or_insert_default().extend(signed_ranks());
     let functions = builder.scalar_functions().get_or_insert_default();
     functions.extend(place_functions());
     functions.extend(quantified_functions());
+    functions.extend(uuid_functions());
+    functions.extend(json_functions());
     builder.build()
 }
 
@@ -105,13 +110,12 @@ fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
     let coercion = rules.iter().position(|rule| rule.name() == "type_coercion");
     rules.insert(coercion.map_or(0, |place| place + 1), Arc::new(OuterTypes::default()));
-    rules.insert(coercion.unwrap_or(0), Arc::new(DoublesBesideDecimals));
+    rules.insert(coercion.unwrap_or(0), Arc::new(BesideOthers));
     rules.insert(0, Arc::new(JoinSubqueries::default()));
     rules.insert(0, Arc::new(ConditionsAsValues));
     rules.insert(0, Arc::new(Memberships));
     rules.insert(0, Arc::new(QueriesInValues));
-    rules.push(Arc::new(WrittenBytes));
-    rules.push(Arc::new(RoundingCasts));
+    rules.push(Arc::new(Casts));
     rules.push(Arc::new(CheckedArithmetic::new()));
     rules
 }

@@ -48,12 +48,7 @@ impl Relation {
 
     /// Whole rows of a table.
     pub(super) fn of_table(name: Ident, table: &TableSchema, pieces: Vec<Vec<ArrayRef>>) -> Self {
-        let fields = table
-            .columns
-            .iter()
-            .map(|column| Field::new(&column.name, column.column_type.arrow(), column.nullable));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        Self { name, schema, pieces }
+        Self { name, schema: table.arrow(), pieces }
     }
 
     /// For each of its columns the item of a list that gives it.

@@ -285,7 +285,7 @@ fn columns(
     }
     let column = |(name, field): (String, &arrow::datatypes::FieldRef)| ViewColumn {
         name,
-        column_type: ColumnType::from_arrow(field.data_type()),
+        column_type: ColumnType::from_field(field),
     };
     Ok(names.into_iter().zip(fields).map(column).collect())
 }

@@ -1,0 +1,45 @@
+//! What is rewritten before and behind type coercion, each in one walk through a plan.
+
+use super::rewrite::rewritten;
+use super::{bytes, doubles, rounding};
+use crate::uuids;
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::optimizer::AnalyzerRule;
+
+/// Gives values that stand beside others a type that these have, where DataFusion would choose another or none: decimals
+/// beside doubles, texts beside identifiers.
+#[derive(Debug)]
+pub(crate) struct BesideOthers;
+
+impl AnalyzerRule for BesideOthers {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        rewritten(plan, &|expr, schema| {
+            doubles::beside(expr, schema)?.transform_data(|expr| uuids::beside(expr, schema))
+        })
+    }
+
+    fn name(&self) -> &'static str {
+        "beside_others"
+    }
+}
+
+/// Makes casts what they are in PostgreSQL: of bytes as they are written, of identifiers, and those that round. It runs
+/// behind type coercion, which says from what to what is cast.
+#[derive(Debug)]
+pub(crate) struct Casts;
+
+impl AnalyzerRule for Casts {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        rewritten(plan, &|expr, schema| {
+            bytes::written(expr)?
+                .transform_data(|expr| uuids::called(expr, schema))?
+                .transform_data(|expr| rounding::rounding(expr, schema))
+        })
+    }
+
+    fn name(&self) -> &'static str {
+        "casts"
+    }
+}

@@ -1,0 +1,93 @@
+//! Universally unique identifiers: type, casts and functions.
+//!
+//! - They are Arrow's binaries of 16 bytes, and nothing else is.
+//! - DataFusion knows neither their texts nor that a text beside one is meant as one. Expressions are rewritten before and
+//!   behind type coercion.
+
+mod casts;
+mod functions;
+mod named;
+
+pub(crate) use casts::{beside, called};
+pub(crate) use functions::uuid_functions;
+pub(crate) use named::{UuidNamed, UuidOperators};
+
+use crate::error::{from_datafusion, input};
+use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryBuilder, ListArray};
+use arrow::datatypes::DataType;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
+use gadus_engine::{ColumnType, Reason, Result, uuid_of_text, uuid_texts};
+use std::sync::Arc;
+
+/// Bytes of an identifier.
+const BYTES: i32 = 16;
+
+/// Whether values of a type are identifiers.
+fn is_uuid(data_type: &DataType) -> bool {
+    *data_type == ColumnType::Uuid.arrow()
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+/// The type of a list's elements.
+fn element(list: &DataType) -> Option<&DataType> {
+    match list {
+        DataType::List(of) => Some(of.data_type()),
+        _ => None,
+    }
+}
+
+/// Identifiers of texts, or texts of identifiers, also within lists, where the other is wanted; none where neither is.
+pub(crate) fn converted(array: &ArrayRef, to: &DataType) -> Result<Option<ArrayRef>> {
+    if is_uuid(to) && is_text(array.data_type()) {
+        return uuids(array, false).map(Some);
+    }
+    if is_uuid(array.data_type()) && is_text(to) {
+        return Ok(Some(Arc::new(uuid_texts(array.as_fixed_size_binary()))));
+    }
+    let (Some(lists), DataType::List(field)) = (array.as_list_opt::<i32>(), to) else {
+        return Ok(None);
+    };
+    let Some(values) = converted(lists.values(), field.data_type())? else { return Ok(None) };
+    let (offsets, nulls) = (lists.offsets().clone(), lists.nulls().cloned());
+    Ok(Some(Arc::new(ListArray::try_new(field.clone(), offsets, values, nulls)?)))
+}
+
+/// A plan whose identifiers are texts, for formats that have no other.
+pub(crate) fn with_texts(plan: LogicalPlan) -> Result<LogicalPlan> {
+    if !plan.schema().fields().iter().any(|field| is_uuid(field.data_type())) {
+        return Ok(plan);
+    }
+    let columns = plan.schema().columns().into_iter().zip(plan.schema().fields());
+    let columns = columns.map(|(column, field)| match is_uuid(field.data_type()) {
+        true => cast(column.into(), DataType::Utf8View).alias(field.name()),
+        false => column.into(),
+    });
+    let columns = columns.collect::<Vec<Expr>>();
+    let plan = LogicalPlanBuilder::new(plan).project(columns);
+    plan.and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+}
+
+/// The identifiers that texts are; what is none is NULL if it may be.
+///
+/// # Errors
+/// `Input` where a text is none.
+fn uuids(texts: &ArrayRef, or_null: bool) -> Result<ArrayRef> {
+    let texts = arrow::compute::cast(texts, &DataType::Utf8View)?;
+    let mut uuids = FixedSizeBinaryBuilder::with_capacity(texts.len(), BYTES);
+    for text in texts.as_string_view() {
+        match (text, text.and_then(uuid_of_text)) {
+            (_, Some(uuid)) => uuids.append_value(uuid)?,
+            (Some(text), None) if !or_null => return Err(no_uuid(text)),
+            _ => uuids.append_null(),
+        }
+    }
+    Ok(Arc::new(uuids.finish()))
+}
+
+fn no_uuid(text: &str) -> gadus_engine::Error {
+    let shown = text.chars().take(60).collect::<String>();
+    input(format!("invalid input syntax for type uuid: \"{shown}\"")).because(Reason::InvalidText)
+}

@@ -1,0 +1,110 @@
+//! JSON: checked when it is stored, kept as it was given, and asked by PostgreSQL's operators.
+
+use crate::statement::{refused, rows, run};
+use gadus::{Connection, Database, Options, Reason, Value};
+
+fn connect() -> Connection {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    run(
+        &connection,
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, d JSON, b JSONB NOT NULL DEFAULT '{}')",
+    );
+    for (id, document) in [
+        (1, r#"{"a": {"b": [10, 20, "x"]}, "n": 1.5, "s": "it's", "t": true, "z": null}"#),
+        (2, r#"[1, {"k": "v"}, []]"#),
+        (3, r#""text""#),
+        (4, " 12 "),
+    ] {
+        let values = [Value::from(id), Value::from(document)];
+        connection.execute("INSERT INTO t (id, d) VALUES ($1, $2)", &values).unwrap();
+    }
+    run(&connection, "INSERT INTO t (id, d) VALUES (5, NULL)");
+    connection
+}
+
+/// As PostgreSQL 15 answers.
+#[test]
+fn operators_reach_into_documents() {
+    let connection = connect();
+    for (asked, id, answer) in [
+        ("d -> 'a' -> 'b' -> 1", 1, "20"),
+        ("d -> 'a' ->> 'b'", 1, r#"[10, 20, "x"]"#),
+        ("d -> 'a' -> 'b' ->> 2", 1, "x"),
+        ("d -> 'a' -> 'b' -> 2", 1, r#""x""#),
+        ("d -> 'a' -> 'b' -> -1", 1, r#""x""#),
+        ("d #> '{a,b,0}'", 1, "10"),
+        ("d #>> '{a,b,2}'", 1, "x"),
+        ("d ->> 's'", 1, "it's"),
+        ("d ->> 't'", 1, "true"),
+        ("d ->> 'z'", 1, "NULL"),
+        ("d -> 'z'", 1, "null"),
+        ("d -> 'missing'", 1, "NULL"),
+        ("(d ->> 'n')::double + 1", 1, "2.5"),
+        ("jsonb_exists(d, 'n')", 1, "true"),
+        ("jsonb_exists(d, 'm')", 1, "false"),
+        ("json_array_length(d)", 2, "3"),
+        ("d -> 1 ->> 'k'", 2, "v"),
+        ("json_typeof(d)", 1, "object"),
+        ("json_typeof(d)", 2, "array"),
+        ("json_typeof(d)", 3, "string"),
+        ("jsonb_typeof(d)", 4, "number"),
+        ("json_typeof(d -> 't')", 1, "boolean"),
+        ("json_typeof(d -> 'z')", 1, "null"),
+        ("json_typeof(d)", 5, "NULL"),
+        ("d ->> 'a'", 5, "NULL"),
+        ("json_extract_path_text(d, 'a', 'b', 0)", 1, "10"),
+        ("d", 4, " 12 "),
+        ("b", 4, "{}"),
+    ] {
+        let sql = format!("SELECT {asked} FROM t WHERE id = {id}");
+        assert_eq!(rows(&connection, &sql), [answer], "{asked} of {id}");
+    }
+    let by = "SELECT id FROM t WHERE d ->> 's' = 'it''s' AND (d ->> 'n')::double > 1";
+    assert_eq!(rows(&connection, by), ["1"]);
+    let grouped =
+        "SELECT json_typeof(d), count(*) FROM t WHERE d IS NOT NULL GROUP BY 1 ORDER BY 1";
+    assert_eq!(rows(&connection, grouped), ["array 1", "number 1", "object 1", "string 1"]);
+    assert_eq!(rows(&connection, "SELECT d, count(*) FROM t WHERE id = 4 GROUP BY d"), [" 12  1"]);
+    let result = connection.query("SELECT d FROM t", &[]).unwrap();
+    assert_eq!(result.schema().field(0).extension_type_name(), Some("arrow.json"));
+}
+
+#[test]
+fn what_is_no_document_is_refused() {
+    let connection = connect();
+    for sql in [
+        "INSERT INTO t (id, d) VALUES (9, '{')",
+        "INSERT INTO t (id, d) VALUES (9, '')",
+        "INSERT INTO t (id, d) VALUES (9, '{\"a\": 1} x')",
+        "INSERT INTO t (id, d) SELECT 9, '[1,]'",
+        "INSERT INTO t (id, d) VALUES (9, 'NaN')",
+        "UPDATE t SET d = 'nothing'",
+        "UPDATE t SET b = 'nothing' WHERE id = 1",
+        "SELECT '{'::json",
+        "SELECT CAST('{' AS JSONB)",
+        "SELECT JSON '{'",
+    ] {
+        assert_eq!(refused(&connection, sql).reason(), Some(Reason::InvalidText), "{sql}");
+    }
+    let deep = "[".repeat(1_000_000);
+    let values = [Value::from(deep.as_str())];
+    assert!(connection.execute("UPDATE t SET d = $1", &values).is_err());
+    assert_eq!(rows(&connection, "SELECT count(*) FROM t WHERE json_valid(d)"), ["4"]);
+    assert_eq!(
+        rows(&connection, "SELECT json_valid('{'), json_valid('[1]'), json_valid(NULL)"),
+        ["false true NULL"]
+    );
+    assert_eq!(rows(&connection, "SELECT '[1, 2]'::jsonb -> 1, NULL::json"), ["2 NULL"]);
+}
+
+#[test]
+fn columns_become_documents_and_texts() {
+    let connection = connect();
+    run(&connection, "ALTER TABLE t ALTER COLUMN d TYPE TEXT");
+    assert_eq!(rows(&connection, "SELECT d FROM t WHERE id = 3"), ["\"text\""]);
+    run(&connection, "ALTER TABLE t ALTER COLUMN d TYPE JSON USING d::json");
+    assert!(connection.execute("INSERT INTO t (id, d) VALUES (9, 'x')", &[]).is_err());
+    run(&connection, "CREATE TABLE copy AS SELECT id, d FROM t");
+    run(&connection, "INSERT INTO t (id, d) SELECT id + 10, d FROM copy");
+    assert_eq!(rows(&connection, "SELECT count(d) FROM t"), ["8"]);
+}
