@@ -34,7 +34,7 @@ fn sql_type(data_type: &DataType) -> String {
         DataType::Float64 => "DOUBLE",
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "TEXT",
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => "BYTEA",
-        DataType::FixedSizeBinary(16) => "UUID",
+        uuid if *uuid == gadus::UUID => "UUID",
         DataType::Date32 | DataType::Date64 => "DATE",
         DataType::Time32(_) | DataType::Time64(_) => "TIME",
         DataType::Timestamp(_, None) => "TIMESTAMP",

@@ -15,7 +15,7 @@ use gadus::arrow::error::ArrowError;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString, PyTuple};
 
 /// The day 1970-01-01, as Python counts days.
 pub(crate) const EPOCH_ORDINAL: i32 = 719_163;
@@ -109,7 +109,7 @@ pub(crate) fn objects<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Vec<Ob
         DataType::BinaryView => {
             made(py, array, |row| Ok(bytes(py, array.as_binary_view().value(row))))
         }
-        DataType::FixedSizeBinary(16) => made(py, array, |row| {
+        uuid if *uuid == gadus::UUID => made(py, array, |row| {
             let bytes = array.as_fixed_size_binary().value(row);
             let named = [("bytes", bytes)].into_py_dict(py)?;
             classes.uuid.bind(py).call((), Some(&named))

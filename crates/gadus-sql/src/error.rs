@@ -3,7 +3,7 @@
 use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
-use gadus_engine::{Error, ErrorKind, Reason};
+use gadus_engine::{Error, ErrorKind, Reason, UUID};
 
 /// The error of a statement that DataFusion planned or ran.
 pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
@@ -70,7 +70,7 @@ fn plain_text(root: &DataFusionError) -> String {
         | DataFusionError::ResourcesExhausted(message) => message.clone(),
         other => other.strip_backtrace(),
     };
-    text.replace("gadus.main.", "")
+    text.replace("gadus.main.", "").replace(&UUID.to_string(), "UUID")
 }
 
 /// Whether the planner had a subquery left of which it had made no join.

@@ -45,8 +45,8 @@ pub use connection::{CancelHandle, Connection, Outcome};
 pub use database::Database;
 pub use gadus_base::ByteCount;
 pub use gadus_engine::{
-    BackedUp, CacheScope, Durability, Error, ErrorKind, Isolation, LockStatistics, Reason, Result,
-    Stage, Statistics, Takeovers, uuid_of_text, uuid_text, uuid_texts,
+    BackedUp, CacheScope, Durability, Error, ErrorKind, Isolation, JSON_EXTENSION, LockStatistics,
+    Reason, Result, Stage, Statistics, Takeovers, UUID, uuid_of_text, uuid_text, uuid_texts,
 };
 pub use gadus_sql::{
     CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, EXPLAINED, FileAccess, Granted,

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, RecordBatch,
-    StringViewArray, TimestampMicrosecondArray,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Float64Array,
+    Int64Array, RecordBatch, StringViewArray, TimestampMicrosecondArray,
 };
 use arrow::ipc::reader::StreamReader;
 
@@ -131,6 +131,20 @@ fn the_arrow_stream_reads_back() {
     let read: Vec<_> =
         StreamReader::try_new(bytes.as_slice(), None).unwrap().collect::<Result<_, _>>().unwrap();
     assert_eq!(read, [batch()]);
+}
+
+#[test]
+fn identifiers_are_texts_where_they_are_read() {
+    let keys = [Some([0x0a; 16]), None].into_iter();
+    let keys = FixedSizeBinaryArray::try_from_sparse_iter_with_size(keys, 16).unwrap();
+    let batch = RecordBatch::try_from_iter([("k", Arc::new(keys) as ArrayRef)]).unwrap();
+    let key = "0a0a0a0a-0a0a-0a0a-0a0a-0a0a0a0a0a0a";
+    let text = |format| text(format, Limits::default(), std::slice::from_ref(&batch));
+    assert_eq!(text(Format::Csv), format!("k\n{key}\n\"\"\n"));
+    assert_eq!(text(Format::Jsonl), format!("{{\"k\":\"{key}\"}}\n{{\"k\":null}}\n"));
+    for format in [Format::Table, Format::Json, Format::Markdown] {
+        assert!(text(format).contains(key), "{format:?}");
+    }
 }
 
 #[test]

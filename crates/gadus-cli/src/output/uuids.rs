@@ -4,7 +4,7 @@ use super::BatchWriter;
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
-use gadus::uuid_texts;
+use gadus::{UUID, uuid_texts};
 use std::sync::Arc;
 
 /// A writer that is given texts where there are identifiers.
@@ -17,11 +17,9 @@ impl<W: BatchWriter> BatchWriter for UuidTexts<W> {
 
     fn batch(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
         let schema = with_texts(&batch.schema());
-        let columns = batch.columns().iter().map(|column| match column.data_type() {
-            DataType::FixedSizeBinary(16) => {
-                Arc::new(uuid_texts(column.as_fixed_size_binary())) as ArrayRef
-            }
-            _ => column.clone(),
+        let columns = batch.columns().iter().map(|column| match *column.data_type() == UUID {
+            true => Arc::new(uuid_texts(column.as_fixed_size_binary())) as ArrayRef,
+            false => column.clone(),
         });
         self.0.batch(&RecordBatch::try_new(schema, columns.collect())?)
     }
@@ -32,11 +30,9 @@ impl<W: BatchWriter> BatchWriter for UuidTexts<W> {
 }
 
 fn with_texts(schema: &SchemaRef) -> SchemaRef {
-    let field = |field: &Arc<Field>| match field.data_type() {
-        DataType::FixedSizeBinary(16) => {
-            Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View))
-        }
-        _ => field.clone(),
+    let field = |field: &Arc<Field>| match *field.data_type() == UUID {
+        true => Arc::new(Field::new(field.name(), DataType::Utf8View, field.is_nullable())),
+        false => field.clone(),
     };
     let fields = schema.fields().iter().map(field).collect::<Vec<_>>();
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))

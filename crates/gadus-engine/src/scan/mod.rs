@@ -153,7 +153,7 @@ impl Scan {
     pub fn predicates(&self) -> String {
         let name = |predicate: &Predicate| {
             let column = &self.table.schema().columns[predicate.column];
-            format!("{} {}", column.name, predicate.test)
+            format!("{} {}", column.name, predicate.test.shown(column.column_type))
         };
         self.request.predicates.iter().map(name).collect::<Vec<_>>().join(" AND ")
     }

@@ -3,10 +3,9 @@
 //! - A row passes when the predicate is true; NULL never passes a comparison.
 //! - Constants have the storage class of their column: the caller converts them, exactly.
 
-use crate::types::Datum;
+use crate::types::{ColumnType, Datum, value_text};
 use gadus_base::ByteWriter;
 use std::cmp::Ordering;
-use std::fmt;
 
 /// A condition on one column.
 #[derive(Debug, Clone, PartialEq)]
@@ -225,8 +224,13 @@ fn upper_bound(test: &Test) -> Option<Datum> {
     }
 }
 
-impl fmt::Display for Test {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Test {
+    /// What it asks of a column of this type, for people.
+    pub(super) fn shown(&self, column_type: ColumnType) -> String {
+        let shown = |value: &Datum| match value {
+            Datum::Bytes(_) => value.to_string(),
+            _ => value_text(column_type, value).unwrap_or_else(|_| value.to_string()),
+        };
         match self {
             Self::Compare(comparison, value) => {
                 let sign = match comparison {
@@ -237,15 +241,13 @@ impl fmt::Display for Test {
                     Comparison::Greater => ">",
                     Comparison::GreaterOrEqual => ">=",
                 };
-                write!(f, "{sign} {value}")
+                format!("{sign} {}", shown(value))
             }
-            Self::Between(low, high) => write!(f, "BETWEEN {low} AND {high}"),
-            Self::In(values) => write!(f, "IN ({} values)", values.len()),
-            Self::StartsWith(prefix) => {
-                write!(f, "LIKE '{}%'", String::from_utf8_lossy(prefix))
-            }
-            Self::IsNull => f.write_str("IS NULL"),
-            Self::IsNotNull => f.write_str("IS NOT NULL"),
+            Self::Between(low, high) => format!("BETWEEN {} AND {}", shown(low), shown(high)),
+            Self::In(values) => format!("IN ({} values)", values.len()),
+            Self::StartsWith(prefix) => format!("LIKE '{}%'", String::from_utf8_lossy(prefix)),
+            Self::IsNull => "IS NULL".to_owned(),
+            Self::IsNotNull => "IS NOT NULL".to_owned(),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! - Arrays that enter have the canonical Arrow type of their column (`ColumnType::arrow`).
 //! - Slots of NULLs hold zero in vectors; validity travels beside them.
 
-use super::uuids::{uuids_from_wides, wides_from_uuids};
+use super::uuids::{uuid_texts, uuids_from_wides, wides_from_uuids};
 use super::{ColumnType, Datum, StorageClass};
 use crate::error::{Error, Result};
 use arrow::array::{
@@ -16,6 +16,7 @@ use arrow::datatypes::{
     Int64Type, Time64MicrosecondType, TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type,
     UInt64Type,
 };
+use arrow::util::display::array_value_to_string;
 use std::sync::Arc;
 
 /// The value at `row` of an array of the column's canonical Arrow type.
@@ -87,6 +88,16 @@ pub fn array_from_datums<'a>(
             Ok(array_from_floats(column_type, values, nulls(&valid)))
         }
     }
+}
+
+/// The text of a column's value, for people.
+pub fn value_text(column_type: ColumnType, value: &Datum) -> Result<String> {
+    let array = array_from_datums(column_type, std::iter::once(value))?;
+    let texts = array.as_fixed_size_binary_opt().map(uuid_texts);
+    Ok(match texts {
+        Some(texts) => array_value_to_string(&texts, 0)?,
+        None => array_value_to_string(&array, 0)?,
+    })
 }
 
 fn nulls(valid: &[bool]) -> Option<NullBuffer> {

@@ -12,7 +12,7 @@ mod sequence;
 mod uuids;
 mod view;
 
-pub use convert::{array_from_datums, datum_from_array};
+pub use convert::{array_from_datums, datum_from_array, value_text};
 pub(crate) use convert::{
     array_from_floats, array_from_integers, array_from_wides, floats_from_array,
     integers_from_array, wides_from_array,
@@ -25,7 +25,7 @@ pub use schema::{
 };
 pub(crate) use schema_bytes::SchemaForm;
 pub use sequence::{Sequence, SequencePosition, SequenceShape};
-pub use uuids::{uuid_of_text, uuid_text, uuid_texts};
+pub use uuids::{UUID, uuid_of_text, uuid_text, uuid_texts};
 pub use view::{UsedColumn, UsedRelation, ViewColumn, ViewSchema};
 
 use arrow::datatypes::{DataType, Field, TimeUnit};
@@ -36,7 +36,7 @@ use std::sync::Arc;
 const EXTENSION_KEY: &str = "ARROW:extension:name";
 
 /// Arrow's extension type of JSON documents.
-const JSON_EXTENSION: &str = "arrow.json";
+pub const JSON_EXTENSION: &str = "arrow.json";
 
 /// The logical type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -145,7 +145,7 @@ impl ColumnType {
             Self::TimestampUtc => {
                 DataType::Timestamp(TimeUnit::Microsecond, Some(Arc::from("UTC")))
             }
-            Self::Uuid => DataType::FixedSizeBinary(uuids::BYTES),
+            Self::Uuid => UUID,
         }
     }
 
@@ -195,7 +195,7 @@ impl ColumnType {
                 Self::Decimal { precision: *precision, scale: *scale }
             }
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Text,
-            DataType::FixedSizeBinary(uuids::BYTES) => Self::Uuid,
+            uuid if *uuid == UUID => Self::Uuid,
             DataType::Binary
             | DataType::LargeBinary
             | DataType::BinaryView

@@ -4,10 +4,13 @@
 
 use arrow::array::{Array, FixedSizeBinaryArray, StringViewArray, StringViewBuilder};
 use arrow::buffer::{Buffer, NullBuffer};
+use arrow::datatypes::DataType;
 use uuid::Uuid;
 
-/// Bytes of an identifier.
-pub(super) const BYTES: i32 = 16;
+const BYTES: i32 = 16;
+
+/// The Arrow type of identifiers, and of nothing else.
+pub const UUID: DataType = DataType::FixedSizeBinary(BYTES);
 
 /// What turns the order of unsigned integers into that of signed ones.
 const SIGN: u128 = 1 << 127;
@@ -16,7 +19,7 @@ const SIGN: u128 = 1 << 127;
 /// `urn:uuid:`; none where it is none.
 #[must_use]
 pub fn uuid_of_text(text: &str) -> Option<[u8; 16]> {
-    Uuid::try_parse(text.trim()).ok().map(Uuid::into_bytes)
+    Uuid::try_parse(text).ok().map(Uuid::into_bytes)
 }
 
 /// The text of an identifier: lower case, with hyphens; none of other than 16 bytes.

@@ -20,8 +20,9 @@ pub(crate) use types::{Type, modifier, oid_of, parameter_oid_of};
 use crate::error::{Failure, SqlState};
 use crate::protocol::Field;
 use arrow::array::{Array, ArrayRef, RecordBatch};
-use arrow::datatypes::Schema;
+use arrow::datatypes::{Field as ArrowField, Schema};
 use bytes::{BufMut, BytesMut};
+use gadus::JSON_EXTENSION;
 use vector::{vector_oid, vector_writer};
 
 /// Writes the value of one row of a column, which is not NULL.
@@ -58,9 +59,12 @@ pub(crate) fn fields(
     fields.collect()
 }
 
-fn oid_of_column(column: &arrow::datatypes::Field) -> u32 {
-    let json = || (column.extension_type_name() == Some("arrow.json")).then(|| Type::Json.oid());
-    vector_oid(column).or_else(json).unwrap_or_else(|| oid_of(column.data_type()))
+/// The number of the type that values of a column are sent as.
+fn oid_of_column(column: &ArrowField) -> u32 {
+    match column.extension_type_name() {
+        Some(JSON_EXTENSION) => Type::Json.oid(),
+        _ => vector_oid(column).unwrap_or_else(|| oid_of(column.data_type())),
+    }
 }
 
 /// A format that there is: 0 for text, 1 for binary.

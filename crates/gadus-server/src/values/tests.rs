@@ -3,8 +3,8 @@
 use super::{Rows, fields, parameter};
 use arrow::array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Decimal256Array,
-    Float32Array, Float64Array, Int8Array, Int64Array, ListArray, RecordBatch, StringArray,
-    TimestampMicrosecondArray, UInt64Array,
+    FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array, Int64Array, ListArray,
+    RecordBatch, StringArray, TimestampMicrosecondArray, UInt64Array,
 };
 use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, Schema, i256};
 use bytes::BytesMut;
@@ -158,6 +158,32 @@ fn values_come_back() {
                 assert_eq!(received, *value, "format {format}, {bytes:?}");
             }
         }
+    }
+}
+
+#[test]
+fn identifiers_are_texts_and_bytes() {
+    let bytes = (0..16).map(|byte| byte * 17).collect::<Vec<u8>>();
+    let column = FixedSizeBinaryArray::try_from_iter([bytes.clone()].into_iter()).expect("one");
+    let text = "00112233-4455-6677-8899-aabbccddeeff";
+    assert_eq!(texts(column.clone()), [text]);
+    assert_eq!(sent(Arc::new(column), 1), [Some(bytes.clone())]);
+    assert_eq!(parameter(2950, 1, &bytes).expect("binary"), Value::from(text));
+    let upper = text.to_uppercase();
+    assert_eq!(parameter(2950, 0, upper.as_bytes()).expect("text"), Value::from(upper));
+    for (format, wrong, code) in [(0, &b"0011"[..], "22P02"), (1, b"0011", "22P03")] {
+        assert_eq!(parameter(2950, format, wrong).expect_err("none").code.text(), code);
+    }
+}
+
+#[test]
+fn documents_have_a_version_before_them_in_binary() {
+    let document = Value::from("[1]");
+    assert_eq!(parameter(114, 1, b"[1]").expect("json"), document);
+    assert_eq!(parameter(3802, 0, b"[1]").expect("text"), document);
+    assert_eq!(parameter(3802, 1, b"\x01[1]").expect("jsonb"), document);
+    for wrong in [&b""[..], b"[1]", b"\x02[1]"] {
+        assert_eq!(parameter(3802, 1, wrong).expect_err("none").code.text(), "22P03");
     }
 }
 

@@ -13,12 +13,9 @@ use arrow::datatypes::{
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use bytes::{BufMut, BytesMut};
-use gadus::uuid_texts;
+use gadus::{UUID, uuid_texts};
 use std::fmt::Write;
 use std::sync::Arc;
-
-/// The Arrow type of identifiers.
-const UUID: DataType = DataType::FixedSizeBinary(16);
 
 const SECOND: i64 = 1_000_000;
 

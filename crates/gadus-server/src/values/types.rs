@@ -1,6 +1,7 @@
 //! PostgreSQL's types that values are sent and received as, and their numbers in its catalog.
 
 use arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
+use gadus::UUID;
 
 /// A type of PostgreSQL's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,7 +118,7 @@ impl Type {
             | DataType::Decimal64(..)
             | DataType::Decimal128(..)
             | DataType::Decimal256(..) => Self::Numeric,
-            DataType::FixedSizeBinary(16) => Self::Uuid,
+            uuid if *uuid == UUID => Self::Uuid,
             DataType::Binary
             | DataType::LargeBinary
             | DataType::BinaryView

@@ -2,22 +2,23 @@
 
 use super::rewrite::rewritten;
 use super::{bytes, doubles, rounding};
-use crate::uuids;
+use crate::{json, uuids};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::AnalyzerRule;
 
 /// Gives values that stand beside others a type that these have, where DataFusion would choose another or none: decimals
-/// beside doubles, texts beside identifiers.
+/// beside doubles, texts beside identifiers, texts that come to documents.
 #[derive(Debug)]
 pub(crate) struct BesideOthers;
 
 impl AnalyzerRule for BesideOthers {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        rewritten(plan, &|expr, schema| {
+        let plan = rewritten(plan, &|expr, schema| {
             doubles::beside(expr, schema)?.transform_data(|expr| uuids::beside(expr, schema))
-        })
+        })?;
+        Ok(plan.transform_up_with_subqueries(json::of_documents)?.data)
     }
 
     fn name(&self) -> &'static str {

@@ -3,10 +3,15 @@
 use super::{checked, read};
 use crate::error::to_datafusion;
 use arrow::array::{ArrayRef, AsArray, BooleanArray, StringViewArray};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{Result, ScalarValue, internal_err};
-use datafusion::logical_expr::{ColumnarValue, ScalarUDF, Volatility, create_udf};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility, create_udf,
+};
 use datafusion_functions_json::udfs;
+use gadus_engine::ColumnType;
 use jiter::{Jiter, Peek};
 use std::sync::Arc;
 
@@ -23,15 +28,66 @@ pub(crate) fn json_functions() -> Vec<Arc<ScalarUDF>> {
         udfs::json_get_float_udf(),
         udfs::json_get_int_udf(),
         udfs::json_get_str_udf(),
-        also(udfs::json_get_json_udf(), &["json_extract_path", "jsonb_extract_path"]),
+        also(part(), &["json_extract_path", "jsonb_extract_path"]),
         also(udfs::json_as_text_udf(), &["json_extract_path_text", "jsonb_extract_path_text"]),
         also(udfs::json_contains_udf(), &["jsonb_exists"]),
         also(udfs::json_length_udf(), &["json_array_length", "jsonb_array_length"]),
         udfs::json_object_keys_udf(),
-        also(own(JSON, DataType::Utf8View, checked_documents), &["jsonb"]),
+        also(documents(), &["jsonb"]),
         also(own("json_typeof", DataType::Utf8View, kinds), &["jsonb_typeof"]),
         own("json_valid", DataType::Boolean, valid),
     ]
+}
+
+/// What a path leads to, as a document.
+pub(super) fn part() -> Arc<ScalarUDF> {
+    gives_documents(udfs::json_get_json_udf())
+}
+
+/// A text as the document that it is.
+pub(super) fn document(text: Expr) -> Expr {
+    Expr::ScalarFunction(ScalarFunction::new_udf(documents(), vec![text]))
+}
+
+fn documents() -> Arc<ScalarUDF> {
+    gives_documents(own(JSON, DataType::Utf8View, checked_documents))
+}
+
+/// A function whose texts are told to be documents, in the words in which columns of tables are.
+fn gives_documents(function: Arc<ScalarUDF>) -> Arc<ScalarUDF> {
+    Arc::new(ScalarUDF::from(Documents(function)))
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Documents(Arc<ScalarUDF>);
+
+impl ScalarUDFImpl for Documents {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn aliases(&self) -> &[String] {
+        self.0.aliases()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.0.signature()
+    }
+
+    fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
+        self.0.return_type(arguments)
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        let types = args.arg_fields.iter().map(|field| field.data_type().clone());
+        let gives = self.return_type(&types.collect::<Vec<_>>())?;
+        let column = ColumnType::Json.field(self.name(), true);
+        Ok(Arc::new(column.with_data_type(gives)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        self.0.invoke_with_args(args)
+    }
 }
 
 /// A function of one text.

@@ -7,17 +7,24 @@
 mod functions;
 mod operators;
 mod spelling;
+mod unions;
 
 pub(crate) use functions::json_functions;
 pub(crate) use operators::JsonOperators;
 pub(crate) use spelling::respell;
+pub(crate) use unions::of_documents;
 
 use crate::error::input;
 use arrow::array::{ArrayRef, AsArray};
 use arrow::compute::cast;
-use arrow::datatypes::DataType;
-use gadus_engine::{Reason, Result};
+use arrow::datatypes::{DataType, Field};
+use gadus_engine::{ColumnType, Reason, Result};
 use jiter::{Jiter, JiterError};
+
+/// Whether a column holds documents.
+fn is_document(field: &Field) -> bool {
+    ColumnType::from_field(field) == Some(ColumnType::Json)
+}
 
 /// Texts as the documents that they are.
 ///

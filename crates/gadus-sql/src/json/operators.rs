@@ -1,12 +1,13 @@
 //! The operators of JSON as calls of functions.
 
+use super::functions::part;
 use crate::lists::list_elements;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::{Expr, lit};
 use datafusion::sql::sqlparser::ast::BinaryOperator;
-use datafusion_functions_json::udfs::{json_as_text_udf, json_get_json_udf};
+use datafusion_functions_json::udfs::json_as_text_udf;
 
 /// `->` and `#>`, which give documents, and `->>` and `#>>`, which give texts. `?` is a parameter.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ impl ExprPlanner for JsonOperators {
         _: &DFSchema,
     ) -> Result<PlannerResult<RawBinaryExpr>> {
         let function = match expr.op {
-            BinaryOperator::Arrow | BinaryOperator::HashArrow => json_get_json_udf(),
+            BinaryOperator::Arrow | BinaryOperator::HashArrow => part(),
             BinaryOperator::LongArrow | BinaryOperator::HashLongArrow => json_as_text_udf(),
             _ => return Ok(PlannerResult::Original(expr)),
         };

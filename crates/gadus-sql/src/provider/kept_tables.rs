@@ -9,15 +9,13 @@ use crate::error::to_datafusion;
 use crate::session::is_hidden;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, UInt32Array, UInt64Array};
 use arrow::datatypes::SchemaRef;
-use arrow::util::display::array_value_to_string;
 use async_trait::async_trait;
 use datafusion::catalog::{MemTable, Session, TableProvider};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use gadus_engine::{
-    ColumnDescription, ColumnType, Datum, Engine, SegmentDescription, Snapshot, Table,
-    array_from_datums,
+    ColumnDescription, ColumnType, Datum, Engine, SegmentDescription, Snapshot, Table, value_text,
 };
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -119,7 +117,7 @@ impl<'a> Column<'a> {
                 }
             }
         }
-        bound.and_then(|bound| shown(self.column_type(), bound))
+        bound.and_then(|bound| value_text(self.column_type(), bound).ok())
     }
 }
 
@@ -152,12 +150,6 @@ fn columns(tables: &[Table]) -> Result<RecordBatch> {
         ("min", text(&|one| one.bound(Ordering::Less)), true),
         ("max", text(&|one| one.bound(Ordering::Greater)), true),
     ])?)
-}
-
-/// A bound for people.
-fn shown(column_type: ColumnType, bound: &Datum) -> Option<String> {
-    let array = array_from_datums(column_type, std::iter::once(bound)).ok()?;
-    array_value_to_string(&array, 0).ok()
 }
 
 /// Of the file, and of its log beside it.
@@ -244,7 +236,7 @@ fn segments(tables: &[Table], encodings: bool) -> Result<RecordBatch> {
         let (place, column) = part.column.as_ref()?;
         let (least, greatest) = column.range.as_ref()?;
         let column_type = part.table.schema().columns[*place].column_type;
-        shown(column_type, if is_least { least } else { greatest })
+        value_text(column_type, if is_least { least } else { greatest }).ok()
     };
     let bytes = parts.iter().map(|part| part.column.as_ref().map(|(_, column)| column.bytes));
     Ok(RecordBatch::try_from_iter_with_nullable([

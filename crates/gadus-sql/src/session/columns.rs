@@ -3,6 +3,7 @@
 //! - SQL lets columns have the same name, `SELECT a, a`; DataFusion refuses them. The later ones are
 //!   given names of their own, behind `*` also without need, and the headings that they had.
 
+use super::precedence::is_arrow;
 use super::returning::returned_items;
 use datafusion::sql::sqlparser::ast::{
     DataType, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, UnaryOperator,
@@ -27,11 +28,19 @@ pub(super) fn headings(statement: &Statement) -> Vec<Option<String>> {
                 let last = names.last().filter(|_| is_named_apart);
                 Some(last.map(|name| name.value.clone()))
             }
-            SelectItem::UnnamedExpr(expr) => Some(Some(expr.to_string())),
+            SelectItem::UnnamedExpr(expr) => Some(Some(bare(expr).to_string())),
             _ => None,
         }
     };
     items.iter().map(heading).collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// An expression without parentheses that were put around it to be read again.
+fn bare(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Nested(inner) if is_arrow(inner) => inner,
+        _ => expr,
+    }
 }
 
 /// What PostgreSQL calls a query's columns: a function's by its name, most others `?column?`. Empty where the

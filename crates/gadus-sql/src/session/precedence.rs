@@ -66,7 +66,8 @@ fn rebind_arrow(expr: &mut Expr) {
     *expr = whole;
 }
 
-fn is_arrow(expr: &Expr) -> bool {
+/// Whether it reaches into JSON.
+pub(super) fn is_arrow(expr: &Expr) -> bool {
     use BinaryOperator::{Arrow, HashArrow, HashLongArrow, LongArrow};
     matches!(expr, Expr::BinaryOp { op: Arrow | LongArrow | HashArrow | HashLongArrow, .. })
 }

@@ -9,7 +9,7 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::{Cast, ScalarFunction, TryCast};
 use datafusion::logical_expr::{Expr, ExprSchemable, ScalarUDF, cast};
-use gadus_engine::ColumnType;
+use gadus_engine::UUID;
 use std::sync::Arc;
 
 /// An expression in which texts beside identifiers are cast to identifiers: type coercion refuses them.
@@ -27,7 +27,7 @@ pub(crate) fn beside(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Ex
             *list = cast(std::mem::take(list), list_of_uuids());
             changed = true;
         } else if is(value, is_text) && is(list, |list| element(list).is_some_and(is_uuid)) {
-            *value = cast(std::mem::take(value), ColumnType::Uuid.arrow());
+            *value = cast(std::mem::take(value), UUID);
             changed = true;
         }
     }
@@ -36,7 +36,7 @@ pub(crate) fn beside(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Ex
             continue;
         }
         for value in values.into_iter().filter(|value| is(value, is_text)) {
-            *value = cast(std::mem::take(value), ColumnType::Uuid.arrow());
+            *value = cast(std::mem::take(value), UUID);
             changed = true;
         }
     }
@@ -44,7 +44,7 @@ pub(crate) fn beside(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Ex
 }
 
 fn list_of_uuids() -> DataType {
-    DataType::List(Arc::new(Field::new_list_field(ColumnType::Uuid.arrow(), true)))
+    DataType::List(Arc::new(Field::new_list_field(UUID, true)))
 }
 
 /// A cast between texts and identifiers as a function. It is for behind type coercion, which says what is cast.

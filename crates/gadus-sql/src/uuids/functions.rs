@@ -10,7 +10,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use gadus_base::clock;
-use gadus_engine::ColumnType;
+use gadus_engine::UUID;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::sync::Arc;
 
@@ -118,7 +118,7 @@ impl ScalarUDFImpl for Made {
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(ColumnType::Uuid.arrow())
+        Ok(UUID)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -126,12 +126,13 @@ impl ScalarUDFImpl for Made {
         if SystemRandom::new().fill(&mut bytes).is_err() {
             return exec_err!("the system gives no random bytes");
         }
-        let milliseconds = clock().wall_time().0.as_millis() as u64;
+        let milliseconds = clock().wall_time().0.as_millis().to_be_bytes();
         for uuid in bytes.as_chunks_mut::<16>().0 {
             let version = match self.version {
                 Version::Random => 4,
                 Version::InOrder => {
-                    uuid[..6].copy_from_slice(&milliseconds.to_be_bytes()[2..]);
+                    // The last 48 bits.
+                    uuid[..6].copy_from_slice(&milliseconds[10..]);
                     7
                 }
             };

@@ -16,7 +16,7 @@ use crate::error::{from_datafusion, input};
 use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryBuilder, ListArray};
 use arrow::datatypes::DataType;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
-use gadus_engine::{ColumnType, Reason, Result, uuid_of_text, uuid_texts};
+use gadus_engine::{Reason, Result, UUID, uuid_of_text, uuid_texts};
 use std::sync::Arc;
 
 /// Bytes of an identifier.
@@ -24,7 +24,7 @@ const BYTES: i32 = 16;
 
 /// Whether values of a type are identifiers.
 fn is_uuid(data_type: &DataType) -> bool {
-    *data_type == ColumnType::Uuid.arrow()
+    *data_type == UUID
 }
 
 fn is_text(data_type: &DataType) -> bool {

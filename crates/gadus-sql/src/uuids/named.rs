@@ -6,7 +6,7 @@ use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr, TypePlanner};
 use datafusion::logical_expr::{Expr, ExprSchemable, cast};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType as SqlType};
-use gadus_engine::ColumnType;
+use gadus_engine::UUID;
 use std::sync::Arc;
 
 /// Tells what UUID is, which DataFusion refuses.
@@ -15,8 +15,7 @@ pub(crate) struct UuidNamed;
 
 impl TypePlanner for UuidNamed {
     fn plan_type_field(&self, named: &SqlType) -> Result<Option<FieldRef>> {
-        let field = |data_type: DataType| Arc::new(Field::new("", data_type, true));
-        Ok(matches!(named, SqlType::Uuid).then(|| field(ColumnType::Uuid.arrow())))
+        Ok(matches!(named, SqlType::Uuid).then(|| Arc::new(Field::new("", UUID, true))))
     }
 }
 
@@ -41,7 +40,7 @@ impl ExprPlanner for UuidOperators {
         {
             let to = match joins {
                 true if is_one => DataType::Utf8View,
-                false if beside_one && is(value, is_text) => ColumnType::Uuid.arrow(),
+                false if beside_one && is(value, is_text) => UUID,
                 _ => continue,
             };
             *value = cast(std::mem::take(value), to);

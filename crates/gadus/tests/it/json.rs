@@ -65,8 +65,24 @@ fn operators_reach_into_documents() {
         "SELECT json_typeof(d), count(*) FROM t WHERE d IS NOT NULL GROUP BY 1 ORDER BY 1";
     assert_eq!(rows(&connection, grouped), ["array 1", "number 1", "object 1", "string 1"]);
     assert_eq!(rows(&connection, "SELECT d, count(*) FROM t WHERE id = 4 GROUP BY d"), [" 12  1"]);
-    let result = connection.query("SELECT d FROM t", &[]).unwrap();
-    assert_eq!(result.schema().field(0).extension_type_name(), Some("arrow.json"));
+    for (asked, is_document) in [
+        ("d", true),
+        ("d -> 'a'", true),
+        ("d ->> 'a'", false),
+        ("'1'::json", true),
+        ("d::text", false),
+        ("CASE WHEN id > 1 THEN d ELSE 'x' END", false),
+        ("CASE WHEN id > 1 THEN 'x' ELSE d END", false),
+        ("coalesce(d, 'x')", false),
+        ("coalesce('x', d)", false),
+        ("nullif(d, 'x')", false),
+        ("greatest(d, 'x')", false),
+        ("lag(d) OVER (ORDER BY id)", true),
+    ] {
+        let result = connection.query(&format!("SELECT {asked} FROM t"), &[]).unwrap();
+        let extension = result.schema().field(0).extension_type_name().map(str::to_owned);
+        assert_eq!(extension.as_deref() == Some("arrow.json"), is_document, "{asked}");
+    }
 }
 
 #[test]
@@ -105,6 +121,19 @@ fn columns_become_documents_and_texts() {
     run(&connection, "ALTER TABLE t ALTER COLUMN d TYPE JSON USING d::json");
     assert!(connection.execute("INSERT INTO t (id, d) VALUES (9, 'x')", &[]).is_err());
     run(&connection, "CREATE TABLE copy AS SELECT id, d FROM t");
+    assert!(connection.execute("INSERT INTO copy VALUES (9, 'x')", &[]).is_err());
     run(&connection, "INSERT INTO t (id, d) SELECT id + 10, d FROM copy");
     assert_eq!(rows(&connection, "SELECT count(d) FROM t"), ["8"]);
+    let all = "SELECT d FROM t UNION ALL SELECT '[]' UNION ALL SELECT d -> 'a' FROM t UNION ALL SELECT '1'::json";
+    assert_eq!(
+        rows(&connection, &format!("SELECT count(*), count(d) FROM ({all}) AS u")),
+        ["22 12"]
+    );
+    let with_other = "SELECT d FROM t UNION SELECT 'x' || id FROM t";
+    assert!(connection.query(with_other, &[]).unwrap().any(|row| row.is_err()));
+    let joined =
+        "SELECT count(*) FROM t JOIN copy USING (d) JOIN (SELECT DISTINCT d FROM t) AS e USING (d)";
+    assert_eq!(rows(&connection, joined), ["8"]);
+    let ranked = "SELECT max(n) FROM (SELECT row_number() OVER (PARTITION BY d ORDER BY id) AS n FROM t) AS r";
+    assert_eq!(rows(&connection, ranked), ["2"]);
 }

@@ -76,7 +76,16 @@ fn they_are_in_the_order_of_their_bytes_and_written_in_lower_case() {
         [format!("{HIGH} 1"), "NULL 3".to_owned()]
     );
     assert_eq!(rows(&connection, "SELECT 'x' || id FROM t WHERE n = 2"), [format!("x{ONE}")]);
-    let result = connection.query("SELECT id, id::text FROM t", &[]).unwrap();
+    assert_eq!(rows(&connection, "SELECT id || '' || n FROM t WHERE n = 2"), [format!("{ONE}2")]);
+    let ranked = "SELECT n, row_number() OVER (PARTITION BY other ORDER BY id) FROM t ORDER BY 1";
+    assert_eq!(rows(&connection, ranked), ["1 3", "2 1", "3 2", "4 1"]);
+    let all = "SELECT id FROM t UNION SELECT other FROM t EXCEPT SELECT max(id) FROM t";
+    assert_eq!(rows(&connection, &format!("SELECT count(*) FROM ({all}) AS u")), ["4"]);
+    let joined = "SELECT t.n FROM t JOIN (SELECT other::text AS x FROM t) AS u ON t.id = u.x";
+    assert_eq!(rows(&connection, joined), ["1"]);
+    run(&connection, "CREATE TABLE copy AS SELECT id, other, n FROM t");
+    assert_eq!(rows(&connection, &format!("SELECT n FROM copy WHERE id = '{{{HIGH}}}'")), ["1"]);
+    let result = connection.query("SELECT id, id::text FROM copy", &[]).unwrap();
     assert_eq!(*result.schema().field(0).data_type(), DataType::FixedSizeBinary(16));
     assert_eq!(result.schema().field(0).extension_type_name(), Some("arrow.uuid"));
 }

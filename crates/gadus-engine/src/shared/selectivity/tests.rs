@@ -27,8 +27,8 @@ fn samples_count_what_passes_each_and_together() {
             let passing = sample.values.iter().filter(|value| test.passes(value));
             passing.count()
         };
-        assert_eq!(sample.passing(&test), count(&sample), "{test}");
-        assert_eq!(together.passing(&test), count(&sample) + count(&other), "{test}");
+        assert_eq!(sample.passing(&test), count(&sample), "{test:?}");
+        assert_eq!(together.passing(&test), count(&sample) + count(&other), "{test:?}");
     }
     assert_eq!([sample.passing(&Test::IsNull), together.passing(&Test::IsNull)], [2, 3]);
 }

@@ -1,3 +1,5 @@
+//! Operators as they bind.
+
 use crate::session::parse::parse;
 use datafusion::sql::sqlparser::ast::{Expr, SelectItem, SetExpr, Statement};
 
