@@ -1,5 +1,6 @@
 //! The functions of JSON.
 
+use super::built::building_functions;
 use super::{checked, read};
 use crate::error::to_datafusion;
 use arrow::array::{ArrayRef, AsArray, BooleanArray, StringViewArray};
@@ -23,7 +24,7 @@ pub(crate) fn json_functions() -> Vec<Arc<ScalarUDF>> {
     let also = |function: Arc<ScalarUDF>, names: &[&'static str]| {
         Arc::new(ScalarUDF::clone(&function).with_aliases(names.iter().copied()))
     };
-    vec![
+    let mut functions = vec![
         udfs::json_get_bool_udf(),
         udfs::json_get_float_udf(),
         udfs::json_get_int_udf(),
@@ -36,7 +37,9 @@ pub(crate) fn json_functions() -> Vec<Arc<ScalarUDF>> {
         also(documents(), &["jsonb"]),
         also(own("json_typeof", DataType::Utf8View, kinds), &["jsonb_typeof"]),
         own("json_valid", DataType::Boolean, valid),
-    ]
+    ];
+    functions.extend(building_functions());
+    functions
 }
 
 /// What a path leads to, as a document.

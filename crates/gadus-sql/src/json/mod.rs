@@ -2,8 +2,10 @@
 //!
 //! - A document stays as it was given, with its blanks and the order of its keys, as in PostgreSQL's JSON and in DuckDB;
 //!   JSONB is the same type. Two are equal where their texts are.
-//! - Operators and functions are those of `datafusion-functions-json`, by texts: what `->` gives is a document again.
+//! - What reaches into documents is `datafusion-functions-json`, by texts: what `->` gives is a document again. What makes
+//!   them is Arrow's JSON writer.
 
+mod built;
 mod functions;
 mod operators;
 mod spelling;

@@ -86,6 +86,47 @@ fn operators_reach_into_documents() {
 }
 
 #[test]
+fn documents_are_made_of_values() {
+    let connection = connect();
+    for (made, answer) in [
+        (
+            "json_build_object('a', 1, 'b', 'x\"y', 'c', NULL)",
+            r#"{"a": 1, "b": "x\"y", "c": null}"#,
+        ),
+        ("json_build_object()", "{}"),
+        ("json_build_object(7, true)", r#"{"7": true}"#),
+        (
+            "json_build_object('d', d -> 'a', 't', d ->> 's')",
+            r#"{"d": {"b": [10, 20, "x"]}, "t": "it's"}"#,
+        ),
+        (
+            "jsonb_build_array(1, 2.50, 'x', NULL, json_build_array())",
+            r#"[1, 2.50, "x", null, []]"#,
+        ),
+        ("to_json('x'::text)", r#""x""#),
+        ("to_json(d -> 'n')", "1.5"),
+        ("to_json(DATE '2024-02-29')", r#""2024-02-29""#),
+        ("to_json(TIMESTAMP '2024-02-29 10:00:00')", r#""2024-02-29T10:00:00""#),
+        ("to_json(ARRAY[1, 2])", "[1,2]"),
+        ("to_json(NULL::int)", "NULL"),
+        (
+            "json_build_array('f47ac10b-58cc-4372-a567-0e02b2c3d479'::uuid)",
+            r#"["f47ac10b-58cc-4372-a567-0e02b2c3d479"]"#,
+        ),
+    ] {
+        let sql = format!("SELECT {made} FROM t WHERE id = 1");
+        assert_eq!(rows(&connection, &sql), [answer], "{made}");
+    }
+    let each = "SELECT json_build_object('id', id, 'd', d) FROM t WHERE id > 2 ORDER BY id";
+    let expected =
+        [r#"{"id": 3, "d": "text"}"#, r#"{"id": 4, "d":  12 }"#, r#"{"id": 5, "d": null}"#];
+    assert_eq!(rows(&connection, each), expected);
+    assert!(connection.query("SELECT json_build_object('a')", &[]).is_err());
+    let no_key = connection.query("SELECT json_build_object(NULL::text, 1)", &[]);
+    assert!(no_key.and_then(|mut rows| rows.next().transpose()).is_err());
+}
+
+#[test]
 fn what_is_no_document_is_refused() {
     let connection = connect();
     for sql in [
