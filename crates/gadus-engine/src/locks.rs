@@ -88,6 +88,13 @@ impl Locker {
         }
     }
 
+    /// Whether somebody, perhaps in another process, has asked for the end of the connection: true from
+    /// when he has, before [`Self::when_asked_to_end`] is heard of it.
+    #[must_use]
+    pub fn is_asked_to_end(&self) -> bool {
+        self.canceller.is_asked_to_end()
+    }
+
     /// The number of the connection within its instance, as others see it.
     #[must_use]
     pub fn number(&self) -> u32 {

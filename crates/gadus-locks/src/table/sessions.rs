@@ -2,6 +2,8 @@
 //!
 //! - Nobody ends another's connection: who wants it ended leaves a word in its record and rings its
 //!   instance, whose [`Watcher`](super::Watcher) hears of it.
+//! - The word stays when it was heard of a whole connection: from the moment when somebody has asked,
+//!   the connection itself can tell that it is to begin nothing more.
 //! - An id is used again when its connection is gone.
 
 use super::LockTable;
@@ -9,7 +11,7 @@ use super::chunks::Use;
 use super::error::LockError;
 use super::layout::{CONNECTIONS_PER_CHUNK, Connection};
 use super::state::Holder;
-use super::store::replace32;
+use super::store::{or32, replace32};
 use crate::instances::InstanceDescription;
 use crate::steps;
 use std::sync::atomic::Ordering;
@@ -36,18 +38,26 @@ pub struct ConnectionView {
     pub waits: bool,
 }
 
+/// What the word of a record says: what somebody asked for that its instance has not heard yet, and
+/// whether somebody asked for the end of the connection.
+const STATEMENT: u32 = 1;
+const CONNECTION: u32 = 2;
+const UNHEARD: u32 = STATEMENT | CONNECTION;
+const ASKED: u32 = 4;
+
 impl Ending {
     fn to_word(self) -> u32 {
         match self {
-            Self::Statement => 1,
-            Self::Connection => 2,
+            Self::Statement => STATEMENT,
+            Self::Connection => CONNECTION | ASKED,
         }
     }
 
+    /// Of two who ask for different things, the more lasting one is heard.
     fn from_word(word: u32) -> Option<Self> {
-        match word {
+        match word & UNHEARD {
             0 => None,
-            1 => Some(Self::Statement),
+            STATEMENT => Some(Self::Statement),
             _ => Some(Self::Connection),
         }
     }
@@ -79,7 +89,8 @@ impl LockTable {
     }
 
     /// Asks a connection's instance to end it, or its statement; false when there is no such
-    /// connection. What it does about it, it does soon, unless it is stopped.
+    /// connection. What it does about it, it does soon, unless it is stopped; a connection that is to end
+    /// can tell so at once, by [`Canceller::is_asked_to_end`](super::Canceller::is_asked_to_end).
     ///
     /// # Errors
     /// `Damaged`.
@@ -94,9 +105,7 @@ impl LockTable {
         if owner == 0 {
             return Ok(false);
         }
-        // Two who ask for different things: the more lasting one is heard.
-        steps::before(&connection.ending);
-        connection.ending.fetch_max(what.to_word(), Ordering::AcqRel);
+        or32(&connection.ending, what.to_word());
         self.instances.ring(Holder::from_word(owner).instance.slot);
         Ok(true)
     }
@@ -112,7 +121,14 @@ impl Connection {
     pub(super) fn take_ending(&self) -> Option<Ending> {
         steps::before(&self.ending);
         let word = self.ending.load(Ordering::Acquire);
+        let ending = Ending::from_word(word)?;
         // Where somebody asks for more just now, the next look hears of it.
-        if word != 0 && replace32(&self.ending, word, 0) { Ending::from_word(word) } else { None }
+        replace32(&self.ending, word, word & !UNHEARD).then_some(ending)
+    }
+
+    /// Whether somebody asked for its end, heard or not.
+    pub(super) fn is_asked_to_end(&self) -> bool {
+        steps::before(&self.ending);
+        self.ending.load(Ordering::Acquire) & ASKED != 0
     }
 }

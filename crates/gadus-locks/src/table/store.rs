@@ -30,6 +30,14 @@ pub(super) fn add(word: &AtomicU64, value: u64) -> u64 {
     before
 }
 
+/// Sets bits, and leaves the others.
+#[cfg_attr(test, track_caller)]
+pub(super) fn or32(word: &AtomicU32, bits: u32) {
+    steps::before(word);
+    word.fetch_or(bits, Ordering::SeqCst);
+    point();
+}
+
 /// Adds, wrapping around; gives what was there.
 #[cfg_attr(test, track_caller)]
 pub(super) fn add32(word: &AtomicU32, value: u32) -> u32 {

@@ -9,12 +9,12 @@ use super::LOOK;
 use super::LockTable;
 use super::chunks::Use;
 use super::error::{LockError, LockErrorKind};
-use super::layout::Request;
+use super::layout::{Connection, Request};
 use super::owner::{Grant, LockOwner, Wait};
 use super::partition::Place;
 use super::queue::Entry;
 use super::resource::Resource;
-use super::state::{State, Status};
+use super::state::{Holder, State, Status};
 use super::statistics::Counter;
 use crate::memory::wait_on;
 use crate::steps;
@@ -33,7 +33,7 @@ const SEARCH_PAUSE_MAX: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub struct Canceller {
     table: Arc<LockTable>,
-    record: u32,
+    holder: Holder,
     cancelled: Arc<AtomicBool>,
 }
 
@@ -43,7 +43,13 @@ impl Canceller {
     pub fn cancel(&self) {
         steps::before(&*self.cancelled);
         self.cancelled.store(true, Ordering::Release);
-        self.table.wake_connection(self.record);
+        self.table.wake_connection(self.holder.record);
+    }
+
+    /// Whether somebody, perhaps in another instance, has asked for the end of the whole connection.
+    #[must_use]
+    pub fn is_asked_to_end(&self) -> bool {
+        self.table.connection_of(self.holder).is_some_and(Connection::is_asked_to_end)
     }
 }
 
@@ -75,7 +81,7 @@ impl LockOwner {
     pub fn canceller(&self) -> Canceller {
         Canceller {
             table: self.table.clone(),
-            record: self.holder.record,
+            holder: self.holder,
             cancelled: self.cancelled.clone(),
         }
     }

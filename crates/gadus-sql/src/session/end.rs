@@ -1,6 +1,7 @@
 //! Ending sessions: KILL, and what it does to the session that it names.
 //!
-//! - A session is ended by its own process: it is asked to, by whichever process.
+//! - A session is ended by its own process: it is asked to, by whichever process. From the moment when it
+//!   was asked it begins no statement more.
 //! - Its statement is cancelled; its transaction is rolled back as soon as nothing runs.
 
 use super::{Outcome, Session, State};
@@ -8,7 +9,6 @@ use crate::error::input;
 use datafusion::sql::sqlparser::ast::KillType;
 use gadus_engine::{Ending, Error, ErrorKind, Locker, Result};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 impl Session {
     /// `KILL [CONNECTION | QUERY] id`.
@@ -26,12 +26,9 @@ impl Session {
 
     /// Ends the session, or its statement, when somebody asks for it.
     pub(super) fn listen(&self, locker: &Arc<Locker>) {
-        let (state, ended) = (Arc::downgrade(&self.state), self.ended.clone());
+        let state = Arc::downgrade(&self.state);
         let cancel = self.cancel.clone();
         locker.when_asked_to_end(move |locker, what| {
-            if what == Ending::Connection {
-                ended.store(true, Ordering::SeqCst);
-            }
             cancel.cancel();
             locker.cancel_wait();
             if what == Ending::Connection
@@ -42,9 +39,14 @@ impl Session {
         });
     }
 
+    /// Whether somebody has asked for its end.
+    pub(super) fn is_ended(&self) -> bool {
+        self.locker.get().is_some_and(|locker| locker.is_asked_to_end())
+    }
+
     /// Refuses statements of a session that was ended, and ends what is left of it.
     pub(super) fn refuse_ended(&self, state: &mut State) -> Result<()> {
-        if !self.ended.load(Ordering::SeqCst) {
+        if !self.is_ended() {
             return Ok(());
         }
         state.end();

@@ -155,7 +155,6 @@ pub struct Session {
     /// Who locks for this session, from its first statement on.
     locker: OnceLock<Arc<Locker>>,
     cancel: Arc<Cancel>,
-    ended: Arc<AtomicBool>,
     progress: Arc<Progress>,
     frames: parking_lot::Mutex<Named>,
     /// The settings, as the last statement that reads them as rows found them.
@@ -272,7 +271,7 @@ impl Sql {
         let SessionOptions { isolation, files } = options;
         let shared = self.shared.clone();
         let state = Arc::new(Mutex::new(State::of(isolation)));
-        let (outside, locker, cancel, ended) = Default::default();
+        let (outside, locker, cancel) = Default::default();
         let (progress, frames, shown, by_name, sequences) = Default::default();
         let engine = shared.engine.for_connection();
         let autocommit = AtomicBool::new(true);
@@ -283,7 +282,6 @@ impl Sql {
             outside,
             locker,
             cancel,
-            ended,
             progress,
             frames,
             shown,

@@ -11,7 +11,6 @@ use crate::value::Value;
 use futures::FutureExt;
 use gadus_engine::Result;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 impl Session {
     /// Begins a statement in its table's next shared scan, and does not wait, whatever else the session
@@ -79,12 +78,11 @@ impl Session {
     ) -> Result<Option<Boxed<'static, Outcome>>> {
         self.engine.check_process()?;
         let outside = *self.outside.lock();
-        // One that was ended says so when it runs a statement.
-        let is_ended = self.ended.load(Ordering::SeqCst);
         if outside.in_transaction
             || !self.autocommit()
             || outside.scan_sharing == ScanSharing::Never
-            || is_ended
+            // It says so when it runs a statement.
+            || self.is_ended()
         {
             return Ok(None);
         }

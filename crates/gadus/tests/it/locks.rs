@@ -287,6 +287,22 @@ fn a_session_that_is_killed_gives_up_its_transaction_and_runs_nothing_more() {
 }
 
 #[test]
+fn who_has_killed_a_session_finds_that_it_begins_nothing_more() {
+    in_all(|_, connect| {
+        let two = connect();
+        for _ in 0..50 {
+            let one = connect();
+            assert_eq!(number(&one, VALUE), 0);
+            run(&two, &format!("KILL {}", one.session_id().unwrap()));
+            // However early: its process may not have heard of it yet.
+            let ended = one.execute(COUNT, &[]).unwrap_err();
+            assert_eq!(ended.kind(), ErrorKind::Terminated, "{ended}");
+        }
+        assert_eq!(number(&two, VALUE), 0);
+    });
+}
+
+#[test]
 fn a_session_that_waits_can_be_killed_or_its_statement_alone() {
     in_all(|database, connect| {
         let (one, two) = (connect(), connect());

@@ -163,17 +163,24 @@ fn a_connection_is_asked_to_end_by_another_instance() {
     assert_eq!(view(kept.number()).instance.as_ref().unwrap().pid, std::process::id());
     let id = view(asked.number()).id;
     for what in [Ending::Statement, Ending::Connection] {
+        assert!(!asked.canceller().is_asked_to_end());
         assert!(other.ask_to_end(id, what).unwrap());
+        // It knows before its instance has heard.
+        assert_eq!(asked.canceller().is_asked_to_end(), what == Ending::Connection);
         let expected = Event::End { connection: asked.number(), what };
         assert_eq!(next_event(&mut watcher), expected);
     }
     assert_eq!(watcher.wait(Some(Duration::ZERO)), Ok(Vec::new()));
+    let canceller = asked.canceller();
+    assert!(canceller.is_asked_to_end() && !kept.canceller().is_asked_to_end());
     drop(asked);
+    assert!(!canceller.is_asked_to_end());
     for nobody in [id, 0, 5_000, u32::MAX] {
         assert!(!other.ask_to_end(nobody, Ending::Connection).unwrap(), "{nobody}");
     }
     // Whoever is there next has not been asked.
     let next = table.register().unwrap();
+    assert!(!next.canceller().is_asked_to_end());
     assert!(other.connections().unwrap().iter().any(|view| view.number == next.number()));
     assert_eq!(watcher.wait(Some(Duration::ZERO)), Ok(Vec::new()));
 }
