@@ -51,12 +51,27 @@ def to_numpy(cursor: Cursor) -> dict[str, numpy.ndarray[Any, Any]]:
     table = to_arrow(cursor)
     for name, column in zip(table.column_names, table.columns, strict=True):
         missing = column.is_null().to_numpy() if column.null_count else None
-        if missing is not None and column.null_count < len(column):
-            # A value for the masked places that keeps the type of the others.
-            column = column.fill_null(column.drop_null()[0])
-        values = column.to_numpy()
+        values = _numpy_values(column)
         arrays[name] = values if missing is None else numpy.ma.array(values, mask=missing)
     return arrays
+
+
+def _numpy_values(column: pyarrow.ChunkedArray) -> numpy.ndarray[Any, Any]:
+    """The values of a column; where it has none, any that keeps the type of the others."""
+    import numpy
+    import pyarrow
+
+    if isinstance(column.type, pyarrow.BaseExtensionType):
+        if column.type.extension_name == "arrow.uuid":
+            values = numpy.empty(len(column), dtype=object)
+            values[:] = column.to_pylist()
+            return values
+        # Its functions do not know the type.
+        chunks = [chunk.storage for chunk in column.chunks]
+        column = pyarrow.chunked_array(chunks, type=column.type.storage_type)
+    if 0 < column.null_count < len(column):
+        column = column.fill_null(column.drop_null()[0])
+    return column.to_numpy()
 
 
 def stream_of(data: Any) -> Any:

@@ -3,6 +3,7 @@
 import concurrent.futures
 import datetime as dt
 import decimal
+import uuid
 
 import pytest
 
@@ -55,6 +56,11 @@ def test_rows_leave_as_every_kind_of_frame(connection):
     assert run(query).fetchnumpy()["n"].tolist() == [1, 2, 3, 4, 5]
     masked = run("SELECT nullif(value, 2) AS n FROM generate_series(1, 3) AS s(value)").fetchnumpy()
     assert masked["n"].mask.tolist() == [False, True, False]
+    key = "f47ac10b-58cc-4372-a567-0e02b2c3d479"
+    some = run(f"SELECT * FROM (VALUES ('{key}'::UUID, '[1]'::JSON), (NULL, NULL)) AS v(key, document)").fetchnumpy()
+    assert (some["key"][0], some["document"][0]) == (uuid.UUID(key), "[1]")
+    assert some["key"].mask.tolist() == some["document"].mask.tolist() == [False, True]
+    assert run(f"SELECT '{key}'::UUID AS key").fetchnumpy()["key"].tolist() == [uuid.UUID(key)]
     reader = run(query).fetch_record_batch()
     assert sum(batch.num_rows for batch in reader) == 5
     # What was fetched as objects does not come again.

@@ -195,9 +195,8 @@ fn decode_index(from: &mut ByteReader<'_>) -> Result<IndexDefinition, DecodeErro
 fn decode_column(from: &mut ByteReader<'_>, id: u32) -> Result<ColumnDefinition, DecodeError> {
     let name = from.text(NAME_BYTES_MAX)?.to_owned();
     let offset = from.offset();
-    let (code, precision, scale) = (from.u8()?, from.u8()?, from.u8()?);
-    let column_type = ColumnType::from_code(code, precision, scale)
-        .ok_or(DecodeError { offset, expected: "a column type" })?;
+    let column_type =
+        decode_type(from)?.ok_or(DecodeError { offset, expected: "a column type" })?;
     let nullable = from.u8()? != 0;
     let offset = from.offset();
     let (has_default, identity) = match from.u8()? {
@@ -212,6 +211,17 @@ fn decode_column(from: &mut ByteReader<'_>, id: u32) -> Result<ColumnDefinition,
         false => None,
     };
     Ok(ColumnDefinition { id, name, column_type, nullable, default, identity })
+}
+
+/// None where a view says that it does not know.
+fn decode_type(from: &mut ByteReader<'_>) -> Result<Option<ColumnType>, DecodeError> {
+    let offset = from.offset();
+    let (code, precision, scale) = (from.u8()?, from.u8()?, from.u8()?);
+    let column_type = ColumnType::from_code(code, precision, scale);
+    match column_type.is_some() || code == NO_TYPE {
+        true => Ok(column_type),
+        false => Err(DecodeError { offset, expected: "a column type; a newer Gadus wrote it" }),
+    }
 }
 
 impl ViewSchema {
@@ -263,13 +273,7 @@ impl ViewSchema {
 
 fn decode_view_column(from: &mut ByteReader<'_>) -> Result<ViewColumn, DecodeError> {
     let name = from.text(NAME_BYTES_MAX)?.to_owned();
-    let offset = from.offset();
-    let (code, precision, scale) = (from.u8()?, from.u8()?, from.u8()?);
-    let column_type = ColumnType::from_code(code, precision, scale);
-    match column_type.is_some() || code == NO_TYPE {
-        true => Ok(ViewColumn { name, column_type }),
-        false => Err(DecodeError { offset, expected: "a column type" }),
-    }
+    Ok(ViewColumn { name, column_type: decode_type(from)? })
 }
 
 fn decode_use(from: &mut ByteReader<'_>) -> Result<UsedRelation, DecodeError> {

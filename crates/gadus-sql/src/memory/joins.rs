@@ -57,12 +57,20 @@ fn may_merge(join: &HashJoinExec) -> bool {
 
 /// About what the rows of a plan take; none where nobody knows how many they are.
 fn bytes(plan: &dyn ExecutionPlan) -> u64 {
+    rows(plan).unwrap_or(0).saturating_mul(row_bytes(plan)) as u64
+}
+
+/// About how many rows a plan has, where that is known.
+pub(super) fn rows(plan: &dyn ExecutionPlan) -> Option<usize> {
     let known = StatisticsContext::new().compute(plan, &StatisticsArgs::new());
-    let rows = known.ok().and_then(|statistics| statistics.num_rows.get_value().copied());
+    known.ok().and_then(|statistics| statistics.num_rows.get_value().copied())
+}
+
+/// About what a row of a plan takes.
+pub(super) fn row_bytes(plan: &dyn ExecutionPlan) -> usize {
     let schema = plan.schema();
     let widths = schema.fields().iter().map(|field| field.data_type().primitive_width());
-    let width = widths.map(|width| width.unwrap_or(VALUE_BYTES)).sum::<usize>();
-    rows.unwrap_or(0).saturating_mul(width) as u64
+    widths.map(|width| width.unwrap_or(VALUE_BYTES)).sum()
 }
 
 fn merging(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>> {

@@ -7,7 +7,8 @@
 //!   nothing up, so nobody waits for it. Hence those that gather always go on by themselves.
 //! - A plan that holds little never waits: small answers are not behind large ones.
 //! - The first, beyond the limit, write out what sorts and aggregates hold, as soon as it is much ([`spill`]).
-//!   Joins of what is known to be much sort it ([`joins`]). What other joins, and windows, hold cannot be written
+//!   Joins of what is known to be much sort it ([`joins`]), and so do sorts of which many first rows are wanted
+//!   ([`sorts`]). What other joins, and windows, hold cannot be written
 //!   out: it is no bound on these.
 //! - Processes that gather much for one database divide the limit ([`share`]).
 
@@ -18,6 +19,7 @@ mod limit;
 mod plan;
 mod pool;
 mod share;
+mod sorts;
 mod spill;
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,7 @@ pub(crate) use joins::JoinsWithinMemory;
 pub(crate) use limit::{decided_limit, memory_of};
 pub(crate) use plan::awaited;
 pub(crate) use pool::{PlanPool, task_of};
+pub(crate) use sorts::SortsWithinMemory;
 pub(crate) use spill::SpillFolder;
 
 use datafusion::common::Result;

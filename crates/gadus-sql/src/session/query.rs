@@ -14,7 +14,7 @@ use crate::error::{from_datafusion, unsupported};
 use crate::json::{JsonOperators, json_functions};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::lists::quantified_functions;
-use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, run, task_of};
+use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, SortsWithinMemory, run, task_of};
 use crate::mended::{ConditionsKept, FiltersByName, KeysOfGroups, OrdersSeen, signed_ranks};
 use crate::pace::PaceJoins;
 use crate::postgres;
@@ -79,8 +79,8 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
     builder.build()
 }
 
-/// What DataFusion does, filters by names that are enough, orders that are seen, and the choice of joins by memory, before inputs are sorted for
-/// them.
+/// What DataFusion does, filters by names that are enough, orders that are seen, and the choice by memory: of joins
+/// before inputs are sorted for them, of sorts before scans get their filters.
 fn physical_rules(memory: Memory) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules = PhysicalOptimizer::new().rules;
     for rule in rules.iter_mut().filter(|rule| rule.name().starts_with("FilterPushdown")) {
@@ -90,7 +90,12 @@ fn physical_rules(memory: Memory) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + 
         *rule = Arc::new(OrdersSeen);
     }
     let selection = rules.iter().position(|rule| rule.name() == "join_selection");
-    rules.insert(selection.map_or(0, |place| place + 1), Arc::new(JoinsWithinMemory(memory)));
+    rules.insert(
+        selection.map_or(0, |place| place + 1),
+        Arc::new(JoinsWithinMemory(memory.clone())),
+    );
+    let filters = rules.iter().rposition(|rule| rule.name().starts_with("FilterPushdown"));
+    rules.insert(filters.unwrap_or(rules.len()), Arc::new(SortsWithinMemory(memory)));
     rules
 }
 

@@ -130,8 +130,9 @@ fn the_time_of_who_waits_for_memory_can_be_over() -> Result<()> {
 }
 
 /// Of plans that write out what they hold: sorts, groups, and both.
-const SPILLING: [&str; 5] = [
+const SPILLING: [&str; 6] = [
     "SELECT label, id, other FROM t ORDER BY label DESC, id",
+    "SELECT label, id, other FROM t ORDER BY label DESC, id LIMIT 20000 OFFSET 120000",
     "SELECT label, count(*), min(other) FROM t GROUP BY label ORDER BY label",
     "SELECT sum(place * id) FROM (SELECT id, row_number() OVER (ORDER BY label, id) AS place FROM t)",
     "SELECT count(*), sum(n) FROM (SELECT DISTINCT other, label, id AS n FROM t)",
@@ -176,6 +177,21 @@ fn what_plans_hold_beyond_the_limit_is_written_out_and_read_again() -> Result<()
         while spilled(&connection)?[0] != known[0] {
             assert!(began.elapsed() < Duration::from_secs(60), "{text}: it is kept for nobody");
         }
+    }
+    Ok(())
+}
+
+#[test]
+fn first_rows_are_kept_where_they_are_few_and_else_all_are_sorted() -> Result<()> {
+    let database = Database::open_in_memory(Options::new().threads(THREADS))?;
+    fill(&database, 150_000)?;
+    let connection = database.connect();
+    for (first, is_kept) in [("10", true), ("10 OFFSET 8000", true), ("10 OFFSET 120000", false)] {
+        let plan = all_rows(
+            &connection,
+            &format!("EXPLAIN SELECT * FROM t ORDER BY label LIMIT {first}"),
+        )?;
+        assert_eq!(format!("{plan:?}").contains("TopK"), is_kept, "{first}: {plan:?}");
     }
     Ok(())
 }
