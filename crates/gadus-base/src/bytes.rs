@@ -13,7 +13,7 @@ pub struct ByteWriter {
 }
 
 /// Reads little-endian values from a slice, checking every bound.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ByteReader<'a> {
     bytes: &'a [u8],
     offset: usize,

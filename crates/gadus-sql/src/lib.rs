@@ -51,6 +51,7 @@ mod uuids;
 mod value;
 
 pub use explained::EXPLAINED;
+pub use json::json_texts;
 pub use lists::list_elements;
 pub use postgres::{TYPE as POSTGRES_TYPE, quoted as quoted_name};
 pub use progress::ProgressReading;

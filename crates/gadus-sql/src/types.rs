@@ -1,8 +1,11 @@
 //! Names of SQL types and the column types they mean.
 
 use crate::error::{input, unsupported};
-use datafusion::sql::sqlparser::ast::{DataType, ExactNumberInfo, TimezoneInfo};
-use gadus_engine::{ColumnType, Result};
+use crate::session::folded;
+use datafusion::sql::sqlparser::ast::{
+    ArrayElemTypeDef, DataType, ExactNumberInfo, StructField, TimezoneInfo,
+};
+use gadus_engine::{ColumnType, Nested, Result};
 
 /// The column type of a type's name.
 pub(crate) fn column_type(data_type: &DataType) -> Result<ColumnType> {
@@ -58,8 +61,39 @@ pub(crate) fn column_type(data_type: &DataType) -> Result<ColumnType> {
             "string" => ColumnType::Text,
             _ => return Err(unsupported(&format!("the type {data_type}"))),
         },
+        DataType::Array(_) | DataType::Struct(..) | DataType::Map(..) => {
+            ColumnType::nested(nested(data_type)?)
+                .ok_or_else(|| input(format!("the type {data_type} is not possible")))?
+        }
         other => return Err(unsupported(&format!("the type {other}"))),
     })
+}
+
+/// What a list, a structure or a map is made of. Lists have any number of elements, whatever is written, as in
+/// PostgreSQL.
+fn nested(data_type: &DataType) -> Result<Nested> {
+    let part = |part: &DataType| match column_type(part)? {
+        ColumnType::Json => {
+            Err(input(format!("{data_type}: JSON has lists and structures of its own")))
+        }
+        part => Ok(part),
+    };
+    match data_type {
+        DataType::Array(
+            ArrayElemTypeDef::AngleBracket(element)
+            | ArrayElemTypeDef::SquareBracket(element, _)
+            | ArrayElemTypeDef::Parenthesis(element),
+        ) => Ok(Nested::List(part(element)?)),
+        DataType::Map(key, value) => Ok(Nested::Map(part(key)?, part(value)?)),
+        DataType::Struct(fields, _) if !fields.is_empty() => {
+            let field = |field: &StructField| match &field.field_name {
+                Some(name) => Ok((folded(name), part(&field.field_type)?)),
+                None => Err(input(format!("{data_type}: fields have names"))),
+            };
+            Ok(Nested::Struct(fields.iter().map(field).collect::<Result<_>>()?))
+        }
+        _ => Err(unsupported(&format!("the type {data_type}"))),
+    }
 }
 
 /// The type of the numbers of a column that is a SERIAL of some kind.

@@ -4,6 +4,7 @@
 //!   assignment cast that fails rather than change it beyond rounding.
 
 use crate::checked::rounded_for;
+use crate::lists::assign_nested;
 use crate::{json, uuids};
 use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, new_empty_array};
 use arrow::compute::{CastOptions, cast_with_options};
@@ -194,6 +195,9 @@ pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<
     }
     if array.data_type() == &target {
         return Ok(array.clone());
+    }
+    if let ColumnType::Nested(nested) = column_type {
+        return assign_nested(array, nested);
     }
     if let Some(converted) = uuids::converted(array, &target)? {
         return Ok(converted);

@@ -1,6 +1,6 @@
 //! Values as text that is safe to show.
 
-use arrow::array::{Array, RecordBatch};
+use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Schema};
 use arrow::error::ArrowError;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -14,18 +14,16 @@ pub(super) fn rows(
 ) -> Result<impl Iterator<Item = Result<Vec<String>, ArrowError>>, ArrowError> {
     let options = FormatOptions::new()
         .with_display_error(false)
+        .with_null(NULL)
         .with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"))
         .with_timestamp_tz_format(Some("%Y-%m-%d %H:%M:%S%.f%:z"));
     let formatters = batch
         .columns()
         .iter()
-        .map(|column| Ok((column, ArrayFormatter::try_new(column.as_ref(), &options)?)))
+        .map(|column| ArrayFormatter::try_new(column.as_ref(), &options))
         .collect::<Result<Vec<_>, ArrowError>>()?;
     Ok((0..batch.num_rows()).map(move |row| {
-        let cell = |(column, formatter): &(&arrow::array::ArrayRef, ArrayFormatter<'_>)| {
-            if column.is_null(row) {
-                return Ok(NULL.to_owned());
-            }
+        let cell = |formatter: &ArrayFormatter<'_>| {
             formatter.value(row).try_to_string().map(|text| shown(&text))
         };
         formatters.iter().map(cell).collect()

@@ -11,7 +11,7 @@ mod layout;
 mod markdown;
 mod parquet;
 mod plan;
-mod uuids;
+mod texts;
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +25,7 @@ use clap::ValueEnum;
 
 pub(crate) use layout::cut;
 pub(crate) use plan::Plan;
-use uuids::UuidTexts;
+use texts::Texts;
 
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -73,11 +73,11 @@ impl Format {
         limits: Limits,
     ) -> Box<dyn BatchWriter + 'a> {
         match self {
-            Self::Table => Box::new(UuidTexts(boxes::Boxes::new(output, limits))),
-            Self::Csv => Box::new(UuidTexts(encoded::Csv::new(output))),
-            Self::Json => Box::new(UuidTexts(encoded::Json::new(output))),
-            Self::Jsonl => Box::new(UuidTexts(encoded::JsonLines::new(output))),
-            Self::Markdown => Box::new(UuidTexts(markdown::Markdown::new(output))),
+            Self::Table => Box::new(Texts::of_identifiers(boxes::Boxes::new(output, limits))),
+            Self::Csv => Box::new(Texts::of_identifiers_and_nested(encoded::Csv::new(output))),
+            Self::Json => Box::new(Texts::of_identifiers(encoded::Json::new(output))),
+            Self::Jsonl => Box::new(Texts::of_identifiers(encoded::JsonLines::new(output))),
+            Self::Markdown => Box::new(Texts::of_identifiers(markdown::Markdown::new(output))),
             Self::Arrow => Box::new(encoded::Arrow::new(output)),
             Self::Parquet => Box::new(parquet::Parquet::new(output)),
         }

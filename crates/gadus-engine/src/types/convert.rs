@@ -3,12 +3,13 @@
 //! - Arrays that enter have the canonical Arrow type of their column (`ColumnType::arrow`).
 //! - Slots of NULLs hold zero in vectors; validity travels beside them.
 
-use super::uuids::{uuid_texts, uuids_from_wides, wides_from_uuids};
-use super::{ColumnType, Datum, StorageClass};
-use crate::error::{Error, Result};
+use super::nested_values::{bytes_from_nested, nested_from_bytes};
+use super::uuids::{uuids_from_wides, wides_from_uuids, with_uuid_texts};
+use super::{ColumnType, Datum, Nested, StorageClass};
+use crate::error::{Error, ErrorKind, Result};
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewBuilder, BooleanArray, Decimal128Array, PrimitiveArray,
-    StringViewBuilder,
+    Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, BooleanArray, Decimal128Array,
+    PrimitiveArray, StringViewBuilder,
 };
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::datatypes::{
@@ -31,6 +32,9 @@ pub fn datum_from_array(column_type: ColumnType, array: &dyn Array, row: usize) 
         return Ok(Datum::Null);
     }
     let one = array.slice(row, 1);
+    if let ColumnType::Nested(nested) = column_type {
+        return Ok(Datum::Bytes(bytes_from_nested(nested, &one).value(0).into()));
+    }
     Ok(match column_type.storage() {
         StorageClass::Integer => Datum::Integer(integers_from_array(&one)[0]),
         StorageClass::Wide => Datum::Wide(Box::new(wides_from_array(&one)[0])),
@@ -93,11 +97,7 @@ pub fn array_from_datums<'a>(
 /// The text of a column's value, for people.
 pub fn value_text(column_type: ColumnType, value: &Datum) -> Result<String> {
     let array = array_from_datums(column_type, std::iter::once(value))?;
-    let texts = array.as_fixed_size_binary_opt().map(uuid_texts);
-    Ok(match texts {
-        Some(texts) => array_value_to_string(&texts, 0)?,
-        None => array_value_to_string(&array, 0)?,
-    })
+    Ok(array_value_to_string(&with_uuid_texts(&array)?, 0)?)
 }
 
 fn nulls(valid: &[bool]) -> Option<NullBuffer> {
@@ -130,7 +130,19 @@ fn bytes_from_datums<'a>(
             _ => return Err(wrong()),
         }
     }
-    Ok(Arc::new(builder.finish()))
+    let bytes = builder.finish();
+    match column_type {
+        ColumnType::Nested(nested) => nested_array(nested, &bytes),
+        _ => Ok(Arc::new(bytes)),
+    }
+}
+
+/// Values that are made of others, from the bytes that they are kept as.
+pub(crate) fn nested_array(nested: &'static Nested, bytes: &BinaryViewArray) -> Result<ArrayRef> {
+    nested_from_bytes(nested, bytes.iter()).map_err(|error| {
+        let message = format!("a value of the type {nested} is damaged: {error} of the value; run `gadus check` and restore the file from a backup");
+        Error::new(ErrorKind::Corrupt, message).caused_by(error)
+    })
 }
 
 /// The values of an array of an `Integer` column.

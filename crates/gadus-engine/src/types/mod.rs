@@ -6,6 +6,8 @@
 mod convert;
 mod datum;
 mod foreign_key;
+mod nested;
+mod nested_values;
 mod schema;
 mod schema_bytes;
 mod sequence;
@@ -15,20 +17,23 @@ mod view;
 pub use convert::{array_from_datums, datum_from_array, value_text};
 pub(crate) use convert::{
     array_from_floats, array_from_integers, array_from_wides, floats_from_array,
-    integers_from_array, wides_from_array,
+    integers_from_array, nested_array, wides_from_array,
 };
 pub use datum::Datum;
 pub(crate) use datum::{compare_floats, write_bytes_key};
 pub use foreign_key::{ForeignKey, ReferentialAction};
+pub use nested::Nested;
+pub(crate) use nested_values::bytes_from_nested;
 pub use schema::{
     CheckDefinition, ColumnDefinition, DefaultValue, Identity, IndexDefinition, TableSchema,
 };
 pub(crate) use schema_bytes::SchemaForm;
 pub use sequence::{Sequence, SequencePosition, SequenceShape};
-pub use uuids::{UUID, uuid_of_text, uuid_text, uuid_texts};
+pub use uuids::{UUID, type_with_uuid_texts, uuid_of_text, uuid_text, uuid_texts, with_uuid_texts};
 pub use view::{UsedColumn, UsedRelation, ViewColumn, ViewSchema};
 
 use arrow::datatypes::{DataType, Field, TimeUnit};
+use gadus_base::{ByteReader, ByteWriter, DecodeError};
 use std::fmt;
 use std::sync::Arc;
 
@@ -86,6 +91,8 @@ pub enum ColumnType {
     Uuid,
     /// A JSON document, as the text that it was given as.
     Json,
+    /// Values that are made of others, which [`ColumnType::nested`] gives.
+    Nested(&'static Nested),
 }
 
 /// How the values of a column are kept.
@@ -107,7 +114,7 @@ impl ColumnType {
     pub fn storage(self) -> StorageClass {
         match self {
             Self::Float32 | Self::Float64 => StorageClass::Float,
-            Self::Text | Self::Binary | Self::Json => StorageClass::Bytes,
+            Self::Text | Self::Binary | Self::Json | Self::Nested(_) => StorageClass::Bytes,
             Self::UInt64 | Self::Uuid => StorageClass::Wide,
             // 10^18 - 1 is the largest power of ten below 2^63.
             Self::Decimal { precision, .. } if precision > 18 => StorageClass::Wide,
@@ -146,6 +153,7 @@ impl ColumnType {
                 DataType::Timestamp(TimeUnit::Microsecond, Some(Arc::from("UTC")))
             }
             Self::Uuid => UUID,
+            Self::Nested(nested) => nested.arrow(),
         }
     }
 
@@ -205,8 +213,14 @@ impl ColumnType {
             DataType::Timestamp(_, None) => Self::Timestamp,
             DataType::Timestamp(_, Some(_)) => Self::TimestampUtc,
             DataType::Dictionary(_, values) => return Self::from_arrow(values),
-            _ => return None,
+            nested => return Nested::from_arrow(nested).and_then(Self::nested),
         })
+    }
+
+    /// Whether values have an order and an equality that their stored form tells, so that they may be in keys.
+    #[must_use]
+    pub fn is_ordered(self) -> bool {
+        !matches!(self, Self::Nested(_))
     }
 
     /// Whether a value read from a durable format may stand in such a column.
@@ -216,10 +230,34 @@ impl ColumnType {
             | (StorageClass::Integer, Datum::Integer(_))
             | (StorageClass::Wide, Datum::Wide(_))
             | (StorageClass::Float, Datum::Float(_)) => true,
-            (StorageClass::Bytes, Datum::Bytes(bytes)) => {
-                !self.is_text() || std::str::from_utf8(bytes).is_ok()
-            }
+            (StorageClass::Bytes, Datum::Bytes(bytes)) => match self {
+                Self::Nested(nested) => nested_values::is_nested(nested, bytes),
+                _ => !self.is_text() || std::str::from_utf8(bytes).is_ok(),
+            },
             _ => false,
+        }
+    }
+
+    /// Writes the type as durable formats have it: its code, precision and scale where it has them, and what it is
+    /// made of.
+    pub(crate) fn encode(self, to: &mut ByteWriter) {
+        let (code, precision, scale) = self.to_code();
+        [code, precision, scale].into_iter().for_each(|byte| to.u8(byte));
+        if let Self::Nested(nested) = self {
+            nested.encode(to);
+        }
+    }
+
+    /// The inverse of [`ColumnType::encode`]; none of a code that is not known.
+    pub(crate) fn decode(from: &mut ByteReader<'_>) -> Result<Option<Self>, DecodeError> {
+        Self::decode_within(from, 0)
+    }
+
+    fn decode_within(from: &mut ByteReader<'_>, depth: usize) -> Result<Option<Self>, DecodeError> {
+        let (code, precision, scale) = (from.u8()?, from.u8()?, from.u8()?);
+        match Self::from_code(code, precision, scale) {
+            Some(known) => Ok(Some(known)),
+            None => Nested::decode(code, from, depth),
         }
     }
 
@@ -246,11 +284,12 @@ impl ColumnType {
             Self::TimestampUtc => 18,
             Self::Uuid => 19,
             Self::Json => 20,
+            Self::Nested(nested) => nested.code(),
         };
         (code, 0, 0)
     }
 
-    /// The inverse of [`ColumnType::to_code`].
+    /// The inverse of [`ColumnType::to_code`], of types that are not made of others.
     pub(crate) fn from_code(code: u8, precision: u8, scale: u8) -> Option<Self> {
         Some(match code {
             1 => Self::Boolean,
@@ -303,6 +342,7 @@ impl fmt::Display for ColumnType {
             Self::TimestampUtc => "TIMESTAMP WITH TIME ZONE",
             Self::Uuid => "UUID",
             Self::Json => "JSON",
+            Self::Nested(nested) => return nested.fmt(f),
         };
         f.write_str(name)
     }

@@ -112,6 +112,18 @@ impl ColumnDefinition {
         let (name, default, identity) = (name.to_owned(), None, None);
         Self { id: 0, name, column_type, nullable: true, default, identity }
     }
+
+    /// Whether it may be in a key or an index.
+    fn check_ordered(&self) -> Result<()> {
+        if self.column_type.is_ordered() {
+            return Ok(());
+        }
+        let message = format!(
+            "column \"{}\" is of the type {}, which can be in no key or index",
+            self.name, self.column_type
+        );
+        Err(Error::new(ErrorKind::Input, message))
+    }
 }
 
 impl TableSchema {
@@ -237,6 +249,9 @@ impl TableSchema {
             return wrong(format!("table \"{}\" has more than {COLUMNS_MAX} checks", self.name));
         }
         for (index, &column) in self.key.iter().enumerate() {
+            if let Some(column) = self.columns.get(column) {
+                column.check_ordered()?;
+            }
             if column >= self.columns.len() || self.key[..index].contains(&column) {
                 return wrong(format!("the primary key of table \"{}\" is wrong", self.name));
             }
@@ -252,6 +267,9 @@ impl TableSchema {
         }
         for (place, index) in self.indexes.iter().enumerate() {
             check_name("index", &index.name)?;
+            for column in index.columns.iter().filter_map(|id| self.column_with_id(*id)) {
+                self.columns[column].check_ordered()?;
+            }
             let others = &self.indexes[..place];
             let is_twice =
                 others.iter().any(|other| other.name == index.name || other.id == index.id);

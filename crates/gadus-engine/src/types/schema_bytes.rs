@@ -26,7 +26,7 @@ use super::{
 use gadus_base::{ByteReader, ByteWriter, DecodeError, TableId};
 
 /// The type of a view's column that no table can have.
-const NO_TYPE: u8 = 255;
+const NO_TYPE: [u8; 3] = [255, 0, 0];
 
 /// Flags of an index.
 const UNIQUE: u8 = 1;
@@ -61,10 +61,7 @@ impl TableSchema {
         for column in &self.columns {
             to.u32(column.id);
             to.text(&column.name);
-            let (code, precision, scale) = column.column_type.to_code();
-            to.u8(code);
-            to.u8(precision);
-            to.u8(scale);
+            column.column_type.encode(to);
             to.u8(u8::from(column.nullable));
             to.u8(match (&column.default, column.identity) {
                 (None, _) => 0,
@@ -192,11 +189,14 @@ fn decode_index(from: &mut ByteReader<'_>) -> Result<IndexDefinition, DecodeErro
     Ok(IndexDefinition { id, name, columns, unique, constraint })
 }
 
+fn unknown_type(offset: usize) -> DecodeError {
+    DecodeError { offset, expected: "a column type; a newer Gadus wrote it" }
+}
+
 fn decode_column(from: &mut ByteReader<'_>, id: u32) -> Result<ColumnDefinition, DecodeError> {
     let name = from.text(NAME_BYTES_MAX)?.to_owned();
     let offset = from.offset();
-    let column_type =
-        decode_type(from)?.ok_or(DecodeError { offset, expected: "a column type" })?;
+    let column_type = ColumnType::decode(from)?.ok_or_else(|| unknown_type(offset))?;
     let nullable = from.u8()? != 0;
     let offset = from.offset();
     let (has_default, identity) = match from.u8()? {
@@ -213,17 +213,6 @@ fn decode_column(from: &mut ByteReader<'_>, id: u32) -> Result<ColumnDefinition,
     Ok(ColumnDefinition { id, name, column_type, nullable, default, identity })
 }
 
-/// None where a view says that it does not know.
-fn decode_type(from: &mut ByteReader<'_>) -> Result<Option<ColumnType>, DecodeError> {
-    let offset = from.offset();
-    let (code, precision, scale) = (from.u8()?, from.u8()?, from.u8()?);
-    let column_type = ColumnType::from_code(code, precision, scale);
-    match column_type.is_some() || code == NO_TYPE {
-        true => Ok(column_type),
-        false => Err(DecodeError { offset, expected: "a column type; a newer Gadus wrote it" }),
-    }
-}
-
 impl ViewSchema {
     pub(crate) fn encode(&self, to: &mut ByteWriter) {
         to.u32(self.id.0);
@@ -233,8 +222,10 @@ impl ViewSchema {
         to.u32(count_u32(self.columns.len()));
         for column in &self.columns {
             to.text(&column.name);
-            let code = column.column_type.map_or((NO_TYPE, 0, 0), ColumnType::to_code);
-            [code.0, code.1, code.2].into_iter().for_each(|byte| to.u8(byte));
+            match column.column_type {
+                Some(column_type) => column_type.encode(to),
+                None => to.raw(&NO_TYPE),
+            }
         }
         to.u32(count_u32(self.uses.len()));
         for relation in &self.uses {
@@ -273,7 +264,13 @@ impl ViewSchema {
 
 fn decode_view_column(from: &mut ByteReader<'_>) -> Result<ViewColumn, DecodeError> {
     let name = from.text(NAME_BYTES_MAX)?.to_owned();
-    Ok(ViewColumn { name, column_type: decode_type(from)? })
+    if from.clone().raw(NO_TYPE.len())? == NO_TYPE {
+        from.raw(NO_TYPE.len())?;
+        return Ok(ViewColumn { name, column_type: None });
+    }
+    let offset = from.offset();
+    let column_type = ColumnType::decode(from)?.ok_or_else(|| unknown_type(offset))?;
+    Ok(ViewColumn { name, column_type: Some(column_type) })
 }
 
 fn decode_use(from: &mut ByteReader<'_>) -> Result<UsedRelation, DecodeError> {

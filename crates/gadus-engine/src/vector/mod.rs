@@ -10,7 +10,7 @@ use crate::encoding::{Body, Column, OwnedValues, Values, code_index, run_of};
 use crate::error::Result;
 use crate::types::{
     ColumnType, Datum, StorageClass, array_from_floats, array_from_integers, array_from_wides,
-    floats_from_array, integers_from_array, wides_from_array, write_bytes_key,
+    bytes_from_nested, floats_from_array, integers_from_array, wides_from_array, write_bytes_key,
 };
 use arrow::array::{Array, ArrayRef, BooleanBufferBuilder};
 use arrow::buffer::{BooleanBuffer, NullBuffer};
@@ -159,7 +159,10 @@ impl Vector {
             StorageClass::Integer => VectorValues::Integer(integers_from_array(array)),
             StorageClass::Wide => VectorValues::Wide(wides_from_array(array)),
             StorageClass::Float => VectorValues::Float(floats_from_array(array)),
-            StorageClass::Bytes => VectorValues::Bytes(Views::from_array(array)),
+            StorageClass::Bytes => VectorValues::Bytes(match column_type {
+                ColumnType::Nested(nested) => Views::from_array(&bytes_from_nested(nested, array)),
+                _ => Views::from_array(array),
+            }),
         };
         let validity = array.nulls().filter(|nulls| nulls.null_count() > 0).map(|nulls| {
             let mut builder = BooleanBufferBuilder::new(array.len());
@@ -242,7 +245,7 @@ impl Vector {
             VectorValues::Integer(values) => array_from_integers(column_type, values, nulls),
             VectorValues::Wide(values) => array_from_wides(column_type, values, nulls),
             VectorValues::Float(values) => array_from_floats(column_type, values, nulls),
-            VectorValues::Bytes(views) => views.into_array(column_type, nulls),
+            VectorValues::Bytes(views) => views.into_array(column_type, nulls)?,
         })
     }
 

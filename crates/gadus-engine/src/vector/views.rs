@@ -7,7 +7,8 @@
 
 use super::Rows;
 use crate::encoding::{Body, ByteValues, Column, OwnedValues, Values, code_index, run_of};
-use crate::types::ColumnType;
+use crate::error::Result;
+use crate::types::{ColumnType, nested_array};
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, ByteView, StringViewArray, make_view,
 };
@@ -186,17 +187,22 @@ impl Views {
         mut self,
         column_type: ColumnType,
         nulls: Option<NullBuffer>,
-    ) -> ArrayRef {
+    ) -> Result<ArrayRef> {
         self.place_copied();
         let views = ScalarBuffer::from(self.views);
         if column_type.is_text() {
             // SAFETY: every view was made here over a span of its buffer, or came from a valid
             // array; the bytes are UTF-8 because blobs of text are checked when they are opened
             // (`encoding::check_text`) and single values enter as text only.
-            return Arc::new(unsafe { StringViewArray::new_unchecked(views, self.buffers, nulls) });
+            let texts = unsafe { StringViewArray::new_unchecked(views, self.buffers, nulls) };
+            return Ok(Arc::new(texts));
         }
         // SAFETY: as above, without the need for UTF-8.
-        Arc::new(unsafe { BinaryViewArray::new_unchecked(views, self.buffers, nulls) })
+        let bytes = unsafe { BinaryViewArray::new_unchecked(views, self.buffers, nulls) };
+        match column_type {
+            ColumnType::Nested(nested) => nested_array(nested, &bytes),
+            _ => Ok(Arc::new(bytes)),
+        }
     }
 }
 

@@ -73,9 +73,10 @@ fn scan(
     Some(Compiled::Scan(ScanQuery::new(target, columns, filter, order)))
 }
 
-/// Whether DataFusion orders all values of a column as the engine does: doubles it does not.
+/// Whether DataFusion orders all values of a column as the engine does: doubles, and what is made of others, it does not.
 pub(super) fn is_comparable(column: usize, schema: &TableSchema) -> bool {
-    schema.columns[column].column_type.storage() != StorageClass::Float
+    let column_type = schema.columns[column].column_type;
+    column_type.storage() != StorageClass::Float && column_type.is_ordered()
 }
 
 pub(super) fn filter(selection: Option<&Expr>, schema: &TableSchema) -> Option<Filter> {

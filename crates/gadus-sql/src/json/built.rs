@@ -5,29 +5,68 @@
 use super::is_document;
 use arrow::array::{Array, ArrayRef, AsArray, StringViewArray, StringViewBuilder};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, FieldRef};
+use arrow::datatypes::{DataType, Field, FieldRef};
+use arrow::error::ArrowError;
 use arrow::json::writer::{EncoderOptions, NullableEncoder, make_encoder};
 use datafusion::common::{Result, exec_err, plan_err};
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     TypeSignature, Volatility,
 };
-use gadus_engine::{ColumnType, UUID, uuid_texts};
+use gadus_engine::{ColumnType, with_uuid_texts};
 use std::sync::Arc;
 
 /// The functions, for all sessions.
 pub(super) fn building_functions() -> [Arc<ScalarUDF>; 3] {
     let any = TypeSignature::OneOf(vec![TypeSignature::Nullary, TypeSignature::VariadicAny]);
     [
-        (Shape::Object, any.clone(), ["json_build_object", "jsonb_build_object"]),
-        (Shape::Array, any, ["json_build_array", "jsonb_build_array"]),
-        (Shape::Value, TypeSignature::Any(1), ["to_json", "to_jsonb"]),
+        building(Shape::Object, any.clone(), ["json_build_object", "jsonb_build_object"]),
+        building(Shape::Array, any, ["json_build_array", "jsonb_build_array"]),
+        to_json(),
     ]
-    .map(|(shape, takes, [name, alias])| {
-        let signature = Signature::new(takes, Volatility::Immutable);
-        let aliases = [alias.to_owned()];
-        Arc::new(ScalarUDF::from(Built { shape, name, aliases, signature }))
-    })
+}
+
+/// A value as a document.
+pub(crate) fn as_json(value: Expr) -> Expr {
+    Expr::ScalarFunction(ScalarFunction::new_udf(to_json(), vec![value]))
+}
+
+fn to_json() -> Arc<ScalarUDF> {
+    building(Shape::Value, TypeSignature::Any(1), ["to_json", "to_jsonb"])
+}
+
+fn building(
+    shape: Shape,
+    takes: TypeSignature,
+    [name, alias]: [&'static str; 2],
+) -> Arc<ScalarUDF> {
+    let signature = Signature::new(takes, Volatility::Immutable);
+    let aliases = [alias.to_owned()];
+    Arc::new(ScalarUDF::from(Built { shape, name, aliases, signature }))
+}
+
+/// Values as the JSON that they are.
+///
+/// # Errors
+/// Arrow's, of types that JSON has nothing for.
+pub fn json_texts(values: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
+    let options = EncoderOptions::default().with_explicit_nulls(true);
+    let values = with_uuid_texts(values)?;
+    let field = Arc::new(Field::new("value", values.data_type().clone(), true));
+    let mut encoder = make_encoder(&field, &values, &options)?;
+    let mut texts = StringViewBuilder::with_capacity(values.len());
+    let mut text = Vec::new();
+    for row in 0..values.len() {
+        if encoder.is_null(row) {
+            texts.append_null();
+            continue;
+        }
+        text.clear();
+        encoder.encode(row, &mut text);
+        texts.append_value(String::from_utf8_lossy(&text));
+    }
+    Ok(Arc::new(texts.finish()))
 }
 
 /// What is made of values.
@@ -137,9 +176,9 @@ struct Column {
 impl Column {
     fn new(values: ArrayRef, field: &FieldRef, is_key: bool) -> Result<Self> {
         let is_document = is_document(field) && !is_key;
-        let values: ArrayRef = match *values.data_type() == UUID {
-            true => Arc::new(uuid_texts(values.as_fixed_size_binary())),
-            false if is_document || is_key => cast(&values, &DataType::Utf8View)?,
+        let values = with_uuid_texts(&values)?;
+        let values = match is_document || is_key {
+            true => cast(&values, &DataType::Utf8View)?,
             false => values,
         };
         let field = Arc::new(field.as_ref().clone().with_data_type(values.data_type().clone()));

@@ -11,6 +11,8 @@ mod operators;
 mod spelling;
 mod unions;
 
+pub(crate) use built::as_json;
+pub use built::json_texts;
 pub(crate) use functions::json_functions;
 pub(crate) use operators::JsonOperators;
 pub(crate) use spelling::respell;

@@ -16,6 +16,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, lit,
 };
 use datafusion::sql::sqlparser::ast::BinaryOperator;
+use gadus_engine::UUID;
 use std::sync::Arc;
 
 /// How many of a list's elements a comparison is to hold for.
@@ -169,6 +170,14 @@ impl ScalarUDFImpl for Quantified {
             DataType::Null | DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8 => value,
             other => return plan_err!("ANY and ALL take a list or a query, not a {other}"),
         };
+        let are = |one: &DataType, other: &DataType| {
+            *one == UUID
+                && matches!(other, DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8)
+        };
+        if are(value, element) || are(element, value) {
+            // The text is meant as an identifier, and will be one before this is asked again.
+            return Ok(types.to_vec());
+        }
         let Some(common) = common_type(value, element) else {
             return plan_err!("a {value} does not compare with elements that are {element}");
         };

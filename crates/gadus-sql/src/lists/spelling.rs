@@ -2,14 +2,15 @@
 
 use super::list_elements;
 use super::quantified::{Quantifier, function_name};
+use super::tables::respelled;
 use datafusion::sql::sqlparser::ast::{
-    Array, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentList, FunctionArguments, Ident, ObjectName, Statement, Value as SqlValue,
-    VisitMut, VisitorMut,
+    Array, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, ObjectName, Statement, TableFactor, Value as SqlValue, VisitMut,
+    VisitorMut,
 };
 use std::ops::ControlFlow;
 
-/// Replaces comparisons with ANY and ALL, and casts of texts to lists.
+/// Replaces comparisons with ANY and ALL, and lists as tables.
 pub(crate) fn respell(statement: &mut Statement) {
     let _ = statement.visit(&mut Spelling);
 }
@@ -19,6 +20,13 @@ struct Spelling;
 impl VisitorMut for Spelling {
     type Break = ();
 
+    fn pre_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<()> {
+        if let Some(respelled) = respelled(table) {
+            *table = respelled;
+        }
+        ControlFlow::Continue(())
+    }
+
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         let replaced = match expr {
             Expr::AnyOp { left, compare_op, right, .. } => {
@@ -26,12 +34,6 @@ impl VisitorMut for Spelling {
             }
             Expr::AllOp { left, compare_op, right } => {
                 quantified(Quantifier::All, left, compare_op, right)
-            }
-            Expr::Cast { expr, data_type: DataType::Array(_), .. } => {
-                if let Some(list) = list_of(expr) {
-                    **expr = list;
-                }
-                None
             }
             _ => None,
         };

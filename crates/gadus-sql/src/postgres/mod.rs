@@ -35,5 +35,5 @@ pub const TYPE: &str = "gadus.postgres_type";
 
 /// What the catalog calls the type of a column.
 pub(crate) fn type_name(column: gadus_engine::ColumnType) -> &'static str {
-    types::of_column(column).0.name
+    types::of_column(column).name
 }

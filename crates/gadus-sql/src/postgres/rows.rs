@@ -218,7 +218,7 @@ fn attribute(
     column: &ColumnDefinition,
     is_of_table: bool,
 ) -> Vec<(&'static str, Cell)> {
-    let (known, modifier) = types::of_column(column.column_type);
+    let known = types::of_column(column.column_type);
     let identity = match column.identity.filter(|_| is_of_table) {
         None => "",
         Some(Identity::Always) => "a",
@@ -232,8 +232,8 @@ fn attribute(
         ("attlen", known.size.into()),
         ("attnum", number.into()),
         ("attcacheoff", (-1).into()),
-        ("atttypmod", modifier.into()),
-        ("attndims", 0.into()),
+        ("atttypmod", known.modifier.into()),
+        ("attndims", i64::from(known.is_list).into()),
         ("attbyval", (known.size > 0).into()),
         ("attstorage", (if known.size > 0 { "p" } else { "x" }).into()),
         ("attcompression", "".into()),

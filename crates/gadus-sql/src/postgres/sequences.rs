@@ -24,7 +24,7 @@ pub(super) fn sequences(snapshot: &Snapshot) -> Rows {
         let shape = &sequence.shape;
         vec![
             ("seqrelid", oids::of_table(sequence.id).into()),
-            ("seqtypid", types::of_column(shape.column_type).0.oid.into()),
+            ("seqtypid", types::of_column(shape.column_type).oid.into()),
             ("seqstart", shape.start.into()),
             ("seqincrement", shape.increment.into()),
             ("seqmax", shape.greatest.into()),

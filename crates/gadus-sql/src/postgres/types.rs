@@ -2,7 +2,7 @@
 
 use super::build::{Cell, Rows};
 use super::oids;
-use gadus_engine::{ColumnType, Error, ErrorKind, Result};
+use gadus_engine::{ColumnType, Error, ErrorKind, Nested, Result};
 
 /// A type: number, name, bytes or -1, category, number of its array, what SQL calls it.
 pub(super) struct Type {
@@ -56,8 +56,31 @@ pub(super) const TYPES: &[Type] = &[
     of(3802, "jsonb", -1, "U", 3807, "jsonb"),
 ];
 
-/// The type that values of a column are sent as, and its precision and scale as they are packed.
-pub(super) fn of_column(column: ColumnType) -> (&'static Type, i64) {
+/// The type that values of a column are sent as.
+pub(super) struct OfColumn {
+    pub(super) oid: i64,
+    /// Of the values, or of a list's elements.
+    pub(super) name: &'static str,
+    pub(super) size: i64,
+    /// Precision and scale as they are packed.
+    pub(super) modifier: i64,
+    /// Whether it is a list.
+    pub(super) is_list: bool,
+}
+
+/// The type that values of a column are sent as. What is neither a value of PostgreSQL's nor a list of some is text.
+pub(super) fn of_column(column: ColumnType) -> OfColumn {
+    if let ColumnType::Nested(Nested::List(element)) = column {
+        let (known, modifier) = of_value(*element);
+        let Type { array: oid, name, .. } = *known;
+        return OfColumn { oid, name, size: -1, modifier, is_list: true };
+    }
+    let (known, modifier) = of_value(column);
+    let Type { oid, name, size, .. } = *known;
+    OfColumn { oid, name, size, modifier, is_list: false }
+}
+
+fn of_value(column: ColumnType) -> (&'static Type, i64) {
     let (name, modifier) = match column {
         ColumnType::Boolean => ("bool", -1),
         ColumnType::Int8 | ColumnType::Int16 | ColumnType::UInt8 => ("int2", -1),
@@ -67,7 +90,7 @@ pub(super) fn of_column(column: ColumnType) -> (&'static Type, i64) {
         ColumnType::Float32 => ("float4", -1),
         ColumnType::Float64 => ("float8", -1),
         ColumnType::Decimal { precision, scale } => ("numeric", packed(precision, scale)),
-        ColumnType::Text => ("text", -1),
+        ColumnType::Text | ColumnType::Nested(_) => ("text", -1),
         ColumnType::Binary => ("bytea", -1),
         ColumnType::Date => ("date", -1),
         ColumnType::Time => ("time", -1),

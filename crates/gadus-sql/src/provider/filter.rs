@@ -110,7 +110,7 @@ fn scalar_datum(scalar: &ScalarValue, column_type: ColumnType) -> Option<Datum> 
     if let (true, Some(Some(text))) = (column_type.is_text(), scalar.try_as_str()) {
         return Some(Datum::text(text));
     }
-    if scalar.data_type() != column_type.arrow() {
+    if scalar.data_type() != column_type.arrow() || !column_type.is_ordered() {
         return None;
     }
     datum_from_array(column_type, &scalar.to_array().ok()?, 0).ok()

@@ -15,7 +15,7 @@ use datafusion::prelude::{DataFrame, SessionContext};
 use datafusion::sql::sqlparser::ast::{
     CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident, ObjectName, Statement,
 };
-use gadus_engine::{Isolation, Result, TableSchema, Transaction};
+use gadus_engine::{Isolation, Result, TableSchema, Transaction, type_with_uuid_texts};
 use std::sync::Arc;
 
 /// Options of a COPY.
@@ -81,7 +81,7 @@ impl Session {
         source.header = form.header.unwrap_or(true);
         source.delimiter = form.delimiter.unwrap_or(source.delimiter);
         if form.format != FileFormat::Parquet {
-            source.schema = Some(Arc::new(text_schema(&schema, &columns)));
+            source.schema = Some(Arc::new(text_schema(&schema, &columns, form.format)));
         }
         let context = SessionContext::new_with_state(self.shared.planner.clone());
         let rows = async {
@@ -116,7 +116,11 @@ impl Session {
         let snapshot = state.snapshot(&self.engine)?;
         let context = self.planner(snapshot, &mut statement).await?;
         let plan = super::query::plan(&context, statement, parameters).await?;
-        let plan = if form.format == FileFormat::Parquet { plan } else { with_texts(plan)? };
+        let plan = match form.format {
+            FileFormat::Parquet => plan,
+            FileFormat::Json => with_texts(plan, true)?,
+            FileFormat::Csv => with_texts(plan, false)?,
+        };
         let frame = DataFrame::new(context.state(), plan);
         let options = DataFrameWriteOptions::new().with_single_file_output(true);
         let written = match form.format {
@@ -146,14 +150,15 @@ fn written_rows(batches: &[arrow::array::RecordBatch]) -> u64 {
 }
 
 /// The columns' types as text formats can hold them; the rest is cast afterwards.
-fn text_schema(schema: &TableSchema, columns: &[usize]) -> Schema {
+fn text_schema(schema: &TableSchema, columns: &[usize], format: FileFormat) -> Schema {
     let field = |&index: &usize| {
         let column = &schema.columns[index];
         let data_type = match column.column_type.arrow() {
             DataType::Utf8View | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
                 DataType::Utf8
             }
-            other => other,
+            nested if nested.is_nested() && format == FileFormat::Csv => DataType::Utf8,
+            other => type_with_uuid_texts(&other).unwrap_or(other),
         };
         Field::new(&column.name, data_type, true)
     };

@@ -1,13 +1,16 @@
 //! PostgreSQL's other spellings of what the parser knows under one: ABORT for ROLLBACK, ON and OFF for
 //! TRUE and FALSE among the options of COPY, USER for ROLE, VACUUM with ANALYZE, VERBOSE and FREEZE; FOR NO
 //! KEY UPDATE and FOR KEY SHARE for FOR UPDATE and FOR SHARE, which exclude more, and LIMIT behind them;
-//! columns called `key` or `index`. And EXPLAIN PLACEMENT, which is none of PostgreSQL's, for EXPLAIN FORMATTED.
+//! columns called `key` or `index`. DuckDB's of types that are structures. And EXPLAIN PLACEMENT, which is none of PostgreSQL's, for EXPLAIN FORMATTED.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 
 /// Replaces words by those that the parser knows.
 pub(super) fn respell(tokens: &mut [TokenWithSpan]) {
+    if has_structures(tokens) {
+        structures_in_parentheses(tokens);
+    }
     let words = tokens.iter_mut().filter(|with| matches!(with.token, Token::Word(_)));
     let mut words = words.map(|with| &mut with.token);
     let Some(first) = words.next() else { return };
@@ -53,6 +56,60 @@ pub(super) fn respell(tokens: &mut [TokenWithSpan]) {
         }
         _ => {}
     }
+}
+
+/// Whether a type that is a structure may be among them; PostgreSQL's dialect has none.
+pub(super) fn has_structures(tokens: &[TokenWithSpan]) -> bool {
+    let is_of =
+        |with: &TokenWithSpan| matches!(keyword(&with.token), Keyword::STRUCT | Keyword::MAP);
+    tokens.iter().any(is_of)
+}
+
+/// DuckDB's types `STRUCT(name type, ...)`, which the parser knows in angle brackets; not calls of the function `struct`.
+fn structures_in_parentheses(tokens: &mut [TokenWithSpan]) {
+    let shown = tokens.iter_mut().map(|with| &mut with.token);
+    let mut shown =
+        shown.filter(|token| !matches!(token, Token::Whitespace(_))).collect::<Vec<_>>();
+    for place in 0..shown.len() {
+        let is_type = keyword(shown[place]) == Keyword::STRUCT
+            && shown.get(place + 1).is_some_and(|token| **token == Token::LParen)
+            && shown.get(place + 2).is_some_and(|token| begins_field(token))
+            && shown.get(place + 3).is_some_and(|token| begins_type(token));
+        if !is_type {
+            continue;
+        }
+        let mut depth = 0_usize;
+        let end = shown[place + 1..].iter().position(|token| {
+            match **token {
+                Token::LParen => depth += 1,
+                Token::RParen => depth -= 1,
+                _ => {}
+            }
+            depth == 0
+        });
+        if let Some(end) = end {
+            *shown[place + 1] = Token::Lt;
+            *shown[place + 1 + end] = Token::Gt;
+        }
+    }
+}
+
+fn begins_field(token: &Token) -> bool {
+    let begins_value = [Keyword::NOT, Keyword::CASE, Keyword::DISTINCT, Keyword::EXISTS];
+    matches!(token, Token::Word(word) if !begins_value.contains(&word.keyword))
+}
+
+/// Not what goes on with a value.
+fn begins_type(token: &Token) -> bool {
+    use Keyword::{
+        AND, AS, AT, BETWEEN, COLLATE, DIV, ILIKE, IN, IS, LIKE, NOT, OR, OVER, REGEXP, RLIKE,
+        SIMILAR, XOR,
+    };
+    let goes_on = [
+        AND, AS, AT, BETWEEN, COLLATE, DIV, ILIKE, IN, IS, LIKE, NOT, OR, OVER, REGEXP, RLIKE,
+        SIMILAR, XOR,
+    ];
+    matches!(token, Token::Word(word) if !goes_on.contains(&word.keyword))
 }
 
 /// Columns called `key` or `index`, which the parser takes for MySQL's definitions of indexes.
@@ -127,7 +184,7 @@ pub(super) fn is_of_postgres(tokens: &[TokenWithSpan]) -> bool {
     let mut words = words.filter(|word| *word != Keyword::NoKeyword);
     match words.next() {
         Some(Keyword::CREATE) => words.next() == Some(Keyword::ROLE),
-        Some(Keyword::ALTER) => true,
+        Some(Keyword::ALTER) => !has_structures(tokens),
         Some(Keyword::INSERT | Keyword::WITH | Keyword::EXPLAIN) => names_target(tokens),
         first => first == Some(Keyword::UNLISTEN),
     }

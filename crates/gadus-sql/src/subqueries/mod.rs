@@ -21,7 +21,7 @@ pub(crate) use in_values::QueriesInValues;
 pub(crate) use membership::Memberships;
 pub(crate) use outer_types::OuterTypes;
 
-use bindings::Bindings;
+use bindings::{Bindings, is_by_row};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, NullEquality, Result};
@@ -196,6 +196,9 @@ impl JoinSubqueries {
         if !matches!(join.join_type, JoinType::Inner | JoinType::Left) {
             return Ok(None);
         }
+        if let Some(joined) = self.by_row(join, &query)? {
+            return Ok(Some(joined));
+        }
         let left = settled_limits(LogicalPlan::clone(&join.left))?;
         let Some(bindings) = self.bindings(&left, &query)? else { return Ok(None) };
         let Some(bound) = self.bound(&bindings, &query)? else { return Ok(None) };
@@ -212,6 +215,29 @@ impl JoinSubqueries {
         let joined =
             LogicalPlanBuilder::from(left).join_on(bound, join.join_type, conditions)?.build()?;
         like(joined, &LogicalPlan::Join(join.clone())).map(Some)
+    }
+
+    /// The same with a query that makes rows of each row: those of the row go along with it.
+    fn by_row(&self, join: &Join, query: &LogicalPlan) -> Result<Option<LogicalPlan>> {
+        if join.join_type != JoinType::Inner || !is_by_row(query)? {
+            return Ok(None);
+        }
+        let outer = free(query)?;
+        let is_around = |free: &Expr| {
+            column_of(free).is_some_and(|column| join.left.schema().has_column(column))
+        };
+        if !outer.iter().all(is_around) {
+            return Ok(None);
+        }
+        let bindings = Bindings::all(&join.left, self.made.fetch_add(1, Ordering::Relaxed))?;
+        let Some(joined) = bindings.with_rows(query)? else { return Ok(None) };
+        let on = join.on.iter().map(|(left, right)| left.clone().eq(right.clone()));
+        match on.chain(join.filter.clone()).reduce(Expr::and) {
+            Some(condition) => {
+                LogicalPlanBuilder::from(joined).filter(condition)?.build().map(Some)
+            }
+            None => Ok(Some(joined)),
+        }
     }
 
     /// A query for all bindings; what was left of queries within it, as it depends on rows further out, is joined now.

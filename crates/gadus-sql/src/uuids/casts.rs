@@ -68,7 +68,7 @@ pub(crate) fn called(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Ex
     }
     if is_uuid(&from) && is_text(to) {
         // The cast stays, from one kind of texts to another.
-        **inner = call(as_text(), inner);
+        **inner = call(as_text(DataType::Utf8View), inner);
         return Ok(Transformed::yes(expr));
     }
     Ok(Transformed::no(expr))

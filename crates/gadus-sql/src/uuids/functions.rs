@@ -29,9 +29,9 @@ pub(super) fn as_uuid(to: DataType, or_null: bool) -> ScalarUDF {
     conversion(if or_null { "try_as_uuid" } else { "as_uuid" }, to, or_null)
 }
 
-/// The text of an identifier.
-pub(super) fn as_text() -> ScalarUDF {
-    conversion("as_text", DataType::Utf8View, false)
+/// The text of an identifier, or what has identifiers within, with their texts, which is of such a type.
+pub(super) fn as_text(to: DataType) -> ScalarUDF {
+    conversion("as_text", to, false)
 }
 
 fn conversion(name: &'static str, to: DataType, or_null: bool) -> ScalarUDF {

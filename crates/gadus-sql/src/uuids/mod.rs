@@ -13,10 +13,15 @@ pub(crate) use functions::uuid_functions;
 pub(crate) use named::{UuidNamed, UuidOperators};
 
 use crate::error::{from_datafusion, input};
+use crate::json::as_json;
 use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryBuilder, ListArray};
-use arrow::datatypes::DataType;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
-use gadus_engine::{Reason, Result, UUID, uuid_of_text, uuid_texts};
+use arrow::datatypes::{DataType, Field};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use functions::as_text;
+use gadus_engine::{
+    Reason, Result, UUID, type_with_uuid_texts, uuid_of_text, uuid_texts, with_uuid_texts,
+};
 use std::sync::Arc;
 
 /// Bytes of an identifier.
@@ -44,6 +49,9 @@ pub(crate) fn converted(array: &ArrayRef, to: &DataType) -> Result<Option<ArrayR
     if is_uuid(to) && is_text(array.data_type()) {
         return uuids(array, false).map(Some);
     }
+    if type_with_uuid_texts(array.data_type()).as_ref() == Some(to) {
+        return Ok(Some(with_uuid_texts(array)?));
+    }
     if is_uuid(array.data_type()) && is_text(to) {
         return Ok(Some(Arc::new(uuid_texts(array.as_fixed_size_binary()))));
     }
@@ -55,15 +63,26 @@ pub(crate) fn converted(array: &ArrayRef, to: &DataType) -> Result<Option<ArrayR
     Ok(Some(Arc::new(ListArray::try_new(field.clone(), offsets, values, nulls)?)))
 }
 
-/// A plan whose identifiers are texts, for formats that have no other.
-pub(crate) fn with_texts(plan: LogicalPlan) -> Result<LogicalPlan> {
-    if !plan.schema().fields().iter().any(|field| is_uuid(field.data_type())) {
+/// A plan whose identifiers, also deep within, are texts, for formats that have no other; and whose lists, structures
+/// and maps are JSON where formats have none of them.
+pub(crate) fn with_texts(plan: LogicalPlan, has_nested: bool) -> Result<LogicalPlan> {
+    let is_json = |field: &Field| !has_nested && field.data_type().is_nested();
+    let is_plain =
+        |field: &Field| !is_json(field) && type_with_uuid_texts(field.data_type()).is_none();
+    if plan.schema().fields().iter().all(|field| is_plain(field)) {
         return Ok(plan);
     }
     let columns = plan.schema().columns().into_iter().zip(plan.schema().fields());
-    let columns = columns.map(|(column, field)| match is_uuid(field.data_type()) {
-        true => cast(column.into(), DataType::Utf8View).alias(field.name()),
-        false => column.into(),
+    let columns = columns.map(|(column, field)| {
+        let value = Expr::from(column);
+        let texts = match type_with_uuid_texts(field.data_type()) {
+            _ if is_json(field) => as_json(value),
+            Some(to) => {
+                Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(as_text(to)), vec![value]))
+            }
+            None => return value,
+        };
+        texts.alias(field.name())
     });
     let columns = columns.collect::<Vec<Expr>>();
     let plan = LogicalPlanBuilder::new(plan).project(columns);

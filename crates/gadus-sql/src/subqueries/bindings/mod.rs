@@ -5,8 +5,11 @@
 //!   binding, a limit counts within one (Neumann and Kemper, Unnesting Arbitrary Queries, BTW 2015, section 3).
 //! - What is not known here is not guessed at: then there is no such plan.
 
+mod by_row;
 mod joined;
 mod ordered;
+
+pub(super) use by_row::is_by_row;
 
 use super::free::{self, depends, depends_in};
 use super::has_subquery;
@@ -72,6 +75,9 @@ impl Bindings {
 
     /// The rows that a plan gives, for all bindings.
     pub(super) fn bound(&self, plan: &LogicalPlan) -> Bound {
+        if matches!(plan, LogicalPlan::EmptyRelation(empty) if empty.produce_one_row) {
+            return Ok(Some(self.rows.clone()));
+        }
         if !depends(plan)? {
             let rows = LogicalPlanBuilder::from(self.rows.clone());
             return rows.cross_join(plan.clone())?.build().map(Some);
@@ -90,6 +96,8 @@ impl Bindings {
             LogicalPlan::Join(join) => self.join(join),
             LogicalPlan::Union(union) => self.union(union),
             LogicalPlan::Window(window) => self.window(window),
+            LogicalPlan::Unnest(unnest) => self.unnest(unnest),
+            LogicalPlan::Subquery(within) => self.bound(&within.subquery),
             _ => Ok(None),
         }
     }

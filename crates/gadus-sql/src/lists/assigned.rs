@@ -1,0 +1,175 @@
+//! Values that are made of others, as columns take them: part by part, as a column of the part's type would.
+//!
+//! - Lists come as lists of any kind, as PostgreSQL writes them (`{1,2}`), or as JSON; structures and maps as such, or
+//!   as JSON.
+//! - Fields of structures are found by their names, and by their places where names are others.
+
+use super::list_elements;
+use crate::error::input;
+use crate::value::assign_array;
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, ListArray, MapArray, StringViewArray, StructArray,
+    new_null_array,
+};
+use arrow::buffer::OffsetBuffer;
+use arrow::compute::cast;
+use arrow::compute::kernels::zip::zip;
+use arrow::datatypes::{DataType, Field, Fields};
+use arrow::json::ReaderBuilder;
+use gadus_engine::{ColumnType, Nested, Reason, Result, type_with_uuid_texts};
+use std::sync::Arc;
+
+/// Values as a column of such a type takes them.
+///
+/// # Errors
+/// `Input` for values that are made otherwise; those of the parts.
+pub(crate) fn assign_nested(array: &ArrayRef, nested: &'static Nested) -> Result<ArrayRef> {
+    let wanted = ColumnType::Nested(nested);
+    match (array.data_type(), nested, wanted.arrow()) {
+        (DataType::Null, _, target) => Ok(new_null_array(&target, array.len())),
+        (DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View, ..) => {
+            from_texts(cast(array, &DataType::Utf8View)?.as_string_view(), nested)
+        }
+        (DataType::List(_), Nested::List(element), DataType::List(field)) => {
+            let list = array.as_list::<i32>();
+            let values = assign_array(&within(list.values(), list.offsets()), *element)?;
+            let offsets = OffsetBuffer::from_lengths(list.offsets().lengths());
+            Ok(Arc::new(ListArray::try_new(field, offsets, values, list.nulls().cloned())?))
+        }
+        (
+            DataType::LargeList(of)
+            | DataType::ListView(of)
+            | DataType::LargeListView(of)
+            | DataType::FixedSizeList(of, _),
+            Nested::List(_),
+            _,
+        ) => assign_nested(&cast(array, &DataType::List(of.clone()))?, nested),
+        (DataType::Struct(given), Nested::Struct(fields), DataType::Struct(target)) => {
+            structures(array, given, fields, target)
+        }
+        (DataType::Map(..), Nested::Map(key, value), DataType::Map(field, ordered)) => {
+            let map = array.as_map();
+            let part = |part, of| assign_array(&within(part, map.offsets()), of);
+            let parts = vec![part(map.keys(), *key)?, part(map.values(), *value)?];
+            let DataType::Struct(fields) = field.data_type() else {
+                return Err(no_such(array, wanted));
+            };
+            let entries = StructArray::try_new(fields.clone(), parts, None)?;
+            let offsets = OffsetBuffer::from_lengths(map.offsets().lengths());
+            let nulls = map.nulls().cloned();
+            Ok(Arc::new(MapArray::try_new(field, offsets, entries, nulls, ordered)?))
+        }
+        _ => Err(no_such(array, wanted)),
+    }
+}
+
+/// The values that lists have, without those that a part of a list leaves out.
+fn within(values: &ArrayRef, offsets: &OffsetBuffer<i32>) -> ArrayRef {
+    let place = |offset: Option<&i32>| offset.map_or(0, |offset| offset.unsigned_abs() as usize);
+    let (first, end) = (place(offsets.first()), place(offsets.last()));
+    values.slice(first, end - first)
+}
+
+fn no_such(array: &ArrayRef, wanted: ColumnType) -> gadus_engine::Error {
+    input(format!("a value of the type {} is no {wanted}", array.data_type()))
+}
+
+fn structures(
+    array: &ArrayRef,
+    given: &Fields,
+    fields: &[(String, ColumnType)],
+    target: Fields,
+) -> Result<ArrayRef> {
+    let structures = array.as_struct();
+    if given.len() != fields.len() {
+        return Err(input(format!(
+            "a structure of {} fields does not fit one of {}",
+            given.len(),
+            fields.len()
+        )));
+    }
+    let named = |(name, _): &(String, ColumnType)| structures.column_by_name(name);
+    let by_name = fields.iter().all(|field| named(field).is_some());
+    let parts = fields.iter().zip(structures.columns()).map(|(field, in_place)| {
+        let column = if by_name { named(field).unwrap_or(in_place) } else { in_place };
+        assign_array(column, field.1)
+    });
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    let nulls = structures.nulls().cloned();
+    Ok(match parts.is_empty() {
+        true => Arc::new(StructArray::new_empty_fields(structures.len(), nulls)),
+        false => Arc::new(StructArray::try_new(target, parts, nulls)?),
+    })
+}
+
+/// Texts that are lists as PostgreSQL writes them, or JSON.
+fn from_texts(texts: &StringViewArray, nested: &'static Nested) -> Result<ArrayRef> {
+    let Nested::List(element) = nested else { return from_json(texts, nested) };
+    let is_postgres =
+        |text: Option<&str>| text.is_some_and(|text| text.trim_start().starts_with('{'));
+    let of_postgres = texts.iter().map(|text| Some(is_postgres(text))).collect::<BooleanArray>();
+    match of_postgres.true_count() {
+        0 => from_json(texts, nested),
+        count if count == texts.len() - texts.null_count() => lists(texts, *element, nested),
+        _ => {
+            let only = |wanted: bool| {
+                let texts = texts.iter().map(|text| text.filter(|_| is_postgres(text) == wanted));
+                texts.collect::<StringViewArray>()
+            };
+            let ours = lists(&only(true), *element, nested)?;
+            Ok(zip(&of_postgres, &ours, &from_json(&only(false), nested)?)?)
+        }
+    }
+}
+
+fn lists(
+    texts: &StringViewArray,
+    element: ColumnType,
+    nested: &'static Nested,
+) -> Result<ArrayRef> {
+    let (mut elements, mut lengths) = (Vec::new(), Vec::with_capacity(texts.len()));
+    for text in texts {
+        let list = match text {
+            None => Vec::new(),
+            Some(text) => list_elements(text).ok_or_else(|| malformed(text, nested))?,
+        };
+        lengths.push(list.len());
+        elements.extend(list);
+    }
+    let elements: ArrayRef = Arc::new(elements.into_iter().collect::<StringViewArray>());
+    let DataType::List(field) = ColumnType::Nested(nested).arrow() else {
+        return Err(malformed("", nested));
+    };
+    let (values, offsets) =
+        (assign_array(&elements, element)?, OffsetBuffer::from_lengths(lengths));
+    Ok(Arc::new(ListArray::try_new(field, offsets, values, texts.nulls().cloned())?))
+}
+
+fn malformed(text: &str, nested: &Nested) -> gadus_engine::Error {
+    let shown = text.chars().take(60).collect::<String>();
+    input(format!("\"{shown}\" is no value of the type {nested}: lists are written {{1,2}} or [1,2], others as JSON"))
+        .because(Reason::InvalidText)
+}
+
+fn from_json(texts: &StringViewArray, nested: &'static Nested) -> Result<ArrayRef> {
+    let target = ColumnType::Nested(nested).arrow();
+    // Identifiers are texts in JSON.
+    let read = type_with_uuid_texts(&target).unwrap_or(target);
+    let field = Arc::new(Field::new("value", read, true));
+    let builder = ReaderBuilder::new_with_field(field).with_strict_mode(true);
+    let mut decoder = builder.with_batch_size(texts.len().max(1)).build_decoder()?;
+    for (before, text) in texts.iter().enumerate() {
+        let text = text.unwrap_or("null").trim();
+        let taken = decoder.decode(text.as_bytes());
+        let taken = taken.map_err(|error| malformed(text, nested).caused_by(error))?;
+        if taken < text.len() || decoder.has_partial_record() || decoder.len() != before + 1 {
+            return Err(malformed(text, nested));
+        }
+    }
+    let first = || texts.iter().flatten().next().unwrap_or_default();
+    let rows = decoder.flush().map_err(|error| malformed(first(), nested).caused_by(error))?;
+    match rows {
+        Some(rows) => assign_nested(rows.column(0), nested),
+        None => Ok(new_null_array(&ColumnType::Nested(nested).arrow(), texts.len())),
+    }
+}
