@@ -69,7 +69,8 @@ def _numpy_values(column: pyarrow.ChunkedArray) -> numpy.ndarray[Any, Any]:
         # Its functions do not know the type.
         chunks = [chunk.storage for chunk in column.chunks]
         column = pyarrow.chunked_array(chunks, type=column.type.storage_type)
-    if 0 < column.null_count < len(column):
+    # Others are objects, of which None is one.
+    if 0 < column.null_count < len(column) and pyarrow.types.is_primitive(column.type):
         column = column.fill_null(column.drop_null()[0])
     return column.to_numpy()
 

@@ -71,6 +71,18 @@ def test_rows_leave_as_every_kind_of_frame(connection):
         cursor.arrow()
 
 
+def test_lists_are_arrays(connection):
+    connection.execute("CREATE TABLE t (id INT, v FLOAT4[])")
+    wanted = np.array([0.5, 1.0], dtype=np.float32)
+    connection.execute("INSERT INTO t VALUES (1, ?), (2, ?)", [wanted, np.zeros(2)])
+    nearest = "SELECT id, v FROM t ORDER BY array_distance(v, ?) LIMIT 1"
+    assert connection.execute(nearest, [wanted]).fetchall() == [(1, [0.5, 1.0])]
+    vectors = connection.execute("SELECT v FROM t ORDER BY id").arrow()
+    assert vectors.column("v").type == pa.list_(pa.float32())
+    connection.execute("CREATE TABLE u AS SELECT * FROM vectors")
+    assert connection.execute("SELECT count(*) FROM u JOIN t ON u.v = t.v").fetchone() == (2,)
+
+
 def test_variables_are_tables(connection):
     frame = pd.DataFrame({"id": [1, 2, 3], "name": ["a", "b", None]}, index=[7, 8, 9])
     polar = pl.DataFrame({"id": [2, 3], "fare": [1.5, 2.5]})

@@ -28,6 +28,10 @@ VALUES = [
     ("TIMESTAMPTZ", dt.datetime(2024, 2, 29, 12, tzinfo=dt.timezone.utc)),
     ("UUID", uuid.UUID("f47ac10b-58cc-4372-a567-0e02b2c3d479")),
     ("JSON", '{"a": [1, 2]}'),
+    ("INTEGER[]", [1, None, -(2**31)]),
+    ("TEXT[]", ["a", "naïve, \"quoted\"", None]),
+    ("DOUBLE[][]", [[0.1, 2.0], [], None]),
+    ("DATE[]", []),
 ]
 
 
@@ -55,10 +59,10 @@ def test_other_objects_are_values_where_they_mean_one(connection):
         utc,
         decimal.Decimal("1000.00"),
     )
-    for wrong in [object(), [1], {"a": 1}, 1j, dt.time(1, tzinfo=berlin)]:
+    for wrong in [object(), [object()], 1j, dt.time(1, tzinfo=berlin)]:
         with pytest.raises(gadus.InterfaceError, match="parameter|zone"):
             connection.execute("SELECT ?", [wrong])
-    for wrong in [10**40, decimal.Decimal("NaN"), decimal.Decimal("1E+60")]:
+    for wrong in [10**40, decimal.Decimal("NaN"), decimal.Decimal("1E+60"), [1, b"a"]]:
         with pytest.raises(gadus.DataError):
             connection.execute("SELECT ?", [wrong])
 
@@ -66,6 +70,12 @@ def test_other_objects_are_values_where_they_mean_one(connection):
 def test_nested_values_become_lists_and_dictionaries(connection):
     cursor = connection.execute("SELECT make_array(1, 2, NULL), named_struct('a', 1, 'b', 'x')")
     assert cursor.fetchone() == ([1, 2, None], {"a": 1, "b": "x"})
+    connection.execute("CREATE TABLE t (s STRUCT(a INT, d DATE), m MAP(TEXT, INT), l STRUCT(k UUID)[], d JSON)")
+    key, day = uuid.uuid4(), dt.date(2024, 2, 29)
+    row = ({"a": 1, "d": day}, {"x": 1, "y": None}, [{"k": key}, None], '{"k": [1]}')
+    connection.execute("INSERT INTO t VALUES (?, ?, ?, ?)", [*row[:3], {"k": [1]}])
+    assert connection.execute("SELECT * FROM t").fetchall() == [row]
+    assert connection.execute("SELECT ?, ?", [[1, 2.5], ("a", None)]).fetchone() == ([1.0, 2.5], ["a", None])
 
 
 def test_parameters_have_places_numbers_or_names(connection):

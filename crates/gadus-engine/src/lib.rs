@@ -43,7 +43,7 @@ mod version;
 pub use described::{ColumnDescription, SegmentDescription};
 pub use engine::{
     Autocommit, BackedUp, CacheScope, Engine, Gatherers, NamedLock, Options, PlacedThread, Problem,
-    RowChange, SessionView, Statistics, Verification, VerifiedTable, measured_for,
+    RowChange, SessionView, Statistics, Verification, VerifiedTable, measured_for, place,
 };
 pub use error::{Error, ErrorKind, Reason, Result};
 pub use gadus_locks::{

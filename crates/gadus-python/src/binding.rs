@@ -5,7 +5,10 @@ use crate::objects::{Classes, MICROSECONDS_A_DAY};
 use gadus::Value;
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyMemoryView, PyString};
+use pyo3::types::{
+    IntoPyDict, PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMemoryView,
+    PyString, PyTuple,
+};
 
 /// The value that an object is.
 pub(crate) fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
@@ -36,6 +39,18 @@ pub(crate) fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Some(value) = time_or_number(object, classes)? {
         return Ok(value);
     }
+    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+        let values = object.try_iter()?.map(|element| value(&element?));
+        return Value::list_of(values.collect::<PyResult<_>>()?)
+            .map_err(|error| no_value(error.to_string()));
+    }
+    if object.is_instance_of::<PyDict>() {
+        return document(object);
+    }
+    // Arrays of numpy are lists.
+    if object.hasattr("dtype")? && object.hasattr("ndim")? && object.getattr("ndim")?.gt(0)? {
+        return value(&object.call_method0("tolist")?);
+    }
     // Scalars of numpy know the Python object that they are.
     if object.hasattr("dtype")? && object.hasattr("item")? {
         let item = of_numpy(object)?;
@@ -48,6 +63,14 @@ pub(crate) fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         "NAType" => Ok(Value::Null),
         name => Err(misuse(format!("a parameter cannot be a {name}"))),
     }
+}
+
+/// A dictionary as JSON, which structures, maps and documents are taken from; what JSON has nothing for is its text.
+fn document(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let py = object.py();
+    let named = [("default", PyString::type_object(py))].into_py_dict(py)?;
+    let text = py.import("json")?.call_method("dumps", (object,), Some(&named))?;
+    Ok(Value::Text(text.extract()?))
 }
 
 /// The Python object that a scalar of numpy is. Times of nanoseconds, which none is, are rounded down to

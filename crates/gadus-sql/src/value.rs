@@ -12,6 +12,7 @@ use arrow::datatypes::DataType;
 use arrow::util::display::FormatOptions;
 use datafusion::common::ScalarValue;
 use datafusion::common::utils::SingleRowListArrayBuilder;
+use datafusion::logical_expr::type_coercion::binary::type_union_resolution;
 use gadus_engine::{ColumnType, Datum, Error, ErrorKind, Result, datum_from_array};
 use std::sync::Arc;
 
@@ -76,6 +77,23 @@ impl Value {
             return Ok(Self::List(new_empty_array(of)));
         }
         ScalarValue::iter_to_array(scalars).map(Self::List).map_err(crate::error::from_datafusion)
+    }
+
+    /// A list of values, as the type that all of them have, or can be; NULLs have any.
+    ///
+    /// # Errors
+    /// When there is no such type.
+    pub fn list_of(values: Vec<Self>) -> Result<Self> {
+        let types = values.iter().map(|value| value.to_scalar().data_type());
+        let mut types = types.filter(|of| !of.is_null()).collect::<Vec<_>>();
+        types.dedup();
+        let of = match types.as_slice() {
+            [] => DataType::Null,
+            [of] => of.clone(),
+            several => type_union_resolution(several)
+                .ok_or_else(|| crate::error::input("the values of a list have no common type"))?,
+        };
+        Self::list(&of, values)
     }
 
     /// The value as DataFusion wants it.

@@ -3,9 +3,8 @@
 //! - Reads only. A database that is open elsewhere is refused, not half verified.
 //! - Goes on past damage: what is wrong is listed, with file, offset, table and segment.
 
-use crate::database::place;
 use gadus_base::CommitNumber;
-use gadus_engine::{Engine, Error, Options, Result};
+use gadus_engine::{Engine, Error, Options, Result, place};
 use gadus_storage::StorageError;
 use std::error::Error as _;
 use std::fmt;

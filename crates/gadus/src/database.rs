@@ -4,8 +4,8 @@
 
 use crate::connection::Connection;
 use crate::options::Options;
-use gadus_block::{FileFolder, Folder};
-use gadus_engine::{BackedUp, Engine, Error, ErrorKind, Result, Statistics};
+use gadus_block::Folder;
+use gadus_engine::{BackedUp, Engine, Result, Statistics, place};
 use gadus_sql::{SessionOptions, Sql};
 use std::path::Path;
 use std::sync::Arc;
@@ -86,11 +86,12 @@ impl Database {
     pub fn back_up(
         &self,
         path: impl AsRef<Path>,
-        progress: impl FnMut(u64, u64),
+        mut progress: impl FnMut(u64, u64),
     ) -> Result<BackedUp> {
-        let (folder, name) = place(path.as_ref())?;
-        let folder: Arc<dyn Folder> = Arc::new(folder);
-        self.engine().back_up(&folder, &name, progress)
+        self.engine().back_up_to(path.as_ref(), |rows, all| {
+            progress(rows, all);
+            Ok(())
+        })
     }
 
     /// Counters and sizes; syncs are those of all who have the database open.
@@ -102,21 +103,4 @@ impl Database {
     pub(crate) fn engine(&self) -> &Engine {
         self.sql.engine()
     }
-}
-
-/// The folder and the name in it that a path means. A symbolic link means the file it leads to,
-/// beside which the log is.
-pub(crate) fn place(path: &Path) -> Result<(FileFolder, String)> {
-    let wrong = |what: &str| Error::new(ErrorKind::Input, format!("{}: {what}", path.display()));
-    let resolved = if path.is_symlink() { path.canonicalize() } else { Ok(path.to_owned()) };
-    let resolved = resolved.map_err(|error| {
-        let message = format!("{}: this link leads nowhere: {error}", path.display());
-        Error::new(ErrorKind::NotFound, message)
-    })?;
-    if resolved.is_dir() {
-        return Err(wrong("this is a folder; a database is a file: add a name"));
-    }
-    let name = resolved.file_name().ok_or_else(|| wrong("this names no file"))?;
-    let name = name.to_str().ok_or_else(|| wrong("the name of a database is UTF-8"))?;
-    Ok((FileFolder::new(resolved.parent().unwrap_or(Path::new(""))), name.to_owned()))
 }

@@ -11,7 +11,7 @@ use arrow::datatypes::{
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use gadus_engine::{ColumnType, Error, ErrorKind, Result, uuid_text};
-use gadus_sql::Value;
+use gadus_sql::{Value, json_texts};
 use std::sync::Arc;
 
 /// One row of a result.
@@ -199,9 +199,12 @@ fn value_at(array: &ArrayRef, row: usize) -> Result<Value> {
     })
 }
 
-/// A cell of a type that only results have: as the column type nearest to it, else as text.
+/// A cell of another type: lists, structures and maps as JSON, others as the column type nearest to it, else as text.
 fn other_value_at(array: &ArrayRef, data_type: &DataType, row: usize) -> Result<Value> {
     let cell = array.slice(row, 1);
+    if data_type.is_nested() {
+        return value_at(&json_texts(&cell)?, 0);
+    }
     match ColumnType::from_arrow(data_type).map(ColumnType::arrow) {
         Some(canonical) if canonical != *data_type => value_at(&cast(&cell, &canonical)?, 0),
         _ => {

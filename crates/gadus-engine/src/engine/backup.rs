@@ -4,6 +4,7 @@
 //!   it has all of them or none.
 //! - The copy has no log to replay, and nothing in it that was deleted.
 
+use super::place::place;
 use super::{Engine, Options};
 use crate::error::{Error, ErrorKind, Result};
 use crate::scan::ScanRequest;
@@ -14,6 +15,7 @@ use gadus_base::{CommitNumber, TableId};
 use gadus_block::Folder;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What was copied.
@@ -28,8 +30,22 @@ pub struct BackedUp {
 }
 
 impl Engine {
-    /// Copies the database as it is now to a new one; calls `progress` with (rows copied, rows in all). What is
-    /// left of a copy that failed is removed.
+    /// The same to the file at a path.
+    ///
+    /// # Errors
+    /// As [`Engine::back_up`]; `Input` where the path is no name of a file.
+    pub fn back_up_to(
+        &self,
+        path: &Path,
+        progress: impl FnMut(u64, u64) -> Result<()>,
+    ) -> Result<BackedUp> {
+        let (folder, name) = place(path)?;
+        let folder: Arc<dyn Folder> = Arc::new(folder);
+        self.back_up(&folder, &name, progress)
+    }
+
+    /// Copies the database as it is now to a new one; calls `progress` with (rows copied, rows in all), and gives
+    /// up where that fails. What is left of a copy that failed is removed.
     ///
     /// # Errors
     /// `AlreadyExists` where there is a file of that name, `SnapshotTooOld` where others change so much meanwhile
@@ -38,7 +54,7 @@ impl Engine {
         &self,
         folder: &Arc<dyn Folder>,
         name: &str,
-        mut progress: impl FnMut(u64, u64),
+        mut progress: impl FnMut(u64, u64) -> Result<()>,
     ) -> Result<BackedUp> {
         let snapshot = self.snapshot()?;
         if folder.exists(name).map_err(gadus_storage::StorageError::from)? {
@@ -59,7 +75,7 @@ impl Engine {
 fn copy(
     snapshot: &Snapshot,
     target: &Engine,
-    progress: &mut dyn FnMut(u64, u64),
+    progress: &mut dyn FnMut(u64, u64) -> Result<()>,
 ) -> Result<BackedUp> {
     let tables = snapshot.tables();
     let all = tables.iter().map(Table::rows).sum::<u64>();
@@ -69,7 +85,7 @@ fn copy(
     for table in &tables {
         let id = copy_table(table, &mut transaction, &mut |count| {
             rows += count;
-            progress(rows, all);
+            progress(rows, all)
         })?;
         ids.insert(table.id(), id);
     }
@@ -83,7 +99,7 @@ fn copy(
 fn copy_table(
     table: &Table,
     transaction: &mut Transaction,
-    copied: &mut dyn FnMut(u64),
+    copied: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<TableId> {
     let shape = transaction.create_table(table.schema())?;
     let mut bulk = transaction.bulk(&shape)?;
@@ -92,8 +108,7 @@ fn copy_table(
     for morsel in 0..scan.morsels() {
         let mut pushed = Ok(());
         scan.morsel(morsel, |batch| {
-            pushed = bulk.push(&batch);
-            copied(batch.num_rows() as u64);
+            pushed = bulk.push(&batch).and_then(|()| copied(batch.num_rows() as u64));
             match pushed {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),

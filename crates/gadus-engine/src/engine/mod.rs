@@ -15,6 +15,7 @@ mod gatherers;
 mod maintenance;
 mod open_transactions;
 mod options;
+mod place;
 mod placement;
 mod point;
 pub(crate) mod recovery;
@@ -29,6 +30,7 @@ pub use backup::BackedUp;
 pub use gatherers::Gatherers;
 pub(crate) use open_transactions::{Entered, OpenTransactions};
 pub use options::{CacheScope, Options, Statistics, measured_for};
+pub use place::place;
 pub use placement::PlacedThread;
 pub use point::{Autocommit, RowChange};
 pub(crate) use point::{

@@ -14,6 +14,7 @@ use std::sync::Arc;
 impl Transaction {
     /// Creates a table and returns its schema with the id it was given.
     pub fn create_table(&mut self, schema: &TableSchema) -> Result<Arc<TableSchema>> {
+        schema.check()?;
         self.refuse_taken(&schema.name)?;
         for index in &schema.indexes {
             self.refuse_taken(&index.name)?;

@@ -304,3 +304,6 @@ impl Gathered {
 fn wrong() -> ArrowError {
     ArrowError::InvalidArgumentError("a value of another type".to_owned())
 }
+
+#[cfg(test)]
+mod tests;

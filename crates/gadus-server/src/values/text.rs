@@ -13,7 +13,7 @@ use arrow::datatypes::{
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use bytes::{BufMut, BytesMut};
-use gadus::{UUID, uuid_texts};
+use gadus::{UUID, json_texts, uuid_texts};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -87,6 +87,10 @@ pub(crate) fn text_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
         DataType::List(_) => {
             let lists = known(column.as_list_opt::<i32>())?;
             list_writer(lists)?
+        }
+        DataType::Struct(_) | DataType::Map(..) => {
+            let texts = json_texts(&column.slice(0, column.len()));
+            return owned(texts.map_err(gadus::Error::from)?);
         }
         DataType::Null => Box::new(|_, _| {}),
         _ => return owned(Arc::new(shown_by_arrow(column)?)),

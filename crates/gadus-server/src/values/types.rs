@@ -128,6 +128,7 @@ impl Type {
             DataType::Timestamp(_, None) => Self::Timestamp,
             DataType::Timestamp(_, Some(_)) => Self::Timestamptz,
             DataType::Interval(_) | DataType::Duration(_) => Self::Interval,
+            DataType::Struct(_) | DataType::Map(..) => Self::Json,
             DataType::Dictionary(_, values) => return Self::of_arrow(values),
             DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => {
                 return None;

@@ -67,6 +67,34 @@ def test_psycopg_lists(server: Server, binary: bool):
 
 
 @pytest.mark.parametrize("binary", [False, True])
+def test_psycopg_columns_of_lists(server: Server, binary: bool):
+    place = "%b" if binary else "%t"
+    with psycopg.connect(server.url) as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, n INT[], s TEXT[], u UUID[], d DECIMAL(8, 2)[], m MAP(TEXT, INT))")
+        rows = [
+            (1, [1, None, 3], ["a", 'b",{}', None], [uuid.UUID(int=7)], [decimal.Decimal("1.50")]),
+            (2, [], [], [], []),
+            (3, None, None, None, None),
+        ]
+        for row in rows:
+            insert = f"INSERT INTO t (id, n, s, u, d) VALUES ({', '.join([place] * 5)})"
+            connection.execute(insert, row)
+        connection.execute("UPDATE t SET m = %s WHERE id = 1", ['{"k": 1}'])
+        found = connection.execute("SELECT id, n, s, u, d FROM t ORDER BY id", binary=binary)
+        assert [column.type_code for column in found.description] == [23, 1007, 1009, 2951, 1231]
+        assert found.fetchall() == rows
+        assert connection.execute("SELECT m FROM t WHERE id = 1").fetchone() == ({"k": 1},)
+        found = connection.execute(f"SELECT id FROM t WHERE n = {place}", [[1, None, 3]])
+        assert found.fetchall() == [(1,)]
+        found = connection.execute(f"SELECT id FROM t WHERE {place} = ANY(s)", ["a"])
+        assert found.fetchall() == [(1,)]
+        types = """SELECT format_type(atttypid, atttypmod) FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+                   WHERE relname = 't' AND attnum > 0 ORDER BY attnum"""
+        kinds = ["integer", "integer[]", "text[]", "uuid[]", "numeric(8,2)[]", "json"]
+        assert [kind for (kind,) in connection.execute(types)] == kinds
+
+
+@pytest.mark.parametrize("binary", [False, True])
 def test_psycopg_identifiers_and_documents(server: Server, binary: bool):
     place = "%b" if binary else "%t"
     ids = [uuid.UUID(int=number << 100) for number in range(20)]
@@ -382,19 +410,20 @@ def test_sqlalchemy(server: Server):
         sqlalchemy.Column("name", sqlalchemy.String),
         sqlalchemy.Column("key", sqlalchemy.Uuid),
         sqlalchemy.Column("more", sqlalchemy.JSON),
+        sqlalchemy.Column("tags", sqlalchemy.ARRAY(sqlalchemy.String)),
     )
     key = uuid.uuid4()
     with engine.begin() as connection:
         connection.execute(sqlalchemy.schema.CreateTable(table))
         connection.execute(table.insert(), [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bob"}])
-        connection.execute(table.update().where(table.c.id == 1).values(key=key, more={"a": [1, None]}))
+        connection.execute(table.update().where(table.c.id == 1).values(key=key, more={"a": [1, None]}, tags=["x", None]))
     with engine.connect() as connection:
         query = sqlalchemy.select(table.c.name).where(table.c.id > 0).order_by(table.c.name.desc())
         assert connection.execute(query).scalars().all() == ["Bob", "Ada"]
         row = connection.execute(sqlalchemy.select(table.c.key, table.c.more).where(table.c.key == key)).one()
         assert tuple(row) == (key, {"a": [1, None]})
     kinds = {column["name"]: str(column["type"]) for column in sqlalchemy.inspect(engine).get_columns("people")}
-    assert (kinds["key"], kinds["more"]) == ("UUID", "JSON")
+    assert (kinds["key"], kinds["more"], kinds["tags"]) == ("UUID", "JSON", "ARRAY")
     engine.dispose()
 
 

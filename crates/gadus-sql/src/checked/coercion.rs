@@ -9,7 +9,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::AnalyzerRule;
 
 /// Gives values that stand beside others a type that these have, where DataFusion would choose another or none: decimals
-/// beside doubles, texts beside identifiers, keys of maps, texts that come to documents.
+/// beside doubles, texts beside identifiers and lists, keys of maps, texts that come to documents.
 #[derive(Debug)]
 pub(crate) struct BesideOthers;
 
@@ -18,6 +18,7 @@ impl AnalyzerRule for BesideOthers {
         let plan = rewritten(plan, &|expr, schema| {
             doubles::beside(expr, schema)?
                 .transform_data(|expr| uuids::beside(expr, schema))?
+                .transform_data(|expr| lists::beside(expr, schema))?
                 .transform_data(|expr| lists::keys(expr, schema))
         })?;
         Ok(plan.transform_up_with_subqueries(json::of_documents)?.data)

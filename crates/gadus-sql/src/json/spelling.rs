@@ -3,11 +3,12 @@
 use super::functions::JSON;
 use crate::lists::call;
 use datafusion::sql::sqlparser::ast::{
-    CastKind, DataType, Expr, Statement, TypedString, Value as SqlValue, VisitMut, VisitorMut,
+    CastKind, DataType, Expr, Query, SetExpr, Statement, TypedString, Value as SqlValue, Values,
+    VisitMut, VisitorMut,
 };
 use std::ops::ControlFlow;
 
-/// Replaces casts to JSON and JSONB by calls.
+/// Replaces casts to JSON and JSONB by calls, and NULLs beside them.
 pub(crate) fn respell(statement: &mut Statement) {
     let _ = statement.visit(&mut Spelling);
 }
@@ -35,4 +36,31 @@ impl VisitorMut for Spelling {
         *expr = call(JSON, vec![document]);
         ControlFlow::Continue(())
     }
+
+    /// What is NULL beside documents in a list of rows is told to be one, too.
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        let SetExpr::Values(Values { rows, .. }) = &mut *query.body else {
+            return ControlFlow::Continue(());
+        };
+        let columns = rows.iter().map(|row| row.len()).min().unwrap_or(0);
+        for column in 0..columns {
+            if !rows.iter().any(|row| is_document(&row[column])) {
+                continue;
+            }
+            for value in rows.iter_mut().map(|row| &mut row[column]).filter(|value| is_null(value))
+            {
+                *value = call(JSON, vec![Expr::Value(SqlValue::Null.into())]);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn is_document(value: &Expr) -> bool {
+    let Expr::Function(function) = value else { return false };
+    matches!(function.name.0.as_slice(), [name] if name.as_ident().is_some_and(|name| name.value == JSON))
+}
+
+fn is_null(value: &Expr) -> bool {
+    matches!(value, Expr::Value(value) if value.value == SqlValue::Null)
 }

@@ -38,7 +38,7 @@ pub(crate) fn called(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Ex
     Ok(Transformed::yes(expr))
 }
 
-fn is_text(data_type: &DataType) -> bool {
+pub(super) fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 

@@ -7,6 +7,7 @@
 
 mod assigned;
 mod casts;
+mod operators;
 mod quantified;
 mod spelling;
 mod tables;
@@ -14,6 +15,7 @@ mod text;
 
 pub(crate) use assigned::assign_nested;
 pub(crate) use casts::{called, keys};
+pub(crate) use operators::{ListOperators, beside};
 pub(crate) use quantified::{Quantified, quantified_functions};
 pub(crate) use spelling::{call, respell};
 pub use text::list_elements;

@@ -68,7 +68,8 @@ pub(super) struct OfColumn {
     pub(super) is_list: bool,
 }
 
-/// The type that values of a column are sent as. What is neither a value of PostgreSQL's nor a list of some is text.
+/// The type that values of a column are sent as. Structures and maps are JSON, and lists
+/// in lists are texts.
 pub(super) fn of_column(column: ColumnType) -> OfColumn {
     if let ColumnType::Nested(Nested::List(element)) = column {
         let (known, modifier) = of_value(*element);
@@ -90,14 +91,14 @@ fn of_value(column: ColumnType) -> (&'static Type, i64) {
         ColumnType::Float32 => ("float4", -1),
         ColumnType::Float64 => ("float8", -1),
         ColumnType::Decimal { precision, scale } => ("numeric", packed(precision, scale)),
-        ColumnType::Text | ColumnType::Nested(_) => ("text", -1),
+        ColumnType::Text | ColumnType::Nested(Nested::List(_)) => ("text", -1),
         ColumnType::Binary => ("bytea", -1),
         ColumnType::Date => ("date", -1),
         ColumnType::Time => ("time", -1),
         ColumnType::Timestamp => ("timestamp", -1),
         ColumnType::TimestampUtc => ("timestamptz", -1),
         ColumnType::Uuid => ("uuid", -1),
-        ColumnType::Json => ("json", -1),
+        ColumnType::Json | ColumnType::Nested(_) => ("json", -1),
     };
     (named(name).unwrap_or(&TYPES[0]), modifier)
 }
@@ -156,7 +157,7 @@ pub(super) fn number_of(text: &str) -> Result<i64> {
 /// What SQL calls a type with its precision and scale.
 pub(super) fn title(oid: i64, modifier: Option<i64>) -> String {
     if let Some(element) = TYPES.iter().find(|known| known.array == oid && oid != 0) {
-        return format!("{}[]", element.title);
+        return format!("{}[]", title(element.oid, modifier));
     }
     let Some(known) = TYPES.iter().find(|known| known.oid == oid) else {
         return if oid == 0 { "-".to_owned() } else { "???".to_owned() };
@@ -197,6 +198,9 @@ fn row(
     element: i64,
     array: i64,
 ) -> Vec<(&'static str, Cell)> {
+    // Lists of texts have the collation of texts.
+    let of = name.strip_prefix('_').and_then(named).map_or(category, |element| element.category);
+    let is_of_text = of == "S";
     vec![
         ("oid", oid.into()),
         ("typname", name.into()),
@@ -220,6 +224,6 @@ fn row(
         ("typbasetype", 0.into()),
         ("typtypmod", (-1).into()),
         ("typndims", 0.into()),
-        ("typcollation", (if category == "S" { 100 } else { 0 }).into()),
+        ("typcollation", (if is_of_text { 100 } else { 0 }).into()),
     ]
 }

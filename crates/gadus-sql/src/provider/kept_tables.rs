@@ -103,9 +103,13 @@ impl<'a> Column<'a> {
         self.parts().map(|(_, part)| of(part)).sum()
     }
 
-    /// The least lower bound, or the greatest upper one; none where a segment has no bounds but other values.
+    /// The least lower bound, or the greatest upper one; none where a segment has no bounds but other values, or those
+    /// of values that have another order.
     fn bound(&self, which: Ordering) -> Option<String> {
         let mut bound: Option<&Datum> = None;
+        if !self.column_type().is_ordered() {
+            return None;
+        }
         for (rows, part) in self.parts() {
             match &part.range {
                 None if part.nulls == rows => {}
@@ -236,6 +240,9 @@ fn segments(tables: &[Table], encodings: bool) -> Result<RecordBatch> {
         let (place, column) = part.column.as_ref()?;
         let (least, greatest) = column.range.as_ref()?;
         let column_type = part.table.schema().columns[*place].column_type;
+        if !column_type.is_ordered() {
+            return None;
+        }
         value_text(column_type, if is_least { least } else { greatest }).ok()
     };
     let bytes = parts.iter().map(|part| part.column.as_ref().map(|(_, column)| column.bytes));

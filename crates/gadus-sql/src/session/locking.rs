@@ -62,7 +62,7 @@ impl OwnTransaction {
 }
 
 /// Waits, and lets the thread's other tasks go on elsewhere where it has any.
-fn blocking<T>(wait: impl FnOnce() -> T) -> T {
+pub(super) fn blocking<T>(wait: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|current| current.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(wait),
         _ => wait(),

@@ -11,6 +11,7 @@ mod as_queries;
 mod asked;
 mod asking;
 mod assigned;
+mod backup;
 mod beside;
 mod by_name;
 mod cancel;

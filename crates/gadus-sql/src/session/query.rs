@@ -13,7 +13,7 @@ use crate::checked::{BesideOthers, Casts, CheckedArithmetic, checked_sum};
 use crate::error::{from_datafusion, unsupported};
 use crate::json::{JsonOperators, json_functions};
 use crate::kept::{Binding, KeptPlan, scalars};
-use crate::lists::quantified_functions;
+use crate::lists::{ListOperators, quantified_functions};
 use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, SortsWithinMemory, run, task_of};
 use crate::mended::{ConditionsKept, FiltersByName, KeysOfGroups, OrdersSeen, signed_ranks};
 use crate::pace::PaceJoins;
@@ -68,7 +68,9 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
         .with_physical_optimizer_rule(Arc::new(GatherInTurn))
         .with_type_planner(Arc::new(UuidNamed));
     let planners = builder.expr_planners().get_or_insert_default();
-    planners.splice(0..0, [Arc::new(UuidOperators) as _, Arc::new(JsonOperators) as _]);
+    let ours =
+        [Arc::new(UuidOperators) as _, Arc::new(JsonOperators) as _, Arc::new(ListOperators) as _];
+    planners.splice(0..0, ours);
     builder.aggregate_functions().get_or_insert_default().push(checked_sum());
     builder.window_functions().get_or_insert_default().extend(signed_ranks());
     let functions = builder.scalar_functions().get_or_insert_default();

@@ -1,6 +1,7 @@
 //! From text to the part that runs it.
 
 use super::asked::{Asked, Source};
+use super::backup;
 use super::cancel::Flag;
 use super::for_update::refuse_nested_locks;
 use super::parse::parse;
@@ -80,7 +81,7 @@ impl Session {
     fn begin_before(&self, state: &mut State, source: Source<'_>) -> Result<()> {
         match source {
             Source::Prepared(prepared) => self.begin_implicit(state, prepared),
-            Source::Text(text) if is_checkpoint(text) => Ok(()),
+            Source::Text(text) if is_checkpoint(text) || backup::target(text)?.is_some() => Ok(()),
             Source::Text(text) => self.begin_implicit(state, &parse(text)?),
         }
     }
@@ -134,7 +135,7 @@ impl Session {
             if let Some(outcome) = self.run_compiled(state, asked, flag).await? {
                 return Ok(outcome);
             }
-            if let Some(outcome) = self.run_command(source.text())? {
+            if let Some(outcome) = self.run_command(state, flag, source.text())? {
                 return Ok(outcome);
             }
             again = match self.run_kept(state, &source.shared_text(), parameters)? {
@@ -246,12 +247,12 @@ impl Session {
     }
 
     /// Statements that the parser does not know.
-    fn run_command(&self, text: &str) -> Result<Option<Outcome>> {
+    fn run_command(&self, state: &State, flag: &Flag, text: &str) -> Result<Option<Outcome>> {
         if is_checkpoint(text) {
             self.engine.checkpoint()?;
             return Ok(Some(Outcome::Done("CHECKPOINT")));
         }
-        Ok(None)
+        backup::target(text)?.map(|file| self.back_up(state, flag, &file)).transpose()
     }
 
     async fn dispatch(

@@ -2,11 +2,12 @@
 
 use crate::error::{several_rows, to_datafusion};
 use datafusion::arrow::array::AsArray;
-use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
 use datafusion::common::Result;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
 use std::sync::Arc;
 
@@ -56,6 +57,14 @@ impl ScalarUDFImpl for OnlyFunction {
 
     fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
         Ok(arguments.first().cloned().unwrap_or(DataType::Null))
+    }
+
+    /// The value's, with what tells a document from a text; it may be NULL.
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        Ok(match args.arg_fields.first() {
+            Some(value) => Arc::new(value.as_ref().clone().with_name(NAME).with_nullable(true)),
+            None => Arc::new(Field::new(NAME, DataType::Null, true)),
+        })
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

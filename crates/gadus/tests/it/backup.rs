@@ -1,7 +1,7 @@
 //! Copies of databases that others go on changing.
 
 use crate::files::Folder;
-use gadus::{Connection, Database, ErrorKind, Options, check};
+use gadus::{Connection, Database, ErrorKind, FileAccess, Options, SessionOptions, check};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn number(connection: &Connection, text: &str) -> i64 {
@@ -81,4 +81,32 @@ fn what_is_there_is_not_overwritten() {
     assert_eq!(std::fs::read(folder.path("taken.gadus")).unwrap(), b"something else");
     let error = database.back_up(folder.path("gone/x.gadus"), |_, _| {}).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_statement_makes_the_copy_of_what_is_committed() {
+    let folder = Folder::new();
+    let path = |name: &str| folder.path(name).display().to_string();
+    let database = Database::open_in_memory(Options::new()).unwrap();
+    let (one, two) = (database.connect(), database.connect());
+    one.execute_script("CREATE TABLE t (a INT, l TEXT[]); INSERT INTO t VALUES (1, '{x}')")
+        .unwrap();
+    one.execute_script("BEGIN; INSERT INTO t VALUES (2, NULL)").unwrap();
+    let inside = one.execute(&format!("BACKUP TO '{}'", path("no.gadus")), &[]).unwrap_err();
+    assert!(inside.to_string().contains("COMMIT or ROLLBACK"), "{inside}");
+    let statement = format!("backup database to '{}';", path("copy.gadus"));
+    two.execute(&statement, &[]).unwrap();
+    let again = two.execute(&statement, &[]).unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::AlreadyExists, "{again}");
+    let copy = Database::open(folder.path("copy.gadus"), Options::new()).unwrap().connect();
+    assert_eq!(number(&copy, "SELECT count(*) FROM t WHERE l = '{x}'"), 1);
+    assert_eq!(number(&copy, "SELECT count(*) FROM t"), 1);
+    for wrong in ["BACKUP", "BACKUP TO x", "BACKUP TO 'x' NOW", "BACKUP t TO 'x'"] {
+        let error = two.execute(wrong, &[]).unwrap_err();
+        assert!(error.to_string().contains("BACKUP TO 'file'"), "{wrong}: {error}");
+    }
+    let out_of_reach = Database::open_in_memory(Options::new()).unwrap();
+    let options = SessionOptions { files: FileAccess::None, ..SessionOptions::default() };
+    let error = out_of_reach.connect_with(options).execute("BACKUP TO 'x.gadus'", &[]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
 }

@@ -32,6 +32,7 @@ mod locks;
 mod many;
 mod memory;
 mod merging;
+mod nested;
 mod overriding;
 mod prepared_by_name;
 mod reach;
