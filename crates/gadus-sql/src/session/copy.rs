@@ -78,8 +78,9 @@ impl Session {
         let names = columns.iter().map(|name| vec![name.clone()].into()).collect::<Vec<_>>();
         let columns = target_columns(&schema, &names)?;
         let mut source = FileSource::new(path, form.format);
-        source.header = form.header.unwrap_or(true);
-        source.delimiter = form.delimiter.unwrap_or(source.delimiter);
+        // Whoever copies says how the file is written, or means the usual.
+        source.header = Some(form.header.unwrap_or(true));
+        source.delimiter = form.delimiter.or(source.delimiter).or(Some(b','));
         if form.format != FileFormat::Parquet {
             source.schema = Some(Arc::new(text_schema(&schema, &columns, form.format)));
         }

@@ -4,6 +4,7 @@
 //!   schema waits for the disk and planning a table function may not.
 
 use super::reach::{FileAccess, is_glob, kind_of};
+use super::sniff::{Dialect, sniffed};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::provider::FILES_SCHEMA;
 use datafusion::catalog::TableProvider;
@@ -31,8 +32,9 @@ pub(super) enum FileFormat {
 pub(super) struct FileSource {
     pub(super) path: String,
     pub(super) format: FileFormat,
-    pub(super) header: bool,
-    pub(super) delimiter: u8,
+    /// Of CSV: whether the first line has names, and what separates values; where nobody says, by how it looks.
+    pub(super) header: Option<bool>,
+    pub(super) delimiter: Option<u8>,
     /// The columns' types where they are known; else they are read from the file.
     pub(super) schema: Option<arrow::datatypes::SchemaRef>,
 }
@@ -71,8 +73,8 @@ impl FileFormat {
 
 impl FileSource {
     pub(super) fn new(path: &str, format: FileFormat) -> Self {
-        let delimiter = if path.to_ascii_lowercase().ends_with(".tsv") { b'\t' } else { b',' };
-        Self { path: path.to_owned(), format, header: true, delimiter, schema: None }
+        let delimiter = path.to_ascii_lowercase().ends_with(".tsv").then_some(b'\t');
+        Self { path: path.to_owned(), format, header: None, delimiter, schema: None }
     }
 
     /// The file's rows as a table.
@@ -101,9 +103,10 @@ impl FileSource {
                 context.read_parquet(paths, options).await
             }
             FileFormat::Csv => {
+                let dialect = self.dialect(paths.first().map_or("", String::as_str));
                 let mut options = CsvReadOptions::new()
-                    .has_header(self.header)
-                    .delimiter(self.delimiter)
+                    .has_header(dialect.header)
+                    .delimiter(dialect.delimiter)
                     .file_extension(&ending);
                 if let Some(schema) = &self.schema {
                     options = options.schema(schema);
@@ -120,6 +123,17 @@ impl FileSource {
         };
         let frame = frame.map_err(|error| self.unreadable(&from_datafusion(error)))?;
         Ok(frame.into_view())
+    }
+
+    /// As it was said, or as the first of the files looks.
+    fn dialect(&self, path: &str) -> Dialect {
+        match (self.delimiter, self.header) {
+            (Some(delimiter), Some(header)) => Dialect { delimiter, header },
+            (delimiter, header) => {
+                let sniffed = sniffed(path, delimiter);
+                Dialect { header: header.unwrap_or(sniffed.header), ..sniffed }
+            }
+        }
     }
 
     /// An error of reading that names the file.
@@ -264,8 +278,10 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
     let text = value.to_string();
     let text = text.trim_matches('\'');
     match name.to_ascii_lowercase().as_str() {
-        "header" => source.header = text.eq_ignore_ascii_case("true"),
-        "delim" | "delimiter" | "sep" if text.len() == 1 => source.delimiter = text.as_bytes()[0],
+        "header" => source.header = Some(text.eq_ignore_ascii_case("true")),
+        "delim" | "delimiter" | "sep" if text.len() == 1 => {
+            source.delimiter = Some(text.as_bytes()[0]);
+        }
         _ => return Err(input(format!("there is no option {name}; header and delimiter are"))),
     }
     Ok(())

@@ -66,6 +66,7 @@ mod setting_calls;
 mod settings;
 mod sharing;
 mod shown;
+mod sniff;
 mod spelling;
 mod submit;
 mod transact;

@@ -1,6 +1,7 @@
 //! Which files statements reach.
 
 use crate::files::Folder;
+use crate::statement::rows;
 use gadus::{Connection, Database, ErrorKind, FileAccess, Options, SessionOptions};
 
 fn database() -> Database {
@@ -105,4 +106,23 @@ fn no_path_leads_out_of_the_granted_folder() {
     }
     assert_eq!(std::fs::read_to_string(out).unwrap(), "a\n9\n");
     assert!(!beside.exists());
+}
+
+#[test]
+fn a_csv_file_is_read_as_it_looks() {
+    let folder = Folder::new();
+    let connection = database().connect();
+    let read = |text: &str, options: &str| {
+        let path = folder.path("x.csv");
+        std::fs::write(&path, text).unwrap();
+        rows(&connection, &format!("SELECT * FROM read_csv('{}'{options})", path.display()))
+    };
+    assert_eq!(read("id;price\n1;a,b\n2;c\n", ""), ["1 a,b", "2 c"]);
+    assert_eq!(read("1|2024-01-02\n2|2024-01-03\n", ""), ["1 Date(19724)", "2 Date(19725)"]);
+    assert_eq!(read("1|x\n2|y\n", ", header => true"), ["2 y"]);
+    assert_eq!(read("a;b\nc;d\n", ", delimiter => ','"), ["c;d"]);
+    assert_eq!(read("a;b\nc;d\n", ", header => false"), ["a b", "c d"]);
+    let by_name = format!("SELECT max(price) FROM '{}'", folder.path("x.csv").display());
+    read("id\tprice\n1\t2.5\n", "");
+    assert_eq!(rows(&connection, &by_name), ["2.5"]);
 }
