@@ -88,12 +88,8 @@ pub(crate) fn text_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
             let lists = known(column.as_list_opt::<i32>())?;
             list_writer(lists)?
         }
-        DataType::Struct(_) | DataType::Map(..) => {
-            let texts = json_texts(&column.slice(0, column.len()));
-            return owned(texts.map_err(gadus::Error::from)?);
-        }
         DataType::Null => Box::new(|_, _| {}),
-        _ => return owned(Arc::new(shown_by_arrow(column)?)),
+        _ => return owned(shown_otherwise(column)?),
     })
 }
 
@@ -120,14 +116,18 @@ fn owned(column: ArrayRef) -> Result<Writer<'static>, Failure> {
     super::kept(column, text_writer)
 }
 
-/// The values of a column that has no form of PostgreSQL's.
-fn shown_by_arrow(column: &dyn Array) -> Result<StringArray, Failure> {
+/// The values of a column that has no form of PostgreSQL's: structures and maps as JSON, others as Arrow shows them.
+fn shown_otherwise(column: &dyn Array) -> Result<ArrayRef, Failure> {
+    if matches!(column.data_type(), DataType::Struct(_) | DataType::Map(..)) {
+        let texts = json_texts(&column.slice(0, column.len()));
+        return Ok(texts.map_err(gadus::Error::from)?);
+    }
     let options = FormatOptions::default();
     let formatter = ArrayFormatter::try_new(column, &options);
     let formatter = formatter
         .map_err(|error| Failure::new(SqlState::FEATURE_NOT_SUPPORTED, error.to_string()))?;
     let text = |row| (!is_null(column, row)).then(|| formatter.value(row).to_string());
-    Ok((0..column.len()).map(text).collect())
+    Ok(Arc::new((0..column.len()).map(text).collect::<StringArray>()))
 }
 
 fn shown(body: &mut BytesMut, value: impl std::fmt::Display) {

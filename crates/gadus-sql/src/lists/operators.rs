@@ -37,8 +37,10 @@ impl ExprPlanner for ListOperators {
 
 /// The same for what is no operator, as IN; before type coercion.
 pub(crate) fn beside(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    let changed =
-        peers(&mut expr).into_iter().fold(false, |changed, values| mean(values, schema) || changed);
+    let mut changed = false;
+    for values in peers(&mut expr) {
+        changed |= mean(values, schema);
+    }
     Ok(if changed { Transformed::yes(expr) } else { Transformed::no(expr) })
 }
 

@@ -223,7 +223,7 @@ fn they_are_parameters() {
     use gadus::arrow::datatypes::DataType;
     let connection = connect();
     let tags = Value::list(&DataType::Utf8, [Value::from("p"), Value::Null]).unwrap();
-    connection.execute("UPDATE t SET tags = $1 WHERE id = 3", &[tags.clone()]).unwrap();
+    connection.execute("UPDATE t SET tags = $1 WHERE id = 3", std::slice::from_ref(&tags)).unwrap();
     let mut found = connection.query("SELECT id FROM t WHERE tags = $1", &[tags]).unwrap();
     assert_eq!(found.next().unwrap().unwrap().get::<i64>(0).unwrap(), 3);
 }

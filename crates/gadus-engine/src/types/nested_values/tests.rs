@@ -1,3 +1,5 @@
+//! Values that are made of others come back as they were; bytes that are none do not.
+
 use super::*;
 use crate::types::{Datum, UUID, array_from_datums, datum_from_array};
 use arrow::array::{

@@ -1,3 +1,5 @@
+//! What files look like, by their first lines.
+
 use super::*;
 
 fn of(text: &str) -> (char, bool) {
