@@ -56,7 +56,7 @@ pub use scan::{
     Aggregate, Aggregated, Comparison, Group, IndexUse, Predicate, ROW_ID_COLUMN, Scan,
     ScanRequest, Test, chunk_rows,
 };
-pub use segment::SEGMENT_ROWS_MAX;
+pub use segment::{SEGMENT_ROWS_MAX, is_large};
 pub use shared::{
     Answer, Asked, BATCH_QUERIES, BATCH_UPDATES, ClockStatistics, Estimate, Expected, Fate,
     FoundModification, FoundRows, LookedUp, MakeValues, Modification, NewValues, OrderBy, PassWork,

@@ -62,8 +62,12 @@ pub(crate) fn column_type(data_type: &DataType) -> Result<ColumnType> {
             _ => return Err(unsupported(&format!("the type {data_type}"))),
         },
         DataType::Array(_) | DataType::Struct(..) | DataType::Map(..) => {
-            ColumnType::nested(nested(data_type)?)
-                .ok_or_else(|| input(format!("the type {data_type} is not possible")))?
+            ColumnType::nested(nested(data_type)?).ok_or_else(|| {
+                let shown = data_type.to_string().chars().take(60).collect::<String>();
+                input(format!(
+                    "the type {shown} is not possible: types are up to 16 deep, with up to 1024 fields of different names"
+                ))
+            })?
         }
         other => return Err(unsupported(&format!("the type {other}"))),
     })

@@ -21,7 +21,9 @@ use crate::blobs::Blobs;
 use crate::error::Result;
 use crate::keys::{KeyEntry, KeyShape, NamedRun, row_code, write_run};
 use crate::locks;
-use crate::segment::{EncodedSegment, SEGMENT_ROWS_MAX, SegmentVersion, build_segment};
+use crate::segment::{
+    EncodedSegment, SEGMENT_BYTES_MAX, SEGMENT_ROWS_MAX, SegmentVersion, build_segment,
+};
 use crate::vector::{Rows, Vector};
 use crate::version::{Change, TableVersion};
 use gadus_base::{RowId, SegmentId, TableId};
@@ -193,15 +195,21 @@ fn choose_sources(state: &TableVersion) -> Vec<Arc<SegmentVersion>> {
     let (mut sources, mut empty, mut live, mut sparse) = (Vec::new(), 0, 0, false);
     let candidates = state.segments.values().filter(|segment| {
         // A sparse segment is small as well: it has at most SEGMENT_ROWS_MAX positions.
-        state.open != Some(segment.id) && is_small(segment.live_rows())
+        state.open != Some(segment.id)
+            && is_small(segment.live_rows())
+            && (is_sparse(segment) || segment.bytes() <= SEGMENT_BYTES_MAX / 2)
     });
+    let mut bytes = 0;
     for segment in candidates {
         let is_full = sources.len() - empty == SOURCES_MAX || empty == EMPTY_MAX;
         // Not skipped for one that fits: rows keep their order. What does not fit, itself small,
         // leaves more than half a segment behind, which is worth moving.
-        if is_full || live + segment.live_rows() > SEGMENT_ROWS_MAX {
+        let own = segment.bytes();
+        let is_too_much = bytes + own > SEGMENT_BYTES_MAX && !sources.is_empty();
+        if is_full || is_too_much || live + segment.live_rows() > SEGMENT_ROWS_MAX {
             break;
         }
+        bytes += own;
         live += segment.live_rows();
         empty += usize::from(segment.live_rows() == 0);
         sparse |= is_sparse(segment);

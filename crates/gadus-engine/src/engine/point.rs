@@ -9,8 +9,8 @@ use super::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyHash, KeyShape, TableKeys};
 use crate::locks::{Locker, What};
-use crate::segment::{Row, SEGMENT_ROWS_MAX, column_number};
-use crate::types::{Datum, TableSchema};
+use crate::segment::{Row, column_number, fitting};
+use crate::types::{Datum, TableSchema, VALUE_BYTES_MAX};
 use crate::version::{Change, DatabaseVersion, TableVersion};
 use gadus_base::{RowId, TableId};
 use gadus_locks::Mode;
@@ -189,7 +189,19 @@ pub(crate) fn check_value(schema: &TableSchema, column: usize, value: &Datum) ->
     if value.is_null() && !definition.nullable {
         return Err(not_null(schema, &definition.name));
     }
-    Ok(())
+    match value {
+        Datum::Bytes(bytes) if bytes.len() > VALUE_BYTES_MAX => {
+            Err(too_long(&definition.name, bytes.len()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Longer values could be written, and not be read again.
+pub(crate) fn too_long(column: &str, bytes: usize) -> Error {
+    let message =
+        format!("column \"{column}\": a value of {bytes} bytes; {VALUE_BYTES_MAX} are possible");
+    Error::new(ErrorKind::Limit, message)
 }
 
 pub(crate) fn not_null(schema: &TableSchema, column: &str) -> Error {
@@ -236,17 +248,17 @@ pub(crate) fn duplicate_key(schema: &TableSchema, shape: &KeyShape, key: &[Datum
 /// Changes that append rows at the end of a table, in as many segments as they need.
 pub(crate) fn append_changes(table: &TableVersion, mut rows: Vec<Row>) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
-    let mut place = table
-        .open
-        .and_then(|id| table.segment(id))
-        .map(|segment| RowId { segment: segment.id, position: segment.rows });
+    let mut open = table.open.and_then(|id| table.segment(id)).map(|segment| &**segment);
     while !rows.is_empty() {
-        let first = match place.take() {
-            Some(first) => first,
-            None => RowId { segment: table.reserve_segment()?, position: 0 },
+        let into = open.take();
+        let fits = fitting(into, &rows);
+        let (first, room) = match into.filter(|_| fits > 0) {
+            Some(segment) => (RowId { segment: segment.id, position: segment.rows }, fits),
+            None => {
+                (RowId { segment: table.reserve_segment()?, position: 0 }, fitting(None, &rows))
+            }
         };
-        let room = (SEGMENT_ROWS_MAX - first.position) as usize;
-        let rest = rows.split_off(room.min(rows.len()));
+        let rest = rows.split_off(room);
         let table = table.schema.id;
         changes.push(Change::AppendRows { table, first, rows: std::mem::replace(&mut rows, rest) });
     }

@@ -8,6 +8,7 @@
 mod build;
 mod changes;
 mod encoded;
+mod large;
 mod layout;
 mod open_rows;
 mod overlay;
@@ -18,6 +19,8 @@ mod sketch;
 pub(crate) use build::{build_segment, rebuild_segment};
 pub(crate) use changes::Lineage;
 pub(crate) use encoded::{ColumnEntry, ColumnPlace, EncodedSegment, SegmentImage};
+pub use large::is_large;
+pub(crate) use large::{SEGMENT_BYTES_MAX, fitting};
 pub(crate) use layout::Source;
 pub(crate) use open_rows::{OpenRows, Row, decode_rows, encode_rows};
 pub(crate) use overlay::Overlay;

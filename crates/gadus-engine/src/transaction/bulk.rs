@@ -7,15 +7,18 @@
 use super::Transaction;
 use super::loaded::{Loaded, check_distinct};
 use crate::blobs::Blobs;
-use crate::engine::{Inner, not_null};
+use crate::engine::{Inner, not_null, too_long};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyEntry, TableKey, TableKeys, row_code, write_run};
 use crate::locks::What;
-use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, build_segment};
-use crate::types::{Datum, TableSchema, datum_from_array};
+use crate::segment::{EncodedSegment, Row, SEGMENT_BYTES_MAX, SEGMENT_ROWS_MAX, build_segment};
+use crate::types::{
+    ColumnType, Datum, TableSchema, VALUE_BYTES_MAX, bytes_from_nested, datum_from_array,
+};
 use crate::vector::Vector;
 use crate::version::TableVersion;
-use arrow::array::{Array, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, ByteView, RecordBatch};
+use arrow::datatypes::DataType;
 use gadus_base::{Account, RowId, SegmentId, spawn};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -32,6 +35,7 @@ pub struct BulkWriter {
     inner: Arc<Inner>,
     waiting: Vec<RecordBatch>,
     waiting_rows: usize,
+    waiting_bytes: u64,
     workers: Option<Workers>,
 }
 
@@ -71,7 +75,15 @@ impl BulkWriter {
         table: Arc<TableVersion>,
         inner: Arc<Inner>,
     ) -> Self {
-        Self { schema, table, inner, waiting: Vec::new(), waiting_rows: 0, workers: None }
+        Self {
+            schema,
+            table,
+            inner,
+            waiting: Vec::new(),
+            waiting_rows: 0,
+            waiting_bytes: 0,
+            workers: None,
+        }
     }
 
     /// The table's schema.
@@ -83,6 +95,16 @@ impl BulkWriter {
     /// Takes rows; the batch has the table's columns in order, in their canonical Arrow types.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         self.check(batch)?;
+        let bytes = bytes_of(batch);
+        if bytes > SEGMENT_BYTES_MAX && batch.num_rows() > 1 {
+            let half = batch.num_rows() / 2;
+            self.push(&batch.slice(0, half))?;
+            return self.push(&batch.slice(half, batch.num_rows() - half));
+        }
+        if self.waiting_bytes + bytes > SEGMENT_BYTES_MAX && self.waiting_rows > 0 {
+            self.send()?;
+        }
+        self.waiting_bytes += bytes;
         let mut batch = batch.clone();
         while self.waiting_rows + batch.num_rows() >= SEGMENT_ROWS_MAX as usize {
             let room = SEGMENT_ROWS_MAX as usize - self.waiting_rows;
@@ -125,6 +147,10 @@ impl BulkWriter {
             if !column.nullable && array.null_count() > 0 {
                 return Err(not_null(&self.schema, &column.name));
             }
+            let longest = longest(column.column_type, array);
+            if longest > VALUE_BYTES_MAX {
+                return Err(too_long(&column.name, longest));
+            }
         }
         Ok(())
     }
@@ -132,7 +158,7 @@ impl BulkWriter {
     /// Hands the waiting rows to a worker as one segment.
     fn send(&mut self) -> Result<()> {
         let job = (self.table.reserve_segment()?, std::mem::take(&mut self.waiting));
-        self.waiting_rows = 0;
+        (self.waiting_rows, self.waiting_bytes) = (0, 0);
         let workers = match &self.workers {
             Some(workers) => workers,
             None => self.workers.insert(Workers::start(&self.inner, &self.table)?),
@@ -250,6 +276,36 @@ fn encode_job(
     let rows = u32::try_from(rows).expect("at most SEGMENT_ROWS_MAX");
     let base = Arc::new(build_segment(rows, columns.collect(), blobs)?);
     Ok(Built { id, base, keys })
+}
+
+/// The length of the longest text or other byte string, as it is kept.
+fn longest(column_type: ColumnType, array: &ArrayRef) -> usize {
+    let of_views = |views: &[u128]| views.iter().map(|view| view_length(*view)).max().unwrap_or(0);
+    match column_type {
+        // Looked at more closely where it may be too long.
+        ColumnType::Nested(nested) if array.get_array_memory_size() > VALUE_BYTES_MAX => {
+            of_views(bytes_from_nested(nested, array).views())
+        }
+        text if text.is_text() => of_views(array.as_string_view().views()),
+        ColumnType::Binary => of_views(array.as_binary_view().views()),
+        _ => 0,
+    }
+}
+
+/// About what rows take; of what is made of others, with what the memory has that they share.
+fn bytes_of(batch: &RecordBatch) -> u64 {
+    let of_views = |views: &[u128]| views.iter().map(|view| view_length(*view)).sum::<usize>();
+    let bytes = batch.columns().iter().map(|column| match column.data_type() {
+        DataType::Utf8View => of_views(column.as_string_view().views()),
+        DataType::BinaryView => of_views(column.as_binary_view().views()),
+        nested if nested.is_nested() => column.get_array_memory_size(),
+        _ => 0,
+    });
+    bytes.sum::<usize>() as u64
+}
+
+fn view_length(view: u128) -> usize {
+    ByteView::from(view).length as usize
 }
 
 /// The entries of each index.

@@ -27,7 +27,7 @@ use crate::engine::{Entered, Inner, RowChange, check_keys, check_row, check_valu
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::NamedRun;
 use crate::locks::Locker;
-use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, column_number};
+use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, column_number, fitting, is_large};
 use crate::snapshot::{Snapshot, Table};
 use crate::types::{Datum, TableSchema};
 use crate::version::{Change, DatabaseVersion, PRIVATE_SEGMENTS, TableVersion};
@@ -204,7 +204,7 @@ impl Transaction {
     /// Gives columns of rows new values; `values[i]` belongs to `rows[i]`, in the order of
     /// `columns`. Returns how many rows were changed.
     ///
-    /// Rows whose values in an index change are deleted and inserted again, after all others.
+    /// Rows whose values in an index change, or are large, are deleted and inserted again, after all others.
     pub fn update(
         &mut self,
         schema: &TableSchema,
@@ -217,7 +217,8 @@ impl Transaction {
                 check_value(schema, column, value)?;
             }
         }
-        if columns.iter().any(|column| schema.is_indexed(*column)) {
+        let moves = |values: &Vec<Datum>| values.iter().any(is_large);
+        if columns.iter().any(|column| schema.is_indexed(*column)) || values.iter().any(moves) {
             return self.update_keys(schema, columns, rows, values);
         }
         self.lock_rows(schema, rows, Mode::Exclusive)?;
@@ -309,14 +310,18 @@ impl Transaction {
         while !rows.is_empty() {
             let table = self.view_table(schema)?.clone();
             let open = self.writes(schema.id).open;
-            let first = match open.and_then(|id| table.segment(id)) {
-                Some(segment) if segment.rows < SEGMENT_ROWS_MAX => {
-                    RowId { segment: segment.id, position: segment.rows }
+            let into = open.and_then(|id| table.segment(id)).map(|segment| &**segment);
+            let (first, room) = match fitting(into, &rows) {
+                0 => {
+                    let segment = self.private_segment()?;
+                    (RowId { segment, position: 0 }, fitting(None, &rows))
                 }
-                _ => RowId { segment: self.private_segment()?, position: 0 },
+                room => match into {
+                    Some(segment) => (RowId { segment: segment.id, position: segment.rows }, room),
+                    None => (RowId { segment: self.private_segment()?, position: 0 }, room),
+                },
             };
-            let room = (SEGMENT_ROWS_MAX - first.position) as usize;
-            let rest = rows.split_off(room.min(rows.len()));
+            let rest = rows.split_off(room);
             let placed = std::mem::replace(&mut rows, rest);
             let count = u32::try_from(placed.len()).unwrap_or(SEGMENT_ROWS_MAX);
             self.apply(&Change::AppendRows { table: schema.id, first, rows: placed })?;

@@ -20,7 +20,7 @@ pub(crate) use convert::{
     integers_from_array, nested_array, wides_from_array,
 };
 pub use datum::Datum;
-pub(crate) use datum::{compare_floats, write_bytes_key};
+pub(crate) use datum::{VALUE_BYTES_MAX, compare_floats, write_bytes_key};
 pub use foreign_key::{ForeignKey, ReferentialAction};
 pub use nested::Nested;
 pub(crate) use nested_values::bytes_from_nested;

@@ -6,7 +6,9 @@ use crate::session::Outcome;
 use crate::value::Value;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
-use gadus_engine::{Datum, Error, ErrorKind, Result, RowChange, Snapshot, array_from_datums};
+use gadus_engine::{
+    Datum, Error, ErrorKind, Result, RowChange, Snapshot, array_from_datums, is_large,
+};
 use std::sync::Arc;
 
 /// SELECT columns FROM table WHERE key = …
@@ -162,13 +164,20 @@ impl PointUpdate {
         let Some(values) = assigned_values(&self.assigned, &self.target, parameters)? else {
             return Ok(None);
         };
+        let mut moves = false;
         let rows = writes.change_row(&self.target.schema, &key, |row| {
             let change = self.assigned.iter().zip(&values).map(|(assigned, value)| {
                 let old = assigned.source().map(|source| &row[source]);
                 Ok((assigned.column(), assigned.apply(old, value)?))
             });
-            Ok(RowChange::Update(change.collect::<Result<_>>()?))
+            let change = change.collect::<Result<Vec<_>>>()?;
+            // A row with a large value moves, which a transaction does.
+            moves = change.iter().any(|(_, value)| is_large(value));
+            Ok(if moves { RowChange::Keep } else { RowChange::Update(change) })
         })?;
+        if moves {
+            return Ok(None);
+        }
         Ok(Some(Outcome::Changed { verb: "UPDATE", rows }))
     }
 }

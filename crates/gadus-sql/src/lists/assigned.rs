@@ -19,6 +19,9 @@ use arrow::json::ReaderBuilder;
 use gadus_engine::{ColumnType, Nested, Reason, Result, type_with_uuid_texts};
 use std::sync::Arc;
 
+/// Lists and structures of a document within each other; types are less deep.
+const DEPTH_MAX: usize = 32;
+
 /// Values as a column of such a type takes them.
 ///
 /// # Errors
@@ -160,6 +163,9 @@ fn from_json(texts: &StringViewArray, nested: &'static Nested) -> Result<ArrayRe
     let mut decoder = builder.with_batch_size(texts.len().max(1)).build_decoder()?;
     for (before, text) in texts.iter().enumerate() {
         let text = text.unwrap_or("null").trim();
+        if is_deep(text) {
+            return Err(malformed(text, nested));
+        }
         let taken = decoder.decode(text.as_bytes());
         let taken = taken.map_err(|error| malformed(text, nested).caused_by(error))?;
         if taken < text.len() || decoder.has_partial_record() || decoder.len() != before + 1 {
@@ -172,4 +178,23 @@ fn from_json(texts: &StringViewArray, nested: &'static Nested) -> Result<ArrayRe
         Some(rows) => assign_nested(rows.column(0), nested),
         None => Ok(new_null_array(&ColumnType::Nested(nested).arrow(), texts.len())),
     }
+}
+
+/// Whether a document is deeper than a value of any type; the decoder goes into it by recursion.
+fn is_deep(document: &str) -> bool {
+    let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);
+    for byte in document.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_text,
+            b'"' => is_text = !is_text,
+            b'[' | b'{' if !is_text => depth += 1,
+            b']' | b'}' if !is_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEPTH_MAX {
+            return true;
+        }
+    }
+    false
 }

@@ -44,7 +44,7 @@ pub(super) fn respelled(table: &TableFactor) -> Option<TableFactor> {
         return Some(TableFactor::Derived { lateral: true, subquery, alias, sample: None });
     }
     let columns = match (names.is_empty(), lists.as_slice()) {
-        (true, [_]) => vec![column(alias.name.clone())],
+        (true, [list]) if !is_structure(list) => vec![column(alias.name.clone())],
         _ => alias.columns.clone(),
     };
     let respelled = TableFactor::UNNEST {
@@ -73,6 +73,18 @@ fn lists_of(name: &ObjectName, args: &[FunctionArg], is_known: bool) -> Option<V
             Some(vec![call(&name, plain)])
         }
         _ => None,
+    }
+}
+
+/// Whether a value is made as a structure, which has a column for each field.
+fn is_structure(value: &Expr) -> bool {
+    match value {
+        Expr::Dictionary(_) | Expr::Struct { .. } => true,
+        Expr::Function(function) => {
+            let name = function.name.to_string().to_lowercase();
+            matches!(name.as_str(), "struct" | "named_struct")
+        }
+        _ => false,
     }
 }
 

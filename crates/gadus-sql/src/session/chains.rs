@@ -15,6 +15,8 @@ use std::mem::replace;
 
 /// Operators and words of grammar between two commas of one level of parentheses.
 const WORDS_MAX: usize = 10_000;
+/// Parentheses, brackets and braces within each other: the parser follows types by recursion, without a bound.
+const PARENTHESES_MAX: usize = 1_000;
 /// Queries, joins and tables of a statement: each may become a level of its plan.
 const RELATIONS_MAX: usize = 200;
 /// Levels of an expression.
@@ -36,6 +38,9 @@ pub(super) fn check_words(tokens: &[TokenWithSpan]) -> Result<bool> {
             _ => {}
         }
         let nesting = words.len();
+        if nesting > PARENTHESES_MAX {
+            return Err(limit("the statement is nested too deeply"));
+        }
         let Some(words) = words.last_mut() else { continue };
         match token {
             Token::Comma | Token::SemiColon => *words = 0,

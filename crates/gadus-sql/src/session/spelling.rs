@@ -70,26 +70,23 @@ fn structures_in_parentheses(tokens: &mut [TokenWithSpan]) {
     let shown = tokens.iter_mut().map(|with| &mut with.token);
     let mut shown =
         shown.filter(|token| !matches!(token, Token::Whitespace(_))).collect::<Vec<_>>();
+    let mut opened = Vec::new();
     for place in 0..shown.len() {
-        let is_type = keyword(shown[place]) == Keyword::STRUCT
-            && shown.get(place + 1).is_some_and(|token| **token == Token::LParen)
-            && shown.get(place + 2).is_some_and(|token| begins_field(token))
-            && shown.get(place + 3).is_some_and(|token| begins_type(token));
-        if !is_type {
-            continue;
-        }
-        let mut depth = 0_usize;
-        let end = shown[place + 1..].iter().position(|token| {
-            match **token {
-                Token::LParen => depth += 1,
-                Token::RParen => depth -= 1,
-                _ => {}
+        match *shown[place] {
+            Token::LParen => {
+                let is_type = place > 0
+                    && keyword(shown[place - 1]) == Keyword::STRUCT
+                    && shown.get(place + 1).is_some_and(|token| begins_field(token))
+                    && shown.get(place + 2).is_some_and(|token| begins_type(token));
+                opened.push(is_type.then_some(place));
             }
-            depth == 0
-        });
-        if let Some(end) = end {
-            *shown[place + 1] = Token::Lt;
-            *shown[place + 1 + end] = Token::Gt;
+            Token::RParen => {
+                if let Some(Some(first)) = opened.pop() {
+                    *shown[first] = Token::Lt;
+                    *shown[place] = Token::Gt;
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -11,6 +11,7 @@ mod as_values;
 mod bindings;
 mod free;
 mod in_values;
+mod lateral;
 mod membership;
 mod only;
 mod outer_types;
@@ -21,15 +22,15 @@ pub(crate) use in_values::QueriesInValues;
 pub(crate) use membership::Memberships;
 pub(crate) use outer_types::OuterTypes;
 
-use bindings::{Bindings, is_by_row};
+use bindings::Bindings;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, NullEquality, Result};
 use datafusion::functions_aggregate::expr_fn::{count, first_value};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
-    BinaryExpr, Distinct, Expr, FetchType, Filter, Join, JoinType, LogicalPlan, LogicalPlanBuilder,
-    Operator, Projection, Subquery, SubqueryAlias, lit, utils::split_conjunction,
+    BinaryExpr, Distinct, Expr, FetchType, Filter, JoinType, LogicalPlan, LogicalPlanBuilder,
+    Operator, Projection, Subquery, lit, utils::split_conjunction,
 };
 use datafusion::optimizer::AnalyzerRule;
 use free::{column_of, depends, depends_in, free};
@@ -177,69 +178,6 @@ impl JoinSubqueries {
         Ok(Some((joined.build()?, value)))
     }
 
-    /// A join with a LATERAL subquery; none where there is none, or it cannot be joined.
-    fn lateral(&self, join: &Join) -> Result<Option<LogicalPlan>> {
-        let (query, alias) = match &*join.right {
-            LogicalPlan::Subquery(query) => (query, None),
-            LogicalPlan::SubqueryAlias(SubqueryAlias { input, alias, .. }) => match &**input {
-                LogicalPlan::Subquery(query) => (query, Some(alias)),
-                _ => return Ok(None),
-            },
-            _ => return Ok(None),
-        };
-        let query = query.subquery.clone();
-        let query = match alias {
-            Some(alias) => SubqueryAlias::try_new(query, alias.clone())
-                .map(|named| Arc::new(LogicalPlan::SubqueryAlias(named)))?,
-            None => query,
-        };
-        if !matches!(join.join_type, JoinType::Inner | JoinType::Left) {
-            return Ok(None);
-        }
-        if let Some(joined) = self.by_row(join, &query)? {
-            return Ok(Some(joined));
-        }
-        let left = settled_limits(LogicalPlan::clone(&join.left))?;
-        let Some(bindings) = self.bindings(&left, &query)? else { return Ok(None) };
-        let Some(bound) = self.bound(&bindings, &query)? else { return Ok(None) };
-        let (bound, _) = bindings.again(&bound, &query)?;
-        let fields = bound.schema().fields();
-        let (outer, given) = bindings.columns();
-        let again = fields.iter().take(given.len()).map(|field| field.name());
-        let same = outer.iter().zip(again).map(|(outer, again)| {
-            let again = Expr::Column(Column::new_unqualified(again));
-            bindings::is_same(Expr::Column(outer.clone()), again)
-        });
-        let on = join.on.iter().map(|(left, right)| left.clone().eq(right.clone()));
-        let conditions = same.chain(on).chain(join.filter.clone()).collect::<Vec<_>>();
-        let joined =
-            LogicalPlanBuilder::from(left).join_on(bound, join.join_type, conditions)?.build()?;
-        like(joined, &LogicalPlan::Join(join.clone())).map(Some)
-    }
-
-    /// The same with a query that makes rows of each row: those of the row go along with it.
-    fn by_row(&self, join: &Join, query: &LogicalPlan) -> Result<Option<LogicalPlan>> {
-        if join.join_type != JoinType::Inner || !is_by_row(query)? {
-            return Ok(None);
-        }
-        let outer = free(query)?;
-        let is_around = |free: &Expr| {
-            column_of(free).is_some_and(|column| join.left.schema().has_column(column))
-        };
-        if !outer.iter().all(is_around) {
-            return Ok(None);
-        }
-        let bindings = Bindings::all(&join.left, self.made.fetch_add(1, Ordering::Relaxed))?;
-        let Some(joined) = bindings.with_rows(query)? else { return Ok(None) };
-        let on = join.on.iter().map(|(left, right)| left.clone().eq(right.clone()));
-        match on.chain(join.filter.clone()).reduce(Expr::and) {
-            Some(condition) => {
-                LogicalPlanBuilder::from(joined).filter(condition)?.build().map(Some)
-            }
-            None => Ok(Some(joined)),
-        }
-    }
-
     /// A query for all bindings; what was left of queries within it, as it depends on rows further out, is joined now.
     fn bound(&self, bindings: &Bindings, query: &LogicalPlan) -> Result<Option<LogicalPlan>> {
         let Some(bound) = bindings.bound(query)? else { return Ok(None) };
@@ -261,11 +199,26 @@ impl JoinSubqueries {
     fn bindings(&self, rows: &LogicalPlan, query: &LogicalPlan) -> Result<Option<Bindings>> {
         let outer = free(query)?.iter().filter_map(column_of).cloned().collect::<Vec<_>>();
         let is_around = |column: &Column| rows.schema().has_column(column);
-        if outer.is_empty() || !outer.iter().all(is_around) || !is_settled(rows, &outer)? {
+        if outer.is_empty() || !outer.iter().all(is_around) {
+            return Ok(None);
+        }
+        let rows = without_windows(rows, &outer);
+        if !is_settled(rows, &outer)? {
             return Ok(None);
         }
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         Bindings::of(rows, outer, number).map(Some)
+    }
+}
+
+/// Rows without what is computed for each of them by windows, where only the other columns are asked for.
+fn without_windows<'a>(rows: &'a LogicalPlan, columns: &[Column]) -> &'a LogicalPlan {
+    match rows {
+        LogicalPlan::Window(window) => {
+            let has = |column: &Column| window.input.schema().has_column(column);
+            if columns.iter().all(has) { without_windows(&window.input, columns) } else { rows }
+        }
+        _ => rows,
     }
 }
 

@@ -50,6 +50,10 @@ fn the_first_of_several_rows_is_a_value() {
         ("(SELECT c.n + 1)", "1 2; 2 NULL; 3 3; 4 10"),
         ("(SELECT o.v FROM o ORDER BY abs(o.id - c.n), o.id LIMIT 1)", "1 10; 2 10; 3 30; 4 7"),
         (
+            "(SELECT v FROM o WHERE o.c = c.id ORDER BY o.id LIMIT 1), row_number() OVER (ORDER BY id DESC)",
+            "1 10 4; 2 NULL 3; 3 5 2; 4 NULL 1",
+        ),
+        (
             "(SELECT DISTINCT ON (s) v FROM o WHERE o.c = c.id ORDER BY s, v LIMIT 1)",
             "1 10; 2 NULL; 3 5; 4 NULL",
         ),

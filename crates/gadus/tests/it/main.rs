@@ -27,6 +27,7 @@ mod idle;
 mod indexes;
 mod json;
 mod kept_rows;
+mod limits;
 mod lists;
 mod locks;
 mod many;

@@ -276,3 +276,23 @@ fn what_is_none_is_refused() {
     }
     assert_eq!(rows(&connection, ALL), all());
 }
+
+#[test]
+fn what_is_too_deep_is_refused() {
+    let connection = connect();
+    for depth in [17, 1_000, 30_000] {
+        let (open, close) = ("[".repeat(depth), "]".repeat(depth));
+        for sql in [
+            format!("CREATE TABLE k (a INT{})", "[]".repeat(depth)),
+            format!("CREATE TABLE k (a {}INT{})", "STRUCT(a ".repeat(depth), ")".repeat(depth)),
+            format!("CREATE TABLE k (a {}INT{})", "STRUCT<a ".repeat(depth), ">".repeat(depth)),
+            format!("CREATE TABLE k (a {}INT{})", "MAP(TEXT, ".repeat(depth), ")".repeat(depth)),
+            format!("INSERT INTO t (id, n) VALUES (9, '{open}1{close}')"),
+            format!("SELECT '{open}{close}'::INT[]"),
+            format!("SELECT '{}1{}'::STRUCT(a INT)", "{\"a\":".repeat(depth), "}".repeat(depth)),
+        ] {
+            refused(&connection, &sql);
+        }
+    }
+    assert_eq!(rows(&connection, ALL), all());
+}

@@ -1,0 +1,60 @@
+//! Segments of large rows, which have fewer of them: a segment's column stays below 4 GiB, however long its texts are.
+//!
+//! - Rows up to [`LARGE_BYTES`] fit any segment. What is larger goes to one that has less than [`SEGMENT_BYTES_MAX`] so
+//!   far, or to a new one.
+//! - A value that grows to be large moves its row: what is changed in its place would stay in its segment.
+
+use super::open_rows::Row;
+use super::{SEGMENT_ROWS_MAX, SegmentVersion};
+use crate::types::Datum;
+
+/// As many rows as a segment has, of this size each, are half of what a column may have.
+const LARGE_BYTES: usize = 32 << 10;
+
+/// Bytes of a segment to which no more large rows are added, and beyond which none is merged with others.
+pub(crate) const SEGMENT_BYTES_MAX: u64 = 1 << 30;
+
+/// Whether a row with such a value is a large one, which a transaction moves rather than change it in its place.
+#[must_use]
+pub fn is_large(value: &Datum) -> bool {
+    value.heap_bytes() > LARGE_BYTES
+}
+
+fn bytes_of(row: &[Datum]) -> u64 {
+    row.iter().map(|value| value.heap_bytes() as u64).sum()
+}
+
+impl SegmentVersion {
+    /// About what its rows take; what repeats counts once where it is encoded.
+    pub(crate) fn bytes(&self) -> u64 {
+        let extents = self.encoded.iter().flat_map(|base| base.extents());
+        let encoded = extents.map(|extent| extent.reference().bytes).sum::<u64>();
+        let open = self.open.iter().flat_map(|open| {
+            (self.encoded_rows()..self.rows).map(|position| bytes_of(open.row(position)))
+        });
+        encoded + open.sum::<u64>()
+    }
+}
+
+/// How many of these rows, in their order, fit a segment that is there; none where the first one does not.
+pub(crate) fn fitting(segment: Option<&SegmentVersion>, rows: &[Row]) -> usize {
+    let taken = segment.map_or(0, |segment| segment.rows);
+    let room = (SEGMENT_ROWS_MAX - taken) as usize;
+    let room = room.min(rows.len());
+    let is_large = |row: &Row| row.iter().any(is_large);
+    if !rows[..room].iter().any(is_large) {
+        return room;
+    }
+    let mut bytes = segment.map_or(0, SegmentVersion::bytes);
+    for (fit, row) in rows[..room].iter().enumerate() {
+        bytes += bytes_of(row);
+        // One row fits a segment that has none.
+        if bytes > SEGMENT_BYTES_MAX && is_large(row) && (fit > 0 || taken > 0) {
+            return fit;
+        }
+    }
+    room
+}
+
+#[cfg(test)]
+mod tests;
