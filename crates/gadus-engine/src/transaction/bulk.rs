@@ -13,12 +13,12 @@ use crate::keys::{KeyEntry, TableKey, TableKeys, row_code, write_run};
 use crate::locks::What;
 use crate::segment::{EncodedSegment, Row, SEGMENT_BYTES_MAX, SEGMENT_ROWS_MAX, build_segment};
 use crate::types::{
-    ColumnType, Datum, TableSchema, VALUE_BYTES_MAX, bytes_from_nested, datum_from_array,
+    ColumnType, Datum, TableSchema, VALUE_BYTES_MAX, bytes_from_nested, bytes_of, datum_from_array,
+    length_of,
 };
 use crate::vector::Vector;
 use crate::version::TableVersion;
-use arrow::array::{Array, ArrayRef, AsArray, ByteView, RecordBatch};
-use arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use gadus_base::{Account, RowId, SegmentId, spawn};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -95,7 +95,7 @@ impl BulkWriter {
     /// Takes rows; the batch has the table's columns in order, in their canonical Arrow types.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         self.check(batch)?;
-        let bytes = bytes_of(batch);
+        let bytes = batch.columns().iter().map(|column| bytes_of(column) as u64).sum::<u64>();
         if bytes > SEGMENT_BYTES_MAX && batch.num_rows() > 1 {
             let half = batch.num_rows() / 2;
             self.push(&batch.slice(0, half))?;
@@ -280,32 +280,16 @@ fn encode_job(
 
 /// The length of the longest text or other byte string, as it is kept.
 fn longest(column_type: ColumnType, array: &ArrayRef) -> usize {
-    let of_views = |views: &[u128]| views.iter().map(|view| view_length(*view)).max().unwrap_or(0);
+    let of_views = |views: &[u128]| views.iter().map(|view| length_of(*view)).max().unwrap_or(0);
     match column_type {
-        // Looked at more closely where it may be too long.
-        ColumnType::Nested(nested) if array.get_array_memory_size() > VALUE_BYTES_MAX => {
+        // Looked at more closely where one may be too long; what stands around values is less than they are.
+        ColumnType::Nested(nested) if bytes_of(array) > VALUE_BYTES_MAX / 8 => {
             of_views(bytes_from_nested(nested, array).views())
         }
         text if text.is_text() => of_views(array.as_string_view().views()),
         ColumnType::Binary => of_views(array.as_binary_view().views()),
         _ => 0,
     }
-}
-
-/// About what rows take; of what is made of others, with what the memory has that they share.
-fn bytes_of(batch: &RecordBatch) -> u64 {
-    let of_views = |views: &[u128]| views.iter().map(|view| view_length(*view)).sum::<usize>();
-    let bytes = batch.columns().iter().map(|column| match column.data_type() {
-        DataType::Utf8View => of_views(column.as_string_view().views()),
-        DataType::BinaryView => of_views(column.as_binary_view().views()),
-        nested if nested.is_nested() => column.get_array_memory_size(),
-        _ => 0,
-    });
-    bytes.sum::<usize>() as u64
-}
-
-fn view_length(view: u128) -> usize {
-    ByteView::from(view).length as usize
 }
 
 /// The entries of each index.

@@ -23,7 +23,7 @@ pub use datum::Datum;
 pub(crate) use datum::{VALUE_BYTES_MAX, compare_floats, write_bytes_key};
 pub use foreign_key::{ForeignKey, ReferentialAction};
 pub use nested::Nested;
-pub(crate) use nested_values::bytes_from_nested;
+pub(crate) use nested_values::{bytes_from_nested, bytes_of, length_of};
 pub use schema::{
     CheckDefinition, ColumnDefinition, DefaultValue, Identity, IndexDefinition, TableSchema,
 };

@@ -9,8 +9,8 @@ use super::datum::VALUE_BYTES_MAX;
 use super::{ColumnType, Nested};
 use arrow::array::{
     Array, ArrayData, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, BooleanArray,
-    BooleanBufferBuilder, ListArray, MapArray, NullBufferBuilder, StringViewBuilder, StructArray,
-    make_array,
+    BooleanBufferBuilder, ByteView, ListArray, MapArray, NullBufferBuilder, StringViewBuilder,
+    StructArray, make_array,
 };
 use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow::datatypes::DataType;
@@ -53,6 +53,35 @@ pub(crate) fn nested_from_bytes<'a>(
 /// Whether bytes are a value of the shape.
 pub(super) fn is_nested(nested: &'static Nested, bytes: &[u8]) -> bool {
     Gathered::new(ColumnType::Nested(nested)).read_whole(bytes).is_ok()
+}
+
+/// About what values of any canonical Arrow type take as they are kept, beside what each of them takes in any case.
+pub(crate) fn bytes_of(array: &dyn Array) -> usize {
+    let of_views = |views: &[u128]| views.iter().map(|view| length_of(*view)).sum::<usize>();
+    let within = |values: &ArrayRef, offsets: &OffsetBuffer<i32>| {
+        let place =
+            |offset: Option<&i32>| offset.map_or(0, |offset| offset.unsigned_abs() as usize);
+        let (first, end) = (place(offsets.first()), place(offsets.last()));
+        bytes_of(&values.slice(first, end - first))
+    };
+    match array.data_type() {
+        DataType::Utf8View => of_views(array.as_string_view().views()),
+        DataType::BinaryView => of_views(array.as_binary_view().views()),
+        DataType::List(_) => within(array.as_list::<i32>().values(), array.as_list().offsets()),
+        DataType::Map(..) => {
+            let map = array.as_map();
+            within(map.keys(), map.offsets()) + within(map.values(), map.offsets())
+        }
+        DataType::Struct(_) => {
+            array.as_struct().columns().iter().map(|column| bytes_of(column)).sum()
+        }
+        number => array.len() * width(number),
+    }
+}
+
+/// Bytes of a view's text or byte string.
+pub(crate) fn length_of(view: u128) -> usize {
+    ByteView::from(view).length as usize
 }
 
 fn put_count(count: usize, to: &mut Vec<u8>) {

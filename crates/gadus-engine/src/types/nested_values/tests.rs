@@ -105,6 +105,18 @@ fn structures_and_maps_come_back_as_they_were() {
     assert_comes_back(map, &concat(&[&maps, &nothing]).unwrap());
 }
 
+/// Of the values that an array shows, not of those that it shares with others.
+#[test]
+fn what_values_take_is_told_before_they_are_written() {
+    assert_eq!(bytes_of(&numbers()), 4 * (3 + 100 + 9));
+    assert_eq!(bytes_of(&numbers().slice(1, 2)), 0);
+    let texts = StringViewArray::from(vec![Some("one"), None, Some("another of them, a long one")]);
+    assert_eq!(bytes_of(&texts), 30);
+    let array = list(Arc::new(texts), &[2, 1], &[true, true]);
+    assert_eq!(bytes_of(&array.slice(1, 1)), 27);
+    assert_eq!(bytes_of(&new_null_array(&array.data_type().clone(), 5)), 0);
+}
+
 #[test]
 fn bytes_that_are_no_value_are_refused() {
     let (kept, column_type) = nested(Nested::List(list_of(ColumnType::Text)));
