@@ -6,6 +6,7 @@ Each function imports its package when it is called: none of them is needed othe
 from __future__ import annotations
 
 import sys
+import uuid
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -62,13 +63,14 @@ def _numpy_values(column: pyarrow.ChunkedArray) -> numpy.ndarray[Any, Any]:
     import pyarrow
 
     if isinstance(column.type, pyarrow.BaseExtensionType):
-        if column.type.extension_name == "arrow.uuid":
-            values = numpy.empty(len(column), dtype=object)
-            values[:] = column.to_pylist()
-            return values
         # Its functions do not know the type.
         chunks = [chunk.storage for chunk in column.chunks]
         column = pyarrow.chunked_array(chunks, type=column.type.storage_type)
+    if column.type == pyarrow.binary(16):
+        # Identifiers, and nothing else is.
+        values = numpy.empty(len(column), dtype=object)
+        values[:] = [None if key is None else uuid.UUID(bytes=key) for key in column.to_pylist()]
+        return values
     # Others are objects, of which None is one.
     if 0 < column.null_count < len(column) and pyarrow.types.is_primitive(column.type):
         column = column.fill_null(column.drop_null()[0])
