@@ -57,24 +57,26 @@ def to_numpy(cursor: Cursor) -> dict[str, numpy.ndarray[Any, Any]]:
     return arrays
 
 
-def _numpy_values(column: pyarrow.ChunkedArray) -> numpy.ndarray[Any, Any]:
+def _numpy_values(column: Any) -> numpy.ndarray[Any, Any]:
     """The values of a column; where it has none, any that keeps the type of the others."""
     import numpy
     import pyarrow
 
     if isinstance(column.type, pyarrow.BaseExtensionType):
         # Its functions do not know the type.
-        chunks = [chunk.storage for chunk in column.chunks]
-        column = pyarrow.chunked_array(chunks, type=column.type.storage_type)
+        chunks: list[Any] = [chunk.storage for chunk in column.chunks]
+        storage: Any = column.type.storage_type
+        column = pyarrow.chunked_array(chunks, type=storage)
     if column.type == pyarrow.binary(16):
         # Identifiers, and nothing else is.
-        values = numpy.empty(len(column), dtype=object)
+        values: numpy.ndarray[Any, Any] = numpy.empty(len(column), dtype=object)
         values[:] = [None if key is None else uuid.UUID(bytes=key) for key in column.to_pylist()]
         return values
     # Others are objects, of which None is one.
     if 0 < column.null_count < len(column) and pyarrow.types.is_primitive(column.type):
         column = column.fill_null(column.drop_null()[0])
-    return column.to_numpy()
+    found: numpy.ndarray[Any, Any] = column.to_numpy()
+    return found
 
 
 def stream_of(data: Any) -> Any:
