@@ -34,6 +34,7 @@ mod lists;
 mod memory;
 mod mended;
 mod pace;
+mod panics;
 mod postgres;
 mod progress;
 mod provider;

@@ -4,6 +4,7 @@
 //!   statement is cancelled.
 
 use crate::error::from_datafusion;
+use crate::panics::caught_rows;
 use crate::room::Roomy;
 use crate::session::{Cancel, Flag};
 use crate::statements::Metered;
@@ -84,7 +85,7 @@ impl RowStream {
 
     pub(crate) fn from_datafusion(stream: SendableRecordBatchStream, cancel: &Arc<Cancel>) -> Self {
         let schema = stream.schema();
-        Self::new(schema, stream.map_err(from_datafusion), cancel)
+        Self::new(schema, caught_rows(stream.map_err(from_datafusion)), cancel)
     }
 
     /// The same rows, which drop `what` when they are read or dropped.

@@ -34,8 +34,8 @@ pub use place::place;
 pub use placement::PlacedThread;
 pub use point::{Autocommit, RowChange};
 pub(crate) use point::{
-    append_changes, check_keys, check_row, check_value, duplicate_key, inserts, not_null,
-    same_shape, too_long,
+    append_changes, check_keys, check_length, check_row, check_value, duplicate_key, inserts,
+    not_null, same_shape, too_long,
 };
 pub use sessions::{NamedLock, SessionView};
 pub use verify::{Problem, Verification, VerifiedTable};

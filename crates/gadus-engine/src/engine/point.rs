@@ -189,10 +189,13 @@ pub(crate) fn check_value(schema: &TableSchema, column: usize, value: &Datum) ->
     if value.is_null() && !definition.nullable {
         return Err(not_null(schema, &definition.name));
     }
+    check_length(&definition.name, value)
+}
+
+/// Refuses a value that could be written, and not be read again.
+pub(crate) fn check_length(column: &str, value: &Datum) -> Result<()> {
     match value {
-        Datum::Bytes(bytes) if bytes.len() > VALUE_BYTES_MAX => {
-            Err(too_long(&definition.name, bytes.len()))
-        }
+        Datum::Bytes(bytes) if bytes.len() > VALUE_BYTES_MAX => Err(too_long(column, bytes.len())),
         _ => Ok(()),
     }
 }

@@ -4,7 +4,7 @@
 //!   far, or to a new one.
 //! - A value that grows to be large moves its row: what is changed in its place would stay in its segment.
 
-use super::open_rows::Row;
+use super::open_rows::{Row, row_bytes};
 use super::{SEGMENT_ROWS_MAX, SegmentVersion};
 use crate::types::Datum;
 
@@ -20,19 +20,12 @@ pub fn is_large(value: &Datum) -> bool {
     value.heap_bytes() > LARGE_BYTES
 }
 
-fn bytes_of(row: &[Datum]) -> u64 {
-    row.iter().map(|value| value.heap_bytes() as u64).sum()
-}
-
 impl SegmentVersion {
     /// About what its rows take; what repeats counts once where it is encoded.
     pub(crate) fn bytes(&self) -> u64 {
         let extents = self.encoded.iter().flat_map(|base| base.extents());
         let encoded = extents.map(|extent| extent.reference().bytes).sum::<u64>();
-        let open = self.open.iter().flat_map(|open| {
-            (self.encoded_rows()..self.rows).map(|position| bytes_of(open.row(position)))
-        });
-        encoded + open.sum::<u64>()
+        encoded + self.open.as_ref().map_or(0, |open| open.bytes())
     }
 }
 
@@ -47,7 +40,7 @@ pub(crate) fn fitting(segment: Option<&SegmentVersion>, rows: &[Row]) -> usize {
     }
     let mut bytes = segment.map_or(0, SegmentVersion::bytes);
     for (fit, row) in rows[..room].iter().enumerate() {
-        bytes += bytes_of(row);
+        bytes += row_bytes(row);
         // One row fits a segment that has none.
         if bytes > SEGMENT_BYTES_MAX && is_large(row) && (fit > 0 || taken > 0) {
             return fit;

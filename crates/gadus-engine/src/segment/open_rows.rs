@@ -10,6 +10,7 @@
 use super::SEGMENT_ROWS_MAX;
 use crate::types::{Datum, TableSchema};
 use gadus_base::{ByteReader, ByteWriter, DecodeError};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 const VERSION: u8 = 1;
@@ -26,19 +27,28 @@ pub(crate) struct OpenRows {
     /// The first position kept here.
     first: u32,
     chunks: [OnceLock<Box<[OnceLock<Row>]>>; CHUNKS],
+    /// What the values of all rows so far hold, beside their slots.
+    bytes: AtomicU64,
 }
 
 impl OpenRows {
     pub(crate) fn new(first: u32) -> Self {
-        Self { first, chunks: [const { OnceLock::new() }; CHUNKS] }
+        let chunks = [const { OnceLock::new() }; CHUNKS];
+        Self { first, chunks, bytes: AtomicU64::new(0) }
     }
 
     /// Fills the slot of a position.
     pub(crate) fn put(&self, position: u32, row: Row) {
         let (chunk, slot) = self.place(position);
+        self.bytes.fetch_add(row_bytes(&row), Ordering::Relaxed);
         let chunk =
             self.chunks[chunk].get_or_init(|| (0..CHUNK_ROWS).map(|_| OnceLock::new()).collect());
         assert!(chunk[slot].set(row).is_ok(), "a position is filled once");
+    }
+
+    /// About what the rows of a version hold: rows that newer ones show count, too.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// The row at a position that a version shows.
@@ -63,6 +73,11 @@ impl OpenRows {
         let index = position - self.first;
         ((index / CHUNK_ROWS) as usize, (index % CHUNK_ROWS) as usize)
     }
+}
+
+/// What the values of a row hold beside their slots.
+pub(super) fn row_bytes(row: &[Datum]) -> u64 {
+    row.iter().map(|value| value.heap_bytes() as u64).sum()
 }
 
 pub(crate) fn encode_rows(rows: &[Row], to: &mut ByteWriter) {

@@ -217,15 +217,37 @@ impl Transaction {
                 check_value(schema, column, value)?;
             }
         }
-        let moves = |values: &Vec<Datum>| values.iter().any(is_large);
-        if columns.iter().any(|column| schema.is_indexed(*column)) || values.iter().any(moves) {
+        if columns.iter().any(|column| schema.is_indexed(*column)) {
             return self.update_keys(schema, columns, rows, values);
         }
-        self.lock_rows(schema, rows, Mode::Exclusive)?;
+        let moves = |values: &Vec<Datum>| values.iter().any(is_large);
+        if !values.iter().any(moves) {
+            return self.patch(schema, columns, rows.iter().zip(values));
+        }
+        let each = rows.iter().zip(values);
+        let (moved, stay) = each.partition::<Vec<_>, _>(|(_, values)| moves(values));
+        let (rows, values): (Vec<RowId>, Vec<Vec<Datum>>) =
+            moved.into_iter().map(|(row, values)| (*row, values.clone())).unzip();
+        self.whole_or_not(|transaction| {
+            let count = transaction.patch(schema, columns, stay.into_iter())?;
+            Ok(count + transaction.update_keys(schema, columns, &rows, &values)?)
+        })
+    }
+
+    /// Gives columns that are in no index new values, where the rows are.
+    fn patch<'a>(
+        &mut self,
+        schema: &TableSchema,
+        columns: &[usize],
+        rows: impl Iterator<Item = (&'a RowId, &'a Vec<Datum>)>,
+    ) -> Result<u64> {
+        let rows = rows.collect::<Vec<_>>();
+        let places = rows.iter().map(|(row, _)| **row).collect::<Vec<_>>();
+        self.lock_rows(schema, &places, Mode::Exclusive)?;
         let table = self.view_table(schema)?;
         let mut count = 0;
         let mut patches: BTreeMap<(SegmentId, u32), Vec<(u32, Datum)>> = BTreeMap::new();
-        for (row, values) in rows.iter().zip(values) {
+        for (row, values) in rows {
             if table.live(*row).is_none() {
                 continue;
             }

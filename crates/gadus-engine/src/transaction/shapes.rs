@@ -2,7 +2,7 @@
 
 use super::locking::conflict;
 use super::{TableWrites, Transaction};
-use crate::engine::same_shape;
+use crate::engine::{check_length, same_shape};
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::locks::What;
 use crate::segment::{EncodedSegment, Source, column_number};
@@ -79,6 +79,10 @@ impl Transaction {
     ) -> Result<Arc<TableSchema>> {
         after.check()?;
         self.refuse_foreign_keys(after)?;
+        for (id, value) in values {
+            let name = after.column_with_id(*id).map_or("", |at| &after.columns[at].name);
+            check_length(name, value)?;
+        }
         if before.name != after.name {
             self.refuse_taken(&after.name)?;
         }

@@ -12,6 +12,7 @@ use crate::compiled::Writes;
 use crate::error::{input, unsupported};
 use crate::explained::Request;
 use crate::kept::{Found, KEPT_TEXT_BYTES_MAX, scalars};
+use crate::panics::caught;
 use crate::room::Roomy;
 use crate::statements::{Meter, charged};
 use crate::value::Value;
@@ -96,7 +97,7 @@ impl Session {
         let mut conflicts = 0;
         let outcome = loop {
             let in_transaction = state.transaction.is_some();
-            let error = match self.attempt(state, asked, flag).await {
+            let error = match caught(self.attempt(state, asked, flag)).await {
                 Ok(outcome) => break Ok(outcome),
                 Err(error) => error,
             };

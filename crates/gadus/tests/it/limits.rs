@@ -16,6 +16,7 @@ fn a_value_that_is_too_long_is_refused_and_harms_nothing() {
     for sql in [
         "INSERT INTO t (id, a) SELECT 2, repeat('x', 268435457)",
         "UPDATE t SET l = array_repeat(repeat('x', 10000000), 27) WHERE id + 0 = 1",
+        "ALTER TABLE t ADD COLUMN c TEXT DEFAULT repeat('x', 300000000)",
     ] {
         let error = refused(&connection, sql);
         assert_eq!(error.kind(), ErrorKind::Limit, "{sql}: {error}");
@@ -39,12 +40,17 @@ fn rows_that_grow_are_the_same_rows() {
     connection.execute("UPDATE t SET a = a || $1 WHERE id = 8", &[long.as_str().into()]).unwrap();
     run(&connection, "BEGIN");
     connection.execute("UPDATE t SET a = a || $1 WHERE id = 9", &[long.as_str().into()]).unwrap();
-    run(&connection, "UPDATE t SET a = a || repeat('z', 100000) WHERE id + 0 IN (10, 11)");
+    // One of them grows, the other stays where it is.
+    run(
+        &connection,
+        "UPDATE t SET a = a || repeat('z', CASE id WHEN 10 THEN 100000 ELSE 1 END) \
+         WHERE id + 0 IN (10, 11)",
+    );
     run(&connection, "COMMIT");
     let lengths = "SELECT id, length(a) FROM t WHERE length(a) > 1 ORDER BY id";
     assert_eq!(
         rows(&connection, lengths),
-        ["7 100000", "8 100001", "9 100001", "10 100001", "11 100001"]
+        ["7 100000", "8 100001", "9 100001", "10 100001", "11 2"]
     );
     assert_eq!(rows(&connection, "SELECT count(*), sum(id) FROM t"), ["100 5050"]);
     assert_eq!(rows(&connection, "SELECT length(a) FROM t WHERE id = 8"), ["100001"]);
