@@ -256,6 +256,9 @@ fn column_line(column: &ColumnDefinition, sequence: Option<&Sequence>) -> String
         return format!("    {name} {serial}");
     }
     let mut line = format!("    {name} {of}");
+    if let Some(generated) = &column.generated {
+        let _ = write!(line, " GENERATED ALWAYS AS ({}) STORED", generated.expression);
+    }
     if !column.nullable {
         line.push_str(" NOT NULL");
     }

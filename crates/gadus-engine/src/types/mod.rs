@@ -25,7 +25,8 @@ pub use foreign_key::{ForeignKey, ReferentialAction};
 pub use nested::Nested;
 pub(crate) use nested_values::{bytes_from_nested, bytes_of, length_of};
 pub use schema::{
-    CheckDefinition, ColumnDefinition, DefaultValue, Identity, IndexDefinition, TableSchema,
+    CheckDefinition, ColumnDefinition, DefaultValue, Generated, Identity, IndexDefinition,
+    TableSchema,
 };
 pub(crate) use schema_bytes::SchemaForm;
 pub use sequence::{Sequence, SequencePosition, SequenceShape};

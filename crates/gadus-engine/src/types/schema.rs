@@ -4,7 +4,7 @@
 //! - A column has a number of its own, which stays with it whatever it is called and wherever it stands, and is
 //!   never given to another: views name columns by it.
 
-use super::{ColumnType, Datum, ForeignKey};
+use super::{ColumnType, Datum, ForeignKey, ReferentialAction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::PRIMARY;
 use arrow::datatypes::{Schema, SchemaRef};
@@ -90,6 +90,17 @@ pub struct ColumnDefinition {
     pub default: Option<DefaultValue>,
     /// Whether its default is a number of a sequence of its own, and whether it may be given another.
     pub identity: Option<Identity>,
+    /// What its values follow from, where they do: nobody gives it others, and it has no default.
+    pub generated: Option<Generated>,
+}
+
+/// An expression over other columns of the row, whose value a column has; whoever writes rows sees to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Generated {
+    /// The expression, as SQL over the columns by their names of today.
+    pub expression: String,
+    /// The numbers of the columns that it reads, none of them generated.
+    pub columns: Vec<u32>,
 }
 
 /// Whether an identity column may be given values.
@@ -109,8 +120,15 @@ impl ColumnDefinition {
     /// A column that may be NULL, and has no DEFAULT.
     #[must_use]
     pub fn new(name: &str, column_type: ColumnType) -> Self {
-        let (name, default, identity) = (name.to_owned(), None, None);
-        Self { id: 0, name, column_type, nullable: true, default, identity }
+        Self {
+            id: 0,
+            name: name.to_owned(),
+            column_type,
+            nullable: true,
+            default: None,
+            identity: None,
+            generated: None,
+        }
     }
 
     /// Whether it may be in a key or an index.
@@ -197,6 +215,15 @@ impl TableSchema {
         self.indexes.iter().find(|index| index.name == name)
     }
 
+    /// The generated columns that read a column, by their places.
+    pub fn generated_from(&self, column: u32) -> impl Iterator<Item = usize> {
+        let reads = move |one: &ColumnDefinition| {
+            one.generated.as_ref().is_some_and(|generated| generated.columns.contains(&column))
+        };
+        let columns = self.columns.iter().enumerate();
+        columns.filter(move |(_, one)| reads(one)).map(|(place, _)| place)
+    }
+
     /// Adds an index over columns by their places; returns its number.
     pub fn add_index(
         &mut self,
@@ -257,7 +284,43 @@ impl TableSchema {
             }
         }
         self.check_indexes()?;
-        self.check_foreign_keys()
+        self.check_foreign_keys()?;
+        self.check_generated()
+    }
+
+    /// What generated columns read is there, and is changed by statements alone.
+    fn check_generated(&self) -> Result<()> {
+        let changed = |key: &ForeignKey| match (key.on_delete, key.on_update) {
+            (ReferentialAction::SetNull, _)
+            | (_, ReferentialAction::SetNull | ReferentialAction::Cascade) => key.columns.clone(),
+            _ => Vec::new(),
+        };
+        let changed = self.foreign_keys.iter().flat_map(changed).collect::<Vec<_>>();
+        for column in &self.columns {
+            let Some(generated) = &column.generated else { continue };
+            let is_given = |id: &u32| {
+                let read = self.column_with_id(*id).map(|place| &self.columns[place]);
+                read.is_some_and(|read| read.generated.is_none())
+            };
+            let wrong = |what: &str| {
+                let message = format!("generated column \"{}\" {what}", column.name);
+                Err(Error::new(ErrorKind::Input, message))
+            };
+            if column.default.is_some() || !generated.columns.iter().all(is_given) {
+                return wrong("reads columns that are not there, or has a default");
+            }
+            if generated.expression.len() > EXPRESSION_BYTES_MAX {
+                return wrong("has an expression of more than 64 KiB");
+            }
+            if generated.columns.iter().any(|id| changed.contains(id))
+                || changed.contains(&column.id)
+            {
+                return wrong(
+                    "depends on a foreign key with ON DELETE SET NULL, or ON UPDATE SET NULL or CASCADE",
+                );
+            }
+        }
+        Ok(())
     }
 
     fn check_indexes(&self) -> Result<()> {

@@ -2,14 +2,16 @@
 //!
 //! Byte table of a table (version 5): id u32, version u32, name text, next column number u32, column
 //! count u32, then for each column: number u32, name text, type code u8, precision u8, scale u8,
-//! nullable u8, default kind u8 (0 none, 1 SQL text, 2 an identity by default, 3 an identity always), default text; key length u32, key column indexes
+//! nullable u8, default kind u8 (0 none, 1 SQL text, 2 an identity by default, 3 an identity always, 4 generated), default text; of
+//! kind 4 column count u32, numbers of the columns read u32 each; key length u32, key column indexes
 //! u32 each; check count u32, then for each check: name text, condition text, column count u32, numbers
 //! of columns u32 each; next index number u32, index count u32, then for each index: number u32, name text, flags u8 (1
 //! unique, 2 a constraint), column count u32, numbers of columns u32 each; foreign key count u32, then for each: name text,
 //! table u32, on delete u8 and on update u8 (0 no action, 1 restrict, 2 cascade, 3 set null), column count u32, numbers of its columns u32 each, of those that
 //! it refers to u32 each; count of tables that refer to it u32, ids u32 each.
 //! Version ladder: version 1 has no numbers of columns, which are their places then, and no checks; version 2 has no
-//! indexes, version 3 no identities, version 4 no foreign keys. All are read.
+//! indexes, version 3 no identities, version 4 no foreign keys. All are read. Kind 4 of a default joined version 5, which needs no step: an
+//! unknown kind refuses the database.
 //!
 //! Byte table of a view (version 1): id u32, version u32, name text, text of its query, column count
 //! u32, then for each: name text, type code u8 (255 none), precision u8, scale u8; used relations u32, then for each: id u32, name text, column count u32, then
@@ -20,7 +22,7 @@ use super::view::{
     RELATIONS_MAX, UsedColumn, UsedRelation, VIEW_BYTES_MAX, ViewColumn, ViewSchema,
 };
 use super::{
-    CheckDefinition, ColumnDefinition, ColumnType, DefaultValue, ForeignKey, Identity,
+    CheckDefinition, ColumnDefinition, ColumnType, DefaultValue, ForeignKey, Generated, Identity,
     IndexDefinition, TableSchema,
 };
 use gadus_base::{ByteReader, ByteWriter, DecodeError, TableId};
@@ -31,6 +33,9 @@ const NO_TYPE: [u8; 3] = [255, 0, 0];
 /// Flags of an index.
 const UNIQUE: u8 = 1;
 const CONSTRAINT: u8 = 2;
+
+/// The kind of default of a generated column.
+const GENERATED: u8 = 4;
 
 /// Which form a table's schema has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,6 +68,13 @@ impl TableSchema {
             to.text(&column.name);
             column.column_type.encode(to);
             to.u8(u8::from(column.nullable));
+            if let Some(Generated { expression, columns }) = &column.generated {
+                to.u8(GENERATED);
+                to.text(expression);
+                to.u32(count_u32(columns.len()));
+                columns.iter().for_each(|column| to.u32(*column));
+                continue;
+            }
             to.u8(match (&column.default, column.identity) {
                 (None, _) => 0,
                 (Some(_), None) => 1,
@@ -200,17 +212,29 @@ fn decode_column(from: &mut ByteReader<'_>, id: u32) -> Result<ColumnDefinition,
     let nullable = from.u8()? != 0;
     let offset = from.offset();
     let (has_default, identity) = match from.u8()? {
+        GENERATED => {
+            let expression = from.text(EXPRESSION_BYTES_MAX)?.to_owned();
+            let columns = (0..from.count(4)?).map(|_| from.u32()).collect::<Result<_, _>>()?;
+            let generated = Some(Generated { expression, columns });
+            let column = ColumnDefinition::new(&name, column_type);
+            return Ok(ColumnDefinition { id, nullable, generated, ..column });
+        }
         0 => (false, None),
         1 => (true, None),
         2 => (true, Some(Identity::ByDefault)),
         3 => (true, Some(Identity::Always)),
-        _ => return Err(DecodeError { offset, expected: "a kind of default" }),
+        _ => {
+            return Err(DecodeError {
+                offset,
+                expected: "a kind of default; a newer Gadus wrote it",
+            });
+        }
     };
     let default = match has_default {
         true => Some(DefaultValue(from.text(EXPRESSION_BYTES_MAX)?.to_owned())),
         false => None,
     };
-    Ok(ColumnDefinition { id, name, column_type, nullable, default, identity })
+    Ok(ColumnDefinition { id, name, column_type, nullable, default, identity, generated: None })
 }
 
 impl ViewSchema {

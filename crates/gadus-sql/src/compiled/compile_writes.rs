@@ -32,7 +32,8 @@ pub(super) fn insert_rows(insert: &ast::Insert, snapshot: &Snapshot) -> Option<C
         && query.fetch.is_none();
     let SetExpr::Values(values) = &*query.body else { return None };
     let target = named(name, snapshot).filter(|_| bare)?;
-    if !target.schema.checks.is_empty() {
+    let is_computed = |column: &ColumnDefinition| column.generated.is_some();
+    if !target.schema.checks.is_empty() || target.schema.columns.iter().any(is_computed) {
         return None;
     }
     let mut columns = target_columns(&target.schema, &insert.columns).ok()?;
@@ -114,13 +115,15 @@ fn sources(schema: &TableSchema, given: &[usize]) -> Option<(Vec<Source>, Vec<St
 
 /// Whether a column may be given no values.
 fn is_generated(schema: &TableSchema, column: usize) -> bool {
-    schema.columns[column].identity == Some(Identity::Always)
+    let column = &schema.columns[column];
+    column.identity == Some(Identity::Always) || column.generated.is_some()
 }
 
-/// Whether a condition of the table is about a column.
+/// Whether a condition of the table, or what it generates, is about a column.
 fn is_checked(schema: &TableSchema, column: usize) -> bool {
     let id = schema.columns[column].id;
     schema.checks.iter().any(|check| check.columns.contains(&id))
+        || schema.generated_from(id).next().is_some()
 }
 
 /// `column = column + operand`, or minus, on a 64-bit integer.

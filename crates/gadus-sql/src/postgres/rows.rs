@@ -238,10 +238,10 @@ fn attribute(
         ("attstorage", (if known.size > 0 { "p" } else { "x" }).into()),
         ("attcompression", "".into()),
         ("attnotnull", (is_of_table && !column.nullable).into()),
-        ("atthasdef", (is_of_table && column.default.is_some()).into()),
+        ("atthasdef", (is_of_table && expression_of(column).is_some()).into()),
         ("atthasmissing", false.into()),
         ("attidentity", identity.into()),
-        ("attgenerated", "".into()),
+        ("attgenerated", (if column.generated.is_some() { "s" } else { "" }).into()),
         ("attisdropped", false.into()),
         ("attislocal", true.into()),
         ("attinhcount", 0.into()),
@@ -250,17 +250,23 @@ fn attribute(
     ]
 }
 
+/// The text of a column's default, or of what generates it.
+fn expression_of(column: &ColumnDefinition) -> Option<&str> {
+    let default = column.default.as_ref().map(|default| default.0.as_str());
+    default.or(column.generated.as_ref().map(|generated| generated.expression.as_str()))
+}
+
 pub(super) fn defaults(snapshot: &Snapshot) -> Rows {
     let mut rows = Vec::new();
     for table in oids::tables(snapshot) {
         let relation = oids::of_table(table.id());
         for (number, column) in (1_i64..).zip(&table.schema().columns) {
-            if let Some(default) = &column.default {
+            if let Some(expression) = expression_of(column) {
                 rows.push(vec![
                     ("oid", (relation * 4_000 + number).into()),
                     ("adrelid", relation.into()),
                     ("adnum", number.into()),
-                    ("adbin", default.0.as_str().into()),
+                    ("adbin", expression.into()),
                 ]);
             }
         }

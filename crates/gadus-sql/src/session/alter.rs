@@ -8,13 +8,14 @@ use super::constraints::{rename_constraint, without_constraint};
 use super::defaults::Looked;
 use super::define::{check_options, definition};
 use super::foreign_keys;
+use super::generated::generation;
 use super::indexes::of_column;
 use super::modify::{folded, table_name, target};
 use super::numbering::{add_numbering, numbering};
 use super::sequences::{alter_sequence, free_owned, schema_now};
 use super::views::drop_column_readers;
 use super::{Outcome, Session};
-use crate::error::{from_datafusion, unsupported};
+use crate::error::{from_datafusion, input, unsupported};
 use crate::value::assign_array;
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, ColumnDef, ColumnOption, DropBehavior,
@@ -87,6 +88,9 @@ impl Session {
                 for check in &mut after.checks {
                     check.condition = with_name(&check.condition, &old, &name)?;
                 }
+                for generated in after.columns.iter_mut().filter_map(|one| one.generated.as_mut()) {
+                    generated.expression = with_name(&generated.expression, &old, &name)?;
+                }
                 transaction.alter_table(&after, &[]).map(|_| ())
             }
             AlterTableOperation::RenameTable { table_name: name } => {
@@ -131,7 +135,8 @@ impl Session {
         }
         added.id = schema.next_column;
         let numbering = numbering(column)?;
-        let (mut value, mut is_of_rows) = (Datum::Null, numbering.is_some());
+        let is_generated = generation(column).is_some();
+        let (mut value, mut is_of_rows) = (Datum::Null, numbering.is_some() || is_generated);
         if let Some(default) = &added.default {
             let default =
                 self.default_value(&transaction.snapshot(), default, added.column_type).await?;
@@ -154,13 +159,14 @@ impl Session {
         let mut default = added.default.clone();
         after.columns.push(added);
         after.next_column += 1;
+        self.add_generated(&mut after, [column])?;
         let mut after = transaction.alter_table(&after, &[(id, value)])?;
         if let Some(numbering) = numbering {
             let place = after.columns.len() - 1;
             after = add_numbering(transaction, &after, (place, numbering))?;
             default = after.columns[place].default.clone();
         }
-        if default.is_none() || !is_of_rows {
+        if (default.is_none() && !is_generated) || !is_of_rows {
             return match checks.is_empty() {
                 true => Ok(()),
                 false => self.add_checks_to(transaction, &after, (checks, false)).await,
@@ -249,6 +255,7 @@ fn drop_columns(
     names: &[Ident],
     (if_exists, cascade): (bool, bool),
 ) -> Result<()> {
+    let names = &with_generated(schema, names, cascade)?;
     let gone = names.iter().filter_map(|name| schema.column_index(&folded(name)));
     let gone = gone.map(|place| schema.columns[place].id).collect::<Vec<_>>();
     let what = format!("a column of table {}", schema.name);
@@ -280,6 +287,29 @@ fn drop_columns(
         foreign_keys::drop_dangling(transaction, &mut after)?;
     }
     transaction.alter_table(&after, &[]).map(|_| ())
+}
+
+/// Columns that are dropped, with the generated ones that read them where these go along; else they refuse it.
+fn with_generated(schema: &TableSchema, names: &[Ident], cascade: bool) -> Result<Vec<Ident>> {
+    let mut all = names.to_vec();
+    for name in names {
+        let Some(place) = schema.column_index(&folded(name)) else { continue };
+        for reader in schema.generated_from(schema.columns[place].id) {
+            let (reader, table) = (&schema.columns[reader].name, &schema.name);
+            if all.iter().any(|name| folded(name) == *reader) {
+                continue;
+            }
+            if !cascade {
+                let message = format!(
+                    "cannot drop column {name} of table {table} because other objects depend on it: column {reader}; \
+                     DROP … CASCADE drops them, too"
+                );
+                return Err(input(message).because(Reason::Depended));
+            }
+            all.push(Ident::with_quote('"', reader));
+        }
+    }
+    Ok(all)
 }
 
 pub(super) fn holds_null(schema: &TableSchema, column: &str) -> Error {

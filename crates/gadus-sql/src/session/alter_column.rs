@@ -2,6 +2,7 @@
 
 use super::Session;
 use super::alter::{holds_null, quoted};
+use super::generated::refuse_generated;
 use super::numbering::{Numbering, add_numbering, is_identity, let_go, take_over};
 use crate::error::input;
 use crate::types::column_type;
@@ -22,6 +23,13 @@ impl Session {
         let mut after = TableSchema::clone(schema);
         let column = &mut after.columns[place];
         match operation {
+            AlterColumnOperation::SetDefault { .. }
+            | AlterColumnOperation::DropDefault
+            | AlterColumnOperation::AddGenerated { .. }
+                if column.generated.is_some() =>
+            {
+                return refuse_generated(schema, place, "a default");
+            }
             AlterColumnOperation::SetDefault { .. } if column.identity.is_some() => {
                 return Err(is_identity(schema, place));
             }
@@ -77,6 +85,7 @@ impl Session {
         if wanted == column.column_type && using.is_none() {
             return Ok(());
         }
+        refuse_generated(schema, place, "another type")?;
         let snapshot = transaction.snapshot();
         let reads = |used: &gadus_engine::UsedColumn| used.is_used && used.id == column.id;
         let mut readers = snapshot.readers(schema.id).filter_map(|view| view.reads(schema.id));

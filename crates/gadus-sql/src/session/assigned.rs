@@ -91,7 +91,9 @@ impl Assigned {
             return Err(input(format!("column {name} is assigned twice")));
         }
         self.columns.push(column);
-        if schema.columns[column].identity == Some(Identity::Always) && !has_default {
+        let definition = &schema.columns[column];
+        let is_always = definition.identity == Some(Identity::Always);
+        if (is_always || definition.generated.is_some()) && !has_default {
             let message = format!("column {name} can only be updated to DEFAULT");
             return Err(input(message).because(Reason::GeneratedAlways));
         }

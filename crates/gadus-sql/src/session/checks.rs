@@ -34,6 +34,11 @@ impl Checks {
         self.each.is_empty()
     }
 
+    /// The columns of the table, in their order.
+    pub(super) fn shape(&self) -> &SchemaRef {
+        &self.shape
+    }
+
     /// Refuses rows, given with all columns of their table, that do not meet a condition.
     pub(super) fn pass(&self, columns: &[ArrayRef]) -> Result<()> {
         if self.each.is_empty() || columns.first().is_none_or(|column| column.is_empty()) {
@@ -69,17 +74,35 @@ impl Session {
         Ok(Checks { table, shape, each })
     }
 
-    /// A condition over rows of a shape, typed as in every query.
+    /// A condition over rows of a shape.
     fn condition(&self, shape: &SchemaRef, condition: &str) -> Result<Arc<dyn PhysicalExpr>> {
+        let physical = self.row_expression(shape, condition, |_| Ok(()))?;
+        match physical.data_type(shape).map_err(from_datafusion)? {
+            DataType::Boolean | DataType::Null => Ok(physical),
+            other => {
+                let message = format!("argument of CHECK must be type boolean, not type {other}");
+                Err(input(message).because(Reason::TypeMismatch))
+            }
+        }
+    }
+
+    /// An expression over rows of a shape, typed as in every query, where `look` has nothing against it.
+    pub(super) fn row_expression(
+        &self,
+        shape: &SchemaRef,
+        expression: &str,
+        look: impl Fn(&PlannerExpr) -> Result<()>,
+    ) -> Result<Arc<dyn PhysicalExpr>> {
         let planner = &self.shared.planner;
         let schema: DFSchema = shape.clone().to_dfschema().map_err(from_datafusion)?;
-        let expr = respelled(condition)?.to_string();
+        let expr = respelled(expression)?.to_string();
         let expr = planner.create_logical_expr(&expr, &schema).map_err(from_datafusion)?;
         let is_aggregate =
             |expr: &PlannerExpr| Ok(matches!(expr, PlannerExpr::AggregateFunction(_)));
         if expr.exists(is_aggregate).map_err(from_datafusion)? {
-            return Err(input("aggregate functions are not allowed in check constraints"));
+            return Err(input("aggregate functions are not allowed in expressions of one row"));
         }
+        look(&expr)?;
         let rows = EmptyRelation { produce_one_row: false, schema: Arc::new(schema.clone()) };
         let plan = LogicalPlanBuilder::from(LogicalPlan::EmptyRelation(rows)).project([expr]);
         let plan = plan.and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
@@ -89,14 +112,7 @@ impl Session {
             return Err(Error::internal("a condition is no expression"));
         };
         let expr = typed.expr.pop().ok_or_else(|| Error::internal("a condition is missing"))?;
-        let physical = planner.create_physical_expr(expr, &schema).map_err(from_datafusion)?;
-        match physical.data_type(shape).map_err(from_datafusion)? {
-            DataType::Boolean | DataType::Null => Ok(physical),
-            other => {
-                let message = format!("argument of CHECK must be type boolean, not type {other}");
-                Err(input(message).because(Reason::TypeMismatch))
-            }
-        }
+        planner.create_physical_expr(expr, &schema).map_err(from_datafusion)
     }
 
     /// A CHECK of a table, as it is kept; its condition is one that can be evaluated.
@@ -108,12 +124,7 @@ impl Session {
         if constraint.enforced == Some(false) {
             return Err(unsupported("CHECK … NOT ENFORCED"));
         }
-        let mut condition = Expr::clone(&constraint.expr);
-        let mut of_rows = OfRows { schema, columns: BTreeSet::new() };
-        if let ControlFlow::Break(error) = VisitMut::visit(&mut condition, &mut of_rows) {
-            return Err(error);
-        }
-        let columns = of_rows.columns.into_iter().collect::<Vec<_>>();
+        let (condition, columns) = OfRows::look(schema, &constraint.expr, "check constraint")?;
         let condition = condition.to_string();
         let usual = usual_name(schema, &columns);
         let name = constraint_name(schema, constraint.name.as_ref(), &usual)?;
@@ -219,19 +230,35 @@ fn item(statement: &Statement) -> Option<Expr> {
 }
 
 /// Sees that an expression is about one row of a table, and takes the table's name from its columns.
-struct OfRows<'a> {
+pub(super) struct OfRows<'a> {
     schema: &'a TableSchema,
+    /// What it is a part of.
+    of: &'a str,
     columns: BTreeSet<u32>,
+}
+
+impl<'a> OfRows<'a> {
+    /// The expression as it is kept, and the numbers of the columns that it reads.
+    pub(super) fn look(
+        schema: &'a TableSchema,
+        expr: &Expr,
+        of: &'a str,
+    ) -> Result<(Expr, Vec<u32>)> {
+        let mut expr = expr.clone();
+        let mut of_rows = Self { schema, of, columns: BTreeSet::new() };
+        match VisitMut::visit(&mut expr, &mut of_rows) {
+            ControlFlow::Break(error) => Err(error),
+            ControlFlow::Continue(()) => Ok((expr, of_rows.columns.into_iter().collect())),
+        }
+    }
 }
 
 impl VisitorMut for OfRows<'_> {
     type Break = Error;
 
     fn pre_visit_query(&mut self, _query: &mut Query) -> ControlFlow<Error> {
-        ControlFlow::Break(Error::new(
-            ErrorKind::Unsupported,
-            "cannot use subquery in check constraint",
-        ))
+        let message = format!("cannot use subquery in {}", self.of);
+        ControlFlow::Break(Error::new(ErrorKind::Unsupported, message))
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
@@ -256,7 +283,8 @@ impl VisitorMut for OfRows<'_> {
                 ),
             },
             Expr::Function(function) if function.over.is_some() => {
-                ControlFlow::Break(input("window functions are not allowed in check constraints"))
+                let message = format!("window functions are not allowed in {}s", self.of);
+                ControlFlow::Break(input(message))
             }
             _ => ControlFlow::Continue(()),
         }

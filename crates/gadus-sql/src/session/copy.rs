@@ -1,7 +1,7 @@
 //! COPY between tables and files.
 
 use super::files::{FileFormat, FileSource};
-use super::insert::target_columns;
+use super::insert::loaded_columns;
 use super::locking::Part;
 use super::modify::target;
 use super::{Outcome, Session, State};
@@ -76,7 +76,7 @@ impl Session {
     ) -> Result<u64> {
         let schema = target(&transaction.snapshot(), table)?;
         let names = columns.iter().map(|name| vec![name.clone()].into()).collect::<Vec<_>>();
-        let columns = target_columns(&schema, &names)?;
+        let columns = loaded_columns(&schema, &names)?;
         let mut source = FileSource::new(path, form.format);
         // Whoever copies says how the file is written, or means the usual.
         source.header = Some(form.header.unwrap_or(true));

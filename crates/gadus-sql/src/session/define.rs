@@ -124,6 +124,7 @@ impl Session {
         create: &CreateTable,
         schema: &mut TableSchema,
     ) -> Result<()> {
+        self.add_generated(schema, &create.columns)?;
         let of_columns = create.columns.iter().flat_map(check_options);
         let beside = create.constraints.iter().filter_map(|constraint| match constraint {
             TableConstraint::Check(check) => Some(check.clone()),
@@ -209,6 +210,8 @@ pub(super) fn definition(column: &ColumnDef) -> Result<ColumnDefinition> {
             | ColumnOption::ForeignKey(_)
             | ColumnOption::Unique(_) => {}
             ColumnOption::NotNull | ColumnOption::PrimaryKey(_) => definition.nullable = false,
+            // Of those that are generated, the table says how.
+            ColumnOption::Generated { generation_expr: Some(_), .. } => {}
             // The table is given its sequence behind.
             option if is_identity_option(option) => definition.nullable = false,
             ColumnOption::Default(expr) => {

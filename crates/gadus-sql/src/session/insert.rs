@@ -5,6 +5,7 @@
 
 use super::cancel::Flag;
 use super::defaults::expand_defaults;
+use super::generated::Rules;
 use super::locking::Part;
 use super::modify::{column_index, is_default, refuse_extras, target};
 use super::on_conflict::{Into, OnKey};
@@ -131,12 +132,10 @@ impl Session {
             )));
         }
         let defaults = self.defaults(|| snapshot.clone(), schema, columns).await?;
-        let checks = self.checks(schema)?;
+        let rules = self.rules(schema)?;
         while let Some(batch) = stream.try_next().await.map_err(from_datafusion)? {
             let filled = self.fill(schema, &defaults, batch.num_rows()).await?;
-            let whole = whole_batch(schema, columns, filled, &batch)?;
-            checks.pass(whole.columns())?;
-            take(whole)?;
+            take(whole_batch((schema, &rules), columns, filled, &batch)?)?;
             self.progress.rows_written(batch.num_rows());
         }
         Ok(())
@@ -196,9 +195,10 @@ impl Session {
         flag: &Flag,
     ) -> Result<u64> {
         let schema = transaction.snapshot().table(table)?.schema().clone();
-        let columns = named_columns(&schema, columns)?;
+        let names = columns.iter().map(|name| vec![Ident::with_quote('"', name)].into());
+        let columns = loaded_columns(&schema, &names.collect::<Vec<_>>())?;
         let defaults = self.defaults(|| transaction.snapshot(), &schema, &columns).await?;
-        let checks = self.checks(&schema)?;
+        let rules = self.rules(&schema)?;
         let mut bulk = transaction.bulk(&schema)?;
         for batch in batches.iter().flat_map(pieces) {
             if flag.is_set() {
@@ -212,9 +212,7 @@ impl Session {
                 )));
             }
             let filled = self.fill(&schema, &defaults, batch.num_rows()).await?;
-            let whole = whole_batch(&schema, &columns, filled, &batch)?;
-            checks.pass(whole.columns())?;
-            bulk.push(&whole)?;
+            bulk.push(&whole_batch((&schema, &rules), &columns, filled, &batch)?)?;
         }
         let rows = transaction.finish_bulk(bulk)?;
         self.settle(transaction).await.map(|()| rows)
@@ -227,10 +225,16 @@ fn pieces(batch: &RecordBatch) -> impl Iterator<Item = RecordBatch> {
     (0..rows).step_by(PIECE_ROWS).map(move |from| batch.slice(from, PIECE_ROWS.min(rows - from)))
 }
 
-/// The columns of these exact names, or all.
-fn named_columns(schema: &TableSchema, names: &[String]) -> Result<Vec<usize>> {
-    let names = names.iter().map(|name| vec![Ident::with_quote('"', name)].into());
-    target_columns(schema, &names.collect::<Vec<_>>())
+/// The columns that a load names, or all whose values do not follow from others.
+pub(super) fn loaded_columns(schema: &TableSchema, names: &[ObjectName]) -> Result<Vec<usize>> {
+    let mut columns = target_columns(schema, names)?;
+    if names.is_empty() {
+        columns.retain(|&column| schema.columns[column].generated.is_none());
+    }
+    match columns.iter().find(|column| schema.columns[**column].generated.is_some()) {
+        Some(&column) => Err(generated_always(&schema.columns[column], "")),
+        None => Ok(columns),
+    }
 }
 
 /// The columns that an INSERT names, or all.
@@ -288,20 +292,22 @@ impl Given {
             // The first ones.
             columns.truncate(values);
         }
-        if Overriding::of(insert).is_some() {
-            return Ok(());
-        }
         let is_given = |place: &usize| match self {
             Self::All => true,
             Self::Places(places) => places.contains(place),
         };
-        for (_, &column) in columns.iter().enumerate().filter(|(place, _)| is_given(place)) {
-            if schema.columns[column].identity == Some(Identity::Always) {
-                let hint = "; OVERRIDING SYSTEM VALUE takes one nevertheless";
-                return Err(generated_always(&schema.columns[column], hint));
+        let overridden = Overriding::of(insert).is_some();
+        let given = columns.iter().enumerate().filter(|(place, _)| is_given(place));
+        given.map(|(_, &column)| &schema.columns[column]).try_for_each(|column| {
+            let is_refused = column.identity == Some(Identity::Always) && !overridden;
+            match column.generated.is_some() || is_refused {
+                true => Err(generated_always(
+                    column,
+                    "; OVERRIDING SYSTEM VALUE takes one nevertheless",
+                )),
+                false => Ok(()),
             }
-        }
-        Ok(())
+        })
     }
 }
 
@@ -315,16 +321,18 @@ fn called(insert: &Insert, schema: &TableSchema) -> Ident {
 
 /// The error of a value for a column that is always generated, with what helps.
 pub(super) fn generated_always(column: &ColumnDefinition, hint: &str) -> Error {
-    let message = format!(
-        "cannot insert a non-DEFAULT value into column \"{}\": it is GENERATED ALWAYS AS IDENTITY{hint}",
-        column.name
-    );
+    let why = match &column.generated {
+        Some(generated) => format!("a generated column ({})", generated.expression),
+        None => format!("GENERATED ALWAYS AS IDENTITY{hint}"),
+    };
+    let name = &column.name;
+    let message = format!("cannot insert a non-DEFAULT value into column \"{name}\": it is {why}");
     input(message).because(Reason::GeneratedAlways)
 }
 
-/// A batch with all columns of the table, in their types.
+/// A batch with all columns of the table, in their types and as its rules say.
 fn whole_batch(
-    schema: &TableSchema,
+    (schema, rules): (&TableSchema, &Rules),
     columns: &[usize],
     mut filled: Vec<Option<ArrayRef>>,
     batch: &RecordBatch,
@@ -340,13 +348,15 @@ fn whole_batch(
             (None, Some(array)) => array,
             (None, None) => return Err(Error::internal("a column without a value")),
         });
-        if !column.nullable && arrays[index].null_count() > 0 {
+        let is_computed = column.generated.is_some();
+        if !column.nullable && !is_computed && arrays[index].null_count() > 0 {
             return Err(Error::new(
                 ErrorKind::NotNullViolation,
                 format!("column \"{}\" of table \"{}\" must not be NULL", column.name, schema.name),
             ));
         }
     }
+    rules.complete(&mut arrays)?;
     let fields = schema.columns.iter().map(|column| column.column_type.field(&column.name, true));
     let shape = Arc::new(arrow::datatypes::Schema::new(fields.collect::<Vec<_>>()));
     Ok(RecordBatch::try_new(shape, arrays)?)

@@ -13,7 +13,7 @@ mod spelling;
 pub(super) use clause::compared_values;
 pub(super) use spelling::respell;
 
-use super::checks::Checks;
+use super::generated::Rules;
 use super::modify::{Wanted, columns_of, modified, refuse_extras, row_ids, rows_of};
 use super::returning::Written;
 use super::{Session, folded};
@@ -147,9 +147,9 @@ impl Session {
             };
             items.extend(clause.values.iter().enumerate().map(value));
         }
-        let checks = self.checks(schema)?;
+        let rules = self.rules(schema)?;
         let first_of_row = items.len();
-        if !checks.is_empty() {
+        if !rules.is_empty() {
             items.extend(columns_of(schema, alias));
         }
         let behind_row = items.len();
@@ -170,7 +170,7 @@ impl Session {
                 let batch = filter_record_batch(&batch, &is_chosen.collect::<BooleanArray>())?;
                 if batch.num_rows() > 0 {
                     let old = &batch.columns()[first_of_row..behind_row];
-                    changes.add((schema, &checks), clause, (&batch, values), old)?;
+                    changes.add((schema, &rules), clause, (&batch, values), old)?;
                 }
             }
         }
@@ -183,7 +183,7 @@ impl Changes {
     /// checked.
     fn add(
         &mut self,
-        (schema, checks): (&TableSchema, &Checks),
+        (schema, rules): (&TableSchema, &Rules),
         clause: &Clause,
         (batch, values): (&RecordBatch, Range<usize>),
         old: &[ArrayRef],
@@ -193,18 +193,20 @@ impl Changes {
             Action::Delete => self.deleted.extend(met(batch, &mut self.met)?),
             Action::Update { assigned } => {
                 let columns = assigned.columns();
-                let arrays = assigned.arrays(schema, &batch.columns()[values])?;
-                if !checks.is_empty() {
+                let mut arrays = assigned.arrays(schema, &batch.columns()[values])?;
+                let changed = rules.changed(schema, columns);
+                if !rules.is_empty() {
                     let mut whole = old.to_vec();
                     for (&column, array) in columns.iter().zip(&arrays) {
                         whole[column] = array.clone();
                     }
-                    checks.pass(&whole)?;
+                    rules.complete(&mut whole)?;
+                    arrays = changed.iter().map(|&column| whole[column].clone()).collect();
                 }
                 self.updated.push(Update {
-                    columns: columns.to_vec(),
                     rows: met(batch, &mut self.met)?,
-                    values: rows_of(schema, columns, &arrays, batch.num_rows())?,
+                    values: rows_of(schema, &changed, &arrays, batch.num_rows())?,
+                    columns: changed,
                 });
             }
             Action::Insert { columns } => {

@@ -35,6 +35,7 @@ mod files;
 mod for_update;
 mod foreign_keys;
 mod frames;
+mod generated;
 mod in_order;
 mod indexes;
 mod insert;

@@ -127,8 +127,9 @@ impl Session {
         let (mut items, columns) = (assigned.items(), assigned.columns());
         let first_of_row = items.len();
         let returning = self.returning(&snapshot, update.returning.as_deref(), parameters)?;
-        let checks = self.checks(&schema)?;
-        let whole_rows = returning.is_some() || !checks.is_empty();
+        let rules = self.rules(&schema)?;
+        let changed = rules.changed(&schema, columns);
+        let whole_rows = returning.is_some() || !rules.is_empty();
         if whole_rows {
             items.extend(columns_of(&schema, &alias));
         }
@@ -142,19 +143,20 @@ impl Session {
         let (mut ids, mut values, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
         for batch in &found {
             ids.extend(row_ids(batch)?);
-            let arrays = assigned.arrays(&schema, batch.columns())?;
-            values.extend(rows_of(&schema, columns, &arrays, batch.num_rows())?);
+            let mut arrays = assigned.arrays(&schema, batch.columns())?;
             if whole_rows {
                 let old = batch.columns().iter().skip(first_of_row).take(schema.columns.len());
                 let mut whole = old.cloned().collect::<Vec<_>>();
                 for (&column, array) in columns.iter().zip(arrays) {
                     whole[column] = array;
                 }
-                checks.pass(&whole)?;
+                rules.complete(&mut whole)?;
+                arrays = changed.iter().map(|&column| whole[column].clone()).collect();
                 pieces.push(whole);
             }
+            values.extend(rows_of(&schema, &changed, &arrays, batch.num_rows())?);
         }
-        let rows = transaction.update(&schema, columns, &ids, &values)?;
+        let rows = transaction.update(&schema, &changed, &ids, &values)?;
         let mut relations = vec![Relation::of_table(alias, &schema, pieces)];
         relations.extend(beside.relations(&found_schema, &found)?);
         self.written(rows, returning, &relations).await

@@ -160,7 +160,7 @@ impl Session {
         ];
         let asks = Asks { items: &items, selection: update.selection.as_ref(), parameters };
         let found = self.evaluate_over(snapshot, &relations, asks).await?.collect().await?;
-        let (mut places, mut values) = (Vec::new(), Vec::new());
+        let mut places = Vec::new();
         let mut new = vec![Vec::new(); columns.len()];
         for batch in &found {
             let of_rows =
@@ -172,7 +172,6 @@ impl Session {
                 |place: &u64| u32::try_from(*place).map_err(|_| Error::internal("no such place"));
             places.extend(of_rows.values().iter().map(place).collect::<Result<Vec<_>>>()?);
             let arrays = assigned.arrays(schema, batch.columns())?;
-            values.extend(rows_of(schema, columns, &arrays, batch.num_rows())?);
             for (pieces, array) in new.iter_mut().zip(arrays) {
                 pieces.push(array);
             }
@@ -183,8 +182,12 @@ impl Session {
             let pieces = pieces.iter().map(AsRef::as_ref).collect::<Vec<&dyn Array>>();
             now.columns[column] = concat(&pieces)?;
         }
-        self.checks(schema)?.pass(&now.columns)?;
-        let rows = transaction.update(schema, columns, &changed, &values)?;
+        let rules = self.rules(schema)?;
+        rules.complete(&mut now.columns)?;
+        let columns = rules.changed(schema, columns);
+        let arrays = columns.iter().map(|&column| now.columns[column].clone()).collect::<Vec<_>>();
+        let values = rows_of(schema, &columns, &arrays, changed.len())?;
+        let rows = transaction.update(schema, &columns, &changed, &values)?;
         now.places = now.places.iter().map(|&place| excluded.places[place as usize]).collect();
         Ok((rows, now))
     }

@@ -22,6 +22,7 @@ mod foreign_keys;
 mod fork;
 mod forms;
 mod frames;
+mod generated;
 mod history;
 mod idle;
 mod indexes;
