@@ -7,7 +7,7 @@ use crate::blobs::Blobs;
 use crate::coordinator::Pin;
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::scan::{Scan, ScanRequest};
-use crate::types::{Datum, Sequence, TableSchema, ViewSchema};
+use crate::types::{Datum, DefinitionKey, Sequence, TableSchema, ViewSchema};
 use crate::version::{DatabaseVersion, TableVersion};
 use gadus_base::{CommitNumber, RowId, TableId};
 use std::sync::Arc;
@@ -106,6 +106,17 @@ impl Snapshot {
     #[must_use]
     pub fn sequence_by_id(&self, id: TableId) -> Option<&Arc<Sequence>> {
         self.version.sequences.get(&id)
+    }
+
+    /// The functions and comments that the catalog keeps, in the order of their keys.
+    pub fn definitions(&self) -> impl Iterator<Item = (&DefinitionKey, &Arc<str>)> {
+        self.version.definitions.iter()
+    }
+
+    /// What the catalog keeps under a key.
+    #[must_use]
+    pub fn definition(&self, key: &DefinitionKey) -> Option<&Arc<str>> {
+        self.version.definitions.get(key)
     }
 
     /// All sequences, in the order in which they were created.

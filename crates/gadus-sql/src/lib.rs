@@ -28,6 +28,7 @@ mod checked;
 mod compiled;
 mod error;
 mod explained;
+mod functions;
 mod json;
 mod kept;
 mod lists;
@@ -52,6 +53,7 @@ mod uuids;
 mod value;
 
 pub use explained::EXPLAINED;
+pub use functions::all as functions;
 pub use json::json_texts;
 pub use lists::list_elements;
 pub use postgres::{TYPE as POSTGRES_TYPE, quoted as quoted_name};

@@ -83,6 +83,7 @@ impl Database {
             }
         }
         statements.append(&mut behind);
+        statements.extend(gadus_sql::functions(&snapshot).map(|(_, text)| text.to_string()));
         let mut views = snapshot.views().collect::<Vec<_>>();
         views.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         let uses = |id: TableId| {

@@ -134,7 +134,7 @@ impl Statement {
     /// # Errors
     /// `Input` or `Unsupported` for options that contradict each other or are not known.
     pub fn copy_request(&self) -> Result<Option<CopyRequest>> {
-        self.prepared.copy_request()
+        self.session.copy_request(&self.prepared)
     }
 
     /// The names of its parameters, in the order of their values; empty where they have numbers.

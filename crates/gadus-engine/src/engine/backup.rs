@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::scan::ScanRequest;
 use crate::snapshot::{Snapshot, Table};
 use crate::transaction::Transaction;
-use crate::types::{Sequence, ViewSchema};
+use crate::types::{DefinitionKey, Sequence, ViewSchema};
 use gadus_base::{CommitNumber, TableId};
 use gadus_block::Folder;
 use std::collections::HashMap;
@@ -89,8 +89,9 @@ fn copy(
         })?;
         ids.insert(table.id(), id);
     }
-    copy_sequences(snapshot, &mut transaction, &ids)?;
-    copy_views(snapshot, &mut transaction, ids)?;
+    copy_sequences(snapshot, &mut transaction, &mut ids)?;
+    copy_views(snapshot, &mut transaction, &mut ids)?;
+    copy_definitions(snapshot, &mut transaction, &ids)?;
     transaction.commit()?;
     target.checkpoint()?;
     Ok(BackedUp { commit: snapshot.commit(), tables: tables.len(), rows })
@@ -124,11 +125,39 @@ fn copy_table(
 fn copy_sequences(
     snapshot: &Snapshot,
     transaction: &mut Transaction,
-    ids: &HashMap<TableId, TableId>,
+    ids: &mut HashMap<TableId, TableId>,
 ) -> Result<()> {
     for sequence in snapshot.sequences() {
         let owner = sequence.owner.and_then(|(table, column)| Some((*ids.get(&table)?, column)));
-        transaction.create_sequence(&Sequence { owner, ..Sequence::clone(sequence) })?;
+        let copy = Sequence { owner, ..Sequence::clone(sequence) };
+        ids.insert(sequence.id, transaction.create_sequence(&copy)?.id);
+    }
+    Ok(())
+}
+
+/// Keeps the functions and comments of what is there by now.
+fn copy_definitions(
+    snapshot: &Snapshot,
+    transaction: &mut Transaction,
+    ids: &HashMap<TableId, TableId>,
+) -> Result<()> {
+    for (key, text) in snapshot.definitions() {
+        let id = |id: &TableId| {
+            ids.get(id).copied().ok_or_else(|| Error::internal("a comment on what was not copied"))
+        };
+        let key = match key {
+            DefinitionKey::CommentOnRelation(of) => DefinitionKey::CommentOnRelation(id(of)?),
+            DefinitionKey::CommentOnColumn(of, column) => {
+                DefinitionKey::CommentOnColumn(id(of)?, *column)
+            }
+            DefinitionKey::CommentOnIndex(of, index) => {
+                DefinitionKey::CommentOnIndex(id(of)?, *index)
+            }
+            DefinitionKey::Function(_)
+            | DefinitionKey::CommentOnFunction(_)
+            | DefinitionKey::CommentOnDatabase => key.clone(),
+        };
+        transaction.define(key, Some(text))?;
     }
     Ok(())
 }
@@ -137,7 +166,7 @@ fn copy_sequences(
 fn copy_views(
     snapshot: &Snapshot,
     transaction: &mut Transaction,
-    mut ids: HashMap<TableId, TableId>,
+    ids: &mut HashMap<TableId, TableId>,
 ) -> Result<()> {
     let mut rest = snapshot.views().cloned().collect::<Vec<_>>();
     while !rest.is_empty() {

@@ -145,7 +145,9 @@ impl Checkpointer {
         };
         let views = version.views.values().cloned().collect();
         let sequences = version.sequences.values().cloned().collect();
-        Ok((encode_manifest(&Manifest { head, tables, views, sequences }), next))
+        let kept = version.definitions.iter();
+        let definitions = kept.map(|(key, text)| (key.clone(), text.clone())).collect();
+        Ok((encode_manifest(&Manifest { head, tables, views, sequences, definitions }), next))
     }
 
     fn write_table(

@@ -155,7 +155,7 @@ fn damaged_manifest(blobs: &Blobs, what: &str) -> Error {
 
 /// The version that a manifest describes.
 fn load(blobs: &Arc<Blobs>, manifest: &Manifest, end: LogEnd) -> Result<DatabaseVersion> {
-    let Manifest { head, tables, views, sequences } = manifest;
+    let Manifest { head, tables, views, sequences, definitions } = manifest;
     let mut version = DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()), end);
     version.commit = head.commit;
     version.next_table = head.next_table;
@@ -182,6 +182,10 @@ fn load(blobs: &Arc<Blobs>, manifest: &Manifest, end: LogEnd) -> Result<Database
             return Err(damaged_manifest(blobs, &what));
         }
         version.sequences.insert(sequence.id, sequence.clone());
+    }
+    version.definitions = definitions.iter().cloned().collect();
+    if !version.definitions.keys().all(|key| version.is_there(key)) {
+        return Err(damaged_manifest(blobs, "a comment is about what is not there"));
     }
     Ok(version)
 }

@@ -3,6 +3,7 @@
 //! - Nothing is evaluated again: what another commit changed since the snapshot is a conflict.
 //! - A commit without writes appends nothing.
 
+use super::definitions::check_definition;
 use super::loaded::{LoadedRows, check_loaded};
 use super::locking::{conflict, is_unchanged};
 use super::{TableWrites, Transaction};
@@ -68,6 +69,7 @@ impl Transaction {
         let mut shaped = head.private();
         for change in &self.state.shapes {
             check_shape(&shaped, change)?;
+            check_definition(&self.state.base, head, change)?;
             shaped.apply(change, head.commit.next()).map_err(|what| {
                 Error::new(ErrorKind::Conflict, format!("this transaction {what}; run it again"))
             })?;

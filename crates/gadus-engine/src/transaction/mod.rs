@@ -9,6 +9,7 @@
 
 mod bulk;
 mod commit;
+mod definitions;
 mod foreign_keys;
 mod indexing;
 mod loaded;

@@ -5,6 +5,7 @@
 
 mod convert;
 mod datum;
+mod definition;
 mod foreign_key;
 mod nested;
 mod nested_values;
@@ -21,6 +22,8 @@ pub(crate) use convert::{
 };
 pub use datum::Datum;
 pub(crate) use datum::{VALUE_BYTES_MAX, compare_floats, write_bytes_key};
+pub use definition::DefinitionKey;
+pub(crate) use definition::{DEFINITION_BYTES_MAX, DEFINITIONS_MAX};
 pub use foreign_key::{ForeignKey, ReferentialAction};
 pub use nested::Nested;
 pub(crate) use nested_values::{bytes_from_nested, bytes_of, length_of};

@@ -39,6 +39,7 @@ impl DatabaseVersion {
             self.names.insert(schema.name.clone(), id);
         }
         self.drop_orphans(id);
+        self.drop_stale_comments(id);
         self.schema_version += 1;
         Ok(())
     }

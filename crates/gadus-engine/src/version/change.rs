@@ -6,7 +6,7 @@
 
 use crate::keys::{KeyRun, NamedRun};
 use crate::segment::{EncodedSegment, Row, Source};
-use crate::types::{Datum, Sequence, SequencePosition, TableSchema, ViewSchema};
+use crate::types::{Datum, DefinitionKey, Sequence, SequencePosition, TableSchema, ViewSchema};
 use gadus_base::{CommitNumber, RowId, SegmentId, TableId};
 use gadus_storage::ExtentRef;
 use std::sync::Arc;
@@ -25,6 +25,11 @@ pub(crate) enum Change {
         begins_anew: bool,
     },
     DropSequence(TableId),
+    /// A text of the catalog that is new or has changed; none where it is dropped.
+    SetDefinition {
+        key: DefinitionKey,
+        text: Option<Arc<str>>,
+    },
     /// Numbers that were given.
     PlaceSequence {
         sequence: TableId,

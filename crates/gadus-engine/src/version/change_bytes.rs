@@ -2,7 +2,7 @@
 //!
 //! Byte table of a commit's payload (version 5): version u8 | 1 when the commit waits to be durable,
 //! else 0 | change count u32 | changes.
-//! A change: kind u8, table id u32 (but in kinds 1, 10, 11 and 15), then by kind:
+//! A change: kind u8, table id u32 (but in kinds 1, 10, 11, 15 and 18), then by kind:
 //!
 //! | kind | content |
 //! |---|---|
@@ -23,13 +23,14 @@
 //! | 15 set sequence | sequence, begins anew u8 |
 //! | 16 drop sequence | |
 //! | 17 place sequence | last number i64, is given u8 |
+//! | 18 set definition | key of a definition, 1 and its text, or 0 where it is dropped |
 //!
 //! Key runs: count u32, then the number of an index u32 and a key run image each.
 //!
 //! Version ladder: 1 had no durability, and is read as one that waits; 1 and 2 knew no index but that of the primary
 //! key: key runs were 1 and one image, or 0, in kind 8 there was no index, in kind 13 there were no key runs, and
 //! schemas are of version 2; 1 to 3 knew no sequences, and schemas are of version 3 at most; 1 to 4 knew no
-//! foreign keys, and schemas are of version 4 at most. All are read, 5 is written. Kind 9 joined version 1, kinds 10 to 14 version 2, which
+//! foreign keys, and schemas are of version 4 at most. All are read, 5 is written. Kind 9 joined version 1, kinds 10 to 14 version 2, kind 18 version 5, which
 //! needs no step: an unknown version or kind refuses the database.
 
 use super::change::Change;
@@ -37,7 +38,10 @@ use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyRun, KeyRunImage, NamedRun, PRIMARY};
 use crate::segment::{EncodedSegment, SegmentImage, Source, decode_rows, encode_rows};
-use crate::types::{Datum, SchemaForm, Sequence, SequencePosition, TableSchema, ViewSchema};
+use crate::types::{
+    DEFINITION_BYTES_MAX, Datum, DefinitionKey, SchemaForm, Sequence, SequencePosition,
+    TableSchema, ViewSchema,
+};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, RowId, SegmentId, TableId};
 use std::sync::Arc;
 
@@ -269,6 +273,7 @@ fn encode_change(change: &Change, to: &mut ByteWriter) {
         | Change::EmptyTable(_)
         | Change::SetSequence { .. }
         | Change::DropSequence(_)
+        | Change::SetDefinition { .. }
         | Change::PlaceSequence { .. } => encode_shape(change, to),
     }
 }
@@ -305,6 +310,12 @@ fn encode_shape(change: &Change, to: &mut ByteWriter) {
             encode_runs(runs, to);
         }
         Change::EmptyTable(table) => head(14, table, to),
+        Change::SetDefinition { key, text } => {
+            to.u8(18);
+            key.encode(to);
+            to.u8(u8::from(text.is_some()));
+            text.iter().for_each(|text| to.text(text));
+        }
         // Those of rows and segments.
         _ => {}
     }
@@ -402,6 +413,14 @@ fn decode_shape(
         17 => {
             let sequence = TableId(from.u32()?);
             Change::PlaceSequence { sequence, position: SequencePosition::decode(from)? }
+        }
+        18 => {
+            let key = DefinitionKey::decode(from)?;
+            let text = match from.u8()? {
+                0 => None,
+                _ => Some(Arc::from(from.text(DEFINITION_BYTES_MAX)?)),
+            };
+            Change::SetDefinition { key, text }
         }
         _ => return Ok(None),
     })))

@@ -6,8 +6,8 @@
 //! - It names no base and no key run that a record of the log has not named: then versions of one
 //!   commit name the same ones, whether made by following the log or by opening.
 //!
-//! Byte table (version 6): version u8 | commit u64 | next table id u32 | schema version u64 | table
-//! count u32 | tables | view count u32 | views | sequence count u32 | sequences. A table: schema | next segment id u32 | open segment id u32 (0 none) | last
+//! Byte table (version 7): version u8 | commit u64 | next table id u32 | schema version u64 | table
+//! count u32 | tables | view count u32 | views | sequence count u32 | sequences | definition count u32, then for each: its key, its text. A table: schema | next segment id u32 | open segment id u32 (0 none) | last
 //! changed commit u64 | segment count u32, segments | index count u32, then for each: its number u32 | key run
 //! count u32, key run images | recent keys, a part. A segment: id u32 | last changed commit u64 | 1 and its base's image, or 0 | overlay, a
 //! part | rows behind the base, a part. A part: 1, extent and blob references, or 0.
@@ -17,16 +17,19 @@
 //! version 1, and there are no views. In
 //! versions 1 to 3 there is the primary key's index alone, without number and count, and schemas are of version 2 at
 //! most. In versions 1 to 4 there are no sequences, and schemas are of version 3 at most. In versions 1 to 5
-//! schemas are of version 4 at most. All are read.
+//! schemas are of version 4 at most. In versions 1 to 6 there are no definitions. All are read.
 
 use crate::keys::{KeyRunImage, PRIMARY};
 use crate::segment::SegmentImage;
-use crate::types::{SchemaForm, Sequence, TableSchema, ViewSchema};
+use crate::types::{
+    DEFINITION_BYTES_MAX, DefinitionKey, SchemaForm, Sequence, TableSchema, ViewSchema,
+};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, SegmentId, TableId};
 use gadus_storage::{BlobRef, ExtentRef};
 use std::sync::Arc;
 
-const VERSION: u8 = 6;
+const VERSION: u8 = 7;
+const VERSION_WITHOUT_DEFINITIONS: u8 = 6;
 const VERSION_WITHOUT_FOREIGN_KEYS: u8 = 5;
 const VERSION_WITHOUT_SEQUENCES: u8 = 4;
 const VERSION_WITHOUT_INDEXES: u8 = 3;
@@ -86,10 +89,11 @@ pub(crate) struct Manifest {
     pub(crate) tables: Vec<ManifestTable>,
     pub(crate) views: Vec<Arc<ViewSchema>>,
     pub(crate) sequences: Vec<Arc<Sequence>>,
+    pub(crate) definitions: Vec<(DefinitionKey, Arc<str>)>,
 }
 
 pub(crate) fn encode_manifest(manifest: &Manifest) -> Vec<u8> {
-    let Manifest { head, tables, views, sequences } = manifest;
+    let Manifest { head, tables, views, sequences, definitions } = manifest;
     let count = |length: usize| u32::try_from(length).expect("counts of a manifest fit 32 bits");
     let mut to = ByteWriter::new();
     to.u8(VERSION);
@@ -125,6 +129,11 @@ pub(crate) fn encode_manifest(manifest: &Manifest) -> Vec<u8> {
     views.iter().for_each(|view| view.encode(&mut to));
     to.u32(count(sequences.len()));
     sequences.iter().for_each(|sequence| sequence.encode(&mut to));
+    to.u32(count(definitions.len()));
+    for (key, text) in definitions {
+        key.encode(&mut to);
+        to.text(text);
+    }
     to.finish()
 }
 
@@ -133,8 +142,8 @@ pub(crate) fn decode_manifest(bytes: &[u8]) -> Result<Manifest, DecodeError> {
     let version = from.u8()?;
     if !(VERSION_OF_IMAGES..=VERSION).contains(&version) {
         let expected = match version > VERSION {
-            true => "a manifest of version 1 to 6; a newer Gadus wrote this one",
-            false => "a manifest of version 1 to 6",
+            true => "a manifest of version 1 to 7; a newer Gadus wrote this one",
+            false => "a manifest of version 1 to 7",
         };
         return Err(DecodeError { offset: 0, expected });
     }
@@ -158,8 +167,15 @@ pub(crate) fn decode_manifest(bytes: &[u8]) -> Result<Manifest, DecodeError> {
             sequences.push(Arc::new(Sequence::decode(&mut from)?));
         }
     }
+    let mut definitions = Vec::new();
+    if version > VERSION_WITHOUT_DEFINITIONS {
+        for _ in 0..from.count(5)? {
+            let key = DefinitionKey::decode(&mut from)?;
+            definitions.push((key, Arc::from(from.text(DEFINITION_BYTES_MAX)?)));
+        }
+    }
     from.end()?;
-    Ok(Manifest { head, tables, views, sequences })
+    Ok(Manifest { head, tables, views, sequences, definitions })
 }
 
 fn decode_table(from: &mut ByteReader<'_>, version: u8) -> Result<ManifestTable, DecodeError> {

@@ -8,6 +8,7 @@
 mod alter;
 mod change;
 mod change_bytes;
+mod definitions;
 mod manifest;
 mod references;
 mod segment_ids;
@@ -27,7 +28,7 @@ pub(crate) use table::TableVersion;
 
 use crate::keys::KeyRun;
 use crate::segment::Lineage;
-use crate::types::{IndexDefinition, Sequence, TableSchema, ViewSchema};
+use crate::types::{DefinitionKey, IndexDefinition, Sequence, TableSchema, ViewSchema};
 use gadus_base::{CommitNumber, TableId};
 use gadus_storage::{ExtentRef, LogEnd};
 use imbl::OrdMap;
@@ -42,6 +43,8 @@ pub(crate) struct DatabaseVersion {
     pub(crate) tables: OrdMap<TableId, Arc<TableVersion>>,
     pub(crate) views: OrdMap<TableId, Arc<ViewSchema>>,
     pub(crate) sequences: OrdMap<TableId, Arc<Sequence>>,
+    /// Functions and comments.
+    pub(crate) definitions: OrdMap<DefinitionKey, Arc<str>>,
     /// Names of tables, views and sequences, exact.
     pub(crate) names: OrdMap<String, TableId>,
     pub(crate) next_table: TableId,
@@ -59,6 +62,7 @@ impl DatabaseVersion {
             tables: OrdMap::new(),
             views: OrdMap::new(),
             sequences: OrdMap::new(),
+            definitions: OrdMap::new(),
             names: OrdMap::new(),
             next_table: TableId(1),
             schema_version: 0,
@@ -104,6 +108,7 @@ impl DatabaseVersion {
                 let table = self.tables.remove(id).ok_or("drops a table that is not there")?;
                 self.names.remove(&table.schema.name);
                 self.drop_orphans(*id);
+                self.drop_stale_comments(*id);
                 self.schema_version += 1;
                 Ok(())
             }
@@ -121,6 +126,7 @@ impl DatabaseVersion {
                 self.set_sequence(sequence, *begins_anew)
             }
             Change::DropSequence(id) => self.drop_sequence(*id),
+            Change::SetDefinition { key, text } => self.set_definition(key, text.as_ref()),
             Change::PlaceSequence { sequence, position } => {
                 self.place_sequence(*sequence, *position)
             }

@@ -52,6 +52,7 @@ impl DatabaseVersion {
     pub(super) fn drop_sequence(&mut self, id: TableId) -> Result<(), &'static str> {
         let sequence = self.sequences.remove(&id).ok_or("drops a sequence that is not there")?;
         self.names.remove(&sequence.name);
+        self.drop_stale_comments(id);
         self.schema_version += 1;
         Ok(())
     }
@@ -80,6 +81,7 @@ impl DatabaseVersion {
         for orphan in orphans {
             self.sequences.remove(&orphan.id);
             self.names.remove(&orphan.name);
+            self.drop_stale_comments(orphan.id);
         }
     }
 

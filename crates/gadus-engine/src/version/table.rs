@@ -164,6 +164,7 @@ impl TableVersion {
             | Change::SetView(_)
             | Change::DropView(_)
             | Change::SetSequence { .. }
+            | Change::SetDefinition { .. }
             | Change::DropSequence(_)
             | Change::PlaceSequence { .. } => Err("is no change of one table"),
         }

@@ -41,6 +41,7 @@ impl DatabaseVersion {
         self.refuse_read(id)?;
         let view = self.views.remove(&id).ok_or("drops a view that is not there")?;
         self.names.remove(&view.name);
+        self.drop_stale_comments(id);
         self.schema_version += 1;
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! CREATE TABLE, CREATE TABLE AS, and DROP.
 
 use super::foreign_keys;
+use super::functions::drop_functions;
 use super::indexes::{add_to, drop_indexes, of_table, rename_index};
 use super::modify::{folded, table_name};
 use super::numbering::{add_numbering, is_identity_option, numbered};
@@ -47,6 +48,10 @@ impl Session {
             Statement::Drop {
                 object_type: ObjectType::Table, if_exists, names, cascade, ..
             } => drop_tables(transaction, names, (*if_exists, *cascade)),
+            Statement::CreateFunction(_) | Statement::CreateMacro { .. } => {
+                self.create_function(transaction, statement).await
+            }
+            Statement::DropFunction(dropped) => drop_functions(transaction, dropped),
             Statement::CreateSequence { .. } => create_sequence(transaction, statement),
             Statement::Drop {
                 object_type: ObjectType::Sequence,

@@ -9,6 +9,7 @@
 use super::as_queries::describe;
 use super::columns::headings;
 use super::frames::{Frames, names_frame};
+use super::functions::with_catalog;
 use super::probes::probes;
 use super::query::names_schema;
 use super::{Boxed, Prepared, Session};
@@ -94,6 +95,8 @@ impl Session {
                 (state.snapshot(&self.engine)?, self.with_settings(state, prepared, None)?)
             };
             let prepared = with_settings.as_ref().unwrap_or(prepared);
+            let with_catalog = with_catalog(&snapshot, prepared)?;
+            let prepared = with_catalog.as_ref().unwrap_or(prepared);
             let version = snapshot.schema_version();
             let statement = prepared.statement();
             let frames = self.frames_of(prepared);

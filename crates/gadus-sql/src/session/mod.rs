@@ -35,6 +35,7 @@ mod files;
 mod for_update;
 mod foreign_keys;
 mod frames;
+mod functions;
 mod generated;
 mod in_order;
 mod indexes;

@@ -4,6 +4,7 @@ use super::asked::{Asked, Source};
 use super::backup;
 use super::cancel::Flag;
 use super::for_update::refuse_nested_locks;
+use super::functions::with_catalog;
 use super::parse::parse;
 use super::transact::transact;
 use super::views::is_deep_by_views;
@@ -161,6 +162,8 @@ impl Session {
         if prepared.reads_settings {
             self.show_to_planner(state);
         }
+        let with_catalog = with_catalog(&state.snapshot(&self.engine)?, prepared)?;
+        let prepared = with_catalog.as_ref().unwrap_or(prepared);
         let views = is_deep_by_views(&state.snapshot(&self.engine)?, &prepared.statement)?;
         let is_deep = prepared.is_deep || views;
         if let Some(request) = Request::of(&prepared.statement)? {
@@ -286,6 +289,9 @@ impl Session {
             | Statement::Truncate(_)
             | Statement::CreateTable(_)
             | Statement::CreateView(_)
+            | Statement::CreateFunction(_)
+            | Statement::CreateMacro { .. }
+            | Statement::DropFunction(_)
             | Statement::AlterTable(_)
             | Statement::CreateIndex(_)
             | Statement::CreateSequence { .. }

@@ -1,7 +1,7 @@
 //! PostgreSQL's other spellings of what the parser knows under one: ABORT for ROLLBACK, ON and OFF for
 //! TRUE and FALSE among the options of COPY, USER for ROLE, VACUUM with ANALYZE, VERBOSE and FREEZE; FOR NO
 //! KEY UPDATE and FOR KEY SHARE for FOR UPDATE and FOR SHARE, which exclude more, and LIMIT behind them;
-//! columns called `key` or `index`. DuckDB's of types that are structures. And EXPLAIN PLACEMENT, which is none of PostgreSQL's, for EXPLAIN FORMATTED.
+//! columns called `key` or `index`. DuckDB's of types that are structures, and of macros. And EXPLAIN PLACEMENT, which is none of PostgreSQL's, for EXPLAIN FORMATTED.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
@@ -33,6 +33,7 @@ pub(super) fn respell(tokens: &mut [TokenWithSpan]) {
                 *word = Token::make_keyword("ROLE");
             }
             columns_named_as_indexes(tokens);
+            macros(tokens);
         }
         Keyword::EXPLAIN => {
             // Not a table that is called so.
@@ -107,6 +108,43 @@ fn begins_type(token: &Token) -> bool {
         SIMILAR, XOR,
     ];
     matches!(token, Token::Word(word) if !goes_on.contains(&word.keyword))
+}
+
+/// DuckDB's `CREATE FUNCTION f(a) AS a + 1`, which is a macro, and DROP MACRO, which is DROP FUNCTION.
+fn macros(tokens: &mut [TokenWithSpan]) {
+    let shown = tokens.iter_mut().map(|with| &mut with.token);
+    let mut shown =
+        shown.filter(|token| !matches!(token, Token::Whitespace(_))).collect::<Vec<_>>();
+    let is = |token: Option<&&mut Token>, word| token.is_some_and(|token| keyword(token) == word);
+    if is(shown.first(), Keyword::DROP) && is(shown.get(1), Keyword::MACRO) {
+        *shown[1] = Token::make_keyword("FUNCTION");
+        if is(shown.get(2), Keyword::TABLE) {
+            *shown[2] = Token::Whitespace(Whitespace::Space);
+        }
+    }
+    // Behind OR REPLACE, perhaps.
+    let Some(word) = (1..=3).find(|place| is(shown.get(*place), Keyword::FUNCTION)) else { return };
+    let mut depth = 0_usize;
+    let end = (word..shown.len()).find(|place| {
+        match *shown[*place] {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && *shown[*place] == Token::RParen
+    });
+    let Some(end) = end.filter(|end| is(shown.get(end + 1), Keyword::AS)) else { return };
+    let is_text = |token: &Token| {
+        matches!(
+            token,
+            Token::SingleQuotedString(_)
+                | Token::DollarQuotedString(_)
+                | Token::EscapedStringLiteral(_)
+        )
+    };
+    if shown.get(end + 2).is_some_and(|token| !is_text(token)) {
+        *shown[word] = Token::make_keyword("MACRO");
+    }
 }
 
 /// Columns called `key` or `index`, which the parser takes for MySQL's definitions of indexes.

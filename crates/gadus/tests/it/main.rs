@@ -22,6 +22,7 @@ mod foreign_keys;
 mod fork;
 mod forms;
 mod frames;
+mod functions;
 mod generated;
 mod history;
 mod idle;

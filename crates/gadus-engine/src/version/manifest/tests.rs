@@ -58,6 +58,18 @@ fn sequence() -> Arc<Sequence> {
     Arc::new(Sequence { owner: Some((TableId(1), 0)), position, ..sequence })
 }
 
+fn definitions() -> Vec<(DefinitionKey, Arc<str>)> {
+    let keys = [
+        DefinitionKey::Function("f".to_owned()),
+        DefinitionKey::CommentOnRelation(TableId(1)),
+        DefinitionKey::CommentOnColumn(TableId(1), 0),
+        DefinitionKey::CommentOnIndex(TableId(1), 1),
+        DefinitionKey::CommentOnFunction("f".to_owned()),
+        DefinitionKey::CommentOnDatabase,
+    ];
+    keys.into_iter().map(|key| (key, Arc::from("text"))).collect()
+}
+
 const HEAD: ManifestHead =
     ManifestHead { commit: CommitNumber(6), next_table: TableId(2), schema_version: 1 };
 
@@ -68,12 +80,28 @@ fn what_is_written_is_read() {
         tables: vec![table()],
         views: vec![view()],
         sequences: vec![sequence()],
+        definitions: definitions(),
     };
     let bytes = encode_manifest(&written);
     assert_eq!(format!("{:?}", decode_manifest(&bytes).unwrap()), format!("{written:?}"));
     for length in 0..bytes.len() {
         assert!(decode_manifest(&bytes[..length]).is_err(), "cut after {length} bytes");
     }
+}
+
+#[test]
+fn a_manifest_without_definitions_is_read() {
+    let written = Manifest {
+        head: HEAD,
+        tables: vec![table()],
+        views: vec![view()],
+        sequences: vec![sequence()],
+        definitions: Vec::new(),
+    };
+    let mut bytes = encode_manifest(&written);
+    bytes[0] = 6;
+    bytes.truncate(bytes.len() - 4);
+    assert_eq!(format!("{:?}", decode_manifest(&bytes).unwrap()), format!("{written:?}"));
 }
 
 /// Columns of version 1 have no numbers.

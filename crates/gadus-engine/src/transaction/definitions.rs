@@ -1,0 +1,47 @@
+//! Functions and comments: what a transaction says of them.
+
+use super::Transaction;
+use crate::error::{Error, ErrorKind, Result};
+use crate::types::DefinitionKey;
+use crate::version::{Change, DatabaseVersion};
+use std::sync::Arc;
+
+impl Transaction {
+    /// Keeps a text in the catalog, or drops it where there is none; dropping what is not there is nothing.
+    ///
+    /// # Errors
+    /// `NotFound` where it is about what is not there, `Limit` where it is too long.
+    pub fn define(&mut self, key: DefinitionKey, text: Option<&str>) -> Result<()> {
+        if let Some(text) = text {
+            key.check(text)?;
+            if !self.state.view.is_there(&key) {
+                return Err(Error::new(ErrorKind::NotFound, "what is commented on does not exist"));
+            }
+        } else if !self.state.view.definitions.contains_key(&key) {
+            return Ok(());
+        }
+        self.reshape(Change::SetDefinition { key, text: text.map(Arc::from) })
+    }
+}
+
+/// Refuses texts that others have changed since the snapshot.
+pub(super) fn check_definition(
+    base: &DatabaseVersion,
+    head: &DatabaseVersion,
+    change: &Change,
+) -> Result<()> {
+    match change {
+        Change::SetDefinition { key, .. }
+            if base.definitions.get(key) != head.definitions.get(key) =>
+        {
+            let what = match key {
+                DefinitionKey::Function(name) => format!("function \"{name}\""),
+                _ => "a comment".to_owned(),
+            };
+            let message =
+                format!("{what} was changed by another transaction meanwhile; run it again");
+            Err(Error::new(ErrorKind::Conflict, message))
+        }
+        _ => Ok(()),
+    }
+}
