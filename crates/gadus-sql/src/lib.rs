@@ -62,7 +62,8 @@ pub use rows::{RowStream, RowsCancel};
 pub use session::{
     Boxed, CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Granted, Outcome,
     POSTGRES_VERSION, Prepared, Reported, Session, SessionOptions, Setting, SettingScope, Sql,
-    StatementKind, foreign_key_definition, is_hidden, settings, view_definition,
+    StatementKind, comment_statements, foreign_key_definition, is_hidden, settings,
+    view_definition,
 };
 pub use split::{Script, split_statements};
 pub use value::Value;

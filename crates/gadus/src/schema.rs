@@ -48,7 +48,7 @@ impl Database {
         Ok(names)
     }
 
-    /// The statements that make all sequences, tables, indexes and views again, without semicolons, in an order in which
+    /// The statements that make all sequences, tables, indexes, functions, views and comments again, without semicolons, in an order in which
     /// they can be run: what tables refer to comes before them, or as a constraint behind them.
     ///
     /// # Errors
@@ -94,6 +94,7 @@ impl Database {
             let view = views.iter().find(|view| view.id == id);
             statements.extend(view.map(|view| create_view(&snapshot, view)));
         }
+        statements.extend(gadus_sql::comment_statements(&snapshot));
         Ok(statements)
     }
 

@@ -165,6 +165,49 @@ impl Function {
         matches!(self.body, Body::Rows(_))
     }
 
+    /// Whether it is NULL where an argument is.
+    pub(crate) fn is_strict(&self) -> bool {
+        matches!(self.kind, Kind::Function { is_strict: true, .. })
+    }
+
+    /// Its parameters, as a statement says them.
+    pub(crate) fn arguments(&self) -> String {
+        let text = |parameter: &Parameter| {
+            let Parameter { name, data_type, default } = parameter;
+            let name = name.as_ref().map(Ident::to_string);
+            let words = name.into_iter().chain(data_type.as_ref().map(DataType::to_string));
+            let words = words.collect::<Vec<_>>().join(" ");
+            let sign = if data_type.is_some() { "DEFAULT" } else { ":=" };
+            match default {
+                Some(default) => format!("{words} {sign} {default}"),
+                None => words,
+            }
+        };
+        self.parameters.iter().map(text).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What it gives, as a statement says it; a macro says nothing of that.
+    pub(crate) fn result(&self) -> Option<String> {
+        let Kind::Function { returns, .. } = &self.kind else { return None };
+        Some(match returns {
+            Returns::Value(data_type) => data_type.to_string(),
+            Returns::SetOf(data_type) => format!("SETOF {data_type}"),
+            Returns::Table(columns) => {
+                let columns = columns.iter().map(|(name, of)| format!("{name} {of}"));
+                format!("TABLE ({})", columns.collect::<Vec<_>>().join(", "))
+            }
+        })
+    }
+
+    /// Its body, as a query.
+    pub(crate) fn body_text(&self) -> String {
+        match &self.body {
+            Body::Value(Expr::Subquery(query)) => query.to_string(),
+            Body::Value(value) => format!("SELECT {value}"),
+            Body::Rows(query) => query.to_string(),
+        }
+    }
+
     /// Whether its body has queries.
     pub(super) fn reads(&self) -> bool {
         match &self.body {
@@ -187,47 +230,23 @@ impl Function {
 impl Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = Ident::with_quote('"', &self.name);
-        let word = if self.kind == Kind::Macro { "MACRO" } else { "FUNCTION" };
-        write!(f, "CREATE {word} {name}(")?;
-        for (place, parameter) in self.parameters.iter().enumerate() {
-            let comma = if place > 0 { ", " } else { "" };
-            let Parameter { name, data_type, default } = parameter;
-            let name = name.as_ref().map(Ident::to_string).unwrap_or_default();
-            let space = if name.is_empty() { "" } else { " " };
-            match (data_type, default) {
-                (None, None) => write!(f, "{comma}{name}")?,
-                (None, Some(default)) => write!(f, "{comma}{name} := {default}")?,
-                (Some(data_type), None) => write!(f, "{comma}{name}{space}{data_type}")?,
-                (Some(data_type), Some(default)) => {
-                    write!(f, "{comma}{name}{space}{data_type} DEFAULT {default}")?;
-                }
-            }
-        }
-        let Kind::Function { returns, is_strict } = &self.kind else {
+        let arguments = self.arguments();
+        let Some(result) = self.result() else {
             return match &self.body {
-                Body::Value(value) => write!(f, ") AS {value}"),
-                Body::Rows(query) => write!(f, ") AS TABLE {query}"),
+                Body::Value(value) => write!(f, "CREATE MACRO {name}({arguments}) AS {value}"),
+                Body::Rows(query) => write!(f, "CREATE MACRO {name}({arguments}) AS TABLE {query}"),
             };
         };
-        let returns = match returns {
-            Returns::Value(data_type) => data_type.to_string(),
-            Returns::SetOf(data_type) => format!("SETOF {data_type}"),
-            Returns::Table(columns) => {
-                let columns = columns.iter().map(|(name, of)| format!("{name} {of}"));
-                format!("TABLE ({})", columns.collect::<Vec<_>>().join(", "))
-            }
-        };
-        let strict = if *is_strict { " STRICT" } else { "" };
-        let text = match &self.body {
-            Body::Value(Expr::Subquery(query)) => query.to_string(),
-            Body::Value(value) => format!("SELECT {value}"),
-            Body::Rows(query) => query.to_string(),
-        };
+        let strict = if self.is_strict() { " STRICT" } else { "" };
+        let text = self.body_text();
         let text = match text.contains('$') {
             false => format!("$${text}$$"),
-            true => Value::SingleQuotedString(text.replace('\'', "''")).to_string(),
+            true => format!("'{}'", text.replace('\'', "''")),
         };
-        write!(f, ") RETURNS {returns} LANGUAGE sql{strict} AS {text}")
+        write!(
+            f,
+            "CREATE FUNCTION {name}({arguments}) RETURNS {result} LANGUAGE sql{strict} AS {text}"
+        )
     }
 }
 

@@ -3,7 +3,7 @@
 use super::activity::{blockers, is_blocked_among};
 use super::keys::Key;
 use super::known::{Asking, Known, quoted};
-use super::{oids, types};
+use super::{oids, routines, types};
 use crate::error::to_datafusion;
 use crate::provider::{CATALOG, MAIN_SCHEMA};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, ListArray, StructArray};
@@ -61,9 +61,13 @@ const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
     ("pg_get_constraintdef", Gives::Text, constraint_definition_of),
     ("pg_encoding_to_char", Gives::Text, |_, _| text(Some("UTF8".to_owned()))),
     ("getdatabaseencoding", Gives::Text, |_, _| text(Some("UTF8".to_owned()))),
-    ("obj_description", Gives::Text, |_, _| text(None)),
-    ("col_description", Gives::Text, |_, _| text(None)),
-    ("shobj_description", Gives::Text, |_, _| text(None)),
+    ("obj_description", Gives::Text, |known, values| text(routines::description(&known.snapshot, number(values, 0), Some(0)))),
+    ("col_description", Gives::Text, |known, values| text(routines::description(&known.snapshot, number(values, 0), number(values, 1)))),
+    ("shobj_description", Gives::Text, |known, values| text(routines::description(&known.snapshot, number(values, 0), Some(0)))),
+    ("pg_get_functiondef", Gives::Text, |known, values| text(routine(known, values).map(|routine| routine.to_string()))),
+    ("pg_get_function_result", Gives::Text, |known, values| text(routine(known, values).and_then(|routine| routine.result()))),
+    ("pg_get_function_arguments", Gives::Text, |known, values| text(routine(known, values).map(|routine| routine.arguments()))),
+    ("pg_get_function_identity_arguments", Gives::Text, |known, values| text(routine(known, values).map(|routine| routine.arguments()))),
     ("pg_get_viewdef", Gives::Text, |known, values| text(known.view_definition(view_number(known, values)))),
     ("pg_get_serial_sequence", Gives::Text, |known, values| text(serial_sequence(known, values))),
     // Sizes are those of the file: what a table takes of it is not known.
@@ -145,6 +149,10 @@ pub(crate) fn functions(
         let known = known.clone();
         Arc::new(ScalarUDF::from(CatalogFunction { name, gives, does, known, signature }))
     })
+}
+
+fn routine(known: &Known, values: &[ScalarValue]) -> Option<crate::functions::Function> {
+    routines::by_number(&known.snapshot, number(values, 0))
 }
 
 fn serial_sequence(known: &Known, values: &[ScalarValue]) -> Option<String> {

@@ -14,6 +14,7 @@ mod known;
 mod oids;
 mod relations;
 mod rewrite;
+mod routines;
 mod rows;
 mod sequences;
 mod settings;

@@ -80,6 +80,16 @@ const CATALOG: &[(&str, i64)] = &[
     ("pg_type", 1_247),
 ];
 
+pub(super) const PROCEDURES: i64 = 1_255;
+pub(super) const DATABASES: i64 = 1_262;
+pub(super) const LANGUAGE_SQL: i64 = 14;
+
+/// The number of a function, in their order.
+pub(super) fn of_function(place: usize) -> i64 {
+    // Numbers have 32 bits; those of tables begin at the other end.
+    i64::from(u32::MAX) - i64::try_from(place).unwrap_or(0)
+}
+
 /// The number of a table.
 pub(super) fn of_table(id: TableId) -> i64 {
     FIRST + i64::from(id.0) * 2

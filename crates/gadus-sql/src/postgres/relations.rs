@@ -1,7 +1,7 @@
 //! The tables of the catalog.
 
 use super::build::{Rows, table};
-use super::{activity, constraints, rows, sequences, settings, types};
+use super::{activity, constraints, routines, rows, sequences, settings, types};
 use crate::provider::System;
 use crate::session::ShownSetting;
 use arrow::array::RecordBatch;
@@ -140,7 +140,7 @@ const RELATIONS: &[Relation] = &[
     empty("pg_cast", &["#oid", "#castsource", "#casttarget", "#castfunc", "castcontext", "castmethod"]),
     empty("pg_conversion", &["#oid", "conname", "#connamespace", "#conowner", "#conforencoding", "#contoencoding", "conproc", "?condefault"]),
     empty("pg_default_acl", &["#oid", "#defaclrole", "#defaclnamespace", "defaclobjtype", "{defaclacl"]),
-    empty("pg_description", &["#objoid", "#classoid", "#objsubid", "description"]),
+    filled("pg_description", &["#objoid", "#classoid", "#objsubid", "description"], |snapshot| Ok(routines::descriptions(snapshot, false))),
     empty("pg_enum", &["#oid", "#enumtypid", "#enumsortorder", "enumlabel"]),
     empty("pg_event_trigger", &["#oid", "evtname", "evtevent", "#evtowner", "#evtfoid", "evtenabled"]),
     empty("pg_extension", &["#oid", "extname", "#extowner", "#extnamespace", "?extrelocatable", "extversion"]),
@@ -148,18 +148,18 @@ const RELATIONS: &[Relation] = &[
     empty("pg_foreign_server", &["#oid", "srvname", "#srvowner", "#srvfdw", "srvtype", "srvversion", "{srvacl", "{srvoptions"]),
     empty("pg_foreign_table", &["#ftrelid", "#ftserver", "{ftoptions"]),
     empty("pg_inherits", &["#inhrelid", "#inhparent", "#inhseqno", "?inhdetachpending"]),
-    empty("pg_language", &["#oid", "lanname", "#lanowner", "?lanispl", "?lanpltrusted"]),
+    filled("pg_language", &["#oid", "lanname", "#lanowner", "?lanispl", "?lanpltrusted"], |_| Ok(routines::languages())),
     empty("pg_matviews", &["schemaname", "matviewname", "matviewowner", "tablespace", "?hasindexes", "?ispopulated", "definition"]),
     empty("pg_operator", &["#oid", "oprname", "#oprnamespace", "#oprleft", "#oprright", "#oprresult"]),
     empty("pg_partitioned_table", &["#partrelid", "partstrat", "#partnatts", "#partdefid", "[partattrs", "[partclass", "[partcollation", "partexprs"]),
     empty("pg_policy", &["#oid", "polname", "#polrelid", "polcmd", "?polpermissive", "[polroles", "polqual", "polwithcheck"]),
-    empty("pg_proc", &["#oid", "proname", "#pronamespace", "#proowner", "#prolang", "prokind", "?prosecdef", "?proisstrict", "?proretset", "provolatile", "proparallel", "#pronargs", "#prorettype", "[proargtypes", "prosrc", "{proacl"]),
+    filled("pg_proc", &["#oid", "proname", "#pronamespace", "#proowner", "#prolang", "prokind", "?prosecdef", "?proisstrict", "?proretset", "provolatile", "proparallel", "#pronargs", "#prorettype", "[proargtypes", "prosrc", "{proacl"], |snapshot| Ok(routines::procedures(snapshot))),
     empty("pg_publication", &["#oid", "pubname", "#pubowner", "?puballtables", "?pubinsert", "?pubupdate", "?pubdelete", "?pubtruncate", "?pubviaroot"]),
     empty("pg_publication_namespace", &["#oid", "#pnpubid", "#pnnspid"]),
     empty("pg_publication_rel", &["#oid", "#prpubid", "#prrelid", "prqual", "[prattrs"]),
     empty("pg_range", &["#rngtypid", "#rngsubtype", "#rngmultitypid", "#rngcollation", "#rngsubopc"]),
     empty("pg_rewrite", &["#oid", "rulename", "#ev_class", "ev_type", "ev_enabled", "?is_instead"]),
-    empty("pg_shdescription", &["#objoid", "#classoid", "description"]),
+    filled("pg_shdescription", &["#objoid", "#classoid", "description"], |snapshot| Ok(routines::descriptions(snapshot, true))),
     empty("pg_statistic_ext", &["#oid", "#stxrelid", "stxname", "#stxnamespace", "#stxowner", "#stxstattarget", "[stxkeys", "stxkind"]),
     empty("pg_subscription", &["#oid", "#subdbid", "subname", "#subowner", "?subenabled"]),
     empty("pg_tablespace", &["#oid", "spcname", "#spcowner", "{spcacl", "{spcoptions"]),

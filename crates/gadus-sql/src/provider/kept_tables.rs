@@ -1,4 +1,4 @@
-//! How tables are kept, as tables of the schema `gadus`: `tables`, `columns`, `segments` and `storage`.
+//! How tables are kept, as tables of the schema `gadus`: `tables`, `columns`, `functions`, `segments` and `storage`.
 //!
 //! - As of the statement's snapshot, but for `storage`, which is of the file.
 //! - Of values only what their segments' sketches say: they are bounds, which changes since have not made narrower.
@@ -6,6 +6,7 @@
 
 use super::system::texts;
 use crate::error::to_datafusion;
+use crate::functions::Function;
 use crate::session::is_hidden;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, UInt32Array, UInt64Array};
 use arrow::datatypes::SchemaRef;
@@ -15,7 +16,8 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use gadus_engine::{
-    ColumnDescription, ColumnType, Datum, Engine, SegmentDescription, Snapshot, Table, value_text,
+    ColumnDescription, ColumnType, Datum, DefinitionKey, Engine, SegmentDescription, Snapshot,
+    Table, value_text,
 };
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -27,8 +29,9 @@ pub(super) fn kept_table(
     name: &str,
 ) -> Result<Option<Arc<dyn TableProvider>>> {
     let batch = match name {
-        "tables" => tables(&of(snapshot))?,
-        "columns" => columns(&of(snapshot))?,
+        "tables" => tables(snapshot, &of(snapshot))?,
+        "columns" => columns(snapshot, &of(snapshot))?,
+        "functions" => functions(snapshot)?,
         "storage" => storage(engine)?,
         "segments" => {
             let schema = segments(&[], false)?.schema();
@@ -55,12 +58,38 @@ fn counts(counts: impl Iterator<Item = u64>) -> ArrayRef {
     Arc::new(counts.collect::<UInt64Array>())
 }
 
-fn tables(tables: &[Table]) -> Result<RecordBatch> {
+/// The functions of SQL.
+fn functions(snapshot: &Snapshot) -> Result<RecordBatch> {
+    let all = crate::functions::all(snapshot);
+    let read = all.filter_map(|(_, text)| Some((Function::of_text(text).ok()?, text)));
+    let read = read.collect::<Vec<_>>();
+    let text =
+        |of: &dyn Fn(&Function) -> Option<String>| texts(read.iter().map(|(one, _)| of(one)));
+    let comment = |one: &Function| {
+        let key = DefinitionKey::CommentOnFunction(one.name.clone());
+        snapshot.definition(&key).map(|text| text.to_string())
+    };
+    let gives_rows = read.iter().map(|(one, _)| Some(one.gives_rows())).collect::<BooleanArray>();
+    Ok(RecordBatch::try_from_iter_with_nullable([
+        ("function_name", text(&|one| Some(one.name.clone())), false),
+        ("parameters", text(&|one| Some(one.arguments())), false),
+        ("returns", text(&Function::result), true),
+        ("gives_rows", Arc::new(gives_rows) as ArrayRef, false),
+        ("definition", texts(read.iter().map(|(_, text)| Some(text.to_string()))), false),
+        ("comment", text(&comment), true),
+    ])?)
+}
+
+fn tables(snapshot: &Snapshot, tables: &[Table]) -> Result<RecordBatch> {
     let all = tables.iter().map(|table| described(table, false)).collect::<Result<Vec<_>>>()?;
     let sum = |of: &dyn Fn(&SegmentDescription) -> u64| {
         counts(all.iter().map(|segments| segments.iter().map(of).sum()))
     };
     let schemas = || tables.iter().map(|table| table.schema());
+    let comment = |table: &Table| {
+        let key = DefinitionKey::CommentOnRelation(table.id());
+        snapshot.definition(&key).map(|text| text.to_string())
+    };
     Ok(RecordBatch::try_from_iter_with_nullable([
         ("table_name", texts(schemas().map(|schema| Some(schema.name.clone()))), false),
         ("rows", counts(tables.iter().map(Table::rows)), false),
@@ -71,6 +100,7 @@ fn tables(tables: &[Table]) -> Result<RecordBatch> {
         ("indexes", counts(schemas().map(|schema| schema.indexes.len() as u64)), false),
         ("data_bytes", sum(&data_bytes), false),
         ("index_bytes", counts(tables.iter().map(Table::index_bytes)), false),
+        ("comment", texts(tables.iter().map(comment)), true),
     ])?)
 }
 
@@ -125,7 +155,7 @@ impl<'a> Column<'a> {
     }
 }
 
-fn columns(tables: &[Table]) -> Result<RecordBatch> {
+fn columns(snapshot: &Snapshot, tables: &[Table]) -> Result<RecordBatch> {
     let all = tables.iter().map(|table| described(table, false)).collect::<Result<Vec<_>>>()?;
     let columns = tables.iter().zip(&all).flat_map(|(table, segments)| {
         let places = 0..table.schema().columns.len();
@@ -140,6 +170,12 @@ fn columns(tables: &[Table]) -> Result<RecordBatch> {
     let is_key = |one: &Column<'_>| Some(one.table.schema().key.contains(&one.place));
     let is_key = columns.iter().map(is_key).collect::<BooleanArray>();
     let defaults = definitions().map(|column| column.default.as_ref().map(|one| one.0.clone()));
+    let generated = definitions().map(|one| one.generated.as_ref().map(|of| of.expression.clone()));
+    let comment = |one: &Column<'_>| {
+        let id = one.table.schema().columns[one.place].id;
+        let key = DefinitionKey::CommentOnColumn(one.table.id(), id);
+        snapshot.definition(&key).map(|text| text.to_string())
+    };
     let types = definitions().map(|column| Some(column.column_type.to_string()));
     Ok(RecordBatch::try_from_iter_with_nullable([
         ("table_name", text(&|one| Some(one.table.schema().name.clone())), false),
@@ -153,6 +189,8 @@ fn columns(tables: &[Table]) -> Result<RecordBatch> {
         ("nulls", count(&|one| one.sum(|part| u64::from(part.nulls))), false),
         ("min", text(&|one| one.bound(Ordering::Less)), true),
         ("max", text(&|one| one.bound(Ordering::Greater)), true),
+        ("generated", texts(generated), true),
+        ("comment", text(&comment), true),
     ])?)
 }
 

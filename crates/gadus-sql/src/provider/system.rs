@@ -23,12 +23,13 @@ use std::time::Duration;
 /// The schema of what the database knows of its users.
 pub(crate) const SYSTEM_SCHEMA: &str = "gadus";
 
-pub(super) const SYSTEM_TABLES: [&str; 15] = [
+pub(super) const SYSTEM_TABLES: [&str; 16] = [
     "clock",
     "clock_columns",
     "columns",
     "decisions",
     "facts",
+    "functions",
     "locks",
     "memory",
     "placement",

@@ -4,6 +4,7 @@
 //! - What the rows must be for the new shape is seen while nobody else changes them.
 
 use super::checks::with_name;
+use super::comments::comment_on_columns;
 use super::constraints::{rename_constraint, without_constraint};
 use super::defaults::Looked;
 use super::define::{check_options, definition};
@@ -67,6 +68,7 @@ impl Session {
             } => {
                 self.add_column(transaction, schema, (column_def, *if_not_exists)).await?;
                 self.add_unique_column(transaction, schema, column_def).await?;
+                comment_on_columns(transaction, schema.id, std::slice::from_ref(column_def))?;
                 let is_there = schema.column_index(&folded(&column_def.name)).is_some();
                 let keys = match is_there {
                     true => Vec::new(),

@@ -8,8 +8,8 @@ use crate::error::input;
 use crate::types::column_type;
 use datafusion::sql::sqlparser::ast::{AlterColumnOperation, DataType, Expr, Statement};
 use gadus_engine::{
-    ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, Reason, Result, SequenceShape,
-    TableSchema, Transaction,
+    ColumnDefinition, ColumnType, DefaultValue, DefinitionKey, Error, ErrorKind, Reason, Result,
+    SequenceShape, TableSchema, Transaction,
 };
 use std::sync::Arc;
 
@@ -133,8 +133,14 @@ impl Session {
             _ => quoted(&column.name),
         };
         let items = schema.columns.iter().enumerate().map(item).collect();
+        let comment = DefinitionKey::CommentOnColumn(schema.id, old);
+        let comment = transaction.snapshot().definition(&comment).cloned();
         let sequence = let_go(transaction, (schema.id, old))?;
         self.rewrite(transaction, schema, (after, items)).await?;
+        if comment.is_some() {
+            let key = DefinitionKey::CommentOnColumn(schema.id, new);
+            transaction.define(key, comment.as_deref())?;
+        }
         match sequence {
             Some(sequence) => take_over(transaction, &sequence, ((schema.id, new), wanted)),
             None => Ok(()),

@@ -1,5 +1,6 @@
 //! CREATE TABLE, CREATE TABLE AS, and DROP.
 
+use super::comments::{comment, comment_on_columns};
 use super::foreign_keys;
 use super::functions::drop_functions;
 use super::indexes::{add_to, drop_indexes, of_table, rename_index};
@@ -51,6 +52,9 @@ impl Session {
             Statement::CreateFunction(_) | Statement::CreateMacro { .. } => {
                 self.create_function(transaction, statement).await
             }
+            Statement::Comment { object_type, object_name, comment: text, if_exists } => {
+                comment(transaction, (object_type, object_name), text.as_deref(), *if_exists)
+            }
             Statement::DropFunction(dropped) => drop_functions(transaction, dropped),
             Statement::CreateSequence { .. } => create_sequence(transaction, statement),
             Statement::Drop {
@@ -95,6 +99,7 @@ impl Session {
             for (place, numbering) in numbered {
                 schema = add_numbering(transaction, &schema, (place, numbering))?;
             }
+            comment_on_columns(transaction, schema.id, &create.columns)?;
             return Ok(Outcome::Done("CREATE TABLE"));
         };
         let mut statement = Statement::Query(query.clone());

@@ -292,6 +292,7 @@ impl Session {
             | Statement::CreateFunction(_)
             | Statement::CreateMacro { .. }
             | Statement::DropFunction(_)
+            | Statement::Comment { .. }
             | Statement::AlterTable(_)
             | Statement::CreateIndex(_)
             | Statement::CreateSequence { .. }

@@ -35,6 +35,7 @@ pub(super) fn respell(tokens: &mut [TokenWithSpan]) {
             columns_named_as_indexes(tokens);
             macros(tokens);
         }
+        Keyword::COMMENT => without_types_of_function(tokens),
         Keyword::EXPLAIN => {
             // Not a table that is called so.
             let next = words.next();
@@ -108,6 +109,18 @@ fn begins_type(token: &Token) -> bool {
         SIMILAR, XOR,
     ];
     matches!(token, Token::Word(word) if !goes_on.contains(&word.keyword))
+}
+
+/// `COMMENT ON FUNCTION f(int) IS …`: a function has its name alone.
+fn without_types_of_function(tokens: &mut [TokenWithSpan]) {
+    let function = tokens.iter().position(|with| keyword(&with.token) == Keyword::FUNCTION);
+    let is = tokens.iter().position(|with| keyword(&with.token) == Keyword::IS);
+    let (Some(function), Some(is)) = (function, is) else { return };
+    let Some(of_function) = tokens.get_mut(function..is) else { return };
+    let from = of_function.iter().position(|with| with.token == Token::LParen);
+    for with in of_function.iter_mut().skip(from.unwrap_or(usize::MAX)) {
+        with.token = Token::Whitespace(Whitespace::Space);
+    }
 }
 
 /// DuckDB's `CREATE FUNCTION f(a) AS a + 1`, which is a macro, and DROP MACRO, which is DROP FUNCTION.
