@@ -65,6 +65,10 @@ pub enum Reason {
     UnknownSetting,
     /// There is no such user.
     UnknownUser,
+    /// There is no such schema.
+    UnknownSchema,
+    /// There is a schema of this name.
+    DuplicateSchema,
     /// A text that is no value of the type.
     InvalidText,
     /// A sequence has no more numbers.
@@ -167,6 +171,13 @@ impl Error {
     #[must_use]
     pub fn about(mut self, what: &str) -> Self {
         self.message = format!("{what}: {}", self.message);
+        self
+    }
+
+    /// The same in other words.
+    #[must_use]
+    pub fn reworded(mut self, words: impl FnOnce(&str) -> String) -> Self {
+        self.message = words(&self.message);
         self
     }
 

@@ -71,3 +71,4 @@ pub use types::{
     ViewColumn, ViewSchema, array_from_datums, datum_from_array, type_with_uuid_texts,
     uuid_of_text, uuid_text, uuid_texts, value_text, with_uuid_texts,
 };
+pub use types::{SCHEMA_SEPARATOR, TEMPORARY_PREFIX, is_temporary, schema_and_name};

@@ -7,7 +7,7 @@ use crate::blobs::Blobs;
 use crate::coordinator::Pin;
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::scan::{Scan, ScanRequest};
-use crate::types::{Datum, DefinitionKey, Sequence, TableSchema, ViewSchema};
+use crate::types::{Datum, DefinitionKey, Sequence, TableSchema, ViewSchema, schema_and_name};
 use crate::version::{DatabaseVersion, TableVersion};
 use gadus_base::{CommitNumber, RowId, TableId};
 use std::sync::Arc;
@@ -111,6 +111,32 @@ impl Snapshot {
     /// The functions and comments that the catalog keeps, in the order of their keys.
     pub fn definitions(&self) -> impl Iterator<Item = (&DefinitionKey, &Arc<str>)> {
         self.version.definitions.iter()
+    }
+
+    /// Whether there is a schema.
+    #[must_use]
+    pub fn has_schema(&self, name: &str) -> bool {
+        self.version.has_schema(name)
+    }
+
+    /// The relations of a schema that is not the main one: their names, as they are kept, and their ids.
+    pub fn of_schema(&self, schema: &str) -> impl Iterator<Item = (&String, TableId)> {
+        self.version.of_schema(schema)
+    }
+
+    /// The relations of all schemas whose names begin so: their names, as they are kept.
+    pub fn of_schemas_from(&self, prefix: &'static str) -> impl Iterator<Item = &String> {
+        let all = self.version.names.range(prefix.to_owned()..).map(|(name, _)| name);
+        let all = all.take_while(move |name| name.starts_with(prefix));
+        all.filter(|name| schema_and_name(name).0.is_some())
+    }
+
+    /// The names of all schemas but the main one, and those of sessions.
+    pub fn schemas(&self) -> impl Iterator<Item = &str> {
+        self.version.definitions.keys().filter_map(|key| match key {
+            DefinitionKey::Schema(name) => Some(name.as_str()),
+            _ => None,
+        })
     }
 
     /// What the catalog keeps under a key.

@@ -140,6 +140,8 @@ fn code_of(error: &gadus::Error) -> SqlState {
         Reason::UnknownStatement => Some("26000"),
         Reason::DuplicateStatement => Some("42P05"),
         Reason::UnknownSetting | Reason::UnknownUser => Some("42704"),
+        Reason::UnknownSchema => Some("3F000"),
+        Reason::DuplicateSchema => Some("42P06"),
         Reason::InvalidText => Some("22P02"),
         Reason::SequenceEnd => Some("2200H"),
         Reason::InvalidParameter => Some("22023"),

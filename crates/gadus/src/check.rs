@@ -94,7 +94,11 @@ pub fn check(path: impl AsRef<Path>, mut progress: impl FnMut(u64, u64)) -> Resu
 
 impl From<gadus_engine::VerifiedTable> for TableReport {
     fn from(table: gadus_engine::VerifiedTable) -> Self {
-        Self { name: table.name, rows: table.rows, rows_read: table.rows_read }
+        Self {
+            name: gadus_sql::written_name(&table.name),
+            rows: table.rows,
+            rows_read: table.rows_read,
+        }
     }
 }
 

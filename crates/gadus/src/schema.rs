@@ -6,9 +6,9 @@ use crate::database::Database;
 use gadus_base::TableId;
 use gadus_engine::{
     ColumnDefinition, ColumnType, ForeignKey, Identity, IndexDefinition, Result, Sequence,
-    SequenceShape, Snapshot, TableSchema, ViewSchema,
+    SequenceShape, Snapshot, TableSchema, ViewSchema, is_temporary, schema_and_name,
 };
-use gadus_sql::quoted_name as quoted;
+use gadus_sql::{found_name, quoted_name as quoted, written_name};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -19,8 +19,9 @@ impl Database {
     /// When what other processes have committed cannot be read.
     pub fn tables(&self) -> Result<Vec<String>> {
         let tables = self.engine().snapshot()?.tables();
-        let mut names = tables.iter().map(|table| table.schema().name.clone()).collect::<Vec<_>>();
-        names.retain(|name| !gadus_sql::is_hidden(name));
+        let names = tables.iter().map(|table| table.schema().name.as_str());
+        let shown = names.filter(|name| !gadus_sql::is_hidden(name) && !is_temporary(name));
+        let mut names = shown.map(written_name).collect::<Vec<_>>();
         names.sort_unstable();
         Ok(names)
     }
@@ -31,7 +32,9 @@ impl Database {
     /// When what other processes have committed cannot be read.
     pub fn views(&self) -> Result<Vec<String>> {
         let snapshot = self.engine().snapshot()?;
-        let mut names = snapshot.views().map(|view| view.name.clone()).collect::<Vec<_>>();
+        let names = snapshot.views().map(|view| view.name.as_str());
+        let mut names =
+            names.filter(|name| !is_temporary(name)).map(written_name).collect::<Vec<_>>();
         names.sort_unstable();
         Ok(names)
     }
@@ -43,7 +46,7 @@ impl Database {
     pub fn sequences(&self) -> Result<Vec<String>> {
         let snapshot = self.engine().snapshot()?;
         let free = free_sequences(&snapshot);
-        let mut names = free.map(|sequence| sequence.name.clone()).collect::<Vec<_>>();
+        let mut names = free.map(|sequence| written_name(&sequence.name)).collect::<Vec<_>>();
         names.sort_unstable();
         Ok(names)
     }
@@ -55,12 +58,16 @@ impl Database {
     /// When what other processes have committed cannot be read.
     pub fn schema_statements(&self) -> Result<Vec<String>> {
         let snapshot = self.engine().snapshot()?;
-        let mut statements = Vec::new();
+        let schemas = snapshot.schemas().map(|name| format!("CREATE SCHEMA {}", quoted(name)));
+        let mut statements = schemas.collect::<Vec<_>>();
         let mut sequences = free_sequences(&snapshot).collect::<Vec<_>>();
         sequences.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         statements.extend(sequences.into_iter().map(create_sequence));
         let mut tables = snapshot.tables();
-        tables.retain(|table| !gadus_sql::is_hidden(&table.schema().name));
+        tables.retain(|table| {
+            let name = &table.schema().name;
+            !gadus_sql::is_hidden(name) && !is_temporary(name)
+        });
         tables.sort_unstable_by(|one, other| one.schema().name.cmp(&other.schema().name));
         let needs = |id: TableId| {
             let schema = snapshot.table_by_id(id).map(|table| table.schema().clone());
@@ -85,6 +92,7 @@ impl Database {
         statements.append(&mut behind);
         statements.extend(gadus_sql::functions(&snapshot).map(|(_, text)| text.to_string()));
         let mut views = snapshot.views().collect::<Vec<_>>();
+        views.retain(|view| !is_temporary(&view.name));
         views.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         let uses = |id: TableId| {
             let view = views.iter().find(|view| view.id == id);
@@ -104,6 +112,7 @@ impl Database {
     /// `NotFound` when there is none of this exact name.
     pub fn create_statement(&self, table: &str) -> Result<String> {
         let snapshot = self.engine().snapshot()?;
+        let table = &*found_name(&snapshot, table);
         if let Some(view) = snapshot.find_view(table) {
             return Ok(create_view(&snapshot, &view));
         }
@@ -118,7 +127,8 @@ impl Database {
     /// # Errors
     /// `NotFound` when there is no table of this exact name.
     pub fn index_statements(&self, table: &str) -> Result<Vec<String>> {
-        Ok(index_statements(self.engine().snapshot()?.table(table)?.schema()).collect())
+        let snapshot = self.engine().snapshot()?;
+        Ok(index_statements(snapshot.table(&found_name(&snapshot, table))?.schema()).collect())
     }
 }
 
@@ -144,7 +154,7 @@ fn index_statements(schema: &TableSchema) -> impl Iterator<Item = String> {
     let others = schema.indexes.iter().filter(|index| !index.constraint);
     others.map(|index: &IndexDefinition| {
         let unique = if index.unique { "UNIQUE " } else { "" };
-        let (name, on) = (quoted(&index.name), quoted(&schema.name));
+        let (name, on) = (quoted(schema_and_name(&index.name).1), quoted(&schema.name));
         format!("CREATE {unique}INDEX {name} ON {on} ({})", columns_of(index, schema))
     })
 }
@@ -157,7 +167,7 @@ fn constraint(snapshot: &Snapshot, schema: &TableSchema, key: &ForeignKey) -> St
 /// Those that belong to no column.
 fn free_sequences(snapshot: &Snapshot) -> impl Iterator<Item = &Sequence> {
     let all = snapshot.sequences().map(|sequence| &**sequence);
-    all.filter(|sequence| sequence.owner.is_none())
+    all.filter(|sequence| sequence.owner.is_none() && !is_temporary(&sequence.name))
 }
 
 fn create_sequence(sequence: &Sequence) -> String {
@@ -202,7 +212,7 @@ fn create_statement(
         lines.push(format!("    PRIMARY KEY ({})", key.collect::<Vec<_>>().join(", ")));
     }
     for index in schema.indexes.iter().filter(|index| index.constraint && index.unique) {
-        let (name, columns) = (quoted(&index.name), columns_of(index, schema));
+        let (name, columns) = (quoted(schema_and_name(&index.name).1), columns_of(index, schema));
         lines.push(format!("    CONSTRAINT {name} UNIQUE ({columns})"));
     }
     for check in &schema.checks {

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::scan::ScanRequest;
 use crate::snapshot::{Snapshot, Table};
 use crate::transaction::Transaction;
-use crate::types::{DefinitionKey, Sequence, ViewSchema};
+use crate::types::{DefinitionKey, Sequence, TableSchema, ViewSchema, is_temporary};
 use gadus_base::{CommitNumber, TableId};
 use gadus_block::Folder;
 use std::collections::HashMap;
@@ -77,10 +77,15 @@ fn copy(
     target: &Engine,
     progress: &mut dyn FnMut(u64, u64) -> Result<()>,
 ) -> Result<BackedUp> {
-    let tables = snapshot.tables();
+    let mut tables = snapshot.tables();
+    tables.retain(|table| !is_temporary(&table.schema().name));
     let all = tables.iter().map(Table::rows).sum::<u64>();
     let mut rows = 0;
     let mut transaction = target.begin()?;
+    let is_schema = |key: &DefinitionKey| matches!(key, DefinitionKey::Schema(_));
+    for (key, text) in snapshot.definitions().filter(|(key, _)| is_schema(key)) {
+        transaction.define(key.clone(), Some(text))?;
+    }
     let mut ids = HashMap::new();
     for table in &tables {
         let id = copy_table(table, &mut transaction, &mut |count| {
@@ -89,6 +94,7 @@ fn copy(
         })?;
         ids.insert(table.id(), id);
     }
+    copy_foreign_keys(&tables, &mut transaction, &ids)?;
     copy_sequences(snapshot, &mut transaction, &mut ids)?;
     copy_views(snapshot, &mut transaction, &mut ids)?;
     copy_definitions(snapshot, &mut transaction, &ids)?;
@@ -102,7 +108,10 @@ fn copy_table(
     transaction: &mut Transaction,
     copied: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<TableId> {
-    let shape = transaction.create_table(table.schema())?;
+    // What it refers to may come behind it, and has another number there.
+    let (foreign_keys, referenced_by) = (Vec::new(), Vec::new());
+    let alone = TableSchema { foreign_keys, referenced_by, ..TableSchema::clone(table.schema()) };
+    let shape = transaction.create_table(&alone)?;
     let mut bulk = transaction.bulk(&shape)?;
     let projection = (0..shape.columns.len()).collect();
     let scan = table.scan(ScanRequest { projection, ..ScanRequest::default() })?;
@@ -121,13 +130,31 @@ fn copy_table(
     Ok(shape.id)
 }
 
+/// Has the copies of tables refer to one another as the tables do.
+fn copy_foreign_keys(
+    tables: &[Table],
+    transaction: &mut Transaction,
+    ids: &HashMap<TableId, TableId>,
+) -> Result<()> {
+    for table in tables.iter().filter(|table| !table.schema().foreign_keys.is_empty()) {
+        let copied = transaction.snapshot().table_by_id(ids[&table.id()]);
+        let copied = copied.ok_or_else(|| Error::internal("a table that was copied is gone"))?;
+        let mut after = TableSchema::clone(copied.schema());
+        drop(copied);
+        after.foreign_keys.clone_from(&table.schema().foreign_keys);
+        after.foreign_keys.iter_mut().for_each(|key| key.table = ids[&key.table]);
+        transaction.alter_table(&after, &[])?;
+    }
+    Ok(())
+}
+
 /// Creates the sequences, where they have come to; columns of the copy have the numbers that they had.
 fn copy_sequences(
     snapshot: &Snapshot,
     transaction: &mut Transaction,
     ids: &mut HashMap<TableId, TableId>,
 ) -> Result<()> {
-    for sequence in snapshot.sequences() {
+    for sequence in snapshot.sequences().filter(|sequence| !is_temporary(&sequence.name)) {
         let owner = sequence.owner.and_then(|(table, column)| Some((*ids.get(&table)?, column)));
         let copy = Sequence { owner, ..Sequence::clone(sequence) };
         ids.insert(sequence.id, transaction.create_sequence(&copy)?.id);
@@ -142,6 +169,10 @@ fn copy_definitions(
     ids: &HashMap<TableId, TableId>,
 ) -> Result<()> {
     for (key, text) in snapshot.definitions() {
+        if key.relation().is_some_and(|id| !ids.contains_key(&id)) {
+            // Of what goes with a session.
+            continue;
+        }
         let id = |id: &TableId| {
             ids.get(id).copied().ok_or_else(|| Error::internal("a comment on what was not copied"))
         };
@@ -155,6 +186,8 @@ fn copy_definitions(
             }
             DefinitionKey::Function(_)
             | DefinitionKey::CommentOnFunction(_)
+            | DefinitionKey::Schema(_)
+            | DefinitionKey::CommentOnSchema(_)
             | DefinitionKey::CommentOnDatabase => key.clone(),
         };
         transaction.define(key, Some(text))?;
@@ -169,6 +202,7 @@ fn copy_views(
     ids: &mut HashMap<TableId, TableId>,
 ) -> Result<()> {
     let mut rest = snapshot.views().cloned().collect::<Vec<_>>();
+    rest.retain(|view| !is_temporary(&view.name));
     while !rest.is_empty() {
         let before = rest.len();
         let mut later = Vec::new();

@@ -36,6 +36,7 @@ pub(super) fn check_definition(
         {
             let what = match key {
                 DefinitionKey::Function(name) => format!("function \"{name}\""),
+                DefinitionKey::Schema(name) => format!("schema \"{name}\""),
                 _ => "a comment".to_owned(),
             };
             let message =

@@ -6,7 +6,9 @@ use crate::engine::{check_length, same_shape};
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::locks::What;
 use crate::segment::{EncodedSegment, Source, column_number};
-use crate::types::{ColumnDefinition, Datum, IndexDefinition, TableSchema, UsedColumn, ViewSchema};
+use crate::types::{
+    ColumnDefinition, Datum, IndexDefinition, TableSchema, UsedColumn, ViewSchema, schema_and_name,
+};
 use crate::version::{Change, TableVersion};
 use gadus_base::TableId;
 use std::sync::Arc;
@@ -239,6 +241,12 @@ impl Transaction {
     }
 
     pub(super) fn refuse_taken(&self, name: &str) -> Result<()> {
+        if let Some(schema) = schema_and_name(name).0
+            && !self.state.view.has_schema(schema)
+        {
+            let message = format!("schema \"{schema}\" does not exist");
+            return Err(Error::new(ErrorKind::NotFound, message).because(Reason::UnknownSchema));
+        }
         if !self.state.view.names.contains_key(name) && self.state.view.index_named(name).is_none()
         {
             return Ok(());

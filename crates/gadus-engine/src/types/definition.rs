@@ -1,10 +1,12 @@
-//! What the catalog keeps as text: functions of SQL by their names, and comments by what they are about.
+//! What the catalog keeps as text: schemas and functions of SQL by their names, and comments by what they are
+//! about.
 //!
 //! - The texts mean something to whoever wrote them; here they are kept, and go with what they are about.
 //!
 //! Byte table of a key (version 1): kind u8, then by kind: 1 function: name text | 2 comment on a table, view or
 //! sequence: id u32 | 3 comment on a column: id u32, number of the column u32 | 4 comment on an index: id u32 of its
-//! table, number of the index u32 | 5 comment on a function: name text | 6 comment on the database. An unknown kind
+//! table, number of the index u32 | 5 comment on a function: name text | 6 comment on the database | 7 schema: name
+//! text | 8 comment on a schema: name text. An unknown kind
 //! refuses the database.
 
 use super::schema::{NAME_BYTES_MAX, check_name};
@@ -31,6 +33,10 @@ pub enum DefinitionKey {
     CommentOnFunction(String),
     /// A comment on the database.
     CommentOnDatabase,
+    /// A schema of this name, which has no text.
+    Schema(String),
+    /// A comment on a schema; the main one is always there.
+    CommentOnSchema(String),
 }
 
 impl DefinitionKey {
@@ -41,7 +47,11 @@ impl DefinitionKey {
             Self::CommentOnRelation(id)
             | Self::CommentOnColumn(id, _)
             | Self::CommentOnIndex(id, _) => Some(*id),
-            Self::Function(_) | Self::CommentOnFunction(_) | Self::CommentOnDatabase => None,
+            Self::Function(_)
+            | Self::CommentOnFunction(_)
+            | Self::CommentOnDatabase
+            | Self::Schema(_)
+            | Self::CommentOnSchema(_) => None,
         }
     }
 
@@ -49,6 +59,9 @@ impl DefinitionKey {
     pub(crate) fn check(&self, text: &str) -> Result<()> {
         if let Self::Function(name) | Self::CommentOnFunction(name) = self {
             check_name("function", name)?;
+        }
+        if let Self::Schema(name) | Self::CommentOnSchema(name) = self {
+            check_name("schema", name)?;
         }
         if text.len() > DEFINITION_BYTES_MAX {
             let message =
@@ -83,6 +96,14 @@ impl DefinitionKey {
                 to.text(name);
             }
             Self::CommentOnDatabase => to.u8(6),
+            Self::Schema(name) => {
+                to.u8(7);
+                to.text(name);
+            }
+            Self::CommentOnSchema(name) => {
+                to.u8(8);
+                to.text(name);
+            }
         }
     }
 
@@ -95,6 +116,8 @@ impl DefinitionKey {
             4 => Self::CommentOnIndex(TableId(from.u32()?), from.u32()?),
             5 => Self::CommentOnFunction(from.text(NAME_BYTES_MAX)?.to_owned()),
             6 => Self::CommentOnDatabase,
+            7 => Self::Schema(from.text(NAME_BYTES_MAX)?.to_owned()),
+            8 => Self::CommentOnSchema(from.text(NAME_BYTES_MAX)?.to_owned()),
             _ => {
                 let expected = "a kind of definition; a newer Gadus wrote it";
                 return Err(DecodeError { offset, expected });
@@ -102,7 +125,7 @@ impl DefinitionKey {
         };
         match key.check("") {
             Ok(()) => Ok(key),
-            Err(_) => Err(DecodeError { offset, expected: "the name of a function" }),
+            Err(_) => Err(DecodeError { offset, expected: "the name of a function or a schema" }),
         }
     }
 }

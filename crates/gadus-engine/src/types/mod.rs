@@ -7,6 +7,7 @@ mod convert;
 mod datum;
 mod definition;
 mod foreign_key;
+mod names;
 mod nested;
 mod nested_values;
 mod schema;
@@ -25,6 +26,7 @@ pub(crate) use datum::{VALUE_BYTES_MAX, compare_floats, write_bytes_key};
 pub use definition::DefinitionKey;
 pub(crate) use definition::{DEFINITION_BYTES_MAX, DEFINITIONS_MAX};
 pub use foreign_key::{ForeignKey, ReferentialAction};
+pub use names::{SCHEMA_SEPARATOR, TEMPORARY_PREFIX, is_temporary, schema_and_name};
 pub use nested::Nested;
 pub(crate) use nested_values::{bytes_from_nested, bytes_of, length_of};
 pub use schema::{

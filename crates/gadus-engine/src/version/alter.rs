@@ -32,6 +32,7 @@ impl DatabaseVersion {
         if is_renamed && self.names.contains_key(&schema.name) {
             return Err("gives a table a name that is there already");
         }
+        self.refuse_homeless(&schema.name)?;
         let slot = self.tables.get_mut(&id).ok_or("changes a table that is not there")?;
         Arc::make_mut(slot).alter(schema, (sources, runs), at)?;
         if is_renamed {

@@ -1,9 +1,14 @@
 //! Texts of the catalog in a version: what they are about is there, and takes them along when it goes.
 
 use super::DatabaseVersion;
-use crate::types::{DEFINITIONS_MAX, DefinitionKey};
+use crate::types::{
+    DEFINITIONS_MAX, DefinitionKey, SCHEMA_SEPARATOR, TEMPORARY_PREFIX, schema_and_name,
+};
 use gadus_base::TableId;
 use std::sync::Arc;
+
+/// The schema that is always there.
+const MAIN_SCHEMA: &str = "main";
 
 impl DatabaseVersion {
     /// Keeps a text, in the place of one that was there, or drops it.
@@ -22,8 +27,17 @@ impl DatabaseVersion {
             }
             None => {
                 self.definitions.remove(key).ok_or("drops a text that is not there")?;
-                if let DefinitionKey::Function(name) = key {
-                    self.definitions.remove(&DefinitionKey::CommentOnFunction(name.clone()));
+                match key {
+                    DefinitionKey::Function(name) => {
+                        self.definitions.remove(&DefinitionKey::CommentOnFunction(name.clone()));
+                    }
+                    DefinitionKey::Schema(name) if self.of_schema(name).next().is_some() => {
+                        return Err("drops a schema that has something in it");
+                    }
+                    DefinitionKey::Schema(name) => {
+                        self.definitions.remove(&DefinitionKey::CommentOnSchema(name.clone()));
+                    }
+                    _ => {}
                 }
             }
         }
@@ -38,6 +52,30 @@ impl DatabaseVersion {
         let stale = self.definitions.keys().filter(is_stale).cloned().collect::<Vec<_>>();
         for key in stale {
             self.definitions.remove(&key);
+        }
+    }
+
+    /// The relations of a schema that is not the main one: their names, as they are kept.
+    pub(crate) fn of_schema(&self, schema: &str) -> impl Iterator<Item = (&String, TableId)> {
+        let prefix = format!("{schema}{SCHEMA_SEPARATOR}");
+        let all = self.names.range(prefix.clone()..);
+        all.take_while(move |(name, _)| name.starts_with(&prefix)).map(|(name, id)| (name, *id))
+    }
+
+    /// Whether there is a schema.
+    pub(crate) fn has_schema(&self, name: &str) -> bool {
+        name == MAIN_SCHEMA
+            || name.starts_with(TEMPORARY_PREFIX)
+            || self.definitions.contains_key(&DefinitionKey::Schema(name.to_owned()))
+    }
+
+    /// Refuses a relation of a schema that is not there.
+    pub(super) fn refuse_homeless(&self, name: &str) -> Result<(), &'static str> {
+        match schema_and_name(name).0 {
+            Some(schema) if !self.has_schema(schema) => {
+                Err("makes something in a schema that is not there")
+            }
+            _ => Ok(()),
         }
     }
 
@@ -58,6 +96,8 @@ impl DatabaseVersion {
             },
             DefinitionKey::CommentOnIndex(id, number) => schema(id)
                 .is_some_and(|schema| schema.indexes.iter().any(|index| index.id == *number)),
+            DefinitionKey::Schema(_) => true,
+            DefinitionKey::CommentOnSchema(name) => self.has_schema(name),
             DefinitionKey::CommentOnFunction(name) => {
                 self.definitions.contains_key(&DefinitionKey::Function(name.clone()))
             }

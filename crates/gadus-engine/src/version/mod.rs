@@ -180,6 +180,7 @@ impl DatabaseVersion {
             return Err("creates a table that is there already");
         }
         self.refuse_dangling(schema)?;
+        self.refuse_homeless(&schema.name)?;
         self.next_table = TableId(schema.id.0 + 1);
         self.names.insert(schema.name.clone(), schema.id);
         self.tables

@@ -26,6 +26,7 @@ impl DatabaseVersion {
             let table = self.tables.get(&table).ok_or("gives a sequence to what is not there")?;
             table.schema.column_with_id(column).ok_or("gives a sequence to what is not there")?;
         }
+        self.refuse_homeless(&sequence.name)?;
         let is_taken = self.names.get(&sequence.name).is_some_and(|id| *id != sequence.id);
         match before {
             _ if is_taken => return Err("makes a sequence whose name is there already"),

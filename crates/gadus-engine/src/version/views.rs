@@ -25,6 +25,7 @@ impl DatabaseVersion {
             }
             None => self.next_table = TableId(view.id.0 + 1),
         }
+        self.refuse_homeless(&view.name)?;
         if !view.uses.iter().all(|used| self.has(used)) {
             return Err("creates a view of what is not there");
         }

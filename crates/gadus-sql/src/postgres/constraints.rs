@@ -11,16 +11,17 @@ pub(super) fn constraints(snapshot: &Snapshot) -> Rows {
     let mut rows = Vec::new();
     for table in oids::tables(snapshot) {
         let schema = table.schema();
+        let of = (&table, oids::of_schema_of(snapshot, &schema.name));
         for key in keys(&table).into_iter().filter(|key| key.is_constraint) {
             let kind = if key.is_primary { "p" } else { "u" };
             let columns = key.columns.iter().map(number).collect();
-            rows.push(constraint(&table, (key.oid, key.name), (kind, columns)));
+            rows.push(constraint(of, (key.oid, key.name), (kind, columns)));
         }
         for (place, check) in schema.checks.iter().enumerate() {
             let oid = oids::of_check(table.id(), place);
             let columns = check.columns.iter().filter_map(|id| schema.column_with_id(*id));
             let columns = columns.map(|place| number(&place)).collect();
-            let mut row = constraint(&table, (oid, check.name.clone()), ("c", columns));
+            let mut row = constraint(of, (oid, check.name.clone()), ("c", columns));
             row.push(("conbin", check.condition.as_str().into()));
             rows.push(row);
         }
@@ -47,7 +48,8 @@ fn foreign_key(
     };
     let oid = oids::of_foreign_key(table.id(), place);
     let columns = numbers(table.schema(), &key.columns);
-    let mut row = constraint(table, (oid, key.name.clone()), ("f", columns));
+    let home = oids::of_schema_of(snapshot, &table.schema().name);
+    let mut row = constraint((table, home), (oid, key.name.clone()), ("f", columns));
     let told = ["conindid", "confrelid", "confupdtype", "confdeltype", "confmatchtype"];
     row.retain(|(name, _)| !told.contains(name));
     let other = snapshot.table_by_id(key.table);
@@ -69,7 +71,7 @@ fn foreign_key(
 }
 
 fn constraint(
-    table: &Table,
+    (table, home): (&Table, i64),
     (oid, name): (i64, String),
     (kind, columns): (&str, Vec<i64>),
 ) -> Vec<(&'static str, Cell)> {
@@ -78,7 +80,7 @@ fn constraint(
     vec![
         ("oid", oid.into()),
         ("conname", name.into()),
-        ("connamespace", oids::MAIN_SCHEMA.into()),
+        ("connamespace", home.into()),
         ("contype", kind.into()),
         ("condeferrable", false.into()),
         ("condeferred", false.into()),

@@ -2,8 +2,8 @@
 
 use super::known::quoted;
 use super::oids;
-use crate::provider::MAIN_SCHEMA;
-use gadus_engine::Table;
+use super::rows::home;
+use gadus_engine::{Table, schema_and_name};
 
 /// An index.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub(super) fn keys(table: &Table) -> Vec<Key> {
     if !schema.key.is_empty() {
         keys.push(Key {
             oid: oids::of_key(table.id()),
-            name: format!("{}_pkey", schema.name),
+            name: format!("{}_pkey", schema_and_name(&schema.name).1),
             columns: schema.key.clone(),
             is_primary: true,
             is_unique: true,
@@ -41,7 +41,7 @@ pub(super) fn keys(table: &Table) -> Vec<Key> {
     }
     keys.extend(schema.indexes.iter().map(|index| Key {
         oid: oids::of_index(table.id(), index.id),
-        name: index.name.clone(),
+        name: schema_and_name(&index.name).1.to_owned(),
         columns: index.columns.iter().filter_map(|id| schema.column_with_id(*id)).collect(),
         is_primary: false,
         is_unique: index.unique,
@@ -55,9 +55,10 @@ pub(super) fn keys(table: &Table) -> Vec<Key> {
         key.names = key.columns.iter().map(name).collect();
         let unique = if key.is_unique { "UNIQUE " } else { "" };
         key.definition = format!(
-            "CREATE {unique}INDEX {} ON {MAIN_SCHEMA}.{} USING btree ({})",
+            "CREATE {unique}INDEX {} ON {}.{} USING btree ({})",
             quoted(&key.name),
-            quoted(&schema.name),
+            quoted(home(&schema.name)),
+            quoted(schema_and_name(&schema.name).1),
             key.names.join(", ")
         );
     }

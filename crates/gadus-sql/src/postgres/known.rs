@@ -2,10 +2,12 @@
 
 use super::keys::{Key, keys};
 use super::oids;
-use crate::provider::{CATALOG, MAIN_SCHEMA};
+use crate::names::kept;
+use crate::provider::CATALOG;
 use crate::session::{foreign_key_definition, view_definition};
 use gadus_engine::{
     Ending, Engine, Error, ErrorKind, Reason, Result, Sequence, Snapshot, Table, ViewSchema,
+    schema_and_name,
 };
 use std::sync::Arc;
 
@@ -124,10 +126,8 @@ impl Known {
         let parts = parts.iter().map(String::as_str).collect::<Vec<_>>();
         match parts.as_slice() {
             [name] => self.own(name).or_else(|| oids::of_catalog(name)),
-            [MAIN_SCHEMA | "public", name] | [CATALOG, MAIN_SCHEMA | "public", name] => {
-                self.own(name)
-            }
             [super::SCHEMA, name] | [CATALOG, super::SCHEMA, name] => oids::of_catalog(name),
+            [schema, name] | [CATALOG, schema, name] => self.own(&kept(schema, name)),
             _ => None,
         }
     }
@@ -191,6 +191,9 @@ fn foreign_keys(snapshot: &Snapshot, table: &Table) -> Vec<(i64, String)> {
 
 /// A name as it is written in statements.
 pub fn quoted(name: &str) -> String {
+    if let (Some(schema), name) = schema_and_name(name) {
+        return format!("{}.{}", quoted(schema), quoted(name));
+    }
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     let starts = !name.starts_with(|first: char| first.is_ascii_digit());
     let is_word = KEYWORDS.split_ascii_whitespace().any(|word| word == name);

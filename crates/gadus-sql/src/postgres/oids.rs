@@ -1,7 +1,7 @@
 //! Numbers of things in the catalog: the same in each session for as long as the thing is there.
 
 use gadus_base::TableId;
-use gadus_engine::{Snapshot, Table, ViewSchema};
+use gadus_engine::{Sequence, Snapshot, Table, ViewSchema, is_temporary, schema_and_name};
 use std::sync::Arc;
 
 /// Numbers below are PostgreSQL's own.
@@ -82,7 +82,25 @@ const CATALOG: &[(&str, i64)] = &[
 
 pub(super) const PROCEDURES: i64 = 1_255;
 pub(super) const DATABASES: i64 = 1_262;
+pub(super) const SCHEMAS: i64 = 2_615;
 pub(super) const LANGUAGE_SQL: i64 = 14;
+
+/// Schemas are counted from here.
+const FIRST_SCHEMA: i64 = 15_000;
+
+/// The number of a relation's schema.
+pub(super) fn of_schema_of(snapshot: &Snapshot, kept: &str) -> i64 {
+    match schema_and_name(kept).0 {
+        None => MAIN_SCHEMA,
+        Some(schema) => of_schema(snapshot, schema).unwrap_or(0),
+    }
+}
+
+/// The number of a schema that was made.
+pub(super) fn of_schema(snapshot: &Snapshot, schema: &str) -> Option<i64> {
+    let mut schemas = (FIRST_SCHEMA..).zip(snapshot.schemas());
+    schemas.find(|(_, known)| *known == schema).map(|(oid, _)| oid)
+}
 
 /// The number of a function, in their order.
 pub(super) fn of_function(place: usize) -> i64 {
@@ -121,13 +139,21 @@ pub(super) fn of_foreign_key(id: TableId, place: usize) -> i64 {
 /// The tables that statements can name.
 pub(super) fn tables(snapshot: &Snapshot) -> Vec<Table> {
     let mut tables = snapshot.tables();
-    tables.retain(|table| !crate::session::is_hidden(&table.schema().name));
+    tables.retain(|table| {
+        let name = &table.schema().name;
+        !crate::session::is_hidden(name) && !is_temporary(name)
+    });
     tables
+}
+
+/// The sequences that everybody is told of.
+pub(super) fn sequences(snapshot: &Snapshot) -> impl Iterator<Item = &Arc<Sequence>> {
+    snapshot.sequences().filter(|sequence| !is_temporary(&sequence.name))
 }
 
 /// The views that statements can name.
 pub(super) fn views(snapshot: &Snapshot) -> impl Iterator<Item = &Arc<ViewSchema>> {
-    snapshot.views()
+    snapshot.views().filter(|view| !is_temporary(&view.name))
 }
 
 /// The number of a table of the catalog, which clients may know by heart.

@@ -90,7 +90,7 @@ const RELATIONS: &[Relation] = &[
         "?indisreplident", "~indkey", "^indcollation", "^indclass", "~indoption", "indexprs",
         "indpred",
     ], |snapshot| Ok(rows::indexes(snapshot))),
-    filled("pg_namespace", &["#oid", "nspname", "#nspowner", "{nspacl"], |_| Ok(rows::namespaces())),
+    filled("pg_namespace", &["#oid", "nspname", "#nspowner", "{nspacl"], |snapshot| Ok(rows::namespaces(snapshot))),
     filled("pg_depend", &["#classid", "#objid", "#objsubid", "#refclassid", "#refobjid", "#refobjsubid", "deptype"], |snapshot| Ok(sequences::owners(snapshot))),
     filled("pg_sequence", &["#seqrelid", "#seqtypid", "#seqstart", "#seqincrement", "#seqmax", "#seqmin", "#seqcache", "?seqcycle"], |snapshot| Ok(sequences::sequences(snapshot))),
     filled("pg_sequences", &[

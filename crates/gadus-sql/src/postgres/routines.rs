@@ -3,6 +3,7 @@
 use super::build::Rows;
 use super::{oids, types};
 use crate::functions::{self, Function};
+use crate::provider::MAIN_SCHEMA;
 use gadus_engine::{DefinitionKey, Snapshot};
 
 /// The functions that can be read, with their numbers.
@@ -59,7 +60,11 @@ type About = (i64, i64, i64);
 fn comments(snapshot: &Snapshot) -> impl Iterator<Item = (About, &str)> {
     let about = |key: &DefinitionKey| {
         Some(match key {
-            DefinitionKey::Function(_) => return None,
+            DefinitionKey::Function(_) | DefinitionKey::Schema(_) => return None,
+            DefinitionKey::CommentOnSchema(name) => {
+                let main = (name == MAIN_SCHEMA).then_some(oids::MAIN_SCHEMA);
+                (main.or_else(|| oids::of_schema(snapshot, name))?, oids::SCHEMAS, 0)
+            }
             DefinitionKey::CommentOnRelation(id) => (oids::of_table(*id), oids::CLASSES, 0),
             DefinitionKey::CommentOnColumn(id, number) => {
                 let table = snapshot.table_by_id(*id);

@@ -5,7 +5,9 @@ use super::keys::{Key, keys};
 use super::{oids, types};
 use crate::provider::{CATALOG, MAIN_SCHEMA};
 use crate::session::view_definition;
-use gadus_engine::{ColumnDefinition, ColumnType, Identity, Result, Snapshot, Table};
+use gadus_engine::{
+    ColumnDefinition, ColumnType, Identity, Result, Snapshot, Table, schema_and_name,
+};
 
 pub(super) fn access_methods() -> Rows {
     let row = |oid: i64, name: &str, kind: &str| {
@@ -14,15 +16,18 @@ pub(super) fn access_methods() -> Rows {
     vec![row(oids::HEAP, "heap", "t"), row(oids::BTREE, "btree", "i")]
 }
 
-pub(super) fn namespaces() -> Rows {
+pub(super) fn namespaces(snapshot: &Snapshot) -> Rows {
     let row = |oid: i64, name: &str| {
         vec![("oid", oid.into()), ("nspname", name.into()), ("nspowner", oids::OWNER.into())]
     };
-    vec![
+    let mut rows = vec![
         row(oids::CATALOG_SCHEMA, super::SCHEMA),
         row(oids::MAIN_SCHEMA, MAIN_SCHEMA),
         row(oids::INFORMATION_SCHEMA, "information_schema"),
-    ]
+    ];
+    let made = snapshot.schemas();
+    rows.extend(made.filter_map(|name| Some(row(oids::of_schema(snapshot, name)?, name))));
+    rows
 }
 
 pub(super) fn collations() -> Rows {
@@ -100,14 +105,8 @@ pub(super) fn classes(snapshot: &Snapshot) -> Rows {
         let keys = keys(&table);
         let has_index = !keys.is_empty();
         let count = i64::try_from(table.rows()).unwrap_or(i64::MAX);
-        rows.push(class(
-            oids::of_table(table.id()),
-            &schema.name,
-            "r",
-            has_index,
-            schema.columns.len(),
-            count,
-        ));
+        let (oid, home) = (oids::of_table(table.id()), oids::of_schema_of(snapshot, &schema.name));
+        rows.push(class((oid, home), &schema.name, "r", has_index, schema.columns.len(), count));
         if let Some(row) = rows.last_mut() {
             row.retain(|(name, _)| !matches!(*name, "relchecks" | "relhastriggers"));
             // In PostgreSQL triggers keep foreign keys; clients ask for these where there are any.
@@ -117,21 +116,22 @@ pub(super) fn classes(snapshot: &Snapshot) -> Rows {
             row.push(("relchecks", checks.into()));
         }
         for key in keys {
-            rows.push(class(key.oid, &key.name, "i", false, key.columns.len(), count));
+            rows.push(class((key.oid, home), &key.name, "i", false, key.columns.len(), count));
         }
     }
     for view in oids::views(snapshot) {
-        let oid = oids::of_table(view.id);
-        rows.push(class(oid, &view.name, "v", false, view.columns.len(), 0));
+        let of = (oids::of_table(view.id), oids::of_schema_of(snapshot, &view.name));
+        rows.push(class(of, &view.name, "v", false, view.columns.len(), 0));
     }
-    for sequence in snapshot.sequences() {
-        rows.push(class(oids::of_table(sequence.id), &sequence.name, "S", false, 3, 1));
+    for sequence in oids::sequences(snapshot) {
+        let of = (oids::of_table(sequence.id), oids::of_schema_of(snapshot, &sequence.name));
+        rows.push(class(of, &sequence.name, "S", false, 3, 1));
     }
     rows
 }
 
 fn class(
-    oid: i64,
+    (oid, schema): (i64, i64),
     name: &str,
     kind: &str,
     has_index: bool,
@@ -147,8 +147,8 @@ fn class(
     let is_view = kind == "v";
     let mut row = vec![
         ("oid", oid.into()),
-        ("relname", name.into()),
-        ("relnamespace", oids::MAIN_SCHEMA.into()),
+        ("relname", schema_and_name(name).1.into()),
+        ("relnamespace", schema.into()),
         ("relowner", oids::OWNER.into()),
         ("relam", method.into()),
         ("relfilenode", oid.into()),
@@ -318,11 +318,16 @@ pub(super) fn indexes(snapshot: &Snapshot) -> Rows {
     all_keys(snapshot).map(row).collect()
 }
 
+/// The name of a relation's schema.
+pub(super) fn home(kept: &str) -> &str {
+    schema_and_name(kept).0.unwrap_or(MAIN_SCHEMA)
+}
+
 pub(super) fn shown_tables(snapshot: &Snapshot) -> Rows {
     let row = |table: Table| {
         vec![
-            ("schemaname", MAIN_SCHEMA.into()),
-            ("tablename", table.schema().name.as_str().into()),
+            ("schemaname", home(&table.schema().name).into()),
+            ("tablename", schema_and_name(&table.schema().name).1.into()),
             ("tableowner", CATALOG.into()),
             ("hasindexes", (!keys(&table).is_empty()).into()),
             ("hasrules", false.into()),
@@ -337,8 +342,8 @@ pub(super) fn shown_views(snapshot: &Snapshot) -> Rows {
     let mut rows = Vec::new();
     for view in oids::views(snapshot) {
         rows.push(vec![
-            ("schemaname", MAIN_SCHEMA.into()),
-            ("viewname", view.name.as_str().into()),
+            ("schemaname", home(&view.name).into()),
+            ("viewname", schema_and_name(&view.name).1.into()),
             ("viewowner", CATALOG.into()),
             ("definition", view_definition(snapshot, view).into()),
         ]);
@@ -349,8 +354,8 @@ pub(super) fn shown_views(snapshot: &Snapshot) -> Rows {
 pub(super) fn shown_indexes(snapshot: &Snapshot) -> Rows {
     let row = |(table, key): (Table, Key)| {
         vec![
-            ("schemaname", MAIN_SCHEMA.into()),
-            ("tablename", table.schema().name.as_str().into()),
+            ("schemaname", home(&table.schema().name).into()),
+            ("tablename", schema_and_name(&table.schema().name).1.into()),
             ("indexname", key.name.into()),
             ("indexdef", key.definition.into()),
         ]

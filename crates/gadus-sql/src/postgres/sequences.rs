@@ -2,10 +2,11 @@
 
 use super::build::Rows;
 use super::known::quoted;
+use super::rows::home;
 use super::{oids, types};
-use crate::provider::{CATALOG, MAIN_SCHEMA};
+use crate::provider::CATALOG;
 use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch};
-use gadus_engine::{ColumnType, Sequence, Snapshot};
+use gadus_engine::{ColumnType, Sequence, Snapshot, schema_and_name};
 use std::sync::Arc;
 
 /// A sequence as a table of one row, as PostgreSQL has it.
@@ -33,7 +34,7 @@ pub(super) fn sequences(snapshot: &Snapshot) -> Rows {
             ("seqcycle", shape.cycles.into()),
         ]
     };
-    snapshot.sequences().map(row).collect()
+    oids::sequences(snapshot).map(row).collect()
 }
 
 /// `pg_sequences`.
@@ -41,8 +42,8 @@ pub(super) fn shown(snapshot: &Snapshot) -> Rows {
     let row = |sequence: &Arc<Sequence>| {
         let (shape, position) = (&sequence.shape, sequence.position);
         let mut row = vec![
-            ("schemaname", MAIN_SCHEMA.into()),
-            ("sequencename", sequence.name.as_str().into()),
+            ("schemaname", home(&sequence.name).into()),
+            ("sequencename", schema_and_name(&sequence.name).1.into()),
             ("sequenceowner", CATALOG.into()),
             ("data_type", type_name(shape.column_type).into()),
             ("start_value", shape.start.into()),
@@ -57,7 +58,7 @@ pub(super) fn shown(snapshot: &Snapshot) -> Rows {
         }
         row
     };
-    snapshot.sequences().map(row).collect()
+    oids::sequences(snapshot).map(row).collect()
 }
 
 /// `pg_depend`: what a sequence goes with. That is all that is told there.
@@ -77,7 +78,7 @@ pub(super) fn owners(snapshot: &Snapshot) -> Rows {
             ("deptype", kind.into()),
         ])
     };
-    snapshot.sequences().filter_map(row).collect()
+    oids::sequences(snapshot).filter_map(row).collect()
 }
 
 /// `pg_get_serial_sequence`: the sequence that goes with a column.
@@ -88,7 +89,10 @@ pub(super) fn of_column(snapshot: &Snapshot, table: &str, column: &str) -> Optio
     let id = table.schema().columns[place].id;
     let owned = snapshot.owned_sequences(table.id());
     let mut named = owned.filter(|sequence| sequence.owner == Some((table.id(), id)));
-    named.next().map(|sequence| format!("{MAIN_SCHEMA}.{}", quoted(&sequence.name)))
+    named.next().map(|sequence| {
+        let name = schema_and_name(&sequence.name).1;
+        format!("{}.{}", quoted(home(&sequence.name)), quoted(name))
+    })
 }
 
 fn type_name(column_type: ColumnType) -> &'static str {

@@ -10,6 +10,7 @@ use super::system::{SYSTEM_SCHEMA, SYSTEM_TABLES, System, system_table};
 use super::table::SnapshotTable;
 use crate::error::to_datafusion;
 use crate::kept::Binding;
+use crate::names::kept;
 use crate::postgres;
 use crate::session::{Frames, is_hidden};
 use async_trait::async_trait;
@@ -18,7 +19,7 @@ use datafusion::catalog::{
 };
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState as PlannerState;
-use gadus_engine::{Snapshot, Table, ViewSchema};
+use gadus_engine::{Snapshot, Table, ViewSchema, schema_and_name};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -90,6 +91,12 @@ impl SnapshotCatalog {
         self.levels
     }
 
+    /// Whether the view whose query is planned reads something that was in a schema of this name.
+    fn is_used(&self, schema: &str) -> bool {
+        let uses = self.inside.iter().flat_map(|view| &view.uses);
+        uses.into_iter().any(|used| schema_and_name(&used.name).0 == Some(schema))
+    }
+
     pub(super) fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
@@ -115,7 +122,8 @@ impl CatalogProviderList for SnapshotCatalog {
 
 impl CatalogProvider for SnapshotCatalog {
     fn schema_names(&self) -> Vec<String> {
-        vec![MAIN_SCHEMA.to_owned()]
+        let others = self.snapshot.schemas().map(str::to_owned);
+        std::iter::once(MAIN_SCHEMA.to_owned()).chain(others).collect()
     }
 
     fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
@@ -125,9 +133,17 @@ impl CatalogProvider for SnapshotCatalog {
             FILES_SCHEMA => Kind::Files,
             SYSTEM_SCHEMA => Kind::System,
             postgres::SCHEMA => Kind::Postgres,
+            other if self.snapshot.has_schema(other) || self.is_used(other) => {
+                let schema = Some(other.to_owned());
+                return Some(Arc::new(SnapshotSchema {
+                    catalog: self.clone(),
+                    kind: Kind::Main,
+                    schema,
+                }));
+            }
             _ => return None,
         };
-        Some(Arc::new(SnapshotSchema { catalog: self.clone(), kind }))
+        Some(Arc::new(SnapshotSchema { catalog: self.clone(), kind, schema: None }))
     }
 }
 
@@ -144,6 +160,8 @@ enum Kind {
 pub(super) struct SnapshotSchema {
     pub(super) catalog: SnapshotCatalog,
     kind: Kind,
+    /// One that was made, rather than the main one.
+    schema: Option<String>,
 }
 
 #[async_trait]
@@ -153,12 +171,18 @@ impl SchemaProvider for SnapshotSchema {
             Kind::Files => self.catalog.files.keys().cloned().collect(),
             Kind::System => SYSTEM_TABLES.map(str::to_owned).to_vec(),
             Kind::Postgres => postgres::names().map(str::to_owned).collect(),
+            _ if self.schema.is_some() => {
+                let schema = self.schema.as_deref().unwrap_or_default();
+                let held = self.catalog.snapshot.of_schema(schema).map(|(name, _)| name);
+                held.map(|name| schema_and_name(name).1.to_owned()).collect()
+            }
             _ => {
                 let tables = self.catalog.snapshot.tables();
                 let tables = tables.iter().map(|table| table.schema().name.clone());
-                let tables = tables.filter(|name| !is_hidden(name));
+                let is_main = |name: &String| schema_and_name(name).0.is_none();
+                let tables = tables.filter(|name| !is_hidden(name) && is_main(name));
                 let views = self.catalog.snapshot.views().map(|view| view.name.clone());
-                let views = views.filter(|_| self.kind == Kind::Main);
+                let views = views.filter(|name| self.kind == Kind::Main && is_main(name));
                 tables.chain(views).chain(self.catalog.frames.keys().cloned()).collect()
             }
         }
@@ -177,6 +201,8 @@ impl SchemaProvider for SnapshotSchema {
         if self.kind == Kind::Postgres {
             return self.postgres_table(name);
         }
+        let in_schema = self.schema.as_ref().map(|schema| kept(schema, name));
+        let name = in_schema.as_deref().unwrap_or(name);
         if let Some(view) = self.catalog.inside.as_ref().filter(|_| self.kind == Kind::Main) {
             let used = view.uses.iter().find(|used| used.name == name);
             return match used {
@@ -192,6 +218,9 @@ impl SchemaProvider for SnapshotSchema {
         if let Some(sequence) = catalog.snapshot.find_sequence(name).filter(|_| !with_row_ids) {
             let row = postgres::sequence_as_table(sequence).map_err(to_datafusion)?;
             return Ok(Some(Arc::new(MemTable::try_new(row.schema(), vec![vec![row]])?)));
+        }
+        if in_schema.is_some() && !catalog.snapshot.has_relation(name) {
+            return Ok(None);
         }
         let found = catalog.snapshot.find_table(name);
         let Some(table) = found.filter(|_| !is_hidden(name)) else {
@@ -211,6 +240,13 @@ impl SchemaProvider for SnapshotSchema {
             Kind::System => SYSTEM_TABLES.contains(&name),
             Kind::Postgres => postgres::is_relation(name),
             Kind::Rows => self.catalog.snapshot.find_table(name).is_some(),
+            Kind::Main if self.schema.is_some() => {
+                let schema = self.schema.as_deref().unwrap_or_default();
+                let name = kept(schema, name);
+                let inside = self.catalog.inside.iter().flat_map(|view| &view.uses);
+                self.catalog.snapshot.has_relation(&name)
+                    || inside.into_iter().any(|used| used.name == name)
+            }
             Kind::Main => {
                 let is_frame = || self.catalog.frames.contains_key(&name.to_lowercase());
                 let is_table = self.catalog.snapshot.has_relation(name);

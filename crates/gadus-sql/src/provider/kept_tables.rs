@@ -7,6 +7,7 @@
 use super::system::texts;
 use crate::error::to_datafusion;
 use crate::functions::Function;
+use crate::names::written;
 use crate::session::is_hidden;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, UInt32Array, UInt64Array};
 use arrow::datatypes::SchemaRef;
@@ -17,7 +18,7 @@ use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use gadus_engine::{
     ColumnDescription, ColumnType, Datum, DefinitionKey, Engine, SegmentDescription, Snapshot,
-    Table, value_text,
+    Table, is_temporary, value_text,
 };
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -45,7 +46,10 @@ pub(super) fn kept_table(
 /// The tables that are shown.
 fn of(snapshot: &Snapshot) -> Vec<Table> {
     let mut tables = snapshot.tables();
-    tables.retain(|table| !is_hidden(&table.schema().name));
+    tables.retain(|table| {
+        let name = &table.schema().name;
+        !is_hidden(name) && !is_temporary(name)
+    });
     tables.sort_by(|one, other| one.schema().name.cmp(&other.schema().name));
     tables
 }
@@ -91,7 +95,7 @@ fn tables(snapshot: &Snapshot, tables: &[Table]) -> Result<RecordBatch> {
         snapshot.definition(&key).map(|text| text.to_string())
     };
     Ok(RecordBatch::try_from_iter_with_nullable([
-        ("table_name", texts(schemas().map(|schema| Some(schema.name.clone()))), false),
+        ("table_name", texts(schemas().map(|schema| Some(written(&schema.name)))), false),
         ("rows", counts(tables.iter().map(Table::rows)), false),
         ("deleted_rows", sum(&|segment| u64::from(segment.rows - segment.live_rows)), false),
         ("waiting_rows", sum(&|segment| u64::from(segment.rows - segment.encoded_rows)), false),
@@ -178,7 +182,7 @@ fn columns(snapshot: &Snapshot, tables: &[Table]) -> Result<RecordBatch> {
     };
     let types = definitions().map(|column| Some(column.column_type.to_string()));
     Ok(RecordBatch::try_from_iter_with_nullable([
-        ("table_name", text(&|one| Some(one.table.schema().name.clone())), false),
+        ("table_name", text(&|one| Some(written(&one.table.schema().name))), false),
         ("column_name", texts(definitions().map(|column| Some(column.name.clone()))), false),
         ("position", count(&position), false),
         ("data_type", texts(types), false),

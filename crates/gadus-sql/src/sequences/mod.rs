@@ -8,8 +8,9 @@ mod functions;
 pub(crate) use functions::functions;
 
 use crate::error::input;
+use crate::names::kept;
 use crate::postgres::parts_of_name;
-use crate::provider::{CATALOG, MAIN_SCHEMA};
+use crate::provider::CATALOG;
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Statement, Value as SqlValue,
     ValueWithSpan, VisitMut, VisitorMut,
@@ -204,12 +205,11 @@ fn not_yet(message: String) -> Error {
 pub(crate) fn exact_name(text: &str) -> Option<String> {
     let mut parts = parts_of_name(text)?;
     let name = parts.pop()?;
-    let before = parts.iter().map(String::as_str).collect::<Vec<_>>();
-    let is_here = matches!(
-        before.as_slice(),
-        [] | [MAIN_SCHEMA | "public"] | [CATALOG, MAIN_SCHEMA | "public"]
-    );
-    is_here.then_some(name)
+    match parts.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => Some(name),
+        [schema] | [CATALOG, schema] => Some(kept(schema, &name)),
+        _ => None,
+    }
 }
 
 /// Which function of sequences it is.

@@ -17,6 +17,7 @@ use super::sequences::{alter_sequence, free_owned, schema_now};
 use super::views::drop_column_readers;
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, input, unsupported};
+use crate::names::beside;
 use crate::value::assign_array;
 use datafusion::sql::sqlparser::ast::{
     AlterColumnOperation, AlterTable, AlterTableOperation, ColumnDef, ColumnOption, DropBehavior,
@@ -97,7 +98,8 @@ impl Session {
             }
             AlterTableOperation::RenameTable { table_name: name } => {
                 let (RenameTableNameKind::To(name) | RenameTableNameKind::As(name)) = name;
-                let after = TableSchema { name: table_name(name)?, ..TableSchema::clone(schema) };
+                let name = beside(&schema.name, &table_name(name)?);
+                let after = TableSchema { name, ..TableSchema::clone(schema) };
                 transaction.alter_table(&after, &[]).map(|_| ())
             }
             AlterTableOperation::AlterColumn { column_name, op } => {

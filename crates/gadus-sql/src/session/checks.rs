@@ -6,6 +6,7 @@
 use super::Session;
 use super::modify::folded;
 use crate::error::{from_datafusion, input, unsupported};
+use crate::names::beside;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNode;
@@ -17,7 +18,9 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{
     CheckConstraint, Expr, Ident, Query, SelectItem, SetExpr, Statement, VisitMut, VisitorMut,
 };
-use gadus_engine::{CheckDefinition, Error, ErrorKind, Reason, Result, TableSchema};
+use gadus_engine::{
+    CheckDefinition, Error, ErrorKind, Reason, Result, TableSchema, schema_and_name,
+};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -137,13 +140,15 @@ impl Session {
 
 /// What the primary key of a table is called as a constraint.
 pub(super) fn key_name(schema: &TableSchema) -> String {
-    format!("{}_pkey", schema.name)
+    format!("{}_pkey", schema_and_name(&schema.name).1)
 }
 
 /// Whether a constraint of a table has a name.
 fn is_constraint(schema: &TableSchema, name: &str) -> bool {
     let is_key = !schema.key.is_empty() && key_name(schema) == name;
-    let is_index = schema.index_named(name).is_some_and(|index| index.constraint && index.unique);
+    let is_index = schema
+        .index_named(&beside(&schema.name, name))
+        .is_some_and(|index| index.constraint && index.unique);
     let is_foreign_key = schema.foreign_keys.iter().any(|key| key.name == name);
     is_key || is_index || is_foreign_key || schema.checks.iter().any(|check| check.name == name)
 }
@@ -179,9 +184,10 @@ fn usual_name(schema: &TableSchema, columns: &[u32]) -> String {
         [column] => schema.column_with_id(*column).map(|place| &schema.columns[place].name),
         _ => None,
     };
+    let table = schema_and_name(&schema.name).1;
     match of_column {
-        Some(column) => format!("{}_{column}_check", schema.name),
-        None => format!("{}_check", schema.name),
+        Some(column) => format!("{table}_{column}_check"),
+        None => format!("{table}_check"),
     }
 }
 
@@ -264,7 +270,7 @@ impl VisitorMut for OfRows<'_> {
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
         if let Expr::CompoundIdentifier(names) = expr
             && let [table, column] = names.as_slice()
-            && folded(table) == self.schema.name
+            && folded(table) == schema_and_name(&self.schema.name).1
         {
             *expr = Expr::Identifier(column.clone());
         }

@@ -175,6 +175,7 @@ impl Names {
                 Expr::CompoundIdentifier(names) => {
                     (names.iter().map(key).collect::<Vec<_>>().join("."), true)
                 }
+                Expr::Subquery(query) => (name_of_first(&query.body), false),
                 expr => (planned_name(expr), false),
             },
             _ => {
@@ -213,6 +214,25 @@ fn without_casts(expr: &Expr) -> &Expr {
         | Expr::Nested(expr)
         | Expr::UnaryOp { op: UnaryOperator::Plus, expr } => without_casts(expr),
         expr => expr,
+    }
+}
+
+/// What a query that stands for a value is called: as its column is.
+fn name_of_first(body: &SetExpr) -> String {
+    match body {
+        SetExpr::Select(select) => match select.projection.first() {
+            Some(SelectItem::ExprWithAlias { alias, .. }) => key(alias),
+            Some(SelectItem::UnnamedExpr(expr)) => match without_casts(expr) {
+                Expr::Identifier(name) => key(name),
+                Expr::CompoundIdentifier(names) => names.last().map(key).unwrap_or_default(),
+                Expr::Subquery(query) => name_of_first(&query.body),
+                expr => planned_name(expr),
+            },
+            _ => String::new(),
+        },
+        SetExpr::Query(query) => name_of_first(&query.body),
+        SetExpr::SetOperation { left, .. } => name_of_first(left),
+        _ => String::new(),
     }
 }
 

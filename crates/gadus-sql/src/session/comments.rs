@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use super::modify::{folded, table_name};
+use super::schemas::{schema_name, unknown_schema};
 use crate::error::{input, unsupported};
 use crate::functions::{self, function_name};
 use datafusion::sql::sqlparser::ast::{ColumnDef, ColumnOption, CommentObject, Ident, ObjectName};
@@ -90,6 +91,16 @@ fn key_of(snapshot: &Snapshot, what: &CommentObject, name: &ObjectName) -> Resul
                 None => Err(missing("function", &name).because(Reason::UnknownFunction)),
             }
         }
+        CommentObject::Schema => {
+            let name = match &*name.to_string().to_lowercase() {
+                "main" | "public" => "main".to_owned(),
+                _ => schema_name(name)?,
+            };
+            match snapshot.has_schema(&name) {
+                true => Ok(DefinitionKey::CommentOnSchema(name)),
+                false => Err(unknown_schema(&name)),
+            }
+        }
         // There is one.
         CommentObject::Database => Ok(DefinitionKey::CommentOnDatabase),
         other => Err(unsupported(&format!("COMMENT ON {other}"))),
@@ -133,7 +144,8 @@ fn named(snapshot: &Snapshot, key: &DefinitionKey) -> Option<(&'static str, Stri
         table.or_else(view).or_else(sequence)
     };
     Some(match key {
-        DefinitionKey::Function(_) => return None,
+        DefinitionKey::Function(_) | DefinitionKey::Schema(_) => return None,
+        DefinitionKey::CommentOnSchema(name) => ("SCHEMA", quoted(name)),
         DefinitionKey::CommentOnRelation(id) => {
             let (what, name) = relation(*id)?;
             (what, quoted(&name))

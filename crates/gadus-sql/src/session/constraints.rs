@@ -7,6 +7,7 @@ use super::define::key_columns;
 use super::foreign_keys;
 use super::indexes::of_constraint;
 use crate::error::{input, unsupported};
+use crate::names::beside;
 use datafusion::sql::sqlparser::ast::{CheckConstraint, PrimaryKeyConstraint, TableConstraint};
 use gadus_engine::{Error, ErrorKind, Reason, Result, TableSchema, Transaction};
 use std::sync::Arc;
@@ -95,8 +96,9 @@ pub(super) fn rename_constraint(
 ) -> Result<()> {
     let mut after = TableSchema::clone(schema);
     let mut of_indexes = after.indexes.iter_mut().filter(|index| index.constraint && index.unique);
-    if let Some(index) = of_indexes.find(|index| index.name == old) {
-        index.name = new;
+    let index = beside(&schema.name, &old);
+    if let Some(index) = of_indexes.find(|of| of.name == index) {
+        index.name = beside(&schema.name, &new);
     } else if let Some(key) = after.foreign_keys.iter_mut().find(|key| key.name == old) {
         key.name = new;
     } else {
@@ -113,12 +115,13 @@ pub(super) fn without_constraint(
     (name, if_exists, cascade): (&str, bool, bool),
 ) -> Result<TableSchema> {
     let mut after = TableSchema::clone(schema);
+    let index = beside(&schema.name, name);
     if let Some(place) = schema.checks.iter().position(|check| check.name == name) {
         after.checks.remove(place);
     } else if schema.foreign_keys.iter().any(|key| key.name == name) {
         foreign_keys::remove_from(&mut after, |key| key.name == name);
-    } else if schema.index_named(name).is_some_and(|index| index.constraint && index.unique) {
-        after.indexes.retain(|index| index.name != name);
+    } else if schema.index_named(&index).is_some_and(|index| index.constraint && index.unique) {
+        after.indexes.retain(|other| other.name != index);
     } else if !schema.key.is_empty() && key_name(schema) == name {
         after.key.clear();
     } else if if_exists {

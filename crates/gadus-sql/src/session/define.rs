@@ -6,7 +6,8 @@ use super::functions::drop_functions;
 use super::indexes::{add_to, drop_indexes, of_table, rename_index};
 use super::modify::{folded, table_name};
 use super::numbering::{add_numbering, is_identity_option, numbered};
-use super::sequences::{create_sequence, drop_sequences, free_owned};
+use super::schemas::{create_schema, drop_schemas};
+use super::sequences::{create_sequence, drop_sequence, drop_sequences, free_owned};
 use super::users::drop_users;
 use super::views::{drop_readers, drop_views};
 use super::{Outcome, Session};
@@ -15,7 +16,7 @@ use crate::types::{column_type, serial_type};
 use crate::value::Value;
 use datafusion::sql::sqlparser::ast::{
     AlterIndexOperation, CheckConstraint, ColumnDef, ColumnOption, ColumnOptionDef, CreateTable,
-    Expr, ObjectName, ObjectType, PrimaryKeyConstraint, Statement, TableConstraint,
+    Expr, ObjectName, ObjectType, OnCommit, PrimaryKeyConstraint, Statement, TableConstraint,
 };
 use gadus_engine::{
     ColumnDefinition, ColumnType, DefaultValue, Error, ErrorKind, ForeignKey, Result, Snapshot,
@@ -40,6 +41,12 @@ impl Session {
                 let AlterIndexOperation::RenameIndex { index_name } = operation;
                 rename_index(transaction, name, index_name)
             }
+            Statement::CreateSchema { schema_name, if_not_exists, .. } => {
+                create_schema(transaction, (schema_name, *if_not_exists))
+            }
+            Statement::Drop {
+                object_type: ObjectType::Schema, if_exists, names, cascade, ..
+            } => drop_schemas(transaction, names, (*if_exists, *cascade)),
             Statement::Drop {
                 object_type: ObjectType::Index, if_exists, names, cascade, ..
             } => drop_indexes(transaction, names, (*if_exists, *cascade)),
@@ -78,8 +85,11 @@ impl Session {
         create: &CreateTable,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        if create.temporary || create.external {
-            return Err(unsupported("a temporary or external table"));
+        if create.external {
+            return Err(unsupported("an external table"));
+        }
+        if !matches!(create.on_commit, None | Some(OnCommit::PreserveRows)) {
+            return Err(unsupported("ON COMMIT DROP and ON COMMIT DELETE ROWS"));
         }
         let name = table_name(&create.name)?;
         if transaction.snapshot().has_relation(&name) {
@@ -204,6 +214,26 @@ fn drop_table(transaction: &mut Transaction, name: &str, cascade: bool) -> Resul
         }
     }
     transaction.drop_table(name)
+}
+
+/// Drops whatever a schema holds, and what depends on it.
+pub(super) fn drop_everything(transaction: &mut Transaction, schema: &str) -> Result<()> {
+    loop {
+        let snapshot = transaction.snapshot();
+        let held = snapshot.of_schema(schema).next().map(|(name, id)| (name.clone(), id));
+        let Some((name, id)) = held else { return Ok(()) };
+        let is_view = snapshot.find_view(&name).is_some();
+        let is_sequence = snapshot.find_sequence(&name).is_some();
+        drop(snapshot);
+        if is_view {
+            drop_readers(transaction, id)?;
+            transaction.drop_view(&name)?;
+        } else if is_sequence {
+            drop_sequence(transaction, &name)?;
+        } else {
+            drop_table(transaction, &name, true)?;
+        }
+    }
 }
 
 /// A column as a statement defines it.

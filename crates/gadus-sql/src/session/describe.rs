@@ -9,7 +9,6 @@
 use super::as_queries::describe;
 use super::columns::headings;
 use super::frames::{Frames, names_frame};
-use super::functions::with_catalog;
 use super::probes::probes;
 use super::query::names_schema;
 use super::{Boxed, Prepared, Session};
@@ -86,21 +85,23 @@ impl Session {
     /// Those that its planning gives, where it is a query; what it reads need not exist for others.
     pub fn describe<'a>(&'a self, prepared: &'a Prepared) -> Boxed<'a, Arc<Description>> {
         Box::pin(async move {
-            let (snapshot, with_settings) = {
+            let (snapshot, with_settings, names) = {
                 let state = &mut *self.state.lock().await;
                 if let Statement::Fetch { name, .. } = prepared.statement() {
                     let columns = state.cursors.columns(name).filter(|_| prepared.gives_rows());
                     return Ok(Arc::new(Description::undecided(prepared, columns)));
                 }
-                (state.snapshot(&self.engine)?, self.with_settings(state, prepared, None)?)
+                let with_settings = self.with_settings(state, prepared, None)?;
+                (state.snapshot(&self.engine)?, with_settings, self.names(state))
             };
             let prepared = with_settings.as_ref().unwrap_or(prepared);
-            let with_catalog = with_catalog(&snapshot, prepared)?;
+            let with_catalog = self.with_catalog(&snapshot, names.as_ref(), prepared)?;
             let prepared = with_catalog.as_ref().unwrap_or(prepared);
             let version = snapshot.schema_version();
             let statement = prepared.statement();
             let frames = self.frames_of(prepared);
-            let remembers = !names_frame(&frames, statement) && !prepared.calls_settings;
+            let remembers =
+                !names_frame(&frames, statement) && !prepared.calls_settings && names.is_none();
             let known = remembers.then(|| self.shared.descriptions.get(prepared.text(), version));
             if let Some(known) = known.flatten() {
                 return Ok(known);

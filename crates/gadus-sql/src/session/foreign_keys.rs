@@ -17,7 +17,7 @@ use datafusion::sql::sqlparser::ast::{
 use gadus_base::TableId;
 use gadus_engine::{
     Error, ErrorKind, ForeignKey, Reason, ReferentialAction, Result, Snapshot, TableSchema,
-    Transaction,
+    Transaction, is_temporary, schema_and_name,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -149,13 +149,20 @@ fn foreign_key(
     refuse_options(constraint)?;
     let name = super::table_name(&constraint.foreign_table)?;
     let other;
-    let referenced = match name == schema.name {
+    // In another schema a table may be called by its name alone while it is made.
+    let is_own = name == schema.name
+        || (name == schema_and_name(&schema.name).1 && !snapshot.has_relation(&name));
+    let referenced = match is_own {
         true => schema,
         false => {
             other = target(snapshot, &constraint.foreign_table)?;
             &*other
         }
     };
+    if is_temporary(&schema.name) != is_temporary(&referenced.name) {
+        let message = "constraints on temporary tables may reference only temporary tables, and others only others";
+        return Err(input(message).because(Reason::InvalidForeignKey));
+    }
     let columns = places(schema, &constraint.columns)?;
     let wanted = match constraint.referred_columns.as_slice() {
         [] if referenced.key.is_empty() => {
@@ -195,7 +202,7 @@ fn foreign_key(
 /// As PostgreSQL names what has no name.
 fn usual_name(schema: &TableSchema, columns: &[usize]) -> String {
     let names = columns.iter().map(|&place| schema.columns[place].name.as_str());
-    format!("{}_{}_fkey", schema.name, names.collect::<Vec<_>>().join("_"))
+    format!("{}_{}_fkey", schema_and_name(&schema.name).1, names.collect::<Vec<_>>().join("_"))
 }
 
 fn places(schema: &TableSchema, names: &[Ident]) -> Result<Vec<usize>> {

@@ -5,6 +5,7 @@ use super::modify::table_name;
 use super::{Outcome, Prepared, Session};
 use crate::error::{input, unsupported};
 use crate::functions::{self, Body, Function, function_name};
+use crate::names::Names;
 use crate::room::with_room;
 use datafusion::execution::FunctionRegistry;
 use datafusion::sql::sqlparser::ast::{
@@ -14,28 +15,6 @@ use datafusion::sql::sqlparser::ast::{
 use gadus_engine::{DefinitionKey, Error, ErrorKind, Reason, Result, Snapshot, Transaction};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// A statement in which functions of SQL are replaced, and a COPY of a table says its columns where some of them are
-/// generated; none where it stays as it is.
-pub(super) fn with_catalog(snapshot: &Snapshot, prepared: &Prepared) -> Result<Option<Prepared>> {
-    if let Some(copied) = with_copied_columns(snapshot, &prepared.statement)? {
-        return Ok(Some(Prepared { statement: Arc::new(copied), ..prepared.clone() }));
-    }
-    let makes_function = matches!(
-        &*prepared.statement,
-        Statement::CreateFunction(_) | Statement::CreateMacro { .. }
-    );
-    if makes_function || !functions::calls_any(snapshot, &*prepared.statement) {
-        return Ok(None);
-    }
-    // What they make of it may be deep; also what is dropped where it fails.
-    with_room(true, || {
-        let mut statement = Statement::clone(&prepared.statement);
-        functions::expand(snapshot, &mut statement)?;
-        let is_deep = prepared.is_deep || is_deep(&mut statement)?;
-        Ok(Some(Prepared { statement: Arc::new(statement), is_deep, ..prepared.clone() }))
-    })
-}
 
 /// A COPY of a whole table that has generated columns leaves them out.
 fn with_copied_columns(snapshot: &Snapshot, statement: &Statement) -> Result<Option<Statement>> {
@@ -86,20 +65,50 @@ fn or_break(result: Result<()>) -> ControlFlow<Error> {
 }
 
 impl Session {
+    /// A statement in which relations are named with their schemas where everybody else means others, functions of SQL are
+    /// replaced, and a COPY of a table says its columns where some of them are generated; none where it stays as it is.
+    pub(super) fn with_catalog(
+        &self,
+        snapshot: &Snapshot,
+        names: Option<&Names>,
+        prepared: &Prepared,
+    ) -> Result<Option<Prepared>> {
+        let resolved = names.map(|names| self.resolved(names, snapshot, &prepared.statement));
+        let of_statement =
+            |statement| Prepared { statement: Arc::new(statement), ..prepared.clone() };
+        let resolved = resolved.map(of_statement);
+        let prepared = resolved.as_ref().unwrap_or(prepared);
+        if let Some(copied) = with_copied_columns(snapshot, &prepared.statement)? {
+            return Ok(Some(Prepared { statement: Arc::new(copied), ..prepared.clone() }));
+        }
+        let statement = &*prepared.statement;
+        let makes_function =
+            matches!(statement, Statement::CreateFunction(_) | Statement::CreateMacro { .. });
+        if makes_function || !functions::calls_any(snapshot, statement) {
+            return Ok(resolved);
+        }
+        // What they make of it may be deep; also what is dropped where it fails.
+        with_room(true, || {
+            let mut statement = Statement::clone(statement);
+            functions::expand(snapshot, &mut statement)?;
+            let is_deep = prepared.is_deep || is_deep(&mut statement)?;
+            Ok(Some(Prepared { statement: Arc::new(statement), is_deep, ..prepared.clone() }))
+        })
+    }
+
     /// What a COPY whose data travels beside it asks for, of the tables as they are now; none for every other statement.
     ///
     /// # Errors
     /// `Input` or `Unsupported` for options that contradict each other or are not known.
     pub fn copy_request(&self, prepared: &Prepared) -> Result<Option<super::CopyRequest>> {
         let Statement::Copy { .. } = prepared.statement() else { return Ok(None) };
-        let copied = with_copied_columns(&self.engine.snapshot()?, prepared.statement())?;
-        match copied {
-            Some(copied) => {
-                let prepared = Prepared { statement: Arc::new(copied), ..prepared.clone() };
-                prepared.copy_request()
-            }
-            None => prepared.copy_request(),
-        }
+        // Who runs a statement does not ask.
+        let (snapshot, names) = match self.state.try_lock() {
+            Ok(state) => (state.snapshot(&self.engine)?, self.names(&state)),
+            Err(_) => (self.engine.snapshot()?, None),
+        };
+        let with_catalog = self.with_catalog(&snapshot, names.as_ref(), prepared)?;
+        with_catalog.as_ref().unwrap_or(prepared).copy_request()
     }
 
     pub(super) async fn create_function(

@@ -7,6 +7,7 @@
 use super::modify::{folded, table_name, target};
 use super::{Outcome, Session, foreign_keys};
 use crate::error::{input, unsupported};
+use crate::names::beside;
 use datafusion::sql::sqlparser::ast::{
     ColumnOption, CreateIndex, CreateTable, Expr, Ident, IndexColumn, IndexType,
     NullsDistinctOption, ObjectName, TableConstraint, UniqueConstraint,
@@ -59,7 +60,7 @@ impl Session {
             return Ok(());
         }
         for name in wanted.iter().filter_map(|wanted| wanted.name.as_ref()) {
-            if schema.index_named(name).is_some() {
+            if schema.index_named(&beside(&schema.name, name)).is_some() {
                 let message = format!("relation \"{name}\" already exists");
                 return Err(Error::new(ErrorKind::AlreadyExists, message));
             }
@@ -91,6 +92,7 @@ pub(super) fn add_to(schema: &mut TableSchema, snapshot: &Snapshot, wanted: Vec<
     for Wanted { name, columns, unique, constraint } in wanted {
         let ending = if constraint { "key" } else { "idx" };
         let name = name.unwrap_or_else(|| free_name(schema, snapshot, (&columns, ending)));
+        let name = beside(&schema.name, &name);
         schema.add_index(&name, &columns, (unique, constraint));
     }
 }
@@ -188,7 +190,8 @@ pub(super) fn rename_index(
     name: &ObjectName,
     new: &ObjectName,
 ) -> Result<Outcome> {
-    let (name, new) = (table_name(name)?, table_name(new)?);
+    let name = table_name(name)?;
+    let new = beside(&name, &table_name(new)?);
     let Some(schema) = owner_of(&transaction.snapshot(), &name) else {
         let message = format!("relation \"{name}\" does not exist");
         return Err(Error::new(ErrorKind::NotFound, message).because(Reason::UnknownTable));

@@ -15,6 +15,7 @@ use super::returning::Written;
 use super::transact::begin;
 use super::{Session, State};
 use crate::error::{from_datafusion, input, unsupported};
+use crate::names::{found, own_name};
 use crate::value::{Value, assign_array};
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::physical_plan::SendableRecordBatchStream;
@@ -194,7 +195,9 @@ impl Session {
         batches: &[RecordBatch],
         flag: &Flag,
     ) -> Result<u64> {
-        let schema = transaction.snapshot().table(table)?.schema().clone();
+        let snapshot = transaction.snapshot();
+        let schema = snapshot.table(&found(&snapshot, table))?.schema().clone();
+        drop(snapshot);
         let names = columns.iter().map(|name| vec![Ident::with_quote('"', name)].into());
         let columns = loaded_columns(&schema, &names.collect::<Vec<_>>())?;
         let defaults = self.defaults(|| transaction.snapshot(), &schema, &columns).await?;
@@ -315,7 +318,7 @@ impl Given {
 fn called(insert: &Insert, schema: &TableSchema) -> Ident {
     match &insert.table_alias {
         Some(alias) => alias.alias.clone(),
-        None => Ident::with_quote('"', &schema.name),
+        None => own_name(&schema.name),
     }
 }
 

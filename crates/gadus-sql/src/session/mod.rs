@@ -63,6 +63,7 @@ mod relations;
 mod returning;
 mod run;
 mod scanning;
+mod schemas;
 mod sequence_spelling;
 mod sequences;
 mod setting_calls;
@@ -193,6 +194,8 @@ pub(crate) struct State {
     /// The transaction of a statement that waits, and is not in one of the session's.
     unfinished: Option<Transaction>,
     settings: Settings,
+    /// The names, in small letters, of what goes with the session; perhaps also of what was dropped or rolled back.
+    temporary: Vec<String>,
 }
 
 /// A savepoint of a session's transaction.
@@ -209,6 +212,8 @@ struct NamedSavepoint {
 pub(crate) struct Outside {
     in_transaction: bool,
     read_only: bool,
+    /// Names may mean something else than to everybody.
+    has_own_names: bool,
     scan_sharing: ScanSharing,
     durability: Option<Durability>,
     statement_timeout: Option<Duration>,
@@ -383,6 +388,8 @@ impl State {
         Outside {
             in_transaction: self.transaction.is_some(),
             read_only: self.transaction.is_some() && self.read_only,
+            has_own_names: !self.temporary.is_empty()
+                || self.settings.variables.search_path().is_some(),
             scan_sharing: self.settings.scan_sharing,
             durability: self.settings.durability,
             statement_timeout: self.settings.statement_timeout,

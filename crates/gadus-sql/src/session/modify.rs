@@ -14,6 +14,7 @@ use super::truncate::truncate;
 use super::users::{is_hidden, manage};
 use super::{Outcome, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
+use crate::names::{kept, own_name};
 use crate::provider::ROWS_SCHEMA;
 use crate::value::Value;
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
@@ -291,10 +292,8 @@ pub(crate) fn table_name(name: &ObjectName) -> Result<String> {
     let parts = name.0.iter().map(|part| part.as_ident()).collect::<Option<Vec<_>>>();
     let table = match parts.as_deref() {
         Some([table]) => folded(table),
-        Some([schema, table]) if matches!(folded(schema).as_str(), "main" | "public") => {
-            folded(table)
-        }
-        _ => return Err(input(format!("{name} names no table: there is one schema, main"))),
+        Some([schema, table]) => kept(&folded(schema), &folded(table)),
+        _ => return Err(input(format!("{name} names no table: it has a schema and a name"))),
     };
     match is_hidden(&table) {
         true => Err(input(format!("{name} is a name that the database keeps for itself"))),
@@ -324,7 +323,7 @@ pub(super) fn modified(
     let schema = target(snapshot, name)?;
     let alias = match alias {
         Some(alias) => alias.name.clone(),
-        None => Ident::with_quote('"', &schema.name),
+        None => own_name(&schema.name),
     };
     Ok((schema, alias))
 }

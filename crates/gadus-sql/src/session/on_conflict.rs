@@ -11,6 +11,7 @@ use super::modify::{column_index, folded, is_default, rows_of};
 use super::relations::{Asks, Relation};
 use super::returning::{Returning, Written};
 use crate::error::{from_parser, input, unsupported};
+use crate::names::beside;
 use crate::value::Value;
 use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, new_empty_array};
 use arrow::compute::{concat, sort_to_indices, take};
@@ -418,11 +419,12 @@ fn key_of_constraint(schema: &TableSchema, name: &ObjectName) -> Result<UniqueKe
     let last = name.0.last().and_then(|part| part.as_ident()).map(super::folded);
     let is_primary = |last: &String| *last == super::checks::key_name(schema);
     let keys = schema.unique_keys();
-    let found = last.as_ref().and_then(|last| match schema.index_named(last) {
-        Some(index) => keys.into_iter().find(|(id, _)| *id == index.id),
-        None if is_primary(last) => keys.into_iter().find(|(_, places)| *places == schema.key),
-        None => None,
-    });
+    let found =
+        last.as_ref().and_then(|last| match schema.index_named(&beside(&schema.name, last)) {
+            Some(index) => keys.into_iter().find(|(id, _)| *id == index.id),
+            None if is_primary(last) => keys.into_iter().find(|(_, places)| *places == schema.key),
+            None => None,
+        });
     found.ok_or_else(|| {
         let message = format!("table \"{}\" has no unique constraint {name}", schema.name);
         Error::new(ErrorKind::NotFound, message)

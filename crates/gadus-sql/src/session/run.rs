@@ -4,7 +4,6 @@ use super::asked::{Asked, Source};
 use super::backup;
 use super::cancel::Flag;
 use super::for_update::refuse_nested_locks;
-use super::functions::with_catalog;
 use super::parse::parse;
 use super::transact::transact;
 use super::views::is_deep_by_views;
@@ -13,6 +12,7 @@ use crate::compiled::Writes;
 use crate::error::{input, unsupported};
 use crate::explained::Request;
 use crate::kept::{Found, KEPT_TEXT_BYTES_MAX, scalars};
+use crate::names::{Names, written};
 use crate::panics::caught;
 use crate::room::Roomy;
 use crate::statements::{Meter, charged};
@@ -115,7 +115,7 @@ impl Session {
         // What looks at the flag by itself does not know why it is set.
         outcome.map_err(|error| match error.kind() {
             ErrorKind::Cancelled if flag.is_set() => flag.reason(),
-            _ => error,
+            _ => error.reworded(written),
         })
     }
 
@@ -133,7 +133,15 @@ impl Session {
         };
         let refreshed = state.transaction.as_mut().map_or(Ok(()), refresh);
         let mut again = false;
-        if refreshed.is_ok() {
+        let names = self.names(state);
+        let is_own = |names: &Names| self.may_mean_its_own(state, names, source.text());
+        let is_shared = !names.as_ref().is_some_and(is_own);
+        if refreshed.is_ok() && !is_shared {
+            if let Some(outcome) = self.run_command(state, flag, source.text())? {
+                return Ok(outcome);
+            }
+        }
+        if refreshed.is_ok() && is_shared {
             if let Some(outcome) = self.run_compiled(state, asked, flag).await? {
                 return Ok(outcome);
             }
@@ -162,7 +170,10 @@ impl Session {
         if prepared.reads_settings {
             self.show_to_planner(state);
         }
-        let with_catalog = with_catalog(&state.snapshot(&self.engine)?, prepared)?;
+        self.expect_temporary(state, &prepared.statement)?;
+        let names = self.names(state);
+        let with_catalog =
+            self.with_catalog(&state.snapshot(&self.engine)?, names.as_ref(), prepared)?;
         let prepared = with_catalog.as_ref().unwrap_or(prepared);
         let views = is_deep_by_views(&state.snapshot(&self.engine)?, &prepared.statement)?;
         let is_deep = prepared.is_deep || views;
@@ -292,6 +303,7 @@ impl Session {
             | Statement::CreateFunction(_)
             | Statement::CreateMacro { .. }
             | Statement::DropFunction(_)
+            | Statement::CreateSchema { .. }
             | Statement::Comment { .. }
             | Statement::AlterTable(_)
             | Statement::CreateIndex(_)

@@ -32,7 +32,7 @@ pub(super) fn create_sequence(
     statement: &Statement,
 ) -> Result<Outcome> {
     let Statement::CreateSequence {
-        temporary,
+        temporary: _,
         if_not_exists,
         name,
         data_type,
@@ -42,9 +42,6 @@ pub(super) fn create_sequence(
     else {
         return Err(Error::internal("no CREATE SEQUENCE"));
     };
-    if *temporary {
-        return Err(unsupported("a temporary sequence"));
-    }
     let name = table_name(name)?;
     let snapshot = transaction.snapshot();
     if *if_not_exists && snapshot.has_relation(&name) {
@@ -92,6 +89,12 @@ pub(super) fn free_owned(
         free(transaction, &sequence.name, goes_too, (what, cascade))?;
     }
     Ok(())
+}
+
+/// Drops a sequence, and the DEFAULT of columns that take its numbers.
+pub(super) fn drop_sequence(transaction: &mut Transaction, name: &str) -> Result<()> {
+    free(transaction, name, |_, _| false, ("a sequence", true))?;
+    transaction.drop_sequence(name)
 }
 
 /// Has no column take numbers of a sequence any more, but those that go with it; refused unless it cascades.

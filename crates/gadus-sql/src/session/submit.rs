@@ -80,6 +80,7 @@ impl Session {
         let outside = *self.outside.lock();
         if outside.in_transaction
             || !self.autocommit()
+            || outside.has_own_names
             || outside.scan_sharing == ScanSharing::Never
             // It says so when it runs a statement.
             || self.is_ended()

@@ -106,6 +106,12 @@ impl Variables {
         Some(set.map_or(variable.default, |(_, value)| value))
     }
 
+    /// Where names are looked for, where that is set.
+    pub(super) fn search_path(&self) -> Option<&str> {
+        let set = self.set.iter().find(|(name, _)| *name == "search_path");
+        set.map(|(_, value)| value.as_str())
+    }
+
     /// Sets a variable, or sets it back.
     pub(super) fn set(&mut self, name: &str, value: Option<&str>) -> Result<()> {
         let variable = find(name).ok_or_else(|| unknown(name))?;

@@ -9,6 +9,7 @@ use super::query::{plan, rewrite_for_catalog};
 use super::reads::reads;
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, from_parser, input, limit, unsupported};
+use crate::names::{kept, written_statement};
 use crate::provider::{MAIN_SCHEMA, SCANS_MAX, scans};
 use datafusion::common::TableReference;
 use datafusion::logical_expr::LogicalPlan;
@@ -22,7 +23,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use gadus_base::TableId;
 use gadus_engine::{
     ColumnType, ErrorKind, Reason, Result, Snapshot, Transaction, UsedColumn, UsedRelation,
-    ViewColumn, ViewSchema,
+    ViewColumn, ViewSchema, is_temporary,
 };
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
@@ -81,6 +82,11 @@ impl Session {
         self.refuse_passing(&snapshot, &statement).await?;
         is_deep_by_views(&snapshot, &statement)?;
         let uses = self.uses(&snapshot, &query, &statement)?;
+        if !is_temporary(&name) && uses.iter().any(|used| is_temporary(&used.name)) {
+            return Err(unsupported(
+                "a view of what goes with a session: CREATE TEMP VIEW; else it",
+            ));
+        }
         let context = self.planner(snapshot.clone(), &mut statement).await?;
         let planned = plan(&context, statement, &[]).await?;
         let scans = scans(&planned).map_err(from_datafusion)?;
@@ -243,7 +249,7 @@ pub fn view_definition(snapshot: &Snapshot, view: &ViewSchema) -> String {
         renamed.push(format!("{then} AS (SELECT {items} FROM {MAIN_SCHEMA}.{now})"));
     }
     match renamed.is_empty() {
-        true => view.query.clone(),
+        true => written_statement(&view.query),
         // Its own WITH stays inside.
         false => format!("WITH {} SELECT * FROM ({}) AS renamed", renamed.join(", "), view.query),
     }
@@ -252,7 +258,6 @@ pub fn view_definition(snapshot: &Snapshot, view: &ViewSchema) -> String {
 fn refuse_kinds(create: &CreateView) -> Result<()> {
     super::modify::refuse_extras(&[
         (create.materialized, "a materialized view"),
-        (create.temporary, "a temporary view"),
         (create.or_alter || create.secure || create.to.is_some(), "a view of this kind"),
     ])
 }
@@ -260,8 +265,11 @@ fn refuse_kinds(create: &CreateView) -> Result<()> {
 /// What a view's query reads, by its name.
 fn relation_name(reference: &TableReference) -> Result<String> {
     match reference.schema() {
-        None | Some("main" | "public") => Ok(reference.table().to_owned()),
-        Some(schema) => Err(unsupported(&format!("a view of what is in schema {schema}"))),
+        None => Ok(reference.table().to_owned()),
+        Some(schema @ ("information_schema" | "pg_catalog" | "gadus")) => {
+            Err(unsupported(&format!("a view of what is in schema {schema}")))
+        }
+        Some(schema) => Ok(kept(schema, reference.table())),
     }
 }
 

@@ -110,3 +110,30 @@ fn a_statement_makes_the_copy_of_what_is_committed() {
     let error = out_of_reach.connect_with(options).execute("BACKUP TO 'x.gadus'", &[]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
 }
+
+/// Whatever they are called, and in whichever order they were made.
+#[test]
+fn tables_refer_to_one_another_in_a_copy_as_they_do() {
+    let folder = Folder::new();
+    let database = Database::open(folder.path("x.gadus"), Options::new()).unwrap();
+    let connection = database.connect();
+    for sql in [
+        "CREATE TABLE gone (a INT)",
+        "CREATE TABLE z (id INT PRIMARY KEY, next INT REFERENCES z)",
+        "CREATE TABLE other (id INT PRIMARY KEY)",
+        "CREATE TABLE a (z INT REFERENCES z ON DELETE CASCADE)",
+        "DROP TABLE gone",
+        "INSERT INTO z VALUES (1, NULL), (2, 1)",
+        "INSERT INTO a VALUES (2), (2)",
+    ] {
+        connection.execute(sql, &[]).unwrap();
+    }
+    let copy = folder.path("copy.gadus");
+    database.back_up(&copy, |_, _| {}).unwrap();
+    let copied = Database::open(&copy, Options::new()).unwrap();
+    assert_eq!(copied.schema_statements().unwrap(), database.schema_statements().unwrap());
+    let connection = copied.connect();
+    assert!(connection.execute("INSERT INTO a VALUES (3)", &[]).is_err());
+    connection.execute("DELETE FROM z WHERE id = 2", &[]).unwrap();
+    assert_eq!(crate::statement::rows(&connection, "SELECT count(*) FROM a"), ["0"]);
+}

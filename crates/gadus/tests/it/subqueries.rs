@@ -341,3 +341,23 @@ fn a_query_that_finds_nothing_is_null() {
     }
     refused(&connection, "SELECT (SELECT id, a FROM t WHERE id = 1)");
 }
+
+/// A query that stands for a value is called as its column is, which another column may be, too.
+#[test]
+fn values_of_queries_stand_beside_columns_of_the_same_name() {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    run(&connection, "CREATE TABLE t (a INT)");
+    run(&connection, "INSERT INTO t VALUES (1), (2)");
+    for (sql, expected) in [
+        ("SELECT count(*), (SELECT count(*) FROM t WHERE a > 1) FROM t", "2 1"),
+        ("SELECT 1, (SELECT 1)", "1 1"),
+        ("SELECT a, (SELECT a FROM t ORDER BY a LIMIT 1) FROM t WHERE a = 2", "2 1"),
+        (
+            "SELECT (SELECT max(t.a) FROM t), a, (SELECT min(a) AS a FROM t) FROM t WHERE a = 2",
+            "2 2 1",
+        ),
+        ("SELECT x FROM (SELECT (SELECT max(a) AS x FROM t)) AS s", "2"),
+    ] {
+        assert_eq!(rows(&connection, sql), [expected], "{sql}");
+    }
+}

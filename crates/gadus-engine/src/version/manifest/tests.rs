@@ -66,6 +66,8 @@ fn definitions() -> Vec<(DefinitionKey, Arc<str>)> {
         DefinitionKey::CommentOnIndex(TableId(1), 1),
         DefinitionKey::CommentOnFunction("f".to_owned()),
         DefinitionKey::CommentOnDatabase,
+        DefinitionKey::Schema("s".to_owned()),
+        DefinitionKey::CommentOnSchema("main".to_owned()),
     ];
     keys.into_iter().map(|key| (key, Arc::from("text"))).collect()
 }
