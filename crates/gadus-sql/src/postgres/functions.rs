@@ -113,7 +113,7 @@ const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
     ("gadus_placed", Gives::Placed, |_, values| placed(values)),
     ("gadus_regnamespace", Gives::Either, |_, values| either(values, schema_number, schema_name)),
     ("gadus_regrole", Gives::Either, |_, values| either(values, |_| Some(oids::OWNER), |_| Some(CATALOG.to_owned()))),
-    ("gadus_regproc", Gives::Either, |_, values| either(values, |_| None, |_| Some("-".to_owned()))),
+    ("gadus_regproc", Gives::Either, |known, values| either(values, |name| routines::number_of(&known.snapshot, name), |oid| Some(routines::name_of(&known.snapshot, oid)))),
 ];
 
 #[rustfmt::skip]

@@ -54,6 +54,19 @@ pub(super) fn by_number(snapshot: &Snapshot, oid: Option<i64>) -> Option<Functio
     routines(snapshot).find(|(number, _)| Some(*number) == oid).map(|(_, function)| function)
 }
 
+/// The number of the function of a name, with or without the types of its arguments.
+pub(super) fn number_of(snapshot: &Snapshot, text: &str) -> Option<i64> {
+    let name = text.split('(').next().unwrap_or_default();
+    let name = super::parts_of_name(name)?.pop()?;
+    let place = functions::all(snapshot).position(|(known, _)| known == name)?;
+    Some(oids::of_function(place))
+}
+
+pub(super) fn name_of(snapshot: &Snapshot, oid: i64) -> String {
+    let known = by_number(snapshot, Some(oid)).map(|function| function.name);
+    known.map_or_else(|| "-".to_owned(), |name| super::quoted(&name))
+}
+
 /// What a comment is on: the number of the thing, of the catalog's table that it is in, and of its column or 0.
 type About = (i64, i64, i64);
 

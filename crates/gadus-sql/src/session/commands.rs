@@ -45,7 +45,13 @@ impl Session {
                 state.reset_all()?;
                 state.cursors.close_all();
                 self.by_name.forget_all();
+                self.drop_temporary(state)?;
                 Ok(Outcome::Done("DISCARD ALL"))
+            }
+            Statement::Discard { object_type: DiscardObject::TEMP } => {
+                super::transact::refuse_in_transaction(state, "DISCARD TEMP")?;
+                self.drop_temporary(state)?;
+                Ok(Outcome::Done("DISCARD TEMP"))
             }
             // Space is given back, and statistics are gathered, as rows come and go.
             Statement::Vacuum(VacuumStatement { table_name, .. }) => {

@@ -9,7 +9,7 @@ use super::precedence::rebind;
 use super::reads::check_reads;
 use super::sequence_spelling;
 use super::setting_calls::is_call;
-use super::spelling::{begins_with, is_of_postgres, respell};
+use super::spelling::{begins_with, is_of_postgres, respell, table_as_query};
 use super::with_before::{is_change, mean, take_with};
 use super::{Prepared, cursors, merge};
 use crate::error::{from_parser, input, unsupported};
@@ -39,6 +39,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
     if begins_with(&tokens, Keyword::PREPARE) {
         return parse_prepare(text);
     }
+    table_as_query(&mut tokens);
     respell(&mut tokens);
     sequence_spelling::respell(&mut tokens);
     cursors::respell(&mut tokens);

@@ -72,6 +72,16 @@ impl Session {
         Ok(())
     }
 
+    /// Drops what goes with the session.
+    pub(super) fn drop_temporary(&self, state: &mut State) -> Result<()> {
+        if !state.temporary.is_empty() {
+            let own = self.temporary_schema()?;
+            sweep(&self.engine, |schema| schema == own)?;
+            state.temporary.clear();
+        }
+        Ok(())
+    }
+
     /// Names relations with their schemas where that is not what everybody means.
     pub(super) fn resolved(
         &self,
@@ -95,10 +105,8 @@ impl Drop for Session {
         // It may have locks on them.
         state.cursors.close_all();
         (state.transaction, state.unfinished) = (None, None);
-        if let Ok(own) = self.temporary_schema() {
-            // What is not dropped now is dropped by the next who makes any.
-            let _ = sweep(&self.engine, |schema| schema == own);
-        }
+        // What is not dropped now is dropped by the next who makes any.
+        let _ = self.drop_temporary(&mut state);
     }
 }
 

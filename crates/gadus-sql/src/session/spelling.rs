@@ -60,6 +60,21 @@ pub(super) fn respell(tokens: &mut [TokenWithSpan]) {
     }
 }
 
+/// `TABLE t`, which is `SELECT * FROM t`.
+pub(super) fn table_as_query(tokens: &mut Vec<TokenWithSpan>) {
+    if !begins_with(tokens, Keyword::TABLE) {
+        return;
+    }
+    let is_it = |with: &TokenWithSpan| keyword(&with.token) == Keyword::TABLE;
+    let Some(place) = tokens.iter().position(is_it) else { return };
+    let span = tokens[place].span;
+    let space = || Token::Whitespace(Whitespace::Space);
+    let words =
+        [Token::make_keyword("SELECT"), space(), Token::Mul, space(), Token::make_keyword("FROM")];
+    let words = words.map(|token| TokenWithSpan { token, span });
+    tokens.splice(place..=place, words);
+}
+
 /// Whether a type that is a structure may be among them; PostgreSQL's dialect has none.
 pub(super) fn has_structures(tokens: &[TokenWithSpan]) -> bool {
     let is_of =

@@ -178,6 +178,10 @@ pub(super) fn settings() -> impl Iterator<Item = Setting> {
             (_, _) if matches!(variable.takes, Takes::Default(_)) => {
                 "What the database does; another value is refused."
             }
+            ("search_path", _) => {
+                "Schemas where relations are looked for that are named without one, and the first of them where they are made. \
+                 Where it is set, statements are planned each time."
+            }
             _ => "Taken from PostgreSQL's clients; nothing depends on it.",
         };
         Setting { name: variable.name, values, default: variable.default, scope, description }

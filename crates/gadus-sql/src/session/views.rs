@@ -9,13 +9,14 @@ use super::query::{plan, rewrite_for_catalog};
 use super::reads::reads;
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, from_parser, input, limit, unsupported};
-use crate::names::{kept, written_statement};
+use crate::names::{kept, own_name, written_statement};
 use crate::provider::{MAIN_SCHEMA, SCANS_MAX, scans};
 use datafusion::common::TableReference;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{
-    CreateView, ObjectName, Query, SelectItem, SetExpr, Statement, Visit, Visitor,
+    CreateView, ObjectName, Query, SelectItem, SetExpr, Statement, TableAlias, TableFactor, Visit,
+    VisitMut, Visitor, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -23,7 +24,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use gadus_base::TableId;
 use gadus_engine::{
     ColumnType, ErrorKind, Reason, Result, Snapshot, Transaction, UsedColumn, UsedRelation,
-    ViewColumn, ViewSchema, is_temporary,
+    ViewColumn, ViewSchema, is_temporary, schema_and_name,
 };
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
@@ -214,7 +215,7 @@ pub(super) fn drop_column_readers(
 #[must_use]
 pub fn view_definition(snapshot: &Snapshot, view: &ViewSchema) -> String {
     let quoted = |name: &str| crate::postgres::quoted(name);
-    let mut renamed = Vec::new();
+    let (mut renamed, mut query) = (Vec::new(), view.query.clone());
     for used in &view.uses {
         let (name, columns) = if let Some(table) = snapshot.table_by_id(used.id) {
             let schema = table.schema();
@@ -245,14 +246,51 @@ pub fn view_definition(snapshot: &Snapshot, view: &ViewSchema) -> String {
             Some(format!("{} AS {}", quoted(now.as_ref()?), quoted(&then.name)))
         });
         let items = items.collect::<Vec<_>>().join(", ");
-        let (then, now) = (quoted(&used.name), quoted(&name));
-        renamed.push(format!("{then} AS (SELECT {items} FROM {MAIN_SCHEMA}.{now})"));
+        let now = match schema_and_name(&name).0 {
+            None => format!("{MAIN_SCHEMA}.{}", quoted(&name)),
+            Some(_) => quoted(&name),
+        };
+        let rows = format!("SELECT {items} FROM {now}");
+        match schema_and_name(&used.name).0 {
+            None => renamed.push(format!("{} AS ({rows})", quoted(&used.name))),
+            // WITH gives no names in schemas.
+            Some(_) => query = instead(&query, &used.name, &rows).unwrap_or(query),
+        }
     }
+    let query = written_statement(&query);
     match renamed.is_empty() {
-        true => written_statement(&view.query),
+        true => query,
         // Its own WITH stays inside.
-        false => format!("WITH {} SELECT * FROM ({}) AS renamed", renamed.join(", "), view.query),
+        false => format!("WITH {} SELECT * FROM ({query}) AS renamed", renamed.join(", ")),
     }
+}
+
+/// A query that reads these rows in the place of a relation.
+fn instead(query: &str, relation: &str, rows: &str) -> Option<String> {
+    struct Instead<'a>(&'a str, &'a Query);
+    impl VisitorMut for Instead<'_> {
+        type Break = ();
+        fn post_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<()> {
+            if let TableFactor::Table { name, alias, args: None, .. } = table
+                && table_name(name).is_ok_and(|name| name == self.0)
+            {
+                let (name, columns) = (own_name(self.0), Vec::new());
+                let own = TableAlias { explicit: true, name, columns, at: None };
+                *table = TableFactor::Derived {
+                    lateral: false,
+                    subquery: Box::new(self.1.clone()),
+                    alias: Some(alias.take().unwrap_or(own)),
+                    sample: None,
+                };
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let rows = super::parse(rows).ok()?;
+    let Statement::Query(rows) = rows.statement() else { return None };
+    let mut statement = Statement::clone(super::parse(query).ok()?.statement());
+    let _ = VisitMut::visit(&mut statement, &mut Instead(relation, rows));
+    Some(statement.to_string())
 }
 
 fn refuse_kinds(create: &CreateView) -> Result<()> {

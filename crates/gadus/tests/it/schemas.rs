@@ -103,6 +103,9 @@ fn schemas_are_made_kept_and_dropped() {
     run(&connection, "CREATE INDEX by_v ON \"My s\".u (v)");
     run(&connection, "INSERT INTO \"My s\".u VALUES (2, 'x')");
     run(&connection, "CREATE VIEW s.v AS SELECT id FROM s.t");
+    // What it is told of has other names since.
+    run(&connection, "ALTER TABLE s.t ADD COLUMN more INT");
+    run(&connection, "ALTER TABLE s.t RENAME COLUMN id TO number");
     run(&connection, "CREATE SEQUENCE s.numbers");
     run(&connection, "CREATE VIEW over AS SELECT * FROM s.v");
     assert_eq!(rows(&connection, "SELECT nextval('s.numbers')"), ["1"]);

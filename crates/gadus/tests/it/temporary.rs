@@ -45,6 +45,10 @@ fn a_temporary_table_is_seen_by_its_session_alone() {
     );
     run(&one, "DROP TABLE t");
     assert_eq!(rows(&one, asked), ["for all"]);
+    run(&one, "CREATE TEMP TABLE t AS SELECT 1 AS id, 'again' AS v");
+    assert_eq!(rows(&one, asked), ["again"]);
+    run(&one, "DISCARD ALL");
+    assert_eq!(rows(&one, asked), ["for all"]);
     drop(other);
     assert_eq!(rows(&database.connect(), asked), ["for all"]);
 }

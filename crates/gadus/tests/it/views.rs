@@ -162,7 +162,6 @@ fn what_is_there_for_a_statement_alone_makes_no_view() {
         "CREATE VIEW v AS SELECT * FROM pg_class",
         "CREATE VIEW v AS SELECT * FROM gadus.facts",
         "CREATE MATERIALIZED VIEW v AS SELECT 1 AS n",
-        "CREATE TEMPORARY VIEW v AS SELECT 1 AS n",
     ] {
         assert_eq!(refused(&connection, sql).kind(), ErrorKind::Unsupported, "{sql}");
     }
