@@ -243,9 +243,14 @@ pub(crate) fn written_bytes(text: &str) -> Result<Option<Vec<u8>>> {
     })
 }
 
+/// Whether a type is one of Arrow's texts.
+pub(crate) fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
 /// Texts of which some are written as bytes, as bytes; none where none is, or they are no texts.
 fn bytes_of_texts(array: &ArrayRef) -> Result<Option<ArrayRef>> {
-    if !matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
+    if !is_text(array.data_type()) {
         return Ok(None);
     }
     let texts = arrow::compute::cast(array, &DataType::Utf8)?;

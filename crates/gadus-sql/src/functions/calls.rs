@@ -1,22 +1,19 @@
 //! Calls of functions of SQL, replaced by what these are.
 
+use super::arguments::{Bound, Put, nested};
 use super::definition::{Body, Function, Kind, Parameter, Returns, function_name};
 use super::{all, definition_of};
-use crate::error::{input, limit};
+use crate::error::input;
 use crate::session::{expression, folded};
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, DataType, Expr, Function as Call, FunctionArg,
     FunctionArgExpr, FunctionArguments, Ident, ObjectName, Query, SelectItem, SetExpr, Statement,
-    TableAlias, TableAliasColumnDef, TableFactor, Value, ValueWithSpan, Visit, VisitMut, Visitor,
-    VisitorMut,
+    TableAlias, TableAliasColumnDef, TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
 };
 use gadus_engine::{Error, Reason, Result, Snapshot};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// Most bytes of text by which bodies make one statement longer.
-const BYTES_MAX: usize = 1 << 20;
 
 /// Whether a statement calls a function of SQL.
 pub(crate) fn calls_any(snapshot: &Snapshot, statement: &impl Visit) -> bool {
@@ -261,91 +258,11 @@ impl Calls<'_> {
         arguments: &[Expr],
         body: &mut impl VisitMut,
     ) -> Result<()> {
-        let mut put = Put { function, arguments, sizes: HashMap::new(), bytes: &mut self.bytes };
+        let mut put = Put::new(function, arguments, &mut self.bytes);
         match body.visit(&mut put) {
             ControlFlow::Break(error) => Err(error),
             ControlFlow::Continue(()) => Ok(()),
         }
-    }
-}
-
-/// Arguments that depend on the row around the call, of a function that reads tables: within its body their columns would
-/// be taken for those of what it reads. They are columns of a relation of their own then.
-struct Bound {
-    relation: String,
-    /// What stands for each of them in the body.
-    names: Vec<Expr>,
-}
-
-impl Bound {
-    /// None where arguments can stand in the body as they are.
-    fn of(function: &Function, arguments: &[Expr], number: usize) -> Option<Self> {
-        if !function.reads() || arguments.iter().all(is_constant) {
-            return None;
-        }
-        let alias = Ident::with_quote('"', format!("gadus.call{number}"));
-        let column = |place: usize| Ident::with_quote('"', format!("gadus.{place}"));
-        let item = |(place, value): (usize, &Expr)| format!("{value} AS {}", column(place));
-        let items = arguments.iter().enumerate().map(item).collect::<Vec<_>>().join(", ");
-        let name = |place| Expr::CompoundIdentifier(vec![alias.clone(), column(place)]);
-        let names = (0..arguments.len()).map(name).collect();
-        Some(Self { relation: format!("(SELECT {items}) AS {alias}"), names })
-    }
-}
-
-/// Puts the arguments of one call in the place of the parameters.
-struct Put<'a> {
-    function: &'a Function,
-    arguments: &'a [Expr],
-    /// Bytes of arguments, as they are asked for.
-    sizes: HashMap<usize, usize>,
-    bytes: &'a mut usize,
-}
-
-impl Put<'_> {
-    /// The parameter that an expression is.
-    fn parameter(&self, expr: &Expr) -> Option<usize> {
-        let named = |name: &Ident| {
-            let is_it =
-                |one: &Parameter| one.name.as_ref().is_some_and(|own| folded(own) == folded(name));
-            self.function.parameters.iter().position(is_it)
-        };
-        match expr {
-            Expr::Identifier(name) => named(name),
-            Expr::CompoundIdentifier(names) => match names.as_slice() {
-                [of, name] if folded(of) == self.function.name => named(name),
-                _ => None,
-            },
-            Expr::Value(ValueWithSpan { value: Value::Placeholder(number), .. }) => {
-                let number = number.strip_prefix('$')?.parse::<usize>().ok()?;
-                number.checked_sub(1).filter(|place| *place < self.function.parameters.len())
-            }
-            _ => None,
-        }
-    }
-}
-
-impl VisitorMut for Put<'_> {
-    type Break = Error;
-
-    /// Behind what is within: what is put there is not looked at.
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
-        let Some(place) = self.parameter(expr) else {
-            // Each node counts, however small.
-            *self.bytes += 8;
-            return or_break(refuse_long(*self.bytes));
-        };
-        let argument = &self.arguments[place];
-        *self.bytes += *self.sizes.entry(place).or_insert_with(|| argument.to_string().len());
-        *expr = argument.clone();
-        or_break(refuse_long(*self.bytes))
-    }
-}
-
-fn refuse_long(bytes: usize) -> Result<()> {
-    match bytes > BYTES_MAX {
-        true => Err(limit("a statement that functions of SQL make longer by 1 MiB".to_owned())),
-        false => Ok(()),
     }
 }
 
@@ -370,34 +287,9 @@ fn unless_null(arguments: &[Expr], value: Expr) -> Expr {
     }
 }
 
-/// The same in parentheses, where it might be taken apart by what stands beside it.
-fn nested(value: Expr) -> Expr {
-    match value {
-        Expr::Identifier(_)
-        | Expr::CompoundIdentifier(_)
-        | Expr::Value(_)
-        | Expr::Function(_)
-        | Expr::Nested(_)
-        | Expr::Subquery(_)
-        | Expr::Case { .. }
-        | Expr::Cast { kind: CastKind::Cast, .. } => value,
-        other => Expr::Nested(Box::new(other)),
-    }
-}
-
 fn cast(value: Expr, data_type: &DataType) -> Expr {
     let (kind, expr, data_type) = (CastKind::Cast, Box::new(value), data_type.clone());
     Expr::Cast { kind, expr, data_type, array: false, format: None }
-}
-
-/// Whether an argument needs no row.
-fn is_constant(argument: &Expr) -> bool {
-    let mut reads = false;
-    let found = datafusion::sql::sqlparser::ast::visit_expressions(argument, |expr| {
-        reads |= matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
-        ControlFlow::<()>::Continue(())
-    });
-    found.is_continue() && !reads
 }
 
 /// The rows of a query in the types, and under the names, that RETURNS says.

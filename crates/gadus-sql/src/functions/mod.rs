@@ -7,6 +7,7 @@
 //!   replaced and dropped without a look at who called it, and none calls itself.
 //! - A parameter hides a column of the same name within the body.
 
+mod arguments;
 mod calls;
 mod definition;
 

@@ -3,6 +3,7 @@
 use super::assign_nested;
 use crate::error::to_datafusion;
 use crate::json::as_json;
+use crate::value::is_text;
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field};
 use datafusion::common::tree_node::Transformed;
@@ -36,10 +37,6 @@ pub(crate) fn called(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Ex
     // The cast stays, where the parts are of another kind of the same types.
     **inner = Expr::ScalarFunction(called);
     Ok(Transformed::yes(expr))
-}
-
-pub(super) fn is_text(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 /// What texts that are lists, structures or maps mean.

@@ -1,8 +1,8 @@
 //! Operators beside lists, structures and maps: `&&`, and texts that stand beside them as literals, which mean what
 //! columns take them for.
 
-use super::casts::is_text;
 use crate::checked::peers;
+use crate::value::is_text;
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};

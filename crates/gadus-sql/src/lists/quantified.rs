@@ -2,6 +2,7 @@
 
 use super::list_elements;
 use crate::error::{input, to_datafusion};
+use crate::value::is_text;
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, ListArray, ListBuilder, StringBuilder, UInt32Array,
 };
@@ -170,10 +171,7 @@ impl ScalarUDFImpl for Quantified {
             DataType::Null | DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8 => value,
             other => return plan_err!("ANY and ALL take a list or a query, not a {other}"),
         };
-        let are = |one: &DataType, other: &DataType| {
-            *one == UUID
-                && matches!(other, DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8)
-        };
+        let are = |one: &DataType, other: &DataType| *one == UUID && is_text(other);
         if are(value, element) || are(element, value) {
             // The text is meant as an identifier, and will be one before this is asked again.
             return Ok(types.to_vec());
@@ -181,8 +179,7 @@ impl ScalarUDFImpl for Quantified {
         let Some(common) = common_type(value, element) else {
             return plan_err!("a {value} does not compare with elements that are {element}");
         };
-        let is_text = matches!(list, DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8);
-        let list = match is_text {
+        let list = match is_text(list) {
             true => DataType::Utf8,
             false => DataType::List(Arc::new(Field::new_list_field(common.clone(), true))),
         };

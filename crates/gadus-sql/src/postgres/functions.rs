@@ -6,6 +6,7 @@ use super::known::{Asking, Known, quoted};
 use super::{oids, routines, types};
 use crate::error::to_datafusion;
 use crate::provider::{CATALOG, MAIN_SCHEMA};
+use crate::value::is_text;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, ListArray, StructArray};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, Fields, Int64Type};
@@ -280,10 +281,6 @@ fn either_or_error(
         }
         None => Ok(text(number(values, 0).map(name_of))),
     }
-}
-
-fn is_text(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 fn number(values: &[ScalarValue], index: usize) -> Option<i64> {

@@ -7,6 +7,7 @@ use super::numbering::{Numbering, add_numbering, is_identity, let_go, take_over}
 use crate::error::input;
 use crate::types::column_type;
 use datafusion::sql::sqlparser::ast::{AlterColumnOperation, DataType, Expr, Statement};
+use gadus_base::TableId;
 use gadus_engine::{
     ColumnDefinition, ColumnType, DefaultValue, DefinitionKey, Error, ErrorKind, Reason, Result,
     SequenceShape, TableSchema, Transaction,
@@ -133,14 +134,11 @@ impl Session {
             _ => quoted(&column.name),
         };
         let items = schema.columns.iter().enumerate().map(item).collect();
-        let comment = DefinitionKey::CommentOnColumn(schema.id, old);
-        let comment = transaction.snapshot().definition(&comment).cloned();
+        let comment = comment_of(transaction, (schema.id, old));
         let sequence = let_go(transaction, (schema.id, old))?;
         self.rewrite(transaction, schema, (after, items)).await?;
-        if comment.is_some() {
-            let key = DefinitionKey::CommentOnColumn(schema.id, new);
-            transaction.define(key, comment.as_deref())?;
-        }
+        let key = DefinitionKey::CommentOnColumn(schema.id, new);
+        transaction.define(key, comment.as_deref())?;
         match sequence {
             Some(sequence) => take_over(transaction, &sequence, ((schema.id, new), wanted)),
             None => Ok(()),
@@ -166,6 +164,12 @@ impl Session {
         let columns = (0..after.columns.len()).collect::<Vec<_>>();
         self.insert_stream(transaction, &after, &columns, stream).await.map(|_| ())
     }
+}
+
+/// What is said of a column.
+fn comment_of(transaction: &Transaction, (table, column): (TableId, u32)) -> Option<Arc<str>> {
+    let key = DefinitionKey::CommentOnColumn(table, column);
+    transaction.snapshot().definition(&key).cloned()
 }
 
 /// Whether values of one type are stored in a column of another without a word about it.

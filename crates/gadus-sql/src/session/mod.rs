@@ -77,6 +77,7 @@ mod transact;
 mod truncate;
 mod users;
 mod variables;
+mod view_definition;
 mod views;
 mod with_before;
 
@@ -100,7 +101,7 @@ pub(crate) use shown::ShownSetting;
 pub use users::is_hidden;
 pub(crate) use users::names as user_names;
 pub use variables::{POSTGRES_VERSION, Reported};
-pub use views::view_definition;
+pub use view_definition::view_definition;
 pub(crate) use views::view_statement;
 
 use crate::compiled::{Budget, CompiledCache};

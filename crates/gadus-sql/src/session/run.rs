@@ -12,7 +12,7 @@ use crate::compiled::Writes;
 use crate::error::{input, unsupported};
 use crate::explained::Request;
 use crate::kept::{Found, KEPT_TEXT_BYTES_MAX, scalars};
-use crate::names::{Names, written};
+use crate::names::written;
 use crate::panics::caught;
 use crate::room::Roomy;
 use crate::statements::{Meter, charged};
@@ -132,27 +132,13 @@ impl Session {
             transaction.refresh()
         };
         let refreshed = state.transaction.as_mut().map_or(Ok(()), refresh);
-        let mut again = false;
-        let names = self.names(state);
-        let is_own = |names: &Names| self.may_mean_its_own(state, names, source.text());
-        let is_shared = !names.as_ref().is_some_and(is_own);
-        if refreshed.is_ok() && !is_shared {
-            if let Some(outcome) = self.run_command(state, flag, source.text())? {
-                return Ok(outcome);
-            }
-        }
-        if refreshed.is_ok() && is_shared {
-            if let Some(outcome) = self.run_compiled(state, asked, flag).await? {
-                return Ok(outcome);
-            }
-            if let Some(outcome) = self.run_command(state, flag, source.text())? {
-                return Ok(outcome);
-            }
-            again = match self.run_kept(state, &source.shared_text(), parameters)? {
+        let again = match refreshed.is_ok() {
+            true => match self.run_known(state, asked, flag).await? {
                 Kept::Ran(outcome) => return Ok(outcome),
                 Kept::Not { again } => again,
-            };
-        }
+            },
+            false => false,
+        };
         let parsed;
         let prepared = match source {
             Source::Prepared(prepared) => prepared,
@@ -199,6 +185,24 @@ impl Session {
             Outcome::Rows(rows) => Outcome::Rows(rows.with_room()),
             other => other,
         })
+    }
+
+    /// Runs what need not be parsed: what is compiled, or has a plan that is kept, or the parser does not know.
+    async fn run_known(&self, state: &mut State, asked: &Asked<'_>, flag: &Flag) -> Result<Kept> {
+        let text = asked.source.text();
+        let names = self.names(state);
+        // What others know of the text is of other relations.
+        let is_own = names.is_some_and(|names| self.may_mean_its_own(state, &names, text));
+        if !is_own && let Some(outcome) = self.run_compiled(state, asked, flag).await? {
+            return Ok(Kept::Ran(outcome));
+        }
+        if let Some(outcome) = self.run_command(state, flag, text)? {
+            return Ok(Kept::Ran(outcome));
+        }
+        match is_own {
+            true => Ok(Kept::Not { again: false }),
+            false => self.run_kept(state, &asked.source.shared_text(), asked.parameters),
+        }
     }
 
     /// Runs a statement whose shape has been, or now can be, compiled.
@@ -293,25 +297,7 @@ impl Session {
                 }
                 self.copy(state, statement, parameters).await
             }
-            Statement::Insert(_)
-            | Statement::Update(_)
-            | Statement::Delete(_)
-            | Statement::Merge(_)
-            | Statement::Truncate(_)
-            | Statement::CreateTable(_)
-            | Statement::CreateView(_)
-            | Statement::CreateFunction(_)
-            | Statement::CreateMacro { .. }
-            | Statement::DropFunction(_)
-            | Statement::CreateSchema { .. }
-            | Statement::Comment { .. }
-            | Statement::AlterTable(_)
-            | Statement::CreateIndex(_)
-            | Statement::CreateSequence { .. }
-            | Statement::AlterIndex { .. }
-            | Statement::CreateRole(_)
-            | Statement::AlterRole { .. }
-            | Statement::Drop { .. } => {
+            statement if is_write(statement) => {
                 refuse_read_only(state)?;
                 self.write(state, statement, parameters).await
             }
@@ -355,6 +341,32 @@ fn refuse_parameters(prepared: &Prepared, parameters: &[Value]) -> Result<()> {
         prepared.parameters,
         parameters.len()
     )))
+}
+
+/// Whether a statement changes rows or the catalog.
+fn is_write(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Merge(_)
+            | Statement::Truncate(_)
+            | Statement::CreateTable(_)
+            | Statement::CreateView(_)
+            | Statement::CreateFunction(_)
+            | Statement::CreateMacro { .. }
+            | Statement::DropFunction(_)
+            | Statement::CreateSchema { .. }
+            | Statement::Comment { .. }
+            | Statement::AlterTable(_)
+            | Statement::CreateIndex(_)
+            | Statement::CreateSequence { .. }
+            | Statement::AlterIndex { .. }
+            | Statement::CreateRole(_)
+            | Statement::AlterRole { .. }
+            | Statement::Drop { .. }
+    )
 }
 
 fn is_checkpoint(text: &str) -> bool {

@@ -9,14 +9,13 @@ use super::query::{plan, rewrite_for_catalog};
 use super::reads::reads;
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, from_parser, input, limit, unsupported};
-use crate::names::{kept, own_name, written_statement};
-use crate::provider::{MAIN_SCHEMA, SCANS_MAX, scans};
+use crate::names::kept;
+use crate::provider::{SCANS_MAX, scans};
 use datafusion::common::TableReference;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{
-    CreateView, ObjectName, Query, SelectItem, SetExpr, Statement, TableAlias, TableFactor, Visit,
-    VisitMut, Visitor, VisitorMut,
+    CreateView, ObjectName, Query, SelectItem, SetExpr, Statement, Visit, Visitor,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -24,7 +23,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use gadus_base::TableId;
 use gadus_engine::{
     ColumnType, ErrorKind, Reason, Result, Snapshot, Transaction, UsedColumn, UsedRelation,
-    ViewColumn, ViewSchema, is_temporary, schema_and_name,
+    ViewColumn, ViewSchema, is_temporary,
 };
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
@@ -209,88 +208,6 @@ pub(super) fn drop_column_readers(
         drop_readers(transaction, view.id)?;
         transaction.drop_view(&view.name)?;
     }
-}
-
-/// The query of a view, in the names that things have by now.
-#[must_use]
-pub fn view_definition(snapshot: &Snapshot, view: &ViewSchema) -> String {
-    let quoted = |name: &str| crate::postgres::quoted(name);
-    let (mut renamed, mut query) = (Vec::new(), view.query.clone());
-    for used in &view.uses {
-        let (name, columns) = if let Some(table) = snapshot.table_by_id(used.id) {
-            let schema = table.schema();
-            let now = |id: u32| {
-                let place = schema.column_with_id(id);
-                place.map(|place| schema.columns[place].name.clone())
-            };
-            let columns = used.columns.iter().map(|column| now(column.id)).collect::<Vec<_>>();
-            let is_whole = columns.len() == schema.columns.len();
-            (schema.name.clone(), (columns, is_whole))
-        } else if let Some(of) = snapshot.view_by_id(used.id) {
-            let now = |id: u32| of.columns.get(id as usize).map(|column| column.name.clone());
-            let columns = used.columns.iter().map(|column| now(column.id)).collect::<Vec<_>>();
-            let is_whole = columns.len() == of.columns.len();
-            (of.name.clone(), (columns, is_whole))
-        } else {
-            continue;
-        };
-        let (columns, is_whole) = columns;
-        let is_same = columns
-            .iter()
-            .zip(&used.columns)
-            .all(|(now, then)| now.as_deref() == Some(then.name.as_str()));
-        if is_same && is_whole && name == used.name {
-            continue;
-        }
-        let items = columns.iter().zip(&used.columns).filter_map(|(now, then)| {
-            Some(format!("{} AS {}", quoted(now.as_ref()?), quoted(&then.name)))
-        });
-        let items = items.collect::<Vec<_>>().join(", ");
-        let now = match schema_and_name(&name).0 {
-            None => format!("{MAIN_SCHEMA}.{}", quoted(&name)),
-            Some(_) => quoted(&name),
-        };
-        let rows = format!("SELECT {items} FROM {now}");
-        match schema_and_name(&used.name).0 {
-            None => renamed.push(format!("{} AS ({rows})", quoted(&used.name))),
-            // WITH gives no names in schemas.
-            Some(_) => query = instead(&query, &used.name, &rows).unwrap_or(query),
-        }
-    }
-    let query = written_statement(&query);
-    match renamed.is_empty() {
-        true => query,
-        // Its own WITH stays inside.
-        false => format!("WITH {} SELECT * FROM ({query}) AS renamed", renamed.join(", ")),
-    }
-}
-
-/// A query that reads these rows in the place of a relation.
-fn instead(query: &str, relation: &str, rows: &str) -> Option<String> {
-    struct Instead<'a>(&'a str, &'a Query);
-    impl VisitorMut for Instead<'_> {
-        type Break = ();
-        fn post_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<()> {
-            if let TableFactor::Table { name, alias, args: None, .. } = table
-                && table_name(name).is_ok_and(|name| name == self.0)
-            {
-                let (name, columns) = (own_name(self.0), Vec::new());
-                let own = TableAlias { explicit: true, name, columns, at: None };
-                *table = TableFactor::Derived {
-                    lateral: false,
-                    subquery: Box::new(self.1.clone()),
-                    alias: Some(alias.take().unwrap_or(own)),
-                    sample: None,
-                };
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    let rows = super::parse(rows).ok()?;
-    let Statement::Query(rows) = rows.statement() else { return None };
-    let mut statement = Statement::clone(super::parse(query).ok()?.statement());
-    let _ = VisitMut::visit(&mut statement, &mut Instead(relation, rows));
-    Some(statement.to_string())
 }
 
 fn refuse_kinds(create: &CreateView) -> Result<()> {

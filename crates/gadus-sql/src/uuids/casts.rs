@@ -1,9 +1,10 @@
 //! Texts that are meant as identifiers, and casts between the two.
 
 use super::functions::{as_text, as_uuid};
-use super::{element, is_text, is_uuid};
+use super::{element, is_uuid};
 use crate::checked::peers;
 use crate::lists::Quantified;
+use crate::value::is_text;
 use arrow::datatypes::{DataType, Field};
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};

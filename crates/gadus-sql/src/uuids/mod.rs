@@ -14,6 +14,7 @@ pub(crate) use named::{UuidNamed, UuidOperators};
 
 use crate::error::{from_datafusion, input};
 use crate::json::as_json;
+use crate::value::is_text;
 use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryBuilder, ListArray};
 use arrow::datatypes::{DataType, Field};
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -30,10 +31,6 @@ const BYTES: i32 = 16;
 /// Whether values of a type are identifiers.
 fn is_uuid(data_type: &DataType) -> bool {
     *data_type == UUID
-}
-
-fn is_text(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 /// The type of a list's elements.

@@ -1,6 +1,7 @@
 //! What DataFusion asks while it reads a statement: what type UUID is, and what operators mean.
 
-use super::{is_text, is_uuid};
+use super::is_uuid;
+use crate::value::is_text;
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr, TypePlanner};
