@@ -64,6 +64,8 @@ enum Command {
     Generate(commands::generate::Generate),
     /// Create ClickBench's table of web page hits in a database
     Hits(commands::hits::Hits),
+    /// Bring the tables of an SQLite file into a database
+    Import(commands::import::Import),
     /// Measure what a database should leave to this kernel, and what it must do itself
     Kub(commands::kub::Kub),
     /// Show who holds locks in a database, and who waits for whom
@@ -97,6 +99,7 @@ fn main() -> ExitCode {
         Some(Command::Demo(command)) => commands::demo::run(&command),
         Some(Command::Generate(command)) => commands::generate::run(command),
         Some(Command::Hits(command)) => commands::hits::run(&command),
+        Some(Command::Import(command)) => commands::import::run(&command),
         Some(Command::Kub(command)) => commands::kub::run(&command),
         Some(Command::Locks(command)) => commands::locks::locks(&command),
         Some(Command::Machine(command)) => commands::machine::run(&command),

@@ -7,6 +7,7 @@ pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod generate;
 pub(crate) mod hits;
+pub(crate) mod import;
 pub(crate) mod kub;
 pub(crate) mod ledger;
 pub(crate) mod locks;

@@ -13,6 +13,7 @@ mod check;
 mod demo;
 mod folder;
 mod generate;
+mod import;
 mod kub;
 mod limited;
 mod load;
