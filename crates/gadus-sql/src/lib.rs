@@ -46,6 +46,7 @@ mod shape;
 mod split;
 mod statements;
 mod subqueries;
+mod text_files;
 mod types;
 mod uuids;
 mod value;

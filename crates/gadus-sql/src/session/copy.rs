@@ -1,15 +1,17 @@
 //! COPY between tables and files.
 
+use super::copy_words::CopyWords;
 use super::files::{FileFormat, FileSource};
 use super::insert::target_columns;
 use super::locking::Part;
 use super::modify::target;
-use super::{Outcome, Session, State};
+use super::{Outcome, Prepared, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
+use crate::text_files::Compression;
 use crate::uuids::with_texts;
 use crate::value::Value;
 use arrow::datatypes::{DataType, Field, Schema};
-use datafusion::common::config::CsvOptions;
+use datafusion::common::config::{CsvOptions, JsonOptions};
 use datafusion::dataframe::DataFrameWriteOptions;
 use datafusion::prelude::{DataFrame, SessionContext};
 use datafusion::sql::sqlparser::ast::{
@@ -23,23 +25,60 @@ struct CopyForm {
     format: FileFormat,
     header: Option<bool>,
     delimiter: Option<u8>,
+    /// As it is said: of a file of texts, or of the columns of Parquet.
+    compression: Option<String>,
+}
+
+impl CopyForm {
+    /// Adds what the parser has no words for.
+    fn take(&mut self, words: &CopyWords) -> Result<()> {
+        self.compression = words.value("compression")?.map(|word| word.text.clone());
+        Ok(())
+    }
+
+    /// How a file of texts is compressed; none where its name is to tell.
+    fn compression(&self) -> Result<Option<Compression>> {
+        self.compression.as_deref().map_or(Ok(None), Compression::named)
+    }
+
+    /// How the columns of Parquet are, in the writer's words; none for what is usual.
+    fn codec(&self) -> Result<Option<&'static str>> {
+        let Some(name) = &self.compression else { return Ok(None) };
+        Ok(match name.to_ascii_lowercase().as_str() {
+            "auto" => None,
+            "none" | "uncompressed" => Some("uncompressed"),
+            "zstd" => Some("zstd(3)"),
+            "snappy" => Some("snappy"),
+            "gzip" => Some("gzip(6)"),
+            "lz4" | "lz4_raw" => Some("lz4_raw"),
+            _ => {
+                let known = "zstd, snappy, gzip, lz4 and none are";
+                return Err(input(format!("Parquet has no compression '{name}'; {known}")));
+            }
+        })
+    }
 }
 
 impl Session {
     pub(super) async fn copy(
         &self,
         state: &mut State,
-        statement: &Statement,
+        prepared: &Prepared,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        let Statement::Copy { source, to, target, options, legacy_options, .. } = statement else {
+        let Statement::Copy { source, to, target, options, legacy_options, .. } =
+            prepared.statement()
+        else {
             return Err(gadus_engine::Error::internal("COPY was expected"));
         };
         let CopyTarget::File { filename } = target else {
             return Err(unsupported("COPY with anything but a file"));
         };
         self.files.check()?;
-        let form = form_of(filename, options, legacy_options)?;
+        let mut form = form_of(filename, options, legacy_options)?;
+        if let Some(words) = &prepared.copy_words {
+            form.take(words)?;
+        }
         if *to {
             let path = self.files.to_write(filename)?;
             return self.copy_to(state, source, &path, &form, parameters).await;
@@ -81,6 +120,7 @@ impl Session {
         // Whoever copies says how the file is written, or means the usual.
         source.header = Some(form.header.unwrap_or(true));
         source.delimiter = form.delimiter.or(source.delimiter).or(Some(b','));
+        source.compression = form.compression()?;
         if form.format != FileFormat::Parquet {
             source.schema = Some(Arc::new(text_schema(&schema, &columns, form.format)));
         }
@@ -124,13 +164,25 @@ impl Session {
         };
         let frame = DataFrame::new(context.state(), plan);
         let options = DataFrameWriteOptions::new().with_single_file_output(true);
+        let named = Compression::of_path(path).0;
         let written = match form.format {
-            FileFormat::Parquet => frame.write_parquet(path, options, None).await,
-            FileFormat::Json => frame.write_json(path, options, None).await,
+            FileFormat::Parquet => {
+                let mut parquet = context.state().default_table_options().parquet;
+                if let Some(codec) = form.codec()? {
+                    parquet.global.compression = Some(codec.to_owned());
+                }
+                frame.write_parquet(path, options, Some(parquet)).await
+            }
+            FileFormat::Json => {
+                let compression = form.compression()?.unwrap_or(named).for_writing();
+                let json = JsonOptions { compression, ..JsonOptions::default() };
+                frame.write_json(path, options, Some(json)).await
+            }
             FileFormat::Csv => {
                 let csv = CsvOptions::default()
                     .with_has_header(form.header.unwrap_or(true))
-                    .with_delimiter(form.delimiter.unwrap_or(b','));
+                    .with_delimiter(form.delimiter.unwrap_or(b','))
+                    .with_compression(form.compression()?.unwrap_or(named).for_writing());
                 frame.write_csv(path, options, Some(csv)).await
             }
         };
@@ -168,7 +220,8 @@ fn text_schema(schema: &TableSchema, columns: &[usize], format: FileFormat) -> S
 
 fn form_of(path: &str, options: &[CopyOption], legacy: &[CopyLegacyOption]) -> Result<CopyForm> {
     let mut format = None;
-    let mut form = CopyForm { format: FileFormat::Csv, header: None, delimiter: None };
+    let mut form =
+        CopyForm { format: FileFormat::Csv, header: None, delimiter: None, compression: None };
     let delimiter = |character: &char| {
         u8::try_from(*character).map_err(|_| input("a delimiter is one ASCII character"))
     };

@@ -79,7 +79,7 @@ impl FileAccess {
 }
 
 /// Whether a path means several files.
-pub(super) fn is_glob(path: &str) -> bool {
+pub(crate) fn is_glob(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
@@ -157,7 +157,7 @@ fn unreachable(path: &str, error: &io::Error) -> Error {
 }
 
 /// What a failure to reach a file is to the caller.
-pub(super) fn kind_of(error: &io::Error) -> ErrorKind {
+pub(crate) fn kind_of(error: &io::Error) -> ErrorKind {
     match error.kind() {
         io::ErrorKind::NotFound => ErrorKind::NotFound,
         io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,

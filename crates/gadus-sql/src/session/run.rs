@@ -276,7 +276,7 @@ impl Session {
                 if !to {
                     refuse_read_only(state)?;
                 }
-                self.copy(state, statement, parameters).await
+                self.copy(state, prepared, parameters).await
             }
             Statement::Insert(_)
             | Statement::Update(_)

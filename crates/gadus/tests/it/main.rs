@@ -13,6 +13,7 @@ mod catalog;
 mod checks;
 mod clients;
 mod clock;
+mod compressed;
 mod constraints;
 mod costs;
 mod cursors;

@@ -1,0 +1,82 @@
+//! Files of texts as a table of the planner.
+
+use super::blocks::Blocks;
+use super::form::{RowsOfText, TextForm};
+use super::infer::Columns;
+use super::list::TextFile;
+use super::scan::TextScanExec;
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::error::Result;
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use std::sync::Arc;
+
+/// Files of one form with the same columns.
+#[derive(Debug, Clone)]
+pub(crate) struct TextTable {
+    files: Arc<[TextFile]>,
+    form: TextForm,
+    schema: SchemaRef,
+}
+
+impl TextTable {
+    /// A table of these columns, or of those that the files have as it looks.
+    pub(crate) fn new(
+        files: Vec<TextFile>,
+        form: TextForm,
+        schema: Option<SchemaRef>,
+    ) -> gadus_engine::Result<Self> {
+        let schema = match schema {
+            Some(schema) => schema,
+            None => Arc::new(looked_at(&files, form)?.schema()),
+        };
+        Ok(Self { files: files.into(), form, schema })
+    }
+}
+
+fn looked_at(files: &[TextFile], form: TextForm) -> gadus_engine::Result<Columns> {
+    let mut columns = Columns::default();
+    for file in files {
+        if columns.are_known() {
+            break;
+        }
+        let mut blocks = Blocks::open(&file.path, file.compression, form.ends())?;
+        if let Some(block) = blocks.next()? {
+            columns.look_at(blocks.path(), form, &block)?;
+        }
+    }
+    Ok(columns)
+}
+
+#[async_trait]
+impl TableProvider for TextTable {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _: &[Expr],
+        _: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let wanted = match projection {
+            Some(projection) => projection.clone(),
+            None => (0..self.schema.fields().len()).collect(),
+        };
+        let rows = RowsOfText {
+            form: self.form,
+            schema: self.schema.clone(),
+            projection: wanted.clone(),
+            batch_rows: state.config().batch_size(),
+        };
+        Ok(Arc::new(TextScanExec::new(self.files.clone(), rows, wanted)?))
+    }
+}
