@@ -112,6 +112,9 @@ impl Shell {
             Outcome::Rows(rows) => self.write_rows(rows, watch)?,
             Outcome::Changed { verb, rows } => {
                 drop(watch);
+                for notice in self.connection.take_notices() {
+                    writeln!(io::stderr(), "notice: {notice}")?;
+                }
                 self.tell(&format!("{verb} {rows}"))?;
             }
             Outcome::Done(verb) => {

@@ -1,5 +1,6 @@
 //! COPY between tables and files.
 
+use super::copy_rejects::{Recorder, RejectsForm};
 use super::copy_words::CopyWords;
 use super::files::{FileFormat, FileSource};
 use super::insert::target_columns;
@@ -27,12 +28,20 @@ struct CopyForm {
     delimiter: Option<u8>,
     /// As it is said: of a file of texts, or of the columns of Parquet.
     compression: Option<String>,
+    rejects: Option<RejectsForm>,
 }
 
 impl CopyForm {
     /// Adds what the parser has no words for.
-    fn take(&mut self, words: &CopyWords) -> Result<()> {
+    fn take(&mut self, words: &CopyWords, to: bool) -> Result<()> {
         self.compression = words.value("compression")?.map(|word| word.text.clone());
+        self.rejects = RejectsForm::of(words)?;
+        if let Some(option) = words.said_of(&RejectsForm::OPTIONS)
+            && (to || self.format != FileFormat::Csv)
+        {
+            let option = option.to_uppercase();
+            return Err(input(format!("{option} is for a COPY from a file in CSV format")));
+        }
         Ok(())
     }
 
@@ -77,7 +86,7 @@ impl Session {
         self.files.check()?;
         let mut form = form_of(filename, options, legacy_options)?;
         if let Some(words) = &prepared.copy_words {
-            form.take(words)?;
+            form.take(words, *to)?;
         }
         if *to {
             let path = self.files.to_write(filename)?;
@@ -124,12 +133,23 @@ impl Session {
         if form.format != FileFormat::Parquet {
             source.schema = Some(Arc::new(text_schema(&schema, &columns, form.format)));
         }
+        if let Some(form) = &form.rejects {
+            let types = columns.iter().map(|column| schema.columns[*column].column_type);
+            source.rejects = Some(form.begin(types.collect()));
+        }
         let context = SessionContext::new_with_state(self.shared.planner.clone());
         let rows = async {
             let table = source.open(&context, &self.files).await?;
             let frame = context.read_table(table).map_err(from_datafusion)?;
             let stream = self.stream_plan_to_write(&context, frame.logical_plan()).await?;
-            let rows = self.insert_stream(transaction, &schema, &columns, stream).await?;
+            let rows = match (&form.rejects, &source.rejects) {
+                (Some(form), Some(rejects)) => {
+                    let recorder = Recorder::begin(transaction, form, rejects.clone(), path)?;
+                    let to = (&schema, &*columns);
+                    self.insert_sifted(transaction, to, stream, recorder).await?
+                }
+                _ => self.insert_stream(transaction, &schema, &columns, stream).await?,
+            };
             self.settle(transaction).await.map(|()| rows)
         };
         rows.await.map_err(|error| source.unreadable(&error))
@@ -220,8 +240,13 @@ fn text_schema(schema: &TableSchema, columns: &[usize], format: FileFormat) -> S
 
 fn form_of(path: &str, options: &[CopyOption], legacy: &[CopyLegacyOption]) -> Result<CopyForm> {
     let mut format = None;
-    let mut form =
-        CopyForm { format: FileFormat::Csv, header: None, delimiter: None, compression: None };
+    let mut form = CopyForm {
+        format: FileFormat::Csv,
+        header: None,
+        delimiter: None,
+        compression: None,
+        rejects: None,
+    };
     let delimiter = |character: &char| {
         u8::try_from(*character).map_err(|_| input("a delimiter is one ASCII character"))
     };

@@ -7,7 +7,17 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 use gadus_engine::{Reason, Result};
 
 /// Names of the options.
-const NAMES: [&str; 1] = ["compression"];
+const NAMES: [&str; 9] = [
+    "compression",
+    "ignore_errors",
+    "log_verbosity",
+    "on_error",
+    "reject_limit",
+    "rejects",
+    "rejects_limit",
+    "rejects_table",
+    "store_rejects",
+];
 
 /// The options that were taken, by their names in small letters, with their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +27,15 @@ pub(super) struct CopyWords(Vec<(String, Vec<Word>)>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) text: String,
+    /// Whether it is a name that is folded.
+    is_plain: bool,
+}
+
+impl Word {
+    /// As the name of a table or a column.
+    pub(super) fn folded(&self) -> String {
+        if self.is_plain { self.text.to_lowercase() } else { self.text.clone() }
+    }
 }
 
 impl CopyWords {
@@ -72,6 +91,25 @@ impl CopyWords {
             Some([value]) => Ok(Some(value)),
             Some(_) => Err(input(format!("{} of a COPY has one value", name.to_uppercase()))),
         }
+    }
+
+    /// Whether an option is said, and not with a value that is none.
+    pub(super) fn is_set(&self, name: &str) -> Result<bool> {
+        let Some(values) = self.values(name) else { return Ok(false) };
+        match values {
+            [] => Ok(true),
+            [value] => match value.text.to_ascii_lowercase().as_str() {
+                "true" | "on" | "1" => Ok(true),
+                "false" | "off" | "0" => Ok(false),
+                _ => Err(input(format!("{} of a COPY is TRUE or FALSE", name.to_uppercase()))),
+            },
+            _ => Err(input(format!("{} of a COPY is TRUE or FALSE", name.to_uppercase()))),
+        }
+    }
+
+    /// Whether one of these was said.
+    pub(super) fn said_of(&self, names: &[&'static str]) -> Option<&'static str> {
+        names.iter().copied().find(|name| self.values(name).is_some())
     }
 
     /// Refuses them where they mean nothing.
@@ -150,8 +188,12 @@ fn option(tokens: &[&Token]) -> Result<Option<(String, Vec<Word>)>> {
         input(message).because(Reason::Syntax)
     };
     let word = |token: &&Token| match token {
-        Token::Word(word) => Ok(Word { text: word.value.clone() }),
-        Token::SingleQuotedString(text) | Token::Number(text, _) => Ok(Word { text: text.clone() }),
+        Token::Word(word) => {
+            let is_plain = word.quote_style.is_none();
+            Ok(Word { text: word.value.clone(), is_plain })
+        }
+        Token::SingleQuotedString(text) => Ok(Word { text: text.clone(), is_plain: false }),
+        Token::Number(text, _) => Ok(Word { text: text.clone(), is_plain: true }),
         _ => Err(wrong()),
     };
     let values = match values {

@@ -7,7 +7,7 @@ use super::reach::{FileAccess, is_glob, kind_of};
 use super::sniff::{Dialect, SAMPLE_BYTES, sniffed};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::provider::FILES_SCHEMA;
-use crate::text_files::{Compression, TextFile, TextForm, TextTable, beginning, files_of};
+use crate::text_files::{Compression, Rejects, TextFile, TextForm, TextTable, beginning, files_of};
 use datafusion::catalog::TableProvider;
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
@@ -38,6 +38,8 @@ pub(super) struct FileSource {
     pub(super) delimiter: Option<u8>,
     /// Of texts: how the files are compressed; where nobody says, by their endings.
     pub(super) compression: Option<Compression>,
+    /// Of CSV: where records go that cannot be read; else they are an error.
+    pub(super) rejects: Option<Arc<Rejects>>,
     /// The columns' types where they are known; else they are read from the file.
     pub(super) schema: Option<arrow::datatypes::SchemaRef>,
 }
@@ -82,7 +84,8 @@ impl FileSource {
         let (_, plain) = Compression::of_path(path);
         let delimiter = plain.to_ascii_lowercase().ends_with(".tsv").then_some(b'\t');
         let path = path.to_owned();
-        Self { path, format, header: None, delimiter, compression: None, schema: None }
+        let (header, compression, rejects, schema) = Default::default();
+        Self { path, format, header, delimiter, compression, rejects, schema }
     }
 
     /// The file's rows as a table.
@@ -126,7 +129,7 @@ impl FileSource {
             }
             _ => TextForm::Json,
         };
-        TextTable::new(files, form, self.schema.clone())
+        TextTable::new(files, form, self.schema.clone(), self.rejects.clone())
     }
 
     /// As it was said, or as the first of the files looks.
@@ -273,9 +276,17 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
         "delim" | "delimiter" | "sep" if text.len() == 1 => {
             source.delimiter = Some(text.as_bytes()[0]);
         }
+        "ignore_errors" if source.format == FileFormat::Csv => {
+            let leaves_out = text.eq_ignore_ascii_case("true");
+            source.rejects = leaves_out.then(|| Arc::new(Rejects::new(None, false, None)));
+        }
+        "store_rejects" | "rejects_table" => {
+            let how = "COPY table FROM 'file' (REJECTS 'table')";
+            return Err(unsupported(&format!("{name} of a query: {how} writes them down; it")));
+        }
         "compression" => source.compression = Compression::named(text)?,
         _ => {
-            let known = "header, delimiter and compression are";
+            let known = "header, delimiter, compression and ignore_errors are";
             return Err(input(format!("there is no option {name}; {known}")));
         }
     }

@@ -22,6 +22,7 @@ mod columns;
 mod commands;
 mod constraints;
 mod copy;
+mod copy_rejects;
 mod copy_words;
 mod cursors;
 mod database_settings;
@@ -165,6 +166,8 @@ pub struct Session {
     shown: parking_lot::Mutex<Arc<[ShownSetting]>>,
     files: FileAccess,
     by_name: ByName,
+    /// See [`Session::take_notices`].
+    notices: parking_lot::Mutex<Vec<String>>,
     /// What it remembers of sequences.
     sequences: Arc<SequenceMemory>,
     /// See [`Session::set_autocommit`].
@@ -276,7 +279,7 @@ impl Sql {
         let shared = self.shared.clone();
         let state = Arc::new(Mutex::new(State::of(isolation)));
         let (outside, locker, cancel) = Default::default();
-        let (progress, frames, shown, by_name, sequences) = Default::default();
+        let (progress, frames, shown, by_name, notices, sequences) = Default::default();
         let engine = shared.engine.for_connection();
         let autocommit = AtomicBool::new(true);
         Session {
@@ -291,6 +294,7 @@ impl Sql {
             shown,
             files,
             by_name,
+            notices,
             sequences,
             autocommit,
         }
@@ -329,6 +333,12 @@ impl Session {
     #[must_use]
     pub fn progress(&self) -> ProgressReading {
         self.progress.read()
+    }
+
+    /// What the last statement tells beside its result, which is forgotten when the next one begins.
+    #[must_use]
+    pub fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut self.notices.lock())
     }
 
     /// Whether a transaction is open; while a statement runs, whether one was before it.

@@ -2,7 +2,8 @@
 
 use super::blocks::{Block, lines};
 use super::ends::Ends;
-use super::wrong::what_is_wrong;
+use super::rejects::Rejects;
+use super::wrong::{values, what_is_wrong};
 use crate::error::input;
 use arrow::array::RecordBatch;
 use arrow::csv::ReaderBuilder as CsvBuilder;
@@ -68,8 +69,30 @@ impl<'a> Records<'a> {
         Self { block: &block.bytes, from, to: block.bytes.len(), line }
     }
 
+    /// All of a block, with names.
+    pub(super) fn whole(block: &'a Block) -> Self {
+        Self::of(block, 0)
+    }
+
+    /// The bytes of those that have as many values as the first of them.
+    pub(super) fn as_wide_as_the_first(self, form: TextForm) -> Vec<u8> {
+        let apart = self.apart(form);
+        let width = |record: &Self| match form {
+            TextForm::Csv { delimiter, .. } => values(record.bytes(), delimiter).len(),
+            TextForm::Json => 0,
+        };
+        let first = apart.first().map(width);
+        let wide = apart.iter().filter(|record| Some(width(record)) == first);
+        wide.flat_map(|record| record.bytes()).copied().collect()
+    }
+
     pub(super) fn bytes(&self) -> &'a [u8] {
         &self.block[self.from..self.to]
+    }
+
+    /// Those from this one to another that stands behind it in the same block.
+    pub(super) fn up_to(self, last: Self) -> Self {
+        Self { to: last.to, ..self }
     }
 
     /// Each of them alone; none is blank.
@@ -107,12 +130,17 @@ pub(super) struct RowsOfText {
     /// Those that are read.
     pub(super) projection: Vec<usize>,
     pub(super) batch_rows: usize,
+    /// Where records go that cannot be read; else they are an error.
+    pub(super) rejects: Option<Arc<Rejects>>,
 }
 
 impl RowsOfText {
     /// The rows of a block of a file.
-    pub(super) fn of_block(&self, path: &str, block: &Block) -> Result<Vec<RecordBatch>> {
+    pub(super) fn of_block(&self, path: &Arc<str>, block: &Block) -> Result<Vec<RecordBatch>> {
         let records = self.form.records(block);
+        if let Some(rejects) = &self.rejects {
+            return rejects.sift(self, path, records);
+        }
         self.batches(records.bytes()).map_err(|error| self.first_wrong(path, records, &error))
     }
 
@@ -171,11 +199,11 @@ impl RowsOfText {
     }
 
     /// The error of records that cannot all be read: of the first of them that cannot.
-    fn first_wrong(&self, path: &str, records: Records<'_>, error: &ArrowError) -> Error {
+    fn first_wrong(&self, path: &Arc<str>, records: Records<'_>, error: &ArrowError) -> Error {
         let wrong = records.apart(self.form).into_iter().find_map(|record| {
             let error = Error::from_arrow(&self.batches(record.bytes()).err()?);
             Some(match self.form {
-                TextForm::Csv { .. } => what_is_wrong(self, path, record, &error).to_error(),
+                TextForm::Csv { .. } => what_is_wrong(self, path, record, &error, None).to_error(),
                 TextForm::Json => {
                     input(format!("{path}: line {}: {}", record.line, error.message()))
                 }

@@ -3,7 +3,7 @@
 //! - All files of a table have the columns of the first: of CSV by their places, of JSON by their names.
 
 use super::blocks::Block;
-use super::form::TextForm;
+use super::form::{Records, TextForm};
 use crate::error::input;
 use arrow::csv::reader::Format;
 use arrow::datatypes::{DataType, Field, Schema};
@@ -27,10 +27,18 @@ impl Columns {
         self.records >= RECORDS_MAX
     }
 
-    /// Looks at the first block of a file.
-    pub(super) fn look_at(&mut self, path: &str, form: TextForm, block: &Block) -> Result<()> {
+    /// Looks at the first block of a file; where records are left out, not at those with more or fewer values than its
+    /// first one.
+    pub(super) fn look_at(
+        &mut self,
+        path: &str,
+        form: TextForm,
+        block: &Block,
+        leaves_out: bool,
+    ) -> Result<()> {
         let left = Some(RECORDS_MAX - self.records.min(RECORDS_MAX));
-        let bytes = Cursor::new(&block.bytes);
+        let whole = leaves_out.then(|| Records::whole(block).as_wide_as_the_first(form));
+        let bytes = Cursor::new(whole.as_ref().unwrap_or(&block.bytes));
         let looked = match form {
             TextForm::Csv { delimiter, header } => {
                 let format = Format::default().with_header(header).with_delimiter(delimiter);

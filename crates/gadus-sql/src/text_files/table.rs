@@ -4,6 +4,7 @@ use super::blocks::Blocks;
 use super::form::{RowsOfText, TextForm};
 use super::infer::Columns;
 use super::list::TextFile;
+use super::rejects::Rejects;
 use super::scan::TextScanExec;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
@@ -19,6 +20,7 @@ pub(crate) struct TextTable {
     files: Arc<[TextFile]>,
     form: TextForm,
     schema: SchemaRef,
+    rejects: Option<Arc<Rejects>>,
 }
 
 impl TextTable {
@@ -27,16 +29,21 @@ impl TextTable {
         files: Vec<TextFile>,
         form: TextForm,
         schema: Option<SchemaRef>,
+        rejects: Option<Arc<Rejects>>,
     ) -> gadus_engine::Result<Self> {
         let schema = match schema {
             Some(schema) => schema,
-            None => Arc::new(looked_at(&files, form)?.schema()),
+            None => Arc::new(looked_at(&files, form, rejects.is_some())?.schema()),
         };
-        Ok(Self { files: files.into(), form, schema })
+        Ok(Self { files: files.into(), form, schema, rejects })
     }
 }
 
-fn looked_at(files: &[TextFile], form: TextForm) -> gadus_engine::Result<Columns> {
+fn looked_at(
+    files: &[TextFile],
+    form: TextForm,
+    leaves_out: bool,
+) -> gadus_engine::Result<Columns> {
     let mut columns = Columns::default();
     for file in files {
         if columns.are_known() {
@@ -44,7 +51,7 @@ fn looked_at(files: &[TextFile], form: TextForm) -> gadus_engine::Result<Columns
         }
         let mut blocks = Blocks::open(&file.path, file.compression, form.ends())?;
         if let Some(block) = blocks.next()? {
-            columns.look_at(blocks.path(), form, &block)?;
+            columns.look_at(blocks.path(), form, &block, leaves_out)?;
         }
     }
     Ok(columns)
@@ -71,11 +78,17 @@ impl TableProvider for TextTable {
             Some(projection) => projection.clone(),
             None => (0..self.schema.fields().len()).collect(),
         };
+        // A record is left out for any of its values, whichever are asked for.
+        let read = match self.rejects {
+            Some(_) => (0..self.schema.fields().len()).collect(),
+            None => wanted.clone(),
+        };
         let rows = RowsOfText {
             form: self.form,
             schema: self.schema.clone(),
-            projection: wanted.clone(),
+            projection: read,
             batch_rows: state.config().batch_size(),
+            rejects: self.rejects.clone(),
         };
         Ok(Arc::new(TextScanExec::new(self.files.clone(), rows, wanted)?))
     }

@@ -4,11 +4,13 @@
 
 use super::form::{Records, RowsOfText, TextForm};
 use crate::error::input;
+use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
-use gadus_engine::{ColumnType, Error, Reason};
+use gadus_engine::{ColumnType, Error, Reason, Result};
 use std::sync::Arc;
 
-/// What is told of a value.
+/// What is told of a record's text, and of a value's.
+const TEXT_BYTES_MAX: usize = 16 << 10;
 const VALUE_BYTES_MAX: usize = 256;
 
 /// What is wrong with a record.
@@ -18,7 +20,10 @@ pub(crate) struct Reject {
     /// That on which it begins.
     pub(crate) line: u64,
     pub(crate) column: Option<String>,
+    /// One of a few words, as DuckDB has them.
+    pub(crate) error: &'static str,
     pub(crate) message: String,
+    pub(crate) text: String,
 }
 
 impl Reject {
@@ -30,50 +35,63 @@ impl Reject {
     }
 }
 
+/// Whether values of a column of the file fit where they go; a value that was read may not.
+pub(crate) type Fits = dyn Fn(usize, &ArrayRef) -> Result<()> + Send + Sync;
+
 /// What is wrong with a record of CSV that fails alone with `error`.
 pub(super) fn what_is_wrong(
     rows: &RowsOfText,
-    path: &str,
+    path: &Arc<str>,
     record: Records<'_>,
     error: &Error,
+    fits: Option<&Fits>,
 ) -> Reject {
     let text = record.bytes();
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     let text = text.strip_suffix(b"\r").unwrap_or(text);
-    let told = |column: Option<usize>, message: String| Reject {
-        file: path.into(),
+    let told = |column: Option<usize>, error, message: String| Reject {
+        file: path.clone(),
         line: record.line,
         column: column.map(|column| rows.schema.field(column).name().clone()),
+        error,
         message,
+        text: shortened(&String::from_utf8_lossy(text), TEXT_BYTES_MAX),
     };
     let TextForm::Csv { delimiter, .. } = rows.form else {
-        return told(None, error.message().to_owned());
+        return told(None, "CAST", error.message().to_owned());
     };
     let values = values(text, delimiter);
     let (has, wants) = (values.len(), rows.schema.fields().len());
     if has != wants {
         let message = format!("{has} values for {wants} columns");
         return match has < wants {
-            true => told(Some(has), message),
-            false => told(None, message),
+            true => told(Some(has), "MISSING COLUMNS", message),
+            false => told(None, "TOO MANY COLUMNS", message),
         };
     }
-    for (&column, value) in rows.projection.iter().filter_map(|at| Some((at, values.get(*at)?))) {
-        let Ok(value) = std::str::from_utf8(value) else {
-            return told(Some(column), "the value is not UTF-8".to_owned());
-        };
-        let alone = RowsOfText { projection: vec![column], ..rows.clone() };
-        let value = shortened(value, VALUE_BYTES_MAX);
-        if alone.batches(record.bytes()).is_err() {
+    // Whatever else is wrong, no value is read of a record that is not text.
+    if let Some(column) = values.iter().position(|value| std::str::from_utf8(value).is_err()) {
+        return told(Some(column), "INVALID ENCODING", "the value is not UTF-8".to_owned());
+    }
+    for &column in &rows.projection {
+        let alone = RowsOfText { projection: vec![column], rejects: None, ..rows.clone() };
+        let value = shortened(&String::from_utf8_lossy(&values[column]), VALUE_BYTES_MAX);
+        let Ok(batches) = alone.batches(record.bytes()) else {
             let data_type = type_name(rows.schema.field(column).data_type());
-            return told(Some(column), format!("'{value}' is no {data_type}"));
+            return told(Some(column), "CAST", format!("'{value}' is no {data_type}"));
+        };
+        let mut arrays = batches.iter().filter_map(|batch| batch.columns().first());
+        if let Some(wrong) =
+            fits.and_then(|fits| arrays.find_map(|array| fits(column, array).err()))
+        {
+            return told(Some(column), "CAST", format!("'{value}': {}", wrong.message()));
         }
     }
-    told(None, error.message().to_owned())
+    told(None, "CAST", error.message().to_owned())
 }
 
 /// The values of a record.
-fn values(record: &[u8], delimiter: u8) -> Vec<Vec<u8>> {
+pub(super) fn values(record: &[u8], delimiter: u8) -> Vec<Vec<u8>> {
     let mut reader = csv::ReaderBuilder::new();
     let reader = reader.delimiter(delimiter).has_headers(false).flexible(true);
     let mut values = csv::ByteRecord::new();

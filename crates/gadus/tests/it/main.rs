@@ -38,6 +38,7 @@ mod nested;
 mod overriding;
 mod prepared_by_name;
 mod reach;
+mod rejects;
 mod rounding;
 mod row_values;
 mod rows;

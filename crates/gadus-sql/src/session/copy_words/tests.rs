@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::ast::Statement;
 
 fn taken(text: &str) -> Vec<(String, Vec<String>)> {
     let words = parse(text).unwrap().copy_words.map(|words| words.0.clone()).unwrap_or_default();
-    let texts = |values: Vec<Word>| values.iter().map(|word| word.text.to_lowercase()).collect();
+    let texts = |values: Vec<Word>| values.iter().map(Word::folded).collect();
     words.into_iter().map(|(name, values)| (name, texts(values))).collect()
 }
 
