@@ -34,6 +34,7 @@ mod lists;
 mod memory;
 mod mended;
 mod pace;
+mod partitioned;
 mod postgres;
 mod progress;
 mod provider;

@@ -1,5 +1,6 @@
 //! COPY between tables and files.
 
+use super::copy_partitioned::PartitionForm;
 use super::copy_rejects::{Recorder, RejectsForm};
 use super::copy_words::CopyWords;
 use super::files::{FileFormat, FileSource};
@@ -22,13 +23,14 @@ use gadus_engine::{Isolation, Result, TableSchema, Transaction, type_with_uuid_t
 use std::sync::Arc;
 
 /// Options of a COPY.
-struct CopyForm {
-    format: FileFormat,
-    header: Option<bool>,
-    delimiter: Option<u8>,
+pub(super) struct CopyForm {
+    pub(super) format: FileFormat,
+    pub(super) header: Option<bool>,
+    pub(super) delimiter: Option<u8>,
     /// As it is said: of a file of texts, or of the columns of Parquet.
     compression: Option<String>,
     rejects: Option<RejectsForm>,
+    partitions: Option<PartitionForm>,
 }
 
 impl CopyForm {
@@ -36,6 +38,10 @@ impl CopyForm {
     fn take(&mut self, words: &CopyWords, to: bool) -> Result<()> {
         self.compression = words.value("compression")?.map(|word| word.text.clone());
         self.rejects = RejectsForm::of(words)?;
+        self.partitions = PartitionForm::of(words)?;
+        if self.partitions.is_some() && !to {
+            return Err(input("PARTITION_BY is for a COPY to a folder"));
+        }
         if let Some(option) = words.said_of(&RejectsForm::OPTIONS)
             && (to || self.format != FileFormat::Csv)
         {
@@ -46,12 +52,12 @@ impl CopyForm {
     }
 
     /// How a file of texts is compressed; none where its name is to tell.
-    fn compression(&self) -> Result<Option<Compression>> {
+    pub(super) fn compression(&self) -> Result<Option<Compression>> {
         self.compression.as_deref().map_or(Ok(None), Compression::named)
     }
 
     /// How the columns of Parquet are, in the writer's words; none for what is usual.
-    fn codec(&self) -> Result<Option<&'static str>> {
+    pub(super) fn codec(&self) -> Result<Option<&'static str>> {
         let Some(name) = &self.compression else { return Ok(None) };
         Ok(match name.to_ascii_lowercase().as_str() {
             "auto" => None,
@@ -89,8 +95,7 @@ impl Session {
             form.take(words, *to)?;
         }
         if *to {
-            let path = self.files.to_write(filename)?;
-            return self.copy_to(state, source, &path, &form, parameters).await;
+            return self.copy_to(state, source, filename, &form, parameters).await;
         }
         let CopySource::Table { table_name, columns } = source else {
             return Err(input("COPY … FROM a file goes to a table"));
@@ -177,6 +182,10 @@ impl Session {
         let snapshot = state.snapshot(&self.engine)?;
         let context = self.planner(snapshot, &mut statement).await?;
         let plan = super::query::plan(&context, statement, parameters).await?;
+        if let Some(by) = &form.partitions {
+            return self.copy_to_partitions(&context, plan, path, form, by).await;
+        }
+        let path = &*self.files.to_write(path)?;
         let plan = match form.format {
             FileFormat::Parquet => plan,
             FileFormat::Json => with_texts(plan, true)?,
@@ -246,6 +255,7 @@ fn form_of(path: &str, options: &[CopyOption], legacy: &[CopyLegacyOption]) -> R
         delimiter: None,
         compression: None,
         rejects: None,
+        partitions: None,
     };
     let delimiter = |character: &char| {
         u8::try_from(*character).map_err(|_| input("a delimiter is one ASCII character"))

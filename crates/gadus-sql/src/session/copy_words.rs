@@ -7,11 +7,14 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 use gadus_engine::{Reason, Result};
 
 /// Names of the options.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 12] = [
     "compression",
     "ignore_errors",
     "log_verbosity",
     "on_error",
+    "overwrite",
+    "overwrite_or_ignore",
+    "partition_by",
     "reject_limit",
     "rejects",
     "rejects_limit",

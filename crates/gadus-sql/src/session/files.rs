@@ -6,6 +6,7 @@
 use super::reach::{FileAccess, is_glob, kind_of};
 use super::sniff::{Dialect, SAMPLE_BYTES, sniffed};
 use crate::error::{from_datafusion, input, unsupported};
+use crate::partitioned::{ParquetTable, Partitions};
 use crate::provider::FILES_SCHEMA;
 use crate::text_files::{Compression, Rejects, TextFile, TextForm, TextTable, beginning, files_of};
 use datafusion::catalog::TableProvider;
@@ -40,6 +41,8 @@ pub(super) struct FileSource {
     pub(super) compression: Option<Compression>,
     /// Of CSV: where records go that cannot be read; else they are an error.
     pub(super) rejects: Option<Arc<Rejects>>,
+    /// Whether the names of the files' folders are columns, `year=2024`; where nobody says, where all have the same.
+    pub(super) hive: Option<bool>,
     /// The columns' types where they are known; else they are read from the file.
     pub(super) schema: Option<arrow::datatypes::SchemaRef>,
 }
@@ -84,8 +87,8 @@ impl FileSource {
         let (_, plain) = Compression::of_path(path);
         let delimiter = plain.to_ascii_lowercase().ends_with(".tsv").then_some(b'\t');
         let path = path.to_owned();
-        let (header, compression, rejects, schema) = Default::default();
-        Self { path, format, header, delimiter, compression, rejects, schema }
+        let (header, compression, rejects, hive, schema) = Default::default();
+        Self { path, format, header, delimiter, compression, rejects, hive, schema }
     }
 
     /// The file's rows as a table.
@@ -103,10 +106,17 @@ impl FileSource {
             }
         }
         if self.format != FileFormat::Parquet {
-            return Ok(Arc::new(self.texts(&paths)?));
+            return Ok(Arc::new(self.texts(&paths, access)?));
         }
         if self.compression.is_some() {
             return Err(input("a Parquet file says itself how it is compressed"));
+        }
+        let files = files_of(&paths, self.format.endings(), Some(Compression::None))?;
+        let partitions = self.partitions(&files, access)?;
+        let files = files.into_iter().map(|file| file.path).collect::<Vec<_>>();
+        if !partitions.fields.is_empty() {
+            let table = ParquetTable::open(context, &files, partitions).await;
+            return Ok(Arc::new(table.map_err(|error| self.unreadable(&error))?));
         }
         // An ending other than the usual one is read all the same.
         let name = self.path.rsplit_once('/').map_or(self.path.as_str(), |(_, name)| name);
@@ -115,12 +125,22 @@ impl FileSource {
             None => self.format.endings()[0].to_owned(),
         };
         let options = ParquetReadOptions::new().file_extension(&ending);
+        // Of globs DataFusion knows no folders within folders.
+        let paths =
+            files.iter().map(|file| file.to_string_lossy().into_owned()).collect::<Vec<_>>();
         let frame = context.read_parquet(paths, options).await;
         let frame = frame.map_err(|error| self.unreadable(&from_datafusion(error)))?;
         Ok(frame.into_view())
     }
 
-    fn texts(&self, paths: &[String]) -> Result<TextTable> {
+    /// What the folders of files say; nothing where the columns are known.
+    fn partitions(&self, files: &[TextFile], access: &FileAccess) -> Result<Partitions> {
+        let paths = files.iter().map(|file| file.path.as_path());
+        let asked = if self.schema.is_some() { Some(false) } else { self.hive };
+        Partitions::of(paths, access.granted(), asked)
+    }
+
+    fn texts(&self, paths: &[String], access: &FileAccess) -> Result<TextTable> {
         let files = files_of(paths, self.format.endings(), self.compression)?;
         let form = match self.format {
             FileFormat::Csv => {
@@ -129,7 +149,8 @@ impl FileSource {
             }
             _ => TextForm::Json,
         };
-        TextTable::new(files, form, self.schema.clone(), self.rejects.clone())
+        let partitions = self.partitions(&files, access)?;
+        TextTable::new(files, form, self.schema.clone(), self.rejects.clone(), partitions)
     }
 
     /// As it was said, or as the first of the files looks.
@@ -284,9 +305,10 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
             let how = "COPY table FROM 'file' (REJECTS 'table')";
             return Err(unsupported(&format!("{name} of a query: {how} writes them down; it")));
         }
+        "hive_partitioning" => source.hive = Some(text.eq_ignore_ascii_case("true")),
         "compression" => source.compression = Compression::named(text)?,
         _ => {
-            let known = "header, delimiter, compression and ignore_errors are";
+            let known = "header, delimiter, compression, ignore_errors and hive_partitioning are";
             return Err(input(format!("there is no option {name}; {known}")));
         }
     }

@@ -22,6 +22,7 @@ mod columns;
 mod commands;
 mod constraints;
 mod copy;
+mod copy_partitioned;
 mod copy_rejects;
 mod copy_words;
 mod cursors;

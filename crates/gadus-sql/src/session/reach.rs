@@ -63,6 +63,32 @@ impl FileAccess {
         files.iter().map(|file| granted.file(file, path)).collect()
     }
 
+    /// The folder beneath which files are, where it is one.
+    pub(super) fn granted(&self) -> Option<&Path> {
+        match self {
+            Self::Beneath(granted) => Some(&granted.0),
+            Self::All | Self::None => None,
+        }
+    }
+
+    /// The folder that a statement writes, which need not be there.
+    pub(super) fn to_write_folder(&self, path: &str) -> Result<PathBuf> {
+        self.check()?;
+        let Self::Beneath(granted) = self else { return Ok(PathBuf::from(path)) };
+        let whole = granted.whole(path)?;
+        let found = match whole.symlink_metadata() {
+            Ok(_) => granted.found(&whole, path)?,
+            Err(_) => {
+                let (Some(folder), Some(name)) = (whole.parent(), whole.file_name()) else {
+                    return Err(out_of_reach(path));
+                };
+                granted.found(folder, path)?.join(name)
+            }
+        };
+        // It is written beside, first.
+        if *found == *granted.0 { Err(out_of_reach(path)) } else { Ok(found) }
+    }
+
     /// Where a statement writes that names a path.
     pub(super) fn to_write(&self, path: &str) -> Result<String> {
         self.check()?;

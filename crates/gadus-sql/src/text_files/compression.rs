@@ -91,6 +91,12 @@ impl Compression {
         }
     }
 
+    /// How the name of such a file ends.
+    pub(crate) fn ending(self) -> &'static str {
+        let of = ENDINGS.into_iter().find(|(_, compression)| *compression == self);
+        of.map_or("", |(ending, _)| ending)
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "none",

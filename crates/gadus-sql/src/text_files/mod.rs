@@ -6,6 +6,7 @@
 //! - What cannot be read is told with the file, the line, the column and the value, or left out where that is wanted.
 
 mod blocks;
+mod compressed_file;
 mod compression;
 mod ends;
 mod form;
@@ -17,6 +18,7 @@ mod table;
 mod wrong;
 
 pub(crate) use blocks::beginning;
+pub(crate) use compressed_file::CompressedFile;
 pub(crate) use compression::Compression;
 pub(crate) use form::TextForm;
 pub(crate) use list::{TextFile, files_of};

@@ -7,12 +7,12 @@ use super::compression::Compression;
 use super::form::RowsOfText;
 use super::list::TextFile;
 use crate::error::to_datafusion;
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
-use datafusion::common::Statistics;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{ScalarValue, Statistics};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::EquivalenceProperties;
@@ -31,42 +31,74 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 /// What compressed texts unpack to, about, for whoever weighs plans.
 const UNPACKED: usize = 4;
 
+/// A file, and what its folders say of its rows.
+pub(super) type FileOfPartition = (TextFile, Arc<[ScalarValue]>);
+
 /// A scan of files of texts.
 #[derive(Debug)]
 pub(super) struct TextScanExec {
-    files: Arc<[TextFile]>,
+    files: Arc<[FileOfPartition]>,
     rows: Arc<RowsOfText>,
-    /// Columns of those that are read; none where they are all.
-    kept: Option<Arc<[usize]>>,
+    given: Arc<Given>,
     properties: Arc<PlanProperties>,
 }
 
+/// The columns that are given, of those that are read and of those that folders say.
+#[derive(Debug)]
+struct Given {
+    schema: SchemaRef,
+    columns: Vec<Column>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Column {
+    Read(usize),
+    Said(usize),
+}
+
+impl Given {
+    fn of(&self, batch: &RecordBatch, said: &[ScalarValue]) -> Result<RecordBatch> {
+        let rows = batch.num_rows();
+        let column = |column: &Column| match column {
+            Column::Read(place) => Ok(batch.column(*place).clone()),
+            Column::Said(place) => said[*place].to_array_of_size(rows),
+        };
+        let columns = self.columns.iter().map(column).collect::<Result<Vec<_>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
+    }
+}
+
 impl TextScanExec {
-    /// A scan that gives these columns of all; `rows` reads them, and perhaps more.
+    /// A scan that gives these columns of all; `rows` reads what is needed of the files' own, and perhaps more.
     pub(super) fn new(
-        files: Arc<[TextFile]>,
+        files: Vec<FileOfPartition>,
         mut rows: RowsOfText,
-        wanted: Vec<usize>,
-    ) -> Result<Self> {
-        if rows.projection.is_empty() && !rows.schema.fields().is_empty() {
+        wanted: &[usize],
+        schema: SchemaRef,
+    ) -> Self {
+        let own = rows.schema.fields().len();
+        if rows.projection.is_empty() && own > 0 {
             // So that somebody counts the rows.
             rows.projection = vec![0];
         }
-        let schema = Arc::new(rows.schema.project(&wanted)?);
-        let place = |column: &usize| rows.projection.iter().position(|read| read == column);
-        let kept = (rows.projection != wanted)
-            .then(|| wanted.iter().filter_map(place).collect::<Arc<[usize]>>());
+        let column = |column: &usize| {
+            let read = rows.projection.iter().position(|read| read == column);
+            read.map_or(Column::Said(column.saturating_sub(own)), Column::Read)
+        };
+        let columns = wanted.iter().map(column).collect();
         let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema),
+            EquivalenceProperties::new(schema.clone()),
             Partitioning::UnknownPartitioning(1),
             EmissionType::Incremental,
             Boundedness::Bounded,
         );
-        Ok(Self { files, rows: Arc::new(rows), kept, properties: Arc::new(properties) })
+        let given = Arc::new(Given { schema, columns });
+        Self { files: files.into(), rows: Arc::new(rows), given, properties: Arc::new(properties) }
     }
 
     fn schema(&self) -> SchemaRef {
-        self.properties.eq_properties.schema().clone()
+        self.given.schema.clone()
     }
 }
 
@@ -77,7 +109,7 @@ impl DisplayAs for TextScanExec {
         let (form, columns) = (self.rows.form.name(), columns.join(", "));
         write!(f, "TextScan: form={form}, columns=[{columns}], files={}", self.files.len())?;
         match self.files.first() {
-            Some(first) => write!(f, ", first={}", first.path.display()),
+            Some((first, _)) => write!(f, ", first={}", first.path.display()),
             None => Ok(()),
         }
     }
@@ -115,7 +147,7 @@ impl ExecutionPlan for TextScanExec {
         _: &[Arc<Statistics>],
         _: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
-        let size = |file: &TextFile| {
+        let size = |(file, _): &FileOfPartition| {
             let bytes = file.path.metadata().map_or(0, |data| data.len());
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
             match file.compression {
@@ -131,21 +163,17 @@ impl ExecutionPlan for TextScanExec {
 
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let threads = context.session_config().target_partitions().max(1);
-        let (rows, kept) = (self.rows.clone(), self.kept.clone());
+        let (rows, given) = (self.rows.clone(), self.given.clone());
         let reader = Reader { files: self.files.clone(), next: 0, rows: rows.clone(), open: None };
-        let read = move |block: gadus_engine::Result<(Arc<str>, Block)>| {
-            let (rows, kept) = (rows.clone(), kept.clone());
+        let read = move |block: gadus_engine::Result<Opened<Block>>| {
+            let (rows, given) = (rows.clone(), given.clone());
             async move {
-                let (path, block) = block.map_err(to_datafusion)?;
-                let read = move || rows.of_block(&path, &block).map_err(to_datafusion);
-                let batches = elsewhere(read).await?;
-                let batches = batches.into_iter().map(move |batch| match &kept {
-                    Some(kept) => Ok(batch.project(kept)?),
-                    None => Ok(batch),
-                });
-                Ok::<_, DataFusionError>(stream::iter(
-                    batches.collect::<Vec<Result<RecordBatch>>>(),
-                ))
+                let Opened { path, said, what: block } = block.map_err(to_datafusion)?;
+                let read = move || {
+                    let batches = rows.of_block(&path, &block).map_err(to_datafusion)?;
+                    batches.iter().map(|batch| given.of(batch, &said)).collect::<Result<Vec<_>>>()
+                };
+                Ok::<_, DataFusionError>(stream::iter(elsewhere(read).await?.into_iter().map(Ok)))
             }
         };
         let batches = stream::iter(reader).map(read).buffered(threads).try_flatten();
@@ -167,14 +195,21 @@ async fn elsewhere(
 
 /// The blocks of files, one after the other; none behind an error.
 struct Reader {
-    files: Arc<[TextFile]>,
+    files: Arc<[FileOfPartition]>,
     next: usize,
     rows: Arc<RowsOfText>,
-    open: Option<(Arc<str>, Blocks)>,
+    open: Option<Opened<Blocks>>,
+}
+
+/// What is of a file, by its path, with what its folders say.
+struct Opened<T> {
+    path: Arc<str>,
+    said: Arc<[ScalarValue]>,
+    what: T,
 }
 
 impl Iterator for Reader {
-    type Item = gadus_engine::Result<(Arc<str>, Block)>;
+    type Item = gadus_engine::Result<Opened<Block>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.next_block();
@@ -186,18 +221,21 @@ impl Iterator for Reader {
 }
 
 impl Reader {
-    fn next_block(&mut self) -> gadus_engine::Result<Option<(Arc<str>, Block)>> {
+    fn next_block(&mut self) -> gadus_engine::Result<Option<Opened<Block>>> {
         loop {
-            if let Some((path, blocks)) = &mut self.open {
-                match blocks.next()? {
-                    Some(block) => return Ok(Some((path.clone(), block))),
+            if let Some(open) = &mut self.open {
+                match open.what.next()? {
+                    Some(what) => {
+                        let (path, said) = (open.path.clone(), open.said.clone());
+                        return Ok(Some(Opened { path, said, what }));
+                    }
                     None => self.open = None,
                 }
             }
-            let Some(file) = self.files.get(self.next) else { return Ok(None) };
+            let Some((file, said)) = self.files.get(self.next) else { return Ok(None) };
             self.next += 1;
-            let blocks = Blocks::open(&file.path, file.compression, self.rows.form.ends())?;
-            self.open = Some((blocks.path().into(), blocks));
+            let what = Blocks::open(&file.path, file.compression, self.rows.form.ends())?;
+            self.open = Some(Opened { path: what.path().into(), said: said.clone(), what });
         }
     }
 }

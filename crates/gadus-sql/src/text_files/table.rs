@@ -6,11 +6,13 @@ use super::infer::Columns;
 use super::list::TextFile;
 use super::rejects::Rejects;
 use super::scan::TextScanExec;
+use crate::error::to_datafusion;
+use crate::partitioned::Partitions;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::Result;
-use datafusion::logical_expr::{Expr, TableType};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
@@ -21,6 +23,9 @@ pub(crate) struct TextTable {
     form: TextForm,
     schema: SchemaRef,
     rejects: Option<Arc<Rejects>>,
+    /// What the folders of the files say, behind their own columns.
+    partitions: Partitions,
+    file_schema: SchemaRef,
 }
 
 impl TextTable {
@@ -30,12 +35,15 @@ impl TextTable {
         form: TextForm,
         schema: Option<SchemaRef>,
         rejects: Option<Arc<Rejects>>,
+        partitions: Partitions,
     ) -> gadus_engine::Result<Self> {
-        let schema = match schema {
+        let file_schema = match schema {
             Some(schema) => schema,
             None => Arc::new(looked_at(&files, form, rejects.is_some())?.schema()),
         };
-        Ok(Self { files: files.into(), form, schema, rejects })
+        let partitions = partitions.beside(&file_schema);
+        let schema = Arc::new(partitions.schema_with(&file_schema));
+        Ok(Self { files: files.into(), form, schema, rejects, partitions, file_schema })
     }
 }
 
@@ -67,29 +75,47 @@ impl TableProvider for TextTable {
         TableType::Base
     }
 
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        let of = |filter: &&Expr| match self.partitions.decide(filter) {
+            true => TableProviderFilterPushDown::Exact,
+            false => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(of).collect())
+    }
+
     async fn scan(
         &self,
         state: &dyn Session,
         projection: Option<&Vec<usize>>,
-        _: &[Expr],
+        filters: &[Expr],
         _: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let wanted = match projection {
             Some(projection) => projection.clone(),
             None => (0..self.schema.fields().len()).collect(),
         };
+        let own = self.file_schema.fields().len();
         // A record is left out for any of its values, whichever are asked for.
         let read = match self.rejects {
-            Some(_) => (0..self.schema.fields().len()).collect(),
-            None => wanted.clone(),
+            Some(_) => (0..own).collect(),
+            None => wanted.iter().copied().filter(|column| *column < own).collect(),
         };
         let rows = RowsOfText {
             form: self.form,
-            schema: self.schema.clone(),
+            schema: self.file_schema.clone(),
             projection: read,
             batch_rows: state.config().batch_size(),
             rejects: self.rejects.clone(),
         };
-        Ok(Arc::new(TextScanExec::new(self.files.clone(), rows, wanted)?))
+        let chosen = self.partitions.chosen(state, filters).map_err(to_datafusion)?;
+        let files = chosen.into_iter().map(|at| {
+            let said = self.partitions.of_files.get(at).cloned().unwrap_or_default();
+            (self.files[at].clone(), Arc::from(said))
+        });
+        let schema = Arc::new(self.schema.project(&wanted)?);
+        Ok(Arc::new(TextScanExec::new(files.collect(), rows, &wanted, schema)))
     }
 }

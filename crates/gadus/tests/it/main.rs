@@ -36,6 +36,7 @@ mod memory;
 mod merging;
 mod nested;
 mod overriding;
+mod partitioned;
 mod prepared_by_name;
 mod reach;
 mod rejects;
