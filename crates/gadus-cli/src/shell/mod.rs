@@ -5,6 +5,7 @@
 
 mod commands;
 mod gather;
+mod plot;
 mod prompt;
 mod script;
 

@@ -17,5 +17,6 @@ mod kub;
 mod limited;
 mod load;
 mod machine;
+mod plot;
 mod sharing;
 mod shell;
