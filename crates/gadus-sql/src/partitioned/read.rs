@@ -88,14 +88,27 @@ impl Partitions {
         Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone())
     }
 
-    /// Whether a condition is of nothing but these columns.
+    /// Whether a condition is of nothing but these columns, and known as it stands.
     pub(crate) fn decide(&self, condition: &Expr) -> bool {
         let columns = condition.column_refs();
+        let is_ours =
+            |column: &&Column| self.fields.iter().any(|field| *field.name() == column.name);
+        let is_unknown = |expr: &Expr| {
+            let is = matches!(
+                expr,
+                Expr::ScalarSubquery(_)
+                    | Expr::InSubquery(_)
+                    | Expr::SetComparison(_)
+                    | Expr::Exists(_)
+                    | Expr::OuterReferenceColumn(..)
+                    | Expr::Placeholder(_)
+            );
+            Ok(is)
+        };
         !columns.is_empty()
             && !condition.is_volatile()
-            && columns
-                .iter()
-                .all(|column| self.fields.iter().any(|field| *field.name() == column.name))
+            && columns.iter().all(is_ours)
+            && !condition.exists(is_unknown).unwrap_or(true)
     }
 
     /// The places of the files that can have rows for conditions.

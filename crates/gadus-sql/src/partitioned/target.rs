@@ -57,8 +57,8 @@ impl Target {
             return Err(input(format!("{shown} is no name of a folder to write")));
         };
         let beside = format!(".{}.", name.to_string_lossy());
-        let written =
-            tempfile::Builder::new().prefix(&beside).suffix(".partial").tempdir_in(parent);
+        let mut builder = tempfile::Builder::new();
+        let written = builder.prefix(&beside).suffix(".partial").tempdir_in(parent);
         let written = written.map_err(|error| failed(folder, &error))?.keep();
         Ok(Self { folder: folder.to_owned(), existing, written })
     }

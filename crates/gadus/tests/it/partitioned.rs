@@ -3,6 +3,7 @@
 use crate::files::Folder;
 use crate::statement::{headings, refused, rows, run};
 use gadus::{Connection, Database, FileAccess, Options, SessionOptions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Texts that are no names of folders as they are, and NULL.
@@ -103,6 +104,8 @@ fn files_are_left_out_by_what_their_folders_say() {
             "SELECT count(*), sum(v), min(code) FROM n WHERE year = 2003 AND code < '002'";
         let expected = rows(&connection, expected);
         assert_eq!(rows(&connection, &read), expected, "007 and its like are texts");
+        let read_by_query = read.replace("2003", "(SELECT min(year) + 3 FROM n)");
+        assert_eq!(rows(&connection, &read_by_query), expected);
         // Nothing of the others is read.
         let damaged = out.join(format!("year=2004/code=000/data_0.{format}"));
         std::fs::write(&damaged, "PAR1 no\n\"").unwrap();
@@ -147,7 +150,10 @@ fn a_folder_with_files_is_not_written_unless_that_is_said() {
         format!("COPY t TO '{}' (FORMAT csv, PARTITION_BY (day){options})", out.display())
     };
     std::fs::create_dir(&out).unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode();
+    let usual = mode(&out);
     run(&connection, &copy(""));
+    assert_eq!(mode(&out), usual);
     let first = files(&out);
     let error = refused(&connection, &copy(""));
     assert!(error.message().contains("is not empty"), "{error}");
