@@ -138,10 +138,9 @@ impl Session {
         if form.format != FileFormat::Parquet {
             source.schema = Some(Arc::new(text_schema(&schema, &columns, form.format)));
         }
-        if let Some(form) = &form.rejects {
-            let types = columns.iter().map(|column| schema.columns[*column].column_type);
-            source.rejects = Some(form.begin(types.collect()));
-        }
+        let types = columns.iter().map(|column| schema.columns[*column].column_type);
+        let types = types.collect::<Vec<_>>();
+        source.rejects = form.rejects.as_ref().map(|form| form.begin(types.clone()));
         let context = SessionContext::new_with_state(self.shared.planner.clone());
         let rows = async {
             let table = source.open(&context, &self.files).await?;
@@ -157,7 +156,10 @@ impl Session {
             };
             self.settle(transaction).await.map(|()| rows)
         };
-        rows.await.map_err(|error| source.unreadable(&error))
+        match rows.await {
+            Ok(rows) => Ok(rows),
+            Err(error) => Err(self.located(&context, &source, types, error).await),
+        }
     }
 
     async fn copy_to(

@@ -6,13 +6,19 @@
 
 use super::Session;
 use super::copy_words::{CopyWords, Word};
-use crate::error::input;
+use super::files::{FileFormat, FileSource};
+use crate::error::{from_datafusion, input};
 use crate::text_files::{Fits, Reject, Rejects};
 use crate::value::assign_array;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::Schema;
 use datafusion::physical_plan::SendableRecordBatchStream;
-use gadus_engine::{BulkWriter, ColumnDefinition, ColumnType, Result, TableSchema, Transaction};
+use datafusion::prelude::SessionContext;
+use futures::TryStreamExt;
+use gadus_engine::{
+    BulkWriter, ColumnDefinition, ColumnType, Error, ErrorKind, Reason, Result, TableSchema,
+    Transaction,
+};
 use std::sync::Arc;
 
 /// The table of DuckDB that has them.
@@ -108,13 +114,16 @@ impl RejectsForm {
     /// Those of a load of columns of these types.
     pub(super) fn begin(&self, types: Vec<ColumnType>) -> Arc<Rejects> {
         let is_kept = self.table.is_some() || self.verbosity == Verbosity::Verbose;
-        let fits = move |place: usize, array: &ArrayRef| match types.get(place) {
-            Some(column_type) => assign_array(array, *column_type).map(drop),
-            None => Ok(()),
-        };
-        let fits: Box<Fits> = Box::new(fits);
-        Arc::new(Rejects::new(self.limit, is_kept, Some(fits)))
+        Arc::new(Rejects::new(self.limit, is_kept, Some(fits(types))))
     }
+}
+
+/// Whether what was read of a file is what columns of these types take.
+fn fits(types: Vec<ColumnType>) -> Box<Fits> {
+    Box::new(move |place: usize, array: &ArrayRef| match types.get(place) {
+        Some(column_type) => assign_array(array, *column_type).map(drop),
+        None => Ok(()),
+    })
 }
 
 /// The table of a text or a name.
@@ -158,6 +167,44 @@ impl Session {
         let rows = transaction.finish_bulk(bulk)?;
         *self.notices.lock() = recorder.end(transaction)?;
         Ok(rows)
+    }
+}
+
+impl Session {
+    /// The error of a load with the line, the column and the value that it is about, where it was found behind the
+    /// reader, which alone knows them: the file is read again for it.
+    pub(super) async fn located(
+        &self,
+        context: &SessionContext,
+        source: &FileSource,
+        types: Vec<ColumnType>,
+        error: Error,
+    ) -> Error {
+        let is_of_value = matches!(error.kind(), ErrorKind::Input | ErrorKind::OutOfRange);
+        let is_located = error.message().contains(": line ") || source.rejects.is_some();
+        if source.format != FileFormat::Csv || !is_of_value || is_located {
+            return source.unreadable(&error);
+        }
+        let rejects = Some(Arc::new(Rejects::new(Some(0), false, Some(fits(types)))));
+        let source = FileSource { rejects, ..source.clone() };
+        let read_again = async {
+            let table = source.open(context, &self.files).await?;
+            let frame = context.read_table(table).map_err(from_datafusion)?;
+            let mut stream = self.stream_plan_to_write(context, frame.logical_plan()).await?;
+            while stream.try_next().await.map_err(from_datafusion)?.is_some() {}
+            Ok::<_, Error>(())
+        };
+        match read_again.await {
+            Err(found) if found.reason() == Some(Reason::InvalidText) => {
+                let located = Error::new(error.kind(), found.message());
+                match error.reason() {
+                    Some(reason) => located.because(reason),
+                    None => located,
+                }
+            }
+            // It is about none of them alone.
+            Ok(()) | Err(_) => source.unreadable(&error),
+        }
     }
 }
 

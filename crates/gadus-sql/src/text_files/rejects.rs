@@ -16,7 +16,7 @@ const FEW: usize = 8;
 
 /// Records that a load leaves out.
 pub(crate) struct Rejects {
-    /// More are an error.
+    /// More are an error; where there must be none, that of the first.
     limit: Option<u64>,
     fits: Option<Box<Fits>>,
     /// Whether somebody writes them down.
@@ -128,6 +128,9 @@ impl Rejects {
         found.count += 1;
         if let Some(most) = self.limit.filter(|most| found.count > *most) {
             let wrong = reject.to_error();
+            if most == 0 {
+                return Err(wrong);
+            }
             let message = format!(
                 "more than {most} records cannot be read, which is the limit; the next: {}",
                 wrong.message()

@@ -213,6 +213,7 @@ fn what_is_wrong_in_a_file_is_told_with_its_place() {
     let filler = (3..200_000).map(|row| format!("{row},2024-01-02,\n")).collect::<String>();
     for (wrong, message) in [
         ("x7,2024-01-02,\n", "column \"id\": 'x7' is no BIGINT"),
+        ("7,2024-01-02,0-1\n", "column \"code\": '0-1': "),
         ("7,2024-13-02,\n", "column \"day\": '2024-13-02' is no DATE"),
         ("7,2024-01-02\n", "column \"code\": 2 values for 3 columns"),
         ("7,2024-01-02,,9\n", "4 values for 3 columns"),
@@ -226,7 +227,7 @@ fn what_is_wrong_in_a_file_is_told_with_its_place() {
                 let copied = refused(&connection, &copied);
                 let place = format!("{}: line {line}", two.display());
                 assert!(copied.message().starts_with(&place), "{copied}");
-                assert!(copied.message().ends_with(message), "{copied}");
+                assert!(copied.message().contains(message), "{copied}");
             }
         }
     }
