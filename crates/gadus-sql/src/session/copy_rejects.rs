@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// The table of DuckDB that has them.
 const TABLE_USUAL: &str = "reject_errors";
 
-/// Records of which a verbose COPY tells, and of its sums none.
+/// Records of which a verbose COPY tells one by one.
 const TOLD_MAX: usize = 100;
 
 const COLUMNS: [(&str, ColumnType); 6] = [

@@ -32,7 +32,7 @@ impl Ends {
         Self::Json { depth: 0, is_text: false, is_escaped: false }
     }
 
-    /// Goes over more bytes; returns where behind the first and the last record that ends in them is.
+    /// Goes over more bytes; `each` is told the places behind the records that end in them.
     pub(super) fn pass(&mut self, bytes: &[u8], mut each: impl FnMut(usize)) {
         match self {
             Self::Csv { delimiter, place, before } => {
