@@ -11,6 +11,7 @@ mod generate;
 mod interrupt;
 mod load;
 mod output;
+mod plot;
 mod progress;
 mod shell;
 mod terminal;

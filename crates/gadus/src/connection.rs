@@ -270,6 +270,13 @@ impl Connection {
         self.session.in_transaction()
     }
 
+    /// What the last statement tells beside its result, as a COPY does that leaves rows out; forgotten when the next
+    /// one begins.
+    #[must_use]
+    pub fn take_notices(&self) -> Vec<String> {
+        self.session.take_notices()
+    }
+
     /// What is set now is what RESET goes back to, as if the connection had begun with it. While a statement
     /// runs it does nothing.
     pub fn keep_settings(&self) {

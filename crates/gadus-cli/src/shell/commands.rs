@@ -12,11 +12,16 @@ use crate::progress::Watch;
 use crate::terminal;
 
 /// A command for `.help`: name, arguments, purpose.
-const COMMANDS: [(&str, &str, &str); 9] = [
+const COMMANDS: [(&str, &str, &str); 10] = [
     (".help", "", "show this list"),
     (".import", "FILE TABLE", "load a CSV, JSON or Parquet file; a table that is missing is made"),
     (".mode", "FORMAT", "write results as table, csv, json, jsonl, markdown, arrow or parquet"),
     (".output", "[FILE]", "write results to a file, or here again"),
+    (
+        ".plot",
+        "[KIND] [--svg FILE] QUERY",
+        "draw a result; kinds are line, bar, scatter and histogram",
+    ),
     (".quit", "", "leave"),
     (".read", "FILE", "run the statements of a file"),
     (".schema", "[TABLE]", "show how a table, or every table, is made"),
@@ -31,6 +36,13 @@ impl Shell {
     /// Runs a line that begins with a point.
     pub(super) fn command(&mut self, line: &str) -> Result<Next, Failure> {
         self.begin()?;
+        // A query has quotes of its own.
+        if let Some(rest) = line.trim_start().strip_prefix(".plot")
+            && rest.starts_with(char::is_whitespace)
+        {
+            self.plot(rest)?;
+            return Ok(Next::Continue);
+        }
         let words = words(line);
         let words = words.iter().map(String::as_str).collect::<Vec<_>>();
         match words.as_slice() {
@@ -62,7 +74,7 @@ impl Shell {
 
     fn help(&mut self) -> Result<(), Failure> {
         for (name, arguments, purpose) in COMMANDS {
-            writeln!(self.output, "{:<22} {purpose}", format!("{name} {arguments}"))?;
+            writeln!(self.output, "{:<32} {purpose}", format!("{name} {arguments}"))?;
         }
         self.flush()
     }

@@ -5,6 +5,7 @@
 
 mod commands;
 mod gather;
+mod plot;
 mod prompt;
 mod script;
 
@@ -112,6 +113,9 @@ impl Shell {
             Outcome::Rows(rows) => self.write_rows(rows, watch)?,
             Outcome::Changed { verb, rows } => {
                 drop(watch);
+                for notice in self.connection.take_notices() {
+                    writeln!(io::stderr(), "notice: {notice}")?;
+                }
                 self.tell(&format!("{verb} {rows}"))?;
             }
             Outcome::Done(verb) => {

@@ -18,5 +18,6 @@ mod kub;
 mod limited;
 mod load;
 mod machine;
+mod plot;
 mod sharing;
 mod shell;

@@ -223,3 +223,14 @@ fn several_commands_run_in_order_up_to_the_first_error() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "a\n1\n");
 }
+
+#[test]
+fn rows_that_a_copy_leaves_out_are_told_of() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("t.csv"), "n\n1\nx\n2\n").unwrap();
+    let words = ["-c", "CREATE TABLE t (n BIGINT); COPY t FROM 't.csv' (ON_ERROR ignore)"];
+    let output = folder.run(&words);
+    assert_eq!(error_of(&output), "notice: t.csv: 1 row was left out that cannot be read\n");
+    let refused = folder.refused(&["-c", "CREATE TABLE t (n BIGINT); COPY t FROM 't.csv'"]);
+    assert!(refused.contains("t.csv: line 3, column \"n\": 'x' is no BIGINT"), "{refused}");
+}

@@ -8,7 +8,7 @@
 use super::Client;
 use super::portal::State;
 use crate::error::{Failure, SqlState};
-use crate::protocol::Notice;
+use crate::protocol::{Notice, Severity};
 use gadus::{Outcome, Statement, StatementKind, Value};
 
 /// The transaction of a client.
@@ -89,6 +89,10 @@ impl Client {
             self.count_transaction(outcome.is_ok());
         }
         let outcome = outcome?;
+        for message in self.connection.take_notices() {
+            let notice = Notice { severity: Severity::Notice, code: "00000", message };
+            self.channel.output.notice(&notice);
+        }
         match kind {
             StatementKind::Begin | StatementKind::RollbackToSavepoint => {
                 self.block.stage = Stage::Begun;
@@ -221,7 +225,8 @@ impl Client {
     }
 
     fn warn(&mut self, code: &'static str, message: &str) {
-        self.channel.output.notice(&Notice { code, message: message.to_owned() });
+        let (severity, message) = (Severity::Warning, message.to_owned());
+        self.channel.output.notice(&Notice { severity, code, message });
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) struct Field {
 /// How bad something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Severity {
+    Notice,
     Warning,
     Error,
     Fatal,
@@ -36,6 +37,7 @@ pub(crate) enum Severity {
 /// Something to tell that is no error.
 #[derive(Debug, Clone)]
 pub(crate) struct Notice {
+    pub(crate) severity: Severity,
     pub(crate) code: &'static str,
     pub(crate) message: String,
 }
@@ -207,7 +209,7 @@ impl Output {
 
     pub(crate) fn notice(&mut self, notice: &Notice) {
         self.message(b'N', |body| {
-            put_report(body, Severity::Warning, notice.code, &notice.message);
+            put_report(body, notice.severity, notice.code, &notice.message);
             body.put_u8(0);
         });
     }
@@ -215,6 +217,7 @@ impl Output {
 
 fn put_report(body: &mut BytesMut, severity: Severity, code: &str, message: &str) {
     let severity = match severity {
+        Severity::Notice => "NOTICE",
         Severity::Warning => "WARNING",
         Severity::Error => "ERROR",
         Severity::Fatal => "FATAL",

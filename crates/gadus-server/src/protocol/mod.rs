@@ -8,7 +8,7 @@ mod channel;
 mod frontend;
 mod startup;
 
-pub(crate) use backend::{Field, Notice};
+pub(crate) use backend::{Field, Notice, Severity};
 pub(crate) use channel::{Channel, Frame, Socket};
 pub(crate) use frontend::{Bind, Message, Target};
 pub(crate) use startup::{Opening, Startup};

@@ -246,6 +246,16 @@ def test_files_are_reached_beneath_a_granted_folder(tmp_path: Path):
     assert server.stop() == 0
 
 
+def test_rows_that_a_copy_leaves_out_are_a_notice(tmp_path: Path):
+    (tmp_path / "new.csv").write_text("a\n1\nx\n")
+    server = start(tmp_path, "--files", str(tmp_path))
+    text = "CREATE TABLE t (a INT); COPY t FROM 'new.csv' (ON_ERROR ignore)"
+    command = ["psql", *server.arguments, "-X", "-q", "-c", text, "shop"]
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    assert told == "NOTICE:  new.csv: 1 row was left out that cannot be read\n"
+    assert server.stop() == 0
+
+
 def test_a_folder_that_is_not_there_is_not_granted(tmp_path: Path):
     command = [program(), "serve", str(tmp_path / "x.gadus"), "--files", str(tmp_path / "none")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)

@@ -1,15 +1,19 @@
 //! COPY between tables and files.
 
+use super::copy_partitioned::PartitionForm;
+use super::copy_rejects::{Recorder, RejectsForm};
+use super::copy_words::CopyWords;
 use super::files::{FileFormat, FileSource};
 use super::insert::loaded_columns;
 use super::locking::Part;
 use super::modify::target;
-use super::{Outcome, Session, State};
+use super::{Outcome, Prepared, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
+use crate::text_files::Compression;
 use crate::uuids::with_texts;
 use crate::value::Value;
 use arrow::datatypes::{DataType, Field, Schema};
-use datafusion::common::config::CsvOptions;
+use datafusion::common::config::{CsvOptions, JsonOptions};
 use datafusion::dataframe::DataFrameWriteOptions;
 use datafusion::prelude::{DataFrame, SessionContext};
 use datafusion::sql::sqlparser::ast::{
@@ -19,30 +23,79 @@ use gadus_engine::{Isolation, Result, TableSchema, Transaction, type_with_uuid_t
 use std::sync::Arc;
 
 /// Options of a COPY.
-struct CopyForm {
-    format: FileFormat,
-    header: Option<bool>,
-    delimiter: Option<u8>,
+pub(super) struct CopyForm {
+    pub(super) format: FileFormat,
+    pub(super) header: Option<bool>,
+    pub(super) delimiter: Option<u8>,
+    /// As it is said: of a file of texts, or of the columns of Parquet.
+    compression: Option<String>,
+    rejects: Option<RejectsForm>,
+    partitions: Option<PartitionForm>,
+}
+
+impl CopyForm {
+    /// Adds what the parser has no words for.
+    fn take(&mut self, words: &CopyWords, to: bool) -> Result<()> {
+        self.compression = words.value("compression")?.map(|word| word.text.clone());
+        self.rejects = RejectsForm::of(words)?;
+        self.partitions = PartitionForm::of(words)?;
+        if self.partitions.is_some() && !to {
+            return Err(input("PARTITION_BY is for a COPY to a folder"));
+        }
+        if let Some(option) = words.said_of(&RejectsForm::OPTIONS)
+            && (to || self.format != FileFormat::Csv)
+        {
+            let option = option.to_uppercase();
+            return Err(input(format!("{option} is for a COPY from a file in CSV format")));
+        }
+        Ok(())
+    }
+
+    /// How a file of texts is compressed; none where its name is to tell.
+    pub(super) fn compression(&self) -> Result<Option<Compression>> {
+        self.compression.as_deref().map_or(Ok(None), Compression::named)
+    }
+
+    /// How the columns of Parquet are, in the writer's words; none for what is usual.
+    pub(super) fn codec(&self) -> Result<Option<&'static str>> {
+        let Some(name) = &self.compression else { return Ok(None) };
+        Ok(match name.to_ascii_lowercase().as_str() {
+            "auto" => None,
+            "none" | "uncompressed" => Some("uncompressed"),
+            "zstd" => Some("zstd(3)"),
+            "snappy" => Some("snappy"),
+            "gzip" => Some("gzip(6)"),
+            "lz4" | "lz4_raw" => Some("lz4_raw"),
+            _ => {
+                let known = "zstd, snappy, gzip, lz4 and none are";
+                return Err(input(format!("Parquet has no compression '{name}'; {known}")));
+            }
+        })
+    }
 }
 
 impl Session {
     pub(super) async fn copy(
         &self,
         state: &mut State,
-        statement: &Statement,
+        prepared: &Prepared,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        let Statement::Copy { source, to, target, options, legacy_options, .. } = statement else {
+        let Statement::Copy { source, to, target, options, legacy_options, .. } =
+            prepared.statement()
+        else {
             return Err(gadus_engine::Error::internal("COPY was expected"));
         };
         let CopyTarget::File { filename } = target else {
             return Err(unsupported("COPY with anything but a file"));
         };
         self.files.check()?;
-        let form = form_of(filename, options, legacy_options)?;
+        let mut form = form_of(filename, options, legacy_options)?;
+        if let Some(words) = &prepared.copy_words {
+            form.take(words, *to)?;
+        }
         if *to {
-            let path = self.files.to_write(filename)?;
-            return self.copy_to(state, source, &path, &form, parameters).await;
+            return self.copy_to(state, source, filename, &form, parameters).await;
         }
         let CopySource::Table { table_name, columns } = source else {
             return Err(input("COPY … FROM a file goes to a table"));
@@ -81,18 +134,32 @@ impl Session {
         // Whoever copies says how the file is written, or means the usual.
         source.header = Some(form.header.unwrap_or(true));
         source.delimiter = form.delimiter.or(source.delimiter).or(Some(b','));
+        source.compression = form.compression()?;
         if form.format != FileFormat::Parquet {
             source.schema = Some(Arc::new(text_schema(&schema, &columns, form.format)));
         }
+        let types = columns.iter().map(|column| schema.columns[*column].column_type);
+        let types = types.collect::<Vec<_>>();
+        source.rejects = form.rejects.as_ref().map(|form| form.begin(types.clone()));
         let context = SessionContext::new_with_state(self.shared.planner.clone());
         let rows = async {
             let table = source.open(&context, &self.files).await?;
             let frame = context.read_table(table).map_err(from_datafusion)?;
             let stream = self.stream_plan_to_write(&context, frame.logical_plan()).await?;
-            let rows = self.insert_stream(transaction, &schema, &columns, stream).await?;
+            let rows = match (&form.rejects, &source.rejects) {
+                (Some(form), Some(rejects)) => {
+                    let recorder = Recorder::begin(transaction, form, rejects.clone(), path)?;
+                    let to = (&schema, &*columns);
+                    self.insert_sifted(transaction, to, stream, recorder).await?
+                }
+                _ => self.insert_stream(transaction, &schema, &columns, stream).await?,
+            };
             self.settle(transaction).await.map(|()| rows)
         };
-        rows.await.map_err(|error| source.unreadable(&error))
+        match rows.await {
+            Ok(rows) => Ok(rows),
+            Err(error) => Err(self.located(&context, &source, types, error).await),
+        }
     }
 
     async fn copy_to(
@@ -117,6 +184,10 @@ impl Session {
         let snapshot = state.snapshot(&self.engine)?;
         let context = self.planner(snapshot, &mut statement).await?;
         let plan = super::query::plan(&context, statement, parameters).await?;
+        if let Some(by) = &form.partitions {
+            return self.copy_to_partitions(&context, plan, path, form, by).await;
+        }
+        let path = &*self.files.to_write(path)?;
         let plan = match form.format {
             FileFormat::Parquet => plan,
             FileFormat::Json => with_texts(plan, true)?,
@@ -124,13 +195,25 @@ impl Session {
         };
         let frame = DataFrame::new(context.state(), plan);
         let options = DataFrameWriteOptions::new().with_single_file_output(true);
+        let named = Compression::of_path(path).0;
         let written = match form.format {
-            FileFormat::Parquet => frame.write_parquet(path, options, None).await,
-            FileFormat::Json => frame.write_json(path, options, None).await,
+            FileFormat::Parquet => {
+                let mut parquet = context.state().default_table_options().parquet;
+                if let Some(codec) = form.codec()? {
+                    parquet.global.compression = Some(codec.to_owned());
+                }
+                frame.write_parquet(path, options, Some(parquet)).await
+            }
+            FileFormat::Json => {
+                let compression = form.compression()?.unwrap_or(named).for_writing();
+                let json = JsonOptions { compression, ..JsonOptions::default() };
+                frame.write_json(path, options, Some(json)).await
+            }
             FileFormat::Csv => {
                 let csv = CsvOptions::default()
                     .with_has_header(form.header.unwrap_or(true))
-                    .with_delimiter(form.delimiter.unwrap_or(b','));
+                    .with_delimiter(form.delimiter.unwrap_or(b','))
+                    .with_compression(form.compression()?.unwrap_or(named).for_writing());
                 frame.write_csv(path, options, Some(csv)).await
             }
         };
@@ -168,7 +251,14 @@ fn text_schema(schema: &TableSchema, columns: &[usize], format: FileFormat) -> S
 
 fn form_of(path: &str, options: &[CopyOption], legacy: &[CopyLegacyOption]) -> Result<CopyForm> {
     let mut format = None;
-    let mut form = CopyForm { format: FileFormat::Csv, header: None, delimiter: None };
+    let mut form = CopyForm {
+        format: FileFormat::Csv,
+        header: None,
+        delimiter: None,
+        compression: None,
+        rejects: None,
+        partitions: None,
+    };
     let delimiter = |character: &char| {
         u8::try_from(*character).map_err(|_| input("a delimiter is one ASCII character"))
     };

@@ -4,12 +4,14 @@
 //!   schema waits for the disk and planning a table function may not.
 
 use super::reach::{FileAccess, is_glob, kind_of};
-use super::sniff::{Dialect, sniffed};
+use super::sniff::{Dialect, SAMPLE_BYTES, sniffed};
 use crate::error::{from_datafusion, input, unsupported};
+use crate::partitioned::{ParquetTable, Partitions};
 use crate::provider::FILES_SCHEMA;
+use crate::text_files::{Compression, Rejects, TextFile, TextForm, TextTable, beginning, files_of};
 use datafusion::catalog::TableProvider;
 use datafusion::execution::SessionState as PlannerState;
-use datafusion::prelude::{CsvReadOptions, JsonReadOptions, ParquetReadOptions, SessionContext};
+use datafusion::prelude::{ParquetReadOptions, SessionContext};
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, Statement, TableAlias, TableFactor,
     TableFunctionArgs, Value as SqlValue, VisitMut, VisitorMut,
@@ -35,6 +37,12 @@ pub(super) struct FileSource {
     /// Of CSV: whether the first line has names, and what separates values; where nobody says, by how it looks.
     pub(super) header: Option<bool>,
     pub(super) delimiter: Option<u8>,
+    /// Of texts: how the files are compressed; where nobody says, by their endings.
+    pub(super) compression: Option<Compression>,
+    /// Of CSV: where records go that cannot be read; else they are an error.
+    pub(super) rejects: Option<Arc<Rejects>>,
+    /// Whether the names of the files' folders are columns, `year=2024`; where nobody says, where all have the same.
+    pub(super) hive: Option<bool>,
     /// The columns' types where they are known; else they are read from the file.
     pub(super) schema: Option<arrow::datatypes::SchemaRef>,
 }
@@ -51,30 +59,36 @@ impl FileFormat {
         }
     }
 
-    /// The format that a path's ending names.
+    /// The format that a path's ending names, behind which may stand that of a compression.
     pub(super) fn of_path(path: &str) -> Option<Self> {
-        let (_, ending) = path.rsplit_once('.')?;
+        let (compression, plain) = Compression::of_path(path);
+        let (_, ending) = plain.rsplit_once('.')?;
         match ending.to_ascii_lowercase().as_str() {
-            "parquet" => Some(Self::Parquet),
+            // Its columns are compressed, not the file.
+            "parquet" if compression == Compression::None => Some(Self::Parquet),
             "csv" | "tsv" => Some(Self::Csv),
             "json" | "jsonl" | "ndjson" => Some(Self::Json),
             _ => None,
         }
     }
 
-    fn endings(self) -> &'static str {
+    /// How the names of its files end.
+    fn endings(self) -> &'static [&'static str] {
         match self {
-            Self::Parquet => ".parquet",
-            Self::Csv => ".csv",
-            Self::Json => ".json",
+            Self::Parquet => &[".parquet"],
+            Self::Csv => &[".csv", ".tsv"],
+            Self::Json => &[".json", ".jsonl", ".ndjson"],
         }
     }
 }
 
 impl FileSource {
     pub(super) fn new(path: &str, format: FileFormat) -> Self {
-        let delimiter = path.to_ascii_lowercase().ends_with(".tsv").then_some(b'\t');
-        Self { path: path.to_owned(), format, header: None, delimiter, schema: None }
+        let (_, plain) = Compression::of_path(path);
+        let delimiter = plain.to_ascii_lowercase().ends_with(".tsv").then_some(b'\t');
+        let path = path.to_owned();
+        let (header, compression, rejects, hive, schema) = Default::default();
+        Self { path, format, header, delimiter, compression, rejects, hive, schema }
     }
 
     /// The file's rows as a table.
@@ -91,72 +105,73 @@ impl FileSource {
                 return Err(input(format!("{} is not a file", self.path)));
             }
         }
+        if self.format != FileFormat::Parquet {
+            return Ok(Arc::new(self.texts(&paths, access)?));
+        }
+        if self.compression.is_some() {
+            return Err(input("a Parquet file says itself how it is compressed"));
+        }
+        let files = files_of(&paths, self.format.endings(), Some(Compression::None))?;
+        let partitions = self.partitions(&files, access)?;
+        let files = files.into_iter().map(|file| file.path).collect::<Vec<_>>();
+        if !partitions.fields.is_empty() {
+            let table = ParquetTable::open(context, &files, partitions).await;
+            return Ok(Arc::new(table.map_err(|error| self.unreadable(&error))?));
+        }
         // An ending other than the usual one is read all the same.
         let name = self.path.rsplit_once('/').map_or(self.path.as_str(), |(_, name)| name);
         let ending = match name.rsplit_once('.') {
             Some((_, ending)) => format!(".{ending}"),
-            None => self.format.endings().to_owned(),
+            None => self.format.endings()[0].to_owned(),
         };
-        let frame = match self.format {
-            FileFormat::Parquet => {
-                let options = ParquetReadOptions::new().file_extension(&ending);
-                context.read_parquet(paths, options).await
-            }
-            FileFormat::Csv => {
-                let dialect = self.dialect(paths.first().map_or("", String::as_str));
-                let mut options = CsvReadOptions::new()
-                    .has_header(dialect.header)
-                    .delimiter(dialect.delimiter)
-                    .file_extension(&ending);
-                if let Some(schema) = &self.schema {
-                    options = options.schema(schema);
-                }
-                context.read_csv(paths, options).await
-            }
-            FileFormat::Json => {
-                let mut options = JsonReadOptions::default().file_extension(&ending);
-                if let Some(schema) = &self.schema {
-                    options = options.schema(schema);
-                }
-                context.read_json(paths, options).await
-            }
-        };
+        let options = ParquetReadOptions::new().file_extension(&ending);
+        // Of globs DataFusion knows no folders within folders.
+        let paths =
+            files.iter().map(|file| file.to_string_lossy().into_owned()).collect::<Vec<_>>();
+        let frame = context.read_parquet(paths, options).await;
         let frame = frame.map_err(|error| self.unreadable(&from_datafusion(error)))?;
         Ok(frame.into_view())
     }
 
-    /// As it was said, or as the first of the files looks.
-    fn dialect(&self, path: &str) -> Dialect {
-        match (self.delimiter, self.header) {
-            (Some(delimiter), Some(header)) => Dialect { delimiter, header },
-            (delimiter, header) => {
-                let sniffed = sniffed(path, delimiter);
-                Dialect { header: header.unwrap_or(sniffed.header), ..sniffed }
+    /// What the folders of files say; nothing where the columns are known.
+    fn partitions(&self, files: &[TextFile], access: &FileAccess) -> Result<Partitions> {
+        let paths = files.iter().map(|file| file.path.as_path());
+        let asked = if self.schema.is_some() { Some(false) } else { self.hive };
+        Partitions::of(paths, access.granted(), asked)
+    }
+
+    fn texts(&self, paths: &[String], access: &FileAccess) -> Result<TextTable> {
+        let files = files_of(paths, self.format.endings(), self.compression)?;
+        let form = match self.format {
+            FileFormat::Csv => {
+                let Dialect { delimiter, header } = self.dialect(&files)?;
+                TextForm::Csv { delimiter, header }
             }
+            _ => TextForm::Json,
+        };
+        let partitions = self.partitions(&files, access)?;
+        TextTable::new(files, form, self.schema.clone(), self.rejects.clone(), partitions)
+    }
+
+    /// As it was said, or as the first of the files looks.
+    fn dialect(&self, files: &[TextFile]) -> Result<Dialect> {
+        if let (Some(delimiter), Some(header)) = (self.delimiter, self.header) {
+            return Ok(Dialect { delimiter, header });
         }
+        let begin = |file| beginning(file, SAMPLE_BYTES);
+        let sample = files.first().map_or_else(|| Ok(Vec::new()), begin)?;
+        let looks = sniffed(&sample, self.delimiter);
+        Ok(Dialect { header: self.header.unwrap_or(looks.header), ..looks })
     }
 
     /// An error of reading that names the file.
     pub(super) fn unreadable(&self, error: &Error) -> Error {
-        // What others have locked has nothing to do with the file.
-        if error.message().contains(&self.path) || error.blocked().is_some() {
+        // What others have locked has nothing to do with the file, and what its texts are names it.
+        let is_named = error.message().contains(&self.path) || is_glob(&self.path);
+        if is_named || error.blocked().is_some() {
             return error.clone();
         }
-        let message = self.misfit(error.message()).unwrap_or_else(|| error.message().to_owned());
-        Error::new(error.kind(), format!("{}: {message}", self.path))
-    }
-
-    /// What the CSV reader says of a value that is not of its column's type, in the words of the
-    /// other errors: it counts lines and columns from 0, and names no column.
-    fn misfit(&self, message: &str) -> Option<String> {
-        let (_, rest) = message.split_once("Error while parsing value '")?;
-        let (value, rest) = rest.split_once("' as type '")?;
-        let (data_type, rest) = rest.split_once("' for column ")?;
-        let (column, rest) = rest.split_once(" at line ")?;
-        let line: usize = rest.split_once('.')?.0.parse().ok()?;
-        let column: usize = column.parse().ok()?;
-        let name = self.schema.as_ref()?.fields().get(column)?.name();
-        Some(format!("line {}, column \"{name}\": '{value}' is no {data_type}", line + 1))
+        Error::new(error.kind(), format!("{}: {}", self.path, error.message()))
     }
 
     fn failed(&self, error: &std::io::Error) -> Error {
@@ -282,7 +297,20 @@ fn option(source: &mut FileSource, name: &str, value: &Expr) -> Result<()> {
         "delim" | "delimiter" | "sep" if text.len() == 1 => {
             source.delimiter = Some(text.as_bytes()[0]);
         }
-        _ => return Err(input(format!("there is no option {name}; header and delimiter are"))),
+        "ignore_errors" if source.format == FileFormat::Csv => {
+            let leaves_out = text.eq_ignore_ascii_case("true");
+            source.rejects = leaves_out.then(|| Arc::new(Rejects::new(None, false, None)));
+        }
+        "store_rejects" | "rejects_table" => {
+            let how = "COPY table FROM 'file' (REJECTS 'table')";
+            return Err(unsupported(&format!("{name} of a query: {how} writes them down; it")));
+        }
+        "hive_partitioning" => source.hive = Some(text.eq_ignore_ascii_case("true")),
+        "compression" => source.compression = Compression::named(text)?,
+        _ => {
+            let known = "header, delimiter, compression, ignore_errors and hive_partitioning are";
+            return Err(input(format!("there is no option {name}; {known}")));
+        }
     }
     Ok(())
 }

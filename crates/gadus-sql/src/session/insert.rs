@@ -117,7 +117,7 @@ impl Session {
     }
 
     /// Hands on the rows of a stream with all columns of their table; those that it has go to `columns`.
-    async fn whole_rows(
+    pub(super) async fn whole_rows(
         &self,
         snapshot: &Snapshot,
         (schema, columns): (&Arc<TableSchema>, &[usize]),

@@ -187,6 +187,9 @@ impl Prepared {
         else {
             return Ok(None);
         };
+        if let Some(words) = &self.copy_words {
+            words.refuse("to or from the client")?;
+        }
         let form = form_of(options, legacy_options)?;
         let what = match source {
             CopySource::Query(query) => CopyWhat::Query(query.to_string()),

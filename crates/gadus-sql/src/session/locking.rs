@@ -108,6 +108,7 @@ impl Session {
         let flag = self.cancel.begin(state.settings.statement_timeout);
         self.shared.deadlines.watch(&flag)?;
         self.progress.begin();
+        self.notices.lock().clear();
         // So that others see the session. Who only reads needs no more of it: where there is no room
         // for another, that is said to the first who locks.
         if let Ok(locker) = self.locker() {

@@ -23,6 +23,9 @@ mod commands;
 mod comments;
 mod constraints;
 mod copy;
+mod copy_partitioned;
+mod copy_rejects;
+mod copy_words;
 mod cursors;
 mod database_settings;
 mod deadlines;
@@ -97,6 +100,7 @@ pub(crate) use modify::{column_index, folded, table_name};
 pub(crate) use parse::{NESTING_MAX, parse};
 pub use prepared::Prepared;
 pub use reach::{FileAccess, Granted};
+pub(crate) use reach::{is_glob, kind_of};
 pub(crate) use shown::ShownSetting;
 pub use users::is_hidden;
 pub(crate) use users::names as user_names;
@@ -169,6 +173,8 @@ pub struct Session {
     shown: parking_lot::Mutex<Arc<[ShownSetting]>>,
     files: FileAccess,
     by_name: ByName,
+    /// See [`Session::take_notices`].
+    notices: parking_lot::Mutex<Vec<String>>,
     /// What it remembers of sequences.
     sequences: Arc<SequenceMemory>,
     /// See [`Session::set_autocommit`].
@@ -284,7 +290,7 @@ impl Sql {
         let shared = self.shared.clone();
         let state = Arc::new(Mutex::new(State::of(isolation)));
         let (outside, locker, cancel) = Default::default();
-        let (progress, frames, shown, by_name, sequences) = Default::default();
+        let (progress, frames, shown, by_name, notices, sequences) = Default::default();
         let engine = shared.engine.for_connection();
         let autocommit = AtomicBool::new(true);
         Session {
@@ -299,6 +305,7 @@ impl Sql {
             shown,
             files,
             by_name,
+            notices,
             sequences,
             autocommit,
         }
@@ -337,6 +344,12 @@ impl Session {
     #[must_use]
     pub fn progress(&self) -> ProgressReading {
         self.progress.read()
+    }
+
+    /// What the last statement tells beside its result, which is forgotten when the next one begins.
+    #[must_use]
+    pub fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut self.notices.lock())
     }
 
     /// Whether a transaction is open; while a statement runs, whether one was before it.

@@ -3,6 +3,7 @@
 use super::assigned::take_apart;
 use super::by_name::parse_prepare;
 use super::chains::{Levels, check_words};
+use super::copy_words::CopyWords;
 use super::modify::refuse_extras;
 use super::overriding::Overriding;
 use super::precedence::rebind;
@@ -45,6 +46,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
     cursors::respell(&mut tokens);
     merge::respell(&mut tokens);
     let overriding = Overriding::take(&mut tokens);
+    let copy_words = CopyWords::take(&mut tokens)?.map(Arc::new);
     let is_deep = check_words(&tokens)?;
     // With what is dropped where it fails.
     with_room(is_deep, || {
@@ -96,6 +98,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
             calls_sequences,
             reads_settings,
             frames: None,
+            copy_words,
         })
     })
 }

@@ -1,5 +1,6 @@
 //! Statements that are parsed already.
 
+use super::copy_words::CopyWords;
 use super::{Frames, columns};
 use datafusion::sql::sqlparser::ast::Statement;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub struct Prepared {
     pub(super) reads_settings: bool,
     /// Arrow data that this statement alone reads as tables.
     pub(super) frames: Option<Arc<Frames>>,
+    /// What a COPY says that the parser has no words for.
+    pub(super) copy_words: Option<Arc<CopyWords>>,
 }
 
 impl Prepared {

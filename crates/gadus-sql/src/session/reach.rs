@@ -63,6 +63,32 @@ impl FileAccess {
         files.iter().map(|file| granted.file(file, path)).collect()
     }
 
+    /// The folder beneath which files are, where it is one.
+    pub(super) fn granted(&self) -> Option<&Path> {
+        match self {
+            Self::Beneath(granted) => Some(&granted.0),
+            Self::All | Self::None => None,
+        }
+    }
+
+    /// The folder that a statement writes, which need not be there.
+    pub(super) fn to_write_folder(&self, path: &str) -> Result<PathBuf> {
+        self.check()?;
+        let Self::Beneath(granted) = self else { return Ok(PathBuf::from(path)) };
+        let whole = granted.whole(path)?;
+        let found = match whole.symlink_metadata() {
+            Ok(_) => granted.found(&whole, path)?,
+            Err(_) => {
+                let (Some(folder), Some(name)) = (whole.parent(), whole.file_name()) else {
+                    return Err(out_of_reach(path));
+                };
+                granted.found(folder, path)?.join(name)
+            }
+        };
+        // It is written beside, first.
+        if *found == *granted.0 { Err(out_of_reach(path)) } else { Ok(found) }
+    }
+
     /// Where a statement writes that names a path.
     pub(super) fn to_write(&self, path: &str) -> Result<String> {
         self.check()?;
@@ -79,7 +105,7 @@ impl FileAccess {
 }
 
 /// Whether a path means several files.
-pub(super) fn is_glob(path: &str) -> bool {
+pub(crate) fn is_glob(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
@@ -157,7 +183,7 @@ fn unreachable(path: &str, error: &io::Error) -> Error {
 }
 
 /// What a failure to reach a file is to the caller.
-pub(super) fn kind_of(error: &io::Error) -> ErrorKind {
+pub(crate) fn kind_of(error: &io::Error) -> ErrorKind {
     match error.kind() {
         io::ErrorKind::NotFound => ErrorKind::NotFound,
         io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,

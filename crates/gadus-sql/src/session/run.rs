@@ -295,7 +295,7 @@ impl Session {
                 if !to {
                     refuse_read_only(state)?;
                 }
-                self.copy(state, statement, parameters).await
+                self.copy(state, prepared, parameters).await
             }
             statement if is_write(statement) => {
                 refuse_read_only(state)?;

@@ -3,12 +3,8 @@
 //! - Told by the first lines. What separates them into the most values, in each line as many, is it.
 //! - The first line has no names where one of its values is a number, a date or a truth value, and so are all below it.
 
-use super::reach::is_glob;
-use std::fs::File;
-use std::io::{self, Read};
-
 /// Bytes that are looked at.
-const SAMPLE_BYTES: usize = 256 << 10;
+pub(super) const SAMPLE_BYTES: usize = 256 << 10;
 /// Lines that are.
 const RECORDS_MAX: usize = 1000;
 
@@ -21,22 +17,9 @@ pub(super) struct Dialect {
     pub(super) header: bool,
 }
 
-/// What a file looks like; where it cannot be read, or is none, as the usual one: reading it says why.
-pub(super) fn sniffed(path: &str, delimiter: Option<u8>) -> Dialect {
-    let (sample, is_whole) = sample(path).unwrap_or_default();
-    dialect(&sample, is_whole, delimiter)
-}
-
-fn sample(path: &str) -> io::Result<(Vec<u8>, bool)> {
-    let first = match is_glob(path) {
-        true => glob::glob(path).ok().and_then(|mut files| files.find_map(Result::ok)),
-        false => None,
-    };
-    let file = File::open(first.as_deref().unwrap_or_else(|| path.as_ref()))?;
-    let mut sample = Vec::new();
-    file.take(SAMPLE_BYTES as u64).read_to_end(&mut sample)?;
-    let is_whole = sample.len() < SAMPLE_BYTES;
-    Ok((sample, is_whole))
+/// What a file looks like of which these are the first [`SAMPLE_BYTES`].
+pub(super) fn sniffed(sample: &[u8], delimiter: Option<u8>) -> Dialect {
+    dialect(sample, sample.len() < SAMPLE_BYTES, delimiter)
 }
 
 fn dialect(sample: &[u8], is_whole: bool, delimiter: Option<u8>) -> Dialect {

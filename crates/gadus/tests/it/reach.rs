@@ -122,6 +122,8 @@ fn a_csv_file_is_read_as_it_looks() {
     assert_eq!(read("1|x\n2|y\n", ", header => true"), ["2 y"]);
     assert_eq!(read("a;b\nc;d\n", ", delimiter => ','"), ["c;d"]);
     assert_eq!(read("a;b\nc;d\n", ", header => false"), ["a b", "c d"]);
+    assert_eq!(read("id;note\n1;\"a,\"\n2;\"b\n,\"\n", ""), ["1 a,", "2 b\n,"]);
+    assert_eq!(read("\u{feff}id;price\n1;2\n", ""), ["1 2"]);
     let by_name = format!("SELECT max(price) FROM '{}'", folder.path("x.csv").display());
     read("id\tprice\n1\t2.5\n", "");
     assert_eq!(rows(&connection, &by_name), ["2.5"]);
