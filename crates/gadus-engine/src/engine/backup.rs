@@ -78,7 +78,7 @@ fn copy(
     progress: &mut dyn FnMut(u64, u64) -> Result<()>,
 ) -> Result<BackedUp> {
     let tables = snapshot.tables();
-    let all = tables.iter().map(Table::rows).sum::<u64>();
+    let all = tables.iter().map(Table::about_rows).sum::<u64>();
     let mut rows = 0;
     let mut transaction = target.begin()?;
     let mut ids = HashMap::new();

@@ -99,7 +99,7 @@ pub(super) fn classes(snapshot: &Snapshot) -> Rows {
         let schema = table.schema();
         let keys = keys(&table);
         let has_index = !keys.is_empty();
-        let count = i64::try_from(table.rows()).unwrap_or(i64::MAX);
+        let count = i64::try_from(table.about_rows()).unwrap_or(i64::MAX);
         rows.push(class(
             oids::of_table(table.id()),
             &schema.name,
