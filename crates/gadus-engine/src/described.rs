@@ -40,6 +40,8 @@ pub struct ColumnDescription {
 impl Table {
     /// Its segments. To tell how columns are encoded, they are read.
     pub fn describe_segments(&self, encodings: bool) -> Result<Vec<SegmentDescription>> {
+        // Bounds of values, and how many are NULL, are answers, too.
+        self.note_all()?;
         let segments = self.version().segments.values();
         self.checked(segments.map(|segment| self.describe_segment(segment, encodings)).collect())
     }

@@ -2,11 +2,13 @@
 //!
 //! - Immutable and free to clone; the version is pinned until the last clone is dropped.
 //! - A read is checked after it is done: the pin may be given up by then, and what it kept be gone.
+//! - Where they belong to a serializable transaction, what is read through them is noted ([`Reads`]), before it is read.
 
 use crate::blobs::Blobs;
 use crate::coordinator::Pin;
 use crate::error::{Error, ErrorKind, Reason, Result};
-use crate::scan::{Scan, ScanRequest};
+use crate::scan::{Predicate, Scan, ScanRequest};
+use crate::transaction::Reads;
 use crate::types::{Datum, DefinitionKey, Sequence, TableSchema, ViewSchema, schema_and_name};
 use crate::version::{DatabaseVersion, TableVersion};
 use gadus_base::{CommitNumber, RowId, TableId};
@@ -18,6 +20,7 @@ pub struct Snapshot {
     version: Arc<DatabaseVersion>,
     blobs: Arc<Blobs>,
     pin: Arc<Pin>,
+    reads: Option<Arc<Reads>>,
 }
 
 /// A table as a snapshot sees it.
@@ -27,11 +30,20 @@ pub struct Table {
     blobs: Arc<Blobs>,
     /// Held so that nothing the table needs is forgotten.
     pin: Arc<Pin>,
+    reads: Option<Arc<Reads>>,
+    /// The columns that are looked at of rows that a question finds, where it is noted; none is all.
+    of_found: Option<Arc<[usize]>>,
 }
 
 impl Snapshot {
-    pub(crate) fn new(version: Arc<DatabaseVersion>, blobs: Arc<Blobs>, pin: Arc<Pin>) -> Self {
-        Self { version, blobs, pin }
+    /// A version, and who notes what is read of it.
+    pub(crate) fn new(
+        version: Arc<DatabaseVersion>,
+        blobs: Arc<Blobs>,
+        pin: Arc<Pin>,
+        reads: Option<Arc<Reads>>,
+    ) -> Self {
+        Self { version, blobs, pin, reads }
     }
 
     /// The commit that the snapshot shows.
@@ -69,6 +81,7 @@ impl Snapshot {
     /// All tables, by name.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
+        self.pin.mark_read();
         let ids = self.version.names.values();
         ids.filter_map(|id| self.version.table(*id)).map(|table| self.hold(table)).collect()
     }
@@ -161,13 +174,19 @@ impl Snapshot {
     }
 
     fn hold(&self, version: &Arc<TableVersion>) -> Table {
-        Table::new(version.clone(), self.blobs.clone(), self.pin.clone())
+        Table::new(version.clone(), self.blobs.clone(), self.pin.clone(), self.reads.clone())
     }
 }
 
 impl Table {
-    pub(crate) fn new(version: Arc<TableVersion>, blobs: Arc<Blobs>, pin: Arc<Pin>) -> Self {
-        Self { version, blobs, pin }
+    /// A version, and who notes what is read of it.
+    pub(crate) fn new(
+        version: Arc<TableVersion>,
+        blobs: Arc<Blobs>,
+        pin: Arc<Pin>,
+        reads: Option<Arc<Reads>>,
+    ) -> Self {
+        Self { version, blobs, pin, reads, of_found: None }
     }
 
     pub(crate) fn version(&self) -> &Arc<TableVersion> {
@@ -196,8 +215,14 @@ impl Table {
     }
 
     /// Rows that the snapshot sees.
+    pub fn rows(&self) -> Result<u64> {
+        self.note(&[], [])?;
+        self.checked(Ok(self.version.live_rows))
+    }
+
+    /// The same for estimates, of which no answer is made: it does not count as read.
     #[must_use]
-    pub fn rows(&self) -> u64 {
+    pub fn about_rows(&self) -> u64 {
         self.version.live_rows
     }
 
@@ -209,6 +234,7 @@ impl Table {
 
     /// Prepares a scan; sketches are looked at here.
     pub fn scan(&self, request: ScanRequest) -> Result<Scan> {
+        self.note(&request.predicates, request.projection.iter().copied())?;
         self.checked(Scan::new(self.clone(), request))
     }
 
@@ -217,6 +243,7 @@ impl Table {
         if key.len() != self.schema().key.len() || key.is_empty() {
             return Err(Error::internal("a key has a value for each key column"));
         }
+        self.note_key(&self.schema().key, key)?;
         self.checked(self.version.find_key(&self.blobs, key))
     }
 
@@ -226,21 +253,80 @@ impl Table {
         let key = self.version.keys.get(index);
         let key = key.filter(|key| key.shape.columns.len() == values.len());
         let key = key.ok_or_else(|| Error::internal("a value for each column of an index"))?;
+        self.note_key(&key.shape.columns, values)?;
         self.checked(self.version.find(key, &self.blobs, values))
     }
 
     /// The values of a row that the snapshot sees.
     pub fn row(&self, row: RowId) -> Result<Option<Vec<Datum>>> {
         let Some(segment) = self.version.live(row) else { return Ok(None) };
+        self.note_row(row, 0..self.schema().columns.len())?;
         self.checked(segment.row(&self.version.schema, &self.blobs, row.position).map(Some))
     }
 
     /// The values of some columns of a row that the snapshot sees.
     pub fn values(&self, row: RowId, columns: &[usize]) -> Result<Option<Vec<Datum>>> {
         let Some(segment) = self.version.live(row) else { return Ok(None) };
+        self.note_row(row, columns.iter().copied())?;
         let value = |&column: &usize| {
             segment.datum(&self.version.schema, &self.blobs, column, row.position)
         };
         self.checked(columns.iter().map(value).collect::<Result<_>>().map(Some))
+    }
+
+    /// The same table for who looks only at these columns of rows that a question finds, beside those by which it finds
+    /// them: what others do to the rest does not matter to him.
+    #[must_use]
+    pub fn for_columns(mut self, columns: &[usize]) -> Self {
+        self.of_found = self.reads.as_ref().map(|_| columns.into());
+        self
+    }
+
+    /// Notes that rows which pass some predicates are looked for, and these of their columns looked at.
+    pub(crate) fn note(
+        &self,
+        predicates: &[Predicate],
+        columns: impl IntoIterator<Item = usize>,
+    ) -> Result<()> {
+        let Some(reads) = &self.reads else { return Ok(()) };
+        reads.note(&self.version, predicates, columns)
+    }
+
+    /// Notes that rows which a question finds are looked for, and these of their columns looked at beside those of
+    /// [`Table::for_columns`].
+    pub(crate) fn note_found(
+        &self,
+        predicates: &[Predicate],
+        columns: impl IntoIterator<Item = usize>,
+    ) -> Result<()> {
+        let Some(reads) = &self.reads else { return Ok(()) };
+        let all = (0..self.schema().columns.len()).collect::<Vec<_>>();
+        let of_found = self.of_found.as_deref().unwrap_or(&all);
+        reads.note(&self.version, predicates, columns.into_iter().chain(of_found.iter().copied()))
+    }
+
+    /// Notes that columns of found rows are looked at, where nobody has said so before: of whichever rows.
+    pub(crate) fn note_of_found(&self, columns: &[usize]) -> Result<()> {
+        let Some(said) = &self.of_found else { return Ok(()) };
+        match columns.iter().all(|column| said.contains(column)) {
+            true => Ok(()),
+            false => self.note(&[], columns.iter().copied()),
+        }
+    }
+
+    /// Notes that all of it is looked at.
+    pub(crate) fn note_all(&self) -> Result<()> {
+        let Some(reads) = &self.reads else { return Ok(()) };
+        reads.note_all(&self.version)
+    }
+
+    fn note_key(&self, key: &[usize], values: &[Datum]) -> Result<()> {
+        let Some(reads) = &self.reads else { return Ok(()) };
+        reads.note_key(&self.version, key, values, [])
+    }
+
+    fn note_row(&self, row: RowId, columns: impl IntoIterator<Item = usize>) -> Result<()> {
+        let Some(reads) = &self.reads else { return Ok(()) };
+        self.checked(reads.note_row(&self.version, row, &self.blobs, columns))
     }
 }

@@ -10,6 +10,7 @@ use gadus_base::CommitNumber;
 use gadus_storage::ExtentRef;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A commit that is read.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub(super) struct Pinned {
 pub(crate) struct Pin {
     coordinator: Arc<Coordinator>,
     commit: CommitNumber,
+    /// Something was read.
+    was_read: AtomicBool,
 }
 
 impl Coordinator {
@@ -47,7 +50,11 @@ impl Coordinator {
             let pinned = pins.entry(version.commit);
             let new = || Pinned { readers: 0, version: version.clone() };
             pinned.or_insert_with(new).readers += 1;
-            let pin = Pin { coordinator: self.clone(), commit: version.commit };
+            let pin = Pin {
+                coordinator: self.clone(),
+                commit: version.commit,
+                was_read: AtomicBool::new(false),
+            };
             return Ok((version, pin));
         }
     }
@@ -88,7 +95,21 @@ impl Pin {
     /// What was read at this commit, unless that may be gone.
     pub(crate) fn checked<T>(&self, read: Result<T>) -> Result<T> {
         self.check()?;
+        self.mark_read();
         read
+    }
+
+    /// Something is read at this commit.
+    pub(crate) fn mark_read(&self) {
+        // Looked at first: many threads read.
+        if !self.was_read() {
+            self.was_read.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether something was read at this commit.
+    pub(crate) fn was_read(&self) -> bool {
+        self.was_read.load(Ordering::Relaxed)
     }
 
     /// Refuses where the snapshot is given up.

@@ -79,7 +79,7 @@ fn copy(
 ) -> Result<BackedUp> {
     let mut tables = snapshot.tables();
     tables.retain(|table| !is_temporary(&table.schema().name));
-    let all = tables.iter().map(Table::rows).sum::<u64>();
+    let all = tables.iter().map(Table::about_rows).sum::<u64>();
     let mut rows = 0;
     let mut transaction = target.begin()?;
     let is_schema = |key: &DefinitionKey| matches!(key, DefinitionKey::Schema(_));

@@ -170,7 +170,7 @@ impl Engine {
     /// The newest visible version, pinned.
     pub fn snapshot(&self) -> Result<Snapshot> {
         let (version, pin) = self.inner().coordinator.pin()?;
-        Ok(Snapshot::new(version, self.blobs.clone(), Arc::new(pin)))
+        Ok(Snapshot::new(version, self.blobs.clone(), Arc::new(pin), None))
     }
 
     /// Begins a transaction on the newest visible version.

@@ -98,7 +98,7 @@ fn the_thread_that_asks_does_all_of_a_small_scan() {
     let (version, pin) = engine.inner().coordinator.pin().unwrap();
     let blobs = Blobs::of_connection(engine.inner().blobs.store().clone(), ByteCount::mib(1));
     let blobs = Arc::new(blobs.helped_from(Some(Duration::MAX)));
-    let table = Snapshot::new(version, blobs, Arc::new(pin)).table("t").unwrap();
+    let table = Snapshot::new(version, blobs, Arc::new(pin), None).table("t").unwrap();
     saw(&table, 1_000_000, Duration::from_nanos(1));
     assert_eq!(threads_of(&table, ROWS), HashSet::from([std::thread::current().id()]));
     let rows = u64::try_from(ROWS).unwrap();

@@ -175,12 +175,15 @@ impl Transaction {
             Fate::Deleted => return self.delete(schema, rows),
             Fate::Changed(values) => values,
         };
-        let table = self.table(schema)?;
+        let table = self.table_to_write(schema)?;
         let mut values = Vec::with_capacity(rows.len());
         for &row in rows {
             let old = if reads.is_empty() { Some(Vec::new()) } else { table.values(row, reads)? };
             let old = old.ok_or_else(|| Error::internal("a row to be changed is gone"))?;
-            values.push(make(&old)?);
+            values.push(make(&old).or_else(|error| {
+                // Nothing is changed, and the error may tell of the row.
+                self.table(schema)?.values(row, reads).and(Err(error))
+            })?);
         }
         drop(table);
         self.update(schema, columns, rows, &values)

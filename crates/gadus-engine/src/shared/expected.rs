@@ -18,7 +18,7 @@ impl Scan {
     #[allow(clippy::cast_precision_loss)] // an estimate
     pub fn expected(&self) -> Result<Expected> {
         let (samples, request) = (Samples::of(self.table()), self.request());
-        let mut rows = self.table().rows() as f64;
+        let mut rows = self.table().about_rows() as f64;
         for predicate in &request.predicates {
             rows *= samples.share(predicate)?;
         }

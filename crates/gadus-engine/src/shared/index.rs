@@ -120,7 +120,7 @@ impl Table {
         let Question { predicates, .. } = question.clone().simplified();
         let order = Order::of(&Samples::of(self), &predicates)?;
         let looked_up_by = order.looked_up_by.map(|place| predicates[place].column);
-        Ok(Estimate { rows: self.rows() as f64 * order.share_of_all(), looked_up_by })
+        Ok(Estimate { rows: self.about_rows() as f64 * order.share_of_all(), looked_up_by })
     }
 }
 

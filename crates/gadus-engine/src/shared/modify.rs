@@ -49,6 +49,15 @@ impl Modification {
         }
     }
 
+    /// The columns that it looks at of the rows that it changes.
+    #[must_use]
+    pub fn reads(&self) -> &[usize] {
+        match &self.fate {
+            Fate::Deleted => &[],
+            Fate::Changed(values) => &values.reads,
+        }
+    }
+
     /// Refuses new values of keys: their rows would be elsewhere afterwards.
     pub(super) fn check(&self, schema: &TableSchema) -> Result<()> {
         if let Fate::Changed(values) = &self.fate

@@ -319,6 +319,7 @@ impl Table {
         threads: usize,
         is_cancelled: &(dyn Fn(usize) -> bool + Sync),
     ) -> Result<(Vec<Result<Answer>>, u64)> {
+        questions.iter().try_for_each(|question| question.note(self))?;
         if let [question] = questions.as_slice()
             && let Some((answer, rows)) = self.answer_by_index(question)?
         {

@@ -91,6 +91,30 @@ impl Question {
         Self { predicates: merged(self.predicates), wanted: self.wanted }
     }
 
+    /// Has a table note what the answer tells of it.
+    pub(super) fn note(&self, table: &Table) -> Result<()> {
+        let folded = |aggregates: &[Aggregate]| {
+            let column = |aggregate: &Aggregate| match *aggregate {
+                Aggregate::CountRows => None,
+                Aggregate::Count(column)
+                | Aggregate::Sum(column)
+                | Aggregate::Min(column)
+                | Aggregate::Max(column) => Some(column),
+            };
+            aggregates.iter().filter_map(column).collect::<Vec<_>>()
+        };
+        match &self.wanted {
+            Wanted::Rows { .. } => table.note_found(&self.predicates, []),
+            Wanted::First { order, .. } => {
+                table.note_found(&self.predicates, order.iter().map(|by| by.column))
+            }
+            Wanted::Fold(aggregates) => table.note(&self.predicates, folded(aggregates)),
+            Wanted::Groups { by, aggregates, .. } => {
+                table.note(&self.predicates, by.iter().copied().chain(folded(aggregates)))
+            }
+        }
+    }
+
     /// Bytes that only equal questions have in common.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut to = ByteWriter::new();
@@ -223,6 +247,7 @@ impl FoundRows {
 
     /// Reads some of the columns for a batch, which is not empty.
     pub fn batch(&self, index: usize, projection: &[usize]) -> Result<RecordBatch> {
+        self.table.note_of_found(projection)?;
         let pieces = self.pieces.get(self.batches[index].clone()).unwrap_or_default();
         let schema = Arc::new(Schema::new(fields_of(self.table.schema(), projection)));
         self.table.checked(batch_of(&self.table, self.rows_of(pieces), &schema, projection))

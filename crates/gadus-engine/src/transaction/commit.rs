@@ -37,7 +37,9 @@ impl Transaction {
             self.inner.blobs.store().sync_data()?;
         }
         let inserted = self.inserted_rows()?;
+        let compared = self.compare_reads()?;
         self.inner.commit(self.durability, |head| {
+            compared.as_ref().map_or(Ok(()), |compared| compared.refuse_since(head))?;
             // What has changed since is known of snapshots that are kept.
             self.state.pin.checked(self.changes(head, inserted))
         })

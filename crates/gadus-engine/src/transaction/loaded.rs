@@ -41,7 +41,7 @@ impl Transaction {
         let table = self.view_table(&schema)?;
         if table.live_rows > 0 {
             let rows = LoadedRows::new(loaded.segments.iter(), |_| true);
-            check_loaded(table, &loaded.runs, &rows, &self.blobs)?;
+            self.refused(&schema, check_loaded(table, &loaded.runs, &rows, &self.blobs))?;
         }
         self.whole_or_not(|transaction| transaction.take_loaded(&schema, loaded))
     }

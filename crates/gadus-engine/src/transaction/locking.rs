@@ -100,7 +100,7 @@ impl Transaction {
                 Ok(()) => locked.append(&mut batch),
                 Err(error)
                     if error.kind() == ErrorKind::Conflict
-                        && self.isolation() == Isolation::Snapshot =>
+                        && self.isolation() != Isolation::ReadCommitted =>
                 {
                     let unchanged = |row: &RowId| self.lock_rows(schema, &[*row], mode).is_ok();
                     locked.extend(batch.into_iter().filter(unchanged));

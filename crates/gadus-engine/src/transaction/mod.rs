@@ -1,4 +1,5 @@
-//! Explicit transactions: snapshot isolation, or a new snapshot for each statement.
+//! Explicit transactions: snapshot isolation, with or without a look at what was read when they commit, or a new
+//! snapshot for each statement.
 //!
 //! - A transaction works on a private version made from its snapshot: its own reads see its writes
 //!   through the same code as any other read.
@@ -12,15 +13,18 @@ mod commit;
 mod definitions;
 mod foreign_keys;
 mod indexing;
+mod isolation;
 mod loaded;
 mod locking;
+mod reads;
 mod references;
 mod refresh;
 mod sequences;
 mod shapes;
 
 pub use bulk::BulkWriter;
-pub use refresh::Isolation;
+pub use isolation::Isolation;
+pub(crate) use reads::Reads;
 
 use crate::blobs::Blobs;
 use crate::coordinator::Pin;
@@ -48,6 +52,12 @@ pub struct Transaction {
     state: State,
     durability: Durability,
     isolation: Isolation,
+    /// Notes what is read, where that is looked at again at commit.
+    reads: Option<Arc<Reads>>,
+    /// Something was read in a snapshot that is not the state's any more.
+    was_read: bool,
+    /// It may have to go back to the state that it has.
+    is_marked: bool,
     /// Who locks; none as long as nothing is to be locked.
     locker: Option<Arc<Locker>>,
     /// The next private id for a segment of the view; going back to a savepoint does not change it.
@@ -109,6 +119,9 @@ impl Transaction {
         Ok(Self {
             durability: inner.options.durability,
             isolation: Isolation::Snapshot,
+            reads: None,
+            was_read: false,
+            is_marked: false,
             inner,
             blobs,
             state: State { base, pin: Arc::new(pin), view, writes, shapes, unsettled },
@@ -127,23 +140,36 @@ impl Transaction {
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let version = Arc::new(self.state.view.clone());
-        Snapshot::new(version, self.blobs.clone(), self.state.pin.clone())
+        Snapshot::new(version, self.blobs.clone(), self.state.pin.clone(), self.reads.clone())
     }
 
     /// A table as the transaction sees it now, where it still has the shape that the caller knows.
     pub fn table(&self, schema: &TableSchema) -> Result<Table> {
         let version = self.view_table(schema)?.clone();
-        Ok(Table::new(version, self.blobs.clone(), self.state.pin.clone()))
+        Ok(Table::new(version, self.blobs.clone(), self.state.pin.clone(), self.reads.clone()))
+    }
+
+    /// The same for who only looks at what he changes: whoever else changes that is in conflict.
+    pub(crate) fn table_to_write(&self, schema: &TableSchema) -> Result<Table> {
+        let version = self.view_table(schema)?.clone();
+        Ok(Table::new(version, self.blobs.clone(), self.state.pin.clone(), None))
     }
 
     /// Marks a point to go back to.
     #[must_use]
-    pub fn savepoint(&self) -> Savepoint {
+    pub fn savepoint(&mut self) -> Savepoint {
+        self.is_marked = true;
         Savepoint(self.state.clone())
     }
 
     /// Undoes everything since the savepoint.
+    ///
+    /// What was read since then counts all the same: whoever reads has seen it.
     pub fn restore(&mut self, savepoint: Savepoint) {
+        self.was_read |= self.state.pin.was_read();
+        // Reads are of one snapshot.
+        assert!(self.reads.is_none() || savepoint.0.base.commit == self.state.base.commit);
+        self.note_undone(&savepoint.0);
         self.state = savepoint.0;
         // Slots behind the savepoint's rows may be filled: later rows go to other segments.
         let tables = self.state.writes.keys().copied().collect::<Vec<_>>();
@@ -163,8 +189,9 @@ impl Transaction {
     /// Inserts whole rows.
     pub fn insert(&mut self, schema: &TableSchema, rows: Vec<Row>) -> Result<u64> {
         rows.iter().try_for_each(|row| check_row(schema, row))?;
-        self.lock_keys(schema, &rows)?;
-        self.state.pin.checked(check_keys(self.view_table(schema)?, &rows, &self.blobs))?;
+        self.lock_keys(schema, &rows).map_err(|error| self.refused_keys(schema, &rows, error))?;
+        let is_new = check_keys(self.view_table(schema)?, &rows, &self.blobs);
+        self.refused(schema, self.state.pin.checked(is_new))?;
         let count = rows.len() as u64;
         self.place(schema, rows)?;
         Ok(count)
@@ -279,6 +306,9 @@ impl Transaction {
     ) -> Result<u64> {
         let table = self.view_table(schema)?;
         let pin = &self.state.pin;
+        if let Some(reads) = &self.reads {
+            reads.note_key(table, &schema.key, key, 0..schema.columns.len())?;
+        }
         let found = pin.checked(table.find_key(&self.blobs, key))?;
         let Some(row) = found else { return Ok(0) };
         let segment = table.live(row).expect("a found row is live");
@@ -299,8 +329,7 @@ impl Transaction {
         rows: &[RowId],
         values: &[Vec<Datum>],
     ) -> Result<u64> {
-        let snapshot = self.snapshot();
-        let table = snapshot.table(&schema.name)?;
+        let table = self.table_to_write(schema)?;
         let mut replaced = Vec::new();
         let mut inserted: Vec<Row> = Vec::new();
         for (row, values) in rows.iter().zip(values) {

@@ -97,6 +97,11 @@ impl Transaction {
         &mut self,
         go_on: &dyn Fn() -> Result<()>,
     ) -> Result<Vec<Arc<TableSchema>>> {
+        let settled = self.settle_each(go_on);
+        self.refused_references(settled)
+    }
+
+    fn settle_each(&mut self, go_on: &dyn Fn() -> Result<()>) -> Result<Vec<Arc<TableSchema>>> {
         let (mut changed, mut refused) = (BTreeSet::new(), Vec::new());
         while !self.state.unsettled.removed.is_empty() {
             let removed = std::mem::take(&mut self.state.unsettled.removed);

@@ -10,40 +10,14 @@ use crate::version::{Change, DatabaseVersion, TableVersion};
 use gadus_base::{RowId, SegmentId};
 use std::sync::Arc;
 
-/// What a transaction sees of others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Isolation {
-    /// What was committed before it began.
-    #[default]
-    Snapshot,
-    /// In each statement what was committed before that.
-    ReadCommitted,
-}
-
 impl Transaction {
-    /// Says what the transaction sees of others.
-    pub fn set_isolation(&mut self, isolation: Isolation) {
-        self.isolation = isolation;
-    }
-
-    /// What the transaction sees of others.
-    #[must_use]
-    pub fn isolation(&self) -> Isolation {
-        self.isolation
-    }
-
-    /// Begins a statement: under READ COMMITTED, on the newest visible version. Costs what the
-    /// transaction has written, where others have committed meanwhile.
-    ///
-    /// # Errors
-    /// `Conflict` when others have changed the shape of a table that the transaction has written.
-    pub fn refresh(&mut self) -> Result<()> {
-        if self.isolation == Isolation::Snapshot {
-            return Ok(());
-        }
+    /// Goes on with the newest visible version. Costs what the transaction has written, where others have committed
+    /// meanwhile.
+    pub(super) fn see_newest(&mut self) -> Result<()> {
         let (base, pin) = self.inner.coordinator.pin()?;
         if base.commit > self.state.base.commit {
             let reshaped = base.schema_version != self.state.base.schema_version;
+            self.was_read |= self.state.pin.was_read();
             self.state = self.state.rebased(base, Arc::new(pin), &self.blobs)?;
             if reshaped && !self.state.shapes.is_empty() {
                 self.state.view.schema_version = self.inner.private_schema_version();

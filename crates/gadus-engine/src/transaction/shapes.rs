@@ -118,7 +118,7 @@ impl Transaction {
     /// # Errors
     /// `Locked` with what to wait for, or `Conflict` when its shape was changed since the snapshot.
     pub fn empty_table(&mut self, schema: &TableSchema) -> Result<u64> {
-        let rows = self.view_table(schema)?.live_rows;
+        let rows = self.table(schema)?.rows()?;
         self.lock(What::Shape(schema.id))?;
         // Others may refer to it since; from now on nobody does.
         let head = self.inner.coordinator.lock()?.version.clone();

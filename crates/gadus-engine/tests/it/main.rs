@@ -21,6 +21,7 @@ mod old_snapshots;
 mod questions;
 mod reference;
 mod serial;
+mod serializable;
 mod threads;
 mod transactions;
 mod waiting;

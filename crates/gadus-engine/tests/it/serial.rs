@@ -3,9 +3,10 @@
 //! - Every commit has a number, and every snapshot that of the last commit in it. So a history is
 //!   right exactly when its replay in the order of the numbers gives each read what it saw, and no
 //!   transaction changed a row that another had changed since its snapshot.
+//! - What a serializable transaction has read that commits is the same just before its commit.
 
 use crate::threads::{Place, row, schema, total};
-use crate::waiting::transact;
+use crate::waiting::transact_at;
 use gadus_base::{CommitNumber, Random};
 use gadus_engine::{Datum, Engine, Error, ErrorKind, Isolation, Mode, TableSchema, Transaction};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +35,7 @@ type Writes = BTreeMap<i64, Option<i64>>;
 /// What a transaction did.
 #[derive(Debug, Default)]
 struct Record {
+    isolation: Isolation,
     /// The snapshot, the key, and what was seen of others.
     reads: Vec<(CommitNumber, i64, Option<i64>)>,
     /// The snapshot, what the transaction had written by then, and the total.
@@ -117,7 +119,11 @@ fn play(
     let mut random = Random::seeded(thread);
     let mut done = Vec::new();
     for number in 0..TRANSACTIONS {
-        let isolation = [Isolation::Snapshot, Isolation::ReadCommitted][random.below(2) as usize];
+        let isolation = match random.below(3) {
+            0 => Isolation::Snapshot,
+            1 => Isolation::ReadCommitted,
+            _ => Isolation::Serializable,
+        };
         let step = |index: u64| {
             let key = random.below(KEYS) as i64;
             match random.below(8) {
@@ -130,9 +136,8 @@ fn play(
             }
         };
         let steps = (0..6).map(step).collect::<Vec<_>>();
-        let committed = transact(engine, |transaction| {
-            transaction.set_isolation(isolation);
-            let mut record = Record::default();
+        let committed = transact_at(engine, isolation, |transaction| {
+            let mut record = Record { isolation, ..Record::default() };
             for step in &steps {
                 record.play(transaction, schema, *step).map_err(|error| match error.kind() {
                     // Inserted by another since the snapshot.
@@ -186,6 +191,15 @@ impl Replay {
             assert_eq!(*seen, self.total(*at, own), "total at {at} in {record:?}");
         }
         let Some(commit) = commit else { return };
+        let before = CommitNumber(commit.0 - 1);
+        let reads = record.reads.iter().filter(|_| record.isolation == Isolation::Serializable);
+        for (at, key, seen) in reads {
+            assert_eq!(*seen, self.value(*key, before), "{key} at {at} in {commit}: {record:?}");
+        }
+        let totals = record.totals.iter().filter(|_| record.isolation == Isolation::Serializable);
+        for (at, own, seen) in totals {
+            assert_eq!(*seen, self.total(before, own), "at {at} in {commit}: {record:?}");
+        }
         for key in &record.inserted {
             let there = self.value(*key, CommitNumber(commit.0 - 1));
             let was_locked = record.locked.contains_key(key);

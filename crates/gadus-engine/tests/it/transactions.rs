@@ -102,7 +102,7 @@ fn a_row_that_one_transaction_changes_is_kept_from_others_until_it_ends() {
     };
     let (mut one, mut two) = (engine.begin().unwrap(), engine.begin().unwrap());
     let mut newer = engine.begin().unwrap();
-    newer.set_isolation(Isolation::ReadCommitted);
+    newer.set_isolation(Isolation::ReadCommitted).unwrap();
     change(&mut one, 10).unwrap();
     let kept = change(&mut two, 20).unwrap_err();
     assert_eq!(kept.kind(), ErrorKind::Locked, "{kept}");
@@ -140,7 +140,7 @@ fn a_newer_snapshot_keeps_what_the_transaction_has_written() {
     let schema = create(&engine, "t", vec![0]);
     engine.insert_rows(&schema, shared(&rows(&schema, 0..10)), Durability::Sync).unwrap();
     let mut transaction = engine.begin().unwrap();
-    transaction.set_isolation(Isolation::ReadCommitted);
+    transaction.set_isolation(Isolation::ReadCommitted).unwrap();
     load(&mut transaction, &schema, &rows(&schema, 20_000..29_000));
     transaction.insert(&schema, shared(&rows(&schema, 100..105))).unwrap();
     let gone = [2, 101, 20_001].map(|key| find(&transaction, key));
@@ -174,7 +174,7 @@ fn a_key_that_no_lock_kept_is_found_at_commit_after_newer_snapshots_too() {
     // By rows of which there are too many to lock each, and by a load that becomes a segment.
     for (first, count) in [(0, 2_000), (100_000, 9_000)] {
         let mut transaction = engine.begin().unwrap();
-        transaction.set_isolation(Isolation::ReadCommitted);
+        transaction.set_isolation(Isolation::ReadCommitted).unwrap();
         load(&mut transaction, &schema, &rows(&schema, first..first + count));
         let theirs = rows(&schema, first + 1_500..first + 1_501);
         engine.insert_rows(&schema, shared(&theirs), Durability::Sync).unwrap();
@@ -182,7 +182,7 @@ fn a_key_that_no_lock_kept_is_found_at_commit_after_newer_snapshots_too() {
         let twice = transaction.commit().unwrap_err();
         assert_eq!(twice.kind(), ErrorKind::UniqueViolation, "{twice}");
     }
-    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows(), 2);
+    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows().unwrap(), 2);
     verify(&engine, "after both");
 }
 
@@ -239,7 +239,7 @@ fn a_statement_that_fails_half_way_leaves_nothing() {
     assert_eq!(state_of(&transaction.snapshot()), before);
     transaction.insert(&schema, shared(&rows(&schema, 3..4))).unwrap();
     transaction.commit().unwrap();
-    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows(), 4);
+    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows().unwrap(), 4);
     verify(&engine, "after failures");
 }
 
@@ -273,7 +273,7 @@ fn a_transaction_outlives_the_last_handle() {
     assert_eq!(error.kind(), ErrorKind::InUse, "{error}");
     transaction.commit().unwrap();
     let engine = open(&folder);
-    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows(), 5);
+    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows().unwrap(), 5);
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn an_abandoned_load_holds_nothing_open() {
     bulk.push(&batch_of(&schema, &rows(&schema, 0..65_536))).unwrap();
     drop((bulk, transaction, engine));
     let engine = open(&folder);
-    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows(), 0);
+    assert_eq!(engine.snapshot().unwrap().table("t").unwrap().rows().unwrap(), 0);
     verify(&engine, "reopened");
 }
 

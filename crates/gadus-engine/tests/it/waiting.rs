@@ -1,7 +1,7 @@
 //! Statements that wait for what others have locked.
 
 use gadus_base::CommitNumber;
-use gadus_engine::{Engine, Error, ErrorKind, Locker, Transaction};
+use gadus_engine::{Engine, Error, ErrorKind, Isolation, Locker, Transaction};
 use std::time::Duration;
 
 /// Longer than anybody keeps a lock here.
@@ -10,9 +10,19 @@ const LONG: Duration = Duration::from_secs(120);
 /// Runs `work` in a transaction of its own and commits; none when another one was first.
 pub(crate) fn transact<T>(
     engine: &Engine,
+    work: impl FnMut(&mut Transaction) -> Result<T, Error>,
+) -> Option<(T, Option<CommitNumber>)> {
+    transact_at(engine, Isolation::default(), work)
+}
+
+/// The same, isolated so.
+pub(crate) fn transact_at<T>(
+    engine: &Engine,
+    isolation: Isolation,
     mut work: impl FnMut(&mut Transaction) -> Result<T, Error>,
 ) -> Option<(T, Option<CommitNumber>)> {
     let mut transaction = engine.begin().unwrap();
+    transaction.set_isolation(isolation).unwrap();
     loop {
         let savepoint = transaction.savepoint();
         match work(&mut transaction) {

@@ -285,6 +285,35 @@ def test_locks_and_isolation(server: Server):
         assert one.execute("SELECT n FROM t").fetchone() == (11,)
 
 
+def test_serializable(server: Server):
+    """Of two that have read what the other writes, one is told to run again, in the ways that drivers say the level."""
+    with psycopg.connect(server.url, autocommit=True) as one:
+        one.execute("CREATE TABLE t (id INT PRIMARY KEY, n INT)")
+        one.execute("INSERT INTO t VALUES (1, 0), (2, 0)")
+    url = server.url.replace("postgresql://", "postgresql+psycopg://")
+    engine = sqlalchemy.create_engine(url, isolation_level="SERIALIZABLE")
+    text = sqlalchemy.text
+    total = "SELECT sum(n) FROM t"
+    with psycopg.connect(server.url) as one, engine.connect() as other:
+        one.isolation_level = psycopg.IsolationLevel.SERIALIZABLE
+        assert one.execute("SHOW transaction_isolation").fetchone() == ("serializable",)
+        assert other.execute(text("SHOW transaction_isolation")).scalar() == "serializable"
+        for _ in range(2):
+            assert one.execute(total).fetchone() == (0,) and other.execute(text(total)).scalar() == 0
+            one.execute("UPDATE t SET n = %s WHERE id = %s", (1, 1))
+            other.execute(text("UPDATE t SET n = :n WHERE id = 2"), {"n": -1})
+            other.commit()
+            with pytest.raises(psycopg.errors.SerializationFailure):
+                one.commit()
+            one.rollback()
+            assert one.execute(total).fetchone() == (-1,)
+            one.execute("UPDATE t SET n = 1 WHERE id = 1")
+            one.commit()
+            other.execute(text("UPDATE t SET n = 0"))
+            other.commit()
+    engine.dispose()
+
+
 def test_asyncpg(server: Server):
     async def go() -> None:
         settings = dict(host="127.0.0.1", port=server.port, user="ada", password=PASSWORD)

@@ -288,6 +288,14 @@ impl Compiled {
         outcome.map(Some)
     }
 
+    /// The columns that it looks at of rows that it finds, beside those of its question.
+    pub(crate) fn columns(&self) -> &[usize] {
+        match self {
+            Self::Scan(query) => query.read(),
+            _ => &[],
+        }
+    }
+
     pub(crate) fn schema(&self) -> &Arc<TableSchema> {
         &self.target().schema
     }

@@ -22,6 +22,8 @@ use std::sync::Arc;
 pub(crate) struct ScanQuery {
     pub(super) target: Target,
     columns: Vec<usize>,
+    /// Those, and those by which rows are sorted.
+    read: Vec<usize>,
     filter: Filter,
     /// By columns of the table.
     order: Order,
@@ -40,8 +42,16 @@ impl ScanQuery {
             column.column_type.field(name, column.nullable)
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-        let columns = columns.into_iter().map(|(index, _)| index).collect();
-        Self { target, columns, filter, order, schema }
+        let columns = columns.into_iter().map(|(index, _)| index).collect::<Vec<_>>();
+        let mut read = columns.clone();
+        let further = order.by.iter().map(|by| by.column);
+        read.extend(further.filter(|column| !columns.contains(column)));
+        Self { target, columns, read, filter, order, schema }
+    }
+
+    /// The columns that it looks at of the rows that are found.
+    pub(super) fn read(&self) -> &[usize] {
+        &self.read
     }
 
     /// None where values need DataFusion's rules, or too many rows are to be sorted.
@@ -90,10 +100,8 @@ impl ScanQuery {
     }
 
     fn sorted(&self, found: &FoundRows, parameters: &[Value]) -> Result<RecordBatch> {
-        let mut read = self.columns.clone();
-        let further = self.order.by.iter().map(|by| by.column);
-        read.extend(further.filter(|column| !self.columns.contains(column)));
-        let batch = |index| found.batch(index, &read);
+        let read = &self.read;
+        let batch = |index| found.batch(index, read);
         let batches = (0..found.batches()).map(batch).collect::<Result<Vec<_>>>()?;
         let Some(first) = batches.first() else {
             return Ok(RecordBatch::new_empty(self.schema.clone()));

@@ -104,7 +104,7 @@ pub(super) fn classes(snapshot: &Snapshot) -> Rows {
         let schema = table.schema();
         let keys = keys(&table);
         let has_index = !keys.is_empty();
-        let count = i64::try_from(table.rows()).unwrap_or(i64::MAX);
+        let count = i64::try_from(table.about_rows()).unwrap_or(i64::MAX);
         let (oid, home) = (oids::of_table(table.id()), oids::of_schema_of(snapshot, &schema.name));
         rows.push(class((oid, home), &schema.name, "r", has_index, schema.columns.len(), count));
         if let Some(row) = rows.last_mut() {

@@ -96,7 +96,7 @@ fn tables(snapshot: &Snapshot, tables: &[Table]) -> Result<RecordBatch> {
     };
     Ok(RecordBatch::try_from_iter_with_nullable([
         ("table_name", texts(schemas().map(|schema| Some(written(&schema.name)))), false),
-        ("rows", counts(tables.iter().map(Table::rows)), false),
+        ("rows", counts(tables.iter().map(Table::about_rows)), false),
         ("deleted_rows", sum(&|segment| u64::from(segment.rows - segment.live_rows)), false),
         ("waiting_rows", sum(&|segment| u64::from(segment.rows - segment.encoded_rows)), false),
         ("segments", counts(all.iter().map(|segments| segments.len() as u64)), false),

@@ -150,7 +150,7 @@ impl Session {
         if !added.nullable && !is_of_rows && value.is_null() {
             transaction.keep_rows(schema)?;
             let table = transaction.table(schema)?;
-            if table.rows() > 0 {
+            if table.rows()? > 0 {
                 return Err(holds_null(schema, &added.name));
             }
         }

@@ -43,7 +43,7 @@ impl Asking {
         let Some(scan) = exec.whole() else { return Ok(()) };
         let table = scan.table();
         if self.sharing == ScanSharing::Auto {
-            if !self.shared.is_worth_sharing(table.rows()) {
+            if !self.shared.is_worth_sharing(table.about_rows()) {
                 return Ok(());
             }
             if !self.engine.is_scanned() {

@@ -65,7 +65,7 @@ const TIME: &str = "a time such as '5s', or a number of milliseconds; 0 for none
 const OWN: &[Setting] = &[
     setting(
         "default_transaction_isolation",
-        "snapshot or read committed",
+        "serializable, snapshot or read committed",
         "snapshot, read committed in the server",
         SettingScope::Session,
         "How transactions that begin are isolated.",
@@ -184,7 +184,7 @@ const OWN: &[Setting] = &[
     ),
     setting(
         "transaction_isolation",
-        "snapshot or read committed",
+        "serializable, snapshot or read committed",
         "default_transaction_isolation",
         SettingScope::Transaction,
         "How the open transaction is isolated.",

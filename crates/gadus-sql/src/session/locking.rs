@@ -3,6 +3,7 @@
 //!
 //! - A statement outside transactions keeps what it has waited for until it is done; one that plans
 //!   its rows keeps its whole transaction over the wait, and goes on with a newer snapshot.
+//! - One that is serializable has read nothing then: it reads all anew.
 //! - Waiting blocks the thread, as committing does.
 
 use super::cancel::Flag;
@@ -69,6 +70,22 @@ pub(super) fn blocking<T>(wait: impl FnOnce() -> T) -> T {
     }
 }
 
+impl State {
+    /// How a statement outside transactions is isolated: one that has seen what is not there any more is run again.
+    pub(super) fn isolation_alone(&self) -> Isolation {
+        match self.settings.isolation {
+            Isolation::Serializable => Isolation::Serializable,
+            Isolation::Snapshot | Isolation::ReadCommitted => Isolation::ReadCommitted,
+        }
+    }
+
+    /// Whether what a statement outside transactions has read must be the same when it commits. Modifications that share
+    /// a scan look again only at rows that they change.
+    pub(super) fn is_serializable_alone(&self) -> bool {
+        self.isolation_alone() == Isolation::Serializable
+    }
+}
+
 impl Session {
     /// Who locks for this session.
     pub(super) fn locker(&self) -> Result<&Arc<Locker>> {
@@ -85,7 +102,7 @@ impl Session {
     /// Begins a transaction that locks for this session.
     pub(super) fn begin(&self, state: &State, isolation: Isolation) -> Result<Transaction> {
         let mut transaction = self.engine.begin_as(self.locker()?)?;
-        transaction.set_isolation(isolation);
+        transaction.set_isolation(isolation)?;
         if let Some(durability) = state.settings.durability {
             transaction.set_durability(durability);
         }
@@ -96,9 +113,9 @@ impl Session {
     pub(super) fn own_transaction(&self, state: &mut State) -> Result<OwnTransaction> {
         let mut transaction = match state.unfinished.take() {
             Some(transaction) => transaction,
-            None => self.begin(state, Isolation::ReadCommitted)?,
+            None => self.begin(state, state.isolation_alone())?,
         };
-        transaction.refresh()?;
+        transaction.begin_again()?;
         let before = transaction.savepoint();
         Ok(OwnTransaction { transaction, before })
     }

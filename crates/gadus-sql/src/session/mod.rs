@@ -225,6 +225,8 @@ pub(crate) struct Outside {
     durability: Option<Durability>,
     statement_timeout: Option<Duration>,
     statement_memory: Budget,
+    /// See [`State::is_serializable_alone`].
+    is_serializable: bool,
 }
 
 /// What a statement gave.
@@ -408,6 +410,7 @@ impl State {
             durability: self.settings.durability,
             statement_timeout: self.settings.statement_timeout,
             statement_memory: self.settings.statement_memory,
+            is_serializable: self.is_serializable_alone(),
         }
     }
 

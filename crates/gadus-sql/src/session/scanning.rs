@@ -95,6 +95,7 @@ impl Session {
         } else {
             let snapshot = state.snapshot(&self.engine)?;
             let Some(table) = snapshot.table_by_id(compiled.schema().id) else { return Ok(None) };
+            let table = table.for_columns(compiled.columns());
             let scanning = self.engine.scans_alone();
             let answer = self.answer(&table, question, flag)?;
             drop(scanning);
@@ -130,6 +131,7 @@ impl Session {
         let Some(modification) = compiled.modification(parameters)? else { return Ok(None) };
         let waits = state.unfinished.is_some();
         if !waits
+            && !state.is_serializable_alone()
             && self.is_shared(state, compiled)
             && !self.is_indexed(compiled, &modification.question())?
             && !modifies_many(&self.engine.snapshot()?, compiled, &modification)?
@@ -181,7 +183,7 @@ impl Session {
         modification: &Modification,
         flag: &Flag,
     ) -> Result<Outcome> {
-        let table = transaction.table(compiled.schema())?;
+        let table = transaction.table(compiled.schema())?.for_columns(modification.reads());
         let scanning = self.engine.scans_alone();
         let answer = self.answer(&table, modification.question(), flag)?;
         drop((table, scanning));
@@ -214,7 +216,11 @@ impl Session {
                 || "the primary key".to_owned(),
                 |name| format!("index {}", crate::postgres::quoted(&name)),
             );
-            lines.push(format!("  by {name}, about {} of {} rows named", index.rows, table.rows()));
+            lines.push(format!(
+                "  by {name}, about {} of {} rows named",
+                index.rows,
+                table.about_rows()
+            ));
             return Ok(lines);
         }
         lines.push(
@@ -232,7 +238,7 @@ impl Session {
         lines.push(format!(
             "  about {:.0} of {} rows expected",
             estimate.rows.ceil(),
-            table.rows()
+            table.about_rows()
         ));
         lines.extend(if self.is_streamed(state, compiled, &question)? {
             vec![

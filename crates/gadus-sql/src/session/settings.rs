@@ -152,14 +152,13 @@ impl State {
                        for those to come";
         let transaction =
             transaction.ok_or_else(|| input(message).because(Reason::NoTransaction))?;
-        transaction.set_isolation(isolation);
-        Ok(())
+        transaction.set_isolation(isolation)
     }
 }
 
 /// SET TRANSACTION, and SET SESSION CHARACTERISTICS AS TRANSACTION.
 fn set_transaction(state: &mut State, modes: &[TransactionMode], session: bool) -> Result<Outcome> {
-    let Modes { isolation, read_only } = modes_of(modes)?;
+    let Modes { isolation, read_only } = modes_of(modes);
     match (session, read_only) {
         (true, Some(true)) => {
             return Err(unsupported("READ ONLY for all transactions of a session"));
@@ -244,8 +243,9 @@ fn isolation(word: &str) -> Result<Isolation> {
     match word {
         "snapshot" | "repeatable read" => Ok(Isolation::Snapshot),
         "read committed" | "read uncommitted" => Ok(Isolation::ReadCommitted),
+        "serializable" => Ok(Isolation::Serializable),
         _ => Err(input(format!(
-            "default_transaction_isolation is snapshot or read committed, not {word}"
+            "an isolation is serializable, snapshot or read committed, not {word}"
         ))),
     }
 }

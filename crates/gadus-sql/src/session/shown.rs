@@ -74,6 +74,7 @@ impl Session {
             "transaction_isolation" => {
                 let open = state.transaction.as_ref().map(Transaction::isolation);
                 match open.unwrap_or(state.settings.isolation) {
+                    Isolation::Serializable => "serializable".to_owned(),
                     // As standard SQL calls what is at least that.
                     Isolation::Snapshot => "repeatable read".to_owned(),
                     Isolation::ReadCommitted => "read committed".to_owned(),
@@ -106,6 +107,7 @@ impl Chosen {
             },
             "gadus.statement_memory" => self.statement_memory.0.exact(),
             "default_transaction_isolation" => match self.isolation {
+                Isolation::Serializable => "serializable".to_owned(),
                 Isolation::Snapshot => "snapshot".to_owned(),
                 Isolation::ReadCommitted => "read committed".to_owned(),
             },

@@ -96,6 +96,9 @@ impl Session {
         let compiled = self.shared.compiled.get(shape, values.len(), &snapshot);
         let Some(compiled) = compiled.filter(|compiled| compiled.scans()) else { return Ok(None) };
         let mut asked = if compiled.modifies() {
+            if outside.is_serializable {
+                return Ok(None);
+            }
             let Some(modification) = compiled.modification(values)? else { return Ok(None) };
             if modifies_many(&snapshot, &compiled, &modification)? {
                 return Ok(None);

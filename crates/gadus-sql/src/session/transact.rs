@@ -1,7 +1,7 @@
 //! Transactions: BEGIN, COMMIT, ROLLBACK and savepoints.
 
 use super::{NamedSavepoint, Outcome, Prepared, Session, State, StatementKind, folded};
-use crate::error::{input, unsupported};
+use crate::error::input;
 use datafusion::sql::sqlparser::ast::{
     Statement, TransactionAccessMode as Access, TransactionIsolationLevel as Level, TransactionMode,
 };
@@ -99,7 +99,7 @@ pub(super) fn begin(
         let message = "a transaction is open already: COMMIT or ROLLBACK it first";
         return Err(input(message).because(Reason::OpenTransaction));
     }
-    let Modes { isolation, read_only } = modes_of(modes)?;
+    let Modes { isolation, read_only } = modes_of(modes);
     let isolation = isolation.unwrap_or(state.settings.isolation);
     state.transaction = Some(session.begin(state, isolation)?);
     state.savepoints.clear();
@@ -114,7 +114,7 @@ pub(super) struct Modes {
     pub(super) read_only: Option<bool>,
 }
 
-pub(super) fn modes_of(modes: &[TransactionMode]) -> Result<Modes> {
+pub(super) fn modes_of(modes: &[TransactionMode]) -> Modes {
     let mut said = Modes::default();
     for mode in modes {
         match mode {
@@ -125,15 +125,13 @@ pub(super) fn modes_of(modes: &[TransactionMode]) -> Result<Modes> {
             TransactionMode::IsolationLevel(Level::ReadCommitted | Level::ReadUncommitted) => {
                 said.isolation = Some(Isolation::ReadCommitted);
             }
-            TransactionMode::AccessMode(mode) => said.read_only = Some(*mode == Access::ReadOnly),
-            TransactionMode::IsolationLevel(level @ Level::Serializable) => {
-                return Err(unsupported(&format!(
-                    "ISOLATION LEVEL {level}: there are READ COMMITTED and SNAPSHOT; it"
-                )));
+            TransactionMode::IsolationLevel(Level::Serializable) => {
+                said.isolation = Some(Isolation::Serializable);
             }
+            TransactionMode::AccessMode(mode) => said.read_only = Some(*mode == Access::ReadOnly),
         }
     }
-    Ok(said)
+    said
 }
 
 pub(super) fn commit(state: &mut State) -> Result<Outcome> {

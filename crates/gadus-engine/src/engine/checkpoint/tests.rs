@@ -179,7 +179,7 @@ fn what_another_instance_reads_is_kept_while_it_does() {
         busy.fold().unwrap();
     }
     let table = snapshot.table("t").unwrap();
-    assert_eq!(table.rows(), u64::try_from(LOADED_ROWS).unwrap());
+    assert_eq!(table.rows().unwrap(), u64::try_from(LOADED_ROWS).unwrap());
     for id in 0..LOADED_ROWS {
         let row = table.find_key(&[Datum::Integer(id)]).unwrap().expect("it was there");
         let values = table.row(row).unwrap().unwrap();

@@ -87,7 +87,7 @@ impl Engine {
         let mut extents = inner.alone()?.extents();
         let tables = snapshot.tables();
         // Each value is read; then each row is looked at once more, with its key.
-        let values = |table: &Table| table.rows() * (table.schema().columns.len() as u64 + 1);
+        let values = |table: &Table| table.about_rows() * (table.schema().columns.len() as u64 + 1);
         let total = tables.iter().map(values).sum();
         let mut course =
             Course { blobs: &inner.blobs, problems: Vec::new(), read: 0, total, progress };
@@ -95,7 +95,7 @@ impl Engine {
         for table in tables {
             let rows_read = TableCheck::new(table.version(), &mut course).run();
             let name = table.schema().name.clone();
-            verified.push(VerifiedTable { name, rows: table.rows(), rows_read });
+            verified.push(VerifiedTable { name, rows: table.about_rows(), rows_read });
             extents.extend(table::extents(table.version()));
         }
         for table in snapshot.tables() {

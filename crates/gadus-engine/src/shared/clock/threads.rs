@@ -141,7 +141,7 @@ impl Clock {
 
     fn snapshot(&self) -> Result<Snapshot> {
         let (version, pin) = self.coordinator.pin()?;
-        Ok(Snapshot::new(version, self.blobs.clone(), Arc::new(pin)))
+        Ok(Snapshot::new(version, self.blobs.clone(), Arc::new(pin), None))
     }
 
     /// Works at a pass. Who is the last to leave it, once all segments are done, answers, unless somebody is

@@ -40,7 +40,7 @@ impl Samples<'_> {
         if told.values == 0.0 {
             return Ok(None);
         }
-        let all = self.table.rows() as f64 * told.values / told.rows;
+        let all = self.table.about_rows() as f64 * told.values / told.rows;
         told.ranges.sort();
         let is_apart = told.ranges.windows(2).all(|pair| pair[0].1 < pair[1].0);
         let distinct = told.distinct_of(all, self.segments.len() as f64, is_apart);

@@ -53,7 +53,7 @@ fn runs_of_many_loads_are_few_and_every_key_is_known() {
     assert_eq!(late.commit().unwrap_err().kind(), ErrorKind::UniqueViolation);
     transaction.commit().unwrap();
     let table = engine.snapshot().unwrap().table("t").unwrap();
-    assert_eq!(table.rows(), u64::try_from((LOADS + 3) * ROWS).unwrap());
+    assert_eq!(table.rows().unwrap(), u64::try_from((LOADS + 3) * ROWS).unwrap());
     for id in [-ROWS, 0, LOADS * ROWS, (LOADS + 2) * ROWS - 1] {
         assert!(table.find_key(&[Datum::Integer(id)]).unwrap().is_some(), "{id}");
     }

@@ -159,10 +159,6 @@ fn a_rolled_back_table_leaves_no_compiled_statement_behind() {
 #[test]
 fn what_would_be_ignored_is_refused() {
     let (one, _) = accounts();
-    for level in ["SERIALIZABLE", "READ COMMITTED, ISOLATION LEVEL SERIALIZABLE"] {
-        let begin = format!("BEGIN ISOLATION LEVEL {level}");
-        assert_eq!(one.fails(&begin).0, ErrorKind::Unsupported);
-    }
     assert_eq!(one.fails("SET lock_timeout = 'soon'").0, ErrorKind::Input);
     assert_eq!(one.fails("SET gadus.snapshot_space_max = 'much'").0, ErrorKind::Input);
     assert_eq!(one.fails("LOCK TABLE a").0, ErrorKind::Input);

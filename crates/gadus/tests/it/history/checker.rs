@@ -5,7 +5,8 @@
 //!   them. A history is right when all points and commits can be put into one order.
 //! - Who changes a row in a snapshot transaction comes after its version before, and has it in its
 //!   snapshot: the first updater wins.
-//! - Write skew makes no circle of these, hence is allowed.
+//! - Write skew makes no circle of these, hence is allowed; but what a serializable transaction has read is not replaced
+//!   before its own commit, if it writes.
 //! - The order is that of time, too: who begins after a commit was acknowledged sees it.
 //! - Whoever was killed in its commit has committed exactly when somebody has seen it.
 
@@ -30,6 +31,8 @@ pub(super) enum Kind {
     LongFork,
     /// Two have made the same next version, or a later one not seen the one before.
     LostUpdate,
+    /// G2: what a serializable transaction had read was replaced before it committed.
+    WriteSkew,
     /// A version that was committed is not there.
     LostCommit,
     /// A transaction has not seen what it wrote.
@@ -275,12 +278,18 @@ impl Order<'_> {
         let next = self.rows.writers.get(&(row.key, row.version + 1));
         if let Some(next) = next.filter(|next| !writes && **next != number) {
             self.graph.before(point, commits[next], Why::NotShown);
+            let has_written = self.rows.transactions[&number].rows(true).next().is_some();
+            let own = commits.get(&number).filter(|_| has_written && level == Level::Serializable);
+            if let Some(own) = own {
+                self.graph.before(*own, commits[next], Why::NotReplaced);
+            }
         }
     }
 
     fn anomaly(&self, circle: &[(usize, Why)]) -> Anomaly {
         let count = |wanted: Why| circle.iter().filter(|(_, why)| *why == wanted).count();
         let kind = match count(Why::NotShown) {
+            _ if count(Why::NotReplaced) > 0 => Kind::WriteSkew,
             _ if count(Why::Time) > 0 => Kind::Stale,
             _ if count(Why::FirstUpdater) > 0 => Kind::LostUpdate,
             0 if count(Why::Shown) == 0 => Kind::DirtyWrite,

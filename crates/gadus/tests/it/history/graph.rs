@@ -13,6 +13,8 @@ pub(super) enum Why {
     FirstUpdater,
     /// Wrote what a snapshot does not show any more.
     NotShown,
+    /// Has read the version before, and comes as late as it writes.
+    NotReplaced,
     /// One transaction, in this order.
     Own,
     /// Was over when the other began.

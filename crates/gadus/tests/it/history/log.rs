@@ -4,7 +4,7 @@
 //!
 //! | line | meaning |
 //! |---|---|
-//! | `begins snapshot`, `begins committed` | is about to begin, at this isolation level |
+//! | `begins snapshot`, `begins committed`, `begins serializable` | is about to begin, at this isolation level |
 //! | `read KEY:VERSION:WRITER …` | rows that one statement has seen |
 //! | `wrote KEY:VERSION:BEFORE …` | rows that one statement has changed, and their writers before |
 //! | `commits` | is about to commit |
@@ -19,6 +19,7 @@ pub(super) const NOBODY: u64 = 0;
 pub(super) enum Level {
     Snapshot,
     Committed,
+    Serializable,
 }
 
 /// A row as it was seen, or made.
@@ -72,6 +73,7 @@ pub(super) fn parse(lines: &[String]) -> Transactions {
         if verb == "begins" {
             let level = match words.next().expect(text) {
                 "snapshot" => Level::Snapshot,
+                "serializable" => Level::Serializable,
                 _ => Level::Committed,
             };
             let begun = Transaction {

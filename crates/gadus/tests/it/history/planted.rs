@@ -13,25 +13,31 @@ fn at(level: &str, history: &str) -> Result<Summary, Kind> {
 }
 
 const BOTH: [&str; 2] = ["snapshot", "committed"];
+const ALL: [&str; 3] = ["snapshot", "committed", "serializable"];
 
 #[test]
 fn transactions_one_after_another_are_right() {
     let history = "1 begins\n1 read 7:0:0\n1 wrote 7:1:0 8:1:0\n1 wrote 7:2:1\n1 read 7:2:1\n\
                    1 commits\n1 committed\n2 begins\n2 read 7:2:1 8:1:1\n2 wrote 8:2:1\n2 aborted\n\
                    3 begins\n3 read 7:2:1 8:1:1\n3 commits\n3 committed";
-    for level in BOTH {
+    for level in ALL {
         let summary = Summary { committed: 2, aborted: 1, writers: 1, ..Summary::default() };
         assert_eq!(at(level, history), Ok(summary));
     }
 }
 
 #[test]
-fn write_skew_is_right() {
+fn write_skew_is_right_unless_transactions_are_serializable() {
     let history = "1 begins\n2 begins\n1 read 7:0:0 8:0:0\n2 read 7:0:0 8:0:0\n1 wrote 7:1:0\n\
                    2 wrote 8:1:0\n1 commits\n2 commits\n1 committed\n2 committed";
     for level in BOTH {
         assert!(at(level, history).is_ok());
     }
+    assert_eq!(at("serializable", history), Err(Kind::WriteSkew));
+    // Who writes nothing has its place at its snapshot.
+    let history = "1 begins\n2 begins\n1 read 7:0:0 8:0:0\n2 wrote 7:1:0\n2 commits\n2 committed\n\
+                   1 read 7:0:0\n1 commits\n1 committed";
+    assert!(at("serializable", history).is_ok());
 }
 
 #[test]

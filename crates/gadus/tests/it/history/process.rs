@@ -259,10 +259,15 @@ impl<'a> Session<'a> {
     }
 
     fn transact(&mut self) -> Result<(), Error> {
-        let level = if self.random.chance(0.6) { Level::Snapshot } else { Level::Committed };
+        let level = match self.random.below(10) {
+            0..3 => Level::Snapshot,
+            3..6 => Level::Committed,
+            _ => Level::Serializable,
+        };
         let (told, sql) = match level {
             Level::Snapshot => ("snapshot", "SNAPSHOT"),
             Level::Committed => ("committed", "READ COMMITTED"),
+            Level::Serializable => ("serializable", "SERIALIZABLE"),
         };
         self.tell(format!("begins {told}"));
         self.connection.execute(&format!("BEGIN ISOLATION LEVEL {sql}"), &[])?;
