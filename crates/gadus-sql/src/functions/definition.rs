@@ -199,6 +199,19 @@ impl Function {
         })
     }
 
+    /// Has its body looked at as a statement.
+    pub(crate) fn each_query(&mut self, look: impl FnOnce(&mut Statement)) {
+        let Ok(prepared) = parse(&self.body_text()) else { return };
+        let mut statement = Statement::clone(prepared.statement());
+        look(&mut statement);
+        let Statement::Query(query) = statement else { return };
+        self.body = match (&self.body, only_value(&query)) {
+            (Body::Value(_), Some(value)) => Body::Value(value),
+            (Body::Value(_), None) => Body::Value(Expr::Subquery(query)),
+            (Body::Rows(_), _) => Body::Rows(query),
+        };
+    }
+
     /// Its body, as a query.
     pub(crate) fn body_text(&self) -> String {
         match &self.body {

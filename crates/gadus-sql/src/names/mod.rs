@@ -54,7 +54,7 @@ impl Names {
     }
 
     /// The schema of a relation that a statement names without one; none where it is one that everybody finds, or none.
-    fn schema_of(&self, snapshot: &Snapshot, name: &str) -> Option<&str> {
+    pub(crate) fn schema_of(&self, snapshot: &Snapshot, name: &str) -> Option<&str> {
         let path = self.temporary.iter().chain(&self.path);
         let found =
             path.map(String::as_str).find(|schema| snapshot.has_relation(&kept(schema, name)));

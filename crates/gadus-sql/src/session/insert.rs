@@ -15,7 +15,7 @@ use super::returning::Written;
 use super::transact::begin;
 use super::{Session, State};
 use crate::error::{from_datafusion, input, unsupported};
-use crate::names::{found, own_name};
+use crate::names::own_name;
 use crate::value::{Value, assign_array};
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::physical_plan::SendableRecordBatchStream;
@@ -153,8 +153,9 @@ impl Session {
         let state = &mut *self.state.lock().await;
         super::run::refuse_read_only(state)?;
         let flag = self.begin_statement(state)?;
+        let kept = self.kept_name(state, &state.snapshot(&self.engine)?, table);
         let rows = loop {
-            match self.append_once(state, (table, columns), &batches, &flag).await {
+            match self.append_once(state, (&kept, columns), &batches, &flag).await {
                 Ok(rows) => break Ok(rows),
                 Err(error) => {
                     if let Err(error) = self.wait_for_lock(state, &flag, error) {
@@ -195,9 +196,7 @@ impl Session {
         batches: &[RecordBatch],
         flag: &Flag,
     ) -> Result<u64> {
-        let snapshot = transaction.snapshot();
-        let schema = snapshot.table(&found(&snapshot, table))?.schema().clone();
-        drop(snapshot);
+        let schema = transaction.snapshot().table(table)?.schema().clone();
         let names = columns.iter().map(|name| vec![Ident::with_quote('"', name)].into());
         let columns = loaded_columns(&schema, &names.collect::<Vec<_>>())?;
         let defaults = self.defaults(|| transaction.snapshot(), &schema, &columns).await?;

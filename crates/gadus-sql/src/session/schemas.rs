@@ -7,8 +7,11 @@
 use super::define::drop_everything;
 use super::{Outcome, Session, State};
 use crate::error::{input, unsupported};
-use crate::names::{Names, TEMPORARY_SCHEMAS, resolve};
-use datafusion::sql::sqlparser::ast::{ObjectName, SchemaName, Statement};
+use crate::functions::Function;
+use crate::names::{Names, TEMPORARY_SCHEMAS, found, kept, resolve};
+use datafusion::sql::sqlparser::ast::{
+    CreateFunctionBody, Expr, ObjectName, SchemaName, Statement, Value,
+};
 use gadus_engine::{
     DefinitionKey, Engine, Error, ErrorKind, Reason, Result, SCHEMA_SEPARATOR, Snapshot,
     TEMPORARY_PREFIX, Transaction, schema_and_name,
@@ -82,6 +85,13 @@ impl Session {
         Ok(())
     }
 
+    /// The name under which a relation is kept that a program names.
+    pub(super) fn kept_name(&self, state: &State, snapshot: &Snapshot, name: &str) -> String {
+        let names = self.names(state);
+        let schema = names.as_ref().and_then(|names| names.schema_of(snapshot, name));
+        schema.map_or_else(|| found(snapshot, name), |schema| kept(schema, name))
+    }
+
     /// Names relations with their schemas where that is not what everybody means.
     pub(super) fn resolved(
         &self,
@@ -91,6 +101,16 @@ impl Session {
     ) -> Statement {
         let mut resolved = statement.clone();
         resolve(snapshot, names, &mut resolved);
+        if let Statement::CreateFunction(create) = &mut resolved
+            && let Ok(mut function) = Function::of_statement(statement)
+        {
+            // Its body is a text, which nothing has looked at; what is wrong with it is told where it is made.
+            function.each_query(|query| resolve(snapshot, names, query));
+            create.function_body = Some(CreateFunctionBody::AsBeforeOptions {
+                body: Expr::value(Value::SingleQuotedString(function.body_text())),
+                link_symbol: None,
+            });
+        }
         resolved
     }
 }

@@ -80,9 +80,12 @@ fn the_search_path_says_what_a_name_means() {
         ["changed!"]
     );
     run(&connection, "CREATE VIEW seen AS SELECT v FROM t");
+    run(&connection, "CREATE FUNCTION f() RETURNS TEXT LANGUAGE sql AS 'SELECT v FROM t'");
+    run(&connection, "CREATE MACRO m() AS (SELECT v FROM t)");
     run(&connection, "RESET search_path");
     assert_eq!(rows(&connection, "SELECT x FROM a.new"), ["1"]);
     assert_eq!(rows(&connection, "SELECT v FROM a.seen"), ["changed"]);
+    assert_eq!(rows(&connection, "SELECT f(), m()"), ["changed changed"]);
     assert_eq!(rows(&connection, asked), ["main"]);
     refused(&connection, "SELECT * FROM new");
 }

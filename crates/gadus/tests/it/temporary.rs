@@ -2,9 +2,11 @@
 
 use crate::files::Folder;
 use crate::statement::{refused, rows, run};
+use gadus::arrow::array::{ArrayRef, Int32Array, RecordBatch, StringArray};
 use gadus::{Connection, Database, Options, check};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 fn two() -> (Database, Connection, Connection) {
     let database = Database::open_in_memory(Options::new()).unwrap();
@@ -34,6 +36,10 @@ fn a_temporary_table_is_seen_by_its_session_alone() {
     run(&one, "UPDATE t SET v = 'mine!' WHERE id = 1");
     run(&one, "INSERT INTO t VALUES (1, '') ON CONFLICT (id) DO UPDATE SET v = t.v || '!'");
     run(&one, "INSERT INTO main.t SELECT id + 1, v FROM t");
+    let (id, v) = (Int32Array::from(vec![5]), StringArray::from(vec!["appended"]));
+    let columns = [("id", Arc::new(id) as ArrayRef), ("v", Arc::new(v) as ArrayRef)];
+    one.append("t", vec![RecordBatch::try_from_iter(columns).unwrap()]).unwrap();
+    assert_eq!(rows(&one, "SELECT count(*), (SELECT count(*) FROM main.t) FROM t"), ["2 2"]);
     assert_eq!(rows(&other, "SELECT v FROM main.t WHERE id = 2"), ["mine!!"]);
     assert_eq!(database.tables().unwrap(), ["t"]);
     assert_eq!(rows(&one, "SELECT count(*) FROM gadus.tables"), ["1"]);
