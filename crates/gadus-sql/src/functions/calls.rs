@@ -144,7 +144,7 @@ impl Calls<'_> {
         let given = self.arguments(&function, &list.args)?;
         let bound = Bound::of(&function, &given, self.take_number());
         let arguments = bound.as_ref().map_or(&given, |bound| &bound.names);
-        let mut value = body.clone();
+        let mut value = Expr::clone(body);
         self.put(&function, arguments, &mut value)?;
         if let Kind::Function { returns, is_strict } = &function.kind {
             if *is_strict {
@@ -307,7 +307,7 @@ fn typed(function: &str, query: Query, returns: &Returns) -> Result<Query> {
         && let Some(TableFactor::Derived { subquery, alias: Some(alias), .. }) =
             select.from.first_mut().map(|from| &mut from.relation)
     {
-        *subquery = Box::new(query);
+        **subquery = query;
         alias.name = named(function);
         let column = |(name, _): &(Ident, DataType)| TableAliasColumnDef {
             name: name.clone(),

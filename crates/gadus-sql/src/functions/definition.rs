@@ -34,7 +34,7 @@ pub(crate) struct Parameter {
 /// What stands in the place of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Body {
-    Value(Expr),
+    Value(Box<Expr>),
     Rows(Box<Query>),
 }
 
@@ -68,7 +68,7 @@ impl Function {
                     default: arg.default_expr.clone(),
                 };
                 let body = match definition {
-                    MacroDefinition::Expr(value) => Body::Value(value.clone()),
+                    MacroDefinition::Expr(value) => Body::Value(Box::new(value.clone())),
                     MacroDefinition::Table(query) => Body::Rows(query.clone()),
                 };
                 let parameters = args.iter().flatten().map(parameter).collect();
@@ -122,7 +122,9 @@ impl Function {
         };
         let gives_rows = !matches!(returns, Returns::Value(_));
         let body = match &create.function_body {
-            Some(CreateFunctionBody::Return(value)) if !gives_rows => Body::Value(value.clone()),
+            Some(CreateFunctionBody::Return(value)) if !gives_rows => {
+                Body::Value(Box::new(value.clone()))
+            }
             Some(CreateFunctionBody::AsBeforeOptions { body, link_symbol: None }) => {
                 body_of(&text_of(body)?, gives_rows)?
             }
@@ -206,8 +208,8 @@ impl Function {
         look(&mut statement);
         let Statement::Query(query) = statement else { return };
         self.body = match (&self.body, only_value(&query)) {
-            (Body::Value(_), Some(value)) => Body::Value(value),
-            (Body::Value(_), None) => Body::Value(Expr::Subquery(query)),
+            (Body::Value(_), Some(value)) => Body::Value(Box::new(value)),
+            (Body::Value(_), None) => Body::Value(Box::new(Expr::Subquery(query))),
             (Body::Rows(_), _) => Body::Rows(query),
         };
     }
@@ -215,8 +217,10 @@ impl Function {
     /// Its body, as a query.
     pub(crate) fn body_text(&self) -> String {
         match &self.body {
-            Body::Value(Expr::Subquery(query)) => query.to_string(),
-            Body::Value(value) => format!("SELECT {value}"),
+            Body::Value(value) => match &**value {
+                Expr::Subquery(query) => query.to_string(),
+                value => format!("SELECT {value}"),
+            },
             Body::Rows(query) => query.to_string(),
         }
     }
@@ -309,7 +313,7 @@ fn body_of(text: &str, gives_rows: bool) -> Result<Body> {
         return Ok(Body::Rows(query.clone()));
     }
     if let Some(value) = only_value(query) {
-        return Ok(Body::Value(value));
+        return Ok(Body::Value(Box::new(value)));
     }
     let mut query = query.clone();
     if query.limit_clause.is_none() && query.fetch.is_none() && !is_one_group(&query) {
@@ -317,7 +321,7 @@ fn body_of(text: &str, gives_rows: bool) -> Result<Body> {
         query.limit_clause =
             Some(LimitClause::LimitOffset { limit: Some(one), offset: None, limit_by: vec![] });
     }
-    Ok(Body::Value(Expr::Subquery(query)))
+    Ok(Body::Value(Box::new(Expr::Subquery(query))))
 }
 
 /// The value of a SELECT that reads nothing.

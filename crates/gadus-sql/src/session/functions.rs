@@ -148,8 +148,8 @@ impl Session {
             }
         }
         with_room(true, || match &mut function.body {
-            Body::Value(value) => functions::expand(&snapshot, value),
-            Body::Rows(query) => functions::expand(&snapshot, query),
+            Body::Value(value) => functions::expand(&snapshot, &mut **value),
+            Body::Rows(query) => functions::expand(&snapshot, &mut **query),
         })?;
         let text = function.to_string();
         // What cannot be read again is not kept.
