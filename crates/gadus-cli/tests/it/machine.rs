@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 fn described(name: &str) -> String {
-    format!("{}/../gadus-machine/topologies/{name}", env!("CARGO_MANIFEST_DIR"))
+    // Tests run in the folder of their crate, the program elsewhere.
+    let here = std::env::current_dir().unwrap();
+    format!("{}/../gadus-machine/topologies/{name}", here.display())
 }
 
 /// Core, node and bytes of each partition.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 #[test]
 fn a_file_has_as_many_pieces_as_were_made_and_its_bytes_are_in_order() {
-    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let folder = tempfile::tempdir_in(std::env::current_dir().unwrap()).unwrap();
     let path = folder.path().join("pieces");
     for (pieces, gap) in [(160, 4096), (160, 65536), (16, 65536)] {
         let extents = match in_pieces(&path, pieces, gap) {
@@ -69,7 +69,7 @@ fn a_modelled_disk_pays_for_seeks_and_for_turns() {
 
 #[test]
 fn file_systems_are_mounted_for_their_thread_alone_and_gone_with_it() {
-    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let folder = tempfile::tempdir_in(std::env::current_dir().unwrap()).unwrap();
     let device = |line: &str| line.split(' ').next().unwrap().to_owned();
     let mounted_on = |mounts: &str| {
         let here = mounts.lines().filter(|line| line.contains(folder.path().to_str().unwrap()));

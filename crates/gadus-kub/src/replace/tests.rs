@@ -210,7 +210,7 @@ fn a_trace_is_read_and_what_is_none_is_refused_with_its_line() {
 
 #[test]
 fn parts_that_were_changed_are_on_the_device_and_those_that_were_read_are_as_they_were() {
-    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let folder = tempfile::tempdir_in(std::env::current_dir().unwrap()).unwrap();
     let instruments = SystemInstruments::new();
     let path = folder.path().join("advised");
     let content_after = |access| {

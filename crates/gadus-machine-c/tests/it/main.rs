@@ -15,7 +15,8 @@ fn library_folder() -> PathBuf {
 
 #[test]
 fn a_c_program_asks_the_papers_questions() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // Tests run in the folder of their crate.
+    let root = std::env::current_dir().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("questions");
     let library = library_folder().join("libgadusmachine.a");

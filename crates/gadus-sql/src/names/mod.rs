@@ -55,10 +55,13 @@ impl Names {
 
     /// The schema of a relation that a statement names without one; none where it is one that everybody finds, or none.
     pub(crate) fn schema_of(&self, snapshot: &Snapshot, name: &str) -> Option<&str> {
-        let path = self.temporary.iter().chain(&self.path);
-        let found =
-            path.map(String::as_str).find(|schema| snapshot.has_relation(&kept(schema, name)));
-        found.filter(|schema| *schema != MAIN_SCHEMA)
+        let mut path = self.temporary.iter().chain(&self.path).map(String::as_str);
+        match path.find(|schema| snapshot.has_relation(&kept(schema, name))) {
+            Some(schema) => Some(schema).filter(|schema| *schema != MAIN_SCHEMA),
+            // What nobody looks for there is not found there.
+            None if snapshot.has_relation(name) => self.path.first().map(String::as_str),
+            None => None,
+        }
     }
 
     /// The schema in which a statement makes what it names without one.

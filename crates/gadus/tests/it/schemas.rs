@@ -69,8 +69,12 @@ fn the_search_path_says_what_a_name_means() {
         assert_eq!(at("nothing, a"), ["a"]);
         assert_eq!(at("\"$user\", public"), ["main"]);
     }
+    run(&connection, "CREATE TABLE only_main (x INT)");
     run(&connection, "SET search_path TO a");
     assert_eq!(rows(&connection, "SELECT current_schema()"), ["a"]);
+    refused(&connection, "SELECT * FROM only_main");
+    refused(&connection, "DROP TABLE only_main");
+    assert_eq!(rows(&connection, "SELECT count(*) FROM main.only_main"), ["0"]);
     run(&connection, "CREATE TABLE new (x INT)");
     run(&connection, "INSERT INTO new VALUES (1)");
     run(&connection, "UPDATE t SET v = 'changed' WHERE t.id = 1");
