@@ -148,7 +148,7 @@ const RELATIONS: &[Relation] = &[
     empty("pg_foreign_server", &["#oid", "srvname", "#srvowner", "#srvfdw", "srvtype", "srvversion", "{srvacl", "{srvoptions"]),
     empty("pg_foreign_table", &["#ftrelid", "#ftserver", "{ftoptions"]),
     empty("pg_inherits", &["#inhrelid", "#inhparent", "#inhseqno", "?inhdetachpending"]),
-    filled("pg_language", &["#oid", "lanname", "#lanowner", "?lanispl", "?lanpltrusted"], |_| Ok(routines::languages())),
+    empty("pg_language", &["#oid", "lanname", "#lanowner", "?lanispl", "?lanpltrusted"]),
     empty("pg_matviews", &["schemaname", "matviewname", "matviewowner", "tablespace", "?hasindexes", "?ispopulated", "definition"]),
     empty("pg_operator", &["#oid", "oprname", "#oprnamespace", "#oprleft", "#oprright", "#oprresult"]),
     empty("pg_partitioned_table", &["#partrelid", "partstrat", "#partnatts", "#partdefid", "[partattrs", "[partclass", "[partcollation", "partexprs"]),

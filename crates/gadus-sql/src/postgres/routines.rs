@@ -38,17 +38,6 @@ pub(super) fn procedures(snapshot: &Snapshot) -> Rows {
     routines(snapshot).map(row).collect()
 }
 
-/// `pg_language`.
-pub(super) fn languages() -> Rows {
-    vec![vec![
-        ("oid", oids::LANGUAGE_SQL.into()),
-        ("lanname", "sql".into()),
-        ("lanowner", oids::OWNER.into()),
-        ("lanispl", false.into()),
-        ("lanpltrusted", true.into()),
-    ]]
-}
-
 /// A function by its number.
 pub(super) fn by_number(snapshot: &Snapshot, oid: Option<i64>) -> Option<Function> {
     routines(snapshot).find(|(number, _)| Some(*number) == oid).map(|(_, function)| function)
