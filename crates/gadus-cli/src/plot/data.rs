@@ -2,6 +2,7 @@
 //!
 //! - A series holds about [`POINTS_MAX`] points at most. Where a result has more, of each group of neighbours the lowest
 //!   and the highest stay, so that what sticks out still does; groups are of one size from the first row to the last.
+//! - A histogram counts all values: none of them is left out.
 
 use super::scale::Axis;
 use crate::failure::Failure;
@@ -12,6 +13,9 @@ use gadus::Rows;
 
 /// Many times what a terminal or a picture shows beside each other.
 const POINTS_MAX: usize = 20_000;
+
+/// Values that a histogram counts: 160 MB of them.
+const COUNTED_MAX: usize = 10_000_000;
 
 /// Bars that are drawn, of the first rows.
 const BARS_MAX: usize = 60;
@@ -136,8 +140,16 @@ impl Data {
             };
             let Some(place) = place else { continue };
             for (series, y) in self.series.iter_mut().zip(&y) {
-                if let Some(y) = y[row] {
-                    series.add((place, y));
+                match (self.kind, y[row]) {
+                    (_, None) => {}
+                    (Kind::Histogram, Some(_)) if series.points.len() >= COUNTED_MAX => {
+                        return Err(Failure::message(format!(
+                            "a histogram counts at most {COUNTED_MAX} values: count in the query, with GROUP BY, and draw \
+                             bars"
+                        )));
+                    }
+                    (Kind::Histogram, Some(y)) => series.points.push((place, y)),
+                    (_, Some(y)) => series.add((place, y)),
                 }
             }
         }
@@ -145,7 +157,9 @@ impl Data {
     }
 
     fn end(mut self, count: u64, left_out: u64) -> Result<Self, Failure> {
-        self.series.iter_mut().for_each(Series::close);
+        if self.kind != Kind::Histogram {
+            self.series.iter_mut().for_each(Series::close);
+        }
         let drawn = self.series.iter().map(|series| series.points.len()).max().unwrap_or(0);
         if drawn == 0 {
             return Err(Failure::message("there is nothing to draw: all values are NULL"));

@@ -1,5 +1,6 @@
 //! Scales and their texts, and what thinning leaves.
 
+use super::bars::counts;
 use super::data::{Data, Kind};
 use super::scale::{Axis, Scale, number, text};
 use super::{Page, drawn, write_svg};
@@ -54,6 +55,15 @@ fn what_sticks_out_of_many_points_is_drawn_and_the_rest_where_it_was() {
     let first = points.iter().filter(|point| point.0 <= 500_000.0).count();
     assert!(first.abs_diff(points.len() / 2) < points.len() / 50, "{first} of {}", points.len());
     assert!(points.iter().all(|(x, y)| x == y || *y == 2e6));
+}
+
+#[test]
+fn a_histogram_counts_all_values() {
+    let data =
+        read("SELECT n % 10 AS v FROM generate_series(1, 100000) AS n", Some(Kind::Histogram));
+    assert!(data.thinned.is_none());
+    let counted = counts(&data, 10);
+    assert!(counted.iter().all(|(_, _, count)| *count == 10_000), "{counted:?}");
 }
 
 #[test]
