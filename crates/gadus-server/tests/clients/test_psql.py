@@ -168,6 +168,7 @@ def test_describing(server: Server):
         server,
         "CREATE TABLE people (id INT PRIMARY KEY, name TEXT NOT NULL DEFAULT 'x', price DECIMAL(8, 2))",
         "CREATE TABLE notes (text TEXT)",
+        "CREATE FUNCTION more(n INT) RETURNS BIGINT LANGUAGE sql AS 'SELECT n + 1'",
     )
     listed = run("psql", *server.arguments, "-X", "-At", "-c", "\\dt", "shop")
     assert listed.splitlines() == ["main|notes|table|gadus", "main|people|table|gadus"]
@@ -182,7 +183,7 @@ def test_describing(server: Server):
         assert line in described, described
     nobody = run("psql", *server.arguments, "-X", "-c", "\\d nobody", "shop", fails=True)
     assert 'Did not find any relation named "nobody"' in nobody
-    commands = """d d+ d+_people di di+ dn dn+ du df l l+ dv ds dT dT+ dx dp dt+ db dC dD des dm dO dy dRp dg
+    commands = """d d+ d+_people di di+ dn dn+ du df l l+ dv ds dT dT+ df+ sf_more dx dp dt+ db dC dD des dm dO dy dRp dg
         do dc dE dF dL ddp dA dP dX"""
     for command in commands.split():
         words = command.replace("_", " ")

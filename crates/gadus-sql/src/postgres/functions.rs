@@ -66,6 +66,8 @@ const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
     ("col_description", Gives::Text, |known, values| text(routines::description(&known.snapshot, number(values, 0), number(values, 1)))),
     ("shobj_description", Gives::Text, |known, values| text(routines::description(&known.snapshot, number(values, 0), Some(0)))),
     ("pg_get_functiondef", Gives::Text, |known, values| text(routine(known, values).map(|routine| routine.to_string()))),
+    // A body that is a text, as each is here.
+    ("pg_get_function_sqlbody", Gives::Text, |_, _| text(None)),
     ("pg_get_function_result", Gives::Text, |known, values| text(routine(known, values).and_then(|routine| routine.result()))),
     ("pg_get_function_arguments", Gives::Text, |known, values| text(routine(known, values).map(|routine| routine.arguments()))),
     ("pg_get_function_identity_arguments", Gives::Text, |known, values| text(routine(known, values).map(|routine| routine.arguments()))),
