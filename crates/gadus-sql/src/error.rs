@@ -4,6 +4,7 @@ use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
 use gadus_engine::{Error, ErrorKind, Reason, UUID};
+use std::ops::ControlFlow;
 
 /// The error of a statement that DataFusion planned or ran.
 pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
@@ -104,6 +105,11 @@ pub(crate) fn input(message: impl Into<String>) -> Error {
 pub(crate) fn several_rows() -> Error {
     input("more than one row returned by a subquery used as an expression")
         .because(Reason::SeveralRows)
+}
+
+/// Breaks off a visitor's way where something is wrong.
+pub(crate) fn or_break<E>(result: Result<(), E>) -> ControlFlow<E> {
+    result.map_or_else(ControlFlow::Break, ControlFlow::Continue)
 }
 
 pub(crate) fn limit(message: impl Into<String>) -> Error {

@@ -4,6 +4,7 @@
 //!   Here they are compared value by value, as SQL says, and a query of rows is asked whether it has an equal one.
 //! - IN of a filter is EXISTS, of which DataFusion makes a join; elsewhere it is a value of three.
 
+use crate::error::or_break;
 use crate::session::NESTING_MAX;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Query,
@@ -39,13 +40,6 @@ impl VisitorMut for Spelling {
                 *expr = spelled;
             }
         }))
-    }
-}
-
-fn or_break(result: Result<(), ParserError>) -> ControlFlow<ParserError> {
-    match result {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => ControlFlow::Break(error),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::arguments::{Bound, Put, nested};
 use super::definition::{Body, Function, Kind, Parameter, Returns, function_name};
 use super::{all, definition_of};
-use crate::error::input;
+use crate::error::{input, or_break};
 use crate::session::{expression, folded};
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CaseWhen, CastKind, DataType, Expr, Function as Call, FunctionArg,
@@ -328,11 +328,4 @@ fn query_of(text: &str) -> Result<Query> {
 fn wrong_call(function: &Function, what: &str) -> Error {
     let name = &function.name;
     input(format!("function {name} {what}; it is {function}")).because(Reason::UnknownFunction)
-}
-
-fn or_break(result: Result<()>) -> ControlFlow<Error> {
-    match result {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => ControlFlow::Break(error),
-    }
 }

@@ -3,7 +3,7 @@
 use super::chains::Levels;
 use super::modify::table_name;
 use super::{Outcome, Prepared, Session};
-use crate::error::{input, unsupported};
+use crate::error::{input, or_break, unsupported};
 use crate::functions::{self, Body, Function, function_name};
 use crate::names::Names;
 use crate::room::with_room;
@@ -58,10 +58,6 @@ fn is_deep(statement: &mut Statement) -> Result<bool> {
         ControlFlow::Break(error) => Err(error),
         ControlFlow::Continue(()) => Ok(deep.0.is_deep()),
     }
-}
-
-fn or_break(result: Result<()>) -> ControlFlow<Error> {
-    result.map_or_else(ControlFlow::Break, ControlFlow::Continue)
 }
 
 impl Session {

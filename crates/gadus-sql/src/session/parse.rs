@@ -13,7 +13,7 @@ use super::setting_calls::is_call;
 use super::spelling::{begins_with, is_of_postgres, respell, table_as_query};
 use super::with_before::{is_change, mean, take_with};
 use super::{Prepared, cursors, merge};
-use crate::error::{from_parser, input, unsupported};
+use crate::error::{from_parser, input, or_break, unsupported};
 use crate::provider::SYSTEM_SCHEMA;
 use crate::room::with_room;
 use datafusion::sql::sqlparser::ast::{
@@ -281,12 +281,5 @@ fn without_catalog_schema(name: &mut ObjectName) {
     let is_catalog = schema.is_some_and(|schema| schema.value.eq_ignore_ascii_case("pg_catalog"));
     if is_catalog && name.0.len() == 2 {
         name.0.remove(0);
-    }
-}
-
-fn or_break(result: Result<()>) -> ControlFlow<Error> {
-    match result {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => ControlFlow::Break(error),
     }
 }

@@ -158,10 +158,12 @@ impl Session {
         }
         self.expect_temporary(state, &prepared.statement)?;
         let names = self.names(state);
-        let with_catalog =
-            self.with_catalog(&state.snapshot(&self.engine)?, names.as_ref(), prepared)?;
+        let snapshot = state.snapshot(&self.engine)?;
+        let with_catalog = self.with_catalog(&snapshot, names.as_ref(), prepared)?;
         let prepared = with_catalog.as_ref().unwrap_or(prepared);
-        let views = is_deep_by_views(&state.snapshot(&self.engine)?, &prepared.statement)?;
+        let views = is_deep_by_views(&snapshot, &prepared.statement)?;
+        // So that a transaction changes its version in place instead of copying it.
+        drop(snapshot);
         let is_deep = prepared.is_deep || views;
         if let Some(request) = Request::of(&prepared.statement)? {
             refuse_parameters(prepared, parameters)?;
