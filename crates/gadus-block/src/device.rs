@@ -110,18 +110,19 @@ pub trait Device: Send + Sync + Debug {
     /// `ReadOnly` when opened for reading, `Invalid` when there is no such slot.
     fn try_own_slot(&self, slot: u32) -> Result<bool, BlockError>;
 
-    /// Takes one owner slot, waiting for its holder to give it up or to die.
+    /// Waits until no other open device has the turn, and takes it. A holder that dies loses its turn and
+    /// its slots at once, after its last transfer: whoever has the turn finds no slot of one who died in
+    /// his.
     ///
     /// # Errors
-    /// As [`Device::try_own_slot`].
-    fn own_slot(&self, slot: u32) -> Result<(), BlockError>;
+    /// `ReadOnly` when opened for reading.
+    fn take_turn(&self) -> Result<(), BlockError>;
 
-    /// Waits until no other open device owns a slot alone: for holders that are known to be dying,
-    /// whose slots become free with their last transfer. Takes no slot.
+    /// Ends the turn of this open device, if it has it, and keeps its slots.
     ///
     /// # Errors
     /// When the back-end fails.
-    fn wait_for_owners(&self) -> Result<(), BlockError>;
+    fn end_turn(&self) -> Result<(), BlockError>;
 
     /// Gives up every owner slot but one, which this open device holds.
     ///

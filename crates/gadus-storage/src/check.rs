@@ -62,7 +62,7 @@ impl From<StorageError> for Problem {
 /// not an error but part of the report, as long as one header is intact.
 pub fn check(folder: Arc<dyn Folder>, name: &str) -> Result<CheckReport, StorageError> {
     let options = Options { read_only: true, ..Options::default() };
-    let files = Files::open_owned(folder, name, &options)?;
+    let files = Files::open_owned(folder, name, &options, None)?;
     let slots = read_slots(&*files.data, &files.data_described)?;
     let mut problems = Vec::new();
     for (found, offset) in slots.iter().zip(SLOT_OFFSETS) {

@@ -6,7 +6,9 @@
 //! lie; while making, `memory` alone says where it will lie. Version 1 had the first three lines only.
 //!
 //! - Never needed to recover, and never trusted about ownership: that is the lock on the data and
-//!   log files. Openers take turns by owning the file's slot 0.
+//!   log files. Openers and leavers take turns, of this file first, then of the data and the log: what
+//!   one of them has who dies in his turn is free when the next has his, though the kernel closes the
+//!   files one after another.
 //! - An opener that shares nothing writes it as best it can, one that shares must.
 //! - Who finds `opening` or `making` in his turn knows that the opener has died: nobody else opens.
 //! - Never removed: an opener could hold the removed file while another creates a new one.
@@ -27,6 +29,8 @@ pub(crate) struct OpenersTurn {
     /// None where there is no file, and so nobody who shares.
     device: Option<Arc<dyn Device>>,
     described: String,
+    /// Whose turn it is, too.
+    covered: Vec<Arc<dyn Device>>,
 }
 
 /// What the record says.
@@ -98,9 +102,16 @@ impl OpenersTurn {
             }),
         };
         if let Some(device) = &device {
-            device.own_slot(0)?;
+            device.take_turn()?;
         }
-        Ok(Self { device, described })
+        Ok(Self { device, described, covered: Vec::new() })
+    }
+
+    /// Waits for the turn of one of the database's files, the data before the log.
+    pub(crate) fn cover(&mut self, device: &Arc<dyn Device>) -> Result<(), StorageError> {
+        device.take_turn()?;
+        self.covered.push(device.clone());
+        Ok(())
     }
 
     /// The record, when there is one that can be read.
@@ -116,6 +127,13 @@ impl OpenersTurn {
 
     pub(crate) fn described(&self) -> &str {
         &self.described
+    }
+}
+
+impl Drop for OpenersTurn {
+    fn drop(&mut self) {
+        // The files stay open. A failure makes others wait until they are closed.
+        self.covered.iter().for_each(|device| drop(device.end_turn()));
     }
 }
 

@@ -150,12 +150,12 @@ impl Device for DyingDevice {
         self.next().try_own_slot(slot)
     }
 
-    fn own_slot(&self, slot: u32) -> Result<(), BlockError> {
-        self.next().own_slot(slot)
+    fn take_turn(&self) -> Result<(), BlockError> {
+        self.next().take_turn()
     }
 
-    fn wait_for_owners(&self) -> Result<(), BlockError> {
-        self.next().wait_for_owners()
+    fn end_turn(&self) -> Result<(), BlockError> {
+        self.next().end_turn()
     }
 
     fn keep_slot(&self, slot: u32) -> Result<(), BlockError> {

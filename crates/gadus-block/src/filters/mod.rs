@@ -53,12 +53,12 @@ macro_rules! pass_on {
         fn try_share(&self) -> Result<bool, BlockError> {
             self.inner.try_share()
         }
-        fn own_slot(&self, slot: u32) -> Result<(), BlockError> {
-            self.inner.own_slot(slot)
+        fn take_turn(&self) -> Result<(), BlockError> {
+            self.inner.take_turn()
         }
 
-        fn wait_for_owners(&self) -> Result<(), BlockError> {
-            self.inner.wait_for_owners()
+        fn end_turn(&self) -> Result<(), BlockError> {
+            self.inner.end_turn()
         }
 
         fn keep_slot(&self, slot: u32) -> Result<(), BlockError> {

@@ -27,10 +27,10 @@ const CONTRACT: &[(&str, Fact)] = &[
     ("slots_are_fenced_until_dropped", slots_are_fenced_until_dropped),
     ("an_owner_of_all_slots_can_keep_one", an_owner_of_all_slots_can_keep_one),
     (
-        "who_waits_for_a_slot_gets_it_when_its_holder_goes",
-        who_waits_for_a_slot_gets_it_when_its_holder_goes,
+        "who_waits_for_the_turn_gets_it_with_the_slots_when_its_holder_goes",
+        who_waits_for_the_turn_gets_it_with_the_slots_when_its_holder_goes,
     ),
-    ("who_waits_for_owners_goes_on_beside_sharers", who_waits_for_owners_goes_on_beside_sharers),
+    ("a_turn_ends_and_its_slots_are_kept", a_turn_ends_and_its_slots_are_kept),
     ("a_queue_gives_every_buffer_back", a_queue_gives_every_buffer_back),
     ("pooled_buffers_are_aligned_and_return", pooled_buffers_are_aligned_and_return),
     ("hints_and_discards_keep_other_bytes", hints_and_discards_keep_other_bytes),
@@ -210,13 +210,14 @@ fn an_owner_of_all_slots_can_keep_one(folder: &dyn Folder) {
     drop(first);
 }
 
-fn who_waits_for_a_slot_gets_it_when_its_holder_goes(folder: &dyn Folder) {
+fn who_waits_for_the_turn_gets_it_with_the_slots_when_its_holder_goes(folder: &dyn Folder) {
     let first = folder.open("slots", OpenMode::Create).unwrap();
     let second = folder.open("slots", OpenMode::ReadWrite).unwrap();
-    first.own_slot(3).unwrap();
-    second.own_slot(4).unwrap();
+    first.take_turn().unwrap();
+    assert!(first.try_own_slot(3).unwrap());
     let waiter = gadus_base::spawn("waiter", move || {
-        second.own_slot(3).unwrap();
+        second.take_turn().unwrap();
+        assert!(second.try_own().unwrap(), "the slots are free with the turn");
         second
     });
     drop(first);
@@ -227,20 +228,26 @@ fn who_waits_for_a_slot_gets_it_when_its_holder_goes(folder: &dyn Folder) {
     assert_eq!(third.fence(3).unwrap(), Fence::Quiet);
 }
 
-fn who_waits_for_owners_goes_on_beside_sharers(folder: &dyn Folder) {
+fn a_turn_ends_and_its_slots_are_kept(folder: &dyn Folder) {
     let first = folder.open("slots", OpenMode::Create).unwrap();
     let second = folder.open("slots", OpenMode::ReadWrite).unwrap();
+    first.take_turn().unwrap();
+    assert!(second.try_own().unwrap(), "the turn is no slot");
+    second.give_up_slots().unwrap();
     assert!(first.try_own().unwrap());
+    first.keep_slot(3).unwrap();
+    first.give_up_slots().unwrap();
+    assert!(first.try_own_slot(3).unwrap());
+    second.end_turn().unwrap();
     let waiter = gadus_base::spawn("waiter", move || {
-        second.wait_for_owners().unwrap();
+        second.take_turn().unwrap();
         second
     });
-    drop(first);
+    first.end_turn().unwrap();
     let second = waiter.unwrap().join().unwrap();
-    let third = folder.open("slots", OpenMode::ReadWrite).unwrap();
-    assert!(third.try_share().unwrap(), "nothing is kept");
-    second.wait_for_owners().unwrap();
-    assert!(!second.try_own().unwrap());
+    assert_eq!(second.fence(3).unwrap(), Fence::Busy);
+    drop(first);
+    assert!(second.try_own().unwrap());
 }
 
 fn slots_are_fenced_until_dropped(folder: &dyn Folder) {

@@ -52,8 +52,9 @@ impl Store {
             return Err(StorageError::new(ErrorKind::Invalid, &described, message));
         }
         let shares = matches!(options.sharing, Sharing::Shared { .. });
-        let _turn = OpenersTurn::take(&*folder, &holder_name(name), shares)?;
+        let mut turn = OpenersTurn::take(&*folder, &holder_name(name), shares)?;
         let data = open_or_create(&*folder, name)?;
+        turn.cover(&data)?;
         let owned = own(&*folder, name, &*data, options);
         if !shares {
             owned.clone()?;
@@ -66,6 +67,7 @@ impl Store {
         owned?;
         let log_name = log_name(name);
         let log = open_or_create(&*folder, &log_name)?;
+        turn.cover(&log)?;
         own(&*folder, name, &*log, options)?;
         let log_described = folder.describe(&log_name);
         refuse_log_with_records(&*log, &log_described)?;

@@ -8,7 +8,7 @@ use super::checkpoint::decode_pending;
 use crate::blob::{Blob, BlobRef};
 use crate::error::{ErrorKind, StorageError};
 use crate::header::{DATA_START, Header, SLOT_BYTES, SLOT_OFFSETS, Slot};
-use crate::holder;
+use crate::holder::{self, OpenersTurn};
 use crate::options::Options;
 use crate::space::Pending;
 use gadus_block::{
@@ -46,19 +46,32 @@ pub(super) fn holder_name(name: &str) -> String {
 }
 
 impl Files {
-    /// Opens and owns both files, or names who has them; for reading, shares them with other readers.
+    /// Opens and owns both files, in the turn of an opener who writes, or names who has them; for
+    /// reading, shares them with other readers.
     pub(crate) fn open_owned(
         folder: Arc<dyn Folder>,
         name: &str,
         options: &Options,
+        mut turn: Option<&mut OpenersTurn>,
     ) -> Result<Self, StorageError> {
         let owner = folder.clone();
-        let own = |device: &dyn Device| own(&*owner, name, device, options);
+        let own = |device: &Arc<dyn Device>| {
+            if let Some(turn) = &mut turn {
+                turn.cover(device)?;
+            }
+            own(&*owner, name, &**device, options)
+        };
         let files = Self::open_each(folder, name, options, own)?;
         // What the cache holds may be what a failed sync did not write; best effort.
         files.log.hint(0..files.log.length()?, Hint::DontNeed);
         files.data.hint(0..DATA_START, Hint::DontNeed);
         Ok(files)
+    }
+
+    /// Makes it the turn of both files, too.
+    pub(crate) fn cover_by(&self, turn: &mut OpenersTurn) -> Result<(), StorageError> {
+        turn.cover(&self.data)?;
+        turn.cover(&self.log)
     }
 
     /// Which files they are, the data file first.
@@ -74,12 +87,6 @@ impl Files {
     /// Shares both files with readers, if nobody but readers has them open.
     pub(crate) fn try_share(&self) -> Result<bool, StorageError> {
         self.of_both(|device| device.try_share())
-    }
-
-    /// Waits for holders who are known to be dying.
-    pub(crate) fn wait_for_owners(&self) -> Result<(), StorageError> {
-        self.data.wait_for_owners()?;
-        Ok(self.log.wait_for_owners()?)
     }
 
     /// Takes both files in one way, or neither.
@@ -107,12 +114,12 @@ impl Files {
         folder: Arc<dyn Folder>,
         name: &str,
         options: &Options,
-        opened: impl Fn(&dyn Device) -> Result<(), StorageError>,
+        mut opened: impl FnMut(&Arc<dyn Device>) -> Result<(), StorageError>,
     ) -> Result<Self, StorageError> {
         let mode = if options.read_only { OpenMode::Read } else { OpenMode::ReadWrite };
         let data_described = folder.describe(name);
         let data = folder.open(name, mode)?;
-        opened(&*data)?;
+        opened(&data)?;
         // Before the log is asked for: a file that is no database needs no log either.
         read_slots(&*data, &data_described)?;
         let log_name = log_name(name);
@@ -127,7 +134,7 @@ impl Files {
             }
             _ => error.into(),
         })?;
-        opened(&*log)?;
+        opened(&log)?;
         Ok(Self { folder, data, log, data_described, log_described })
     }
 

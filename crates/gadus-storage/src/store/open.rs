@@ -51,11 +51,11 @@ impl Store {
                 Self::open_shared(files, name, options, &memory)
             }
             _ => {
-                let turn = match options.read_only {
+                let mut turn = match options.read_only {
                     true => None,
                     false => Some(OpenersTurn::take(&*folder, &holder_name(name), false)?),
                 };
-                let files = Files::open_owned(folder.clone(), name, &options)?;
+                let files = Files::open_owned(folder.clone(), name, &options, turn.as_mut())?;
                 let peers = Peers::alone(&files.data_described)?;
                 let opened = Self::recover(None, files, options, Arc::new(peers))?;
                 if turn.is_some() {

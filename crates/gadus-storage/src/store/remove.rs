@@ -17,7 +17,8 @@ impl Store {
     /// `NotFound`, `InUse`, or a failure.
     pub fn remove(folder: &Arc<dyn Folder>, name: &str) -> Result<(), StorageError> {
         let data = folder.open(name, OpenMode::ReadWrite)?;
-        let turn = OpenersTurn::take(&**folder, &holder_name(name), false)?;
+        let mut turn = OpenersTurn::take(&**folder, &holder_name(name), false)?;
+        turn.cover(&data)?;
         if !data.try_own()? {
             return Err(in_use(&**folder, name));
         }

@@ -37,7 +37,8 @@ impl Store {
         options: Options,
         folder: &Path,
     ) -> Result<(Self, Recovered), StorageError> {
-        let turn = OpenersTurn::take(&*files.folder, &holder_name(name), true)?;
+        let mut turn = OpenersTurn::take(&*files.folder, &holder_name(name), true)?;
+        files.cover_by(&mut turn)?;
         if files.try_own()? {
             return Self::open_first(files, options, folder, turn);
         }
@@ -45,15 +46,10 @@ impl Store {
             let message = "it is open elsewhere for reading only, which excludes writers; close it there first";
             return Err(StorageError::new(ErrorKind::InUse, &files.data_described, message));
         }
-        match turn.read().map(|record| record.sharing) {
-            Some(Recorded::Shared(place)) => {
-                if let Some(peers) = join(&files, &place, turn.described())? {
-                    return Self::open_joined(turn, files, options, Arc::new(peers));
-                }
-            }
-            // Its turn has ended before the last of its files was closed.
-            Some(Recorded::Opening(_) | Recorded::Making(_)) => files.wait_for_owners()?,
-            _ => {}
+        if let Some(Recorded::Shared(place)) = turn.read().map(|record| record.sharing)
+            && let Some(peers) = join(&files, &place, turn.described())?
+        {
+            return Self::open_joined(turn, files, options, Arc::new(peers));
         }
         // Whoever was there has died meanwhile; nobody else can have come in this turn.
         if files.try_own()? {
@@ -257,7 +253,11 @@ impl Shared {
         // Without the turn the memory stays, until the next who opens the database alone.
         let name = holder_name(self.files.data.name());
         let opens_in = self.opens_in.lock().take();
-        let turn = opens_in.or_else(|| OpenersTurn::take(&*self.files.folder, &name, false).ok());
+        let turn = opens_in.or_else(|| {
+            let mut turn = OpenersTurn::take(&*self.files.folder, &name, false).ok()?;
+            self.files.cover_by(&mut turn).ok()?;
+            Some(turn)
+        });
         let others =
             self.peers.instances().living().iter().any(|other| other.owner != self.peers.me());
         self.peers.leave();

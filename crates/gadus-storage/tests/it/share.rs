@@ -215,17 +215,25 @@ fn the_next_waits_for_the_files_of_one_who_died_opening() {
     let record = place.path().join(format!("{NAME}-lck"));
     let text = std::fs::read_to_string(&record).unwrap();
     assert!(text.contains("sharing shared"), "{text}");
-    std::fs::write(&record, text.replace("sharing shared", "sharing opening")).unwrap();
-    // Its turn is over, and its files are not closed yet.
-    let files = [NAME.to_owned(), format!("{NAME}-wal")];
-    let dying = files.map(|file| place.folder.open(&file, OpenMode::ReadWrite).unwrap());
-    assert!(dying.iter().all(|file| file.try_own().unwrap()));
-    std::thread::scope(|scope| {
-        let next = scope.spawn(|| place.open());
-        place.until_somebody_waits(NAME, || next.is_finished());
-        drop(dying);
-        next.join().unwrap();
-    });
+    for state in ["shared", "opening", "exclusive"] {
+        let as_left = text.replace("sharing shared", &format!("sharing {state}"));
+        std::fs::write(&record, as_left).unwrap();
+        // Its turn by the record is over, and its files are closed one after another.
+        let dying = [NAME.to_owned(), format!("{NAME}-wal")].map(|file| {
+            let device = place.folder.open(&file, OpenMode::ReadWrite).unwrap();
+            device.take_turn().unwrap();
+            assert!(device.try_own().unwrap());
+            device
+        });
+        std::thread::scope(|scope| {
+            let next = scope.spawn(|| place.open());
+            for device in dying {
+                place.until_somebody_waits(device.name(), || next.is_finished());
+                drop(device);
+            }
+            next.join().unwrap();
+        });
+    }
     // Else it would be refused: it may be anybody.
     let alive = place.folder.open(NAME, OpenMode::ReadWrite).unwrap();
     assert!(alive.try_own().unwrap());

@@ -307,15 +307,15 @@ impl Device for FileDevice {
         self.owner_lock().try_own(slot).map_err(|errno| self.failed(errno, Operation::Own))
     }
 
-    fn own_slot(&self, slot: u32) -> Result<(), BlockError> {
+    fn take_turn(&self) -> Result<(), BlockError> {
         if !self.writable {
             return Err(self.error(ErrorKind::ReadOnly, Operation::Own));
         }
-        self.owner_lock().own(slot).map_err(|errno| self.failed(errno, Operation::Own))
+        self.owner_lock().take_turn().map_err(|errno| self.failed(errno, Operation::Own))
     }
 
-    fn wait_for_owners(&self) -> Result<(), BlockError> {
-        self.owner_lock().wait_for_owners().map_err(|errno| self.failed(errno, Operation::Own))
+    fn end_turn(&self) -> Result<(), BlockError> {
+        self.owner_lock().end_turn().map_err(|errno| self.failed(errno, Operation::Own))
     }
 
     fn keep_slot(&self, slot: u32) -> Result<(), BlockError> {

@@ -1,10 +1,10 @@
-//! Owner slots of a file as byte locks of the open file description.
+//! Owner slots of a file, and the turn, as byte locks of the open file description.
 //!
-//! - Slot `n` is the byte at 2^62 + n, which no file reaches.
+//! - Slot `n` is the byte at 2^62 + n, which no file reaches; the turn is the byte behind the last.
 //! - The kernel frees the bytes when the last descriptor of the description is closed *and* the
 //!   last transfer through it is over, also one that was in flight when its process was killed: a
 //!   free byte therefore means that the holder is dead and quiet. A lock on another description,
-//!   a process id or a robust mutex would be free earlier.
+//!   a process id or a robust mutex would be free earlier. It frees all bytes in one step.
 //! - This is the only module of the crate with unsafe code: no safe wrapper offers these locks.
 
 #![allow(unsafe_code)]
@@ -37,38 +37,8 @@ impl<'a> OwnerLock<'a> {
         self.try_lock(libc::F_WRLCK, slot, 1)
     }
 
-    pub(super) fn own(&self, slot: u32) -> Result<(), Errno> {
-        self.wait_for(libc::F_WRLCK, slot, 1)
-    }
-
-    pub(super) fn wait_for_owners(&self) -> Result<(), Errno> {
-        self.wait_for(libc::F_RDLCK, 0, OWNER_SLOTS_MAX)?;
-        self.give_up()
-    }
-
-    pub(super) fn keep(&self, slot: u32) -> Result<(), Errno> {
-        for (first, count) in [(0, slot), (slot + 1, OWNER_SLOTS_MAX - slot - 1)] {
-            if count > 0 {
-                let mut lock = range(libc::F_UNLCK, first, count)?;
-                self.control(libc::F_OFD_SETLK, &mut lock)?;
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn give_up(&self) -> Result<(), Errno> {
-        let mut lock = range(libc::F_UNLCK, 0, OWNER_SLOTS_MAX)?;
-        self.control(libc::F_OFD_SETLK, &mut lock)
-    }
-
-    pub(super) fn is_held_elsewhere(&self, slot: u32) -> Result<bool, Errno> {
-        let mut lock = range(libc::F_WRLCK, slot, 1)?;
-        self.control(libc::F_OFD_GETLK, &mut lock)?;
-        Ok(i32::from(lock.l_type) != libc::F_UNLCK)
-    }
-
-    fn wait_for(&self, kind: i32, first: u32, count: u32) -> Result<(), Errno> {
-        let mut lock = range(kind, first, count)?;
+    pub(super) fn take_turn(&self) -> Result<(), Errno> {
+        let mut lock = bytes(libc::F_WRLCK, OWNER_SLOTS_MAX, 1)?;
         loop {
             match self.control(libc::F_OFD_SETLKW, &mut lock) {
                 Err(Errno::INTR) => {}
@@ -77,8 +47,33 @@ impl<'a> OwnerLock<'a> {
         }
     }
 
+    pub(super) fn end_turn(&self) -> Result<(), Errno> {
+        self.control(libc::F_OFD_SETLK, &mut bytes(libc::F_UNLCK, OWNER_SLOTS_MAX, 1)?)
+    }
+
+    pub(super) fn keep(&self, slot: u32) -> Result<(), Errno> {
+        for (first, count) in [(0, slot), (slot + 1, OWNER_SLOTS_MAX - slot - 1)] {
+            if count > 0 {
+                let mut lock = slots(libc::F_UNLCK, first, count)?;
+                self.control(libc::F_OFD_SETLK, &mut lock)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn give_up(&self) -> Result<(), Errno> {
+        let mut lock = slots(libc::F_UNLCK, 0, OWNER_SLOTS_MAX)?;
+        self.control(libc::F_OFD_SETLK, &mut lock)
+    }
+
+    pub(super) fn is_held_elsewhere(&self, slot: u32) -> Result<bool, Errno> {
+        let mut lock = slots(libc::F_WRLCK, slot, 1)?;
+        self.control(libc::F_OFD_GETLK, &mut lock)?;
+        Ok(i32::from(lock.l_type) != libc::F_UNLCK)
+    }
+
     fn try_lock(&self, kind: i32, first: u32, count: u32) -> Result<bool, Errno> {
-        let mut lock = range(kind, first, count)?;
+        let mut lock = slots(kind, first, count)?;
         match self.control(libc::F_OFD_SETLK, &mut lock) {
             Ok(()) => Ok(true),
             Err(Errno::AGAIN | Errno::ACCESS) => Ok(false),
@@ -97,10 +92,14 @@ impl<'a> OwnerLock<'a> {
     }
 }
 
-fn range(kind: i32, first: u32, count: u32) -> Result<libc::flock, Errno> {
+fn slots(kind: i32, first: u32, count: u32) -> Result<libc::flock, Errno> {
     if first.checked_add(count).is_none_or(|end| end > OWNER_SLOTS_MAX) {
         return Err(Errno::INVAL);
     }
+    bytes(kind, first, count)
+}
+
+fn bytes(kind: i32, first: u32, count: u32) -> Result<libc::flock, Errno> {
     Ok(libc::flock {
         l_type: i16::try_from(kind).map_err(|_| Errno::INVAL)?,
         l_whence: i16::try_from(libc::SEEK_SET).map_err(|_| Errno::INVAL)?,

@@ -28,14 +28,22 @@ pub struct MemoryFolder {
 struct Contents {
     pages: RwLock<Pages>,
     owners: Mutex<Owners>,
-    /// Rung whenever slots become free.
-    given_up: Condvar,
+    /// Rung whenever a turn has ended.
+    turn_ended: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Owners {
     opened: u64,
     holds: Vec<Hold>,
+    /// The holder that has the turn.
+    turn: Option<u64>,
+}
+
+impl Owners {
+    fn end_turn(&mut self, holder: u64) {
+        self.turn.take_if(|has_it| *has_it == holder);
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -163,8 +171,11 @@ impl MemoryDevice {
 
 impl Drop for MemoryDevice {
     fn drop(&mut self) {
-        self.contents.owners.lock().holds.retain(|hold| hold.holder != self.holder);
-        self.contents.given_up.notify_all();
+        let mut owners = self.contents.owners.lock();
+        owners.holds.retain(|hold| hold.holder != self.holder);
+        owners.end_turn(self.holder);
+        drop(owners);
+        self.contents.turn_ended.notify_all();
     }
 }
 
@@ -248,23 +259,19 @@ impl Device for MemoryDevice {
         Ok(self.hold(slot..slot + 1, false))
     }
 
-    fn own_slot(&self, slot: u32) -> Result<(), BlockError> {
-        while !self.try_own_slot(slot)? {
-            let mut owners = self.contents.owners.lock();
-            let held = |hold: &Hold| hold.holder != self.holder && hold.slots.contains(&slot);
-            if owners.holds.iter().any(held) {
-                self.contents.given_up.wait(&mut owners);
-            }
+    fn take_turn(&self) -> Result<(), BlockError> {
+        self.writable(Operation::Own)?;
+        let mut owners = self.contents.owners.lock();
+        while owners.turn.is_some_and(|holder| holder != self.holder) {
+            self.contents.turn_ended.wait(&mut owners);
         }
+        owners.turn = Some(self.holder);
         Ok(())
     }
 
-    fn wait_for_owners(&self) -> Result<(), BlockError> {
-        let mut owners = self.contents.owners.lock();
-        let held = |hold: &Hold| hold.holder != self.holder && !hold.shared;
-        while owners.holds.iter().any(held) {
-            self.contents.given_up.wait(&mut owners);
-        }
+    fn end_turn(&self) -> Result<(), BlockError> {
+        self.contents.owners.lock().end_turn(self.holder);
+        self.contents.turn_ended.notify_all();
         Ok(())
     }
 
@@ -273,13 +280,11 @@ impl Device for MemoryDevice {
         let mut owners = self.contents.owners.lock();
         owners.holds.retain(|hold| hold.holder != self.holder);
         owners.holds.push(Hold { holder: self.holder, slots: slot..slot + 1, shared: false });
-        self.contents.given_up.notify_all();
         Ok(())
     }
 
     fn give_up_slots(&self) -> Result<(), BlockError> {
         self.contents.owners.lock().holds.retain(|hold| hold.holder != self.holder);
-        self.contents.given_up.notify_all();
         Ok(())
     }
 
