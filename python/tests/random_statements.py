@@ -169,9 +169,9 @@ class Statements:
         return draw.choice([" AND ", " AND ", " OR "]).join(parts)
 
     def subquery_condition(self, columns: Sequence[tuple[str, str]]) -> str:
-        draw, (source, inner) = self.random, self.table()
+        draw, (source, inner, seen) = self.random, self.table_within(columns)
         kind = draw.choice(["int", "text"])
-        outer = self.column(columns, kind) or self.typed_literal(kind)
+        outer = self.column(seen, kind) or self.typed_literal(kind)
         own = self.column(inner, kind)
         correlated = draw.random() < 0.6
         where = f"{own} = {outer}" if correlated else self.condition(inner, 1)
@@ -183,6 +183,7 @@ class Statements:
             [
                 f"{negated}EXISTS (SELECT 1 FROM {source} WHERE {where})",
                 f"{value} {negated}IN (SELECT {own} FROM {source} WHERE {where})",
+                f"{value} {draw.choice(COMPARISONS)} {draw.choice(['ANY', 'ALL'])} (SELECT {own} FROM {source} WHERE {where})",
                 f"{value} {draw.choice(COMPARISONS)} (SELECT max({own}) FROM {source} WHERE {where})",
                 f"(SELECT count(*) FROM {source} WHERE {where}) {draw.choice(COMPARISONS)} {draw.randrange(4)}",
             ]
@@ -201,7 +202,7 @@ class Statements:
 
     def dependent(self, columns: Sequence[tuple[str, str]], kind: str) -> tuple[str, str, str]:
         """The value, the source with its filter, and the key of a query that may depend on rows around it."""
-        draw, (source, inner) = self.random, self.table()
+        draw, (source, inner, columns) = self.random, self.table_within(columns)
         columns = self.settled(columns)
         key, both = inner[0][0], [*inner, *columns]
         if draw.random() < 0.25:
@@ -243,7 +244,7 @@ class Statements:
         if draw.random() < 0.5:
             others = ", ".join(self.expression(columns, kind, 1) for kind in kinds)
             return f"({values}) {draw.choice(COMPARISONS)} ({others})"
-        source, inner = self.table()
+        source, inner, columns = self.table_within(columns)
         own = ", ".join(self.expression(inner, kind, 1) for kind in kinds)
         columns = self.settled(columns)
         where = self.condition([*inner, *columns] if draw.random() < 0.5 else inner, 1)
@@ -260,6 +261,18 @@ class Statements:
         name = self.name()
         columns = [(f"{name}.{column}", kind) for column, kind in COLUMNS.items()]
         return f"{self.random.choice(TABLES)} AS {name}", columns
+
+    def table_within(
+        self, columns: Sequence[tuple[str, str]]
+    ) -> tuple[str, list[tuple[str, str]], Sequence[tuple[str, str]]]:
+        """A table of a query within another, at times under a name that is taken around it, and what is seen of those."""
+        draw = self.random
+        if draw.random() < 0.7:
+            return *self.table(), columns
+        name = draw.choice(columns)[0].split(".")[0]
+        seen = [column for column in columns if not column[0].startswith(f"{name}.")]
+        own = [(f"{name}.{column}", kind) for column, kind in COLUMNS.items()]
+        return f"{draw.choice(TABLES)} AS {name}", own, seen
 
     def derived(self) -> tuple[str, list[tuple[str, str]]]:
         name = self.name()

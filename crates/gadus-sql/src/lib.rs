@@ -35,6 +35,7 @@ mod lists;
 mod memory;
 mod mended;
 mod names;
+mod order_keys;
 mod pace;
 mod panics;
 mod partitioned;

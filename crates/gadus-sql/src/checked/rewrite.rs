@@ -8,7 +8,7 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, LogicalPlan, Operator};
 
 /// The plan with each expression rewritten, from the inside out; columns keep their names.
-pub(super) fn rewritten(
+pub(crate) fn rewritten(
     plan: LogicalPlan,
     rewrite: &dyn Fn(Expr, &DFSchema) -> Result<Transformed<Expr>>,
 ) -> Result<LogicalPlan> {

@@ -16,12 +16,13 @@ use crate::kept::{Binding, KeptPlan, scalars};
 use crate::lists::{ListOperators, quantified_functions};
 use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, SortsWithinMemory, run, task_of};
 use crate::mended::{ConditionsKept, FiltersByName, KeysOfGroups, OrdersSeen, signed_ranks};
+use crate::order_keys::{OrderKeys, WindowKeys};
 use crate::pace::PaceJoins;
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
 use crate::rows::RowStream;
 use crate::subqueries::{
-    ConditionsAsValues, JoinSubqueries, Memberships, OuterTypes, QueriesInValues,
+    ConditionsAsValues, JoinSubqueries, Memberships, NamesApart, OuterTypes, QueriesInValues,
 };
 use crate::uuids::{UuidNamed, UuidOperators, uuid_functions};
 use crate::value::Value;
@@ -117,13 +118,16 @@ fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
     let coercion = rules.iter().position(|rule| rule.name() == "type_coercion");
     rules.insert(coercion.map_or(0, |place| place + 1), Arc::new(OuterTypes::default()));
+    rules.insert(coercion.unwrap_or(0), Arc::new(WindowKeys));
     rules.insert(coercion.unwrap_or(0), Arc::new(BesideOthers));
     rules.insert(0, Arc::new(JoinSubqueries::default()));
-    rules.insert(0, Arc::new(ConditionsAsValues));
-    rules.insert(0, Arc::new(Memberships));
+    rules.insert(0, Arc::new(NamesApart::default()));
+    rules.insert(0, Arc::new(ConditionsAsValues::default()));
+    rules.insert(0, Arc::new(Memberships::default()));
     rules.insert(0, Arc::new(QueriesInValues));
     rules.push(Arc::new(Casts));
     rules.push(Arc::new(CheckedArithmetic::new()));
+    rules.push(Arc::new(OrderKeys));
     rules
 }
 

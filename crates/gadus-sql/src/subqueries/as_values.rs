@@ -5,12 +5,13 @@
 //! - IN is true where there is an equal value; else unknown where there is a NULL among them, or the value is one and
 //!   there are any.
 
+use super::apart::Around;
+use super::compared;
 use super::free::{depends, depends_in, free};
-use super::membership::within;
 use super::{has_subquery, is_subquery, is_volatile};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, DFSchema, Result, ScalarValue, plan_datafusion_err};
+use datafusion::common::{Column, Result, ScalarValue, plan_datafusion_err};
 use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
@@ -21,10 +22,14 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 /// Makes scalar subqueries of EXISTS and IN where they are no conditions. It runs before type coercion.
 #[derive(Debug, Default)]
-pub(crate) struct ConditionsAsValues;
+pub(crate) struct ConditionsAsValues {
+    /// Sets the names of its columns apart.
+    made: AtomicUsize,
+}
 
 impl AnalyzerRule for ConditionsAsValues {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
@@ -38,12 +43,13 @@ impl AnalyzerRule for ConditionsAsValues {
                 return Ok(Transformed::no(plan));
             }
             let schema = merge_schema(&plan.inputs());
+            let around = Around { schema: &schema, made: &self.made };
             let names = NamePreserver::new(&plan);
             plan.map_expressions(|expr| {
                 let name = names.save(&expr);
                 let made = match is_filter {
-                    true => within_condition(expr, &schema)?,
-                    false => as_values(expr, &schema)?,
+                    true => within_condition(expr, around)?,
+                    false => as_values(expr, around)?,
                 };
                 Ok(made.update_data(|expr| name.restore(expr)))
             })
@@ -57,17 +63,17 @@ impl AnalyzerRule for ConditionsAsValues {
 }
 
 /// The same condition of a filter, in which only what AND, OR and NOT do not lead to is a value.
-fn within_condition(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+fn within_condition(expr: Expr, around: Around<'_>) -> Result<Transformed<Expr>> {
     match expr {
         Expr::Exists(ref exists) => match joined(exists)? {
             Some(joined) => Ok(Transformed::yes(Expr::Exists(joined))),
-            None => as_values(expr, schema),
+            None => as_values(expr, around),
         },
         Expr::InSubquery(_) => Ok(Transformed::no(expr)),
         Expr::Not(_) | Expr::BinaryExpr(BinaryExpr { op: Operator::And | Operator::Or, .. }) => {
-            expr.map_children(|part| within_condition(part, schema))
+            expr.map_children(|part| within_condition(part, around))
         }
-        expr => as_values(expr, schema),
+        expr => as_values(expr, around),
     }
 }
 
@@ -135,25 +141,33 @@ fn flat(plan: LogicalPlan) -> Result<LogicalPlan> {
     }
 }
 
-fn as_values(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+fn as_values(expr: Expr, around: Around<'_>) -> Result<Transformed<Expr>> {
     expr.transform_up(|expr| match &expr {
         Expr::Exists(Exists { subquery, negated }) => {
             let exists = exists(subquery, bare(LogicalPlan::clone(&subquery.subquery)), None)?;
             Ok(Transformed::yes(if *negated { Expr::Not(Box::new(exists)) } else { exists }))
         }
         Expr::InSubquery(InSubquery { expr: value, subquery, negated }) => {
-            match is_among(value, subquery, schema)? {
+            match is_among(value, subquery, around)? {
                 Some(found) if *negated => Ok(Transformed::yes(Expr::Not(Box::new(found)))),
                 Some(found) => Ok(Transformed::yes(found)),
                 None => Ok(Transformed::no(expr)),
             }
         }
+        Expr::SetComparison(compared) => match compared::as_value(compared, around)? {
+            Some(value) => Ok(Transformed::yes(value)),
+            None => Ok(Transformed::no(expr)),
+        },
         _ => Ok(Transformed::no(expr)),
     })
 }
 
 /// Whether any of the rows that a subquery is made of meets a condition.
-fn exists(subquery: &Subquery, rows: LogicalPlan, condition: Option<Expr>) -> Result<Expr> {
+pub(super) fn exists(
+    subquery: &Subquery,
+    rows: LogicalPlan,
+    condition: Option<Expr>,
+) -> Result<Expr> {
     let rows = match condition {
         Some(condition) => filtered(rows, condition)?,
         None => rows,
@@ -197,26 +211,28 @@ fn bare(plan: LogicalPlan) -> LogicalPlan {
 }
 
 /// Whether a value is one of those of a subquery; none where it is made anew each time.
-fn is_among(value: &Expr, among: &Subquery, schema: &DFSchema) -> Result<Option<Expr>> {
+fn is_among(value: &Expr, among: &Subquery, around: Around<'_>) -> Result<Option<Expr>> {
     let has_query = value.exists(|expr| Ok(is_subquery(expr)))?;
     if has_query || value.contains_outer() || value.is_volatile() || is_volatile(&among.subquery)? {
         return Ok(None);
     }
+    let apart = around.named_apart(among)?;
+    let among = apart.as_ref().unwrap_or(among);
     let only = among.subquery.schema().iter().next();
     let only = only.ok_or_else(|| plan_datafusion_err!("a subquery without columns"))?;
     let (rows, own) = match &*among.subquery {
-        LogicalPlan::Projection(projection) => {
+        LogicalPlan::Projection(projection) if apart.is_none() => {
             (&projection.input, projection.expr[0].clone().unalias())
         }
         _ => (&among.subquery, Expr::Column(Column::from(only))),
     };
     let exists = |condition| exists(among, LogicalPlan::clone(rows), condition);
-    let is_equal = exists(Some(own.clone().eq(within(schema, value)?)))?;
+    let is_equal = exists(Some(own.clone().eq(around.seen(value)?)))?;
     let mut is_unknown = lit(false);
     if only.1.is_nullable() {
         is_unknown = is_unknown.or(exists(Some(own.is_null()))?);
     }
-    if value.nullable(schema)? {
+    if value.nullable(around.schema)? {
         is_unknown = is_unknown.or(value.clone().is_null().and(exists(None)?));
     }
     let unknown = lit(ScalarValue::Boolean(None));

@@ -2,10 +2,10 @@
 //!
 //! A query within it may name something of the rows right around that, which is the query's own; the rest is further out.
 
-use super::is_subquery;
+use super::{is_subquery, query_of};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, Result};
-use datafusion::logical_expr::expr::{Exists, InSubquery};
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, LogicalPlan, Subquery};
 use std::sync::Arc;
@@ -72,9 +72,8 @@ fn add(expr: &Expr, own: &DFSchema, found: &mut Vec<Expr>) -> Result<()> {
     expr.apply(|expr| {
         match expr {
             Expr::OuterReferenceColumn(..) if !found.contains(expr) => found.push(expr.clone()),
-            Expr::ScalarSubquery(within)
-            | Expr::Exists(Exists { subquery: within, .. })
-            | Expr::InSubquery(InSubquery { subquery: within, .. }) => {
+            expr => {
+                let Some(within) = query_of(expr) else { return Ok(TreeNodeRecursion::Continue) };
                 for free in free(&within.subquery)? {
                     let is_own = column_of(&free).is_some_and(|column| own.has_column(column));
                     if !is_own && !found.contains(&free) {
@@ -82,7 +81,6 @@ fn add(expr: &Expr, own: &DFSchema, found: &mut Vec<Expr>) -> Result<()> {
                     }
                 }
             }
-            _ => {}
         }
         Ok(TreeNodeRecursion::Continue)
     })?;
@@ -121,8 +119,20 @@ fn with_query(
             let subquery = change(subquery)?;
             Transformed::yes(Expr::InSubquery(InSubquery { expr, subquery, negated }))
         }
+        Expr::SetComparison(SetComparison { expr, subquery, op, quantifier }) => {
+            let subquery = change(subquery)?;
+            Transformed::yes(Expr::SetComparison(SetComparison { expr, subquery, op, quantifier }))
+        }
         other => Transformed::no(other),
     })
+}
+
+/// An expression with columns around its queries under other names.
+pub(super) fn renamed_around(
+    expr: Expr,
+    column: &dyn Fn(&Column) -> Option<Column>,
+) -> Result<Transformed<Expr>> {
+    expr.transform_up(|expr| with_query(expr, |query| within(query, &[], column)))
 }
 
 /// A query within others, with what it names that is none of theirs replaced.

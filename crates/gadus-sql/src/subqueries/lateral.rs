@@ -49,7 +49,7 @@ impl JoinSubqueries {
         let conditions = same.chain(on).chain(join.filter.clone()).collect::<Vec<_>>();
         let joined =
             LogicalPlanBuilder::from(left).join_on(bound, join.join_type, conditions)?.build()?;
-        like(joined, &LogicalPlan::Join(join.clone())).map(Some)
+        like(joined, &join.schema).map(Some)
     }
 
     /// The same with a query that makes rows of each row: those of the row go along with it.

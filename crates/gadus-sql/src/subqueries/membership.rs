@@ -1,4 +1,4 @@
-//! `IN (SELECT …)` where it is no plain condition of a filter, or depends on the row around.
+//! `IN (SELECT …)`, and comparisons with all or any rows, where it is no plain condition of a filter, or depends on the row around.
 //!
 //! - DataFusion makes semi joins of it, and anti joins that know NULLs; of those that depend on rows, and of those
 //!   under OR, it refuses some and answers others wrongly. An analyzer rule says them by EXISTS.
@@ -6,21 +6,27 @@
 //!   there is none, no NULL among the values, and the value itself is no NULL or there are no values at all.
 //! - NOT is moved inwards to get there, by De Morgan's laws, which hold for three values, too.
 
+use super::apart::Around;
+use super::compared;
 use super::free::{depends, free};
 use super::is_volatile;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, DFSchema, Result, plan_datafusion_err};
+use datafusion::common::{Column, Result, plan_datafusion_err};
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
 };
 use datafusion::optimizer::AnalyzerRule;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 /// Says IN by EXISTS in filters. It runs before type coercion.
 #[derive(Debug, Default)]
-pub(crate) struct Memberships;
+pub(crate) struct Memberships {
+    /// Sets the names of its columns apart.
+    made: AtomicUsize,
+}
 
 impl AnalyzerRule for Memberships {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
@@ -31,8 +37,8 @@ impl AnalyzerRule for Memberships {
             if !has_any(predicate)? {
                 return Ok(Transformed::no(plan));
             }
-            let context = Context { schema: input.schema(), is_conjunct: true };
-            let predicate = context.said(predicate.clone(), false)?;
+            let around = Around { schema: input.schema(), made: &self.made };
+            let predicate = said(predicate.clone(), false, true, around)?;
             Filter::try_new(predicate, input.clone())
                 .map(|filter| Transformed::yes(LogicalPlan::Filter(filter)))
         })?;
@@ -44,95 +50,96 @@ impl AnalyzerRule for Memberships {
     }
 }
 
-/// Where an expression stands.
-#[derive(Clone, Copy)]
-struct Context<'a> {
-    schema: &'a DFSchema,
-    /// Whether all rows that the filter lets pass must pass it.
+/// An expression, or its negation, for which only rows for which it is true matter. A conjunct is true of all that the
+/// filter lets pass.
+fn said(expr: Expr, is_negated: bool, is_conjunct: bool, around: Around<'_>) -> Result<Expr> {
+    if !has_any(&expr)? {
+        return Ok(if is_negated { Expr::Not(Box::new(expr)) } else { expr });
+    }
+    match expr {
+        Expr::Not(inner) => said(*inner, !is_negated, is_conjunct, around),
+        Expr::BinaryExpr(BinaryExpr { left, op, right })
+            if matches!(op, Operator::And | Operator::Or) =>
+        {
+            let is_and = (op == Operator::And) != is_negated;
+            let is_conjunct = is_conjunct && is_and;
+            let left = said(*left, is_negated, is_conjunct, around)?;
+            let right = said(*right, is_negated, is_conjunct, around)?;
+            Ok(if is_and { left.and(right) } else { left.or(right) })
+        }
+        Expr::InSubquery(InSubquery { expr, subquery, negated }) => {
+            let subquery = around.named_apart(&subquery)?.unwrap_or(subquery);
+            let negated = negated != is_negated;
+            match by_exists(&expr, &subquery, negated, is_conjunct, around)? {
+                Some(said) => Ok(said),
+                None => Ok(Expr::InSubquery(InSubquery { expr, subquery, negated })),
+            }
+        }
+        Expr::SetComparison(compared) => {
+            match compared::in_filter(&compared, is_negated, around)? {
+                Some(said) => Ok(said),
+                None if is_negated => Ok(Expr::Not(Box::new(Expr::SetComparison(compared)))),
+                None => Ok(Expr::SetComparison(compared)),
+            }
+        }
+        other if is_negated => Ok(Expr::Not(Box::new(other))),
+        other => Ok(other),
+    }
+}
+
+/// The same by EXISTS; none where DataFusion makes a good join of it, or it cannot be said.
+fn by_exists(
+    value: &Expr,
+    among: &Subquery,
+    negated: bool,
     is_conjunct: bool,
+    around: Around<'_>,
+) -> Result<Option<Expr>> {
+    let depends = depends(&among.subquery)?;
+    // A join that knows NULLs has a key on both sides, which a value that is none of the row, or turns out to be none,
+    // does not give it.
+    let is_key = !negated || matches!(value, Expr::Column(_));
+    if is_conjunct && !depends && is_key || value.contains_outer() || value.is_volatile() {
+        return Ok(None);
+    }
+    if has_any(value)? || is_volatile(&among.subquery)? {
+        return Ok(None);
+    }
+    let only = among.subquery.schema().iter().next();
+    let only = only.ok_or_else(|| plan_datafusion_err!("a subquery without columns"))?;
+    let own = Expr::Column(Column::from(only));
+    let seen = around.seen(value)?;
+    let equal = exists_where(among, Some(own.clone().eq(seen)), negated)?;
+    if !negated {
+        return Ok(Some(equal));
+    }
+    let mut said = equal;
+    if only.1.is_nullable() {
+        said = said.and(exists_where(among, Some(own.is_null()), true)?);
+    }
+    if value.nullable(around.schema)? {
+        said = said.and(value.clone().is_not_null().or(exists_where(among, None, true)?));
+    }
+    Ok(Some(said))
 }
 
-impl Context<'_> {
-    /// An expression, or its negation, for which only rows for which it is true matter.
-    fn said(self, expr: Expr, is_negated: bool) -> Result<Expr> {
-        if !has_any(&expr)? {
-            return Ok(if is_negated { Expr::Not(Box::new(expr)) } else { expr });
-        }
-        match expr {
-            Expr::Not(inner) => self.said(*inner, !is_negated),
-            Expr::BinaryExpr(BinaryExpr { left, op, right })
-                if matches!(op, Operator::And | Operator::Or) =>
-            {
-                let is_and = (op == Operator::And) != is_negated;
-                let part = Self { is_conjunct: self.is_conjunct && is_and, ..self };
-                let (left, right) = (part.said(*left, is_negated)?, part.said(*right, is_negated)?);
-                Ok(if is_and { left.and(right) } else { left.or(right) })
-            }
-            Expr::InSubquery(InSubquery { expr, subquery, negated }) => {
-                let negated = negated != is_negated;
-                match self.by_exists(&expr, &subquery, negated)? {
-                    Some(said) => Ok(said),
-                    None => Ok(Expr::InSubquery(InSubquery { expr, subquery, negated })),
-                }
-            }
-            other if is_negated => Ok(Expr::Not(Box::new(other))),
-            other => Ok(other),
-        }
+/// Whether there are rows that meet a condition, or none.
+pub(super) fn exists_where(
+    among: &Subquery,
+    condition: Option<Expr>,
+    negated: bool,
+) -> Result<Expr> {
+    let mut plan = LogicalPlanBuilder::from(among.subquery.clone());
+    if let Some(condition) = condition {
+        plan = plan.filter(condition)?;
     }
-
-    /// The same by EXISTS; none where DataFusion makes a good join of it, or it cannot be said.
-    fn by_exists(self, value: &Expr, among: &Subquery, negated: bool) -> Result<Option<Expr>> {
-        let depends = depends(&among.subquery)?;
-        // A join that knows NULLs has a key on both sides, which a value that is none of the row, or turns out to be none,
-        // does not give it.
-        let is_key = !negated || matches!(value, Expr::Column(_));
-        if self.is_conjunct && !depends && is_key || value.contains_outer() || value.is_volatile() {
-            return Ok(None);
-        }
-        if has_any(value)? || is_volatile(&among.subquery)? {
-            return Ok(None);
-        }
-        let only = among.subquery.schema().iter().next();
-        let only = only.ok_or_else(|| plan_datafusion_err!("a subquery without columns"))?;
-        let own = Expr::Column(Column::from(only));
-        let around = within(self.schema, value)?;
-        let exists = |condition: Option<Expr>, negated: bool| {
-            let mut plan = LogicalPlanBuilder::from(among.subquery.clone());
-            if let Some(condition) = condition {
-                plan = plan.filter(condition)?;
-            }
-            let plan = Arc::new(plan.build()?);
-            let outer_ref_columns = free(&plan)?;
-            let spans = among.spans.clone();
-            let subquery = Subquery { subquery: plan, outer_ref_columns, spans };
-            Ok::<_, datafusion::error::DataFusionError>(Expr::Exists(Exists { subquery, negated }))
-        };
-        let equal = exists(Some(own.clone().eq(around)), negated)?;
-        if !negated {
-            return Ok(Some(equal));
-        }
-        let mut said = equal;
-        if only.1.is_nullable() {
-            said = said.and(exists(Some(own.is_null()), true)?);
-        }
-        if value.nullable(self.schema)? {
-            said = said.and(value.clone().is_not_null().or(exists(None, true)?));
-        }
-        Ok(Some(said))
-    }
-}
-
-/// An expression over the row around, as a subquery sees it.
-pub(super) fn within(schema: &DFSchema, value: &Expr) -> Result<Expr> {
-    let seen = value.clone().transform_up(|expr| {
-        let Expr::Column(column) = &expr else { return Ok(Transformed::no(expr)) };
-        let (_, field) = schema.qualified_field_from_column(column)?;
-        let seen = Expr::OuterReferenceColumn(field.clone(), column.clone());
-        Ok(Transformed::yes(seen))
-    })?;
-    Ok(seen.data)
+    let plan = Arc::new(plan.build()?);
+    let outer_ref_columns = free(&plan)?;
+    let spans = among.spans.clone();
+    let subquery = Subquery { subquery: plan, outer_ref_columns, spans };
+    Ok(Expr::Exists(Exists { subquery, negated }))
 }
 
 fn has_any(expr: &Expr) -> Result<bool> {
-    expr.exists(|expr| Ok(matches!(expr, Expr::InSubquery(_))))
+    expr.exists(|expr| Ok(matches!(expr, Expr::InSubquery(_) | Expr::SetComparison(_))))
 }

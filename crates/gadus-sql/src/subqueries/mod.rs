@@ -7,8 +7,10 @@
 //! - What gives several rows where one value is wanted is an error only for a row that asks for it.
 //! - What is around is planned twice: where it may be another each time, it is left alone.
 
+mod apart;
 mod as_values;
 mod bindings;
+mod compared;
 mod free;
 mod in_values;
 mod lateral;
@@ -17,6 +19,7 @@ mod only;
 mod outer_types;
 mod settled;
 
+pub(crate) use apart::NamesApart;
 pub(crate) use as_values::ConditionsAsValues;
 pub(crate) use in_values::QueriesInValues;
 pub(crate) use membership::Memberships;
@@ -25,8 +28,9 @@ pub(crate) use outer_types::OuterTypes;
 use bindings::Bindings;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, NullEquality, Result};
+use datafusion::common::{Column, DFSchema, NullEquality, Result};
 use datafusion::functions_aggregate::expr_fn::{count, first_value};
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
     BinaryExpr, Distinct, Expr, FetchType, Filter, JoinType, LogicalPlan, LogicalPlanBuilder,
@@ -119,7 +123,7 @@ impl JoinSubqueries {
         let expressions = rewritten.data.expressions();
         let joined = rewritten.data.with_new_exprs(expressions, vec![input])?;
         Ok(Transformed::yes(match gives_its_input {
-            true => like(joined, &plan)?,
+            true => like(joined, plan.schema())?,
             false => joined,
         }))
     }
@@ -222,9 +226,9 @@ fn without_windows<'a>(rows: &'a LogicalPlan, columns: &[Column]) -> &'a Logical
     }
 }
 
-/// A plan with the columns of another, no more.
-fn like(plan: LogicalPlan, other: &LogicalPlan) -> Result<LogicalPlan> {
-    let columns = other.schema().iter().map(|field| Expr::Column(field.into()));
+/// A plan with the columns of a schema, no more.
+fn like(plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
+    let columns = schema.iter().map(|field| Expr::Column(field.into()));
     LogicalPlanBuilder::from(plan).project(columns.collect::<Vec<_>>())?.build()
 }
 
@@ -330,7 +334,18 @@ fn needs_join(predicate: &Expr) -> Result<bool> {
 }
 
 fn is_subquery(expr: &Expr) -> bool {
-    matches!(expr, Expr::ScalarSubquery(_) | Expr::InSubquery(_) | Expr::Exists(_))
+    query_of(expr).is_some()
+}
+
+/// The query that an expression is.
+fn query_of(expr: &Expr) -> Option<&Subquery> {
+    match expr {
+        Expr::ScalarSubquery(query) => Some(query),
+        Expr::InSubquery(InSubquery { subquery, .. })
+        | Expr::Exists(Exists { subquery, .. })
+        | Expr::SetComparison(SetComparison { subquery, .. }) => Some(subquery),
+        _ => None,
+    }
 }
 
 /// Whether an expression has a query within it.

@@ -38,6 +38,7 @@ mod many;
 mod memory;
 mod merging;
 mod nested;
+mod order_keys;
 mod overriding;
 mod partitioned;
 mod prepared_by_name;

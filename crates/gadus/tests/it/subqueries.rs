@@ -361,3 +361,57 @@ fn values_of_queries_stand_beside_columns_of_the_same_name() {
         assert_eq!(rows(&connection, sql), [expected], "{sql}");
     }
 }
+
+/// What reads the table around within, where `INNER` is that table with or without a name of its own.
+const AROUND_AND_WITHIN: &[&str] = &[
+    "SELECT id, a IN (SELECT a FROM INNER WHERE id < 3) FROM t ORDER BY id",
+    "SELECT id, a NOT IN (SELECT a FROM INNER WHERE id < 3) FROM t ORDER BY id",
+    "SELECT id, a IN (SELECT a FROM INNER) FROM t ORDER BY id",
+    "SELECT id, a + 0 IN (SELECT b FROM INNER) FROM t ORDER BY id",
+    "SELECT id, a IN (SELECT max(a) FROM INNER) FROM t ORDER BY id",
+    "SELECT id, a IN (SELECT a FROM INNER GROUP BY a HAVING count(*) > 1) FROM t ORDER BY id",
+    "SELECT id, a IN (SELECT a FROM INNER ORDER BY a LIMIT 2) FROM t ORDER BY id",
+    "SELECT id, a = ANY (SELECT a FROM INNER WHERE id < 3) FROM t ORDER BY id",
+    "SELECT id, a >= ALL (SELECT a FROM INNER WHERE id < 3) FROM t ORDER BY id",
+    "SELECT id FROM t WHERE a IN (SELECT a FROM INNER WHERE id < 3) ORDER BY id",
+    "SELECT id FROM t WHERE a IN (SELECT a FROM INNER WHERE id < 3) OR id = 5 ORDER BY id",
+    "SELECT id FROM t WHERE a NOT IN (SELECT a FROM INNER WHERE id < 3) ORDER BY id",
+    "SELECT id FROM t WHERE a NOT IN (SELECT a FROM INNER WHERE id < 3) OR id = 3 ORDER BY id",
+    "SELECT id FROM t WHERE NOT (a IN (SELECT a FROM INNER WHERE id < 3) AND id < 4) ORDER BY id",
+    "SELECT id FROM t WHERE (a IN (SELECT a FROM INNER WHERE id < 3)) IS NOT TRUE ORDER BY id",
+    "SELECT id FROM t WHERE a >= ALL (SELECT a FROM INNER WHERE id < 3) ORDER BY id",
+    "SELECT id FROM t WHERE a < ANY (SELECT a FROM INNER WHERE id < 3) OR id = 3 ORDER BY id",
+    "SELECT t.id, s.id FROM t, s WHERE t.a IN (SELECT a FROM INNER WHERE id = s.id) ORDER BY 1, 2",
+    "SELECT t.id, s.id FROM t, s WHERE t.a IN (SELECT a FROM INNER WHERE id = s.id) OR t.id > 4 ORDER BY 1, 2",
+    "SELECT t.id, s.id, t.a IN (SELECT a FROM INNER WHERE id = s.id) FROM t, s ORDER BY 1, 2",
+    "SELECT t.id, s.id, t.a NOT IN (SELECT a FROM INNER WHERE id <> s.id) FROM t, s ORDER BY 1, 2",
+    "SELECT id FROM t WHERE a IN (SELECT a FROM INNER WHERE b IN (SELECT b FROM INNER WHERE id < 3)) OR id = 5 ORDER BY id",
+    "SELECT id, a IN (SELECT a FROM INNER WHERE b IN (SELECT b FROM INNER WHERE id < 3) OR id = 4) FROM t ORDER BY id",
+    "SELECT id % 2, max(a) FROM t GROUP BY id % 2 HAVING max(a) IN (SELECT max(a) FROM INNER) ORDER BY 1",
+    "SELECT id % 2, max(a) IN (SELECT max(a) FROM INNER WHERE id < 3) FROM t GROUP BY id % 2 ORDER BY 1",
+    "SELECT count(*) FILTER (WHERE a IN (SELECT a FROM INNER WHERE id < 3)) FROM t",
+    "SELECT sum(CASE WHEN a IN (SELECT a FROM INNER WHERE id < 3) THEN id ELSE 0 END) FROM t",
+    "SELECT id FROM t ORDER BY a IN (SELECT a FROM INNER WHERE id < 2), id",
+    "SELECT id, (SELECT count(*) FROM INNER WHERE id < 3) FROM t ORDER BY id",
+    "SELECT id, EXISTS (SELECT 1 FROM (SELECT a AS x FROM INNER WHERE id < 3) AS u WHERE u.x = t.a) FROM t ORDER BY id",
+    "SELECT id, (SELECT count(*) FROM (SELECT a AS x FROM INNER) AS u WHERE u.x < t.a) FROM t ORDER BY id",
+    "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM (SELECT a AS x FROM INNER WHERE id < 3) AS u WHERE u.x = t.a) OR id = 3 ORDER BY id",
+    "WITH t AS (SELECT * FROM s WHERE id < 5) SELECT id, a IN (SELECT a FROM INNER WHERE id < 3) FROM t ORDER BY id",
+];
+
+#[test]
+fn a_column_within_is_not_the_column_of_the_same_name_around() {
+    let connection = connect();
+    run(&connection, "CREATE TABLE s AS SELECT * FROM t");
+    for statement in AROUND_AND_WITHIN {
+        let within = rows(&connection, &statement.replace("INNER", "t"));
+        let apart = rows(&connection, &statement.replace("INNER", "t AS other"));
+        assert_eq!(within, apart, "{statement}");
+    }
+    let is_among = rows(&connection, AROUND_AND_WITHIN[0].replace("INNER", "t").as_str());
+    assert_eq!(is_among, ["1 true", "2 true", "3 NULL", "4 true", "5 false"]);
+    let update = "UPDATE t SET b = 100 WHERE a IN (SELECT a FROM t WHERE id < 2) OR id = 3";
+    run(&connection, update);
+    let updated = rows(&connection, "SELECT id FROM t WHERE b = 100 ORDER BY id");
+    assert_eq!(updated, ["1", "3", "4"]);
+}

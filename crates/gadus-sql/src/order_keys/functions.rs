@@ -1,0 +1,156 @@
+//! Keys of values, and values in a form whose order is that of their keys.
+
+use super::Key;
+use datafusion::arrow::array::{
+    ArrayRef, AsArray, BinaryBuilder, Decimal128Array, IntervalMonthDayNanoArray,
+};
+use datafusion::arrow::datatypes::{
+    DataType, Decimal128Type, IntervalMonthDayNano, IntervalMonthDayNanoType, IntervalUnit,
+};
+use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use std::sync::Arc;
+
+const NANOSECONDS_A_DAY: i128 = 24 * 60 * 60 * 1_000_000_000;
+const DAYS_A_MONTH: i128 = 30;
+
+/// Digits of a length in nanoseconds: 2^31 months and as many days, and 2^63 nanoseconds, have 25.
+const LENGTH_DIGITS: u8 = 38;
+
+impl Key {
+    /// The key of a value.
+    pub(super) fn key(self, value: Expr) -> Expr {
+        self.call(Step::Key, value)
+    }
+
+    /// The value in a form that is ordered by the key, and from which it can be had back.
+    pub(super) fn ordered(self, value: Expr) -> Expr {
+        self.call(Step::Ordered, value)
+    }
+
+    /// The value that has this form.
+    pub(super) fn value(self, ordered: Expr) -> Expr {
+        self.call(Step::Value, ordered)
+    }
+
+    fn call(self, step: Step, argument: Expr) -> Expr {
+        let signature = Signature::any(1, Volatility::Immutable);
+        let function = Arc::new(ScalarUDF::from(KeyFunction { key: self, step, signature }));
+        Expr::ScalarFunction(ScalarFunction::new_udf(function, vec![argument]))
+    }
+}
+
+/// Whether an expression is a key of something.
+pub(super) fn is_key(expr: &Expr) -> bool {
+    let Expr::ScalarFunction(call) = expr else { return false };
+    let function = call.func.inner().downcast_ref::<KeyFunction>();
+    function.is_some_and(|function| function.step == Step::Key)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Step {
+    Key,
+    Ordered,
+    Value,
+}
+
+/// A function of one value, for one type.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct KeyFunction {
+    key: Key,
+    step: Step,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for KeyFunction {
+    fn name(&self) -> &'static str {
+        match (self.key, self.step) {
+            (Key::Length, Step::Key) => "interval_length",
+            (Key::Length, Step::Ordered) => "interval_ordered",
+            (Key::Length, Step::Value) => "interval_of_ordered",
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(match (self.key, self.step) {
+            (Key::Length, Step::Key) => DataType::Decimal128(LENGTH_DIGITS, 0),
+            (Key::Length, Step::Ordered) => DataType::Binary,
+            (Key::Length, Step::Value) => DataType::Interval(IntervalUnit::MonthDayNano),
+        })
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let step = |array: &ArrayRef| match (self.key, self.step) {
+            (Key::Length, Step::Key) => lengths(array),
+            (Key::Length, Step::Ordered) => Ok(ordered_intervals(array)),
+            (Key::Length, Step::Value) => Ok(intervals(array)),
+        };
+        match args.args.first() {
+            Some(ColumnarValue::Array(array)) => Ok(ColumnarValue::Array(step(array)?)),
+            Some(ColumnarValue::Scalar(scalar)) => {
+                let array = step(&scalar.to_array()?)?;
+                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
+            }
+            None => internal_err!("a key is of one value"),
+        }
+    }
+}
+
+/// The length of an interval, in nanoseconds.
+fn length(interval: IntervalMonthDayNano) -> i128 {
+    let days = i128::from(interval.months) * DAYS_A_MONTH + i128::from(interval.days);
+    days * NANOSECONDS_A_DAY + i128::from(interval.nanoseconds)
+}
+
+fn lengths(intervals: &ArrayRef) -> Result<ArrayRef> {
+    let intervals = intervals.as_primitive::<IntervalMonthDayNanoType>();
+    let lengths: Decimal128Array = intervals.unary::<_, Decimal128Type>(length);
+    Ok(Arc::new(lengths.with_precision_and_scale(LENGTH_DIGITS, 0)?))
+}
+
+/// Bytes of an interval in order: of its length, and of its parts.
+const ORDERED_BYTES: usize = size_of::<i128>() + PARTS_BYTES;
+const PARTS_BYTES: usize = 16;
+
+/// Intervals as bytes whose order is that of the lengths.
+fn ordered_intervals(intervals: &ArrayRef) -> ArrayRef {
+    let intervals = intervals.as_primitive::<IntervalMonthDayNanoType>();
+    let mut ordered =
+        BinaryBuilder::with_capacity(intervals.len(), intervals.len() * ORDERED_BYTES);
+    for interval in intervals {
+        match interval {
+            Some(interval) => {
+                // A sign bit upside down has negative numbers first.
+                let mut bytes = (length(interval) ^ i128::MIN).to_be_bytes().to_vec();
+                bytes.extend(interval.months.to_be_bytes());
+                bytes.extend(interval.days.to_be_bytes());
+                bytes.extend(interval.nanoseconds.to_be_bytes());
+                ordered.append_value(bytes);
+            }
+            None => ordered.append_null(),
+        }
+    }
+    Arc::new(ordered.finish())
+}
+
+fn intervals(ordered: &ArrayRef) -> ArrayRef {
+    let intervals = ordered.as_binary::<i32>().iter().map(|bytes| bytes.and_then(interval));
+    Arc::new(intervals.collect::<IntervalMonthDayNanoArray>())
+}
+
+fn interval(ordered: &[u8]) -> Option<IntervalMonthDayNano> {
+    let (months, rest) = ordered.last_chunk::<PARTS_BYTES>()?.split_first_chunk()?;
+    let (days, nanoseconds) = rest.split_first_chunk()?;
+    Some(IntervalMonthDayNano {
+        months: i32::from_be_bytes(*months),
+        days: i32::from_be_bytes(*days),
+        nanoseconds: i64::from_be_bytes(nanoseconds.try_into().ok()?),
+    })
+}
