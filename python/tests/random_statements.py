@@ -179,11 +179,15 @@ class Statements:
             where += f" AND {self.condition(inner, 1)}"
         negated = draw.choice(["", "NOT "])
         value = self.expression(columns, kind, 1)
+        if draw.random() < 0.15 and not self.has_row_values:
+            # Nor does SQLite know these.
+            self.has_lateral = True
+            quantifier = draw.choice(["ANY", "ALL"])
+            return f"{value} {draw.choice(COMPARISONS)} {quantifier} (SELECT {own} FROM {source} WHERE {where})"
         return draw.choice(
             [
                 f"{negated}EXISTS (SELECT 1 FROM {source} WHERE {where})",
                 f"{value} {negated}IN (SELECT {own} FROM {source} WHERE {where})",
-                f"{value} {draw.choice(COMPARISONS)} {draw.choice(['ANY', 'ALL'])} (SELECT {own} FROM {source} WHERE {where})",
                 f"{value} {draw.choice(COMPARISONS)} (SELECT max({own}) FROM {source} WHERE {where})",
                 f"(SELECT count(*) FROM {source} WHERE {where}) {draw.choice(COMPARISONS)} {draw.randrange(4)}",
             ]

@@ -2,6 +2,7 @@
 
 mod conditions_kept;
 mod keys_of_groups;
+mod no_constants;
 mod no_waiting;
 mod orders_seen;
 mod ranks;
@@ -9,6 +10,7 @@ mod same_names;
 
 pub(crate) use conditions_kept::ConditionsKept;
 pub(crate) use keys_of_groups::KeysOfGroups;
+pub(crate) use no_constants::NoConstants;
 pub(crate) use orders_seen::OrdersSeen;
 pub(crate) use ranks::signed_ranks;
 pub(crate) use same_names::FiltersByName;

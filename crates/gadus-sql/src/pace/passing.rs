@@ -4,12 +4,13 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
 use datafusion::execution::TaskContext;
+use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::execution_plan::CardinalityEffect;
 use datafusion::physical_plan::filter_pushdown::{FilterDescription, FilterPushdownPhase};
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PhysicalExpr, PlanProperties,
-    SendableRecordBatchStream,
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PhysicalExpr,
+    PlanProperties, SendableRecordBatchStream,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -25,17 +26,34 @@ pub(crate) struct PassingExec {
     pass: Pass,
     /// Whether filters are moved below it.
     lets_filters: bool,
+    /// Whether it tells nobody which of its columns are the same in all rows.
+    hides_constants: bool,
+    properties: Arc<PlanProperties>,
 }
 
 impl PassingExec {
     pub(crate) fn new(name: &'static str, input: Arc<dyn ExecutionPlan>, pass: Pass) -> Self {
-        Self { name, input, pass, lets_filters: true }
+        let properties = input.properties().clone();
+        Self { name, input, pass, lets_filters: true, hides_constants: false, properties }
     }
 
     /// The same, which no filter is moved below.
     pub(crate) fn without_filters(self) -> Self {
         Self { lets_filters: false, ..self }
     }
+
+    /// The same, which tells nobody which of its columns are the same in all rows.
+    pub(crate) fn without_constants(self) -> Self {
+        let properties = hiding_constants(&self.input);
+        Self { hides_constants: true, properties, ..self }
+    }
+}
+
+fn hiding_constants(input: &Arc<dyn ExecutionPlan>) -> Arc<PlanProperties> {
+    let orders = input.equivalence_properties().oeq_class().iter().cloned();
+    let known = EquivalenceProperties::new_with_orderings(input.schema(), orders);
+    let properties = PlanProperties::clone(input.properties());
+    Arc::new(properties.with_eq_properties(known))
 }
 
 impl DisplayAs for PassingExec {
@@ -50,7 +68,7 @@ impl ExecutionPlan for PassingExec {
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
-        self.input.properties()
+        &self.properties
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
@@ -77,7 +95,11 @@ impl ExecutionPlan for PassingExec {
         mut children: Vec<Arc<dyn ExecutionPlan>>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let input = children.pop().unwrap_or_else(|| self.input.clone());
-        Ok(Arc::new(Self { input, ..*self }))
+        let properties = match self.hides_constants {
+            true => hiding_constants(&input),
+            false => input.properties().clone(),
+        };
+        Ok(Arc::new(Self { input, properties, ..*self }))
     }
 
     fn execute(

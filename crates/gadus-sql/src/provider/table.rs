@@ -9,11 +9,12 @@ use crate::kept::Binding;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{Constraint, Constraints};
+use datafusion::common::{Constraint, Constraints, ScalarValue, internal_err};
 use datafusion::datasource::source_as_provider;
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableSource, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::empty::EmptyExec;
 use gadus_engine::{Predicate, ROW_ID_COLUMN, ScanRequest, Table};
 use std::sync::Arc;
 
@@ -58,6 +59,25 @@ impl SnapshotTable {
             None => predicate_of(filter, self.table.schema()),
         }
     }
+
+    /// The engine's form of all filters; none where no row meets them. A filter that was taken over may have become a
+    /// constant since, as `IS NULL` does where a join no longer adds NULLs.
+    fn predicates(&self, filters: &[Expr]) -> Result<Option<Vec<Predicate>>> {
+        let mut predicates = Vec::new();
+        for filter in filters {
+            match (filter, self.predicate(filter)) {
+                (_, Some(predicate)) => predicates.push(predicate),
+                (Expr::Literal(ScalarValue::Boolean(Some(true)), _), None) => {}
+                (Expr::Literal(ScalarValue::Boolean(_) | ScalarValue::Null, _), None) => {
+                    return Ok(None);
+                }
+                // Its values of each run decide.
+                (_, None) if self.binding.is_some() => {}
+                (filter, None) => return internal_err!("{filter} was taken over by a scan"),
+            }
+        }
+        Ok(Some(predicates))
+    }
 }
 
 /// Whether a planner's table is one of a snapshot.
@@ -100,7 +120,9 @@ impl TableProvider for SnapshotTable {
         let columns = self.table.schema().columns.len();
         let all = (0..self.schema.fields().len()).collect::<Vec<_>>();
         let mut projection = projection.unwrap_or(&all).clone();
-        let predicates = filters.iter().filter_map(|filter| self.predicate(filter)).collect();
+        let Some(predicates) = self.predicates(filters)? else {
+            return Ok(Arc::new(EmptyExec::new(Arc::new(self.schema.project(&projection)?))));
+        };
         // The engine hands row ids out last.
         let with_row_ids = projection.contains(&columns);
         let wanted = projection.clone();

@@ -15,7 +15,9 @@ use crate::json::{JsonOperators, json_functions};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::lists::{ListOperators, quantified_functions};
 use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, SortsWithinMemory, run, task_of};
-use crate::mended::{ConditionsKept, FiltersByName, KeysOfGroups, OrdersSeen, signed_ranks};
+use crate::mended::{
+    ConditionsKept, FiltersByName, KeysOfGroups, NoConstants, OrdersSeen, signed_ranks,
+};
 use crate::order_keys::{OrderKeys, WindowKeys};
 use crate::pace::PaceJoins;
 use crate::postgres;
@@ -99,6 +101,9 @@ fn physical_rules(memory: Memory) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + 
     );
     let filters = rules.iter().rposition(|rule| rule.name().starts_with("FilterPushdown"));
     rules.insert(filters.unwrap_or(rules.len()), Arc::new(SortsWithinMemory(memory)));
+    // Before inputs are sorted and divided, and all that is known of them asked for.
+    let requirements = rules.iter().position(|rule| rule.name() == "EnsureRequirements");
+    rules.insert(requirements.unwrap_or(0), Arc::new(NoConstants));
     rules
 }
 

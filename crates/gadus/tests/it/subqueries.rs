@@ -362,6 +362,35 @@ fn values_of_queries_stand_beside_columns_of_the_same_name() {
     }
 }
 
+#[test]
+fn a_condition_that_a_scan_took_over_holds_when_it_becomes_a_constant() {
+    let connection = connect();
+    run(&connection, "CREATE TABLE k (id INTEGER PRIMARY KEY, a INTEGER)");
+    run(&connection, "INSERT INTO k VALUES (1, 5), (2, 3)");
+    let join = "FROM t FULL JOIN k ON t.a = k.a WHERE";
+    for condition in ["k.id IS NULL AND k.id > 0", "k.id > 0 AND NOT k.id IS NOT NULL"] {
+        assert_eq!(rows(&connection, &format!("SELECT t.id {join} {condition}")), [""; 0]);
+    }
+    let always = format!("SELECT t.id {join} k.id IS NOT NULL AND k.id > 0 ORDER BY t.id");
+    assert_eq!(rows(&connection, &always), ["1", "2", "4"]);
+}
+
+#[test]
+fn a_constant_that_an_outer_join_leaves_out_is_ordered() {
+    let connection = connect();
+    let one = "(SELECT id, TRUE AS c FROM t WHERE id % 2 = 1) AS u";
+    for join in [
+        format!("t LEFT JOIN {one} ON t.id = u.id"),
+        format!("{one} RIGHT JOIN t ON t.id = u.id"),
+        format!("t FULL JOIN {one} ON t.id = u.id"),
+        format!("t LEFT JOIN {one} ON t.id = u.id AND t.id < u.id + 1"),
+        format!("t LEFT JOIN LATERAL (SELECT * FROM {one} WHERE u.id = t.id) AS u ON TRUE"),
+    ] {
+        let rows = rows(&connection, &format!("SELECT c, t.id FROM {join} ORDER BY c, t.id DESC"));
+        assert_eq!(rows, ["true 5", "true 3", "true 1", "NULL 4", "NULL 2"], "{join}");
+    }
+}
+
 /// What reads the table around within, where `INNER` is that table with or without a name of its own.
 const AROUND_AND_WITHIN: &[&str] = &[
     "SELECT id, a IN (SELECT a FROM INNER WHERE id < 3) FROM t ORDER BY id",
