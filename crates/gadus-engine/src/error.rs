@@ -47,6 +47,10 @@ pub enum Reason {
     InvalidForeignKey,
     /// A type that does not become another by itself.
     TypeMismatch,
+    /// A type that does not become another.
+    CannotCast,
+    /// A name that cannot be one.
+    InvalidName,
     /// Several columns have the name.
     AmbiguousColumn,
     /// There is no such function.

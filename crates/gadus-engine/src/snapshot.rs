@@ -9,7 +9,9 @@ use crate::coordinator::Pin;
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::scan::{Predicate, Scan, ScanRequest};
 use crate::transaction::Reads;
-use crate::types::{Datum, DefinitionKey, Sequence, TableSchema, ViewSchema, schema_and_name};
+use crate::types::{
+    Datum, DefinitionKey, Enum, Sequence, TableSchema, ViewSchema, schema_and_name,
+};
 use crate::version::{DatabaseVersion, TableVersion};
 use gadus_base::{CommitNumber, RowId, TableId};
 use std::sync::Arc;
@@ -150,6 +152,30 @@ impl Snapshot {
             DefinitionKey::Schema(name) => Some(name.as_str()),
             _ => None,
         })
+    }
+
+    /// The enumeration of this name, as it is kept.
+    #[must_use]
+    pub fn find_enum(&self, name: &str) -> Option<&'static Enum> {
+        Enum::of_definition(name, self.definition(&DefinitionKey::Type(name.to_owned()))?)
+    }
+
+    /// All enumerations, by their names.
+    pub fn enums(&self) -> impl Iterator<Item = &'static Enum> {
+        self.definitions().filter_map(|(key, text)| match key {
+            DefinitionKey::Type(name) => Enum::of_definition(name, text),
+            _ => None,
+        })
+    }
+
+    /// The enumerations of a schema that is not the main one, by their names as they are kept.
+    pub fn enums_of_schema(&self, schema: &str) -> impl Iterator<Item = &String> {
+        self.version.types_of_schema(schema)
+    }
+
+    /// The tables and views that have columns of an enumeration.
+    pub fn users_of_enum(&self, name: &str) -> impl Iterator<Item = TableId> {
+        self.version.users_of_type(name)
     }
 
     /// What the catalog keeps under a key.

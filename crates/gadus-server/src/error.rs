@@ -133,6 +133,8 @@ fn code_of(error: &gadus::Error) -> SqlState {
         Reason::InvalidDefinition => Some("42P16"),
         Reason::InvalidForeignKey => Some("42830"),
         Reason::TypeMismatch => Some("42804"),
+        Reason::CannotCast => Some("42846"),
+        Reason::InvalidName => Some("42602"),
         Reason::UnknownFunction => Some("42883"),
         Reason::UnknownSavepoint => Some("3B001"),
         Reason::UnknownCursor => Some("34000"),

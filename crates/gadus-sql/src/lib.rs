@@ -26,6 +26,7 @@
 
 mod checked;
 mod compiled;
+mod enums;
 mod error;
 mod explained;
 mod functions;
@@ -61,14 +62,14 @@ pub use functions::all as functions;
 pub use json::json_texts;
 pub use lists::list_elements;
 pub use names::{found as found_name, written as written_name};
-pub use postgres::{TYPE as POSTGRES_TYPE, quoted as quoted_name};
+pub use postgres::{TYPE as POSTGRES_TYPE, enum_number, quoted as quoted_name};
 pub use progress::ProgressReading;
 pub use rows::{RowStream, RowsCancel};
 pub use session::{
     Boxed, CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Granted, Outcome,
     POSTGRES_VERSION, Prepared, Reported, Session, SessionOptions, Setting, SettingScope, Sql,
     StatementKind, comment_statements, foreign_key_definition, is_hidden, settings,
-    view_definition,
+    type_statements, view_definition,
 };
 pub use split::{Script, split_statements};
 pub use value::Value;

@@ -1,5 +1,6 @@
 //! Names of SQL types and the column types they mean.
 
+use crate::enums::{of_type, unknown_type};
 use crate::error::{input, unsupported};
 use crate::session::folded;
 use datafusion::sql::sqlparser::ast::{
@@ -59,7 +60,10 @@ pub(crate) fn column_type(data_type: &DataType) -> Result<ColumnType> {
         DataType::Custom(name, _) => match name.to_string().to_ascii_lowercase().as_str() {
             "timestamptz" => ColumnType::TimestampUtc,
             "string" => ColumnType::Text,
-            _ => return Err(unsupported(&format!("the type {data_type}"))),
+            _ => match of_type(data_type) {
+                Some(of) => ColumnType::Enum(of),
+                None => return Err(unknown_type(&name.to_string())),
+            },
         },
         DataType::Array(_) | DataType::Struct(..) | DataType::Map(..) => {
             ColumnType::nested(nested(data_type)?).ok_or_else(|| {
@@ -80,6 +84,9 @@ fn nested(data_type: &DataType) -> Result<Nested> {
         ColumnType::Json => {
             Err(input(format!("{data_type}: JSON has lists and structures of its own")))
         }
+        ColumnType::Enum(of) => Err(unsupported(&format!(
+            "a list, a structure or a map of the enumeration {of}: make it of TEXT; it"
+        ))),
         part => Ok(part),
     };
     match data_type {

@@ -5,7 +5,7 @@
 
 use crate::checked::rounded_for;
 use crate::lists::assign_nested;
-use crate::{json, uuids};
+use crate::{enums, json, uuids};
 use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, new_empty_array};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::DataType;
@@ -143,6 +143,10 @@ impl Value {
                 decimal(*value, *from, scale, column_type)
             }
             (Self::Text(text), ColumnType::Text | ColumnType::Json) => Some(Datum::text(text)),
+            // What is no label is told by whoever plans the statement.
+            (Self::Text(text), ColumnType::Enum(of)) => {
+                of.place(text).is_some().then(|| Datum::text(text))
+            }
             (_, ColumnType::Float64) => self.double().map(Datum::Float),
             (Self::Binary(bytes), ColumnType::Binary) => {
                 Some(Datum::Bytes(bytes.as_slice().into()))
@@ -210,6 +214,11 @@ pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<
     let target = column_type.arrow();
     if column_type == ColumnType::Json {
         return json::checked(array);
+    }
+    if let ColumnType::Enum(of) = column_type
+        && (is_text(array.data_type()) || array.data_type().is_null())
+    {
+        return enums::labels(array, of, false);
     }
     if array.data_type() == &target {
         return Ok(array.clone());

@@ -51,7 +51,7 @@ impl Database {
         Ok(names)
     }
 
-    /// The statements that make all sequences, tables, indexes, functions, views and comments again, without semicolons, in an order in which
+    /// The statements that make all types, sequences, tables, indexes, functions, views and comments again, without semicolons, in an order in which
     /// they can be run: what tables refer to comes before them, or as a constraint behind them.
     ///
     /// # Errors
@@ -60,6 +60,7 @@ impl Database {
         let snapshot = self.engine().snapshot()?;
         let schemas = snapshot.schemas().map(|name| format!("CREATE SCHEMA {}", quoted(name)));
         let mut statements = schemas.collect::<Vec<_>>();
+        statements.extend(gadus_sql::type_statements(&snapshot));
         let mut sequences = free_sequences(&snapshot).collect::<Vec<_>>();
         sequences.sort_unstable_by(|one, other| one.name.cmp(&other.name));
         statements.extend(sequences.into_iter().map(create_sequence));

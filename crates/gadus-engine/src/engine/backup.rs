@@ -82,9 +82,11 @@ fn copy(
     let all = tables.iter().map(Table::about_rows).sum::<u64>();
     let mut rows = 0;
     let mut transaction = target.begin()?;
-    let is_schema = |key: &DefinitionKey| matches!(key, DefinitionKey::Schema(_));
-    for (key, text) in snapshot.definitions().filter(|(key, _)| is_schema(key)) {
-        transaction.define(key.clone(), Some(text))?;
+    // What tables stand in and are made of; schemas come first.
+    for (key, text) in snapshot.definitions() {
+        if matches!(key, DefinitionKey::Schema(_) | DefinitionKey::Type(_)) {
+            transaction.define(key.clone(), Some(text))?;
+        }
     }
     let mut ids = HashMap::new();
     for table in &tables {
@@ -188,6 +190,8 @@ fn copy_definitions(
             | DefinitionKey::CommentOnFunction(_)
             | DefinitionKey::Schema(_)
             | DefinitionKey::CommentOnSchema(_)
+            | DefinitionKey::Type(_)
+            | DefinitionKey::CommentOnType(_)
             | DefinitionKey::CommentOnDatabase => key.clone(),
         };
         transaction.define(key, Some(text))?;

@@ -1,13 +1,13 @@
-//! What the catalog keeps as text: schemas and functions of SQL by their names, and comments by what they are
-//! about.
+//! What the catalog keeps as text: schemas, functions of SQL and enumerations by their names, and comments by what they
+//! are about.
 //!
 //! - The texts mean something to whoever wrote them; here they are kept, and go with what they are about.
 //!
 //! Byte table of a key (version 1): kind u8, then by kind: 1 function: name text | 2 comment on a table, view or
 //! sequence: id u32 | 3 comment on a column: id u32, number of the column u32 | 4 comment on an index: id u32 of its
 //! table, number of the index u32 | 5 comment on a function: name text | 6 comment on the database | 7 schema: name
-//! text | 8 comment on a schema: name text. An unknown kind
-//! refuses the database.
+//! text | 8 comment on a schema: name text | 9 enumeration: name text | 10 comment on an enumeration: name text. An
+//! unknown kind refuses the database.
 
 use super::schema::{NAME_BYTES_MAX, check_name};
 use crate::error::{Error, ErrorKind, Result};
@@ -37,6 +37,10 @@ pub enum DefinitionKey {
     Schema(String),
     /// A comment on a schema; the main one is always there.
     CommentOnSchema(String),
+    /// The labels of an enumeration of this name, with its schema's as relations have it.
+    Type(String),
+    /// A comment on an enumeration.
+    CommentOnType(String),
 }
 
 impl DefinitionKey {
@@ -51,7 +55,9 @@ impl DefinitionKey {
             | Self::CommentOnFunction(_)
             | Self::CommentOnDatabase
             | Self::Schema(_)
-            | Self::CommentOnSchema(_) => None,
+            | Self::CommentOnSchema(_)
+            | Self::Type(_)
+            | Self::CommentOnType(_) => None,
         }
     }
 
@@ -62,6 +68,9 @@ impl DefinitionKey {
         }
         if let Self::Schema(name) | Self::CommentOnSchema(name) = self {
             check_name("schema", name)?;
+        }
+        if let Self::Type(name) | Self::CommentOnType(name) = self {
+            check_name("type", name)?;
         }
         if text.len() > DEFINITION_BYTES_MAX {
             let message =
@@ -104,6 +113,14 @@ impl DefinitionKey {
                 to.u8(8);
                 to.text(name);
             }
+            Self::Type(name) => {
+                to.u8(9);
+                to.text(name);
+            }
+            Self::CommentOnType(name) => {
+                to.u8(10);
+                to.text(name);
+            }
         }
     }
 
@@ -118,6 +135,8 @@ impl DefinitionKey {
             6 => Self::CommentOnDatabase,
             7 => Self::Schema(from.text(NAME_BYTES_MAX)?.to_owned()),
             8 => Self::CommentOnSchema(from.text(NAME_BYTES_MAX)?.to_owned()),
+            9 => Self::Type(from.text(NAME_BYTES_MAX)?.to_owned()),
+            10 => Self::CommentOnType(from.text(NAME_BYTES_MAX)?.to_owned()),
             _ => {
                 let expected = "a kind of definition; a newer Gadus wrote it";
                 return Err(DecodeError { offset, expected });
@@ -125,7 +144,9 @@ impl DefinitionKey {
         };
         match key.check("") {
             Ok(()) => Ok(key),
-            Err(_) => Err(DecodeError { offset, expected: "the name of a function or a schema" }),
+            Err(_) => {
+                Err(DecodeError { offset, expected: "the name of a function, a schema or a type" })
+            }
         }
     }
 }

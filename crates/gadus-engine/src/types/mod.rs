@@ -6,6 +6,7 @@
 mod convert;
 mod datum;
 mod definition;
+mod enums;
 mod foreign_key;
 mod names;
 mod nested;
@@ -25,6 +26,7 @@ pub use datum::Datum;
 pub(crate) use datum::{VALUE_BYTES_MAX, compare_floats, write_bytes_key};
 pub use definition::DefinitionKey;
 pub(crate) use definition::{DEFINITION_BYTES_MAX, DEFINITIONS_MAX};
+pub use enums::{ENUM_EXTENSION, Enum, LABEL_BYTES_MAX, LABELS_MAX};
 pub use foreign_key::{ForeignKey, ReferentialAction};
 pub use names::{SCHEMA_SEPARATOR, TEMPORARY_PREFIX, is_temporary, schema_and_name};
 pub use nested::Nested;
@@ -48,6 +50,9 @@ const EXTENSION_KEY: &str = "ARROW:extension:name";
 
 /// Arrow's extension type of JSON documents.
 pub const JSON_EXTENSION: &str = "arrow.json";
+
+/// The code of enumerations in durable formats, behind those of values that are made of others.
+const ENUM_CODE: u8 = 24;
 
 /// The logical type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -97,6 +102,8 @@ pub enum ColumnType {
     Uuid,
     /// A JSON document, as the text that it was given as.
     Json,
+    /// One of the labels of an enumeration, which [`Enum::new`] gives.
+    Enum(&'static Enum),
     /// Values that are made of others, which [`ColumnType::nested`] gives.
     Nested(&'static Nested),
 }
@@ -120,7 +127,9 @@ impl ColumnType {
     pub fn storage(self) -> StorageClass {
         match self {
             Self::Float32 | Self::Float64 => StorageClass::Float,
-            Self::Text | Self::Binary | Self::Json | Self::Nested(_) => StorageClass::Bytes,
+            Self::Text | Self::Binary | Self::Json | Self::Enum(_) | Self::Nested(_) => {
+                StorageClass::Bytes
+            }
             Self::UInt64 | Self::Uuid => StorageClass::Wide,
             // 10^18 - 1 is the largest power of ten below 2^63.
             Self::Decimal { precision, .. } if precision > 18 => StorageClass::Wide,
@@ -131,7 +140,7 @@ impl ColumnType {
     /// Whether values are UTF-8 text.
     #[must_use]
     pub fn is_text(self) -> bool {
-        matches!(self, Self::Text | Self::Json)
+        matches!(self, Self::Text | Self::Json | Self::Enum(_))
     }
 
     /// The Arrow type in which values of this type leave the engine.
@@ -150,7 +159,7 @@ impl ColumnType {
             Self::Float32 => DataType::Float32,
             Self::Float64 => DataType::Float64,
             Self::Decimal { precision, scale } => DataType::Decimal128(precision, scale),
-            Self::Text | Self::Json => DataType::Utf8View,
+            Self::Text | Self::Json | Self::Enum(_) => DataType::Utf8View,
             Self::Binary => DataType::BinaryView,
             Self::Date => DataType::Date32,
             Self::Time => DataType::Time64(TimeUnit::Microsecond),
@@ -170,6 +179,7 @@ impl ColumnType {
         let extension = match self {
             Self::Uuid => "arrow.uuid",
             Self::Json => JSON_EXTENSION,
+            Self::Enum(of) => return field.with_metadata(of.metadata()),
             _ => return field,
         };
         field.with_metadata([(EXTENSION_KEY.to_owned(), extension.to_owned())].into())
@@ -182,6 +192,7 @@ impl ColumnType {
             Some(Self::Text) if field.extension_type_name() == Some(JSON_EXTENSION) => {
                 Some(Self::Json)
             }
+            Some(Self::Text) => Some(Enum::of_field(field).map_or(Self::Text, Self::Enum)),
             other => other,
         }
     }
@@ -229,6 +240,21 @@ impl ColumnType {
         !matches!(self, Self::Nested(_))
     }
 
+    /// Whether values are sorted and compared otherwise than the texts or numbers as which they are kept; they are equal
+    /// where these are.
+    #[must_use]
+    pub fn has_own_order(self) -> bool {
+        matches!(self, Self::Enum(_))
+    }
+
+    /// Whether rows whose column is of another type can stay as they are when it is given this one.
+    pub(crate) fn takes_values_of(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Enum(of), Self::Enum(before)) => of.has_all_of(before),
+            _ => self == other,
+        }
+    }
+
     /// Whether a value read from a durable format may stand in such a column.
     pub(crate) fn admits(self, value: &Datum) -> bool {
         match (self.storage(), value) {
@@ -237,6 +263,9 @@ impl ColumnType {
             | (StorageClass::Wide, Datum::Wide(_))
             | (StorageClass::Float, Datum::Float(_)) => true,
             (StorageClass::Bytes, Datum::Bytes(bytes)) => match self {
+                Self::Enum(of) => {
+                    std::str::from_utf8(bytes).is_ok_and(|label| of.place(label).is_some())
+                }
                 Self::Nested(nested) => nested_values::is_nested(nested, bytes),
                 _ => !self.is_text() || std::str::from_utf8(bytes).is_ok(),
             },
@@ -249,8 +278,10 @@ impl ColumnType {
     pub(crate) fn encode(self, to: &mut ByteWriter) {
         let (code, precision, scale) = self.to_code();
         [code, precision, scale].into_iter().for_each(|byte| to.u8(byte));
-        if let Self::Nested(nested) = self {
-            nested.encode(to);
+        match self {
+            Self::Enum(of) => of.encode(to),
+            Self::Nested(nested) => nested.encode(to),
+            _ => {}
         }
     }
 
@@ -263,6 +294,7 @@ impl ColumnType {
         let (code, precision, scale) = (from.u8()?, from.u8()?, from.u8()?);
         match Self::from_code(code, precision, scale) {
             Some(known) => Ok(Some(known)),
+            None if code == ENUM_CODE => Enum::decode(from).map(Some),
             None => Nested::decode(code, from, depth),
         }
     }
@@ -290,6 +322,7 @@ impl ColumnType {
             Self::TimestampUtc => 18,
             Self::Uuid => 19,
             Self::Json => 20,
+            Self::Enum(_) => ENUM_CODE,
             Self::Nested(nested) => nested.code(),
         };
         (code, 0, 0)
@@ -348,6 +381,7 @@ impl fmt::Display for ColumnType {
             Self::TimestampUtc => "TIMESTAMP WITH TIME ZONE",
             Self::Uuid => "UUID",
             Self::Json => "JSON",
+            Self::Enum(of) => return of.fmt(f),
             Self::Nested(nested) => return nested.fmt(f),
         };
         f.write_str(name)

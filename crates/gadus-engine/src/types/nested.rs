@@ -79,9 +79,9 @@ impl Nested {
             }
             _ => true,
         };
-        // A document is told from a text by its field, which not all of Arrow's nested types keep.
-        are_named
-            && self.parts().iter().all(|part| part.depth() < DEPTH_MAX && *part != ColumnType::Json)
+        // Documents and labels are told from texts by their fields, which not all of Arrow's nested types keep.
+        let is_told = |part: &ColumnType| !matches!(part, ColumnType::Json | ColumnType::Enum(_));
+        are_named && self.parts().iter().all(|part| part.depth() < DEPTH_MAX && is_told(part))
     }
 
     /// The Arrow type in which values leave the engine.

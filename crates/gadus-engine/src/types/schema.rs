@@ -4,7 +4,7 @@
 //! - A column has a number of its own, which stays with it whatever it is called and wherever it stands, and is
 //!   never given to another: views name columns by it.
 
-use super::{ColumnType, Datum, ForeignKey, ReferentialAction};
+use super::{ColumnType, Datum, Enum, ForeignKey, ReferentialAction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::PRIMARY;
 use arrow::datatypes::{Schema, SchemaRef};
@@ -177,6 +177,14 @@ impl TableSchema {
         let field =
             |column: &ColumnDefinition| column.column_type.field(&column.name, column.nullable);
         Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
+    }
+
+    /// The enumerations of its columns.
+    pub(crate) fn enums(&self) -> impl Iterator<Item = &'static Enum> {
+        self.columns.iter().filter_map(|column| match column.column_type {
+            ColumnType::Enum(of) => Some(of),
+            _ => None,
+        })
     }
 
     /// The index of the column with this exact name.

@@ -33,6 +33,7 @@ impl DatabaseVersion {
             return Err("gives a table a name that is there already");
         }
         self.refuse_homeless(&schema.name)?;
+        self.refuse_unknown_enums(schema)?;
         let slot = self.tables.get_mut(&id).ok_or("changes a table that is not there")?;
         Arc::make_mut(slot).alter(schema, (sources, runs), at)?;
         if is_renamed {
@@ -61,7 +62,7 @@ impl TableVersion {
         for (column, source) in schema.columns.iter().zip(sources) {
             let fits = match source {
                 Source::Kept(place) => before.columns.get(*place as usize).is_some_and(|old| {
-                    old.id == column.id && old.column_type == column.column_type
+                    old.id == column.id && column.column_type.takes_values_of(old.column_type)
                 }),
                 Source::Added(value) => column.column_type.admits(value),
             };

@@ -181,6 +181,7 @@ impl DatabaseVersion {
         }
         self.refuse_dangling(schema)?;
         self.refuse_homeless(&schema.name)?;
+        self.refuse_unknown_enums(schema)?;
         self.next_table = TableId(schema.id.0 + 1);
         self.names.insert(schema.name.clone(), schema.id);
         self.tables

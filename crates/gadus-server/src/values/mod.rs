@@ -22,7 +22,7 @@ use crate::protocol::Field;
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::datatypes::{Field as ArrowField, Schema};
 use bytes::{BufMut, BytesMut};
-use gadus::JSON_EXTENSION;
+use gadus::{Enum, JSON_EXTENSION, enum_number};
 use vector::{vector_oid, vector_writer};
 
 /// Writes the value of one row of a column, which is not NULL.
@@ -61,6 +61,9 @@ pub(crate) fn fields(
 
 /// The number of the type that values of a column are sent as.
 fn oid_of_column(column: &ArrowField) -> u32 {
+    if let Some(of) = Enum::of_field(column) {
+        return enum_number(of);
+    }
     match column.extension_type_name() {
         Some(JSON_EXTENSION) => Type::Json.oid(),
         _ => vector_oid(column).unwrap_or_else(|| oid_of(column.data_type())),

@@ -191,6 +191,44 @@ def test_describing(server: Server):
         assert "ERROR" not in printed, f"{words}: {printed}"
 
 
+def test_enumerations(server: Server):
+    """Types are told as PostgreSQL tells of them, and values travel as texts in every way."""
+    script = """
+        CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
+        COMMENT ON TYPE mood IS 'how it is';
+        CREATE TABLE t (id INT, m mood DEFAULT 'ok');
+        INSERT INTO t (id) VALUES (1);
+        COPY t FROM STDIN;
+2\thappy
+\\.
+        COPY t FROM STDIN (FORMAT csv);
+3,x
+\\.
+        SELECT id, m FROM t ORDER BY id \\gdesc
+        SELECT id, m FROM t ORDER BY id;
+        COPY (SELECT m FROM t ORDER BY id) TO STDOUT;
+        PREPARE q AS SELECT id FROM t WHERE m = $1;
+        EXECUTE q ('happy');
+        EXECUTE q ('x');
+        \\dT
+        \\dT+
+        \\d t
+        DROP TYPE mood;
+    """
+    printed = run("psql", *server.arguments, "-X", "-At", "-v", "VERBOSITY=verbose", "shop", text=script)
+    for line in [
+        'invalid input value for enum mood: "x"',
+        "22P02",
+        "m|mood",
+        "2|happy",
+        "public|mood|how it is",
+        "sad\nok\nhappy",
+        "m|mood||",
+        "2BP01",
+    ]:
+        assert line in printed, f"{line}: {printed}"
+
+
 def test_savepoints_of_one_transaction_are_not_of_the_next(server: Server):
     """What a transaction that has failed has locked is free at once."""
     psql(server, "CREATE TABLE t (id INT PRIMARY KEY)")

@@ -2,14 +2,14 @@
 
 use super::rewrite::rewritten;
 use super::{bytes, doubles, rounding};
-use crate::{json, lists, uuids};
+use crate::{enums, json, lists, uuids};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::AnalyzerRule;
 
 /// Gives values that stand beside others a type that these have, where DataFusion would choose another or none: decimals
-/// beside doubles, texts beside identifiers and lists, keys of maps, texts that come to documents.
+/// beside doubles, texts beside identifiers, labels and lists, keys of maps, texts that come to documents.
 #[derive(Debug)]
 pub(crate) struct BesideOthers;
 
@@ -18,6 +18,7 @@ impl AnalyzerRule for BesideOthers {
         let plan = rewritten(plan, &|expr, schema| {
             doubles::beside(expr, schema)?
                 .transform_data(|expr| uuids::beside(expr, schema))?
+                .transform_data(|expr| enums::beside(expr, schema))?
                 .transform_data(|expr| lists::beside(expr, schema))?
                 .transform_data(|expr| lists::keys(expr, schema))
         })?;
@@ -29,7 +30,7 @@ impl AnalyzerRule for BesideOthers {
     }
 }
 
-/// Makes casts what they are in PostgreSQL: of bytes as they are written, of identifiers, of texts that are lists, and those that round. It runs
+/// Makes casts what they are in PostgreSQL: of bytes as they are written, of identifiers and labels, of texts that are lists, and those that round. It runs
 /// behind type coercion, which says from what to what is cast.
 #[derive(Debug)]
 pub(crate) struct Casts;
@@ -39,6 +40,7 @@ impl AnalyzerRule for Casts {
         rewritten(plan, &|expr, schema| {
             bytes::written(expr)?
                 .transform_data(|expr| uuids::called(expr, schema))?
+                .transform_data(|expr| enums::called(expr, schema))?
                 .transform_data(|expr| lists::called(expr, schema))?
                 .transform_data(|expr| rounding::rounding(expr, schema))
         })

@@ -63,7 +63,7 @@ fn scan(
         let has_wildcard = columns.len() != select.projection.len();
         let named = named_item(expr, &select.projection).filter(|_| !has_wildcard);
         let found = named.map(|item| columns[item].0).or_else(|| column(expr, schema))?;
-        is_comparable(found, schema).then_some(found)
+        is_sortable(found, schema).then_some(found)
     };
     let order = order(query, sorted_by)?;
     if let Some(key) = key_operands(selection, schema) {
@@ -77,6 +77,11 @@ fn scan(
 pub(super) fn is_comparable(column: usize, schema: &TableSchema) -> bool {
     let column_type = schema.columns[column].column_type;
     column_type.storage() != StorageClass::Float && column_type.is_ordered()
+}
+
+/// Whether the engine sorts values of a column as SQL does.
+fn is_sortable(column: usize, schema: &TableSchema) -> bool {
+    is_comparable(column, schema) && !schema.columns[column].column_type.has_own_order()
 }
 
 pub(super) fn filter(selection: Option<&Expr>, schema: &TableSchema) -> Option<Filter> {
@@ -259,6 +264,12 @@ fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
                 BinaryOperator::GtEq => Comparison::GreaterOrEqual,
                 _ => return None,
             };
+            let by_order = !matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+            let has_own = |column: usize| schema.columns[column].column_type.has_own_order();
+            let has_it = |expr: &Expr| column(expr, schema).is_some_and(has_own);
+            if by_order && (has_it(left) || has_it(right)) {
+                return None;
+            }
             if let Some((column, operand)) = column(left, schema).zip(operand(right)) {
                 return one(column, Condition::Compare { column, comparison, operand });
             }
@@ -267,7 +278,9 @@ fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
             one(column, Condition::Compare { column, comparison, operand })
         }
         Expr::Between { expr, negated: false, low, high } => {
-            let column = column(expr, schema).filter(|&column| usable(column))?;
+            let has_own = |column: usize| schema.columns[column].column_type.has_own_order();
+            let is_between = |column: &usize| usable(*column) && !has_own(*column);
+            let column = column(expr, schema).filter(is_between)?;
             let bound = |comparison, expr| {
                 Some(Condition::Compare { column, comparison, operand: operand(expr)? })
             };

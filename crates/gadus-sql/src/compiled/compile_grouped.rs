@@ -28,7 +28,12 @@ pub(super) fn grouped(query: &Query, select: &Select, target: Target) -> Option<
     }
     let output = |item: &SelectItem| output(item, names, schema);
     let outputs = items.iter().map(output).collect::<Option<Vec<_>>>()?;
-    let order = order(query, |expr| named_item(expr, items))?;
+    // What is counted or summed is no column.
+    let is_sorted = |item: &usize| {
+        let named = expression(&items[*item]).and_then(|(expr, _)| column(expr, schema));
+        named.is_none_or(|column| !schema.columns[column].column_type.has_own_order())
+    };
+    let order = order(query, |expr| named_item(expr, items).filter(is_sorted))?;
     let filter = filter(select.selection.as_ref(), schema)?;
     Some(AggregateQuery { target, by, outputs, filter, order })
 }
@@ -87,6 +92,9 @@ fn output(item: &SelectItem, by: &[usize], schema: &TableSchema) -> Option<Outpu
         ("count", None) => Aggregate::CountRows,
         ("count", Some(column)) => Aggregate::Count(column),
         ("sum" | "avg", Some(column)) => Aggregate::Sum(column),
+        ("min" | "max", Some(column)) if schema.columns[column].column_type.has_own_order() => {
+            return None;
+        }
         ("min", Some(column)) => Aggregate::Min(column),
         ("max", Some(column)) => Aggregate::Max(column),
         _ => return None,

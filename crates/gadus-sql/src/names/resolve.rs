@@ -1,12 +1,13 @@
 //! Statements in which each relation is named with its schema, where that is not the main one.
 
 use super::{Names, TEMPORARY_SCHEMAS, kept};
+use crate::enums::{each_type, of_columns};
 use crate::provider::{CATALOG, MAIN_SCHEMA};
 use crate::session::folded;
 use datafusion::sql::sqlparser::ast::{
-    AlterTableOperation, ColumnDef, ColumnOption, CommentObject, CopySource, Expr, Function, Ident,
-    ObjectName, ObjectNamePart, ObjectType, Query, Statement, TableConstraint, Value, VisitMut,
-    VisitorMut,
+    AlterTableOperation, ColumnDef, ColumnOption, CommentObject, CopySource, DataType, Expr,
+    Function, Ident, ObjectName, ObjectNamePart, ObjectType, Query, Statement, TableConstraint,
+    Value, VisitMut, VisitorMut,
 };
 use gadus_engine::Snapshot;
 use std::ops::ControlFlow;
@@ -17,6 +18,7 @@ pub(crate) fn resolve(snapshot: &Snapshot, names: &Names, statement: &mut Statem
     resolving.made(statement);
     let _ = statement.visit(&mut resolving);
     resolving.unvisited(statement);
+    resolving.types(statement);
 }
 
 struct Resolving<'a> {
@@ -46,6 +48,7 @@ impl Resolving<'_> {
             Statement::CreateSequence { name, temporary, .. } => {
                 self.make(name, std::mem::take(temporary));
             }
+            Statement::CreateType { name, .. } => self.make(name, false),
             Statement::CreateIndex(create) => {
                 self.find(&mut create.table_name);
                 let schema = match create.table_name.0.as_slice() {
@@ -91,6 +94,10 @@ impl Resolving<'_> {
                     if is_index { self.find_index(name) } else { self.find(name) }
                 });
             }
+            Statement::Drop { object_type: ObjectType::Type, names, .. } => {
+                names.iter_mut().for_each(|name| self.find_type(name));
+            }
+            Statement::AlterType(alter) => self.find_type(&mut alter.name),
             Statement::Truncate(truncate) => {
                 truncate.table_names.iter_mut().for_each(|target| self.find(&mut target.name));
             }
@@ -130,6 +137,7 @@ impl Resolving<'_> {
                     self.find(object_name);
                 }
                 CommentObject::Index => self.find_index(object_name),
+                CommentObject::Type => self.find_type(object_name),
                 CommentObject::Column => {
                     if let Some(column) = object_name.0.pop() {
                         self.find(object_name);
@@ -181,6 +189,33 @@ impl Resolving<'_> {
         if let Some(schema) = found.filter(|schema| *schema != MAIN_SCHEMA) {
             name.0.insert(0, part(schema));
         }
+    }
+
+    /// The same of a type.
+    fn find_type(&self, name: &mut ObjectName) {
+        self.mean(name);
+        let [single] = name.0.as_slice() else { return };
+        let Some(ident) = single.as_ident().map(folded) else { return };
+        let mut path = self.names.path.iter();
+        let found = path.find(|schema| self.snapshot.find_enum(&kept(schema, &ident)).is_some());
+        if let Some(schema) = found.filter(|schema| *schema != MAIN_SCHEMA) {
+            name.0.insert(0, part(schema));
+        }
+    }
+
+    /// Names the schemas of types.
+    fn types(&self, statement: &mut Statement) {
+        let mut find = |data_type: &mut DataType| {
+            if let DataType::Custom(name, modifiers) = data_type
+                && modifiers.is_empty()
+            {
+                self.find_type(name);
+            }
+            Ok(())
+        };
+        // What looks at them has nothing against them.
+        let _ = each_type(statement, &mut find);
+        let _ = of_columns(statement, &mut find);
     }
 
     /// Takes the one catalog from a name, and has `pg_temp` mean the session's own.

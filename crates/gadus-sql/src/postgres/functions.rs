@@ -55,7 +55,7 @@ struct CatalogFunction {
 
 #[rustfmt::skip]
 const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
-    ("format_type", Gives::Text, |_, values| text(Some(types::title(number(values, 0).unwrap_or(0), number(values, 1))))),
+    ("format_type", Gives::Text, |known, values| text(Some(types::title(&known.snapshot, number(values, 0).unwrap_or(0), number(values, 1))))),
     ("pg_get_expr", Gives::Text, |_, values| text(string(values, 0))),
     ("pg_get_userbyid", Gives::Text, |_, _| text(Some(CATALOG.to_owned()))),
     ("pg_get_indexdef", Gives::Text, index_definition_of),
@@ -109,7 +109,7 @@ const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
     ("pg_advisory_unlock_all", Gives::Text, |_, _| text(None)),
     ("pg_isolation_test_session_is_blocked", Gives::Boolean, |known, values| is_blocked(known, values)),
     ("to_regclass", Gives::Number, |known, values| numbered(string(values, 0).and_then(|name| known.find(&name)))),
-    ("to_regtype", Gives::Number, |_, values| numbered(string(values, 0).and_then(|name| types::find(&name)))),
+    ("to_regtype", Gives::Number, |known, values| numbered(string(values, 0).and_then(|name| types::number_of(&known.snapshot, &name).ok()))),
     ("current_schemas", Gives::Texts, |_, values| schemas(values)),
     ("array_upper", Gives::Number, |_, values| numbered(length(values))),
     ("array_lower", Gives::Number, |_, values| numbered(length(values).map(|_| 1))),
@@ -124,7 +124,7 @@ const ATTEMPTS: &[(&str, Gives, Volatility, Attempt)] = &[
     ("pg_cancel_backend", Gives::Boolean, Volatility::Volatile, |known, values| end(known, values, Ending::Statement)),
     ("pg_terminate_backend", Gives::Boolean, Volatility::Volatile, |known, values| end(known, values, Ending::Connection)),
     ("gadus_regclass", Gives::Either, Volatility::Stable, |known, values| either_or_error(values, |name| known.number_of(name), |oid| known.name_of(oid))),
-    ("gadus_regtype", Gives::Either, Volatility::Stable, |_, values| either_or_error(values, types::number_of, |oid| types::title(oid, None))),
+    ("gadus_regtype", Gives::Either, Volatility::Stable, |known, values| either_or_error(values, |name| types::number_of(&known.snapshot, name), |oid| types::title(&known.snapshot, oid, None))),
 ];
 
 /// Whether there is such a function.

@@ -8,6 +8,7 @@
 mod activity;
 mod build;
 mod constraints;
+mod enums;
 mod functions;
 mod keys;
 mod known;
@@ -20,6 +21,7 @@ mod sequences;
 mod settings;
 mod types;
 
+pub use enums::enum_number;
 pub(crate) use functions::functions;
 pub use known::quoted;
 pub(crate) use known::{Asking, parts as parts_of_name};
@@ -33,6 +35,11 @@ pub(crate) const SCHEMA: &str = "pg_catalog";
 /// The key under which the metadata of a column has the name of its type in PostgreSQL, where its data does not
 /// tell it.
 pub const TYPE: &str = "gadus.postgres_type";
+
+/// Whether a type that is built in has this name.
+pub(crate) fn is_type(name: &str) -> bool {
+    types::find(&quoted(name)).is_some()
+}
 
 /// What the catalog calls the type of a column.
 pub(crate) fn type_name(column: gadus_engine::ColumnType) -> &'static str {

@@ -83,6 +83,8 @@ const CATALOG: &[(&str, i64)] = &[
 pub(super) const PROCEDURES: i64 = 1_255;
 pub(super) const DATABASES: i64 = 1_262;
 pub(super) const SCHEMAS: i64 = 2_615;
+/// The number of `pg_type`.
+pub(super) const TYPES: i64 = 1_247;
 pub(super) const LANGUAGE_SQL: i64 = 14;
 
 /// Schemas are counted from here.

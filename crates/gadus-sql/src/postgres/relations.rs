@@ -1,7 +1,7 @@
 //! The tables of the catalog.
 
 use super::build::{Rows, table};
-use super::{activity, constraints, routines, rows, sequences, settings, types};
+use super::{activity, constraints, enums, routines, rows, sequences, settings, types};
 use crate::provider::System;
 use crate::session::ShownSetting;
 use arrow::array::RecordBatch;
@@ -109,7 +109,7 @@ const RELATIONS: &[Relation] = &[
         "#typelem", "#typarray", "typinput", "typoutput", "typreceive", "typsend", "typmodin",
         "typmodout", "typanalyze", "typalign", "typstorage", "?typnotnull", "#typbasetype",
         "#typtypmod", "#typndims", "#typcollation", "typdefaultbin", "typdefault", "{typacl",
-    ], |_| Ok(types::rows())),
+    ], |snapshot| Ok(types::rows(snapshot))),
     filled("pg_roles", &[
         "#oid", "rolname", "?rolsuper", "?rolinherit", "?rolcreaterole", "?rolcreatedb",
         "?rolcanlogin", "?rolreplication", "#rolconnlimit", "rolpassword", "rolvaliduntil",
@@ -141,7 +141,7 @@ const RELATIONS: &[Relation] = &[
     empty("pg_conversion", &["#oid", "conname", "#connamespace", "#conowner", "#conforencoding", "#contoencoding", "conproc", "?condefault"]),
     empty("pg_default_acl", &["#oid", "#defaclrole", "#defaclnamespace", "defaclobjtype", "{defaclacl"]),
     filled("pg_description", &["#objoid", "#classoid", "#objsubid", "description"], |snapshot| Ok(routines::descriptions(snapshot, false))),
-    empty("pg_enum", &["#oid", "#enumtypid", "#enumsortorder", "enumlabel"]),
+    filled("pg_enum", &["#oid", "#enumtypid", "#enumsortorder", "enumlabel"], |snapshot| Ok(enums::labels(snapshot))),
     empty("pg_event_trigger", &["#oid", "evtname", "evtevent", "#evtowner", "#evtfoid", "evtenabled"]),
     empty("pg_extension", &["#oid", "extname", "#extowner", "#extnamespace", "?extrelocatable", "extversion"]),
     empty("pg_foreign_data_wrapper", &["#oid", "fdwname", "#fdwowner", "#fdwhandler", "#fdwvalidator", "{fdwacl", "{fdwoptions"]),
@@ -189,8 +189,8 @@ pub(super) fn is_always_empty(name: &str) -> bool {
 
 /// Whether a column never has a value that it has in PostgreSQL's own catalog.
 pub(super) fn never_has(column: &str, value: &str) -> bool {
-    // There are no domains, enumerations, ranges and types of rows.
-    column == "typtype" && !matches!(value, "b" | "p")
+    // There are no domains, ranges and types of rows.
+    column == "typtype" && !matches!(value, "b" | "e" | "p")
 }
 
 /// Whether a column of this name is NULL in all rows of all tables: a list of texts, which nothing has.

@@ -6,9 +6,9 @@ mod types;
 use crate::lists::call;
 use crate::session::folded;
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    ObjectName, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value, Visit, VisitMut,
-    Visitor, VisitorMut,
+    AccessExpr, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentClause, FunctionArguments, ObjectName, OrderBy, OrderByKind, Query, Select,
+    SelectItem, SetExpr, Statement, TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
 };
 use empty::{is_empty, is_never, make_empty};
 use std::ops::ControlFlow;
@@ -162,7 +162,7 @@ impl VisitorMut for Expressions<'_> {
                 if name.to_string().eq_ignore_ascii_case("array") =>
             {
                 let mut query = query.clone();
-                query.order_by = None;
+                let order = query.order_by.take();
                 if let SetExpr::Select(select) = &mut *query.body
                     && let [item] = select.projection.as_slice()
                     && let Some(value) = expression_of(item)
@@ -173,7 +173,7 @@ impl VisitorMut for Expressions<'_> {
                             return ControlFlow::Continue(());
                         }
                         false => {
-                            let gathered = call("array_agg", vec![value]);
+                            let gathered = in_order(call("array_agg", vec![value]), order);
                             select.projection = vec![SelectItem::UnnamedExpr(gathered)];
                             Expr::Subquery(query)
                         }
@@ -184,6 +184,16 @@ impl VisitorMut for Expressions<'_> {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// An aggregate of rows that come in an order.
+fn in_order(mut aggregate: Expr, order: Option<OrderBy>) -> Expr {
+    if let Some(OrderBy { kind: OrderByKind::Expressions(keys), .. }) = order
+        && let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = &mut aggregate
+    {
+        list.clauses.push(FunctionArgumentClause::OrderBy(keys));
+    }
+    aggregate
 }
 
 /// Leaves out the cases that never are.

@@ -1,7 +1,7 @@
 //! Functions of SQL and comments in the catalog.
 
 use super::build::Rows;
-use super::{oids, types};
+use super::{enum_number, oids, types};
 use crate::functions::{self, Function};
 use crate::provider::MAIN_SCHEMA;
 use gadus_engine::{DefinitionKey, Snapshot};
@@ -17,7 +17,8 @@ fn routines(snapshot: &Snapshot) -> impl Iterator<Item = (i64, Function)> {
 /// `pg_proc`: a macro's types are none.
 pub(super) fn procedures(snapshot: &Snapshot) -> Rows {
     let row = |(oid, function): (i64, Function)| {
-        let result = function.result().and_then(|result| types::find(&result));
+        let result = function.result();
+        let result = result.and_then(|result| types::number_of(snapshot, &result).ok());
         vec![
             ("oid", oid.into()),
             ("proname", function.name.as_str().into()),
@@ -62,7 +63,12 @@ type About = (i64, i64, i64);
 fn comments(snapshot: &Snapshot) -> impl Iterator<Item = (About, &str)> {
     let about = |key: &DefinitionKey| {
         Some(match key {
-            DefinitionKey::Function(_) | DefinitionKey::Schema(_) => return None,
+            DefinitionKey::Function(_) | DefinitionKey::Schema(_) | DefinitionKey::Type(_) => {
+                return None;
+            }
+            DefinitionKey::CommentOnType(name) => {
+                (enum_number(snapshot.find_enum(name)?).into(), oids::TYPES, 0)
+            }
             DefinitionKey::CommentOnSchema(name) => {
                 let main = (name == MAIN_SCHEMA).then_some(oids::MAIN_SCHEMA);
                 (main.or_else(|| oids::of_schema(snapshot, name))?, oids::SCHEMAS, 0)

@@ -1,8 +1,9 @@
 //! Types as the catalog has them, and the types of columns among them.
 
 use super::build::{Cell, Rows};
+use super::enums::enum_number;
 use super::oids;
-use gadus_engine::{ColumnType, Error, ErrorKind, Nested, Result};
+use gadus_engine::{ColumnType, Error, ErrorKind, Nested, Result, Snapshot, schema_and_name};
 
 /// A type: number, name, bytes or -1, category, number of its array, what SQL calls it.
 pub(super) struct Type {
@@ -24,6 +25,9 @@ const fn of(
 ) -> Type {
     Type { oid, name, size, category, array, title }
 }
+
+/// What the catalog says that a label takes, as which PostgreSQL keeps its number.
+const ENUM_BYTES: i64 = 4;
 
 /// Types of columns and of the catalog itself.
 pub(super) const TYPES: &[Type] = &[
@@ -76,6 +80,11 @@ pub(super) fn of_column(column: ColumnType) -> OfColumn {
         let Type { array: oid, name, .. } = *known;
         return OfColumn { oid, name, size: -1, modifier, is_list: true };
     }
+    if let ColumnType::Enum(of) = column {
+        let name = schema_and_name(of.name()).1;
+        let oid = enum_number(of).into();
+        return OfColumn { oid, name, size: ENUM_BYTES, modifier: -1, is_list: false };
+    }
     let (known, modifier) = of_value(column);
     let Type { oid, name, size, .. } = *known;
     OfColumn { oid, name, size, modifier, is_list: false }
@@ -99,6 +108,8 @@ fn of_value(column: ColumnType) -> (&'static Type, i64) {
         ColumnType::TimestampUtc => ("timestamptz", -1),
         ColumnType::Uuid => ("uuid", -1),
         ColumnType::Json | ColumnType::Nested(_) => ("json", -1),
+        // Of which there are no lists.
+        ColumnType::Enum(_) => ("text", -1),
     };
     (named(name).unwrap_or(&TYPES[0]), modifier)
 }
@@ -146,21 +157,23 @@ pub(super) fn find(text: &str) -> Option<i64> {
 ///
 /// # Errors
 /// `NotFound`.
-pub(super) fn number_of(text: &str) -> Result<i64> {
+pub(super) fn number_of(snapshot: &Snapshot, text: &str) -> Result<i64> {
     if text.trim() == "-" {
         return Ok(0);
     }
     let unknown = || Error::new(ErrorKind::NotFound, format!("type \"{text}\" does not exist"));
-    find(text).ok_or_else(unknown)
+    let made = || super::enums::find(snapshot, text);
+    find(text).or_else(made).ok_or_else(unknown)
 }
 
 /// What SQL calls a type with its precision and scale.
-pub(super) fn title(oid: i64, modifier: Option<i64>) -> String {
+pub(super) fn title(snapshot: &Snapshot, oid: i64, modifier: Option<i64>) -> String {
     if let Some(element) = TYPES.iter().find(|known| known.array == oid && oid != 0) {
-        return format!("{}[]", title(element.oid, modifier));
+        return format!("{}[]", title(snapshot, element.oid, modifier));
     }
     let Some(known) = TYPES.iter().find(|known| known.oid == oid) else {
-        return if oid == 0 { "-".to_owned() } else { "???".to_owned() };
+        let other = if oid == 0 { "-" } else { "???" };
+        return super::enums::title(snapshot, oid).unwrap_or_else(|| other.to_owned());
     };
     match modifier.filter(|modifier| *modifier >= 4) {
         Some(modifier) if known.name == "numeric" => {
@@ -172,8 +185,8 @@ pub(super) fn title(oid: i64, modifier: Option<i64>) -> String {
 }
 
 /// The rows of `pg_type`.
-pub(super) fn rows() -> Rows {
-    let mut rows = Vec::new();
+pub(super) fn rows(snapshot: &Snapshot) -> Rows {
+    let mut rows = super::enums::types(snapshot);
     for known in TYPES {
         let Type { oid, name, size, category, array, .. } = *known;
         let element = match name {
@@ -187,6 +200,25 @@ pub(super) fn rows() -> Rows {
         }
     }
     rows
+}
+
+/// The row of an enumeration in a schema.
+pub(super) fn row_of_enum(oid: i64, name: &'static str, schema: i64) -> Vec<(&'static str, Cell)> {
+    let own = [("typnamespace", schema), ("typcollation", 0)];
+    let mut row = row(oid, name, ENUM_BYTES, "e", "E", 0, 0);
+    row.retain(|(column, _)| !own.iter().any(|(known, _)| known == column));
+    row.extend(own.map(|(column, value)| (column, value.into())));
+    for (column, value) in &mut row {
+        let of_all = match *column {
+            "typinput" => "enum_in",
+            "typoutput" => "enum_out",
+            "typreceive" => "enum_recv",
+            "typsend" => "enum_send",
+            _ => continue,
+        };
+        *value = of_all.into();
+    }
+    row
 }
 
 fn row(

@@ -3,9 +3,11 @@
 //! - Schema `main` holds the tables, the views and data of the program, `public` is another name for it.
 //! - Schema `gadus_rows` holds them with their row ids, for UPDATE and DELETE.
 //! - Schema `gadus_files` holds the files that this statement reads.
-//! - Schema `gadus` says who uses the database, `pg_catalog` what there is; no plan with them is kept.
+//! - Schema `gadus` says who uses the database, `pg_catalog` and `information_schema` what there is; no plan with the first
+//!   two is kept.
 
 use super::Reading;
+use super::information::{INFORMATION_SCHEMA, Information};
 use super::system::{SYSTEM_SCHEMA, SYSTEM_TABLES, System, system_table};
 use super::table::SnapshotTable;
 use crate::error::to_datafusion;
@@ -133,6 +135,7 @@ impl CatalogProvider for SnapshotCatalog {
             FILES_SCHEMA => Kind::Files,
             SYSTEM_SCHEMA => Kind::System,
             postgres::SCHEMA => Kind::Postgres,
+            INFORMATION_SCHEMA => return Some(Arc::new(Information::new(self))),
             other if self.snapshot.has_schema(other) || self.is_used(other) => {
                 let schema = Some(other.to_owned());
                 return Some(Arc::new(SnapshotSchema {

@@ -12,6 +12,12 @@ pub(crate) fn predicate_of(filter: &Expr, schema: &TableSchema) -> Option<Predic
         Expr::BinaryExpr(BinaryExpr { op: Operator::Or, .. }) => alternatives(filter, schema),
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
             let comparison = comparison(*op)?;
+            let by_order = !matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+            let has_own = |column: usize| schema.columns[column].column_type.has_own_order();
+            let mut sides = [left, right].into_iter();
+            if by_order && sides.any(|side| column_index(side, schema).is_some_and(has_own)) {
+                return None;
+            }
             if let Some(column) = column_index(left, schema) {
                 let constant = constant(right, schema, column)?;
                 return Some(Predicate { column, test: Test::Compare(comparison, constant) });

@@ -141,7 +141,7 @@ impl<'a> Column<'a> {
     /// of values that have another order.
     fn bound(&self, which: Ordering) -> Option<String> {
         let mut bound: Option<&Datum> = None;
-        if !self.column_type().is_ordered() {
+        if !self.column_type().is_ordered() || self.column_type().has_own_order() {
             return None;
         }
         for (rows, part) in self.parts() {

@@ -8,6 +8,7 @@ mod dynamic;
 mod expected;
 mod filter;
 mod functions;
+mod information;
 mod kept_scan;
 mod kept_tables;
 mod knowledge;

@@ -4,6 +4,7 @@
 //!   called by now, with the columns that were there then, under their names of then.
 
 use super::catalog::SnapshotSchema;
+use crate::enums;
 use crate::error::{limit, to_datafusion};
 use crate::session::view_statement;
 use arrow::datatypes::Schema;
@@ -38,7 +39,9 @@ impl SnapshotSchema {
         };
         let mut planner = PlannerState::clone(planner);
         planner.register_catalog_list(Arc::new(catalog));
-        let statement = view_statement(&view.query).map_err(to_datafusion)?;
+        let mut statement = view_statement(&view.query).map_err(to_datafusion)?;
+        let resolved = enums::resolve(self.catalog.snapshot(), &mut statement);
+        resolved.map_err(to_datafusion)?;
         let statement = PlannerStatement::Statement(Box::new(statement));
         let plan = planner.statement_to_plan(statement).await?;
         let scans = scans(&plan)?;

@@ -253,7 +253,7 @@ impl Session {
     }
 }
 
-fn drop_columns(
+pub(super) fn drop_columns(
     transaction: &mut Transaction,
     schema: &Arc<TableSchema>,
     names: &[Ident],

@@ -102,7 +102,7 @@ impl Session {
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
         let refuse = |what: &str| {
-            let message = format!("{what} cannot be cast automatically to type {data_type}");
+            let message = format!("{what} cannot be cast automatically to type {wanted}");
             Err(input(message).because(Reason::TypeMismatch))
         };
         if using.is_none() && !is_assignable(column.column_type, wanted) {

@@ -51,7 +51,8 @@ pub(super) fn describe(statement: &Statement) -> Result<Option<Statement>> {
         (Statement::ExplainTable { table_name, .. }, None) => {
             let (schema, name) = described(table_name);
             format!(
-                "SELECT column_name, data_type, is_nullable FROM information_schema.columns \
+                "SELECT column_name, CASE data_type WHEN 'USER-DEFINED' THEN udt_name ELSE data_type END AS data_type, \
+                 is_nullable FROM information_schema.columns \
                  WHERE table_schema = '{}' AND table_name = '{}' ORDER BY ordinal_position",
                 schema.replace('\'', "''"),
                 name.replace('\'', "''")

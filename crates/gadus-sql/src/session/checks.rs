@@ -5,6 +5,7 @@
 
 use super::Session;
 use super::modify::folded;
+use crate::enums;
 use crate::error::{from_datafusion, input, unsupported};
 use crate::names::beside;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
@@ -19,7 +20,7 @@ use datafusion::sql::sqlparser::ast::{
     CheckConstraint, Expr, Ident, Query, SelectItem, SetExpr, Statement, VisitMut, VisitorMut,
 };
 use gadus_engine::{
-    CheckDefinition, Error, ErrorKind, Reason, Result, TableSchema, schema_and_name,
+    CheckDefinition, ColumnType, Error, ErrorKind, Reason, Result, TableSchema, schema_and_name,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -98,7 +99,11 @@ impl Session {
     ) -> Result<Arc<dyn PhysicalExpr>> {
         let planner = &self.shared.planner;
         let schema: DFSchema = shape.clone().to_dfschema().map_err(from_datafusion)?;
-        let expr = respelled(expression)?.to_string();
+        let mut expr = respelled(expression)?;
+        let types = shape.fields().iter().filter_map(|field| ColumnType::from_field(field));
+        let types = types.collect::<Vec<_>>();
+        enums::with_types_of(&types, &self.engine.snapshot()?, &mut expr)?;
+        let expr = expr.to_string();
         let expr = planner.create_logical_expr(&expr, &schema).map_err(from_datafusion)?;
         let is_aggregate =
             |expr: &PlannerExpr| Ok(matches!(expr, PlannerExpr::AggregateFunction(_)));

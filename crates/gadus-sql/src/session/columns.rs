@@ -97,7 +97,14 @@ fn postgres_name(expr: &Expr) -> String {
 fn cast_name(data_type: &DataType) -> String {
     match crate::types::column_type(data_type) {
         Ok(column) => crate::postgres::type_name(column).to_owned(),
-        Err(_) => data_type.to_string().to_lowercase(),
+        Err(_) => match data_type {
+            // An enumeration, by its name in its schema.
+            DataType::Custom(name, _) => {
+                let last = name.0.last().and_then(|part| part.as_ident());
+                last.map_or_else(|| name.to_string(), key)
+            }
+            other => other.to_string().to_lowercase(),
+        },
     }
 }
 

@@ -1,6 +1,7 @@
 //! COMMENT ON, and what columns are said to be where a table is made.
 
 use super::Outcome;
+use super::enums;
 use super::modify::{folded, table_name};
 use super::schemas::{schema_name, unknown_schema};
 use crate::error::{input, unsupported};
@@ -101,6 +102,10 @@ fn key_of(snapshot: &Snapshot, what: &CommentObject, name: &ObjectName) -> Resul
                 false => Err(unknown_schema(&name)),
             }
         }
+        CommentObject::Type => {
+            let of = enums::find(snapshot, name)?;
+            Ok(DefinitionKey::CommentOnType(of.name().to_owned()))
+        }
         // There is one.
         CommentObject::Database => Ok(DefinitionKey::CommentOnDatabase),
         other => Err(unsupported(&format!("COMMENT ON {other}"))),
@@ -144,7 +149,10 @@ fn named(snapshot: &Snapshot, key: &DefinitionKey) -> Option<(&'static str, Stri
         table.or_else(view).or_else(sequence)
     };
     Some(match key {
-        DefinitionKey::Function(_) | DefinitionKey::Schema(_) => return None,
+        DefinitionKey::Function(_) | DefinitionKey::Schema(_) | DefinitionKey::Type(_) => {
+            return None;
+        }
+        DefinitionKey::CommentOnType(name) => ("TYPE", quoted(name)),
         DefinitionKey::CommentOnSchema(name) => ("SCHEMA", quoted(name)),
         DefinitionKey::CommentOnRelation(id) => {
             let (what, name) = relation(*id)?;

@@ -197,6 +197,10 @@ impl Session {
         match read_again.await {
             Err(found) if found.reason() == Some(Reason::InvalidText) => {
                 let located = Error::new(error.kind(), found.message());
+                let located = match error.reason() {
+                    Some(reason) => located.because(reason),
+                    None => located,
+                };
                 match error.reason() {
                     Some(reason) => located.because(reason),
                     None => located,

@@ -1,6 +1,7 @@
 //! CREATE TABLE, CREATE TABLE AS, and DROP.
 
 use super::comments::{comment, comment_on_columns};
+use super::enums::{alter_type, create_type, drop_type, drop_types};
 use super::foreign_keys;
 use super::functions::drop_functions;
 use super::indexes::{add_to, drop_indexes, of_table, rename_index};
@@ -11,6 +12,7 @@ use super::sequences::{create_sequence, drop_sequence, drop_sequences, free_owne
 use super::users::drop_users;
 use super::views::{drop_readers, drop_views};
 use super::{Outcome, Session};
+use crate::enums::known_or_text;
 use crate::error::{input, unsupported};
 use crate::types::{column_type, serial_type};
 use crate::value::Value;
@@ -30,6 +32,8 @@ impl Session {
         statement: &Statement,
         parameters: &[Value],
     ) -> Result<Outcome> {
+        let resolved = Self::with_column_types(&transaction.snapshot(), statement)?;
+        let statement = resolved.as_ref().unwrap_or(statement);
         match statement {
             Statement::CreateTable(create) => {
                 self.create_table(transaction, create, parameters).await
@@ -44,6 +48,13 @@ impl Session {
             Statement::CreateSchema { schema_name, if_not_exists, .. } => {
                 create_schema(transaction, (schema_name, *if_not_exists))
             }
+            Statement::CreateType { name, representation } => {
+                create_type(transaction, name, representation.as_ref())
+            }
+            Statement::AlterType(alter) => alter_type(transaction, alter),
+            Statement::Drop {
+                object_type: ObjectType::Type, if_exists, names, cascade, ..
+            } => drop_types(transaction, names, (*if_exists, *cascade)),
             Statement::Drop {
                 object_type: ObjectType::Schema, if_exists, names, cascade, ..
             } => drop_schemas(transaction, names, (*if_exists, *cascade)),
@@ -115,7 +126,7 @@ impl Session {
         let mut statement = Statement::Query(query.clone());
         let context = self.planner(transaction.snapshot(), &mut statement).await?;
         let stream = self.stream_to_write(&context, statement, parameters).await?;
-        let mut columns = Vec::new();
+        let (mut columns, snapshot) = (Vec::new(), transaction.snapshot());
         for (index, field) in stream.schema().fields().iter().enumerate() {
             let column_type = ColumnType::from_field(field).ok_or_else(|| {
                 unsupported(&format!(
@@ -126,8 +137,9 @@ impl Session {
             })?;
             let name = create.columns.get(index).map(|column| folded(&column.name));
             let name = name.unwrap_or_else(|| field.name().clone());
-            columns.push(ColumnDefinition::new(&name, column_type));
+            columns.push(ColumnDefinition::new(&name, known_or_text(&snapshot, column_type)));
         }
+        drop(snapshot);
         let targets = (0..columns.len()).collect::<Vec<_>>();
         let key = key_of(create, &columns)?;
         let mut schema = TableSchema::new(&name, columns, key)?;
@@ -221,7 +233,7 @@ pub(super) fn drop_everything(transaction: &mut Transaction, schema: &str) -> Re
     loop {
         let snapshot = transaction.snapshot();
         let held = snapshot.of_schema(schema).next().map(|(name, id)| (name.clone(), id));
-        let Some((name, id)) = held else { return Ok(()) };
+        let Some((name, id)) = held else { break };
         let is_view = snapshot.find_view(&name).is_some();
         let is_sequence = snapshot.find_sequence(&name).is_some();
         drop(snapshot);
@@ -233,6 +245,13 @@ pub(super) fn drop_everything(transaction: &mut Transaction, schema: &str) -> Re
         } else {
             drop_table(transaction, &name, true)?;
         }
+    }
+    loop {
+        let snapshot = transaction.snapshot();
+        let held = snapshot.enums_of_schema(schema).next().cloned();
+        drop(snapshot);
+        let Some(name) = held else { return Ok(()) };
+        drop_type(transaction, &name, true)?;
     }
 }
 

@@ -29,7 +29,7 @@ use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, DataType as SqlType, Expr, Statement, Value as SqlValue, ValueWithSpan,
     visit_expressions,
 };
-use gadus_engine::Result;
+use gadus_engine::{ColumnType, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -281,6 +281,10 @@ fn type_named(data_type: &SqlType) -> Option<DataType> {
         // Of PostgreSQL's catalog: numbers of 32 bits without a sign.
         SqlType::Custom(name, _) if name.to_string().eq_ignore_ascii_case("oid") => {
             Some(DataType::UInt32)
+        }
+        // A name that is no type's is an enumeration's, or an error where the statement runs.
+        SqlType::Custom(..) => {
+            Some(column_type(data_type).map_or(DataType::Utf8View, ColumnType::arrow))
         }
         other => column_type(other).ok().map(|column| column.arrow()),
     }

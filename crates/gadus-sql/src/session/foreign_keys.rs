@@ -16,8 +16,8 @@ use datafusion::sql::sqlparser::ast::{
 };
 use gadus_base::TableId;
 use gadus_engine::{
-    Error, ErrorKind, ForeignKey, Reason, ReferentialAction, Result, Snapshot, TableSchema,
-    Transaction, is_temporary, schema_and_name,
+    ColumnType, Error, ErrorKind, ForeignKey, Reason, ReferentialAction, Result, Snapshot,
+    TableSchema, Transaction, is_temporary, schema_and_name,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -186,6 +186,18 @@ fn foreign_key(
         );
         return Err(input(message).because(Reason::InvalidForeignKey));
     };
+    for (own, other) in columns.iter().zip(&wanted) {
+        let (own, other) = (&schema.columns[*own], &referenced.columns[*other]);
+        if let (ColumnType::Enum(of), ColumnType::Enum(to)) = (own.column_type, other.column_type)
+            && of.name() != to.name()
+        {
+            let message = format!(
+                "key columns \"{}\" and \"{}\" are of incompatible types: {of} and {to}",
+                own.name, other.name
+            );
+            return Err(input(message).because(Reason::TypeMismatch));
+        }
+    }
     // In the order of the key.
     let beside = |place: &usize| wanted.iter().position(|wanted| wanted == place);
     let own = in_order.iter().filter_map(|place| Some(columns[beside(place)?]));

@@ -10,6 +10,7 @@ use super::planners_words::{self, has_column};
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
 use crate::checked::{BesideOthers, Casts, CheckedArithmetic, checked_sum};
+use crate::enums::{self, enum_functions};
 use crate::error::{from_datafusion, unsupported};
 use crate::json::{JsonOperators, json_functions};
 use crate::kept::{Binding, KeptPlan, scalars};
@@ -53,7 +54,6 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
     let mut config = SessionConfig::new()
         .with_default_catalog_and_schema("gadus", "main")
         .with_create_default_catalog_and_schema(false)
-        .with_information_schema(true)
         .with_target_partitions(engine.options().threads);
     // 1.10 is an exact decimal in SQL, not the double nearest to it.
     config.options_mut().sql_parser.parse_float_as_decimal = true;
@@ -69,7 +69,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
         .with_physical_optimizer_rules(physical_rules(memory))
         .with_physical_optimizer_rule(Arc::new(PaceJoins))
         .with_physical_optimizer_rule(Arc::new(GatherInTurn))
-        .with_type_planner(Arc::new(UuidNamed));
+        .with_type_planner(Arc::new(enums::Named(UuidNamed)));
     let planners = builder.expr_planners().get_or_insert_default();
     let ours =
         [Arc::new(UuidOperators) as _, Arc::new(JsonOperators) as _, Arc::new(ListOperators) as _];
@@ -81,6 +81,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
     functions.extend(quantified_functions());
     functions.extend(uuid_functions());
     functions.extend(json_functions());
+    functions.extend(enum_functions());
     builder.build()
 }
 
@@ -166,6 +167,7 @@ impl Session {
         statement: &mut Statement,
     ) -> Result<SessionContext> {
         planners_words::respell(statement, |name| has_column(&snapshot, name))?;
+        enums::resolve(&snapshot, statement)?;
         let files = take_files(statement, &self.shared.planner, &self.files).await?;
         let mut state = self.shared.planner.clone();
         let rows = ConfigNonZeroUsize::try_new(batch_rows(self.shared.memory.limit()));
@@ -228,6 +230,7 @@ impl Session {
         }
         let mut rest = statement.clone();
         planners_words::respell(&mut rest, |name| has_column(snapshot, name))?;
+        enums::resolve(snapshot, &mut rest)?;
         let files = take_files(&mut rest, &self.shared.planner, &self.files).await?;
         if !files.is_empty()
             || names_system(&rest)

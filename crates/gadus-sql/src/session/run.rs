@@ -360,6 +360,8 @@ fn is_write(statement: &Statement) -> bool {
             | Statement::CreateMacro { .. }
             | Statement::DropFunction(_)
             | Statement::CreateSchema { .. }
+            | Statement::CreateType { .. }
+            | Statement::AlterType(_)
             | Statement::Comment { .. }
             | Statement::AlterTable(_)
             | Statement::CreateIndex(_)

@@ -194,8 +194,9 @@ pub(super) fn drop_schemas(
             }
             return Err(unknown_schema(&name));
         }
-        let held =
-            snapshot.of_schema(&name).next().map(|(kept, _)| schema_and_name(kept).1.to_owned());
+        let relation = snapshot.of_schema(&name).next().map(|(kept, _)| kept);
+        let held = relation.or_else(|| snapshot.enums_of_schema(&name).next());
+        let held = held.map(|kept| schema_and_name(kept).1.to_owned());
         if let Some(held) = held.filter(|_| !cascade) {
             let message = format!(
                 "cannot drop schema {name} because other objects depend on it: {name}.{held}; DROP … CASCADE drops \

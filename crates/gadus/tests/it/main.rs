@@ -19,6 +19,7 @@ mod constraints;
 mod costs;
 mod cursors;
 mod dependent;
+mod enums;
 mod files;
 mod foreign_keys;
 mod fork;

@@ -68,6 +68,8 @@ fn definitions() -> Vec<(DefinitionKey, Arc<str>)> {
         DefinitionKey::CommentOnDatabase,
         DefinitionKey::Schema("s".to_owned()),
         DefinitionKey::CommentOnSchema("main".to_owned()),
+        DefinitionKey::Type("mood".to_owned()),
+        DefinitionKey::CommentOnType("mood".to_owned()),
     ];
     keys.into_iter().map(|key| (key, Arc::from("text"))).collect()
 }
