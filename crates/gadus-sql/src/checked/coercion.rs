@@ -1,11 +1,11 @@
 //! What is rewritten before and behind type coercion, each in one walk through a plan.
 
-use super::rewrite::rewritten;
+use super::rewrite::{rewritten, rewritten_with_nodes};
 use super::{bytes, doubles, rounding};
-use crate::{enums, json, lists, uuids};
-use datafusion::common::Result;
+use crate::{enums, json, lists, order_keys, uuids};
 use datafusion::common::config::ConfigOptions;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::common::{DFSchema, Result};
+use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
 
 /// Gives values that stand beside others a type that these have, where DataFusion would choose another or none: decimals
@@ -15,13 +15,15 @@ pub(crate) struct BesideOthers;
 
 impl AnalyzerRule for BesideOthers {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let plan = rewritten(plan, &|expr, schema| {
+        let beside = |expr: Expr, schema: &DFSchema| {
             doubles::beside(expr, schema)?
                 .transform_data(|expr| uuids::beside(expr, schema))?
                 .transform_data(|expr| enums::beside(expr, schema))?
                 .transform_data(|expr| lists::beside(expr, schema))?
-                .transform_data(|expr| lists::keys(expr, schema))
-        })?;
+                .transform_data(|expr| lists::keys(expr, schema))?
+                .transform_data(|expr| order_keys::windows_by_keys(expr, schema))
+        };
+        let plan = rewritten_with_nodes(plan, &beside, &order_keys::given_by_keys)?;
         Ok(plan.transform_up_with_subqueries(json::of_documents)?.data)
     }
 

@@ -15,6 +15,6 @@ mod sum;
 
 pub(crate) use arithmetic::CheckedArithmetic;
 pub(crate) use coercion::{BesideOthers, Casts};
-pub(crate) use rewrite::{peers, rewritten};
+pub(crate) use rewrite::{peers, rewritten_with_nodes};
 pub(crate) use rounding::rounded_for;
 pub(crate) use sum::checked_sum;

@@ -8,11 +8,23 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, LogicalPlan, Operator};
 
 /// The plan with each expression rewritten, from the inside out; columns keep their names.
-pub(crate) fn rewritten(
+pub(super) fn rewritten(
     plan: LogicalPlan,
     rewrite: &dyn Fn(Expr, &DFSchema) -> Result<Transformed<Expr>>,
 ) -> Result<LogicalPlan> {
+    rewritten_with_nodes(plan, rewrite, &|_| Ok(None))
+}
+
+/// The same, where each node may then be replaced by another that gives the same columns.
+pub(crate) fn rewritten_with_nodes(
+    plan: LogicalPlan,
+    rewrite: &dyn Fn(Expr, &DFSchema) -> Result<Transformed<Expr>>,
+    replaced: &dyn Fn(&LogicalPlan) -> Result<Option<LogicalPlan>>,
+) -> Result<LogicalPlan> {
+    let mut is_replaced = false;
     let rewritten = plan.transform_up_with_subqueries(|plan| {
+        // What it knows of its input may have changed.
+        let plan = if is_replaced { plan.recompute_schema()? } else { plan };
         let schema = if let LogicalPlan::TableScan(scan) = &plan {
             DFSchema::clone(&scan.projected_schema)
         } else {
@@ -24,10 +36,17 @@ pub(crate) fn rewritten(
             let rewritten = expr.transform_up(|expr| rewrite(expr, &schema))?;
             Ok(rewritten.update_data(|expr| name.restore(expr)))
         })?;
-        if rewritten.transformed {
-            return rewritten.map_data(LogicalPlan::recompute_schema);
+        let rewritten = match rewritten.transformed {
+            true => rewritten.map_data(LogicalPlan::recompute_schema)?,
+            false => rewritten,
+        };
+        match replaced(&rewritten.data)? {
+            Some(other) => {
+                is_replaced = true;
+                Ok(Transformed::yes(other))
+            }
+            None => Ok(rewritten),
         }
-        Ok(rewritten)
     })?;
     Ok(rewritten.data)
 }

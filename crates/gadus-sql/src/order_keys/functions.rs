@@ -2,16 +2,21 @@
 
 use super::Key;
 use datafusion::arrow::array::{
-    ArrayRef, AsArray, BinaryBuilder, Decimal128Array, IntervalMonthDayNanoArray,
+    ArrayRef, AsArray, BinaryBuilder, Decimal128Array, IntervalMonthDayNanoArray, StringViewArray,
+    UInt32Array,
 };
+use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{
-    DataType, Decimal128Type, IntervalMonthDayNano, IntervalMonthDayNanoType, IntervalUnit,
+    DataType, Decimal128Type, Field, FieldRef, IntervalMonthDayNano, IntervalMonthDayNanoType,
+    IntervalUnit, UInt32Type,
 };
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
+use gadus_engine::{ColumnType, Enum};
 use std::sync::Arc;
 
 const NANOSECONDS_A_DAY: i128 = 24 * 60 * 60 * 1_000_000_000;
@@ -71,6 +76,8 @@ impl ScalarUDFImpl for KeyFunction {
             (Key::Length, Step::Key) => "interval_length",
             (Key::Length, Step::Ordered) => "interval_ordered",
             (Key::Length, Step::Value) => "interval_of_ordered",
+            (Key::Place(_), Step::Key | Step::Ordered) => "label_place",
+            (Key::Place(_), Step::Value) => "label_at",
         }
     }
 
@@ -83,7 +90,19 @@ impl ScalarUDFImpl for KeyFunction {
             (Key::Length, Step::Key) => DataType::Decimal128(LENGTH_DIGITS, 0),
             (Key::Length, Step::Ordered) => DataType::Binary,
             (Key::Length, Step::Value) => DataType::Interval(IntervalUnit::MonthDayNano),
+            (Key::Place(_), Step::Key | Step::Ordered) => DataType::UInt32,
+            (Key::Place(_), Step::Value) => DataType::Utf8View,
         })
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let nullable = args.arg_fields.iter().any(|field| field.is_nullable());
+        if let (Key::Place(of), Step::Value) = (self.key, self.step) {
+            return Ok(Arc::new(ColumnType::Enum(of).field(self.name(), nullable)));
+        }
+        let types = args.arg_fields.iter().map(|field| field.data_type().clone());
+        let data_type = self.return_type(&types.collect::<Vec<_>>())?;
+        Ok(Arc::new(Field::new(self.name(), data_type, nullable)))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -91,6 +110,8 @@ impl ScalarUDFImpl for KeyFunction {
             (Key::Length, Step::Key) => lengths(array),
             (Key::Length, Step::Ordered) => Ok(ordered_intervals(array)),
             (Key::Length, Step::Value) => Ok(intervals(array)),
+            (Key::Place(of), Step::Key | Step::Ordered) => places(array, of),
+            (Key::Place(of), Step::Value) => Ok(labels_at(array, of)),
         };
         match args.args.first() {
             Some(ColumnarValue::Array(array)) => Ok(ColumnarValue::Array(step(array)?)),
@@ -153,4 +174,18 @@ fn interval(ordered: &[u8]) -> Option<IntervalMonthDayNano> {
         days: i32::from_be_bytes(*days),
         nanoseconds: i64::from_be_bytes(nanoseconds.try_into().ok()?),
     })
+}
+
+/// The places of labels; of what is none, as another type's values are, there is none.
+fn places(labels: &ArrayRef, of: &Enum) -> Result<ArrayRef> {
+    let labels = cast(labels, &DataType::Utf8View)?;
+    let place = |label: &str| of.place(label).and_then(|place| u32::try_from(place).ok());
+    let places = labels.as_string_view().iter().map(|label| label.and_then(place));
+    Ok(Arc::new(places.collect::<UInt32Array>()))
+}
+
+fn labels_at(places: &ArrayRef, of: &Enum) -> ArrayRef {
+    let label = |place: u32| of.labels().get(place as usize);
+    let labels = places.as_primitive::<UInt32Type>().iter().map(|place| place.and_then(label));
+    Arc::new(labels.collect::<StringViewArray>())
 }

@@ -19,7 +19,7 @@ use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, SortsWithinMemory, 
 use crate::mended::{
     ConditionsKept, FiltersByName, KeysOfGroups, NoConstants, OrdersSeen, signed_ranks,
 };
-use crate::order_keys::{OrderKeys, WindowKeys};
+use crate::order_keys::OrderKeys;
 use crate::pace::PaceJoins;
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
@@ -124,7 +124,6 @@ fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
     let coercion = rules.iter().position(|rule| rule.name() == "type_coercion");
     rules.insert(coercion.map_or(0, |place| place + 1), Arc::new(OuterTypes::default()));
-    rules.insert(coercion.unwrap_or(0), Arc::new(WindowKeys));
     rules.insert(coercion.unwrap_or(0), Arc::new(BesideOthers));
     rules.insert(0, Arc::new(JoinSubqueries::default()));
     rules.insert(0, Arc::new(NamesApart::default()));

@@ -63,43 +63,92 @@ const STATEMENTS: &[&str] = &[
     "SELECT a.k, count(*) FROM t a JOIN LATERAL (SELECT 1 FROM t b WHERE b.v < a.v) AS u ON TRUE GROUP BY a.k ORDER BY a.k",
     "WITH u AS (SELECT v, count(*) AS n FROM t GROUP BY v) SELECT t.k, u.n FROM t JOIN u ON t.v = u.v ORDER BY t.k",
     "SELECT k FROM t ORDER BY CASE WHEN k % 2 = 0 THEN v END, k",
+    "SELECT k FROM t ORDER BY coalesce(v, (SELECT v FROM t WHERE k = 3)), k",
+    "SELECT k, v > lag(v) OVER (ORDER BY k) FROM t ORDER BY k",
+    "SELECT k, v >= first_value(v) OVER (PARTITION BY k % 3 ORDER BY k) FROM t ORDER BY k",
+    "SELECT g FROM (SELECT k % 5 AS g, min(v) AS low, max(v) AS high, first_value(v ORDER BY k) AS one FROM t GROUP BY k % 5) AS u WHERE low < one AND high >= one ORDER BY g",
+    "SELECT k % 5, count(*) FROM t GROUP BY k % 5 HAVING min(v) < max(v) ORDER BY min(v), max(v), 1",
+    "SELECT k FROM (SELECT k, v FROM t WHERE k < 20 UNION ALL SELECT k, v FROM t WHERE k >= 20) AS u ORDER BY v, k",
 ];
 
-/// Both kinds of values under the name `v` give the same.
-fn same_rows(connection: &Connection, values: &str, numbers: &str) {
+/// A table `t` of numbers and one of values in their order give the same.
+fn same_rows(values: &Connection, numbers: &Connection) {
     for statement in STATEMENTS {
-        // One WITH for both.
-        let of = |table: &str| {
-            rows(connection, &format!("{table} {statement}").replace(") WITH ", "), "))
-        };
-        let by_numbers = of(numbers);
+        let by_numbers = rows(numbers, statement);
         assert!(!by_numbers.is_empty(), "{statement}");
-        assert_eq!(of(values), by_numbers, "{statement}");
+        assert_eq!(rows(values, statement), by_numbers, "{statement}");
     }
+}
+
+/// A database with a table `t` of a key and values.
+fn with_table(before: &str, of: &str, values: impl Iterator<Item = String>) -> Connection {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    if !before.is_empty() {
+        run(&connection, before);
+    }
+    run(&connection, &format!("CREATE TABLE t (k INTEGER, v {of})"));
+    for (k, value) in values.enumerate() {
+        run(&connection, &format!("INSERT INTO t VALUES ({k}, {value})"));
+    }
+    connection
+}
+
+#[test]
+fn labels_are_compared_by_their_places() {
+    let labels = ["small", "medium", "large", "x-large", "'", "", "Small"];
+    let mut random = Random::seeded(8);
+    let places = (0..40).map(|k| (k % 8 != 7).then(|| random.below(labels.len() as u64)));
+    let places = places.collect::<Vec<_>>();
+    let quoted = labels.map(|label| format!("'{}'", label.replace('\'', "''")));
+    let label =
+        |place: &Option<u64>| place.map_or("NULL".to_owned(), |p| quoted[p as usize].clone());
+    let number = |place: &Option<u64>| place.map_or("NULL".to_owned(), |p| p.to_string());
+    let made = format!("CREATE TYPE size AS ENUM ({})", quoted.join(", "));
+    let values = with_table(&made, "size", places.iter().map(label));
+    let numbers = with_table("", "INTEGER", places.iter().map(number));
+    same_rows(&values, &numbers);
+    for (condition, number) in [
+        ("v > 'medium'", "v > 1"),
+        ("'medium' >= v", "1 >= v"),
+        ("v BETWEEN 'medium' AND 'x-large' AND k > 3", "v BETWEEN 1 AND 3 AND k > 3"),
+        ("v < 'large'::size OR k = 1", "v < 2 OR k = 1"),
+        ("v >= greatest('small', 'large'::size)", "v >= 2"),
+    ] {
+        let found = rows(&values, &format!("SELECT k FROM t WHERE {condition} ORDER BY k"));
+        let expected = rows(&numbers, &format!("SELECT k FROM t WHERE {number} ORDER BY k"));
+        assert_eq!(found, expected, "{condition}");
+    }
+    let least = rows(
+        &values,
+        "SELECT min(v), max(v), least(min(v), 'large') FROM t WHERE v > 'small' AND v < ''",
+    );
+    assert_eq!(least, ["medium ' medium"]);
+    let refused = refused(&values, "SELECT k FROM t WHERE v < 'huge'").to_string();
+    assert!(refused.contains("invalid input value for enum size: \"huge\""), "{refused}");
+    run(&values, "CREATE INDEX by_size ON t (v)");
+    same_rows(&values, &numbers);
 }
 
 #[test]
 fn intervals_are_compared_by_their_length() {
-    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
     let mut random = Random::seeded(7);
     let mut some = |most: u64| i64::try_from(random.below(2 * most + 1)).unwrap() - most as i64;
-    let rows = (0..40_i64).map(|k| {
-        let (months, days, hours) = (some(1), some(2) + 30 * some(1), 12 * some(4));
-        match k % 8 {
-            7 => format!("({k}, NULL, NULL)"),
-            _ => format!(
-                "({k}, INTERVAL '{months} months {days} days {hours} hours', {})",
-                months * MONTH + days * DAY + hours * HOUR
-            ),
+    let parts =
+        (0..40).map(|k| (k % 8 != 7).then(|| (some(1), some(2) + 30 * some(1), 12 * some(4))));
+    let parts = parts.collect::<Vec<_>>();
+    let interval = |parts: &Option<(i64, i64, i64)>| match parts {
+        Some((months, days, hours)) => {
+            format!("INTERVAL '{months} months {days} days {hours} hours'")
         }
-    });
-    let rows = rows.collect::<Vec<_>>().join(", ");
-    let all = format!("WITH whole(k, i, n) AS (VALUES {rows}),");
-    same_rows(
-        &connection,
-        &format!("{all} t AS (SELECT k, i AS v FROM whole)"),
-        &format!("{all} t AS (SELECT k, n AS v FROM whole)"),
-    );
+        None => "NULL".to_owned(),
+    };
+    let number = |parts: &Option<(i64, i64, i64)>| match parts {
+        Some((months, days, hours)) => (months * MONTH + days * DAY + hours * HOUR).to_string(),
+        None => "NULL".to_owned(),
+    };
+    let values = with_table("", "INTERVAL", parts.iter().map(interval));
+    let numbers = with_table("", "BIGINT", parts.iter().map(number));
+    same_rows(&values, &numbers);
 }
 
 #[test]
