@@ -98,7 +98,9 @@ impl Enum {
     /// The enumeration whose values a field holds, if it holds such.
     #[must_use]
     pub fn of_field(field: &Field) -> Option<&'static Self> {
-        if field.extension_type_name() != Some(ENUM_EXTENSION) {
+        // What is made of values may have kept what was told of them.
+        let is_text = matches!(ColumnType::from_arrow(field.data_type()), Some(ColumnType::Text));
+        if !is_text || field.extension_type_name() != Some(ENUM_EXTENSION) {
             return None;
         }
         // It is asked for each expression of a statement: most have been seen before.

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 import sqlalchemy
 from conftest import PASSWORD, Server
+from psycopg.types.enum import EnumInfo, register_enum
 from psycopg.types.json import Json, Jsonb
 
 VALUES = {
@@ -112,6 +113,49 @@ def test_psycopg_identifiers_and_documents(server: Server, binary: bool):
         assert [row[0] for row in found] == ids[18:]
         with pytest.raises(psycopg.errors.InvalidTextRepresentation):
             connection.execute("SELECT 'no'::uuid")
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_psycopg_enumerations(server: Server, binary: bool):
+    place = "%b" if binary else "%t"
+    with psycopg.connect(server.url) as connection:
+        connection.execute("CREATE TYPE mood AS ENUM ('sad', 'ok')")
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, m mood)")
+        connection.execute(f"INSERT INTO t VALUES (1, {place}), (2, NULL)", ["ok"])
+        # The driver looks the type up, and gives members of a class by its labels.
+        known = EnumInfo.fetch(connection, "mood")
+        assert known.labels == ["sad", "ok"]
+        register_enum(known, connection)
+        found = connection.execute("SELECT m FROM t ORDER BY id", binary=binary).fetchall()
+        assert [label and label.name for (label,) in found] == ["ok", None]
+        found = connection.execute(f"SELECT id FROM t WHERE m = {place}", ["ok"])
+        assert found.fetchone() == (1,)
+        for statement in [f"INSERT INTO t VALUES (3, {place})", f"SELECT id FROM t WHERE m = {place}"]:
+            with pytest.raises(psycopg.errors.InvalidTextRepresentation), connection.transaction():
+                connection.execute(statement, ["x"])
+        with connection.cursor() as cursor, cursor.copy("COPY t FROM STDIN") as copy:
+            copy.write_row((3, "sad"))
+        assert connection.execute("SELECT count(m) FROM t").fetchone() == (2,)
+        oid = "SELECT 'mood'::regtype::oid"
+        column = connection.execute("SELECT m FROM t").description[0]
+        assert connection.execute(oid).fetchone() == (column.type_code,)
+
+
+def test_asyncpg_enumerations(server: Server):
+    """It looks each type up that it does not know."""
+
+    async def use():
+        connection = await asyncpg.connect(server.url)
+        await connection.execute("CREATE TYPE mood AS ENUM ('sad', 'ok')")
+        await connection.execute("CREATE TABLE t (id INT PRIMARY KEY, m mood)")
+        await connection.execute("INSERT INTO t VALUES (1, $1)", "ok")
+        assert await connection.fetchval("SELECT m FROM t") == "ok"
+        assert await connection.fetchval("SELECT id FROM t WHERE m = $1", "ok") == 1
+        with pytest.raises(asyncpg.InvalidTextRepresentationError):
+            await connection.execute("INSERT INTO t VALUES (2, $1)", "x")
+        await connection.close()
+
+    asyncio.run(use())
 
 
 @pytest.mark.parametrize("binary", [False, True])

@@ -221,7 +221,7 @@ def test_enumerations(server: Server):
         "22P02",
         "m|mood",
         "2|happy",
-        "public|mood|how it is",
+        "main|mood|how it is",
         "sad\nok\nhappy",
         "m|mood||",
         "2BP01",

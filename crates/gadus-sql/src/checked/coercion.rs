@@ -1,15 +1,16 @@
 //! What is rewritten before and behind type coercion, each in one walk through a plan.
 
 use super::rewrite::{rewritten, rewritten_with_nodes};
+use super::unions::of_one_kind;
 use super::{bytes, doubles, rounding};
-use crate::{enums, json, lists, order_keys, uuids};
+use crate::{enums, lists, order_keys, uuids};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
 
 /// Gives values that stand beside others a type that these have, where DataFusion would choose another or none: decimals
-/// beside doubles, texts beside identifiers, labels and lists, keys of maps, texts that come to documents.
+/// beside doubles, texts beside identifiers, labels and lists, keys of maps, texts that come to documents or labels.
 #[derive(Debug)]
 pub(crate) struct BesideOthers;
 
@@ -24,7 +25,7 @@ impl AnalyzerRule for BesideOthers {
                 .transform_data(|expr| order_keys::windows_by_keys(expr, schema))
         };
         let plan = rewritten_with_nodes(plan, &beside, &order_keys::given_by_keys)?;
-        Ok(plan.transform_up_with_subqueries(json::of_documents)?.data)
+        Ok(plan.transform_up_with_subqueries(of_one_kind)?.data)
     }
 
     fn name(&self) -> &'static str {

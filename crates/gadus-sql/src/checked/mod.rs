@@ -12,9 +12,11 @@ mod doubles;
 mod rewrite;
 mod rounding;
 mod sum;
+mod unions;
 
 pub(crate) use arithmetic::CheckedArithmetic;
 pub(crate) use coercion::{BesideOthers, Casts};
 pub(crate) use rewrite::{peers, rewritten_with_nodes};
 pub(crate) use rounding::rounded_for;
 pub(crate) use sum::checked_sum;
+pub(crate) use unions::ReadAs;

@@ -5,9 +5,10 @@
 
 use super::functions::{label, text_of};
 use super::no_label;
-use crate::checked::peers;
+use crate::checked::{ReadAs, peers};
 use crate::error::{input, to_datafusion};
 use crate::value::is_text;
+use arrow::datatypes::FieldRef;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
@@ -113,6 +114,22 @@ fn literal(text: Option<&str>, of: &'static Enum) -> Result<Expr> {
     let field = ColumnType::Enum(of).field("", true);
     let scalar = ScalarValue::Utf8View(text.map(str::to_owned));
     Ok(Expr::Literal(scalar, Some(FieldMetadata::new_from_field(&field))))
+}
+
+/// Which inputs of a UNION have texts for a column that has labels from others, and what reads them; none where none has
+/// labels.
+pub(crate) fn in_union(fields: &[&FieldRef]) -> Result<Option<(Vec<bool>, ReadAs)>> {
+    let mut enums = fields.iter().filter_map(|field| Enum::of_field(field));
+    let Some(of) = enums.next() else { return Ok(None) };
+    if let Some(other) = enums.find(|other| other.name() != of.name()) {
+        let message = format!("UNION types {of} and {other} cannot be matched");
+        return Err(to_datafusion(input(message).because(Reason::TypeMismatch)));
+    }
+    let is_read = |field: &&FieldRef| {
+        let may_be = is_text(field.data_type()) || field.data_type().is_null();
+        may_be && Enum::of_field(field).is_none()
+    };
+    Ok(Some((fields.iter().map(is_read).collect(), Box::new(move |text| label(of, false, text)))))
 }
 
 /// A cast to or from an enumeration as what it does. It is for behind type coercion, which says what is cast.

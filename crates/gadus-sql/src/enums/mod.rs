@@ -10,7 +10,7 @@ mod casts;
 mod functions;
 mod named;
 
-pub(crate) use casts::{beside, called};
+pub(crate) use casts::{beside, called, in_union};
 pub(crate) use functions::enum_functions;
 pub(crate) use named::{
     Named, each_type, is_named, known_or_text, of_columns, of_type, resolve, resolve_columns,

@@ -2,6 +2,7 @@
 
 use super::built::building_functions;
 use super::{checked, read};
+use crate::checked::ReadAs;
 use crate::error::to_datafusion;
 use arrow::array::{ArrayRef, AsArray, BooleanArray, StringViewArray};
 use arrow::datatypes::{DataType, FieldRef};
@@ -47,9 +48,9 @@ pub(super) fn part() -> Arc<ScalarUDF> {
     gives_documents(udfs::json_get_json_udf())
 }
 
-/// A text as the document that it is.
-pub(super) fn document(text: Expr) -> Expr {
-    Expr::ScalarFunction(ScalarFunction::new_udf(documents(), vec![text]))
+/// What makes of a text the document that it is.
+pub(crate) fn document() -> ReadAs {
+    Box::new(|text| Expr::ScalarFunction(ScalarFunction::new_udf(documents(), vec![text])))
 }
 
 fn documents() -> Arc<ScalarUDF> {

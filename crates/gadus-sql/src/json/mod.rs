@@ -9,14 +9,12 @@ mod built;
 mod functions;
 mod operators;
 mod spelling;
-mod unions;
 
 pub(crate) use built::as_json;
 pub use built::json_texts;
-pub(crate) use functions::json_functions;
+pub(crate) use functions::{document, json_functions};
 pub(crate) use operators::JsonOperators;
 pub(crate) use spelling::respell;
-pub(crate) use unions::of_documents;
 
 use crate::error::input;
 use arrow::array::{ArrayRef, AsArray};
@@ -26,7 +24,7 @@ use gadus_engine::{ColumnType, Reason, Result};
 use jiter::{Jiter, JiterError};
 
 /// Whether a column holds documents.
-fn is_document(field: &Field) -> bool {
+pub(crate) fn is_document(field: &Field) -> bool {
     ColumnType::from_field(field) == Some(ColumnType::Json)
 }
 

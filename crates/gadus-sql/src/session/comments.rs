@@ -8,7 +8,7 @@ use crate::error::{input, unsupported};
 use crate::functions::{self, function_name};
 use datafusion::sql::sqlparser::ast::{ColumnDef, ColumnOption, CommentObject, Ident, ObjectName};
 use gadus_base::TableId;
-use gadus_engine::{DefinitionKey, Error, ErrorKind, Reason, Result, Snapshot, Transaction};
+use gadus_engine::{DefinitionKey, Enum, Error, ErrorKind, Reason, Result, Snapshot, Transaction};
 
 /// Says something of a thing, or nothing any more.
 pub(super) fn comment(
@@ -102,14 +102,15 @@ fn key_of(snapshot: &Snapshot, what: &CommentObject, name: &ObjectName) -> Resul
                 false => Err(unknown_schema(&name)),
             }
         }
-        CommentObject::Type => {
-            let of = enums::find(snapshot, name)?;
-            Ok(DefinitionKey::CommentOnType(of.name().to_owned()))
-        }
+        CommentObject::Type => enums::find(snapshot, name).map(comment_on_type),
         // There is one.
         CommentObject::Database => Ok(DefinitionKey::CommentOnDatabase),
         other => Err(unsupported(&format!("COMMENT ON {other}"))),
     }
+}
+
+fn comment_on_type(of: &Enum) -> DefinitionKey {
+    DefinitionKey::CommentOnType(of.name().to_owned())
 }
 
 fn column_key(snapshot: &Snapshot, relation: TableId, name: &str) -> Result<DefinitionKey> {

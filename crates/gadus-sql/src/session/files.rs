@@ -171,7 +171,7 @@ impl FileSource {
         if is_named || error.blocked().is_some() {
             return error.clone();
         }
-        Error::new(error.kind(), format!("{}: {}", self.path, error.message()))
+        error.clone().about(&self.path)
     }
 
     fn failed(&self, error: &std::io::Error) -> Error {

@@ -63,6 +63,10 @@ fn values_are_labels() {
         ("SELECT array_to_string(enum_range(NULL, 'ok'::mood), ',')", "sad,ok"),
         ("SELECT array_to_string(enum_range(m, n), ',') FROM t WHERE id = 2", "ok,happy"),
         ("SELECT enum_last(m) FROM t WHERE id = 1", "happy"),
+        (
+            "SELECT count(*) FROM (SELECT 'ok' AS x UNION SELECT m FROM t UNION SELECT NULL) WHERE x = 'ok'",
+            "1",
+        ),
     ] {
         assert_eq!(rows(&connection, sql), [expected], "{sql}");
     }
@@ -99,6 +103,7 @@ fn what_is_no_label_is_refused_on_every_way_in() {
         "SELECT id FROM t WHERE m < 'x'".to_owned(),
         "SELECT count(*) FROM t WHERE lower('X')::mood = m".to_owned(),
         "SELECT coalesce(n, 'x') FROM t".to_owned(),
+        "SELECT m FROM t UNION ALL SELECT 'x'".to_owned(),
         "DELETE FROM t WHERE m = 'x'".to_owned(),
         "ALTER TABLE t ALTER COLUMN m SET DEFAULT 'x'".to_owned(),
         "ALTER TABLE t ADD COLUMN o mood DEFAULT 'x'".to_owned(),
