@@ -9,6 +9,7 @@ mod arithmetic;
 mod bytes;
 mod coercion;
 mod doubles;
+mod in_lists;
 mod rewrite;
 mod rounding;
 mod sum;

@@ -391,6 +391,20 @@ fn a_constant_that_an_outer_join_leaves_out_is_ordered() {
     }
 }
 
+#[test]
+fn lists_with_nulls_and_columns_are_not_taken_from_each_other() {
+    let connection = connect();
+    let rows = |condition: &str| {
+        rows(&connection, &format!("SELECT id FROM t WHERE {condition} ORDER BY id"))
+    };
+    assert_eq!(rows("a IN (1, 5) AND a NOT IN (3, NULL)"), [""; 0]);
+    assert_eq!(rows("a NOT IN (3, CAST(NULL AS INTEGER)) AND a IN (1, 5)"), [""; 0]);
+    assert_eq!(rows("(a IN (1, NULL) AND a IN (1, 5)) IS NULL"), ["1", "3", "4"]);
+    assert_eq!(rows("a IN (1, b) AND a NOT IN (1, 8)"), [""; 0]);
+    assert_eq!(rows("a IN (3, b, 5) AND a NOT IN (b, 5)"), ["2"]);
+    assert_eq!(rows("a NOT IN (3, nullif(1, 1), 7) AND a IN (1, 5)"), [""; 0]);
+}
+
 /// What reads the table around within, where `INNER` is that table with or without a name of its own.
 const AROUND_AND_WITHIN: &[&str] = &[
     "SELECT id, a IN (SELECT a FROM INNER WHERE id < 3) FROM t ORDER BY id",
