@@ -2,14 +2,14 @@
 
 use super::rewrite::rewritten;
 use super::{bytes, doubles, rounding};
-use crate::{json, lists, uuids};
+use crate::{intervals, json, lists, uuids};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::AnalyzerRule;
 
 /// Gives values that stand beside others a type that these have, where DataFusion would choose another or none: decimals
-/// beside doubles, texts beside identifiers and lists, keys of maps, texts that come to documents.
+/// beside doubles, texts beside identifiers, intervals and lists, keys of maps, texts that come to documents.
 #[derive(Debug)]
 pub(crate) struct BesideOthers;
 
@@ -18,6 +18,9 @@ impl AnalyzerRule for BesideOthers {
         let plan = rewritten(plan, &|expr, schema| {
             doubles::beside(expr, schema)?
                 .transform_data(|expr| uuids::beside(expr, schema))?
+                .transform_data(|expr| intervals::beside(expr, schema))?
+                .transform_data(|expr| intervals::dates_compared(expr, schema))?
+                .transform_data(|expr| intervals::parts_asked(expr, schema))?
                 .transform_data(|expr| lists::beside(expr, schema))?
                 .transform_data(|expr| lists::keys(expr, schema))
         })?;
@@ -29,7 +32,7 @@ impl AnalyzerRule for BesideOthers {
     }
 }
 
-/// Makes casts what they are in PostgreSQL: of bytes as they are written, of identifiers, of texts that are lists, and those that round. It runs
+/// Makes casts what they are in PostgreSQL: of bytes as they are written, of identifiers and intervals, of texts that are lists, and those that round. It runs
 /// behind type coercion, which says from what to what is cast.
 #[derive(Debug)]
 pub(crate) struct Casts;
@@ -39,6 +42,8 @@ impl AnalyzerRule for Casts {
         rewritten(plan, &|expr, schema| {
             bytes::written(expr)?
                 .transform_data(|expr| uuids::called(expr, schema))?
+                .transform_data(|expr| intervals::called(expr, schema))?
+                .transform_data(|expr| intervals::checked(expr, schema))?
                 .transform_data(|expr| lists::called(expr, schema))?
                 .transform_data(|expr| rounding::rounding(expr, schema))
         })
