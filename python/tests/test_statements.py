@@ -43,6 +43,17 @@ def test_a_value_comes_back_as_it_went(connection, sql_type, value):
     assert connection.execute("SELECT count(*) FROM t WHERE v = ?", (value,)).fetchone() == (1,)
 
 
+def test_intervals_are_timedeltas(connection):
+    connection.execute("CREATE TABLE t (n INTEGER, v INTERVAL)")
+    spans = [dt.timedelta(days=-2, seconds=3, microseconds=4), dt.timedelta(0), None]
+    connection.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(spans)))
+    assert connection.execute("SELECT v FROM t ORDER BY n").fetchall() == [(span,) for span in spans]
+    moved = connection.execute("SELECT TIMESTAMP '2024-01-31' + ?", [dt.timedelta(days=1)]).fetchone()
+    assert moved == (dt.datetime(2024, 2, 1),)
+    # A month has thirty days where days are counted.
+    assert connection.execute("SELECT INTERVAL '1 mon'").fetchone() == (dt.timedelta(days=30),)
+
+
 def test_other_objects_are_values_where_they_mean_one(connection):
     connection.execute("CREATE TABLE t (v TEXT, b BYTEA, z TIMESTAMPTZ, d DECIMAL(38, 2))")
     number = uuid.uuid4()

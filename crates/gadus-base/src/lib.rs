@@ -33,7 +33,7 @@ pub use account::{Account, CacheUse, IoBytes};
 pub use bytes::{ByteReader, ByteWriter, DecodeError};
 pub use checksum::{Checksum, checksum};
 pub use clock::{Clock, Instant, WallTime, clock};
-pub use date::date_and_time;
+pub use date::{civil, date_and_time};
 pub use fork::{OwnDescriptor, OwnMapping, ProcessMark};
 pub use ids::{CommitNumber, DatabaseId, LogPosition, RowId, SegmentId, TableId};
 pub use markup::escaped;

@@ -75,6 +75,12 @@ pub enum Reason {
     DuplicateSchema,
     /// A text that is no value of the type.
     InvalidText,
+    /// A text that is no point in time, and no interval.
+    InvalidDatetime,
+    /// A point in time or an interval beyond the range of its type.
+    DatetimeOverflow,
+    /// A number within an interval's text that is too large.
+    IntervalOverflow,
     /// A sequence has no more numbers.
     SequenceEnd,
     /// An option or an argument that cannot be so.

@@ -66,10 +66,11 @@ pub use snapshot::{Snapshot, Table};
 pub use transaction::{BulkWriter, Isolation, Savepoint, Transaction};
 pub use types::{
     CheckDefinition, ColumnDefinition, ColumnType, Datum, DefaultValue, DefinitionKey,
-    ENUM_EXTENSION, Enum, ForeignKey, Generated, Identity, IndexDefinition, JSON_EXTENSION,
+    ENUM_EXTENSION, Enum, ForeignKey, Generated, INTERVAL, Identity, IndexDefinition, Interval,
+    IntervalArray, IntervalError, IntervalField, IntervalFields, IntervalUnit, JSON_EXTENSION,
     LABEL_BYTES_MAX, LABELS_MAX, Nested, ReferentialAction, Sequence, SequencePosition,
     SequenceShape, StorageClass, TableSchema, UUID, UsedColumn, UsedRelation, ViewColumn,
-    ViewSchema, array_from_datums, datum_from_array, type_with_uuid_texts, uuid_of_text, uuid_text,
-    uuid_texts, value_text, with_uuid_texts,
+    ViewSchema, array_from_datums, datum_from_array, interval_texts, type_with_texts, uuid_of_text,
+    uuid_text, uuid_texts, value_text, with_texts,
 };
 pub use types::{SCHEMA_SEPARATOR, TEMPORARY_PREFIX, is_temporary, schema_and_name};

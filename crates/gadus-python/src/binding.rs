@@ -2,7 +2,7 @@
 
 use crate::errors::{misuse, no_value};
 use crate::objects::{Classes, MICROSECONDS_A_DAY};
-use gadus::Value;
+use gadus::{Interval, Value};
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -102,7 +102,7 @@ fn integer(value: &Bound<'_, PyInt>) -> PyResult<Value> {
     }
 }
 
-/// Dates, times, decimals and UUIDs.
+/// Dates, times, spans of them, decimals and UUIDs.
 fn time_or_number(object: &Bound<'_, PyAny>, classes: &Classes) -> PyResult<Option<Value>> {
     let py = object.py();
     let is = |class: &Py<PyAny>| object.is_instance(class.bind(py));
@@ -127,6 +127,12 @@ fn time_or_number(object: &Bound<'_, PyAny>, classes: &Classes) -> PyResult<Opti
         Value::Time((minutes * 60 + part("second")?) * 1_000_000 + part("microsecond")?)
     } else if is(&classes.decimal)? {
         decimal(object)?
+    } else if is(&classes.timedelta)? {
+        // Days and the time stay apart, as drivers of PostgreSQL send them.
+        let part = |name: &str| object.getattr(name)?.extract::<i64>();
+        let days = object.getattr("days")?.extract()?;
+        let microseconds = part("seconds")? * 1_000_000 + part("microseconds")?;
+        Value::Interval(Interval { months: 0, days, microseconds })
     } else if is(&classes.uuid)? {
         Value::Text(object.str()?.extract()?)
     } else {

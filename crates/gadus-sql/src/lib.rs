@@ -30,6 +30,7 @@ mod enums;
 mod error;
 mod explained;
 mod functions;
+mod intervals;
 mod json;
 mod kept;
 mod lists;
@@ -59,6 +60,7 @@ mod value;
 
 pub use explained::EXPLAINED;
 pub use functions::all as functions;
+pub use intervals::interval_of_text;
 pub use json::json_texts;
 pub use lists::list_elements;
 pub use names::{found as found_name, written as written_name};

@@ -2,6 +2,7 @@
 
 use crate::enums::{of_type, unknown_type};
 use crate::error::{input, unsupported};
+use crate::intervals::fields_of;
 use crate::session::folded;
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, DataType, ExactNumberInfo, StructField, TimezoneInfo,
@@ -55,6 +56,10 @@ pub(crate) fn column_type(data_type: &DataType) -> Result<ColumnType> {
         | DataType::Datetime(_) => ColumnType::Timestamp,
         DataType::Timestamp(..) => ColumnType::TimestampUtc,
         DataType::Uuid => ColumnType::Uuid,
+        DataType::Interval { .. } => match fields_of(data_type)? {
+            Some(fields) if fields.keep_all() => ColumnType::Interval,
+            _ => return Err(unsupported(&format!("a column of {data_type}, which would round"))),
+        },
         DataType::JSON | DataType::JSONB => ColumnType::Json,
         serial if serial_type(serial).is_some() => serial_type(serial).unwrap_or(ColumnType::Int64),
         DataType::Custom(name, _) => match name.to_string().to_ascii_lowercase().as_str() {

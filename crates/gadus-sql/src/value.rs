@@ -5,7 +5,7 @@
 
 use crate::checked::rounded_for;
 use crate::lists::assign_nested;
-use crate::{enums, json, uuids};
+use crate::{enums, intervals, json, uuids};
 use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, new_empty_array};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::DataType;
@@ -13,7 +13,7 @@ use arrow::util::display::FormatOptions;
 use datafusion::common::ScalarValue;
 use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::logical_expr::type_coercion::binary::type_union_resolution;
-use gadus_engine::{ColumnType, Datum, Error, ErrorKind, Result, datum_from_array};
+use gadus_engine::{ColumnType, Datum, Error, ErrorKind, Interval, Result, datum_from_array};
 use std::sync::Arc;
 
 /// A parameter or literal of a statement.
@@ -41,6 +41,8 @@ pub enum Value {
     Timestamp(i64),
     /// Microseconds since 1970-01-01 00:00 UTC.
     TimestampUtc(i64),
+    /// Months, days and microseconds.
+    Interval(Interval),
     /// The elements of a list, of one type.
     List(ArrayRef),
 }
@@ -112,6 +114,7 @@ impl Value {
             Self::TimestampUtc(value) => {
                 ScalarValue::TimestampMicrosecond(Some(*value), Some("UTC".into()))
             }
+            Self::Interval(value) => ScalarValue::IntervalMonthDayNano(Some(value.to_arrow())),
             Self::List(values) => {
                 SingleRowListArrayBuilder::new(values.clone()).build_list_scalar()
             }
@@ -227,6 +230,9 @@ pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<
         return assign_nested(array, nested);
     }
     if let Some(converted) = uuids::converted(array, &target)? {
+        return Ok(converted);
+    }
+    if let Some(converted) = intervals::converted(array, &target)? {
         return Ok(converted);
     }
     let options = CastOptions { safe: false, format_options: FormatOptions::default() };

@@ -45,15 +45,15 @@ pub use connection::{CancelHandle, Connection, Outcome};
 pub use database::Database;
 pub use gadus_base::ByteCount;
 pub use gadus_engine::{
-    BackedUp, CacheScope, Durability, Enum, Error, ErrorKind, Isolation, JSON_EXTENSION,
-    LockStatistics, Reason, Result, Stage, Statistics, Takeovers, UUID, type_with_uuid_texts,
-    uuid_of_text, uuid_text, uuid_texts, with_uuid_texts,
+    BackedUp, CacheScope, Durability, Enum, Error, ErrorKind, INTERVAL, Interval, Isolation,
+    JSON_EXTENSION, LockStatistics, Reason, Result, Stage, Statistics, Takeovers, UUID,
+    interval_texts, type_with_texts, uuid_of_text, uuid_text, uuid_texts, with_texts,
 };
 pub use gadus_sql::{
     CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, EXPLAINED, FileAccess, Granted,
     POSTGRES_TYPE, POSTGRES_VERSION, ProgressReading, Reported, Script, SessionOptions, Setting,
-    SettingScope, StatementKind, Value, enum_number, json_texts, list_elements, settings,
-    split_statements,
+    SettingScope, StatementKind, Value, enum_number, interval_of_text, json_texts, list_elements,
+    settings, split_statements,
 };
 pub use locks::{Lock, Session};
 pub use options::Options;

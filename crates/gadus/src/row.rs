@@ -6,11 +6,11 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, Schema, Time64MicrosecondType, TimestampMicrosecondType, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    Int64Type, IntervalMonthDayNanoType, Schema, Time64MicrosecondType, TimestampMicrosecondType,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use gadus_engine::{ColumnType, Error, ErrorKind, Result, uuid_text};
+use gadus_engine::{ColumnType, Error, ErrorKind, INTERVAL, Interval, Result, uuid_text};
 use gadus_sql::{Value, json_texts};
 use std::sync::Arc;
 
@@ -146,7 +146,7 @@ macro_rules! from_variant {
     )*};
 }
 
-from_variant!(bool: Boolean, f64: Float, String: Text, Vec<u8>: Binary);
+from_variant!(bool: Boolean, f64: Float, String: Text, Vec<u8>: Binary, Interval: Interval);
 
 /// The value of one cell.
 fn value_at(array: &ArrayRef, row: usize) -> Result<Value> {
@@ -194,6 +194,9 @@ fn value_at(array: &ArrayRef, row: usize) -> Result<Value> {
         }
         DataType::Timestamp(unit, Some(_)) if *unit == arrow::datatypes::TimeUnit::Microsecond => {
             Value::TimestampUtc(number!(TimestampMicrosecondType))
+        }
+        data_type if *data_type == INTERVAL => {
+            Value::Interval(Interval::from_arrow(number!(IntervalMonthDayNanoType)))
         }
         data_type => return other_value_at(array, data_type, row),
     })

@@ -79,7 +79,7 @@ impl Format {
             Self::Jsonl => Box::new(Texts::of_identifiers(encoded::JsonLines::new(output))),
             Self::Markdown => Box::new(Texts::of_identifiers(markdown::Markdown::new(output))),
             Self::Arrow => Box::new(encoded::Arrow::new(output)),
-            Self::Parquet => Box::new(parquet::Parquet::new(output)),
+            Self::Parquet => Box::new(Texts::of_intervals(parquet::Parquet::new(output))),
         }
     }
 }

@@ -3,8 +3,10 @@
 //! - Arrays that enter have the canonical Arrow type of their column (`ColumnType::arrow`).
 //! - Slots of NULLs hold zero in vectors; validity travels beside them.
 
+use super::intervals::{intervals_from_wides, wides_from_intervals};
 use super::nested_values::{bytes_from_nested, nested_from_bytes};
-use super::uuids::{uuids_from_wides, wides_from_uuids, with_uuid_texts};
+use super::texts::with_texts;
+use super::uuids::{uuids_from_wides, wides_from_uuids};
 use super::{ColumnType, Datum, Nested, StorageClass};
 use crate::error::{Error, ErrorKind, Result};
 use arrow::array::{
@@ -97,7 +99,7 @@ pub fn array_from_datums<'a>(
 /// The text of a column's value, for people.
 pub fn value_text(column_type: ColumnType, value: &Datum) -> Result<String> {
     let array = array_from_datums(column_type, std::iter::once(value))?;
-    Ok(array_value_to_string(&with_uuid_texts(&array)?, 0)?)
+    Ok(array_value_to_string(&with_texts(&array)?, 0)?)
 }
 
 fn nulls(valid: &[bool]) -> Option<NullBuffer> {
@@ -178,6 +180,9 @@ pub(crate) fn wides_from_array(array: &dyn Array) -> Vec<i128> {
     if let Some(uuids) = array.as_fixed_size_binary_opt() {
         return wides_from_uuids(uuids);
     }
+    if let Some(intervals) = array.as_primitive_opt() {
+        return wides_from_intervals(intervals);
+    }
     match array.as_primitive_opt::<UInt64Type>() {
         Some(unsigned) => unsigned.values().iter().map(|&value| i128::from(value)).collect(),
         None => array.as_primitive::<arrow::datatypes::Decimal128Type>().values().to_vec(),
@@ -250,6 +255,9 @@ pub(crate) fn array_from_wides(
 ) -> ArrayRef {
     if column_type == ColumnType::Uuid {
         return Arc::new(uuids_from_wides(&values, nulls));
+    }
+    if column_type == ColumnType::Interval {
+        return intervals_from_wides(&values, nulls);
     }
     if column_type == ColumnType::UInt64 {
         let values = values.iter().map(|&value| value as u64).collect::<Vec<_>>();

@@ -8,12 +8,14 @@ mod datum;
 mod definition;
 mod enums;
 mod foreign_key;
+mod intervals;
 mod names;
 mod nested;
 mod nested_values;
 mod schema;
 mod schema_bytes;
 mod sequence;
+mod texts;
 mod uuids;
 mod view;
 
@@ -28,6 +30,10 @@ pub use definition::DefinitionKey;
 pub(crate) use definition::{DEFINITION_BYTES_MAX, DEFINITIONS_MAX};
 pub use enums::{ENUM_EXTENSION, Enum, LABEL_BYTES_MAX, LABELS_MAX};
 pub use foreign_key::{ForeignKey, ReferentialAction};
+pub use intervals::{
+    INTERVAL, Interval, IntervalArray, IntervalError, IntervalField, IntervalFields, IntervalUnit,
+    interval_texts,
+};
 pub use names::{SCHEMA_SEPARATOR, TEMPORARY_PREFIX, is_temporary, schema_and_name};
 pub use nested::Nested;
 pub(crate) use nested_values::{bytes_from_nested, bytes_of, length_of};
@@ -37,7 +43,8 @@ pub use schema::{
 };
 pub(crate) use schema_bytes::SchemaForm;
 pub use sequence::{Sequence, SequencePosition, SequenceShape};
-pub use uuids::{UUID, type_with_uuid_texts, uuid_of_text, uuid_text, uuid_texts, with_uuid_texts};
+pub use texts::{type_with_texts, with_texts};
+pub use uuids::{UUID, uuid_of_text, uuid_text, uuid_texts};
 pub use view::{UsedColumn, UsedRelation, ViewColumn, ViewSchema};
 
 use arrow::datatypes::{DataType, Field, TimeUnit};
@@ -100,6 +107,8 @@ pub enum ColumnType {
     TimestampUtc,
     /// A universally unique identifier, 16 bytes.
     Uuid,
+    /// Months, days and microseconds.
+    Interval,
     /// A JSON document, as the text that it was given as.
     Json,
     /// One of the labels of an enumeration, which [`Enum::new`] gives.
@@ -130,7 +139,7 @@ impl ColumnType {
             Self::Text | Self::Binary | Self::Json | Self::Enum(_) | Self::Nested(_) => {
                 StorageClass::Bytes
             }
-            Self::UInt64 | Self::Uuid => StorageClass::Wide,
+            Self::UInt64 | Self::Uuid | Self::Interval => StorageClass::Wide,
             // 10^18 - 1 is the largest power of ten below 2^63.
             Self::Decimal { precision, .. } if precision > 18 => StorageClass::Wide,
             _ => StorageClass::Integer,
@@ -168,6 +177,7 @@ impl ColumnType {
                 DataType::Timestamp(TimeUnit::Microsecond, Some(Arc::from("UTC")))
             }
             Self::Uuid => UUID,
+            Self::Interval => INTERVAL,
             Self::Nested(nested) => nested.arrow(),
         }
     }
@@ -221,6 +231,7 @@ impl ColumnType {
             }
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Text,
             uuid if *uuid == UUID => Self::Uuid,
+            DataType::Interval(_) | DataType::Duration(_) => Self::Interval,
             DataType::Binary
             | DataType::LargeBinary
             | DataType::BinaryView
@@ -237,7 +248,7 @@ impl ColumnType {
     /// Whether values have an order and an equality that their stored form tells, so that they may be in keys.
     #[must_use]
     pub fn is_ordered(self) -> bool {
-        !matches!(self, Self::Nested(_))
+        !matches!(self, Self::Interval | Self::Nested(_))
     }
 
     /// Whether values are sorted and compared otherwise than the texts or numbers as which they are kept; they are equal
@@ -260,8 +271,10 @@ impl ColumnType {
         match (self.storage(), value) {
             (_, Datum::Null)
             | (StorageClass::Integer, Datum::Integer(_))
-            | (StorageClass::Wide, Datum::Wide(_))
             | (StorageClass::Float, Datum::Float(_)) => true,
+            (StorageClass::Wide, Datum::Wide(wide)) => {
+                self != Self::Interval || intervals::is_interval(**wide)
+            }
             (StorageClass::Bytes, Datum::Bytes(bytes)) => match self {
                 Self::Enum(of) => {
                     std::str::from_utf8(bytes).is_ok_and(|label| of.place(label).is_some())
@@ -321,6 +334,7 @@ impl ColumnType {
             Self::Timestamp => 17,
             Self::TimestampUtc => 18,
             Self::Uuid => 19,
+            Self::Interval => 25,
             Self::Json => 20,
             Self::Enum(_) => ENUM_CODE,
             Self::Nested(nested) => nested.code(),
@@ -352,6 +366,7 @@ impl ColumnType {
             17 => Self::Timestamp,
             18 => Self::TimestampUtc,
             19 => Self::Uuid,
+            25 => Self::Interval,
             20 => Self::Json,
             _ => return None,
         })
@@ -380,6 +395,7 @@ impl fmt::Display for ColumnType {
             Self::Timestamp => "TIMESTAMP",
             Self::TimestampUtc => "TIMESTAMP WITH TIME ZONE",
             Self::Uuid => "UUID",
+            Self::Interval => "INTERVAL",
             Self::Json => "JSON",
             Self::Enum(of) => return of.fmt(f),
             Self::Nested(nested) => return nested.fmt(f),

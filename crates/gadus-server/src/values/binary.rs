@@ -7,10 +7,11 @@ use arrow::array::{Array, ArrayRef, AsArray, ListArray};
 use arrow::compute::cast;
 use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int16Type,
-    Int32Type, Int64Type, IntervalMonthDayNanoType, IntervalUnit, Time64MicrosecondType,
+    Int32Type, Int64Type, IntervalMonthDayNanoType, Time64MicrosecondType,
     TimestampMicrosecondType,
 };
 use bytes::{BufMut, BytesMut};
+use gadus::{INTERVAL, Interval};
 
 /// Days from 1970-01-01 to 2000-01-01, where PostgreSQL's time begins.
 pub(super) const EPOCH_DAYS: i32 = 10_957;
@@ -89,14 +90,13 @@ pub(crate) fn binary_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
 }
 
 fn interval_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
-    let plain = DataType::Interval(IntervalUnit::MonthDayNano);
-    if *column.data_type() != plain {
-        return owned(cast(column, &plain).map_err(gadus::Error::from)?);
+    if *column.data_type() != INTERVAL {
+        return owned(cast(column, &INTERVAL).map_err(gadus::Error::from)?);
     }
     let values = known(column.as_primitive_opt::<IntervalMonthDayNanoType>())?;
     Ok(Box::new(move |row, body| {
-        let value = values.value(row);
-        body.put_i64(value.nanoseconds / 1_000);
+        let value = Interval::from_arrow(values.value(row));
+        body.put_i64(value.microseconds);
         body.put_i32(value.days);
         body.put_i32(value.months);
     }))

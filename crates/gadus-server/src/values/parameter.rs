@@ -8,12 +8,12 @@ use arrow::array::timezone::Tz;
 use arrow::array::types::{Date32Type, Time64MicrosecondType};
 use arrow::compute::kernels::cast_utils::{Parser, string_to_datetime};
 use bytes::Buf;
-use gadus::{Value, uuid_of_text, uuid_text};
+use gadus::{Interval, Value, interval_of_text, uuid_of_text, uuid_text};
 
 /// A value of a type, from its text or binary form.
 ///
 /// # Errors
-/// `22P02` and `22003` for text that is no such value, `22P03` for wrong binary forms, `22021` for text
+/// `22P02`, `22007` and `22003` for text that is no such value, `22P03` for wrong binary forms, `22021` for text
 /// that is not UTF-8, `0A000` for types that are not known.
 pub(crate) fn parameter(oid: u32, format: i16, bytes: &[u8]) -> Result<Value, Failure> {
     if let Some(element) = Type::of_elements(oid) {
@@ -69,11 +69,7 @@ fn from_text(known: Type, text: &str) -> Result<Value, Failure> {
             Value::Timestamp(point_in_time(local_time(trimmed)).ok_or_else(invalid)?)
         }
         Type::Timestamptz => Value::TimestampUtc(point_in_time(trimmed).ok_or_else(invalid)?),
-        Type::Interval => {
-            let text = "parameters of type interval";
-            return Err(Failure::new(SqlState::FEATURE_NOT_SUPPORTED, text)
-                .hint("send it as text and cast it in the statement"));
-        }
+        Type::Interval => Value::Interval(interval_of_text(text)?),
         Type::Uuid => {
             uuid_of_text(trimmed).ok_or_else(invalid)?;
             Value::Text(trimmed.to_owned())
@@ -220,7 +216,12 @@ fn from_binary(known: Type, bytes: &[u8]) -> Result<Value, Failure> {
             }
         }
         Type::Uuid => Value::Text(uuid_text(bytes).unwrap_or_default()),
-        Type::Interval => return from_text(known, ""),
+        Type::Interval => {
+            let microseconds = rest.get_i64();
+            let (days, months) = (rest.get_i32(), rest.get_i32());
+            let interval = Interval { months, days, microseconds }.within_range();
+            Value::Interval(interval.map_err(|_| out_of_range())?)
+        }
         Type::Jsonb => {
             // A version stands before the text.
             let text = bytes.strip_prefix(&[1]).ok_or_else(|| {

@@ -4,16 +4,17 @@ use super::binary::MICROSECONDS_A_DAY;
 use super::types::plain;
 use super::{Writer, is_null, known, numeric};
 use crate::error::{Failure, SqlState};
-use arrow::array::types::{IntervalMonthDayNano, IntervalMonthDayNanoType};
+use arrow::array::types::IntervalMonthDayNanoType;
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
-    Int64Type, IntervalUnit, Time64MicrosecondType, TimestampMicrosecondType,
+    Int64Type, Time64MicrosecondType, TimestampMicrosecondType,
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use bytes::{BufMut, BytesMut};
-use gadus::{UUID, json_texts, uuid_texts};
+use gadus::{INTERVAL, Interval, UUID, json_texts, uuid_texts};
+use gadus_base::civil;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -103,12 +104,11 @@ fn plain_column(column: &dyn Array) -> Result<Option<ArrayRef>, Failure> {
 }
 
 fn interval_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
-    let plain = DataType::Interval(IntervalUnit::MonthDayNano);
-    if *column.data_type() != plain {
-        return owned(cast(column, &plain).map_err(gadus::Error::from)?);
+    if *column.data_type() != INTERVAL {
+        return owned(cast(column, &INTERVAL).map_err(gadus::Error::from)?);
     }
     let values = known(column.as_primitive_opt::<IntervalMonthDayNanoType>())?;
-    Ok(Box::new(|row, body| body.put_slice(interval_text(values.value(row)).as_bytes())))
+    Ok(Box::new(|row, body| shown(body, Interval::from_arrow(values.value(row)))))
 }
 
 /// A writer that keeps its column.
@@ -189,33 +189,6 @@ fn put_date(body: &mut BytesMut, days: i64, rest: &str) {
     shown(body, format_args!("{year:04}-{month:02}-{day:02}{rest}{era}"));
 }
 
-/// `1 year 2 mons -3 days +04:05:06.7`: what is positive behind what is negative has its sign.
-fn interval_text(interval: IntervalMonthDayNano) -> String {
-    let (years, months) = (interval.months / 12, interval.months % 12);
-    let mut parts = Vec::new();
-    let mut is_negative = false;
-    for (count, unit) in [(years, "year"), (months, "mon"), (interval.days, "day")] {
-        if count != 0 {
-            let sign = if is_negative && count > 0 { "+" } else { "" };
-            let ending = if count == 1 { "" } else { "s" };
-            parts.push(format!("{sign}{count} {unit}{ending}"));
-            is_negative = count < 0;
-        }
-    }
-    let microseconds = interval.nanoseconds / 1_000;
-    if microseconds != 0 || parts.is_empty() {
-        let sign = match microseconds < 0 {
-            true => "-",
-            false if is_negative => "+",
-            false => "",
-        };
-        // The least has no positive.
-        let clock = clock_text(i64::try_from(microseconds.unsigned_abs()).unwrap_or(i64::MAX));
-        parts.push(format!("{sign}{clock}"));
-    }
-    parts.join(" ")
-}
-
 fn put_time(body: &mut BytesMut, microseconds: i64) {
     body.put_slice(clock_text(microseconds).as_bytes());
 }
@@ -234,19 +207,6 @@ fn put_timestamp(body: &mut BytesMut, microseconds: i64, offset: &str) {
     let (days, rest) =
         (microseconds.div_euclid(MICROSECONDS_A_DAY), microseconds.rem_euclid(MICROSECONDS_A_DAY));
     put_date(body, days, &format!(" {}{offset}", clock_text(rest)));
-}
-
-/// Year, month and day of days since 1970-01-01, by the Gregorian calendar; the year 0 is 1 BC.
-fn civil(days: i64) -> (i64, i64, i64) {
-    // Eras of 400 years, each of which begins on a first of March.
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let march_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, day)
 }
 
 /// `{a,"b c",NULL}`

@@ -1,7 +1,7 @@
 //! PostgreSQL's types that values are sent and received as, and their numbers in its catalog.
 
-use arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
-use gadus::UUID;
+use arrow::datatypes::{DataType, TimeUnit};
+use gadus::{INTERVAL, UUID};
 
 /// A type of PostgreSQL's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Type {
             Self::Time => DataType::Time64(TimeUnit::Microsecond),
             Self::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
             Self::Timestamptz => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
-            Self::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
+            Self::Interval => INTERVAL,
             _ => DataType::Utf8,
         }
     }

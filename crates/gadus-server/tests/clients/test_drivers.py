@@ -441,6 +441,42 @@ def test_intervals_as_text(server: Server):
         assert shown == b"1 year 2 mons -3 days +04:00:00"
 
 
+@pytest.mark.parametrize("binary", [False, True])
+def test_intervals_in_columns_and_as_parameters(server: Server, binary: bool):
+    with psycopg.connect(server.url) as connection:
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, i INTERVAL)")
+        given = [dt.timedelta(days=-3, seconds=7, microseconds=5), dt.timedelta(0), None]
+        place = "%b" if binary else "%t"
+        for key, value in enumerate(given):
+            connection.execute(f"INSERT INTO t VALUES (%s, {place})", [key, value])
+        found = connection.cursor(binary=binary).execute("SELECT i FROM t ORDER BY id").fetchall()
+        assert found == [(value,) for value in given]
+        moved = f"SELECT TIMESTAMP '2024-01-01' + {place}::interval"
+        assert connection.execute(moved, [given[0]]).fetchone() == (dt.datetime(2024, 1, 1) + given[0],)
+        described = connection.execute("SELECT i FROM t").description
+        assert described[0].type_code == 1186
+        connection.commit()
+        with pytest.raises(psycopg.errors.InvalidDatetimeFormat):
+            connection.execute("INSERT INTO t VALUES (9, '1 dog')")
+        connection.rollback()
+        with pytest.raises(psycopg.errors.DatetimeFieldOverflow):
+            connection.execute("SELECT INTERVAL '2147483647 days' + INTERVAL '1 day'").fetchall()
+
+
+def test_intervals_of_asyncpg(server: Server):
+    async def go() -> None:
+        settings = dict(host="127.0.0.1", port=server.port, user="ada", password=PASSWORD)
+        connection = await asyncpg.connect(database="shop", **settings)
+        await connection.execute("CREATE TABLE t (i INTERVAL)")
+        span = dt.timedelta(days=40, seconds=3)
+        await connection.execute("INSERT INTO t VALUES ($1)", span)
+        assert await connection.fetchval("SELECT i FROM t") == span
+        assert await connection.fetchval("SELECT i * 2 FROM t") == span * 2
+        await connection.close()
+
+    asyncio.run(go())
+
+
 def test_zones_of_what_has_none(server: Server):
     """As pgJDBC sends dates and times: with the zone that it runs in, and no type."""
     with psycopg.connect(server.url) as connection:

@@ -3,14 +3,15 @@
 use super::rewrite::{rewritten, rewritten_with_nodes};
 use super::unions::of_one_kind;
 use super::{bytes, doubles, in_lists, rounding};
-use crate::{enums, lists, order_keys, uuids};
+use crate::{enums, intervals, lists, order_keys, uuids};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
 
 /// Gives values that stand beside others a type that these have, where DataFusion would choose another or none: decimals
-/// beside doubles, texts beside identifiers, labels and lists, keys of maps, texts that come to documents or labels.
+/// beside doubles, texts beside identifiers, labels, intervals and lists, keys of maps, texts that come to documents or
+/// labels.
 #[derive(Debug)]
 pub(crate) struct BesideOthers;
 
@@ -20,6 +21,9 @@ impl AnalyzerRule for BesideOthers {
             doubles::beside(expr, schema)?
                 .transform_data(|expr| uuids::beside(expr, schema))?
                 .transform_data(|expr| enums::beside(expr, schema))?
+                .transform_data(|expr| intervals::beside(expr, schema))?
+                .transform_data(|expr| intervals::dates_compared(expr, schema))?
+                .transform_data(|expr| intervals::parts_asked(expr, schema))?
                 .transform_data(|expr| lists::beside(expr, schema))?
                 .transform_data(|expr| lists::keys(expr, schema))?
                 .transform_data(|expr| order_keys::windows_by_keys(expr, schema))
@@ -33,7 +37,8 @@ impl AnalyzerRule for BesideOthers {
     }
 }
 
-/// Makes casts what they are in PostgreSQL: of bytes as they are written, of identifiers and labels, of texts that are lists, and those that round. It runs
+/// Makes casts what they are in PostgreSQL: of bytes as they are written, of identifiers, labels and intervals, of texts that
+/// are lists, and those that round. It runs
 /// behind type coercion, which says from what to what is cast.
 #[derive(Debug)]
 pub(crate) struct Casts;
@@ -44,6 +49,8 @@ impl AnalyzerRule for Casts {
             bytes::written(expr)?
                 .transform_data(|expr| uuids::called(expr, schema))?
                 .transform_data(|expr| enums::called(expr, schema))?
+                .transform_data(|expr| intervals::called(expr, schema))?
+                .transform_data(|expr| intervals::checked(expr, schema))?
                 .transform_data(|expr| lists::called(expr, schema))?
                 .transform_data(|expr| rounding::rounding(expr, schema))?
                 .transform_data(|expr| Ok(in_lists::of_known_values(expr)))

@@ -60,7 +60,8 @@ impl Output {
         let data_type = match aggregate {
             Aggregate::CountRows | Aggregate::Count(_) => DataType::Int64,
             Aggregate::Min(column) | Aggregate::Max(column) => {
-                schema.columns[column].column_type.arrow()
+                let column_type = schema.columns[column].column_type;
+                column_type.is_ordered().then(|| column_type.arrow())?
             }
             Aggregate::Sum(column) => sum_type(schema.columns[column].column_type, average)?,
         };

@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     TypeSignature, Volatility,
 };
-use gadus_engine::{ColumnType, with_uuid_texts};
+use gadus_engine::{ColumnType, with_texts};
 use std::sync::Arc;
 
 /// The functions, for all sessions.
@@ -52,7 +52,7 @@ fn building(
 /// Arrow's, of types that JSON has nothing for.
 pub fn json_texts(values: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
     let options = EncoderOptions::default().with_explicit_nulls(true);
-    let values = with_uuid_texts(values)?;
+    let values = with_texts(values)?;
     let field = Arc::new(Field::new("value", values.data_type().clone(), true));
     let mut encoder = make_encoder(&field, &values, &options)?;
     let mut texts = StringViewBuilder::with_capacity(values.len());
@@ -176,7 +176,7 @@ struct Column {
 impl Column {
     fn new(values: ArrayRef, field: &FieldRef, is_key: bool) -> Result<Self> {
         let is_document = is_document(field) && !is_key;
-        let values = with_uuid_texts(&values)?;
+        let values = with_texts(&values)?;
         let values = match is_document || is_key {
             true => cast(&values, &DataType::Utf8View)?,
             false => values,

@@ -16,7 +16,7 @@ use arrow::compute::cast;
 use arrow::compute::kernels::zip::zip;
 use arrow::datatypes::{DataType, Field, Fields};
 use arrow::json::ReaderBuilder;
-use gadus_engine::{ColumnType, Nested, Reason, Result, type_with_uuid_texts};
+use gadus_engine::{ColumnType, Nested, Reason, Result, type_with_texts};
 use std::sync::Arc;
 
 /// Lists and structures of a document within each other; types are less deep.
@@ -157,7 +157,7 @@ fn malformed(text: &str, nested: &Nested) -> gadus_engine::Error {
 fn from_json(texts: &StringViewArray, nested: &'static Nested) -> Result<ArrayRef> {
     let target = ColumnType::Nested(nested).arrow();
     // Identifiers are texts in JSON.
-    let read = type_with_uuid_texts(&target).unwrap_or(target);
+    let read = type_with_texts(&target).unwrap_or(target);
     let field = Arc::new(Field::new("value", read, true));
     let builder = ReaderBuilder::new_with_field(field).with_strict_mode(true);
     let mut decoder = builder.with_batch_size(texts.len().max(1)).build_decoder()?;

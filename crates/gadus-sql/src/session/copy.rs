@@ -9,6 +9,7 @@ use super::locking::Part;
 use super::modify::target;
 use super::{Outcome, Prepared, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
+use crate::intervals::with_texts_of_intervals;
 use crate::text_files::Compression;
 use crate::uuids::with_texts;
 use crate::value::Value;
@@ -19,7 +20,7 @@ use datafusion::prelude::{DataFrame, SessionContext};
 use datafusion::sql::sqlparser::ast::{
     CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident, ObjectName, Statement,
 };
-use gadus_engine::{Isolation, Result, TableSchema, Transaction, type_with_uuid_texts};
+use gadus_engine::{Isolation, Result, TableSchema, Transaction, type_with_texts};
 use std::sync::Arc;
 
 /// Options of a COPY.
@@ -189,7 +190,7 @@ impl Session {
         }
         let path = &*self.files.to_write(path)?;
         let plan = match form.format {
-            FileFormat::Parquet => plan,
+            FileFormat::Parquet => with_texts_of_intervals(plan)?,
             FileFormat::Json => with_texts(plan, true)?,
             FileFormat::Csv => with_texts(plan, false)?,
         };
@@ -242,7 +243,7 @@ fn text_schema(schema: &TableSchema, columns: &[usize], format: FileFormat) -> S
                 DataType::Utf8
             }
             nested if nested.is_nested() && format == FileFormat::Csv => DataType::Utf8,
-            other => type_with_uuid_texts(&other).unwrap_or(other),
+            other => type_with_texts(&other).unwrap_or(other),
         };
         Field::new(&column.name, data_type, true)
     };

@@ -5,6 +5,7 @@ use super::copy_words::{CopyWords, Word};
 use super::files::FileFormat;
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, input};
+use crate::intervals::with_texts_of_intervals;
 use crate::memory::{run, task_of};
 use crate::partitioned::{Existing, FileForm, PartitionWriter, Target};
 use crate::text_files::Compression;
@@ -87,7 +88,7 @@ impl Session {
                 if let Some(codec) = form.codec()? {
                     options.global.compression = Some(codec.to_owned());
                 }
-                (sorted, FileForm::Parquet(Box::new(options)))
+                (with_texts_of_intervals(sorted)?, FileForm::Parquet(Box::new(options)))
             }
             FileFormat::Json => (with_texts(sorted, true)?, FileForm::Json { compression }),
             FileFormat::Csv => {

@@ -3,7 +3,7 @@
 use super::columns::name_apart;
 use super::outer_names;
 use crate::error::from_parser;
-use crate::{json, lists, row_values};
+use crate::{intervals, json, lists, row_values};
 use datafusion::sql::sqlparser::ast::Statement;
 use gadus_engine::{Result, Snapshot};
 
@@ -12,6 +12,7 @@ pub(crate) fn respell(statement: &mut Statement, is_column: impl Fn(&str) -> boo
     name_apart(statement);
     lists::respell(statement);
     json::respell(statement);
+    intervals::respell(statement)?;
     row_values::respell(statement).map_err(|error| from_parser(&error))?;
     outer_names::respell(statement, is_column);
     Ok(())

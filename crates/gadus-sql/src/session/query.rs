@@ -12,6 +12,7 @@ use super::{Asking, Outcome, Prepared, Session, State};
 use crate::checked::{BesideOthers, Casts, CheckedArithmetic, checked_sum};
 use crate::enums::{self, enum_functions};
 use crate::error::{from_datafusion, unsupported};
+use crate::intervals::{IntervalOperators, average, interval_functions, total};
 use crate::json::{JsonOperators, json_functions};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::lists::{ListOperators, quantified_functions};
@@ -71,15 +72,21 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
         .with_physical_optimizer_rule(Arc::new(GatherInTurn))
         .with_type_planner(Arc::new(enums::Named(UuidNamed)));
     let planners = builder.expr_planners().get_or_insert_default();
-    let ours =
-        [Arc::new(UuidOperators) as _, Arc::new(JsonOperators) as _, Arc::new(ListOperators) as _];
+    let ours = [
+        Arc::new(UuidOperators) as _,
+        Arc::new(IntervalOperators) as _,
+        Arc::new(JsonOperators) as _,
+        Arc::new(ListOperators) as _,
+    ];
     planners.splice(0..0, ours);
-    builder.aggregate_functions().get_or_insert_default().push(checked_sum());
+    let aggregates = builder.aggregate_functions().get_or_insert_default();
+    aggregates.extend([total(checked_sum()), average()]);
     builder.window_functions().get_or_insert_default().extend(signed_ranks());
     let functions = builder.scalar_functions().get_or_insert_default();
     functions.extend(place_functions());
     functions.extend(quantified_functions());
     functions.extend(uuid_functions());
+    functions.extend(interval_functions());
     functions.extend(json_functions());
     functions.extend(enum_functions());
     builder.build()

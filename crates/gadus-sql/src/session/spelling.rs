@@ -11,6 +11,7 @@ pub(super) fn respell(tokens: &mut [TokenWithSpan]) {
     if has_structures(tokens) {
         structures_in_parentheses(tokens);
     }
+    digits_of_intervals(tokens);
     let words = tokens.iter_mut().filter(|with| matches!(with.token, Token::Word(_)));
     let mut words = words.map(|with| &mut with.token);
     let Some(first) = words.next() else { return };
@@ -104,6 +105,28 @@ fn structures_in_parentheses(tokens: &mut [TokenWithSpan]) {
                 }
             }
             _ => {}
+        }
+    }
+}
+
+/// `INTERVAL(3) '1.2345'`, of which the parser forgets the digits: it knows them as those of seconds, behind the text.
+fn digits_of_intervals(tokens: &mut [TokenWithSpan]) {
+    for place in 0..tokens.len() {
+        if keyword(&tokens[place].token) != Keyword::INTERVAL {
+            continue;
+        }
+        let Some([open, digits, close, space, text]) = tokens.get_mut(place + 1..place + 6) else {
+            return;
+        };
+        let is_it = open.token == Token::LParen
+            && matches!(digits.token, Token::Number(..))
+            && close.token == Token::RParen
+            && matches!(space.token, Token::Whitespace(_))
+            && matches!(text.token, Token::SingleQuotedString(_));
+        if is_it {
+            space.token = Token::make_keyword("SECOND");
+            tokens[place + 1..place + 6].rotate_right(1);
+            tokens[place + 2..place + 6].rotate_right(1);
         }
     }
 }

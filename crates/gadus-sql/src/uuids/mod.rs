@@ -20,9 +20,7 @@ use arrow::datatypes::{DataType, Field};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use functions::as_text;
-use gadus_engine::{
-    Reason, Result, UUID, type_with_uuid_texts, uuid_of_text, uuid_texts, with_uuid_texts,
-};
+use gadus_engine::{Reason, Result, UUID, type_with_texts, uuid_of_text, uuid_texts};
 use std::sync::Arc;
 
 /// Bytes of an identifier.
@@ -46,8 +44,8 @@ pub(crate) fn converted(array: &ArrayRef, to: &DataType) -> Result<Option<ArrayR
     if is_uuid(to) && is_text(array.data_type()) {
         return uuids(array, false).map(Some);
     }
-    if type_with_uuid_texts(array.data_type()).as_ref() == Some(to) {
-        return Ok(Some(with_uuid_texts(array)?));
+    if type_with_texts(array.data_type()).as_ref() == Some(to) {
+        return Ok(Some(gadus_engine::with_texts(array)?));
     }
     if is_uuid(array.data_type()) && is_text(to) {
         return Ok(Some(Arc::new(uuid_texts(array.as_fixed_size_binary()))));
@@ -60,28 +58,40 @@ pub(crate) fn converted(array: &ArrayRef, to: &DataType) -> Result<Option<ArrayR
     Ok(Some(Arc::new(ListArray::try_new(field.clone(), offsets, values, nulls)?)))
 }
 
-/// A plan whose identifiers, also deep within, are texts, for formats that have no other; and whose lists, structures
-/// and maps are JSON where formats have none of them.
+/// A plan whose identifiers and intervals, also deep within, are texts, for formats that have no other; and whose lists,
+/// structures and maps are JSON where formats have none of them.
 pub(crate) fn with_texts(plan: LogicalPlan, has_nested: bool) -> Result<LogicalPlan> {
-    let is_json = |field: &Field| !has_nested && field.data_type().is_nested();
-    let is_plain =
-        |field: &Field| !is_json(field) && type_with_uuid_texts(field.data_type()).is_none();
-    if plan.schema().fields().iter().all(|field| is_plain(field)) {
-        return Ok(plan);
-    }
+    with_columns(plan, |field, value| match type_with_texts(field.data_type()) {
+        _ if !has_nested && field.data_type().is_nested() => Some(as_json(value())),
+        Some(to) => {
+            let function = Arc::new(as_text(to));
+            Some(Expr::ScalarFunction(ScalarFunction::new_udf(function, vec![value()])))
+        }
+        None => None,
+    })
+}
+
+/// A plan with other columns in the places of some.
+pub(crate) fn with_columns(
+    plan: LogicalPlan,
+    instead: impl Fn(&Field, &dyn Fn() -> Expr) -> Option<Expr>,
+) -> Result<LogicalPlan> {
     let columns = plan.schema().columns().into_iter().zip(plan.schema().fields());
+    let mut is_other = false;
     let columns = columns.map(|(column, field)| {
-        let value = Expr::from(column);
-        let texts = match type_with_uuid_texts(field.data_type()) {
-            _ if is_json(field) => as_json(value),
-            Some(to) => {
-                Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(as_text(to)), vec![value]))
+        let value = || Expr::from(column.clone());
+        match instead(field, &value) {
+            Some(other) => {
+                is_other = true;
+                other.alias(field.name())
             }
-            None => return value,
-        };
-        texts.alias(field.name())
+            None => value(),
+        }
     });
     let columns = columns.collect::<Vec<Expr>>();
+    if !is_other {
+        return Ok(plan);
+    }
     let plan = LogicalPlanBuilder::new(plan).project(columns);
     plan.and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
 }

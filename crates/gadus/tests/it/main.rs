@@ -30,6 +30,7 @@ mod generated;
 mod history;
 mod idle;
 mod indexes;
+mod intervals;
 mod json;
 mod kept_rows;
 mod limits;

@@ -31,6 +31,7 @@ pub(crate) fn rows(connection: &Connection, sql: &str) -> Vec<String> {
             Value::Float(value) => value.to_string(),
             Value::Boolean(value) => value.to_string(),
             Value::Decimal(value, 0) => value.to_string(),
+            Value::Interval(value) => value.to_string(),
             other => format!("{other:?}"),
         };
         (0..columns).map(cell).collect::<Vec<_>>().join(" ")
