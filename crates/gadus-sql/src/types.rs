@@ -62,14 +62,7 @@ pub(crate) fn column_type(data_type: &DataType) -> Result<ColumnType> {
         },
         DataType::JSON | DataType::JSONB => ColumnType::Json,
         serial if serial_type(serial).is_some() => serial_type(serial).unwrap_or(ColumnType::Int64),
-        DataType::Custom(name, _) => match name.to_string().to_ascii_lowercase().as_str() {
-            "timestamptz" => ColumnType::TimestampUtc,
-            "string" => ColumnType::Text,
-            _ => match of_type(data_type) {
-                Some(of) => ColumnType::Enum(of),
-                None => return Err(unknown_type(&name.to_string())),
-            },
-        },
+        DataType::Custom(name, _) => named(&name.to_string(), data_type)?,
         DataType::Array(_) | DataType::Struct(..) | DataType::Map(..) => {
             ColumnType::nested(nested(data_type)?).ok_or_else(|| {
                 let shown = data_type.to_string().chars().take(60).collect::<String>();
@@ -80,6 +73,15 @@ pub(crate) fn column_type(data_type: &DataType) -> Result<ColumnType> {
         }
         other => return Err(unsupported(&format!("the type {other}"))),
     })
+}
+
+/// The column type of a name that no word of SQL is.
+fn named(name: &str, data_type: &DataType) -> Result<ColumnType> {
+    match name.to_ascii_lowercase().as_str() {
+        "timestamptz" => Ok(ColumnType::TimestampUtc),
+        "string" => Ok(ColumnType::Text),
+        _ => of_type(data_type).map(ColumnType::Enum).ok_or_else(|| unknown_type(name)),
+    }
 }
 
 /// What a list, a structure or a map is made of. Lists have any number of elements, whatever is written, as in

@@ -26,11 +26,11 @@ const BYTES_MAX: u64 = 8192;
 /// The turn to open or close, among all openers; given up when dropped.
 #[derive(Debug)]
 pub(crate) struct OpenersTurn {
+    /// Whose turn it is, too. They come first: where nobody else has them, they are closed before the turn is over.
+    covered: Vec<Arc<dyn Device>>,
     /// None where there is no file, and so nobody who shares.
     device: Option<Arc<dyn Device>>,
     described: String,
-    /// Whose turn it is, too.
-    covered: Vec<Arc<dyn Device>>,
 }
 
 /// What the record says.

@@ -57,6 +57,7 @@ mod on_conflict;
 mod outer_names;
 mod overriding;
 mod parse;
+mod planner;
 mod planners_words;
 mod precedence;
 mod prepared;
@@ -253,7 +254,7 @@ impl Sql {
     #[must_use]
     pub fn new(engine: Engine) -> Self {
         let memory = memory_of(&engine);
-        let planner = query::planner_state(&engine, memory.clone());
+        let planner = planner::planner_state(&engine, memory.clone());
         let (compiled, kept, statements, deadlines, descriptions, sharing) = Default::default();
         Self {
             shared: Arc::new(Shared {

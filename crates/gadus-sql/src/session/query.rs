@@ -9,139 +9,29 @@ use super::modify::table_name;
 use super::planners_words::{self, has_column};
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
-use crate::checked::{BesideOthers, Casts, CheckedArithmetic, checked_sum};
-use crate::enums::{self, enum_functions};
+use crate::enums::{self};
 use crate::error::{from_datafusion, unsupported};
-use crate::intervals::{IntervalOperators, average, interval_functions, total};
-use crate::json::{JsonOperators, json_functions};
 use crate::kept::{Binding, KeptPlan, scalars};
-use crate::lists::{ListOperators, quantified_functions};
-use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, SortsWithinMemory, run, task_of};
-use crate::mended::{
-    ConditionsKept, FiltersByName, KeysOfGroups, NoConstants, OrdersSeen, signed_ranks,
-};
-use crate::order_keys::OrderKeys;
-use crate::pace::PaceJoins;
+use crate::memory::{run, task_of};
 use crate::postgres;
-use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System, place_functions};
+use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System};
 use crate::rows::RowStream;
-use crate::subqueries::{
-    ConditionsAsValues, JoinSubqueries, Memberships, NamesApart, OuterTypes, QueriesInValues,
-};
-use crate::uuids::{UuidNamed, UuidOperators, uuid_functions};
 use crate::value::Value;
 use datafusion::common::ParamValues;
 use datafusion::common::config::ConfigNonZeroUsize;
 use datafusion::execution::FunctionRegistry;
-use datafusion::execution::runtime_env::RuntimeEnv;
-use datafusion::execution::{SessionState as PlannerState, SessionStateBuilder};
+use datafusion::execution::SessionState as PlannerState;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::optimizer::{Analyzer, AnalyzerRule, Optimizer, OptimizerRule};
-use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
-use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement, visit_relations};
 use gadus_base::Account;
-use gadus_engine::{Engine, Result, Snapshot};
+use gadus_engine::{Result, Snapshot};
 use gadus_machine::batch_rows;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// The state that all statements of a database are planned with.
-pub(super) fn planner_state(engine: &Engine, memory: Memory) -> PlannerState {
-    let mut config = SessionConfig::new()
-        .with_default_catalog_and_schema("gadus", "main")
-        .with_create_default_catalog_and_schema(false)
-        .with_target_partitions(engine.options().threads);
-    // 1.10 is an exact decimal in SQL, not the double nearest to it.
-    config.options_mut().sql_parser.parse_float_as_decimal = true;
-    let disk_manager = memory.spill().disk_manager();
-    let memory_pool = Arc::new(memory.clone());
-    let runtime = RuntimeEnv { memory_pool, disk_manager, ..RuntimeEnv::default() };
-    let mut builder = SessionStateBuilder::new()
-        .with_config(config)
-        .with_runtime_env(Arc::new(runtime))
-        .with_default_features()
-        .with_analyzer_rules(analyzer_rules())
-        .with_optimizer_rules(optimizer_rules())
-        .with_physical_optimizer_rules(physical_rules(memory))
-        .with_physical_optimizer_rule(Arc::new(PaceJoins))
-        .with_physical_optimizer_rule(Arc::new(GatherInTurn))
-        .with_type_planner(Arc::new(enums::Named(UuidNamed)));
-    let planners = builder.expr_planners().get_or_insert_default();
-    let ours = [
-        Arc::new(UuidOperators) as _,
-        Arc::new(IntervalOperators) as _,
-        Arc::new(JsonOperators) as _,
-        Arc::new(ListOperators) as _,
-    ];
-    planners.splice(0..0, ours);
-    let aggregates = builder.aggregate_functions().get_or_insert_default();
-    aggregates.extend([total(checked_sum()), average()]);
-    builder.window_functions().get_or_insert_default().extend(signed_ranks());
-    let functions = builder.scalar_functions().get_or_insert_default();
-    functions.extend(place_functions());
-    functions.extend(quantified_functions());
-    functions.extend(uuid_functions());
-    functions.extend(interval_functions());
-    functions.extend(json_functions());
-    functions.extend(enum_functions());
-    builder.build()
-}
-
-/// What DataFusion does, filters by names that are enough, orders that are seen, and the choice by memory: of joins
-/// before inputs are sorted for them, of sorts before scans get their filters.
-fn physical_rules(memory: Memory) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
-    let mut rules = PhysicalOptimizer::new().rules;
-    for rule in rules.iter_mut().filter(|rule| rule.name().starts_with("FilterPushdown")) {
-        *rule = Arc::new(FiltersByName(rule.clone()));
-    }
-    if let Some(rule) = rules.iter_mut().find(|rule| rule.name() == OrdersSeen::NAME) {
-        *rule = Arc::new(OrdersSeen);
-    }
-    let selection = rules.iter().position(|rule| rule.name() == "join_selection");
-    rules.insert(
-        selection.map_or(0, |place| place + 1),
-        Arc::new(JoinsWithinMemory(memory.clone())),
-    );
-    let filters = rules.iter().rposition(|rule| rule.name().starts_with("FilterPushdown"));
-    rules.insert(filters.unwrap_or(rules.len()), Arc::new(SortsWithinMemory(memory)));
-    // Before inputs are sorted and divided, and all that is known of them asked for.
-    let requirements = rules.iter().position(|rule| rule.name() == "EnsureRequirements");
-    rules.insert(requirements.unwrap_or(0), Arc::new(NoConstants));
-    rules
-}
-
-/// What DataFusion does, once it knows no wrong keys; conditions that it must not move stay.
-fn optimizer_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
-    let mut rules = Optimizer::new().rules;
-    let moves_conditions = ConditionsKept::default();
-    if let Some(rule) = rules.iter_mut().find(|rule| rule.name() == moves_conditions.name()) {
-        *rule = Arc::new(moves_conditions);
-    }
-    rules.insert(0, Arc::new(KeysOfGroups::default()));
-    rules
-}
-
-/// What DataFusion does, and our own rules before and behind type coercion.
-fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
-    let mut rules = Analyzer::new().rules;
-    let coercion = rules.iter().position(|rule| rule.name() == "type_coercion");
-    rules.insert(coercion.map_or(0, |place| place + 1), Arc::new(OuterTypes::default()));
-    rules.insert(coercion.unwrap_or(0), Arc::new(BesideOthers));
-    rules.insert(0, Arc::new(JoinSubqueries::default()));
-    rules.insert(0, Arc::new(NamesApart::default()));
-    rules.insert(0, Arc::new(ConditionsAsValues::default()));
-    rules.insert(0, Arc::new(Memberships::default()));
-    rules.insert(0, Arc::new(QueriesInValues));
-    rules.push(Arc::new(Casts));
-    rules.push(Arc::new(CheckedArithmetic::new()));
-    rules.push(Arc::new(OrderKeys));
-    rules
-}
 
 impl Session {
     /// A planner that sees one snapshot, and the files that the statement names; these are replaced

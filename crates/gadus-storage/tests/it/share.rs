@@ -243,6 +243,21 @@ fn the_next_waits_for_the_files_of_one_who_died_opening() {
 }
 
 #[test]
+fn whoever_opens_beside_a_maker_finds_the_files_free() {
+    for _ in 0..50 {
+        let place = Place::empty();
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| match Store::make(place.folder.clone(), NAME, &place.options()) {
+                    Err(error) if error.kind != ErrorKind::AlreadyExists => panic!("{error}"),
+                    _ => drop(place.open()),
+                });
+            }
+        });
+    }
+}
+
+#[test]
 fn who_gives_up_recovering_leaves_the_turn_to_the_next() {
     let place = Place::new();
     drop(Store::open(place.folder.clone(), NAME, place.options()).unwrap());

@@ -38,6 +38,7 @@ mod lists;
 mod locks;
 mod many;
 mod memory;
+mod mended;
 mod merging;
 mod nested;
 mod order_keys;
