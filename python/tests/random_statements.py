@@ -281,6 +281,9 @@ class Statements:
     def derived(self) -> tuple[str, list[tuple[str, str]]]:
         name = self.name()
         query = self.plain(depth=1) if self.random.random() < 0.5 else self.grouped()
+        if self.random.random() < 0.3:
+            self.order(query)
+            query.text += f" LIMIT {self.random.randrange(1, 9)}"
         columns = [(f"{name}.c{place}", kind) for place, kind in enumerate(query.types)]
         return f"({query.text}) AS {name}", columns
 
@@ -296,14 +299,15 @@ class Statements:
             text += f" {draw.choice(['JOIN', 'LEFT JOIN'])} LATERAL ({inner}) AS {name} ON TRUE"
             columns = [*columns, *((f"{name}.c{place}", kind) for place, kind in enumerate(kinds))]
         while draw.random() < 0.35:
-            other, more = self.table()
+            other, more = self.derived() if depth > 1 and draw.random() < 0.2 else self.table()
             join = draw.choice(["JOIN", "JOIN", "LEFT JOIN", "FULL JOIN", "CROSS JOIN"])
             both = columns + more
             on = ""
             if join != "CROSS JOIN":
                 kind = draw.choice(["int", "text"])
                 left, right = self.column(columns, kind), self.column(more, kind)
-                on = f" ON {left} = {right}" if left else f" ON {right} = {self.typed_literal(kind)}"
+                pair = [side or self.typed_literal(kind) for side in (left, right)]
+                on = f" ON {pair[0]} = {pair[1]}"
                 # Not every engine has full joins by any condition.
                 if join != "FULL JOIN" and draw.random() < 0.4:
                     on += f" AND {self.condition(both, 1)}"
@@ -333,7 +337,7 @@ class Statements:
         types = [draw.choice(["int", "text", "bool"]) for _ in range(draw.randrange(0, 3))]
         keys = [self.expression(columns, kind, 1) for kind in types]
         # A number alone would be a place.
-        keys = [f"coalesce({key}, {key})" if key.lstrip("-").isdigit() else key for key in keys]
+        keys = [f"coalesce({key}, {key})" if key.strip("(-) ").isdigit() else key for key in keys]
         aggregates = []
         for _ in range(draw.randrange(1, 4)):
             kind = draw.choice(["int", "double", "text"])
@@ -356,11 +360,16 @@ class Statements:
         key = columns[0][0]
         partition = self.column(columns, draw.choice(["int", "text"]))
         over = f"(PARTITION BY {partition} ORDER BY {key})" if draw.random() < 0.7 else f"(ORDER BY {key})"
+        framed = f"{over[:-1]} ROWS BETWEEN {draw.randrange(3)} PRECEDING AND {draw.randrange(3)} FOLLOWING)"
         value = self.expression(columns, "int", 1)
         calls = ["row_number()", f"sum({value})", f"count({value})", f"lag({value})", f"min({value})", f"lead({value}, 2)"]
+        call, within = draw.choice(calls), over
+        if draw.random() < 0.5:
+            aggregates = [f"{name}({value})" for name in ("sum", "min", "max", "count", "first_value")]
+            call, within = draw.choice(aggregates), framed
         types = ["int", "int"]
         where = f" WHERE {self.condition(columns, 1)}" if draw.random() < 0.4 else ""
-        return Query(f"SELECT {self.selected([key, f'{draw.choice(calls)} OVER {over}'])} FROM {source}{where}", types)
+        return Query(f"SELECT {self.selected([key, f'{call} OVER {within}'])} FROM {source}{where}", types)
 
     def together(self) -> Query:
         """Two queries in a set operation."""
@@ -392,16 +401,22 @@ class Statements:
         self.has_row_values = self.has_lateral = False
         query = self.with_common() if draw.random() < 0.1 else self.draw_unordered()
         if draw.random() < 0.4:
-            def way() -> str:
-                return draw.choice(["ASC NULLS FIRST", "ASC NULLS LAST", "DESC NULLS FIRST", "DESC NULLS LAST"])
-
-            order = ", ".join(f"{place + 1} {way()}" for place in range(len(query.types)))
-            query.text += f" ORDER BY {order}"
-            query.is_ordered = True
+            self.order(query)
             if draw.random() < 0.6:
                 query.text += f" LIMIT {draw.randrange(0, 12)}"
                 query.text += f" OFFSET {draw.randrange(0, 5)}" if draw.random() < 0.3 else ""
         return query
+
+    def order(self, query: Query) -> None:
+        """Orders a query by all that it gives."""
+
+        def way() -> str:
+            ways = ["ASC NULLS FIRST", "ASC NULLS LAST", "DESC NULLS FIRST", "DESC NULLS LAST"]
+            return self.random.choice(ways)
+
+        order = ", ".join(f"{place + 1} {way()}" for place in range(len(query.types)))
+        query.text += f" ORDER BY {order}"
+        query.is_ordered = True
 
     @staticmethod
     def selected(expressions: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 //! - A value becomes a datum of a column only when the column can hold it exactly, or by an
 //!   assignment cast that fails rather than change it beyond rounding.
 
-use crate::checked::rounded_for;
+use crate::checked::{rounded_for, seconds_for};
 use crate::lists::assign_nested;
 use crate::{enums, intervals, json, uuids};
 use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, new_empty_array};
@@ -237,7 +237,10 @@ pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<
     }
     let options = CastOptions { safe: false, format_options: FormatOptions::default() };
     let bytes = if column_type == ColumnType::Binary { bytes_of_texts(array)? } else { None };
-    let rounded = rounded_for(array, &target)?;
+    let rounded = match seconds_for(array, &target)? {
+        Some(whole) => whole,
+        None => rounded_for(array, &target)?,
+    };
     cast_with_options(bytes.as_ref().unwrap_or(&rounded), &target, &options).map_err(|error| {
         let kind = Error::from_arrow(&error).kind();
         let kind = if kind == ErrorKind::Internal { ErrorKind::Input } else { kind };

@@ -2,7 +2,7 @@
 
 use super::rewrite::{rewritten, rewritten_with_nodes};
 use super::unions::of_one_kind;
-use super::{bytes, doubles, in_lists, rounding};
+use super::{bytes, doubles, in_lists, rounding, times};
 use crate::{enums, intervals, lists, order_keys, uuids};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{DFSchema, Result};
@@ -53,7 +53,8 @@ impl AnalyzerRule for Casts {
                 .transform_data(|expr| intervals::checked(expr, schema))?
                 .transform_data(|expr| lists::called(expr, schema))?
                 .transform_data(|expr| rounding::rounding(expr, schema))?
-                .transform_data(|expr| Ok(in_lists::of_known_values(expr)))
+                .transform_data(|expr| Ok(in_lists::of_known_values(expr)))?
+                .transform_data(|expr| Ok(times::of_constants(expr)))
         })
     }
 

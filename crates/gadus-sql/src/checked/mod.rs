@@ -13,6 +13,7 @@ mod in_lists;
 mod rewrite;
 mod rounding;
 mod sum;
+mod times;
 mod unions;
 
 pub(crate) use arithmetic::CheckedArithmetic;
@@ -20,4 +21,5 @@ pub(crate) use coercion::{BesideOthers, Casts};
 pub(crate) use rewrite::{peers, rewritten_with_nodes};
 pub(crate) use rounding::rounded_for;
 pub(crate) use sum::checked_sum;
+pub(crate) use times::seconds_for;
 pub(crate) use unions::ReadAs;

@@ -1,5 +1,6 @@
 //! Statements, parameters, transactions.
 
+use crate::statement::{rows, run};
 use gadus::{Connection, Database, ErrorKind, Options, Outcome, params};
 
 fn database() -> Database {
@@ -150,4 +151,24 @@ fn a_tables_statement_makes_the_same_table_again() {
     assert_eq!(database.tables().unwrap(), ["t"]);
     assert_eq!(database.create_statement("t").unwrap(), statement);
     assert_eq!(database.create_statement("T").unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn points_in_time_need_no_seconds() {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    run(&connection, "CREATE TABLE points (at TIMESTAMP, z TIMESTAMPTZ)");
+    run(&connection, "INSERT INTO points VALUES ('2025-03-01 12:30', '2025-03-01T12:30+02')");
+    run(&connection, "INSERT INTO points VALUES ('2025-03-01 12:30:07', '2025-03-01 12:30Z')");
+    for (condition, expected) in [
+        ("at = TIMESTAMP '2025-03-01 12:30'", "1"),
+        ("at > '2025-03-01 12:30'", "1"),
+        ("at >= '2025-03-01T12:30'::timestamp", "2"),
+        ("z = '2025-03-01 10:30:00+00'", "1"),
+        ("at - TIMESTAMP '2025-03-01 12:29' > INTERVAL '1 minute'", "1"),
+    ] {
+        let sql = format!("SELECT count(*) FROM points WHERE {condition}");
+        assert_eq!(rows(&connection, &sql), [expected], "{condition}");
+    }
+    let wrong = "SELECT count(*) FROM points WHERE at > '2025-03-01 1230'";
+    assert!(connection.query(wrong, &[]).is_err());
 }
