@@ -37,6 +37,7 @@ mod lists;
 mod memory;
 mod mended;
 mod names;
+mod one_value;
 mod order_keys;
 mod pace;
 mod panics;

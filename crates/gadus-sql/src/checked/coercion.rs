@@ -21,7 +21,7 @@ impl AnalyzerRule for BesideOthers {
             doubles::beside(expr, schema)?
                 .transform_data(|expr| uuids::beside(expr, schema))?
                 .transform_data(|expr| enums::beside(expr, schema))?
-                .transform_data(|expr| intervals::beside(expr, schema))?
+                .transform_data(|expr| Ok(intervals::beside(expr, schema)))?
                 .transform_data(|expr| intervals::dates_compared(expr, schema))?
                 .transform_data(|expr| intervals::parts_asked(expr, schema))?
                 .transform_data(|expr| lists::beside(expr, schema))?

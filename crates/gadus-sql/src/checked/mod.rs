@@ -18,7 +18,7 @@ mod unions;
 
 pub(crate) use arithmetic::CheckedArithmetic;
 pub(crate) use coercion::{BesideOthers, Casts};
-pub(crate) use rewrite::{peers, rewritten_with_nodes};
+pub(crate) use rewrite::{cast_texts_beside, peers, rewritten_with_nodes};
 pub(crate) use rounding::rounded_for;
 pub(crate) use sum::checked_sum;
 pub(crate) use times::seconds_for;

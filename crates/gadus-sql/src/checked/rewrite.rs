@@ -1,11 +1,15 @@
 //! Rewriting the expressions of a plan with the schema that they are evaluated in.
 
+use crate::value::is_text;
+use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, LogicalPlan, Operator};
+use datafusion::logical_expr::{
+    Between, BinaryExpr, Case, Expr, ExprSchemable, LogicalPlan, Operator, cast,
+};
 
 /// The plan with each expression rewritten, from the inside out; columns keep their names.
 pub(super) fn rewritten(
@@ -73,6 +77,30 @@ pub(crate) fn peers(expr: &mut Expr) -> Vec<Vec<&mut Expr>> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Casts texts to a type where they come to one type with values of it: type coercion would choose another, or refuse them.
+pub(crate) fn cast_texts_beside(
+    expr: &mut Expr,
+    schema: &DFSchema,
+    is_of: fn(&DataType) -> bool,
+    to: &DataType,
+) -> bool {
+    // What has no type yet is somebody else's business.
+    let is = |value: &Expr, kind: fn(&DataType) -> bool| {
+        value.get_type(schema).is_ok_and(|data_type| kind(&data_type))
+    };
+    let mut changed = false;
+    for values in peers(expr) {
+        if !values.iter().any(|value| is(value, is_of)) {
+            continue;
+        }
+        for value in values.into_iter().filter(|value| is(value, is_text)) {
+            *value = cast(std::mem::take(value), to.clone());
+            changed = true;
+        }
+    }
+    changed
 }
 
 fn compares(operator: Operator) -> bool {

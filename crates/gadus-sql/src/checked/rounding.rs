@@ -6,11 +6,12 @@
 //!   find 4.6. It does not look through a function.
 
 use crate::error::to_datafusion;
+use crate::one_value::of_one_value;
 use arrow::array::{ArrayRef, AsArray};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Float32Type, Float64Type};
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
+use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::{Cast, ScalarFunction, TryCast};
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ExprSchemable, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
@@ -111,15 +112,6 @@ impl ScalarUDFImpl for Rounded {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        match args.args.first() {
-            Some(ColumnarValue::Array(array)) => {
-                Ok(ColumnarValue::Array(rounded(array, self.places).map_err(to_datafusion)?))
-            }
-            Some(ColumnarValue::Scalar(scalar)) => {
-                let array = rounded(&scalar.to_array()?, self.places).map_err(to_datafusion)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
-            }
-            None => internal_err!("one number is rounded"),
-        }
+        of_one_value(&args, |array| rounded(array, self.places).map_err(to_datafusion))
     }
 }

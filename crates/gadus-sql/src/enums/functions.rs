@@ -2,6 +2,7 @@
 
 use super::labels;
 use crate::error::{input, to_datafusion};
+use crate::one_value::of_one_value;
 use crate::value::is_text;
 use arrow::array::{Array, ArrayRef, AsArray, ListBuilder, StringViewBuilder};
 use arrow::datatypes::{DataType, Field, FieldRef};
@@ -30,21 +31,6 @@ fn call(function: Arc<ScalarUDF>, value: Expr) -> Expr {
     Expr::ScalarFunction(ScalarFunction::new_udf(function, vec![value]))
 }
 
-/// A function of one value, of whole arrays and of single values.
-fn each(
-    args: &ScalarFunctionArgs,
-    convert: impl Fn(&ArrayRef) -> Result<ArrayRef>,
-) -> Result<ColumnarValue> {
-    match args.args.first() {
-        Some(ColumnarValue::Array(array)) => Ok(ColumnarValue::Array(convert(array)?)),
-        Some(ColumnarValue::Scalar(scalar)) => {
-            let array = convert(&scalar.to_array()?)?;
-            Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
-        }
-        None => internal_err!("one value is converted"),
-    }
-}
-
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct AsLabel {
     of: &'static Enum,
@@ -71,7 +57,7 @@ impl ScalarUDFImpl for AsLabel {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        each(&args, |texts| labels(texts, self.of, self.or_null).map_err(to_datafusion))
+        of_one_value(&args, |texts| labels(texts, self.of, self.or_null).map_err(to_datafusion))
     }
 }
 
@@ -95,7 +81,7 @@ impl ScalarUDFImpl for AsText {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        each(&args, |labels| Ok(arrow::compute::cast(labels, &DataType::Utf8View)?))
+        of_one_value(&args, |labels| Ok(arrow::compute::cast(labels, &DataType::Utf8View)?))
     }
 }
 

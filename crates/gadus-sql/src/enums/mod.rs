@@ -43,7 +43,7 @@ pub(crate) fn labels(array: &ArrayRef, of: &Enum, or_null: bool) -> Result<Array
 }
 
 /// The error of a text that is no label, in PostgreSQL's words.
-fn no_label(of: &Enum, text: &str) -> Error {
+pub(crate) fn no_label(of: &Enum, text: &str) -> Error {
     let (name, shown) = (schema_and_name(of.name()).1, text.chars().take(100).collect::<String>());
     input(format!("invalid input value for enum {name}: \"{shown}\"")).because(Reason::InvalidText)
 }

@@ -2,32 +2,21 @@
 
 use super::functions::{as_interval, as_text};
 use super::is_interval;
-use crate::checked::peers;
+use crate::checked::cast_texts_beside;
 use crate::value::is_text;
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::{Cast, TryCast};
-use datafusion::logical_expr::{Expr, ExprSchemable, cast};
+use datafusion::logical_expr::{Expr, ExprSchemable};
 use gadus_engine::INTERVAL;
 
 /// An expression in which texts beside intervals are cast to intervals. It is for before type coercion.
-pub(crate) fn beside(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    // What has no type yet is somebody else's business.
-    let is = |value: &Expr, kind: fn(&DataType) -> bool| {
-        value.get_type(schema).is_ok_and(|data_type| kind(&data_type))
-    };
-    let mut changed = false;
-    for values in peers(&mut expr) {
-        if !values.iter().any(|value| is(value, is_interval)) {
-            continue;
-        }
-        for value in values.into_iter().filter(|value| is(value, is_text)) {
-            *value = cast(std::mem::take(value), INTERVAL);
-            changed = true;
-        }
+pub(crate) fn beside(mut expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+    match cast_texts_beside(&mut expr, schema, is_interval, &INTERVAL) {
+        true => Transformed::yes(expr),
+        false => Transformed::no(expr),
     }
-    Ok(if changed { Transformed::yes(expr) } else { Transformed::no(expr) })
 }
 
 /// A cast between texts and intervals, or of durations to these, as a function: Arrow's own reads and writes other forms.

@@ -3,11 +3,12 @@
 use super::assign_nested;
 use crate::error::to_datafusion;
 use crate::json::as_json;
+use crate::one_value::of_one_value;
 use crate::value::is_text;
 use arrow::array::ArrayRef;
 use arrow::datatypes::{DataType, Field};
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
+use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::{Cast, ScalarFunction};
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ExprSchemable, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
@@ -61,14 +62,7 @@ impl ScalarUDFImpl for AsNested {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let assign = |array: &ArrayRef| assign_nested(array, self.to).map_err(to_datafusion);
-        match args.args.first() {
-            Some(ColumnarValue::Array(array)) => Ok(ColumnarValue::Array(assign(array)?)),
-            Some(ColumnarValue::Scalar(scalar)) => {
-                let array = assign(&scalar.to_array()?)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
-            }
-            None => internal_err!("one value is cast"),
-        }
+        of_one_value(&args, assign)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Keys of values, and values in a form whose order is that of their keys.
 
 use super::Key;
+use crate::enums::no_label;
+use crate::error::to_datafusion;
+use crate::one_value::of_one_value;
 use datafusion::arrow::array::{
     ArrayRef, AsArray, BinaryBuilder, Decimal128Array, IntervalMonthDayNanoArray, StringViewArray,
     UInt32Array,
@@ -10,7 +13,7 @@ use datafusion::arrow::datatypes::{
     DataType, Decimal128Type, Field, FieldRef, IntervalMonthDayNano, IntervalMonthDayNanoType,
     IntervalUnit, UInt32Type,
 };
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::Result;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
@@ -113,14 +116,7 @@ impl ScalarUDFImpl for KeyFunction {
             (Key::Place(of), Step::Key | Step::Ordered) => places(array, of),
             (Key::Place(of), Step::Value) => Ok(labels_at(array, of)),
         };
-        match args.args.first() {
-            Some(ColumnarValue::Array(array)) => Ok(ColumnarValue::Array(step(array)?)),
-            Some(ColumnarValue::Scalar(scalar)) => {
-                let array = step(&scalar.to_array()?)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
-            }
-            None => internal_err!("a key is of one value"),
-        }
+        of_one_value(&args, step)
     }
 }
 
@@ -176,12 +172,15 @@ fn interval(ordered: &[u8]) -> Option<IntervalMonthDayNano> {
     })
 }
 
-/// The places of labels; of what is none, as another type's values are, there is none.
+/// The places of labels; a text that is none, which rows of a query may give, is an error.
 fn places(labels: &ArrayRef, of: &Enum) -> Result<ArrayRef> {
     let labels = cast(labels, &DataType::Utf8View)?;
-    let place = |label: &str| of.place(label).and_then(|place| u32::try_from(place).ok());
-    let places = labels.as_string_view().iter().map(|label| label.and_then(place));
-    Ok(Arc::new(places.collect::<UInt32Array>()))
+    let place = |label: &str| {
+        let place = of.place(label).and_then(|place| u32::try_from(place).ok());
+        place.ok_or_else(|| to_datafusion(no_label(of, label)))
+    };
+    let places = labels.as_string_view().iter().map(|label| label.map(place).transpose());
+    Ok(Arc::new(places.collect::<Result<UInt32Array>>()?))
 }
 
 fn labels_at(places: &ArrayRef, of: &Enum) -> ArrayRef {

@@ -2,7 +2,7 @@
 
 use super::functions::{as_text, as_uuid};
 use super::{element, is_uuid};
-use crate::checked::peers;
+use crate::checked::cast_texts_beside;
 use crate::lists::Quantified;
 use crate::value::is_text;
 use arrow::datatypes::{DataType, Field};
@@ -32,15 +32,7 @@ pub(crate) fn beside(mut expr: Expr, schema: &DFSchema) -> Result<Transformed<Ex
             changed = true;
         }
     }
-    for values in peers(&mut expr) {
-        if !values.iter().any(|value| is(value, is_uuid)) {
-            continue;
-        }
-        for value in values.into_iter().filter(|value| is(value, is_text)) {
-            *value = cast(std::mem::take(value), UUID);
-            changed = true;
-        }
-    }
+    changed |= cast_texts_beside(&mut expr, schema, is_uuid, &UUID);
     Ok(if changed { Transformed::yes(expr) } else { Transformed::no(expr) })
 }
 

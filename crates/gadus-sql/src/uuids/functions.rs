@@ -2,10 +2,11 @@
 
 use super::{BYTES, converted, uuids};
 use crate::error::to_datafusion;
+use crate::one_value::of_one_value;
 use arrow::array::{ArrayRef, AsArray, FixedSizeBinaryArray};
 use arrow::buffer::Buffer;
 use arrow::datatypes::DataType;
-use datafusion::common::{Result, ScalarValue, exec_err, internal_err};
+use datafusion::common::{Result, exec_err, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
@@ -62,14 +63,7 @@ impl ScalarUDFImpl for Converted {
                 None => internal_err!("{} of {}", self.name, array.data_type()),
             },
         };
-        match args.args.first() {
-            Some(ColumnarValue::Array(array)) => Ok(ColumnarValue::Array(convert(array)?)),
-            Some(ColumnarValue::Scalar(scalar)) => {
-                let array = convert(&scalar.to_array()?)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
-            }
-            None => internal_err!("one value is converted"),
-        }
+        of_one_value(&args, convert)
     }
 }
 

@@ -1,17 +1,7 @@
 //! What DataFusion answers wrongly when it is left alone.
 
 use crate::statement::{rows, run};
-use gadus::{Connection, Database, Options};
-
-fn connect() -> Connection {
-    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
-    run(&connection, "CREATE TABLE t (id INTEGER, a INTEGER, b INTEGER)");
-    run(
-        &connection,
-        "INSERT INTO t VALUES (1, 5, 9), (2, 3, 8), (3, NULL, 7), (4, 5, NULL), (5, 1, 1)",
-    );
-    connection
-}
+use crate::subqueries::connect;
 
 #[test]
 fn a_condition_that_a_scan_took_over_holds_when_it_becomes_a_constant() {

@@ -125,6 +125,9 @@ fn labels_are_compared_by_their_places() {
     assert_eq!(least, ["medium ' medium"]);
     let refused = refused(&values, "SELECT k FROM t WHERE v < 'huge'").to_string();
     assert!(refused.contains("invalid input value for enum size: \"huge\""), "{refused}");
+    let others = "SELECT k FROM t WHERE v < ANY (SELECT 'huge')";
+    let message = crate::statement::refused(&values, others).to_string();
+    assert!(message.contains("invalid input value for enum size: \"huge\""), "{message}");
     run(&values, "CREATE INDEX by_size ON t (v)");
     same_rows(&values, &numbers);
 }

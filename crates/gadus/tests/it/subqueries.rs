@@ -3,7 +3,8 @@
 use crate::statement::{refused, rows, run, with_table};
 use gadus::{Connection, Database, Options};
 
-fn connect() -> Connection {
+/// A database with a table `t` of some numbers.
+pub(crate) fn connect() -> Connection {
     let connection = Database::open_in_memory(Options::new()).unwrap().connect();
     run(&connection, "CREATE TABLE t (id INTEGER, a INTEGER, b INTEGER)");
     run(
