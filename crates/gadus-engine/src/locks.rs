@@ -15,7 +15,7 @@ use crate::keys::KeyHash;
 use gadus_base::{Instant, RowId, TableId, clock};
 use gadus_locks::{
     Canceller, Ending, EscalationSettings, LockError, LockErrorKind, LockTable, Mode, Resource,
-    RowLocks, Wait,
+    RowGrant, RowLocks, Wait,
 };
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -164,6 +164,30 @@ impl Locker {
         }
         // What is damaged is rebuilt by the next who needs it.
         let _ = self.rows.lock().release_all();
+    }
+
+    /// Locks rows of a table, if nobody is in the way.
+    pub(crate) fn lock_rows<'a>(
+        &self,
+        table: TableId,
+        rows: impl IntoIterator<Item = &'a RowId>,
+        mode: Mode,
+    ) -> Result<()> {
+        let mut held = self.rows.lock();
+        let mut covered = None;
+        for row in rows {
+            if covered == Some(row.segment) {
+                continue;
+            }
+            let what = What::Row(table, *row, mode);
+            let granted = held.lock_row(table, *row, mode, Wait::No);
+            match granted.map_err(|error| failed(error).blocked_by(Blocked(what)))? {
+                RowGrant::Row => {}
+                RowGrant::Segment => covered = Some(row.segment),
+                RowGrant::Table => break,
+            }
+        }
+        Ok(())
     }
 
     fn lock_until(&self, what: What, wait: Wait) -> Result<()> {

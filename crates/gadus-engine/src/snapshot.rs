@@ -6,8 +6,10 @@
 
 use crate::blobs::Blobs;
 use crate::coordinator::Pin;
+use crate::encoding::Column;
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::scan::{Predicate, Scan, ScanRequest};
+use crate::segment::SegmentVersion;
 use crate::transaction::Reads;
 use crate::types::{
     Datum, DefinitionKey, Enum, Sequence, TableSchema, ViewSchema, schema_and_name,
@@ -298,6 +300,46 @@ impl Table {
             segment.datum(&self.version.schema, &self.blobs, column, row.position)
         };
         self.checked(columns.iter().map(value).collect::<Result<_>>().map(Some))
+    }
+
+    /// The values of some columns of rows, one row after the other; none of those that the snapshot does not see.
+    pub(crate) fn each_values(
+        &self,
+        rows: &[RowId],
+        columns: &[usize],
+        mut each: impl FnMut(RowId, Option<&[Datum]>) -> Result<()>,
+    ) -> Result<()> {
+        let mut values = Vec::with_capacity(columns.len());
+        for rows in rows.chunk_by(|one, next| one.segment == next.segment) {
+            let segment = self.version.segment(rows[0].segment);
+            let bases = match segment {
+                Some(segment) => {
+                    let base = |column: &usize| self.base_column(segment, *column);
+                    self.checked(columns.iter().map(base).collect::<Result<Vec<_>>>())?
+                }
+                None => Vec::new(),
+            };
+            for &row in rows {
+                let Some(segment) = segment.filter(|segment| segment.is_live(row.position)) else {
+                    each(row, None)?;
+                    continue;
+                };
+                self.note_row(row, columns.iter().copied())?;
+                let of_row = columns.iter().zip(&bases);
+                values.clear();
+                values.extend(of_row.map(|(&column, base)| {
+                    segment.datum_with(base.as_deref(), column, row.position)
+                }));
+                each(row, Some(&values))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A column of a segment's base, where it has one.
+    fn base_column(&self, segment: &SegmentVersion, column: usize) -> Result<Option<Arc<Column>>> {
+        let Some(base) = &segment.encoded else { return Ok(None) };
+        base.column(&self.version.schema, &self.blobs, column).map(Some)
     }
 
     /// The same table for who looks only at these columns of rows that a question finds, beside those by which it finds

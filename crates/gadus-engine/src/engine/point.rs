@@ -9,7 +9,7 @@ use super::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyHash, KeyShape, TableKeys};
 use crate::locks::{Locker, What};
-use crate::segment::{Row, column_number, fitting};
+use crate::segment::{Patches, Row, column_number, fitting};
 use crate::types::{Datum, TableSchema, VALUE_BYTES_MAX};
 use crate::version::{Change, DatabaseVersion, TableVersion};
 use gadus_base::{RowId, TableId};
@@ -149,7 +149,7 @@ fn row_changes(schema: &TableSchema, row: RowId, change: RowChange) -> Result<Ve
                     return Err(Error::internal("a key is changed by a transaction only"));
                 }
                 let column = column_number(column);
-                let patches = vec![(row.position, value)];
+                let patches = Patches::new(vec![(row.position, value)]);
                 Ok(Change::PatchRows { table, segment, column, patches })
             })
             .collect(),

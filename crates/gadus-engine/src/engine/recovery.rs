@@ -256,7 +256,7 @@ fn check_values(version: &DatabaseVersion, change: &Change) -> Result<(), &'stat
             let table = version.table(*table).ok_or("changes a table that is not there")?;
             let column = table.schema.columns.get(*column as usize);
             let column = column.ok_or("changes a column that is not there")?;
-            if patches.iter().all(|(_, value)| column.column_type.admits(value)) {
+            if patches.rows().iter().all(|(_, value)| column.column_type.admits(value)) {
                 Ok(())
             } else {
                 Err("holds values that their columns cannot")

@@ -5,15 +5,22 @@
 //!   however many changes there are, and nothing that others read is copied.
 //! - The entries of a row are chained, the newest first; who shows fewer skips the later ones.
 //! - Who finds the next slot filled, or the log another lineage's, goes on in a layer of its own
-//!   above it. Layers are few: beyond [`LAYERS_MAX`], and when most entries have newer ones, what is
-//!   shown is copied.
+//!   above it.
+//! - Many values that come at once are a layer as they are: whoever shows them shares them.
+//! - Layers are few: beyond [`LAYERS_MAX`], and when most entries have newer ones, what is shown is
+//!   copied.
+
+mod layer;
 
 use super::SEGMENT_ROWS_MAX;
+use super::patches::Patches;
 use crate::types::Datum;
 use gadus_base::CommitNumber;
+use layer::{BLOCK_ROWS, Batch, Entries, Layer, Log, WORDS};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+pub(super) use layer::Shown;
 
 /// Layers that a look-up goes through at most.
 const LAYERS_MAX: u32 = 4;
@@ -27,14 +34,9 @@ const STALE_BYTES_MAX: usize = 1 << 20;
 /// or are so many of one row: whoever looks for a value of another column passes them.
 const CHAIN_MAX: usize = 1_024;
 
-/// Rows of a block: a kibibyte, allocated when one of them is changed.
-const BLOCK_ROWS: u32 = 256;
-const BLOCKS: usize = (SEGMENT_ROWS_MAX / BLOCK_ROWS) as usize;
-const WORDS: u32 = BLOCK_ROWS / 64;
-
-/// Entries of the first chunk; each further one has twice as many as the one before.
-const CHUNK_ENTRIES: u32 = 16;
-const CHUNKS: usize = 28;
+/// Fewer values than one to so many entries are put into the log: else copies, which layers lead to, would cost more
+/// than layers save.
+const BATCH_SHARE: u32 = 8;
 
 /// Who makes the next version: the commits of the database, or a transaction for its own eyes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,8 +63,8 @@ impl Entry {
 /// The changes that a version of a segment shows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Changes {
-    log: Option<Arc<Log>>,
-    /// Entries of the log's own layer.
+    top: Option<Arc<Layer>>,
+    /// Entries of the top layer.
     shown: u32,
     /// Entries of all layers.
     total: u32,
@@ -70,7 +72,7 @@ pub(super) struct Changes {
     current: u32,
     /// The current ones that are patches.
     patches: u32,
-    /// What the values of the others take beside their entries.
+    /// What the others take.
     stale_bytes: usize,
     /// Columns with patches.
     columns: Arc<[u32]>,
@@ -85,58 +87,99 @@ pub(super) enum Kept {
     Nothing,
 }
 
-struct Log {
-    lineage: Lineage,
-    layer: u32,
-    below: Option<(Arc<Log>, u32)>,
-    chunks: [OnceLock<Box<[OnceLock<Linked>]>>; CHUNKS],
-    blocks: [OnceLock<Box<Block>>; BLOCKS],
-}
-
-/// An entry, and the one before it of the same row.
-struct Linked {
-    entry: Entry,
-    previous: u32,
-    /// Entries of the row in this layer, up to this one.
-    count: u32,
-}
-
-/// Where the newest entries of some rows are.
-struct Block {
-    /// Rows that have any.
-    rows: [AtomicU64; WORDS as usize],
-    /// One past the index of the newest entry.
-    newest: [AtomicU32; BLOCK_ROWS as usize],
-}
-
 impl Changes {
     /// Adds a change, the newest of all.
     pub(super) fn push(&mut self, entry: Entry, lineage: Lineage) {
-        if self.total > 2 * self.current + STALE_MIN
-            || self.stale_bytes > STALE_BYTES_MAX
-            || self.chain(entry.position) > CHAIN_MAX.max(2 * self.columns.len())
-        {
+        if self.is_stale() || self.chain(entry.position) > CHAIN_MAX.max(2 * self.columns.len()) {
             *self = self.copied(lineage, |_| Kept::Current);
         }
         let column = entry.column();
-        if let Some(old) = column.and_then(|column| self.patched(entry.position, column)) {
-            self.stale_bytes += size_of::<Linked>() + old.heap_bytes();
-        }
-        let is_current = self.of_row(entry.position).all(|other| other.column() != column);
-        self.append(entry, lineage);
-        self.current += u32::from(is_current);
-        if let Some(column) = column.filter(|_| is_current) {
-            self.patches += 1;
-            if !self.columns.contains(&column) {
-                self.columns = self.columns.iter().copied().chain([column]).collect();
+        let is_new = match self.find(entry.position, column) {
+            Some(Shown { patch, .. }) => {
+                let value = patch.map_or(0, |(_, value)| value.heap_bytes());
+                self.stale_bytes += Log::ENTRY_BYTES + value;
+                false
             }
+            None => true,
+        };
+        self.append(entry, lineage);
+        self.count(column, u32::from(is_new));
+    }
+
+    /// Gives many rows of a column new values, the newest of all.
+    pub(super) fn push_all(
+        &mut self,
+        column: u32,
+        patches: &Arc<Patches>,
+        (at, lineage): (CommitNumber, Lineage),
+    ) {
+        if !patches.is_indexed() || patches.len() < self.total / BATCH_SHARE {
+            for (position, value) in patches.rows() {
+                let patch = Some((column, value.clone()));
+                self.push(Entry { position: *position, at, patch }, lineage);
+            }
+            return;
+        }
+        let is_full = self.depth() == LAYERS_MAX && self.covered(column, patches).is_none();
+        if self.is_stale() || is_full {
+            *self = self.copied(lineage, |_| Kept::Current);
+        }
+        let covered = self.covered(column, patches);
+        if let Some(covered) = &covered {
+            self.take_layer(covered);
+        }
+        let mut old = covered.as_ref().map_or(0, |covered| covered.len());
+        if old < patches.len() && self.columns.contains(&column) {
+            let is_covered = |row| covered.as_ref().is_some_and(|covered| covered.has(row));
+            for row in patches.positions().filter(|row| !is_covered(*row)) {
+                let Some(value) = self.patched(row, column) else { continue };
+                (old, self.stale_bytes) =
+                    (old + 1, self.stale_bytes + Log::ENTRY_BYTES + value.heap_bytes());
+            }
+        }
+        self.put_layer(Entries::Batch(Batch { column, at, patches: patches.clone() }));
+        self.shown = patches.len();
+        self.total += patches.len();
+        self.count(Some(column), patches.len() - old);
+    }
+
+    /// The newest layer, where it is of this column and of rows that all get newer values.
+    fn covered(&self, column: u32, patches: &Patches) -> Option<Arc<Patches>> {
+        match &self.top.as_ref()?.entries {
+            Entries::Batch(batch) if batch.column == column && patches.covers(&batch.patches) => {
+                Some(batch.patches.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes the newest layer away: newer values of the same rows and column are about to come.
+    fn take_layer(&mut self, patches: &Patches) {
+        self.total -= patches.len();
+        let below = self.top.as_ref().and_then(|layer| layer.below.clone());
+        (self.top, self.shown) = below.map_or((None, 0), |(below, shown)| (Some(below), shown));
+    }
+
+    fn is_stale(&self) -> bool {
+        self.total > 2 * self.current + STALE_MIN || self.stale_bytes > STALE_BYTES_MAX
+    }
+
+    /// Counts entries that no other of the same row and column was before.
+    fn count(&mut self, column: Option<u32>, new: u32) {
+        self.current += new;
+        let Some(column) = column.filter(|_| new > 0) else { return };
+        self.patches += new;
+        if !self.columns.contains(&column) {
+            self.columns = self.columns.iter().copied().chain([column]).collect();
         }
     }
 
     /// Puts an entry into the log, or into a new layer.
     fn append(&mut self, entry: Entry, lineage: Lineage) {
         let mut entry = entry;
-        if let Some(log) = self.log.as_ref().filter(|log| log.lineage == lineage) {
+        if let Some(Entries::Log(log)) = self.top.as_ref().map(|layer| &layer.entries)
+            && log.lineage == lineage
+        {
             match log.fill(self.shown, entry) {
                 Ok(()) => {
                     self.shown += 1;
@@ -146,36 +189,49 @@ impl Changes {
                 Err(back) => entry = back,
             }
         }
-        let layer = self.log.as_ref().map_or(0, |log| log.layer + 1);
-        if layer == LAYERS_MAX {
+        if self.depth() == LAYERS_MAX {
             *self = self.copied(lineage, |_| Kept::Current);
             self.append(entry, lineage);
             return;
         }
-        let below = self.log.take().map(|log| (log, self.shown));
-        let log = Log::new(lineage, layer, below);
+        let log = Log::new(lineage);
         assert!(log.fill(0, entry).is_ok(), "a new log's first slot is free");
-        (self.log, self.shown) = (Some(Arc::new(log)), 1);
+        self.put_layer(Entries::Log(log));
+        self.shown = 1;
         self.total += 1;
     }
 
+    fn depth(&self) -> u32 {
+        self.top.as_ref().map_or(0, |layer| layer.depth + 1)
+    }
+
+    fn put_layer(&mut self, entries: Entries) {
+        let (depth, shown) = (self.depth(), self.shown);
+        let below = self.top.take().map(|layer| (layer, shown));
+        self.top = Some(Arc::new(Layer { depth, below, entries }));
+    }
+
     /// What `keep` says of each row, given its newest entry, in a log of its own.
-    pub(super) fn copied(&self, lineage: Lineage, keep: impl Fn(&Entry) -> Kept) -> Self {
+    pub(super) fn copied(&self, lineage: Lineage, keep: impl Fn(&Shown<'_>) -> Kept) -> Self {
         let mut copy = Self::default();
+        let mut current: Vec<Shown<'_>> = Vec::new();
         for position in self.rows_within(0..SEGMENT_ROWS_MAX) {
             let Some(newest) = self.of_row(position).next() else { continue };
-            match keep(newest) {
+            current.clear();
+            match keep(&newest) {
                 Kept::Nothing => {}
-                Kept::Mark => copy.push(Entry { patch: None, ..newest.clone() }, lineage),
+                Kept::Mark => current.push(Shown { patch: None, ..newest }),
                 Kept::Current => {
-                    let mut current: Vec<&Entry> = Vec::new();
-                    for entry in self.of_row(position) {
-                        if current.iter().all(|newer| newer.column() != entry.column()) {
-                            current.push(entry);
+                    for shown in self.of_row(position) {
+                        if current.iter().all(|newer| newer.column() != shown.column()) {
+                            current.push(shown);
                         }
                     }
-                    current.into_iter().rev().for_each(|entry| copy.push(entry.clone(), lineage));
                 }
+            }
+            for shown in current.iter().rev() {
+                copy.append(shown.to_entry(position), lineage);
+                copy.count(shown.column(), 1);
             }
         }
         copy
@@ -187,8 +243,8 @@ impl Changes {
         let mut copy = Self::default();
         let current = self.copied(Lineage::Head, |_| Kept::Current);
         for position in current.rows_within(0..SEGMENT_ROWS_MAX) {
-            let mut entries = current.of_row(position).cloned().collect::<Vec<_>>();
-            while let Some(Entry { position, at, patch }) = entries.pop() {
+            let entries = current.of_row(position).map(|shown| shown.to_entry(position));
+            for Entry { at, patch, .. } in entries.collect::<Vec<_>>().into_iter().rev() {
                 let patch = patch.and_then(|(column, value)| Some((place(column)?, value)));
                 copy.push(Entry { position, at, patch }, Lineage::Head);
             }
@@ -196,45 +252,44 @@ impl Changes {
         copy
     }
 
-    /// How many entries of a row the log's own layer shows.
+    /// How many entries of a row the top layer shows.
     fn chain(&self, position: u32) -> usize {
-        let Some(log) = &self.log else { return 0 };
-        let mut next = log.newest(position);
+        let Some(layer) = &self.top else { return 0 };
+        let mut next = layer.newest(position);
         while next > self.shown {
-            next = log.linked(next - 1).previous;
+            next = layer.link(next - 1).previous;
         }
-        next.checked_sub(1).map_or(0, |index| log.linked(index).count as usize)
+        next.checked_sub(1).map_or(0, |index| layer.link(index).count as usize)
     }
 
     /// Changes of a row, the newest first.
     pub(super) fn of_row(&self, position: u32) -> OfRow<'_> {
-        let log = self.log.as_deref();
-        OfRow { log, shown: self.shown, next: log.map_or(0, |log| log.newest(position)), position }
+        let layer = self.top.as_deref();
+        let next = layer.map_or(0, |layer| layer.newest(position));
+        OfRow { layer, shown: self.shown, next, position }
+    }
+
+    /// The newest change of a row in a column, or in none.
+    fn find(&self, position: u32, column: Option<u32>) -> Option<Shown<'_>> {
+        self.of_row(position).find(|shown| shown.column() == column)
     }
 
     /// The newest value of a row's column.
     pub(super) fn patched(&self, position: u32, column: u32) -> Option<&Datum> {
-        let mut patches = self.of_row(position).filter_map(|entry| entry.patch.as_ref());
-        patches.find(|(of, _)| *of == column).map(|(_, value)| value)
+        self.find(position, Some(column))?.patch.map(|(_, value)| value)
     }
 
     /// Positions that may have changes, in order.
     pub(super) fn rows_within(&self, range: Range<u32>) -> impl Iterator<Item = u32> + '_ {
         let blocks = range.start / BLOCK_ROWS..range.end.div_ceil(BLOCK_ROWS);
         let words = blocks.flat_map(move |block| {
-            let of_block = self.layers().any(|log| log.blocks[block as usize].get().is_some());
-            let count = if of_block { WORDS } else { 0 };
-            (0..count).map(move |word| (block, word))
+            let count = if self.layers().any(|layer| layer.has_block(block)) { WORDS } else { 0 };
+            (0..count).map(move |word| block * WORDS + word)
         });
         words
-            .flat_map(move |(block, word)| {
-                let first = block * BLOCK_ROWS + word * 64;
-                let of_layer = |log: &Log| {
-                    let block = log.blocks[block as usize].get();
-                    block.map_or(0, |block| block.rows[word as usize].load(Ordering::Acquire))
-                };
-                let bits = self.layers().map(of_layer).fold(0, |all, bits| all | bits);
-                Bits(bits).map(move |bit| first + bit)
+            .flat_map(move |word| {
+                let bits = self.layers().fold(0, |bits, layer| bits | layer.word(word));
+                Bits(bits).map(move |bit| word * 64 + bit)
             })
             .filter(move |position| range.contains(position))
     }
@@ -249,8 +304,10 @@ impl Changes {
         &self.columns
     }
 
-    fn layers(&self) -> impl Iterator<Item = &Log> {
-        std::iter::successors(self.log.as_deref(), |log| log.below.as_ref().map(|(log, _)| &**log))
+    fn layers(&self) -> impl Iterator<Item = &Layer> {
+        std::iter::successors(self.top.as_deref(), |layer| {
+            layer.below.as_ref().map(|(below, _)| &**below)
+        })
     }
 }
 
@@ -269,7 +326,7 @@ impl Iterator for Bits {
 
 /// See [`Changes::of_row`].
 pub(super) struct OfRow<'a> {
-    log: Option<&'a Log>,
+    layer: Option<&'a Layer>,
     shown: u32,
     /// One past the index of the next entry.
     next: u32,
@@ -277,92 +334,24 @@ pub(super) struct OfRow<'a> {
 }
 
 impl<'a> Iterator for OfRow<'a> {
-    type Item = &'a Entry;
+    type Item = Shown<'a>;
 
-    fn next(&mut self) -> Option<&'a Entry> {
+    fn next(&mut self) -> Option<Shown<'a>> {
         loop {
-            let log = self.log?;
+            let layer = self.layer?;
             while self.next > 0 {
-                let (index, linked) = (self.next - 1, log.linked(self.next - 1));
-                self.next = linked.previous;
+                let (index, link) = (self.next - 1, layer.link(self.next - 1));
+                self.next = link.previous;
                 if index < self.shown {
-                    return Some(&linked.entry);
+                    return Some(link.shown);
                 }
             }
-            let (below, shown) = match &log.below {
-                Some((below, shown)) => (Some(&**below), *shown),
-                None => (None, 0),
-            };
-            self.next = below.map_or(0, |log| log.newest(self.position));
-            (self.log, self.shown) = (below, shown);
+            let below = layer.below.as_ref().map(|(below, shown)| (&**below, *shown));
+            self.next = below.map_or(0, |(below, _)| below.newest(self.position));
+            self.layer = below.map(|(below, _)| below);
+            self.shown = below.map_or(0, |(_, shown)| shown);
         }
     }
-}
-
-impl Log {
-    fn new(lineage: Lineage, layer: u32, below: Option<(Arc<Self>, u32)>) -> Self {
-        Self {
-            lineage,
-            layer,
-            below,
-            chunks: [const { OnceLock::new() }; CHUNKS],
-            blocks: [const { OnceLock::new() }; BLOCKS],
-        }
-    }
-
-    /// Fills a slot, unless it is filled: then the entry comes back.
-    fn fill(&self, index: u32, entry: Entry) -> Result<(), Entry> {
-        let (chunk, slot) = place(index);
-        let chunk = self.chunks[chunk].get_or_init(|| {
-            let entries = CHUNK_ENTRIES << chunk;
-            (0..entries).map(|_| OnceLock::new()).collect()
-        });
-        let (block, row) = (entry.position / BLOCK_ROWS, (entry.position % BLOCK_ROWS) as usize);
-        let block = self.blocks[block as usize].get_or_init(Block::new);
-        // Whoever fills a slot has seen all before it: nobody changes this meanwhile and succeeds.
-        let previous = block.newest[row].load(Ordering::Acquire);
-        let before = previous.checked_sub(1).map_or(0, |index| self.linked(index).count);
-        let linked = Linked { entry, previous, count: before + 1 };
-        chunk[slot].set(linked).map_err(|linked| linked.entry)?;
-        block.newest[row].store(index + 1, Ordering::Release);
-        block.rows[row / 64].fetch_or(1 << (row % 64), Ordering::Release);
-        Ok(())
-    }
-
-    /// One past the index of a row's newest entry, zero when it has none.
-    fn newest(&self, position: u32) -> u32 {
-        let block = self.blocks[(position / BLOCK_ROWS) as usize].get();
-        block.map_or(0, |block| {
-            block.newest[(position % BLOCK_ROWS) as usize].load(Ordering::Acquire)
-        })
-    }
-
-    fn linked(&self, index: u32) -> &Linked {
-        let (chunk, slot) = place(index);
-        let linked = self.chunks[chunk].get().and_then(|chunk| chunk[slot].get());
-        linked.expect("a chain leads to filled slots")
-    }
-}
-
-impl std::fmt::Debug for Log {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Log").field("lineage", &self.lineage).finish_non_exhaustive()
-    }
-}
-
-impl Block {
-    fn new() -> Box<Self> {
-        Box::new(Self {
-            rows: [const { AtomicU64::new(0) }; WORDS as usize],
-            newest: [const { AtomicU32::new(0) }; BLOCK_ROWS as usize],
-        })
-    }
-}
-
-/// The chunk of an entry, and its slot there.
-fn place(index: u32) -> (usize, usize) {
-    let chunk = (index / CHUNK_ENTRIES + 1).ilog2();
-    (chunk as usize, (index - CHUNK_ENTRIES * ((1 << chunk) - 1)) as usize)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod large;
 mod layout;
 mod open_rows;
 mod overlay;
+mod patches;
 mod read;
 mod sample;
 mod sketch;
@@ -24,6 +25,7 @@ pub(crate) use large::{SEGMENT_BYTES_MAX, fitting};
 pub(crate) use layout::Source;
 pub(crate) use open_rows::{OpenRows, Row, decode_rows, encode_rows};
 pub(crate) use overlay::Overlay;
+pub(crate) use patches::Patches;
 pub(crate) use sample::Sample;
 pub(crate) use sketch::Sketch;
 
@@ -91,9 +93,6 @@ impl SegmentVersion {
         self.rows - self.overlay.deleted_count()
     }
 
-    /// Appends rows that carry on at `self.rows`.
-    ///
-    /// Only the holder of the commit lock appends, so a position is filled once.
     /// Positions that were changed after a commit, and those from `known` on.
     pub(crate) fn changed_since(
         &self,
@@ -104,6 +103,9 @@ impl SegmentVersion {
         old.chain(known..self.rows)
     }
 
+    /// Appends rows that carry on at `self.rows`.
+    ///
+    /// Only the holder of the commit lock appends, so a position is filled once.
     pub(crate) fn append(&mut self, rows: impl IntoIterator<Item = Row>, at: CommitNumber) {
         let first = self.encoded_rows();
         let open = self.open.get_or_insert_with(|| Arc::new(OpenRows::new(first)));

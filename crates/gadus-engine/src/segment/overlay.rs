@@ -8,11 +8,12 @@
 //! bits u64) each | patched columns u32, then for each: column u32, patches u32, then (position u32,
 //! value) each.
 
-use super::changes::{Changes, Entry, Kept, Lineage};
-use super::{SEGMENT_ROWS_MAX, Source};
+use super::changes::{Changes, Entry, Kept, Lineage, Shown};
+use super::{Patches, SEGMENT_ROWS_MAX, Source};
 use crate::types::{Datum, TableSchema};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError};
 use imbl::OrdMap;
+use std::sync::Arc;
 
 const VERSION: u8 = 1;
 
@@ -26,16 +27,15 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// Gives a row's column a new value.
+    /// Gives rows of a column new values.
     pub(crate) fn patch(
         &mut self,
         column: u32,
-        position: u32,
-        value: Datum,
+        patches: &Arc<Patches>,
         at: CommitNumber,
         lineage: Lineage,
     ) {
-        self.changes.push(Entry { position, at, patch: Some((column, value)) }, lineage);
+        self.changes.push_all(column, patches, (at, lineage));
     }
 
     /// Deletes a row; false when it was deleted before.
@@ -96,7 +96,7 @@ impl Overlay {
 
     /// The commit that last changed a row, when that is known.
     pub(crate) fn changed_at(&self, position: u32) -> Option<CommitNumber> {
-        self.changes.of_row(position).next().map(|entry| entry.at)
+        self.changes.of_row(position).next().map(|shown| shown.at)
     }
 
     /// Rows that were changed after a commit, in order.
@@ -112,7 +112,7 @@ impl Overlay {
     /// transaction that began before them may ask.
     pub(crate) fn after_fold(&self, folded: CommitNumber, oldest_snapshot: CommitNumber) -> Self {
         let forget = folded.min(oldest_snapshot);
-        let keep = |newest: &Entry| match newest.at {
+        let keep = |newest: &Shown<'_>| match newest.at {
             at if at > folded => Kept::Current,
             at if at > forget => Kept::Mark,
             _ => Kept::Nothing,
@@ -181,6 +181,7 @@ impl Overlay {
         for _ in 0..from.count(8)? {
             let offset = from.offset();
             let column = from.u32()?;
+            let mut patches = Vec::new();
             for _ in 0..from.count(5)? {
                 let position = from.u32()?;
                 let value = Datum::decode(&mut from)?;
@@ -191,8 +192,9 @@ impl Overlay {
                 if position >= rows || !fits {
                     return Err(DecodeError { offset, expected: "a value within the segment" });
                 }
-                overlay.patch(column, position, value, CommitNumber(0), Lineage::Head);
+                patches.push((position, value));
             }
+            overlay.patch(column, &Patches::new(patches), CommitNumber(0), Lineage::Head);
         }
         from.end()?;
         Ok(overlay)

@@ -175,17 +175,18 @@ impl Transaction {
             Fate::Deleted => return self.delete(schema, rows),
             Fate::Changed(values) => values,
         };
-        let table = self.table_to_write(schema)?;
-        let mut values = Vec::with_capacity(rows.len());
-        for &row in rows {
-            let old = if reads.is_empty() { Some(Vec::new()) } else { table.values(row, reads)? };
+        let mut values = Vec::with_capacity(rows.len() * columns.len());
+        self.table_to_write(schema)?.each_values(rows, reads, |row, old| {
             let old = old.ok_or_else(|| Error::internal("a row to be changed is gone"))?;
-            values.push(make(&old).or_else(|error| {
+            make(old, &mut values).or_else(|error| {
                 // Nothing is changed, and the error may tell of the row.
                 self.table(schema)?.values(row, reads).and(Err(error))
-            })?);
+            })
+        })?;
+        if values.len() != rows.len() * columns.len() {
+            return Err(Error::internal("a value for each column of each row"));
         }
-        drop(table);
-        self.update(schema, columns, rows, &values)
+        let values = values.chunks(columns.len().max(1));
+        self.update_each(schema, columns, rows.iter().copied().zip(values))
     }
 }

@@ -32,12 +32,12 @@ pub struct NewValues {
     pub columns: Vec<usize>,
     /// Columns whose values `make` wants to see.
     pub reads: Vec<usize>,
-    /// The values for `columns`, of those of `reads`.
+    /// Adds the values for `columns`, made of those of `reads`.
     pub make: Arc<MakeValues>,
 }
 
 /// See [`NewValues::make`].
-pub type MakeValues = dyn Fn(&[Datum]) -> Result<Vec<Datum>> + Send + Sync;
+pub type MakeValues = dyn Fn(&[Datum], &mut Vec<Datum>) -> Result<()> + Send + Sync;
 
 impl Modification {
     /// Which rows it is for.

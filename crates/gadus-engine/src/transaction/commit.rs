@@ -184,14 +184,12 @@ fn check_conflicts(
     snapshot: CommitNumber,
 ) -> Result<()> {
     let own = |segment: &SegmentId| writes.loaded.iter().any(|(id, _)| id == segment);
-    let check = |segment: SegmentId, positions: &imbl::OrdSet<u32>| {
-        let unchanged = |&position: &u32| is_unchanged(head, segment, position, snapshot);
-        own(&segment) || positions.iter().all(unchanged)
-    };
+    let stays =
+        |segment: SegmentId| move |position| is_unchanged(head, segment, position, snapshot);
     let mut patched = writes.patched.iter();
     let mut deleted = writes.deleted.iter();
-    let unchanged = patched.all(|(&(segment, _), positions)| check(segment, positions))
-        && deleted.all(|(&segment, positions)| check(segment, positions));
+    let unchanged = patched.all(|((segment, _), rows)| own(segment) || rows.all(stays(*segment)))
+        && deleted.all(|(segment, rows)| own(segment) || rows.iter().copied().all(stays(*segment)));
     if unchanged { Ok(()) } else { Err(conflict(&head.schema)) }
 }
 
@@ -221,15 +219,9 @@ pub(super) fn add_writes(
         let runs = writes.runs.iter().filter(is_there).cloned().collect();
         changes.push(Change::AddSegments { table, segments, runs });
     }
-    for (&(segment, column), positions) in &writes.patched {
+    for (&(segment, column), patched) in &writes.patched {
         let overlay = &state.segment(segment).expect("patched rows are in the view").overlay;
-        let patches = positions
-            .iter()
-            .map(|&position| {
-                let value = overlay.patched(column, position).expect("patched in the view");
-                (position, value.clone())
-            })
-            .collect();
+        let patches = patched.patches(column, overlay);
         changes.push(Change::PatchRows { table, segment, column, patches });
     }
     for (&segment, positions) in &writes.deleted {

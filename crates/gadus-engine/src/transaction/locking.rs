@@ -27,12 +27,10 @@ impl Transaction {
     /// `Locked` with what to wait for, or `Conflict` when a row was changed since the snapshot.
     pub fn lock_rows(&mut self, schema: &TableSchema, rows: &[RowId], mode: Mode) -> Result<()> {
         let rows = rows.iter().filter(|row| row.segment.0 < PRIVATE_SEGMENTS).collect::<Vec<_>>();
-        for row in &rows {
-            self.lock(What::Row(schema.id, **row, mode))?;
-        }
         if rows.is_empty() {
             return Ok(());
         }
+        self.locker()?.lock_rows(schema.id, rows.iter().copied(), mode)?;
         // Whoever looked for these locks before they were taken has committed by now.
         let head = self.inner.coordinator.lock()?.version.clone();
         self.inner.coordinator.once_visible(self.check_rows(&head, schema, &rows))

@@ -21,6 +21,7 @@ mod references;
 mod refresh;
 mod sequences;
 mod shapes;
+mod update;
 
 pub use bulk::BulkWriter;
 pub use isolation::Isolation;
@@ -28,11 +29,11 @@ pub(crate) use reads::Reads;
 
 use crate::blobs::Blobs;
 use crate::coordinator::Pin;
-use crate::engine::{Entered, Inner, RowChange, check_keys, check_row, check_value};
+use crate::engine::{Entered, Inner, RowChange, check_keys, check_row};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::NamedRun;
 use crate::locks::Locker;
-use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, column_number, fitting, is_large};
+use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, fitting};
 use crate::snapshot::{Snapshot, Table};
 use crate::types::{Datum, TableSchema};
 use crate::version::{Change, DatabaseVersion, PRIVATE_SEGMENTS, TableVersion};
@@ -43,6 +44,7 @@ use imbl::{OrdMap, OrdSet, Vector};
 use references::Unsettled;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use update::Patched;
 
 /// A transaction; dropped without `commit`, it leaves nothing behind.
 #[derive(Debug)]
@@ -87,8 +89,8 @@ pub struct Savepoint(State);
 /// Places that a transaction wrote in one table.
 #[derive(Debug, Clone, Default)]
 struct TableWrites {
-    /// (segment, column) → patched positions of rows that the snapshot or a bulk load had.
-    patched: OrdMap<(SegmentId, u32), OrdSet<u32>>,
+    /// (segment, column) → patched rows that the snapshot or a bulk load had.
+    patched: OrdMap<(SegmentId, u32), Patched>,
     deleted: OrdMap<SegmentId, OrdSet<u32>>,
     /// The snapshot in which the first keys were added: who adds the same later is found at commit.
     keys_since: Option<CommitNumber>,
@@ -229,74 +231,6 @@ impl Transaction {
         Ok(count)
     }
 
-    /// Gives columns of rows new values; `values[i]` belongs to `rows[i]`, in the order of
-    /// `columns`. Returns how many rows were changed.
-    ///
-    /// Rows whose values in an index change, or are large, are deleted and inserted again, after all others.
-    pub fn update(
-        &mut self,
-        schema: &TableSchema,
-        columns: &[usize],
-        rows: &[RowId],
-        values: &[Vec<Datum>],
-    ) -> Result<u64> {
-        for values in values {
-            for (&column, value) in columns.iter().zip(values) {
-                check_value(schema, column, value)?;
-            }
-        }
-        if columns.iter().any(|column| schema.is_indexed(*column)) {
-            return self.update_keys(schema, columns, rows, values);
-        }
-        let moves = |values: &Vec<Datum>| values.iter().any(is_large);
-        if !values.iter().any(moves) {
-            return self.patch(schema, columns, rows.iter().zip(values));
-        }
-        let each = rows.iter().zip(values);
-        let (moved, stay) = each.partition::<Vec<_>, _>(|(_, values)| moves(values));
-        let (rows, values): (Vec<RowId>, Vec<Vec<Datum>>) =
-            moved.into_iter().map(|(row, values)| (*row, values.clone())).unzip();
-        self.whole_or_not(|transaction| {
-            let count = transaction.patch(schema, columns, stay.into_iter())?;
-            Ok(count + transaction.update_keys(schema, columns, &rows, &values)?)
-        })
-    }
-
-    /// Gives columns that are in no index new values, where the rows are.
-    fn patch<'a>(
-        &mut self,
-        schema: &TableSchema,
-        columns: &[usize],
-        rows: impl Iterator<Item = (&'a RowId, &'a Vec<Datum>)>,
-    ) -> Result<u64> {
-        let rows = rows.collect::<Vec<_>>();
-        let places = rows.iter().map(|(row, _)| **row).collect::<Vec<_>>();
-        self.lock_rows(schema, &places, Mode::Exclusive)?;
-        let table = self.view_table(schema)?;
-        let mut count = 0;
-        let mut patches: BTreeMap<(SegmentId, u32), Vec<(u32, Datum)>> = BTreeMap::new();
-        for (row, values) in rows {
-            if table.live(*row).is_none() {
-                continue;
-            }
-            count += 1;
-            for (&column, value) in columns.iter().zip(values) {
-                let column = column_number(column);
-                let slot = patches.entry((row.segment, column)).or_default();
-                slot.push((row.position, value.clone()));
-            }
-        }
-        for ((segment, column), patches) in patches {
-            let positions = patches.iter().map(|(position, _)| *position).collect::<Vec<_>>();
-            self.apply(&Change::PatchRows { table: schema.id, segment, column, patches })?;
-            let writes = self.writes(schema.id);
-            if !writes.inserted.contains(&segment) {
-                writes.patched.entry((segment, column)).or_default().extend(positions);
-            }
-        }
-        Ok(count)
-    }
-
     /// Finds the row with a key and lets `decide` say what becomes of it; returns rows changed.
     pub fn change_row(
         &mut self,
@@ -320,31 +254,6 @@ impl Transaction {
                 self.update(schema, &columns, &[row], &[values])
             }
         }
-    }
-
-    fn update_keys(
-        &mut self,
-        schema: &TableSchema,
-        columns: &[usize],
-        rows: &[RowId],
-        values: &[Vec<Datum>],
-    ) -> Result<u64> {
-        let table = self.table_to_write(schema)?;
-        let mut replaced = Vec::new();
-        let mut inserted: Vec<Row> = Vec::new();
-        for (row, values) in rows.iter().zip(values) {
-            let Some(mut whole) = table.row(*row)? else { continue };
-            for (&column, value) in columns.iter().zip(values) {
-                whole[column] = value.clone();
-            }
-            replaced.push(*row);
-            inserted.push(Row::from(whole));
-        }
-        self.whole_or_not(|transaction| {
-            transaction.delete_rows(schema, &replaced)?;
-            transaction.note_removed(schema, replaced, &inserted);
-            transaction.insert(schema, inserted)
-        })
     }
 
     /// Undoes what `work` has done when it fails.

@@ -5,8 +5,8 @@
 //! - No patch changes a key: an UPDATE of key columns is a delete and an append.
 
 use crate::keys::{KeyRun, NamedRun};
-use crate::segment::{EncodedSegment, Row, Source};
-use crate::types::{Datum, DefinitionKey, Sequence, SequencePosition, TableSchema, ViewSchema};
+use crate::segment::{EncodedSegment, Patches, Row, Source};
+use crate::types::{DefinitionKey, Sequence, SequencePosition, TableSchema, ViewSchema};
 use gadus_base::{CommitNumber, RowId, SegmentId, TableId};
 use gadus_storage::ExtentRef;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub(crate) enum Change {
         table: TableId,
         segment: SegmentId,
         column: u32,
-        patches: Vec<(u32, Datum)>,
+        patches: Arc<Patches>,
     },
     DeleteRows {
         table: TableId,

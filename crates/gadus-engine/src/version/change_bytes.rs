@@ -37,7 +37,7 @@ use super::change::Change;
 use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyRun, KeyRunImage, NamedRun, PRIMARY};
-use crate::segment::{EncodedSegment, SegmentImage, Source, decode_rows, encode_rows};
+use crate::segment::{EncodedSegment, Patches, SegmentImage, Source, decode_rows, encode_rows};
 use crate::types::{
     DEFINITION_BYTES_MAX, Datum, DefinitionKey, SchemaForm, Sequence, SequencePosition,
     TableSchema, ViewSchema,
@@ -231,8 +231,8 @@ fn encode_change(change: &Change, to: &mut ByteWriter) {
             head(4, table, to);
             to.u32(segment.0);
             to.u32(*column);
-            to.u32(count_u32(patches.len()));
-            for (position, value) in patches {
+            to.u32(count_u32(patches.rows().len()));
+            for (position, value) in patches.rows() {
                 to.u32(*position);
                 value.encode(to);
             }
@@ -336,6 +336,7 @@ fn decode_change(from: &mut ByteReader<'_>, version: u8) -> Result<Decoded, Deco
             let patches = (0..count)
                 .map(|_| Ok((from.u32()?, Datum::decode(from)?)))
                 .collect::<Result<_, DecodeError>>()?;
+            let patches = Patches::new(patches);
             Decoded::Whole(Change::PatchRows { table, segment, column, patches })
         }
         5 => {

@@ -4,7 +4,7 @@ use super::{Change, SegmentIds};
 use crate::blobs::Blobs;
 use crate::error::Result;
 use crate::keys::{KeyIndex, NamedRun, TableKey, TableKeys};
-use crate::segment::{EncodedSegment, Lineage, Row, SegmentVersion};
+use crate::segment::{EncodedSegment, Lineage, Patches, Row, SegmentVersion};
 use crate::types::{Datum, TableSchema};
 use gadus_base::{CommitNumber, RowId, SegmentId};
 use imbl::OrdMap;
@@ -247,17 +247,15 @@ impl TableVersion {
         &mut self,
         segment: SegmentId,
         column: u32,
-        patches: &[(u32, Datum)],
+        patches: &Arc<Patches>,
         at: CommitNumber,
         lineage: Lineage,
     ) -> Result<(), &'static str> {
         let slot = self.segment_mut(segment)?;
-        for (position, value) in patches {
-            if *position >= slot.rows {
-                return Err("patches a row that is not there");
-            }
-            slot.overlay.patch(column, *position, value.clone(), at, lineage);
+        if patches.positions().any(|position| position >= slot.rows) {
+            return Err("patches a row that is not there");
         }
+        slot.overlay.patch(column, patches, at, lineage);
         slot.last_changed = at;
         Ok(())
     }

@@ -49,12 +49,17 @@ impl Drawn {
             Deed::Set(column, value) => Fate::Changed(NewValues {
                 columns: vec![column],
                 reads: Vec::new(),
-                make: Arc::new(move |_| Ok(vec![value.clone()])),
+                make: Arc::new(move |_, new| {
+                    new.push(value.clone());
+                    Ok(())
+                }),
             }),
             Deed::Step { refused } => Fate::Changed(NewValues {
                 columns: vec![1],
                 reads: vec![1],
-                make: Arc::new(move |old| stepped(&old[0], refused).map(|value| vec![value])),
+                make: Arc::new(move |old, new| {
+                    stepped(&old[0], refused).map(|value| new.push(value))
+                }),
             }),
         };
         Modification { predicates: self.predicates.clone(), fate }

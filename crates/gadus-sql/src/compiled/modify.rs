@@ -40,13 +40,13 @@ impl ModifyQuery {
         let columns = assigned.iter().map(Assigned::column).collect();
         let reads = assigned.iter().filter_map(Assigned::source).collect();
         let assigned = assigned.clone();
-        let make = move |old: &[Datum]| {
+        let make = move |old: &[Datum], new: &mut Vec<Datum>| {
             let mut old = old.iter();
-            let new = assigned.iter().zip(&values).map(|(assigned, value)| {
+            for (assigned, value) in assigned.iter().zip(&values) {
                 // In the order of `reads`.
-                assigned.apply(assigned.source().and_then(|_| old.next()), value)
-            });
-            new.collect()
+                new.push(assigned.apply(assigned.source().and_then(|_| old.next()), value)?);
+            }
+            Ok(())
         };
         let fate = Fate::Changed(NewValues { columns, reads, make: Arc::new(make) });
         Ok(Some(Modification { predicates, fate }))

@@ -36,7 +36,7 @@ pub(super) fn headings(statement: &Statement) -> Vec<Option<String>> {
 }
 
 /// An expression without parentheses that were put around it to be read again.
-fn bare(expr: &Expr) -> &Expr {
+pub(super) fn bare(expr: &Expr) -> &Expr {
     match expr {
         Expr::Nested(inner) if is_arrow(inner) => inner,
         _ => expr,
@@ -215,7 +215,7 @@ impl Names {
 }
 
 /// What a value is called: the planner calls a cast as what it casts, and knows no sign that changes nothing.
-fn without_casts(expr: &Expr) -> &Expr {
+pub(super) fn without_casts(expr: &Expr) -> &Expr {
     match expr {
         Expr::Cast { expr, .. }
         | Expr::Nested(expr)
@@ -266,7 +266,7 @@ fn planned_name(expr: &Expr) -> String {
 }
 
 /// A name as it is compared.
-fn key(name: &Ident) -> String {
+pub(super) fn key(name: &Ident) -> String {
     match name.quote_style {
         None => name.value.to_lowercase(),
         Some(_) => name.value.clone(),

@@ -54,6 +54,7 @@ mod merge;
 mod modify;
 mod numbering;
 mod on_conflict;
+mod ordered;
 mod outer_names;
 mod overriding;
 mod parse;

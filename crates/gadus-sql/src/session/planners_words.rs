@@ -1,7 +1,7 @@
 //! A statement in the words that the planner knows.
 
 use super::columns::name_apart;
-use super::outer_names;
+use super::{ordered, outer_names};
 use crate::error::from_parser;
 use crate::{intervals, json, lists, row_values};
 use datafusion::sql::sqlparser::ast::Statement;
@@ -9,6 +9,7 @@ use gadus_engine::{Result, Snapshot};
 
 /// What a statement is planned as; `is_column` says what columns are called.
 pub(crate) fn respell(statement: &mut Statement, is_column: impl Fn(&str) -> bool) -> Result<()> {
+    ordered::respell(statement).map_err(|error| from_parser(&error))?;
     name_apart(statement);
     lists::respell(statement);
     json::respell(statement);

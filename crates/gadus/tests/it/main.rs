@@ -42,6 +42,7 @@ mod mended;
 mod merging;
 mod nested;
 mod order_keys;
+mod ordered;
 mod overriding;
 mod partitioned;
 mod prepared_by_name;

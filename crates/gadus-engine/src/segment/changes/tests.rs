@@ -3,7 +3,7 @@
 use super::*;
 use gadus_base::Random;
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A version as it should be: by row, when it was changed last and the values of its columns.
 type Reference = BTreeMap<u32, (CommitNumber, BTreeMap<u32, i64>)>;
@@ -29,6 +29,18 @@ impl Version {
         }
         let patch = patch.map(|(column, value)| (column, Datum::Integer(value)));
         self.changes.push(Entry { position, at, patch }, self.lineage);
+    }
+
+    /// The same for many rows at once.
+    fn push_all(&mut self, column: u32, at: CommitNumber, rows: &[(u32, i64)]) {
+        for (position, value) in rows {
+            let row = self.reference.entry(*position).or_default();
+            row.0 = at;
+            row.1.insert(column, *value);
+        }
+        let rows = rows.iter().map(|(position, value)| (*position, Datum::Integer(*value)));
+        let patches = Patches::new(rows.collect());
+        self.changes.push_all(column, &patches, (at, self.lineage));
     }
 
     fn check(&self) {
@@ -63,9 +75,24 @@ fn random_change(random: &mut Random, version: &mut Version, at: CommitNumber) {
     version.push(position, at, patch);
 }
 
+/// Few or many rows, in order or not, some twice, among them those of [`random_change`].
+fn random_changes(random: &mut Random, version: &mut Version, at: CommitNumber) {
+    let column = u32::try_from(random.below(u64::from(COLUMNS))).unwrap();
+    // Often the same: then all rows of the layer below may be among them.
+    let step = [1, 2, 44, 90][usize::try_from(random.below(4)).unwrap()];
+    let mut rows: Vec<u32> = (0..SEGMENT_ROWS_MAX).step_by(step as usize).collect();
+    rows.extend((0..40).map(|row| row * 1_637));
+    if random.below(2) == 0 {
+        rows.sort_unstable();
+    }
+    rows.truncate(usize::try_from(1 + random.below(1_500)).unwrap());
+    let value = |position| (position, i64::try_from(random.below(1_000)).unwrap());
+    version.push_all(column, at, &rows.into_iter().map(value).collect::<Vec<_>>());
+}
+
 #[test]
 fn versions_of_both_lineages_agree_with_the_reference_whoever_comes_first() {
-    for seed in 0..40 {
+    for seed in 0..20 {
         let mut random = Random::seeded(seed);
         let mut versions = vec![Version::new()];
         for at in 1..400 {
@@ -73,6 +100,9 @@ fn versions_of_both_lineages_agree_with_the_reference_whoever_comes_first() {
             let mut next = versions[from].clone();
             if random.below(4) == 0 {
                 next.lineage = Lineage::Private;
+            }
+            for _ in 0..random.below(3) * u64::from(at % 16 == 0) {
+                random_changes(&mut random, &mut next, CommitNumber(at));
             }
             for _ in 0..=random.below(30) {
                 random_change(&mut random, &mut next, CommitNumber(at));
@@ -86,6 +116,30 @@ fn versions_of_both_lineages_agree_with_the_reference_whoever_comes_first() {
         }
         versions.iter().for_each(Version::check);
     }
+}
+
+#[test]
+fn many_values_at_once_are_shared_by_those_who_show_them() {
+    let rows = (0..1_000).map(|row| (row * 61, Datum::Integer(i64::from(row))));
+    let patches = Patches::new(rows.collect());
+    let (mut head, mut private) = (Changes::default(), Changes::default());
+    private.push_all(1, &patches, (CommitNumber(7), Lineage::Private));
+    head.push_all(1, &patches, (CommitNumber(9), Lineage::Head));
+    assert_eq!(Arc::strong_count(&patches), 3);
+    assert_eq!(private.of_row(122).next().map(|shown| shown.at), Some(CommitNumber(7)));
+    assert_eq!(head.of_row(122).next().map(|shown| shown.at), Some(CommitNumber(9)));
+    assert!(matches!(head.patched(122, 1), Some(Datum::Integer(2))));
+    assert!(head.patched(121, 1).is_none() && head.patched(122, 0).is_none());
+    assert_eq!(head.rows_within(60..200).collect::<Vec<_>>(), [61, 122, 183]);
+    // Over and over: what nobody sees any more is let go, and nothing is copied.
+    for at in 10..100 {
+        head.push_all(1, &patches, (CommitNumber(at), Lineage::Head));
+        assert_eq!((head.total, head.current, head.layers().count()), (1_000, 1_000, 1));
+    }
+    assert_eq!(
+        (head.patch_count(), head.of_row(61).next().map(|shown| shown.at.0)),
+        (1_000, Some(99))
+    );
 }
 
 #[test]
