@@ -24,4 +24,5 @@ mod serial;
 mod serializable;
 mod threads;
 mod transactions;
+mod updates;
 mod waiting;
