@@ -58,12 +58,13 @@ mod text_files;
 mod types;
 mod uuids;
 mod value;
+mod written;
 
 pub use explained::EXPLAINED;
 pub use functions::all as functions;
 pub use intervals::interval_of_text;
 pub use json::json_texts;
-pub use lists::list_elements;
+pub use lists::{list_elements, write_element};
 pub use names::{found as found_name, written as written_name};
 pub use postgres::{TYPE as POSTGRES_TYPE, enum_number, quoted as quoted_name};
 pub use progress::ProgressReading;

@@ -6,7 +6,7 @@
 use crate::error::from_datafusion;
 use crate::panics::caught_rows;
 use crate::room::Roomy;
-use crate::session::{Cancel, Flag};
+use crate::session::{Cancel, Flag, Headings};
 use crate::statements::Metered;
 use arrow::array::{RecordBatch, RecordBatchOptions, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -102,17 +102,12 @@ impl RowStream {
         Self { batches: Roomy(self.batches).boxed(), ..self }
     }
 
-    /// The same rows under other headings; columns without one keep theirs.
-    pub(crate) fn with_headings(self, headings: &[Option<String>]) -> Self {
-        if headings.len() != self.schema.fields().len() {
+    /// The same rows under other headings.
+    pub(crate) fn with_headings(self, headings: &Headings) -> Self {
+        let schema = headings.over(&self.schema);
+        if schema == self.schema {
             return self;
         }
-        let renamed =
-            self.schema.fields().iter().zip(headings).map(|(field, heading)| match heading {
-                Some(heading) => Arc::new(field.as_ref().clone().with_name(heading)),
-                None => field.clone(),
-            });
-        let schema: SchemaRef = Arc::new(Schema::new(renamed.collect::<Vec<_>>()));
         let renamed = schema.clone();
         let batches = self.batches.map(move |batch| {
             let batch = batch?;

@@ -53,7 +53,7 @@ pub use gadus_sql::{
     CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, EXPLAINED, FileAccess, Granted,
     POSTGRES_TYPE, POSTGRES_VERSION, ProgressReading, Reported, Script, SessionOptions, Setting,
     SettingScope, StatementKind, Value, enum_number, interval_of_text, json_texts, list_elements,
-    settings, split_statements,
+    settings, split_statements, write_element,
 };
 pub use locks::{Lock, Session};
 pub use options::Options;

@@ -5,6 +5,8 @@ use arrow::datatypes::{DataType, Schema};
 use arrow::error::ArrowError;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
+use super::{POINT_FORMAT, POINT_WITH_ZONE_FORMAT};
+
 /// How NULL looks where it must differ from an empty text.
 const NULL: &str = "NULL";
 
@@ -15,8 +17,8 @@ pub(super) fn rows(
     let options = FormatOptions::new()
         .with_display_error(false)
         .with_null(NULL)
-        .with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"))
-        .with_timestamp_tz_format(Some("%Y-%m-%d %H:%M:%S%.f%:z"));
+        .with_timestamp_format(Some(POINT_FORMAT))
+        .with_timestamp_tz_format(Some(POINT_WITH_ZONE_FORMAT));
     let formatters = batch
         .columns()
         .iter()

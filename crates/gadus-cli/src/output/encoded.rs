@@ -10,7 +10,7 @@ use arrow::ipc::writer::StreamWriter;
 use arrow::json::WriterBuilder as JsonBuilder;
 use arrow::json::writer::{JsonArray, LineDelimited, Writer as JsonWriter};
 
-use super::BatchWriter;
+use super::{BatchWriter, POINT_FORMAT, POINT_WITH_ZONE_FORMAT};
 
 /// Comma-separated values; the header is written even when there are no rows.
 ///
@@ -29,7 +29,10 @@ impl<W: Write> Csv<W> {
 
     fn write(&mut self, batch: &RecordBatch, header: bool) -> Result<(), ArrowError> {
         self.encoded.clear();
-        CsvBuilder::new().with_header(header).build(&mut self.encoded).write(batch)?;
+        let builder = CsvBuilder::new().with_header(header);
+        let builder = builder.with_timestamp_format(POINT_FORMAT.to_owned());
+        let builder = builder.with_timestamp_tz_format(POINT_WITH_ZONE_FORMAT.to_owned());
+        builder.build(&mut self.encoded).write(batch)?;
         self.output.write_all(&self.encoded)?;
         Ok(())
     }

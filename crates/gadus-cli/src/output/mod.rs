@@ -27,6 +27,10 @@ pub(crate) use layout::cut;
 pub(crate) use plan::Plan;
 use texts::Texts;
 
+/// How points in time are written, and those with a zone.
+const POINT_FORMAT: &str = "%Y-%m-%d %H:%M:%S%.f";
+const POINT_WITH_ZONE_FORMAT: &str = "%Y-%m-%d %H:%M:%S%.f%:z";
+
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {

@@ -13,7 +13,7 @@ use arrow::datatypes::{
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use bytes::{BufMut, BytesMut};
-use gadus::{INTERVAL, Interval, UUID, json_texts, uuid_texts};
+use gadus::{INTERVAL, Interval, UUID, json_texts, uuid_texts, write_element};
 use gadus_base::civil;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -228,27 +228,14 @@ fn list_writer(lists: &ListArray) -> Result<Writer<'_>, Failure> {
             }
             let mut element = BytesMut::new();
             write(index, &mut element);
-            match is_nested || is_plain_element(&element) {
-                true => body.put_slice(&element),
-                false => put_quoted_element(body, &element),
+            if is_nested {
+                body.put_slice(&element);
+                continue;
             }
+            let mut written = String::new();
+            write_element(&mut written, Some(&String::from_utf8_lossy(&element)));
+            body.put_slice(written.as_bytes());
         }
         body.put_u8(b'}');
     }))
-}
-
-fn is_plain_element(element: &[u8]) -> bool {
-    let is_special = |byte: &u8| byte.is_ascii_whitespace() || b"{},\"\\".contains(byte);
-    !(element.is_empty() || element.eq_ignore_ascii_case(b"null") || element.iter().any(is_special))
-}
-
-fn put_quoted_element(body: &mut BytesMut, element: &[u8]) {
-    body.put_u8(b'"');
-    for byte in element {
-        if matches!(byte, b'"' | b'\\') {
-            body.put_u8(b'\\');
-        }
-        body.put_u8(*byte);
-    }
-    body.put_u8(b'"');
 }

@@ -3,7 +3,7 @@
 use super::rewrite::{rewritten, rewritten_with_nodes};
 use super::unions::of_one_kind;
 use super::{bytes, doubles, in_lists, rounding, times};
-use crate::{enums, intervals, lists, order_keys, uuids};
+use crate::{enums, intervals, lists, order_keys, uuids, written};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan};
@@ -37,9 +37,9 @@ impl AnalyzerRule for BesideOthers {
     }
 }
 
-/// Makes casts what they are in PostgreSQL: of bytes as they are written, of identifiers, labels and intervals, of texts that
-/// are lists, and those that round. It runs
-/// behind type coercion, which says from what to what is cast.
+/// Makes casts what they are in PostgreSQL: of bytes as they are written, of identifiers, labels and intervals, of texts
+/// that are lists, of lists and points in time to texts, and those that round. It runs behind type coercion, which says
+/// from what to what is cast.
 #[derive(Debug)]
 pub(crate) struct Casts;
 
@@ -52,6 +52,7 @@ impl AnalyzerRule for Casts {
                 .transform_data(|expr| intervals::called(expr, schema))?
                 .transform_data(|expr| intervals::checked(expr, schema))?
                 .transform_data(|expr| lists::called(expr, schema))?
+                .transform_data(|expr| written::called(expr, schema))?
                 .transform_data(|expr| rounding::rounding(expr, schema))?
                 .transform_data(|expr| Ok(in_lists::of_known_values(expr)))?
                 .transform_data(|expr| Ok(times::of_constants(expr)))

@@ -19,7 +19,7 @@ use crate::memory::{PlanPool, run};
 use crate::mended::FiltersByName;
 use crate::provider::Reading;
 use crate::rows::RowStream;
-use crate::session::{Asking, Cancel};
+use crate::session::{Asking, Cancel, Headings};
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::execution::TaskContext;
@@ -76,7 +76,7 @@ pub(crate) struct KeptPlan {
     task: Arc<TaskContext>,
     /// What its runs hold, one run at a time.
     pool: Arc<PlanPool>,
-    headings: Arc<[Option<String>]>,
+    headings: Headings,
     /// Whether its joins have filters for scans.
     has_joins: bool,
 }

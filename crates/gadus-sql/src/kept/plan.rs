@@ -7,6 +7,7 @@ use super::{Binding, KeptPlan};
 use crate::error::from_datafusion;
 use crate::memory::PlanPool;
 use crate::provider::{Reading, is_snapshot_table};
+use crate::session::Headings;
 use crate::value::Value;
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -37,7 +38,7 @@ impl KeptPlan {
         planner: &PlannerState,
         binding: Arc<Binding>,
         statement: Statement,
-        headings: Vec<Option<String>>,
+        headings: Headings,
     ) -> Result<Option<Self>> {
         let statement = PlannerStatement::Statement(Box::new(statement));
         let plan = planner.statement_to_plan(statement).await.map_err(from_datafusion)?;
@@ -53,7 +54,7 @@ impl KeptPlan {
         // What fails here may well be planned with its values in place.
         let Ok(physical) = physical.await else { return Ok(None) };
         let (task, pool) = PlanPool::below(TaskContext::from(planner));
-        let (task, headings) = (Arc::new(task), headings.into());
+        let task = Arc::new(task);
         let has_joins = has_joins(&*physical);
         Ok(Some(Self { plan: physical, binding, task, pool, headings, has_joins }))
     }

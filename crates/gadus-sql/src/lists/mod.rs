@@ -7,6 +7,7 @@
 
 mod assigned;
 mod casts;
+mod of_query;
 mod operators;
 mod quantified;
 mod spelling;
@@ -18,4 +19,4 @@ pub(crate) use casts::{called, keys};
 pub(crate) use operators::{ListOperators, beside};
 pub(crate) use quantified::{Quantified, quantified_functions};
 pub(crate) use spelling::{call, respell};
-pub use text::list_elements;
+pub use text::{list_elements, write_element};

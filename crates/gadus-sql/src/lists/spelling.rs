@@ -1,6 +1,7 @@
 //! Statements about lists, in words that mean here what they mean in SQL.
 
 use super::list_elements;
+use super::of_query::{list_of_query, query_of};
 use super::quantified::{Quantifier, function_name};
 use super::tables::respelled;
 use datafusion::sql::sqlparser::ast::{
@@ -8,34 +9,41 @@ use datafusion::sql::sqlparser::ast::{
     FunctionArguments, Ident, ObjectName, Statement, TableFactor, Value as SqlValue, VisitMut,
     VisitorMut,
 };
+use datafusion::sql::sqlparser::parser::ParserError;
 use std::ops::ControlFlow;
 
-/// Replaces comparisons with ANY and ALL, and lists as tables.
-pub(crate) fn respell(statement: &mut Statement) {
-    let _ = statement.visit(&mut Spelling);
+/// Replaces comparisons with ANY and ALL, lists as tables, and lists of queries.
+pub(crate) fn respell(statement: &mut Statement) -> Result<(), ParserError> {
+    match statement.visit(&mut Spelling) {
+        ControlFlow::Break(error) => Err(error),
+        ControlFlow::Continue(()) => Ok(()),
+    }
 }
 
 struct Spelling;
 
 impl VisitorMut for Spelling {
-    type Break = ();
+    type Break = ParserError;
 
-    fn pre_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<()> {
+    fn pre_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<ParserError> {
         if let Some(respelled) = respelled(table) {
             *table = respelled;
         }
         ControlFlow::Continue(())
     }
 
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        let replaced = match expr {
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<ParserError> {
+        let replaced = match &mut *expr {
             Expr::AnyOp { left, compare_op, right, .. } => {
                 quantified(Quantifier::Any, left, compare_op, right)
             }
             Expr::AllOp { left, compare_op, right } => {
                 quantified(Quantifier::All, left, compare_op, right)
             }
-            _ => None,
+            other => match query_of(other).map(list_of_query).transpose() {
+                Ok(list) => list,
+                Err(error) => return ControlFlow::Break(error),
+            },
         };
         if let Some(replaced) = replaced {
             *expr = replaced;

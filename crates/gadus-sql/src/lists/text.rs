@@ -73,6 +73,40 @@ fn plain_element(text: &str) -> Option<(Option<String>, &str)> {
     }
 }
 
+/// Writes an element as a list has it, in quotes where it could be taken for something else.
+///
+/// ```
+/// # use gadus_sql::write_element;
+/// let mut list = String::from("{");
+/// for element in [Some("a b"), None, Some("NULL"), Some("1")] {
+///     list.push(if list.len() == 1 { ' ' } else { ',' });
+///     write_element(&mut list, element);
+/// }
+/// assert_eq!(list, r#"{ "a b",NULL,"NULL",1"#);
+/// ```
+pub fn write_element(list: &mut String, element: Option<&str>) {
+    let Some(element) = element else {
+        list.push_str("NULL");
+        return;
+    };
+    let is_special = |byte: u8| byte.is_ascii_whitespace() || b"{},\"\\".contains(&byte);
+    if !element.is_empty()
+        && !element.eq_ignore_ascii_case("null")
+        && !element.bytes().any(is_special)
+    {
+        list.push_str(element);
+        return;
+    }
+    list.push('"');
+    for character in element.chars() {
+        if matches!(character, '"' | '\\') {
+            list.push('\\');
+        }
+        list.push(character);
+    }
+    list.push('"');
+}
+
 #[cfg(test)]
 mod tests {
     use super::list_elements;

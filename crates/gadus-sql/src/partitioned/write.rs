@@ -7,6 +7,7 @@ use super::target::{Target, failed};
 use crate::error::{from_datafusion, limit, unsupported};
 use crate::text_files::{CompressedFile, Compression};
 use crate::value::assign_array;
+use crate::written::{POINT_FORMAT, POINT_WITH_ZONE_FORMAT};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::csv::Writer as CsvWriter;
 use arrow::csv::WriterBuilder as CsvBuilder;
@@ -158,6 +159,8 @@ impl PartitionWriter {
             }
             FileForm::Csv { delimiter, header, compression } => {
                 let builder = CsvBuilder::new().with_header(*header).with_delimiter(*delimiter);
+                let builder = builder.with_timestamp_format(POINT_FORMAT.to_owned());
+                let builder = builder.with_timestamp_tz_format(POINT_WITH_ZONE_FORMAT.to_owned());
                 OpenFile::Csv(Box::new(builder.build(compressed(*compression)?)), path)
             }
             FileForm::Json { compression } => {

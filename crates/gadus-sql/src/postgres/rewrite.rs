@@ -6,9 +6,8 @@ mod types;
 use crate::lists::call;
 use crate::session::folded;
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentClause, FunctionArguments, ObjectName, OrderBy, OrderByKind, Query, Select,
-    SelectItem, SetExpr, Statement, TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
+    AccessExpr, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    ObjectName, Query, SetExpr, Statement, Value, Visit, VisitMut, Visitor, VisitorMut,
 };
 use empty::{is_empty, is_never, make_empty};
 use std::ops::ControlFlow;
@@ -22,7 +21,7 @@ pub(crate) fn rewrite(statement: &mut Statement, is_taken: &dyn Fn(&str) -> bool
     if Visit::visit(statement, &mut Concern(&queries.names)).is_continue() {
         return false;
     }
-    let _ = VisitMut::visit(statement, &mut Expressions(&queries.names));
+    let _ = VisitMut::visit(statement, &mut Expressions);
     let _ = VisitMut::visit(statement, &mut queries);
     true
 }
@@ -48,24 +47,6 @@ impl Names<'_> {
             Some(schema) => schema == super::SCHEMA,
         };
         is_meant.then_some(last)
-    }
-}
-
-impl Names<'_> {
-    /// Whether a query reads tables of the catalog and no others: only there a subquery is known to have one
-    /// row for each, and no order that matters.
-    fn are_of_catalog(&self, select: &Select) -> bool {
-        let is_known = |relation: &TableFactor| match relation {
-            TableFactor::Table { name, args: None, .. } => {
-                self.of_catalog(name).is_some_and(|name| super::is_relation(&name))
-            }
-            _ => false,
-        };
-        let mut from = select.from.iter();
-        from.len() > 0
-            && from.all(|from| {
-                is_known(&from.relation) && from.joins.iter().all(|join| is_known(&join.relation))
-            })
     }
 }
 
@@ -109,9 +90,9 @@ impl Visitor for Concern<'_> {
 const EXPAND: &str = "information_schema._pg_expandarray";
 
 /// Rewrites expressions wherever they stand.
-struct Expressions<'a>(&'a Names<'a>);
+struct Expressions;
 
-impl VisitorMut for Expressions<'_> {
+impl VisitorMut for Expressions {
     type Break = ();
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
@@ -157,43 +138,10 @@ impl VisitorMut for Expressions<'_> {
                     *expr = call("unnest", vec![call("gadus_placed", vec![list.clone()])]);
                 }
             }
-            // ARRAY(SELECT …)
-            Expr::Function(Function { name, args: FunctionArguments::Subquery(query), .. })
-                if name.to_string().eq_ignore_ascii_case("array") =>
-            {
-                let mut query = query.clone();
-                let order = query.order_by.take();
-                if let SetExpr::Select(select) = &mut *query.body
-                    && let [item] = select.projection.as_slice()
-                    && let Some(value) = expression_of(item)
-                {
-                    *expr = match is_empty(select, self.0) {
-                        true => call("make_array", Vec::new()),
-                        false if !self.0.are_of_catalog(select) => {
-                            return ControlFlow::Continue(());
-                        }
-                        false => {
-                            let gathered = in_order(call("array_agg", vec![value]), order);
-                            select.projection = vec![SelectItem::UnnamedExpr(gathered)];
-                            Expr::Subquery(query)
-                        }
-                    };
-                }
-            }
             _ => {}
         }
         ControlFlow::Continue(())
     }
-}
-
-/// An aggregate of rows that come in an order.
-fn in_order(mut aggregate: Expr, order: Option<OrderBy>) -> Expr {
-    if let Some(OrderBy { kind: OrderByKind::Expressions(keys), .. }) = order
-        && let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = &mut aggregate
-    {
-        list.clauses.push(FunctionArgumentClause::OrderBy(keys));
-    }
-    aggregate
 }
 
 /// Leaves out the cases that never are.
@@ -248,15 +196,6 @@ impl Queries<'_> {
             }
             _ => {}
         }
-    }
-}
-
-fn expression_of(item: &SelectItem) -> Option<Expr> {
-    match item {
-        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
-            Some(expr.clone())
-        }
-        _ => None,
     }
 }
 

@@ -5,34 +5,95 @@
 
 use super::precedence::is_arrow;
 use super::returning::returned_items;
+use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
     DataType, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, UnaryOperator,
     Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
-/// What stands over a query's columns: an expression without an alias is its own heading, as it was
-/// written. Empty where the columns are not one for each item.
-pub(super) fn headings(statement: &Statement) -> Vec<Option<String>> {
-    let Some(items) = items(statement) else { return Vec::new() };
-    let mut before = Names::default();
-    let heading = |item: &SelectItem| {
-        let is_named_apart = before.takes(item).is_some();
-        match item {
-            SelectItem::UnnamedExpr(Expr::Identifier(name))
-            | SelectItem::ExprWithAlias { alias: name, .. } => {
-                Some(is_named_apart.then(|| name.value.clone()))
+/// What stands over a query's columns, as far as it is not what they are called: an expression without an alias is its
+/// own heading, as it was written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Headings {
+    /// Of the columns before the first `*`, or of all,
+    before: Vec<Option<String>>,
+    /// and of those behind the last.
+    behind: Option<Vec<Option<String>>>,
+}
+
+impl Headings {
+    pub(super) fn of(statement: &Statement) -> Self {
+        let items = items(statement).unwrap_or_default();
+        let mut headings = Self::of_items(statement);
+        match (items.iter().position(is_all), items.iter().rposition(is_all)) {
+            (Some(first), Some(last)) => {
+                let behind = headings.split_off(last + 1);
+                headings.truncate(first);
+                Self { before: headings, behind: Some(behind) }
             }
-            SelectItem::UnnamedExpr(Expr::CompoundIdentifier(names)) => {
-                let last = names.last().filter(|_| is_named_apart);
-                Some(last.map(|name| name.value.clone()))
-            }
-            SelectItem::UnnamedExpr(expr) => Some(Some(bare(expr).to_string())),
-            _ => None,
+            _ => Self::of_each(headings),
         }
-    };
-    items.iter().map(heading).collect::<Option<Vec<_>>>().unwrap_or_default()
+    }
+
+    /// One for each item of the list, none for `*`.
+    pub(super) fn of_items(statement: &Statement) -> Vec<Option<String>> {
+        let mut before = Names::default();
+        let heading = |item| heading(item, before.takes(item).is_some());
+        items(statement).unwrap_or_default().iter().map(heading).collect()
+    }
+
+    /// Of columns that are known one by one.
+    pub(super) fn of_each(headings: Vec<Option<String>>) -> Self {
+        Self { before: headings, behind: None }
+    }
+
+    /// Whether `*` is among the columns.
+    pub(super) fn has_all(&self) -> bool {
+        self.behind.is_some()
+    }
+
+    /// The fields under their headings; as they are where they are not these columns.
+    pub(crate) fn over(&self, schema: &Schema) -> SchemaRef {
+        let fields = schema.fields();
+        let behind = self.behind.as_deref().unwrap_or_default();
+        let fits = match self.behind {
+            Some(_) => self.before.len() + behind.len() <= fields.len(),
+            None => self.before.len() == fields.len(),
+        };
+        let under = |(index, field): (usize, &FieldRef)| {
+            let from_end = (index + behind.len()).checked_sub(fields.len());
+            let heading = match from_end {
+                Some(place) if self.has_all() => behind.get(place),
+                _ => self.before.get(index),
+            };
+            match heading.filter(|_| fits).and_then(Option::as_ref) {
+                Some(heading) => Arc::new(field.as_ref().clone().with_name(heading)),
+                None => field.clone(),
+            }
+        };
+        Arc::new(Schema::new(fields.iter().enumerate().map(under).collect::<Vec<_>>()))
+    }
+}
+
+fn is_all(item: &SelectItem) -> bool {
+    !matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. })
+}
+
+fn heading(item: &SelectItem, is_named_apart: bool) -> Option<String> {
+    match item {
+        SelectItem::UnnamedExpr(Expr::Identifier(name))
+        | SelectItem::ExprWithAlias { alias: name, .. } => {
+            is_named_apart.then(|| name.value.clone())
+        }
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(names)) => {
+            names.last().filter(|_| is_named_apart).map(|name| name.value.clone())
+        }
+        SelectItem::UnnamedExpr(expr) => Some(bare(expr).to_string()),
+        _ => None,
+    }
 }
 
 /// An expression without parentheses that were put around it to be read again.

@@ -13,6 +13,7 @@ use crate::intervals::with_texts_of_intervals;
 use crate::text_files::Compression;
 use crate::uuids::with_texts;
 use crate::value::Value;
+use crate::written::{POINT_FORMAT, POINT_WITH_ZONE_FORMAT};
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::config::{CsvOptions, JsonOptions};
 use datafusion::dataframe::DataFrameWriteOptions;
@@ -211,7 +212,12 @@ impl Session {
                 frame.write_json(path, options, Some(json)).await
             }
             FileFormat::Csv => {
-                let csv = CsvOptions::default()
+                let points = CsvOptions {
+                    timestamp_format: Some(POINT_FORMAT.to_owned()),
+                    timestamp_tz_format: Some(POINT_WITH_ZONE_FORMAT.to_owned()),
+                    ..CsvOptions::default()
+                };
+                let csv = points
                     .with_has_header(form.header.unwrap_or(true))
                     .with_delimiter(form.delimiter.unwrap_or(b','))
                     .with_compression(form.compression()?.unwrap_or(named).for_writing());

@@ -7,7 +7,7 @@
 //!   none at all, and says why when it runs.
 
 use super::as_queries::describe;
-use super::columns::headings;
+use super::columns::Headings;
 use super::frames::{Frames, names_frame};
 use super::probes::probes;
 use super::query::names_schema;
@@ -292,16 +292,7 @@ fn type_named(data_type: &SqlType) -> Option<DataType> {
 
 /// The columns of a plan under their headings.
 fn columns_of(statement: &Statement, plan: &LogicalPlan) -> SchemaRef {
-    let schema = plan.schema();
-    let headings = headings(statement);
-    let fields = schema.fields().iter().enumerate().map(|(index, field)| {
-        let heading = headings.get(index).filter(|_| headings.len() == schema.fields().len());
-        match heading.and_then(Option::as_ref) {
-            Some(heading) => Arc::new(field.as_ref().clone().with_name(heading)),
-            None => field.clone(),
-        }
-    });
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+    Headings::of(statement).over(plan.schema().as_arrow())
 }
 
 /// What SHOW gives: one text under the setting's name.

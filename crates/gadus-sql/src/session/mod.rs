@@ -92,6 +92,7 @@ use asked::Source;
 pub(crate) use asking::Asking;
 use by_name::ByName;
 pub(crate) use cancel::{Cancel, Flag};
+pub(crate) use columns::Headings;
 pub use comments::comment_statements;
 pub(crate) use defaults::expression;
 pub use describe::Description;

@@ -35,6 +35,8 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
         .with_target_partitions(engine.options().threads);
     // 1.10 is an exact decimal in SQL, not the double nearest to it.
     config.options_mut().sql_parser.parse_float_as_decimal = true;
+    // Columns of TIMESTAMPTZ are in UTC; so is what is cast to it, and now().
+    config.options_mut().execution.time_zone = Some("UTC".to_owned());
     let disk_manager = memory.spill().disk_manager();
     let memory_pool = Arc::new(memory.clone());
     let runtime = RuntimeEnv { memory_pool, disk_manager, ..RuntimeEnv::default() };

@@ -11,7 +11,7 @@ use gadus_engine::{Result, Snapshot};
 pub(crate) fn respell(statement: &mut Statement, is_column: impl Fn(&str) -> bool) -> Result<()> {
     ordered::respell(statement).map_err(|error| from_parser(&error))?;
     name_apart(statement);
-    lists::respell(statement);
+    lists::respell(statement).map_err(|error| from_parser(&error))?;
     json::respell(statement);
     intervals::respell(statement)?;
     row_values::respell(statement).map_err(|error| from_parser(&error))?;

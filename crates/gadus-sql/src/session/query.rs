@@ -1,7 +1,7 @@
 //! Queries, planned and run by DataFusion on one snapshot.
 
 use super::as_queries::describe;
-use super::columns::headings;
+use super::columns::Headings;
 use super::files::take_files;
 use super::frames::{Frames, names_frame};
 use super::in_order::{plan_to_write, stream_to_write};
@@ -140,7 +140,7 @@ impl Session {
         let (snapshot, views) = (snapshot.clone(), for_views(snapshot, &planner));
         let catalog = SnapshotCatalog::for_keeping(snapshot, threads, binding.clone(), views);
         planner.register_catalog_list(Arc::new(catalog));
-        KeptPlan::make(&planner, binding, rest, headings(statement)).await
+        KeptPlan::make(&planner, binding, rest, Headings::of(statement)).await
     }
 
     pub(super) fn reading(&self) -> Reading {
@@ -168,7 +168,7 @@ impl Session {
     ) -> Result<Outcome> {
         let mut statement = describe(statement)?.unwrap_or_else(|| statement.clone());
         refuse_locks(&statement)?;
-        let headings = headings(&statement);
+        let headings = Headings::of(&statement);
         let context = self.planner(snapshot, &mut statement).await?;
         let physical = physical_plan(&context, statement, parameters).await?;
         if let Some(asking) = asking {

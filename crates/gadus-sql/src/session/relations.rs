@@ -5,7 +5,7 @@
 //! - Subqueries among the expressions read the snapshot that they are given.
 
 use super::Session;
-use super::columns::{headings, name_apart};
+use super::columns::{Headings, name_apart};
 use super::modify::folded;
 use super::users::HIDDEN_PREFIX;
 use crate::error::{from_datafusion, from_parser, input, unsupported};
@@ -98,11 +98,11 @@ impl Session {
             select.selection = asks.selection.cloned();
         }
         let mut statement = Statement::Query(Box::new(query));
-        let mut headings = headings(&statement);
-        if headings.is_empty() {
-            // Then columns are called as a query with the same list calls them, which describes them.
+        let mut headings = Headings::of(&statement);
+        if headings.has_all() {
+            let of_items = Headings::of_items(&statement);
             name_apart(&mut statement);
-            headings = expand(&mut statement, relations)?;
+            headings = Headings::of_each(expand(&mut statement, of_items, relations)?);
         }
         let context = self.planner_with(Arc::new(frames), snapshot, &mut statement).await?;
         let stream = self.stream(&context, statement, asks.parameters).await?;
@@ -137,11 +137,15 @@ fn query_over(from: &[(String, Ident)]) -> Result<Query> {
 }
 
 /// Puts the columns in the place of `*`, which has none of what is added to rows in hand; gives their headings.
-fn expand(statement: &mut Statement, relations: &[Relation]) -> Result<Vec<Option<String>>> {
+fn expand(
+    statement: &mut Statement,
+    of_items: Vec<Option<String>>,
+    relations: &[Relation],
+) -> Result<Vec<Option<String>>> {
     let Statement::Query(query) = statement else { return Ok(Vec::new()) };
     let SetExpr::Select(select) = &mut *query.body else { return Ok(Vec::new()) };
     let (mut items, mut headings) = (Vec::new(), Vec::new());
-    for item in std::mem::take(&mut select.projection) {
+    for (item, heading) in std::mem::take(&mut select.projection).into_iter().zip(of_items) {
         let meant = match &item {
             SelectItem::Wildcard(options) => {
                 refuse_changed(options)?;
@@ -160,7 +164,7 @@ fn expand(statement: &mut Statement, relations: &[Relation]) -> Result<Vec<Optio
             }
             _ => {
                 items.push(item);
-                headings.push(None);
+                headings.push(heading);
                 continue;
             }
         };

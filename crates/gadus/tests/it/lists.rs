@@ -1,5 +1,6 @@
 //! Values beside the elements of lists: ANY and ALL, lists as PostgreSQL writes them, lists as values.
 
+use crate::statement::{refused, rows, run};
 use gadus::arrow::array::Int32Array;
 use gadus::arrow::datatypes::DataType;
 use gadus::{Connection, Database, Options, Value};
@@ -108,4 +109,91 @@ fn parameters_beside_lists_have_their_types() {
     };
     assert_eq!(types.iter().map(element).collect::<Vec<_>>(), [DataType::Int32, DataType::Float64]);
     assert_eq!(describe("SELECT $1 >= ANY (ARRAY[1])"), [Some(DataType::Int64)]);
+}
+
+#[test]
+fn a_list_is_made_of_a_querys_rows() {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    run(&connection, "CREATE TABLE o (id INTEGER PRIMARY KEY, name TEXT)");
+    run(
+        &connection,
+        "CREATE TABLE g (id INTEGER PRIMARY KEY, of INTEGER, tag TEXT, weight INTEGER)",
+    );
+    run(&connection, "INSERT INTO o VALUES (1, 'one'), (2, 'two'), (3, 'three')");
+    run(
+        &connection,
+        "INSERT INTO g VALUES (1, 1, 'a', 10), (2, 1, 'b', 9), (3, 2, 'c', 100), (4, 1, NULL, 11), (5, 2, 'c', 1)",
+    );
+    for (query, expected) in [
+        ("SELECT ARRAY(SELECT tag FROM g ORDER BY weight)::text", "{c,b,a,NULL,c}"),
+        ("SELECT ARRAY(SELECT tag FROM g ORDER BY weight DESC LIMIT 3)::text", "{c,NULL,a}"),
+        ("SELECT ARRAY(SELECT tag FROM g ORDER BY weight OFFSET 3)::text", "{NULL,c}"),
+        ("SELECT ARRAY(SELECT id FROM g ORDER BY id DESC)::text", "{5,4,3,2,1}"),
+        ("SELECT ARRAY(SELECT id AS x FROM g ORDER BY x DESC LIMIT 2)::text", "{5,4}"),
+        ("SELECT ARRAY(SELECT -id FROM g ORDER BY 1)::text", "{-5,-4,-3,-2,-1}"),
+        ("SELECT ARRAY(SELECT weight::text FROM g ORDER BY weight)::text", "{1,9,10,11,100}"),
+        (
+            "SELECT ARRAY(SELECT DISTINCT tag FROM g ORDER BY tag DESC NULLS LAST)::text",
+            "{c,b,a,NULL}",
+        ),
+        (
+            "SELECT ARRAY(SELECT tag FROM g WHERE id < 3 UNION ALL SELECT 'z' ORDER BY 1)::text",
+            "{a,b,z}",
+        ),
+        ("SELECT ARRAY(SELECT max(weight) FROM g GROUP BY of ORDER BY of)::text", "{11,100}"),
+        ("SELECT ARRAY(SELECT of FROM g GROUP BY of ORDER BY count(*) DESC)::text", "{1,2}"),
+        ("SELECT ARRAY(VALUES (3), (1), (2) ORDER BY 1)::text", "{1,2,3}"),
+        (
+            "SELECT ARRAY(WITH w AS (SELECT id FROM g) SELECT id FROM w ORDER BY id)::text",
+            "{1,2,3,4,5}",
+        ),
+        ("SELECT ARRAY(SELECT id FROM g WHERE id > 9)::text", "{}"),
+        ("SELECT array_length(ARRAY(SELECT id FROM g))", "5"),
+        ("SELECT array_to_string(ARRAY(SELECT tag FROM g WHERE of = 2 ORDER BY id), '-')", "c-c"),
+        ("SELECT count(*) FROM g WHERE id = ANY (ARRAY(SELECT id FROM g WHERE of = 1))", "3"),
+        ("SELECT sum(x) FROM unnest(ARRAY(SELECT weight FROM g)) AS u(x)", "131"),
+        (
+            "SELECT ARRAY(SELECT ARRAY(SELECT h.id FROM g AS h WHERE h.of = o.id ORDER BY 1)::text FROM o ORDER BY id)::text",
+            "{\"{1,2,4}\",\"{3,5}\",\"{}\"}",
+        ),
+    ] {
+        assert_eq!(rows(&connection, query), [expected], "{query}");
+    }
+    let beside = "SELECT o.name, ARRAY(SELECT tag FROM g WHERE g.of = o.id ORDER BY g.weight)::text FROM o ORDER BY o.id";
+    assert_eq!(rows(&connection, beside), ["one {b,a,NULL}", "two {c,c}", "three {}"]);
+    let first = "SELECT ARRAY(SELECT g.id FROM g WHERE g.of = o.id ORDER BY weight LIMIT 1)::text FROM o ORDER BY id";
+    assert_eq!(rows(&connection, first), ["{2}", "{5}", "{}"]);
+    for (query, why) in [
+        ("SELECT ARRAY(SELECT id, tag FROM g)", "gives several columns"),
+        ("SELECT ARRAY(SELECT * FROM g)", "name one"),
+        ("SELECT ARRAY(SELECT id FROM nowhere)", "nowhere"),
+    ] {
+        let error = refused(&connection, query).to_string();
+        assert!(error.contains(why), "{query}: {error}");
+    }
+}
+
+#[test]
+fn lists_are_written_as_they_are_read() {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    for (list, expected) in [
+        ("ARRAY[1, NULL, 3]", "{1,NULL,3}"),
+        (
+            "ARRAY['a b', NULL, '', 'NULL', 'x,y', 'q\"\\', 'ö']",
+            r#"{"a b",NULL,"","NULL","x,y","q\"\\",ö}"#,
+        ),
+        ("ARRAY[true, false]", "{t,f}"),
+        ("ARRAY[1.50, 2.25]", "{1.50,2.25}"),
+        ("ARRAY[DATE '2025-03-01']", "{2025-03-01}"),
+        ("ARRAY[TIMESTAMP '2025-03-01 12:00:00']", "{\"2025-03-01 12:00:00\"}"),
+        ("ARRAY[ARRAY[1, 2], ARRAY[3]]", "{{1,2},{3}}"),
+        ("ARRAY[INTERVAL '1 day']", "{\"1 day\"}"),
+        ("CAST(ARRAY[] AS INTEGER[])", "{}"),
+        ("CAST(NULL AS INTEGER[])", "NULL"),
+    ] {
+        let query = format!("SELECT ({list})::text");
+        assert_eq!(rows(&connection, &query), [expected], "{list}");
+    }
+    let again = "SELECT count(*) FROM (VALUES (ARRAY['a b', NULL, '', 'NULL', 'x,y'])) AS v(l) WHERE l::text::text[] = l";
+    assert_eq!(rows(&connection, again), ["1"]);
 }

@@ -1,6 +1,7 @@
 //! Statements, parameters, transactions.
 
-use crate::statement::{rows, run};
+use crate::files::Folder;
+use crate::statement::{headings, rows, run, with_table};
 use gadus::{Connection, Database, ErrorKind, Options, Outcome, params};
 
 fn database() -> Database {
@@ -171,4 +172,67 @@ fn points_in_time_need_no_seconds() {
     }
     let wrong = "SELECT count(*) FROM points WHERE at > '2025-03-01 1230'";
     assert!(connection.query(wrong, &[]).is_err());
+}
+
+#[test]
+fn points_in_time_are_written_as_they_are_read() {
+    let connection = with_table();
+    run(&connection, "CREATE TABLE p (id INTEGER PRIMARY KEY, at TIMESTAMP, here TIMESTAMPTZ)");
+    run(
+        &connection,
+        "INSERT INTO p VALUES (1, '2025-03-01 12:00:00.5', '2025-03-01 12:00:00.25+02'), (2, NULL, NULL),
+         (3, '1969-12-31 23:59:59.999999', '1969-12-31 23:59:59')",
+    );
+    let expected = [
+        "2025-03-01 12:00:00.5 2025-03-01 10:00:00.25+00",
+        "NULL NULL",
+        "1969-12-31 23:59:59.999999 1969-12-31 23:59:59+00",
+    ];
+    let texts = "SELECT at::text, CAST(here AS VARCHAR) FROM p ORDER BY id";
+    assert_eq!(rows(&connection, texts), expected);
+    let again =
+        "SELECT count(*) FROM p WHERE at::text::timestamp = at AND here::text::timestamptz = here";
+    assert_eq!(rows(&connection, again), ["2"]);
+    let concatenated = "SELECT 'at ' || at || ', ' || here FROM p WHERE id = 1";
+    assert_eq!(
+        rows(&connection, concatenated),
+        ["at 2025-03-01 12:00:00.5, 2025-03-01 10:00:00.25+00"]
+    );
+    let literals =
+        "SELECT '2025-03-01 12:00+02'::timestamptz::text, TIMESTAMP '2025-03-01 12:00'::text";
+    assert_eq!(rows(&connection, literals), ["2025-03-01 10:00:00+00 2025-03-01 12:00:00"]);
+    let now = "SELECT now()::text LIKE '%+00', current_timestamp = now()";
+    assert_eq!(rows(&connection, now), ["true true"]);
+    let folder = Folder::new();
+    let file = folder.path("p.csv");
+    run(
+        &connection,
+        &format!("COPY (SELECT at, here FROM p WHERE id = 1) TO '{}'", file.display()),
+    );
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(written, "at,here\n2025-03-01 12:00:00.500,2025-03-01 10:00:00.250+00:00\n");
+    run(&connection, "CREATE TABLE q (at TIMESTAMP, here TIMESTAMPTZ)");
+    run(&connection, &format!("COPY q FROM '{}'", file.display()));
+    assert_eq!(
+        rows(&connection, "SELECT count(*) FROM p, q WHERE p.at = q.at AND p.here = q.here"),
+        ["1"]
+    );
+}
+
+#[test]
+fn columns_beside_all_others_keep_their_headings() {
+    let connection = with_table();
+    for (query, expected) in [
+        ("SELECT *, a::text, a + 1, a FROM t", &["id", "a", "b", "a::TEXT", "a + 1", "a"][..]),
+        ("SELECT a + 1, t.*, -a FROM t", &["a + 1", "id", "a", "b", "-a"]),
+        ("SELECT -t.a, t.*, 1 + 1, u.*, t.a || t.b FROM t, t AS u", &["-t.a", "id", "a", "b"]),
+        ("SELECT * FROM t", &["id", "a", "b"]),
+    ] {
+        let found = headings(&connection, query);
+        assert_eq!(found[..expected.len()], *expected, "{query}");
+        assert!(
+            expected.len() == found.len() || found.last().unwrap() == "t.a || t.b",
+            "{found:?}"
+        );
+    }
 }
