@@ -3,7 +3,7 @@
 //! - It is an aggregate over the query as a table; what the query is ordered by, the aggregate is, too. Of no rows it is
 //!   an empty list, where the aggregate is NULL.
 
-use crate::session::NESTING_MAX;
+use crate::session::{NESTING_MAX, folded};
 use datafusion::sql::sqlparser::ast::{
     Expr, Function, FunctionArguments, Ident, OrderByExpr, OrderByKind, Query, Select, SelectItem,
     SetExpr, Value as SqlValue,
@@ -94,10 +94,11 @@ fn order_of(select: &mut Select, keys: &mut [OrderByExpr]) -> Result<Vec<String>
 fn is_value(key: &Expr, value: &Expr, name: Option<&Ident>) -> bool {
     match key {
         Expr::Value(number) => {
-            matches!(&number.value, SqlValue::Number(number, _) if number.to_string() == "1")
+            matches!(&number.value, SqlValue::Number(number, _) if *number == "1")
         }
         Expr::Identifier(key) => {
-            name == Some(key) || matches!(value, Expr::Identifier(value) if value == key)
+            let is_it = |name: &Ident| folded(name) == folded(key);
+            name.is_some_and(is_it) || matches!(value, Expr::Identifier(value) if is_it(value))
         }
         key => key == value,
     }

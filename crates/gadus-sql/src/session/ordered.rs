@@ -69,7 +69,7 @@ fn name_items(select: &mut Select, order: &[OrderByExpr]) {
 fn number(by: &Expr) -> Option<usize> {
     match by {
         Expr::Value(value) => match &value.value {
-            Value::Number(number, _) => number.to_string().parse().ok(),
+            Value::Number(number, _) => number.parse().ok(),
             _ => None,
         },
         _ => None,

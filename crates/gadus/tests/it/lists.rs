@@ -129,7 +129,7 @@ fn a_list_is_made_of_a_querys_rows() {
         ("SELECT ARRAY(SELECT tag FROM g ORDER BY weight DESC LIMIT 3)::text", "{c,NULL,a}"),
         ("SELECT ARRAY(SELECT tag FROM g ORDER BY weight OFFSET 3)::text", "{NULL,c}"),
         ("SELECT ARRAY(SELECT id FROM g ORDER BY id DESC)::text", "{5,4,3,2,1}"),
-        ("SELECT ARRAY(SELECT id AS x FROM g ORDER BY x DESC LIMIT 2)::text", "{5,4}"),
+        ("SELECT ARRAY(SELECT id AS X FROM g ORDER BY x DESC LIMIT 2)::text", "{5,4}"),
         ("SELECT ARRAY(SELECT -id FROM g ORDER BY 1)::text", "{-5,-4,-3,-2,-1}"),
         ("SELECT ARRAY(SELECT weight::text FROM g ORDER BY weight)::text", "{1,9,10,11,100}"),
         (

@@ -98,10 +98,7 @@ impl Layer {
         match &self.entries {
             Entries::Log(log) => {
                 let block = log.blocks[(word / WORDS) as usize].get();
-                let bits = |block: &Box<Block>| {
-                    block.rows[(word % WORDS) as usize].load(Ordering::Acquire)
-                };
-                block.map_or(0, bits)
+                block.map_or(0, |block| block.word(word % WORDS))
             }
             Entries::Batch(batch) => batch.patches.word(word),
         }
@@ -188,6 +185,10 @@ impl std::fmt::Debug for Layer {
 }
 
 impl Block {
+    fn word(&self, word: u32) -> u64 {
+        self.rows[word as usize].load(Ordering::Acquire)
+    }
+
     fn new() -> Box<Self> {
         Box::new(Self {
             rows: [const { AtomicU64::new(0) }; WORDS as usize],
