@@ -225,7 +225,7 @@ fn parsed(condition: &str) -> Result<Expr> {
 fn respelled(condition: &str) -> Result<Expr> {
     let prepared = super::parse(&format!("SELECT ({condition})"))?;
     let mut statement = Statement::clone(&prepared.statement);
-    super::planners_words::respell(&mut statement, |_| false)?;
+    super::planners_words::respell(&mut statement, |_| false, &|_| None)?;
     item(&statement).ok_or_else(|| input(format!("{condition} is no condition")))
 }
 

@@ -3,53 +3,110 @@
 //! - `SELECT a::text FROM t ORDER BY a` and `SELECT -a AS a FROM t ORDER BY t.a` are ordered by the table's column.
 //!   DataFusion calls a cast what it calls the value, and refuses two columns of a name; here the order is a column of a
 //!   query within, and the query around it has those that are wanted.
+//! - So is `SELECT -a AS a FROM t ORDER BY -a`, where DataFusion took `a` for the alias: in an expression it is the table's,
+//!   as in PostgreSQL and DuckDB. `SELECT max(a) AS a … ORDER BY max(a), b` was refused for that.
 //! - `SELECT max(a)::text … ORDER BY max(a)` was ordered by the text for the same reason: such a column gets a name.
 //! - So does one that is meant by its number, which DataFusion looks for among the columns of tables where it is an
 //!   expression over aggregates.
 
 use super::columns::{bare, key, without_casts};
 use datafusion::sql::sqlparser::ast::{
-    Distinct, Expr, Ident, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr,
-    Statement, TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
+    Distinct, Expr, Ident, ObjectName, OrderBy, OrderByExpr, OrderByKind, Query, Select,
+    SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Value, Visit, VisitMut, Visitor,
+    VisitorMut, visit_expressions,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// Says what the queries of a statement are ordered by.
-pub(super) fn respell(statement: &mut Statement) -> Result<(), ParserError> {
-    match VisitMut::visit(statement, &mut Spelling) {
+/// Says what the queries of a statement are ordered by; `columns_of` knows the columns of tables and views by name.
+pub(super) fn respell(
+    statement: &mut Statement,
+    columns_of: &dyn Fn(&ObjectName) -> Option<Vec<String>>,
+) -> Result<(), ParserError> {
+    match VisitMut::visit(statement, &mut Spelling { columns_of, given: HashSet::new() }) {
         ControlFlow::Break(error) => Err(error),
         ControlFlow::Continue(()) => Ok(()),
     }
 }
 
-struct Spelling;
+struct Spelling<'a> {
+    columns_of: &'a dyn Fn(&ObjectName) -> Option<Vec<String>>,
+    /// The names that the statement gives to queries of its own.
+    given: HashSet<String>,
+}
 
-impl VisitorMut for Spelling {
+impl VisitorMut for Spelling<'_> {
     type Break = ParserError;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<ParserError> {
-        match spell(query) {
+        let named = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.given.extend(named.map(|named| key(&named.alias.name)));
+        match self.spell(query) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => ControlFlow::Break(error),
         }
     }
 }
 
-fn spell(query: &mut Query) -> Result<(), ParserError> {
-    let Query { body, order_by: Some(order), .. } = query else { return Ok(()) };
-    let (SetExpr::Select(select), OrderBy { kind: OrderByKind::Expressions(order), .. }) =
-        (&mut **body, order)
-    else {
-        return Ok(());
-    };
-    name_items(select, order);
-    let hides = select.projection.iter().any(|item| order.iter().any(|by| hides(item, &by.expr)));
-    if hides && let Some(around) = with_order_within(select, order)? {
-        **body = around;
+impl Spelling<'_> {
+    fn spell(&self, query: &mut Query) -> Result<(), ParserError> {
+        let Query { body, order_by: Some(order), .. } = query else { return Ok(()) };
+        let (SetExpr::Select(select), OrderBy { kind: OrderByKind::Expressions(order), .. }) =
+            (&mut **body, order)
+        else {
+            return Ok(());
+        };
+        name_items(select, order);
+        let mut inputs = HashSet::new();
+        for from in &select.from {
+            self.add_inputs(from, &mut inputs);
+        }
+        let is_hidden = |item| order.iter().any(|by| hides(item, &by.expr, &inputs));
+        if select.projection.iter().any(is_hidden)
+            && let Some(around) = with_order_within(select, order)?
+        {
+            **body = around;
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// What the columns of tables are called, as far as that is known.
+    fn add_inputs(&self, from: &TableWithJoins, inputs: &mut HashSet<String>) {
+        let joined = from.joins.iter().map(|join| &join.relation);
+        for table in std::iter::once(&from.relation).chain(joined) {
+            match table {
+                TableFactor::Table { name, args: None, .. } => {
+                    let is_given = matches!(name.0.as_slice(), [part]
+                        if part.as_ident().is_some_and(|name| self.given.contains(&key(name))));
+                    if !is_given {
+                        inputs.extend((self.columns_of)(name).into_iter().flatten());
+                    }
+                }
+                TableFactor::Derived { subquery, alias, .. } => {
+                    let named = alias.iter().flat_map(|alias| &alias.columns);
+                    inputs.extend(named.map(|column| key(&column.name)));
+                    if let SetExpr::Select(select) = &*subquery.body {
+                        inputs.extend(select.projection.iter().filter_map(name_of).map(key));
+                    }
+                }
+                TableFactor::NestedJoin { table_with_joins, .. } => {
+                    self.add_inputs(table_with_joins, inputs);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What a column of a query is called, where it has a name.
+fn name_of(item: &SelectItem) -> Option<&Ident> {
+    match item {
+        SelectItem::ExprWithAlias { alias, .. } => Some(alias),
+        SelectItem::UnnamedExpr(expr) => last(without_casts(expr)),
+        _ => None,
+    }
 }
 
 /// Gives names to casts of expressions, and to expressions that are meant by their number.
@@ -90,7 +147,7 @@ fn last(expr: &Expr) -> Option<&Ident> {
 }
 
 /// Whether a column of the result is called as a column of tables by which it is ordered, and is another.
-fn hides(item: &SelectItem, by: &Expr) -> bool {
+fn hides(item: &SelectItem, by: &Expr, inputs: &HashSet<String>) -> bool {
     let (expr, alias) = match item {
         SelectItem::UnnamedExpr(expr) => (expr, None),
         SelectItem::ExprWithAlias { expr, alias } => (expr, Some(alias)),
@@ -98,14 +155,28 @@ fn hides(item: &SelectItem, by: &Expr) -> bool {
     };
     let value = without_casts(expr);
     let Some(name) = alias.or_else(|| last(value).filter(|_| value != expr)) else { return false };
-    let mut columns = Columns { name: key(name), has_alias: alias.is_some(), itself: expr };
-    by.visit(&mut columns).is_break()
+    // An alias is what stands alone for it, and what is no column of a table.
+    let is_alias = alias.is_some()
+        && (matches!(by, Expr::Identifier(_))
+            || !inputs.contains(&key(name))
+            || !knows(inputs, by));
+    by.visit(&mut Columns { name: key(name), is_alias, itself: expr }).is_break()
+}
+
+/// Whether all columns that an expression names without their tables are among these.
+fn knows(inputs: &HashSet<String>, expr: &Expr) -> bool {
+    let named = visit_expressions(expr, |expr| match expr {
+        Expr::Identifier(name) if !inputs.contains(&key(name)) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    named.is_continue()
 }
 
 /// Looks for a column of tables that is called as one of the result.
 struct Columns<'a> {
     name: String,
-    has_alias: bool,
+    /// The name alone means the column of the result.
+    is_alias: bool,
     /// What the column of the result is.
     itself: &'a Expr,
 }
@@ -116,8 +187,7 @@ impl Visitor for Columns<'_> {
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         let is_called = |name: &Ident| key(name) == self.name;
         let is_it = match expr {
-            // An alias is what stands alone for it.
-            Expr::Identifier(name) => !self.has_alias && is_called(name),
+            Expr::Identifier(name) => !self.is_alias && is_called(name) && expr != self.itself,
             Expr::CompoundIdentifier(names) => {
                 names.last().is_some_and(is_called) && expr != self.itself
             }
@@ -138,6 +208,7 @@ fn with_order_within(
     {
         return Ok(None);
     }
+    let column = |place: usize| Ident::with_quote('"', format!("column:{}", place + 1));
     let (mut within, mut wanted) = (Vec::new(), Vec::new());
     for (index, item) in select.projection.iter().enumerate() {
         let (expr, name) = match item {
@@ -148,18 +219,23 @@ fn with_order_within(
             },
             _ => return Ok(None),
         };
-        let column = Ident::with_quote('"', format!("column:{}", index + 1));
-        within.push(SelectItem::ExprWithAlias { expr: expr.clone(), alias: column.clone() });
-        wanted.push(SelectItem::ExprWithAlias { expr: Expr::Identifier(column), alias: name });
+        within.push(SelectItem::ExprWithAlias { expr: expr.clone(), alias: column(index) });
+        wanted
+            .push(SelectItem::ExprWithAlias { expr: Expr::Identifier(column(index)), alias: name });
     }
-    let is_alias = |by: &Expr| {
-        let Expr::Identifier(name) = by else { return false };
-        select.projection.iter().any(|item| {
+    // By an alias, whatever else is called so.
+    let aliased = |by: &Expr| {
+        let Expr::Identifier(name) = by else { return None };
+        select.projection.iter().position(|item| {
             matches!(item, SelectItem::ExprWithAlias { alias, .. } if key(alias) == key(name))
         })
     };
     for (index, by) in order.iter_mut().enumerate() {
-        if number(&by.expr).is_some() || is_alias(&by.expr) {
+        if number(&by.expr).is_some() {
+            continue;
+        }
+        if let Some(place) = aliased(&by.expr) {
+            by.expr = Expr::Identifier(column(place));
             continue;
         }
         let alias = Ident::with_quote('"', format!("order:{}", index + 1));

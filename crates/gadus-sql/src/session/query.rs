@@ -6,7 +6,7 @@ use super::files::take_files;
 use super::frames::{Frames, names_frame};
 use super::in_order::{plan_to_write, stream_to_write};
 use super::modify::table_name;
-use super::planners_words::{self, has_column};
+use super::planners_words::respell_for;
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
 use crate::enums::{self};
@@ -62,7 +62,7 @@ impl Session {
         snapshot: Snapshot,
         statement: &mut Statement,
     ) -> Result<SessionContext> {
-        planners_words::respell(statement, |name| has_column(&snapshot, name))?;
+        respell_for(&snapshot, statement)?;
         enums::resolve(&snapshot, statement)?;
         let files = take_files(statement, &self.shared.planner, &self.files).await?;
         let mut state = self.shared.planner.clone();
@@ -125,7 +125,7 @@ impl Session {
             return Ok(None);
         }
         let mut rest = statement.clone();
-        planners_words::respell(&mut rest, |name| has_column(snapshot, name))?;
+        respell_for(snapshot, &mut rest)?;
         enums::resolve(snapshot, &mut rest)?;
         let files = take_files(&mut rest, &self.shared.planner, &self.files).await?;
         if !files.is_empty()

@@ -35,7 +35,7 @@ const SHALLOW: usize = 16;
 pub(crate) fn view_statement(query: &str) -> Result<Statement> {
     let prepared = super::parse(query)?;
     let mut statement = Statement::clone(&prepared.statement);
-    planners_words::respell(&mut statement, |_| true)?;
+    planners_words::respell(&mut statement, |_| true, &|_| None)?;
     Ok(statement)
 }
 

@@ -66,6 +66,28 @@ fn a_name_given_to_another_value_hides_no_column_of_a_table() {
         rows("SELECT -a AS a, id FROM n ORDER BY n.a DESC, a, id LIMIT 2"),
         ["NULL 4", "-100 3"]
     );
+    for query in [
+        "SELECT -a AS a FROM n ORDER BY -a DESC NULLS LAST",
+        "SELECT -a AS a FROM n ORDER BY a + 0",
+        "SELECT -a AS a FROM (SELECT a FROM n) AS m ORDER BY a + 0",
+        "SELECT -a AS a FROM (SELECT id, a FROM n) AS m (i, a) ORDER BY a + 0",
+        "SELECT -max(a) AS a FROM n GROUP BY id ORDER BY max(a)",
+        "SELECT -max(a) AS a FROM n GROUP BY id ORDER BY max(a), n.id",
+        "SELECT -n.a AS a FROM n JOIN n AS m USING (id) ORDER BY abs(n.a)",
+    ] {
+        assert_eq!(rows(query), ["-9", "-10", "-100", "NULL"], "{query}");
+    }
+    assert_eq!(
+        rows("SELECT CAST(a AS TEXT), -id AS a FROM n ORDER BY a LIMIT 2"),
+        ["NULL -4", "100 -3"]
+    );
+    // What is no column of a table is the alias, also within.
+    assert_eq!(rows("SELECT -a AS x FROM n ORDER BY x * 2"), ["-100", "-10", "-9", "NULL"]);
+    assert_eq!(rows("SELECT -a AS x, 1 AS a FROM n ORDER BY x * 2 LIMIT 1"), ["-100 1"]);
+    assert_eq!(
+        rows("SELECT sum(a) AS m, max(a) + 1 AS a FROM n GROUP BY v ORDER BY max(a) LIMIT 1"),
+        ["9 10"]
+    );
     let joined = "FROM n JOIN n AS m ON n.id = 5 - m.id ORDER BY";
     assert_eq!(rows(&format!("SELECT m.a AS a {joined} n.a")), ["100", "NULL", "9", "10"]);
     assert_eq!(rows(&format!("SELECT m.a AS a {joined} m.a")), BY_NUMBER);
