@@ -145,18 +145,15 @@ fn points(array: &ArrayRef, unit: TimeUnit, has_zone: bool) -> StringViewArray {
             continue;
         }
         text.clear();
-        write_point(&mut text, *value, digits);
-        if has_zone {
-            // Arrow counts from 1970 in UTC whatever the zone.
-            text.push_str("+00");
-        }
+        // Arrow counts from 1970 in UTC whatever the zone.
+        write_point(&mut text, *value, digits, if has_zone { "+00" } else { "" });
         builder.append_value(&text);
     }
     builder.finish()
 }
 
 /// Writes a point in time that is counted in units of so many digits behind the second.
-fn write_point(text: &mut String, value: i64, digits: u32) {
+fn write_point(text: &mut String, value: i64, digits: u32, offset: &str) {
     let scale = 10_i64.pow(digits);
     let (seconds, rest) = (value.div_euclid(scale), value.rem_euclid(scale));
     let (day, second) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
@@ -170,6 +167,7 @@ fn write_point(text: &mut String, value: i64, digits: u32) {
         let _ = write!(text, ".{rest:0width$}");
         text.truncate(text.trim_end_matches('0').len());
     }
+    text.push_str(offset);
     text.push_str(era);
 }
 

@@ -38,8 +38,13 @@ pub(super) fn list_of_query(query: &Query) -> Result<Expr, ParserError> {
         SetExpr::Select(select) if select.distinct.is_none() => {
             (String::new(), order_of(select, &mut keys)?)
         }
-        // It is ordered by what it gives, which is one column.
-        _ => (format!("(\"{VALUE}\")"), keys.iter().map(|key| by(VALUE, key)).collect()),
+        body => {
+            let (value, name) = value_of(body)?;
+            if !keys.iter().all(|key| is_value(&key.expr, &value, name.as_ref())) {
+                return Err(refused("is ordered by what it does not give"));
+            }
+            (format!("(\"{VALUE}\")"), keys.iter().map(|key| by(VALUE, key)).collect())
+        }
     };
     within.order_by = within.order_by.filter(|_| {
         // Only what is left out has to do with the order within.
@@ -64,12 +69,7 @@ pub(super) fn list_of_query(query: &Query) -> Result<Expr, ParserError> {
 
 /// Gives the columns of a query names: the value, and by what it is ordered; says which.
 fn order_of(select: &mut Select, keys: &mut [OrderByExpr]) -> Result<Vec<String>, ParserError> {
-    let (value, name) = match select.projection.as_slice() {
-        [SelectItem::UnnamedExpr(value)] => (value.clone(), None),
-        [SelectItem::ExprWithAlias { expr, alias }] => (expr.clone(), Some(alias.clone())),
-        [_] => return Err(refused("gives all columns: name one")),
-        _ => return Err(refused("gives several columns: it is to give one")),
-    };
+    let (value, name) = item_of(select)?;
     let named = |expr: &Expr, name: &str| SelectItem::ExprWithAlias {
         expr: expr.clone(),
         alias: Ident::with_quote('"', name),
@@ -88,6 +88,26 @@ fn order_of(select: &mut Select, keys: &mut [OrderByExpr]) -> Result<Vec<String>
         }
     }
     Ok(order)
+}
+
+/// The one value that a query gives, and its name.
+fn item_of(select: &Select) -> Result<(Expr, Option<Ident>), ParserError> {
+    match select.projection.as_slice() {
+        [SelectItem::UnnamedExpr(value)] => Ok((value.clone(), None)),
+        [SelectItem::ExprWithAlias { expr, alias }] => Ok((expr.clone(), Some(alias.clone()))),
+        [_] => Err(refused("gives all columns: name one")),
+        _ => Err(refused("gives several columns: it is to give one")),
+    }
+}
+
+/// The same of a query whose columns are those of its first part.
+fn value_of(body: &SetExpr) -> Result<(Expr, Option<Ident>), ParserError> {
+    match body {
+        SetExpr::Select(select) => item_of(select),
+        SetExpr::SetOperation { left, .. } => value_of(left),
+        SetExpr::Query(query) => value_of(&query.body),
+        _ => Ok((Expr::Identifier(Ident::new("column1")), None)),
+    }
 }
 
 /// Whether a query is ordered by the value that it gives.

@@ -10,6 +10,7 @@
 //!   expression over aggregates.
 
 use super::columns::{bare, key, without_casts};
+use crate::error::or_break;
 use datafusion::sql::sqlparser::ast::{
     Distinct, Expr, Ident, ObjectName, OrderBy, OrderByExpr, OrderByKind, Query, Select,
     SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Value, Visit, VisitMut, Visitor,
@@ -43,10 +44,7 @@ impl VisitorMut for Spelling<'_> {
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<ParserError> {
         let named = query.with.iter().flat_map(|with| &with.cte_tables);
         self.given.extend(named.map(|named| key(&named.alias.name)));
-        match self.spell(query) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(error),
-        }
+        or_break(self.spell(query))
     }
 }
 

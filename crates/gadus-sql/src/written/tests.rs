@@ -14,7 +14,14 @@ fn points_in_time_are_written_as_postgresql_does() {
         (253_402_300_800, 0, "10000-01-01 00:00:00"),
     ] {
         let mut text = String::new();
-        write_point(&mut text, value, digits);
+        write_point(&mut text, value, digits, "");
         assert_eq!(text, expected);
     }
+}
+
+#[test]
+fn the_zone_stands_before_the_era() {
+    let mut text = String::new();
+    write_point(&mut text, -62_135_596_801, 0, "+00");
+    assert_eq!(text, "0001-12-31 23:59:59+00 BC");
 }
