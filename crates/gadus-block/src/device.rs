@@ -91,6 +91,19 @@ pub trait Device: Send + Sync + Debug {
     /// Sizes that transfers should respect.
     fn geometry(&self) -> Geometry;
 
+    /// Returns the owner and mode of the device's file; `None` if it lies in none.
+    fn ownership(&self) -> Option<Ownership> {
+        None
+    }
+
+    /// Gives the device's file the group and mode of another one.
+    ///
+    /// # Errors
+    /// When the system refuses: only the owner may.
+    fn own_as(&self, _: Ownership) -> Result<(), BlockError> {
+        Ok(())
+    }
+
     /// Takes every owner slot for this open device, until it is dropped. `false` when any other
     /// open device, in whatever process, holds a slot.
     ///
@@ -117,6 +130,14 @@ pub trait Device: Send + Sync + Debug {
     /// # Errors
     /// `ReadOnly` when opened for reading.
     fn take_turn(&self) -> Result<(), BlockError>;
+
+    /// Takes the turn if no other open device has it, and says otherwise how it is held.
+    ///
+    /// # Errors
+    /// As [`Device::take_turn`].
+    fn try_turn(&self) -> Result<Turn, BlockError> {
+        self.take_turn().map(|()| Turn::Taken)
+    }
 
     /// Ends the turn of this open device, if it has it, and keeps its slots.
     ///
@@ -188,6 +209,19 @@ pub enum OpenMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Identity(pub [u64; 2]);
 
+/// Owner, group and permission bits of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ownership {
+    /// Number of the owning user.
+    pub owner: u32,
+    /// Number of the owning group.
+    pub group: u32,
+    /// Permission bits.
+    pub mode: u32,
+    /// Names that the file has: more than one may be a hard link into another folder.
+    pub names: u64,
+}
+
 /// What will happen to a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hint {
@@ -199,6 +233,18 @@ pub enum Hint {
     DontNeed,
     /// No special treatment any more.
     Keep,
+}
+
+/// Outcome of a try to take the turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// This open device has it.
+    Taken,
+    /// Another one has it.
+    Held,
+    /// A process has locked the file for reading, which one that may only read it can do. It takes part in no
+    /// turns.
+    LockedForReading,
 }
 
 /// Whether transfers of a slot's holder may be in flight.

@@ -5,6 +5,9 @@
 //! what can go wrong ([`FaultyFolder`]), how long it takes ([`ThrottledFolder`]) or what is known
 //! about it afterwards ([`TracedFolder`]).
 //!
+//! Exports and backups write ordinary files: a [`Destination`] is one that appears whole or not at all, or a
+//! device or pipe that is written to.
+//!
 //! - Depends on `gadus-base` only, and knows nothing of databases.
 //! - Every implementation passes the same conformance suite, alone and stacked.
 //! - Order is a disk's: between two syncs, writes reach the medium in any order, or not at all.
@@ -32,14 +35,18 @@ mod buffer;
 mod device;
 mod error;
 mod filters;
+mod output;
 mod queue;
 
 pub use backends::{FileFolder, FileSystem, MemoryFolder};
 pub use buffer::{AlignedBuffer, BufferPool, PooledBuffer};
-pub use device::{Device, Fence, Folder, Geometry, Hint, Identity, OWNER_SLOTS_MAX, OpenMode};
+pub use device::{
+    Device, Fence, Folder, Geometry, Hint, Identity, OWNER_SLOTS_MAX, OpenMode, Ownership, Turn,
+};
 pub use error::{BlockError, ErrorKind, Operation};
 pub use filters::{
     CrashPolicy, Delays, DyingFolder, Event, Fault, FaultPlan, FaultyFolder, Repeat,
     ThrottledFolder, Trace, TracedFolder,
 };
+pub use output::{Destination, OutputFolder, StagedFile, StreamFile};
 pub use queue::{Completion, Queue, Request, Transfer};

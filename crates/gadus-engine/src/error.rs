@@ -29,6 +29,10 @@ pub enum Reason {
     UnknownColumn,
     /// A column is named twice.
     DuplicateColumn,
+    /// A list has more columns than one may have.
+    TooManyColumns,
+    /// A value or a statement is larger than one may be.
+    TooLarge,
     /// A constraint of this name is there already.
     DuplicateObject,
     /// There is no such constraint.

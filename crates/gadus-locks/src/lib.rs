@@ -38,7 +38,7 @@ pub use instances::{
     Busy, BusyOthers, Fence, INSTANCES_MAX, InstanceDescription, InstanceTable, Instances,
 };
 pub use latch::{Acquired, Latch, Liveness, Owner, latch_tries, set_latch_tries};
-pub use memory::{EXTENT_BYTES, FileIdentity, Memory, Offset, Shared, wait_on, wake};
+pub use memory::{EXTENT_BYTES, FileIdentity, Memory, Offset, Shared, Trust, wait_on, wake};
 pub use table::{
     Canceller, Cleanup, ConnectionView, Ending, EscalationSettings, Event, Grant, LockError,
     LockErrorKind, LockFailure, LockHolder, LockOwner, LockSettings, LockStatistics, LockTable,

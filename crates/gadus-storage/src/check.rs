@@ -3,6 +3,7 @@
 //! - Reads only, and shares the files with other readers; a writer excludes it.
 //! - Reports every problem with file and offset instead of stopping at the first.
 
+use crate::durable_mark;
 use crate::error::StorageError;
 use crate::header::{SLOT_OFFSETS, Slot};
 use crate::log::scan::scan;
@@ -86,7 +87,14 @@ pub fn check(folder: Arc<dyn Folder>, name: &str) -> Result<CheckReport, Storage
         .max_by_key(|(_, header)| header.sequence)
         .expect("at least one slot is valid, as read_slots has found");
     let shape = shape_of(&header);
-    let start = log_start(&header, slots[1 - slot].header());
+    let mut start = log_start(&header, slots[1 - slot].header());
+    let noted = durable_mark::read(&*files.data, shape.database)?;
+    start.raise_durable(noted.position());
+    problems.extend(noted.warning().map(|message| Problem {
+        file: files.data_described.clone(),
+        offset: durable_mark::OFFSET,
+        message: message.to_owned(),
+    }));
     let records = match scan(&*files.log, &files.log_described, shape, start) {
         Ok(scan) => scan.records,
         Err(error) => {

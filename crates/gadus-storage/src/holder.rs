@@ -5,20 +5,25 @@
 //! `device` and `inode` say where the memory lies, while opening where that of the dead before may still
 //! lie; while making, `memory` alone says where it will lie. Version 1 had the first three lines only.
 //!
-//! - Never needed to recover, and never trusted about ownership: that is the lock on the data and
-//!   log files. Openers and leavers take turns, of this file first, then of the data and the log: what
+//! - Never needed to recover, and never trusted: whoever may write the folder can forge it. Who owns the
+//!   database is said by the lock on the data and log files. Of the path of a memory, the name alone is used,
+//!   if it is one that this program gives, and only in the lock folder of this process ([`Recorded::memory_in`]).
+//!   The file itself must not be a link, nor have a second name.
+//! - Openers and leavers take turns, of this file first, then of the data and the log: what
 //!   one of them has who dies in his turn is free when the next has his, though the kernel closes the
 //!   files one after another.
 //! - An opener that shares nothing writes it as best it can, one that shares must.
 //! - Who finds `opening` or `making` in his turn knows that the opener has died: nobody else opens.
 //! - Never removed: an opener could hold the removed file while another creates a new one.
 
-use crate::error::StorageError;
+use crate::error::{ErrorKind, StorageError};
+use crate::openers_turn::take_turn;
+use crate::peers::{is_memory_name, is_unfinished_or_of};
 use gadus_base::{clock, date_and_time};
-use gadus_block::{Device, Folder, OpenMode};
+use gadus_block::{Device, Folder, Identity, OpenMode, Ownership};
 use gadus_locks::{FileIdentity, Memory};
 use std::io::IoSlice;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const BYTES_MAX: u64 = 8192;
@@ -65,14 +70,26 @@ impl Recorded {
         }
     }
 
-    /// Removes the memory of those who have died.
-    pub(crate) fn remove_memory(&self) {
-        match self {
-            Self::Exclusive | Self::Opening(None) => {}
-            Self::Opening(Some(place)) | Self::Shared(place) => {
-                Memory::remove(&place.path, Some(place.identity));
-            }
-            Self::Making(path) => Memory::remove(path, None),
+    /// Returns the path of the recorded memory in a lock folder; `None` if it lies elsewhere, or has a name
+    /// that no memory has.
+    pub(crate) fn memory_in(&self, folder: &Path) -> Option<PathBuf> {
+        let path = match self {
+            Self::Exclusive | Self::Opening(None) => return None,
+            Self::Opening(Some(place)) | Self::Shared(place) => &place.path,
+            Self::Making(path) => path,
+        };
+        let name = path.file_name().filter(|name| is_memory_name(name))?;
+        let same = |one: &Path| Some(one.canonicalize().ok()? == folder.canonicalize().ok()?);
+        same(path.parent()?)?.then(|| folder.join(name))
+    }
+
+    /// Removes the memory of a database whose users have all died, if it lies in the lock folder and is that of
+    /// this data file, or was never finished.
+    pub(crate) fn remove_memory(&self, folder: &Path, data: Identity) {
+        if let Some(path) = self.memory_in(folder) {
+            Memory::remove_of_dead(&path, |front| {
+                front.is_none_or(|front| is_unfinished_or_of(front, data))
+            });
         }
     }
 }
@@ -102,14 +119,22 @@ impl OpenersTurn {
             }),
         };
         if let Some(device) = &device {
-            device.take_turn()?;
+            if device.ownership().is_some_and(|file| file.names > 1) {
+                let message = "the lock file has a second name, so it may be any file; remove it";
+                return Err(StorageError::new(ErrorKind::Invalid, &described, message));
+            }
+            take_turn(device, &described, || opener_of(device))?;
         }
         Ok(Self { device, described, covered: Vec::new() })
     }
 
     /// Waits for the turn of one of the database's files, the data before the log.
     pub(crate) fn cover(&mut self, device: &Arc<dyn Device>) -> Result<(), StorageError> {
-        device.take_turn()?;
+        take_turn(device, &self.described, || self.device.as_ref().and_then(opener_of))?;
+        if let Some(data) = self.covered.first().unwrap_or(device).ownership() {
+            share_with_users_of(&data, device);
+            self.device.iter().for_each(|lock| share_with_users_of(&data, lock));
+        }
         self.covered.push(device.clone());
         Ok(())
     }
@@ -137,12 +162,29 @@ impl Drop for OpenersTurn {
     }
 }
 
+/// Returns the process that the record names.
+fn opener_of(device: &Arc<dyn Device>) -> Option<u32> {
+    read(&**device)?.pid.parse().ok()
+}
+
+/// Gives a file that belongs to the database the group and mode of the data file: its users need all of them.
+fn share_with_users_of(data: &Ownership, device: &Arc<dyn Device>) {
+    let is_like = |file: Ownership| (file.group, file.mode) == (data.group, data.mode);
+    if device.ownership().is_some_and(|file| file.names == 1 && !is_like(file)) {
+        // Only the owner may; the others find it as it is.
+        let _ = device.own_as(*data);
+    }
+}
+
 /// Records this process as one that shares nothing. A failure costs the next opener a detail of a
 /// message, nothing else.
 pub(crate) fn record_alone(folder: &dyn Folder, name: &str) {
     let device =
         folder.open(name, OpenMode::ReadWrite).or_else(|_| folder.open(name, OpenMode::Create));
-    let _ = device.map(|device| write(&*device, &Recorded::Exclusive));
+    let Ok(device) = device else { return };
+    if device.ownership().is_none_or(|file| file.names == 1) {
+        let _ = write(&*device, &Recorded::Exclusive);
+    }
 }
 
 /// The recorded opener in words, when the record can be read.

@@ -31,11 +31,13 @@
 
 mod blob;
 mod check;
+mod durable_mark;
 mod error;
 mod group_commit;
 mod header;
 mod holder;
 mod log;
+mod openers_turn;
 mod options;
 mod peers;
 mod poison;

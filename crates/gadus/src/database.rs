@@ -3,7 +3,7 @@
 //! - Closed, with a checkpoint, when the last handle, connection, statement and result is gone.
 
 use crate::connection::Connection;
-use crate::options::Options;
+use crate::options::{LOCK_FOLDER, Options};
 use gadus_block::Folder;
 use gadus_engine::{BackedUp, Engine, Result, Statistics, place};
 use gadus_sql::{SessionOptions, Sql};
@@ -48,7 +48,7 @@ impl Database {
     pub fn remove(path: impl AsRef<Path>) -> Result<()> {
         let (folder, name) = place(path.as_ref())?;
         let folder: Arc<dyn Folder> = Arc::new(folder);
-        Engine::remove(&folder, &name)
+        Engine::remove(&folder, &name, Some(Path::new(LOCK_FOLDER)))
     }
 
     /// A new connection.

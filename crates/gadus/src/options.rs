@@ -17,7 +17,7 @@ pub struct Options {
 }
 
 /// Where processes share memory unless told otherwise: every Linux has it, in memory.
-const LOCK_FOLDER: &str = "/dev/shm";
+pub(crate) const LOCK_FOLDER: &str = "/dev/shm";
 
 impl Options {
     /// For reading and writing, beside other processes; created where it does not exist; commits

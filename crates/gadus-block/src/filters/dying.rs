@@ -4,7 +4,7 @@
 //!   process does between two of them is left as it is at that moment.
 //! - A process that goes through the same steps each time can so be killed at each of them.
 
-use crate::device::{Device, Fence, Folder, Geometry, Hint, Identity, OpenMode};
+use crate::device::{Device, Fence, Folder, Geometry, Hint, Identity, OpenMode, Turn};
 use crate::error::BlockError;
 use crate::queue::{Queue, WorkerQueue};
 use rustix::process::{Signal, getpid, kill_process};
@@ -152,6 +152,10 @@ impl Device for DyingDevice {
 
     fn take_turn(&self) -> Result<(), BlockError> {
         self.next().take_turn()
+    }
+
+    fn try_turn(&self) -> Result<Turn, BlockError> {
+        self.next().try_turn()
     }
 
     fn end_turn(&self) -> Result<(), BlockError> {

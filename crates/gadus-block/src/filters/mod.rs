@@ -57,6 +57,10 @@ macro_rules! pass_on {
             self.inner.take_turn()
         }
 
+        fn try_turn(&self) -> Result<crate::device::Turn, BlockError> {
+            self.inner.try_turn()
+        }
+
         fn end_turn(&self) -> Result<(), BlockError> {
             self.inner.end_turn()
         }

@@ -62,7 +62,14 @@ fn print(report: &CheckReport, output: &mut impl Write) -> io::Result<()> {
         writeln!(output, "DAMAGED {problem}")?;
     }
     match report.problems.len() {
-        0 => writeln!(output, "sound"),
+        0 => {
+            // What is not written anywhere cannot be missed.
+            writeln!(
+                output,
+                "not verifiable: a log cut off within its last 16 KiB looks like one that ends there"
+            )?;
+            writeln!(output, "sound")
+        }
         1 => writeln!(output, "1 problem; restore the file from a backup"),
         count => writeln!(output, "{count} problems; restore the file from a backup"),
     }

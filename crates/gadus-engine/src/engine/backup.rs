@@ -4,7 +4,6 @@
 //!   it has all of them or none.
 //! - The copy has no log to replay, and nothing in it that was deleted.
 
-use super::place::place;
 use super::{Engine, Options};
 use crate::error::{Error, ErrorKind, Result};
 use crate::scan::ScanRequest;
@@ -12,8 +11,10 @@ use crate::snapshot::{Snapshot, Table};
 use crate::transaction::Transaction;
 use crate::types::{DefinitionKey, Sequence, TableSchema, ViewSchema, is_temporary};
 use gadus_base::{CommitNumber, TableId};
-use gadus_block::Folder;
+use gadus_block::{Destination, FileFolder, Folder};
+use gadus_storage::Store;
 use std::collections::HashMap;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,18 +31,47 @@ pub struct BackedUp {
 }
 
 impl Engine {
-    /// The same to the file at a path.
+    /// Copies the database to the file at a path, which appears there when all of it is written, with the
+    /// mode of this database's file.
     ///
     /// # Errors
-    /// As [`Engine::back_up`]; `Input` where the path is no name of a file.
+    /// As [`Engine::back_up`]; `Input` when the path names no regular file.
     pub fn back_up_to(
         &self,
         path: &Path,
         progress: impl FnMut(u64, u64) -> Result<()>,
     ) -> Result<BackedUp> {
-        let (folder, name) = place(path)?;
-        let folder: Arc<dyn Folder> = Arc::new(folder);
-        self.back_up(&folder, &name, progress)
+        let failed = |error| unwritable(path, &error);
+        self.back_up_into(Destination::open(path).map_err(failed)?, path, progress)
+    }
+
+    /// Copies the database as [`Engine::back_up_to`] does, to a place that was resolved from `path`.
+    ///
+    /// # Errors
+    /// As [`Engine::back_up_to`].
+    pub fn back_up_into(
+        &self,
+        place: Destination,
+        path: &Path,
+        progress: impl FnMut(u64, u64) -> Result<()>,
+    ) -> Result<BackedUp> {
+        let Destination::File(file) = place else {
+            let message =
+                format!("{}: not a regular file; a backup is a file of its own", path.display());
+            return Err(Error::new(ErrorKind::Input, message));
+        };
+        let Some(name) = file.name().to_str().map(str::to_owned) else {
+            return Err(unwritable(path, &io::ErrorKind::InvalidFilename.into()));
+        };
+        if file.replaces() {
+            return Err(unwritable(path, &io::ErrorKind::AlreadyExists.into()));
+        }
+        let folder: Arc<dyn Folder> = Arc::new(FileFolder::new(file.folder()));
+        let copied = self.back_up(&folder, &name, progress)?;
+        let source = Path::new(self.blobs.store().describe());
+        file.appear_new(Some(source), &[Store::LOG_ENDING])
+            .map_err(|error| unwritable(path, &error))?;
+        Ok(copied)
     }
 
     /// Copies the database as it is now to a new one; calls `progress` with (rows copied, rows in all), and gives
@@ -66,10 +96,30 @@ impl Engine {
         drop(target);
         if copied.is_err() {
             // Why it failed is told; that its rest is in the way, the next backup says.
-            let _ = Self::remove(folder, name);
+            let _ = Self::remove(folder, name, None);
         }
         copied
     }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Error {
+    let path = path.display();
+    let (kind, message) = match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            (ErrorKind::AlreadyExists, format!("{path}: there is a file already"))
+        }
+        io::ErrorKind::NotFound => (ErrorKind::NotFound, format!("{path}: {error}")),
+        io::ErrorKind::PermissionDenied => {
+            (ErrorKind::PermissionDenied, format!("{path}: {error}"))
+        }
+        io::ErrorKind::StorageFull => (ErrorKind::NoSpace, format!("{path}: {error}")),
+        io::ErrorKind::InvalidInput
+        | io::ErrorKind::InvalidFilename
+        | io::ErrorKind::IsADirectory
+        | io::ErrorKind::NotADirectory => (ErrorKind::Input, format!("{path}: {error}")),
+        _ => (ErrorKind::Io, format!("{path}: {error}")),
+    };
+    Error::new(kind, message)
 }
 
 fn copy(

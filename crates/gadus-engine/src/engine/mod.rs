@@ -58,6 +58,7 @@ use gadus_storage::Durability;
 use maintenance::Maintenance;
 use parking_lot::Mutex;
 use std::io::IoSlice;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) use watch::Watched;
@@ -158,8 +159,8 @@ impl Engine {
     }
 
     /// Removes a database that nobody has open.
-    pub fn remove(folder: &Arc<dyn Folder>, name: &str) -> Result<()> {
-        Ok(gadus_storage::Store::remove(folder, name)?)
+    pub fn remove(folder: &Arc<dyn Folder>, name: &str, lock_folder: Option<&Path>) -> Result<()> {
+        Ok(gadus_storage::Store::remove(folder, name, lock_folder)?)
     }
 
     /// A new database in memory.

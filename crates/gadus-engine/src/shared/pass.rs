@@ -23,6 +23,7 @@ use crate::vector::Rows;
 use gadus_base::{Account, clock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::thread::Builder;
 
 /// Questions about one snapshot of a table, to be answered together.
 #[derive(Debug)]
@@ -339,8 +340,10 @@ impl Table {
         }
         let works = std::thread::scope(|scope| {
             // Usually nothing is left for others by who was to do all of it.
+            // Where the system has no more threads, this one does the work of all.
+            let begin = |_| Builder::new().spawn_scoped(scope, || work(pass.begin())).ok();
             let others = (1..worth.threads.clamp(1, pass.dealing.left().max(1)))
-                .map(|_| scope.spawn(|| work(pass.begin())))
+                .map_while(begin)
                 .collect::<Vec<_>>();
             let mut works = vec![work(begun)];
             for other in others {

@@ -11,7 +11,7 @@ use crate::engine::{Inner, not_null, too_long};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyEntry, TableKey, TableKeys, row_code, write_run};
 use crate::locks::What;
-use crate::segment::{EncodedSegment, Row, SEGMENT_BYTES_MAX, SEGMENT_ROWS_MAX, build_segment};
+use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, build_segment};
 use crate::types::{
     ColumnType, Datum, TableSchema, VALUE_BYTES_MAX, bytes_from_nested, bytes_of, datum_from_array,
     length_of,
@@ -19,13 +19,21 @@ use crate::types::{
 use crate::vector::Vector;
 use crate::version::TableVersion;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use gadus_base::{Account, RowId, SegmentId, spawn};
+use gadus_base::{Account, ByteCount, RowId, SegmentId, spawn};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 /// Fewer rows than this go through the log: their record is then about a megabyte.
 const SEGMENT_ROWS_MIN: usize = 8_192;
+
+/// Bytes of values that become one segment, unless the caller has less memory for the load: a segment waits,
+/// as many as there are threads are in the queue, and as many are encoded.
+const LOAD_BYTES_MAX: u64 = 128 << 20;
+const LOAD_BYTES_MIN: u64 = 8 << 20;
+
+/// Bytes of values that are worth a segment, however few rows they are: as rows they would go through the log.
+const ROWS_BYTES_MAX: u64 = 4 << 20;
 
 /// Takes Arrow batches of a table's rows.
 #[derive(Debug)]
@@ -36,6 +44,7 @@ pub struct BulkWriter {
     waiting: Vec<RecordBatch>,
     waiting_rows: usize,
     waiting_bytes: u64,
+    segment_bytes_max: u64,
     workers: Option<Workers>,
 }
 
@@ -82,8 +91,18 @@ impl BulkWriter {
             waiting: Vec::new(),
             waiting_rows: 0,
             waiting_bytes: 0,
+            segment_bytes_max: LOAD_BYTES_MAX,
             workers: None,
         }
+    }
+
+    /// Sets how much memory the load may take, about.
+    #[must_use]
+    pub fn within(mut self, memory: ByteCount) -> Self {
+        let parts = 2 + 2 * self.inner.options.threads as u64;
+        // Encoding takes as much again.
+        self.segment_bytes_max = (memory.0 / (2 * parts)).clamp(LOAD_BYTES_MIN, LOAD_BYTES_MAX);
+        self
     }
 
     /// The table's schema.
@@ -96,12 +115,12 @@ impl BulkWriter {
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         self.check(batch)?;
         let bytes = batch.columns().iter().map(|column| bytes_of(column) as u64).sum::<u64>();
-        if bytes > SEGMENT_BYTES_MAX && batch.num_rows() > 1 {
+        if bytes > self.segment_bytes_max && batch.num_rows() > 1 {
             let half = batch.num_rows() / 2;
             self.push(&batch.slice(0, half))?;
             return self.push(&batch.slice(half, batch.num_rows() - half));
         }
-        if self.waiting_bytes + bytes > SEGMENT_BYTES_MAX && self.waiting_rows > 0 {
+        if self.waiting_bytes + bytes > self.segment_bytes_max && self.waiting_rows > 0 {
             self.send()?;
         }
         self.waiting_bytes += bytes;
@@ -172,7 +191,7 @@ impl BulkWriter {
     }
 
     pub(super) fn finish(mut self) -> Result<Loaded> {
-        if self.waiting_rows >= SEGMENT_ROWS_MIN {
+        if self.waiting_rows >= SEGMENT_ROWS_MIN || self.waiting_bytes > ROWS_BYTES_MAX {
             self.send()?;
         }
         let mut built = self.workers.take().map_or(Ok(Vec::new()), Workers::join)?;

@@ -15,17 +15,19 @@
 mod futex;
 mod mapped;
 mod shared;
+mod trust;
 mod usage;
 
 pub(crate) use futex::lower_half;
 pub use futex::{wait_on, wake};
 pub(crate) use mapped::Mapped;
 pub use shared::{Offset, Shared};
+pub use trust::Trust;
 
 use crate::error::{MemoryError, MemoryErrorKind};
 use gadus_base::OwnMapping;
 use parking_lot::Mutex;
-use rustix::fs::{self, FallocateFlags, Mode, OFlags};
+use rustix::fs::{self, FallocateFlags, Gid, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{self, MapFlags, ProtFlags};
 use std::os::fd::{AsFd, OwnedFd};
@@ -79,19 +81,23 @@ impl Memory {
         Self::reserve(bytes_max, None)
     }
 
-    /// Memory in a new file, which only its owner may open unless `mode` says more.
+    /// Memory in a new file, which the users of the database may open.
     ///
     /// # Errors
     /// `System` when the file cannot be made, also because it exists, `NoSpace` when it cannot be
     /// filled; nothing is left of it.
-    pub fn create(path: &Path, bytes_max: usize, mode: u32) -> Result<Self, MemoryError> {
+    pub fn create(path: &Path, bytes_max: usize, trust: Trust) -> Result<Self, MemoryError> {
+        let mode = trust.memory_mode();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let descriptor =
             fs::open(path, flags | OFlags::NOFOLLOW, Mode::from_raw_mode(mode & 0o666))
                 .map_err(|errno| failed("cannot create", path, errno))?;
         // What the process's mask took away is wanted: who may open the database may open this.
-        let made = fs::fchmod(&descriptor, Mode::from_raw_mode(mode & 0o666))
-            .map_err(|errno| failed("cannot set the mode of", path, errno))
+        let group = trust.memory_group().map(Gid::from_raw);
+        let made = group
+            .map_or(Ok(()), |group| fs::fchown(&descriptor, None, Some(group)))
+            .and_then(|()| fs::fchmod(&descriptor, Mode::from_raw_mode(mode & 0o666)))
+            .map_err(|errno| failed("cannot set owner and mode of", path, errno))
             .and_then(|()| MemoryFile::of(descriptor, path))
             .and_then(|file| Self::reserve(bytes_max, Some(file)));
         if made.is_err() {
@@ -100,16 +106,20 @@ impl Memory {
         made
     }
 
-    /// Memory in the file that another process has created.
+    /// Memory in the file that another process has created. Nothing of the file is changed unless it is the
+    /// one that was meant, and `trust` says that it is one of this database's users'.
     ///
     /// # Errors
-    /// `Unreachable` when the path leads to nothing or to another file.
+    /// `Unreachable` when the path leads to nothing or to another file, `Damaged` when the file is not
+    /// to be trusted.
     pub fn open(
         path: &Path,
         bytes_max: usize,
         identity: FileIdentity,
+        trust: Trust,
     ) -> Result<Self, MemoryError> {
-        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        // Without NONBLOCK, opening a pipe would wait for its other end.
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let descriptor = fs::open(path, flags, Mode::empty()).map_err(|errno| {
             let kind = match errno {
                 Errno::NOENT | Errno::LOOP => MemoryErrorKind::Unreachable,
@@ -117,6 +127,7 @@ impl Memory {
             };
             MemoryError { kind, ..failed("cannot open", path, errno) }
         })?;
+        trust.check(descriptor.as_fd(), path)?;
         let file = MemoryFile::of(descriptor, path)?;
         if file.identity != identity {
             let message = format!("{} is another file than the one in use", path.display());
@@ -125,17 +136,25 @@ impl Memory {
         Self::reserve(bytes_max, Some(file))
     }
 
-    /// Removes the file of a memory that nobody uses any more, if it is there and still that one;
-    /// whatever file it is, where its maker has died before anybody could learn that.
-    pub fn remove(path: &Path, identity: Option<FileIdentity>) {
+    /// Removes the name of this memory's file, if it still leads to that file; whoever has it mapped keeps it.
+    pub fn remove_file(&self) {
+        let Some((path, identity)) = self.file() else { return };
         let is_that = |facts: fs::Stat| {
-            let there = FileIdentity { device: facts.st_dev, inode: facts.st_ino };
-            identity.is_none_or(|identity| there == identity)
+            FileIdentity { device: facts.st_dev, inode: facts.st_ino } == identity
         };
         if fs::lstat(path).is_ok_and(is_that) {
             // What cannot be removed costs memory until the next start of the system.
             let _ = fs::unlink(path);
         }
+    }
+
+    /// True if the file still has all bytes that are mapped. Beyond its end, an access would end the process.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.file.as_ref().is_none_or(|file| {
+            let bytes = self.mapped() as u64;
+            fs::fstat(&file.descriptor).is_ok_and(|facts| facts.st_size.cast_unsigned() >= bytes)
+        })
     }
 
     fn reserve(bytes_max: usize, file: Option<MemoryFile>) -> Result<Self, MemoryError> {

@@ -12,9 +12,9 @@ fn word(memory: &Memory, bytes: usize) -> &AtomicU64 {
 fn two_mappings_of_a_file_are_one_memory_also_where_one_of_them_grew() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");
-    let one = Memory::create(&path, 4 * EXTENT_BYTES, 0o600).unwrap();
+    let one = Memory::create(&path, 4 * EXTENT_BYTES, Trust::this_user()).unwrap();
     let identity = one.file().unwrap().1;
-    let other = Memory::open(&path, 4 * EXTENT_BYTES, identity).unwrap();
+    let other = Memory::open(&path, 4 * EXTENT_BYTES, identity, Trust::this_user()).unwrap();
     word(&one, 8).store(7, Ordering::Relaxed);
     assert_eq!(word(&other, 8).load(Ordering::Relaxed), 7);
 
@@ -31,16 +31,17 @@ fn two_mappings_of_a_file_are_one_memory_also_where_one_of_them_grew() {
 fn another_file_under_the_path_is_refused_and_an_existing_one_is_not_reused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");
-    let identity = Memory::create(&path, EXTENT_BYTES, 0o600).unwrap().file().unwrap().1;
+    let identity =
+        Memory::create(&path, EXTENT_BYTES, Trust::this_user()).unwrap().file().unwrap().1;
     assert_eq!(
-        Memory::create(&path, EXTENT_BYTES, 0o600).unwrap_err().kind,
+        Memory::create(&path, EXTENT_BYTES, Trust::this_user()).unwrap_err().kind,
         MemoryErrorKind::System
     );
     std::fs::rename(&path, folder.path().join("kept")).unwrap();
-    let gone = Memory::open(&path, EXTENT_BYTES, identity).unwrap_err();
+    let gone = Memory::open(&path, EXTENT_BYTES, identity, Trust::this_user()).unwrap_err();
     assert_eq!(gone.kind, MemoryErrorKind::Unreachable);
-    let _other = Memory::create(&path, EXTENT_BYTES, 0o600).unwrap();
-    let replaced = Memory::open(&path, EXTENT_BYTES, identity).unwrap_err();
+    let _other = Memory::create(&path, EXTENT_BYTES, Trust::this_user()).unwrap();
+    let replaced = Memory::open(&path, EXTENT_BYTES, identity, Trust::this_user()).unwrap_err();
     assert_eq!(replaced.kind, MemoryErrorKind::Unreachable);
 }
 
@@ -73,8 +74,9 @@ fn offsets_that_cannot_be_are_errors() {
 fn a_file_goes_when_it_is_dead_and_nobody_uses_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");
-    let one = Memory::create(&path, EXTENT_BYTES, 0o600).unwrap();
-    let other = Memory::open(&path, EXTENT_BYTES, one.file().unwrap().1).unwrap();
+    let one = Memory::create(&path, EXTENT_BYTES, Trust::this_user()).unwrap();
+    let other =
+        Memory::open(&path, EXTENT_BYTES, one.file().unwrap().1, Trust::this_user()).unwrap();
     word(&one, 0).store(7, Ordering::Relaxed);
     let is_dead = |bytes: &[u8; 8]| *bytes == 7_u64.to_ne_bytes();
     assert!(!Memory::remove_unused(&path, is_dead));
@@ -119,18 +121,19 @@ fn what_is_no_file_stays_and_what_is_empty_for_a_while() {
 fn nobody_begins_to_use_a_file_while_it_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("memory");
-    let identity = Memory::create(&path, EXTENT_BYTES, 0o600).unwrap().file().unwrap().1;
+    let identity =
+        Memory::create(&path, EXTENT_BYTES, Trust::this_user()).unwrap().file().unwrap().1;
     let looks = std::cell::Cell::new(0);
     let removed = Memory::remove_unused(&path, |_: &[u8; 8]| {
         looks.set(looks.get() + 1);
-        let joined = Memory::open(&path, EXTENT_BYTES, identity).map(drop);
+        let joined = Memory::open(&path, EXTENT_BYTES, identity, Trust::this_user()).map(drop);
         // At first it is only looked at, and may be used.
         assert_eq!(joined.is_ok(), looks.get() == 1);
         true
     });
     assert!(removed);
     assert_eq!(looks.get(), 2);
-    let gone = Memory::open(&path, EXTENT_BYTES, identity).unwrap_err();
+    let gone = Memory::open(&path, EXTENT_BYTES, identity, Trust::this_user()).unwrap_err();
     assert_eq!(gone.kind, MemoryErrorKind::Unreachable);
 }
 
@@ -160,11 +163,11 @@ fn what_is_made_or_joined_beside_those_who_remove_stays_until_its_last_user_is_g
 /// other could.
 fn joins(folder: &Path, round: u32) -> bool {
     let path = folder.join(round.to_string());
-    let one = Memory::create(&path, EXTENT_BYTES, 0o600).unwrap();
+    let one = Memory::create(&path, EXTENT_BYTES, Trust::this_user()).unwrap();
     assert!(path.exists());
     let identity = one.file().unwrap().1;
     let stays = round.is_multiple_of(2).then_some(one);
-    match Memory::open(&path, EXTENT_BYTES, identity) {
+    match Memory::open(&path, EXTENT_BYTES, identity, Trust::this_user()) {
         Ok(other) => {
             drop(stays);
             std::thread::yield_now();

@@ -57,6 +57,32 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// Removes the file of a memory whose users the caller knows to be dead, if it is a file of this user with one
+    /// name, and `is_meant` says so of its first bytes; none where it has not so many. Unlike
+    /// [`Memory::remove_unused`] it does not wait until the kernel has unmapped it everywhere.
+    pub fn remove_of_dead<const BYTES: usize>(
+        path: &Path,
+        is_meant: impl Fn(Option<&[u8; BYTES]>) -> bool,
+    ) {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let Ok(descriptor) = fs::open(path, flags, Mode::empty()) else { return };
+        let Ok(facts) = fs::fstat(&descriptor) else { return };
+        let is_own_file = FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile
+            && facts.st_uid == geteuid().as_raw()
+            && facts.st_nlink == 1;
+        let is_there =
+            |there: fs::Stat| (there.st_dev, there.st_ino) == (facts.st_dev, facts.st_ino);
+        if is_own_file
+            && is_meant(first_bytes(descriptor.as_fd()).as_ref())
+            && fs::lstat(path).is_ok_and(is_there)
+        {
+            // What cannot be removed costs memory until the next start of the system.
+            let _ = fs::unlink(path);
+        }
+    }
+}
+
 /// Says that this open file is in use, until the last of its descriptors and mappings is gone.
 pub(super) fn mark(descriptor: BorrowedFd<'_>, path: &Path) -> Result<(), MemoryError> {
     let being_removed = || {

@@ -6,7 +6,7 @@
 use gadus_base::clock;
 use gadus_locks::{
     EXTENT_BYTES, Fence, FileIdentity, InstanceTable, Instances, LockSettings, LockTable, Memory,
-    MemoryError, Offset,
+    MemoryError, Offset, Trust,
 };
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
@@ -73,7 +73,7 @@ pub(crate) struct Machine {
 impl Machine {
     pub(crate) fn create(folder: &Path) -> Self {
         let bytes = EXTENTS * EXTENT_BYTES;
-        let memory = Memory::create(&folder.join("memory"), bytes, 0o600).unwrap();
+        let memory = Memory::create(&folder.join("memory"), bytes, Trust::this_user()).unwrap();
         Self { folder: folder.to_owned(), memory: Arc::new(memory) }
     }
 
@@ -88,7 +88,8 @@ impl Machine {
         let path = folder.join("memory");
         let facts = std::fs::metadata(&path).unwrap();
         let identity = FileIdentity { device: facts.dev(), inode: facts.ino() };
-        let memory = Memory::open(&path, EXTENTS * EXTENT_BYTES, identity).unwrap();
+        let memory =
+            Memory::open(&path, EXTENTS * EXTENT_BYTES, identity, Trust::this_user()).unwrap();
         Self { folder: folder.to_owned(), memory: Arc::new(memory) }
     }
 

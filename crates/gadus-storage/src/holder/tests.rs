@@ -2,6 +2,7 @@
 
 use super::*;
 use gadus_block::MemoryFolder;
+use gadus_locks::Trust;
 
 #[test]
 fn the_holder_is_described() {
@@ -16,7 +17,7 @@ fn the_holder_is_described() {
 fn a_shared_place_is_read_as_it_was_written() {
     let folder = MemoryFolder::new();
     let place = tempfile::tempdir().unwrap();
-    let memory = Memory::create(&place.path().join("m"), 1 << 20, 0o600).unwrap();
+    let memory = Memory::create(&place.path().join("m"), 1 << 20, Trust::this_user()).unwrap();
     let turn = OpenersTurn::take(&folder, "x-lck", true).unwrap();
     let place = SharedPlace::of(&memory).unwrap();
     let all = [

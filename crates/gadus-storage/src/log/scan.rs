@@ -18,6 +18,15 @@ use gadus_block::Device;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::IoSlice;
 
+/// Fragments begin at multiples of this.
+const FRAGMENT_STEP: usize = 8;
+const _: () = assert!(FRAGMENT_STEP as u64 == FRAGMENT_ALIGNMENT_BYTES);
+
+/// Returns the position that a fragment would have that begins so.
+fn stated_position(bytes: &[u8]) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(8..16)?.try_into().ok()?))
+}
+
 /// Where the accepted log begins, and what is known about it from elsewhere.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LogStart {
@@ -47,6 +56,13 @@ pub(crate) struct LogScan {
     /// Offsets of intact fragments behind the end: they must not come back.
     pub(crate) abandoned: Vec<u64>,
     pub(crate) places: u64,
+}
+
+impl LogStart {
+    /// Takes in a position that is known to have been durable from elsewhere.
+    pub(crate) fn raise_durable(&mut self, durable: Option<LogPosition>) {
+        self.durable = self.durable.max(durable.unwrap_or(self.durable));
+    }
 }
 
 struct Scanner<'a> {
@@ -81,6 +97,7 @@ pub(crate) fn scan(
         return Err(scanner.missing(first));
     }
     let (mut scan, stopped_at) = scanner.accept(start)?;
+    scanner.refuse_misplaced(&scan)?;
     let claimed = scanner.look_behind(&mut scan)?.max(scan.proven);
     if claimed > scan.end {
         let offset = scanner.offset_of(stopped_at);
@@ -232,6 +249,44 @@ impl Scanner<'_> {
             }
         }
         Ok(claim)
+    }
+
+    /// Refuses a log that holds intact records after the accepted end at places that cannot be theirs: bytes were
+    /// inserted before them, or are missing there. A crash may lose a zone's header, not move a record within its
+    /// zone.
+    fn refuse_misplaced(&mut self, scan: &LogScan) -> Result<(), StorageError> {
+        let shape = self.shape;
+        let first = shape.zone_of(shape.fragment_start(scan.end));
+        let known = self.by_number.iter().map(|(number, place)| (*place, *number));
+        let known = known.collect::<BTreeMap<_, _>>();
+        let most = scan.end.saturating_add((self.places + 1).saturating_mul(shape.zone_bytes));
+        let file_bytes = self.device.length()?;
+        for place in 0..file_bytes.div_ceil(shape.zone_bytes) {
+            let number = known.get(&place).copied();
+            if number.is_some_and(|number| number < first) {
+                continue;
+            }
+            let start = place * shape.zone_bytes;
+            let length = shape.zone_bytes.min(file_bytes - start);
+            let mut bytes = vec![0; usize::try_from(length).expect("at most a zone")];
+            self.device.read_at(start, &mut bytes)?;
+            for at in (0..bytes.len()).step_by(FRAGMENT_STEP) {
+                let Some(rest) = bytes.get(at..) else { break };
+                let Some(position) = stated_position(rest) else { break };
+                let is_later = (scan.end..most).contains(&position);
+                let is_moved = shape.within(position) != at as u64;
+                if is_later && is_moved && shape.decode(position, rest).is_some() {
+                    let message = format!(
+                        "the log holds a record of {} at the wrong place: bytes were inserted or are missing before \
+                         it, and acknowledged commits after {} cannot be recovered; restore a copy",
+                        LogPosition(position),
+                        LogPosition(scan.end)
+                    );
+                    return Err(StorageError::corrupt(self.described, start + at as u64, message));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Where a log position lies in the file; the end when its zone is not there.

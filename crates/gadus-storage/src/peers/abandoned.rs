@@ -92,7 +92,8 @@ impl Abandoned {
     }
 }
 
-fn is_memory_name(name: &OsStr) -> bool {
+/// True for the names that this version gives to memories.
+pub(crate) fn is_memory_name(name: &OsStr) -> bool {
     let digits = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
     digits.is_some_and(|(database, unique)| {
         [database, unique].map(str::len) == DIGITS
@@ -100,6 +101,18 @@ fn is_memory_name(name: &OsStr) -> bool {
                 .iter()
                 .all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()))
     })
+}
+
+/// True if a memory that begins so was never finished, or belongs to the database of this data file.
+pub(crate) fn is_unfinished_or_of(front: &[u8; PAGE_BYTES], data: Identity) -> bool {
+    match word(front, offset_of!(Front, magic)) {
+        0 => true,
+        MAGIC => {
+            let files = offset_of!(Front, files);
+            data == Identity([word(front, files), word(front, files + 8)])
+        }
+        _ => false,
+    }
 }
 
 /// Whether nobody will join through a memory that begins so.

@@ -7,25 +7,32 @@ mod abandoned;
 mod stages;
 mod state;
 
-pub(crate) use abandoned::{Abandoned, memory_name, tell_location};
+pub(crate) use abandoned::{
+    Abandoned, is_memory_name, is_unfinished_or_of, memory_name, tell_location,
+};
 pub(crate) use stages::StageState;
 pub use stages::{Stage, Takeovers};
 use state::Revoked;
 pub(crate) use state::{FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, Pin, STATE, State, TABLE};
 
 use crate::error::{ErrorKind, StorageError};
-use gadus_base::{CommitNumber, Instant, LogPosition};
+use gadus_base::{CommitNumber, Instant, LogPosition, clock};
 use gadus_block::{Device, Fence as DeviceFence};
 use gadus_locks::{
     Acquired, Cleanup, Fence, INSTANCES_MAX, Instances, Latch, Liveness, LockError, LockErrorKind,
     LockSettings, LockTable, Memory, MemoryError, MemoryErrorKind, Owner,
 };
+use parking_lot::Mutex;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
 
 /// Addresses that are reserved for the memory: it grows with the number of locks.
 pub(crate) const MEMORY_BYTES_MAX: usize = 1 << 30;
+
+/// For so long the length of the memory's file is taken to be what it was.
+const MEMORY_LOOK: Duration = Duration::from_millis(1);
 
 /// No pin.
 const NOTHING: u64 = u64::MAX;
@@ -36,6 +43,8 @@ pub(crate) struct Peers {
     instances: Arc<Instances>,
     locks: Arc<LockTable>,
     excludes_others: bool,
+    /// When the length of the memory's file was looked at last.
+    looked: Mutex<Option<Instant>>,
 }
 
 /// A latch that is held until this is dropped, by the thread that took it.
@@ -114,7 +123,33 @@ impl Peers {
         let settings = LockSettings { also_clean: Some(also_clean), ..LockSettings::default() };
         let locks = LockTable::attach(instances.clone(), LOCKS_START, settings)
             .map_err(|error| locks_failed(described, &error))?;
-        Ok(Self { instances, locks, excludes_others })
+        Ok(Self { instances, locks, excludes_others, looked: Mutex::default() })
+    }
+
+    /// Fails if the shared memory was cut off, or overwritten, by a process that does not share the database: what
+    /// it says of the log is not to be believed then, and nothing may be appended.
+    pub(crate) fn check_memory(&self, described: &str) -> Result<(), StorageError> {
+        let memory = self.instances.memory();
+        // Before any access: behind the file's end, one would end the process.
+        if self.excludes_others || (self.is_whole() && has_front(memory)) {
+            return Ok(());
+        }
+        let message = "the shared memory of its processes was cut off or overwritten from outside; close the \
+                       database in all processes, and open it again";
+        Err(StorageError::new(ErrorKind::Corrupt, described, message))
+    }
+
+    /// True if the memory's file was as long as it must be a moment ago: a system call for each commit would cost
+    /// threads that commit together some per cent.
+    fn is_whole(&self) -> bool {
+        let now = clock().now();
+        let mut looked = self.looked.lock();
+        if looked.is_some_and(|looked| now.since(looked) < MEMORY_LOOK) {
+            return true;
+        }
+        *looked = Some(now);
+        drop(looked);
+        self.instances.memory().is_whole()
     }
 
     /// The locks that all instances share.
@@ -266,6 +301,13 @@ impl Drop for Peers {
     fn drop(&mut self) {
         self.leave();
     }
+}
+
+fn has_front(memory: &Memory) -> bool {
+    memory.at(FRONT).is_ok_and(|front| {
+        front.magic.load(Ordering::Acquire) == MAGIC
+            && front.state_bytes.load(Ordering::Relaxed) == size_of::<State>() as u64
+    })
 }
 
 fn state_in(memory: &Memory) -> &State {

@@ -5,7 +5,7 @@
 //! - A log with records is never overwritten: its data file may only be mislaid.
 
 use super::Store;
-use super::files::{Files, holder_name, log_name, own, read_slots};
+use super::files::{Files, holder_name, log_name, own, read_slots, refuse_second_name};
 use crate::blob::{BlobRef, ExtentRef};
 use crate::error::{ErrorKind, StorageError};
 use crate::header::{
@@ -67,6 +67,7 @@ impl Store {
         owned?;
         let log_name = log_name(name);
         let log = open_or_create(&*folder, &log_name)?;
+        refuse_second_name(&*log, &folder.describe(&log_name), None)?;
         turn.cover(&log)?;
         own(&*folder, name, &*log, options)?;
         let log_described = folder.describe(&log_name);

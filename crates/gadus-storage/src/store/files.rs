@@ -3,12 +3,15 @@
 //! - Nothing is changed here, and nothing is believed that its checksum does not cover.
 //! - A missing log is refused, always: nothing tells whether it held acknowledged commits.
 
+use super::Store;
 use super::blobs::read_blob;
 use super::checkpoint::decode_pending;
+use super::open::shape_of;
 use crate::blob::{Blob, BlobRef};
 use crate::error::{ErrorKind, StorageError};
 use crate::header::{DATA_START, Header, SLOT_BYTES, SLOT_OFFSETS, Slot};
 use crate::holder::{self, OpenersTurn};
+use crate::log::format::{LogShape, ZONE_HEADER_LENGTH, peek_zone_header};
 use crate::options::Options;
 use crate::space::Pending;
 use gadus_block::{
@@ -38,11 +41,44 @@ pub(crate) struct Chosen {
 }
 
 pub(crate) fn log_name(name: &str) -> String {
-    format!("{name}-wal")
+    format!("{name}{}", Store::LOG_ENDING)
 }
 
 pub(super) fn holder_name(name: &str) -> String {
     format!("{name}-lck")
+}
+
+/// Refuses a log that is a hard link and not the log of this database: it may be any file of this user, and a
+/// log is written to.
+pub(super) fn refuse_second_name(
+    log: &dyn Device,
+    described: &str,
+    shape: Option<LogShape>,
+) -> Result<(), StorageError> {
+    if log.ownership().is_none_or(|file| file.names <= 1) {
+        return Ok(());
+    }
+    if let Some(shape) = shape
+        && has_zone_of(log, shape)?
+    {
+        return Ok(());
+    }
+    let message = "the log has a second name, so it may be any file; copy it, and remove the link";
+    Err(StorageError::new(ErrorKind::Invalid, described, message))
+}
+
+/// True if some zone of the log says that it is this database's.
+fn has_zone_of(log: &dyn Device, shape: LogShape) -> Result<bool, StorageError> {
+    let mut bytes = [0; ZONE_HEADER_LENGTH];
+    let mut offset = 0;
+    while offset + ZONE_HEADER_LENGTH as u64 <= log.length()? {
+        log.read_at(offset, &mut bytes)?;
+        if peek_zone_header(&bytes).is_some_and(|(found, _)| found.database == shape.database) {
+            return Ok(true);
+        }
+        offset += shape.zone_bytes.max(1);
+    }
+    Ok(false)
 }
 
 impl Files {
@@ -121,7 +157,8 @@ impl Files {
         let data = folder.open(name, mode)?;
         opened(&data)?;
         // Before the log is asked for: a file that is no database needs no log either.
-        read_slots(&*data, &data_described)?;
+        let slots = read_slots(&*data, &data_described)?;
+        let header = slots.iter().find_map(Slot::header);
         let log_name = log_name(name);
         let log_described = folder.describe(&log_name);
         let log = folder.open(&log_name, mode).map_err(|error| match error.kind {
@@ -134,6 +171,7 @@ impl Files {
             }
             _ => error.into(),
         })?;
+        refuse_second_name(&*log, &log_described, header.map(shape_of))?;
         opened(&log)?;
         Ok(Self { folder, data, log, data_described, log_described })
     }

@@ -25,6 +25,7 @@ pub(crate) use open::{log_start, shape_of};
 pub use statistics::StoreStatistics;
 
 use crate::blob::{Blob, BlobRef, ExtentRef};
+use crate::durable_mark::DurableMark;
 use crate::error::{ErrorKind, StorageError};
 use crate::header::Header;
 use crate::holder::OpenersTurn;
@@ -94,6 +95,7 @@ struct Shared {
     /// may be about to be refused.
     pinned_from: AtomicU64,
     commits: AtomicU64,
+    durable_mark: DurableMark,
     data_syncs: AtomicU64,
     checkpoints: AtomicU64,
 }
@@ -224,6 +226,7 @@ impl Store {
     /// `InUse`, with the name of who has it.
     pub fn turn_within(&self, patience: Duration) -> Result<Turn<'_>, StorageError> {
         let peers = &self.shared.peers;
+        peers.check_memory(&self.shared.files.data_described)?;
         let end = Some(clock().now().plus(patience));
         let held = peers.hold_until(&peers.state().commit, end, |_| Stage::Commit);
         Ok(Turn { _held: held.map_err(|owner| self.shared.stuck(owner))? })
@@ -286,7 +289,12 @@ impl Store {
             return Err(self.shared.invalid("nothing is appended there yet"));
         }
         match self.shared.options.durability {
-            Durability::Sync => self.shared.log.group.wait(end),
+            Durability::Sync => {
+                self.shared.log.group.wait(end)?;
+                let Shared { durable_mark, files, database, .. } = &*self.shared;
+                durable_mark.note(&*files.data, *database, self.durable());
+                Ok(())
+            }
             Durability::Relaxed | Durability::Off => self.shared.poison.check(),
         }
     }

@@ -12,6 +12,7 @@ use super::files::{Chosen, Files, holder_name};
 use super::relaxed::RelaxedSync;
 use super::{Headers, Recovered, Shared, Store, misplaced};
 use crate::blob::ExtentRef;
+use crate::durable_mark::{self, DurableMark};
 use crate::error::StorageError;
 use crate::header::{Header, SLOT_OFFSETS};
 use crate::holder::{self, OpenersTurn};
@@ -76,7 +77,9 @@ impl Store {
         let chosen = files.choose_header()?;
         let (header, slot) = (chosen.header, chosen.slot);
         let shape = shape_of(&header);
-        let start = log_start(&header, chosen.other());
+        let mut start = log_start(&header, chosen.other());
+        let noted = durable_mark::read(&*files.data, header.database)?;
+        start.raise_durable(noted.position());
         let mut scan = scan(&*files.log, &files.log_described, shape, start)?;
         let length = files.data.length()?;
         let space = Space::recovering(peers.clone(), length, header.next_id, header.sequence);
@@ -95,7 +98,8 @@ impl Store {
         if let Some(older) = &store.shared.headers.lock().older {
             store.shared.log.recycle_before(older.replay_from.min(header.replay_from));
         }
-        let (root, warnings) = (chosen.root, chosen.warnings);
+        let (root, mut warnings) = (chosen.root, chosen.warnings);
+        warnings.extend(noted.warning().map(str::to_owned));
         Ok((store, Recovered { root, commit: header.commit, records, end, warnings }))
     }
 
@@ -125,6 +129,7 @@ impl Store {
             headers: Mutex::new(headers),
             pinned_from: AtomicU64::new(u64::MAX),
             commits: AtomicU64::new(0),
+            durable_mark: DurableMark::default(),
             data_syncs: AtomicU64::new(0),
             checkpoints: AtomicU64::new(0),
             options,

@@ -8,22 +8,31 @@ use super::files::{holder_name, in_use, log_name};
 use crate::error::StorageError;
 use crate::holder::OpenersTurn;
 use gadus_block::{ErrorKind as BlockErrorKind, Folder, OpenMode};
+use std::path::Path;
 use std::sync::Arc;
 
 impl Store {
-    /// Removes a database's files, and the memory that was shared where all its users were killed.
+    /// Ending of the log's name, behind that of the data file.
+    pub const LOG_ENDING: &'static str = "-wal";
+
+    /// Removes a database's files, and from the lock folder the memory that was shared, if all its users were
+    /// killed.
     ///
     /// # Errors
     /// `NotFound`, `InUse`, or a failure.
-    pub fn remove(folder: &Arc<dyn Folder>, name: &str) -> Result<(), StorageError> {
+    pub fn remove(
+        folder: &Arc<dyn Folder>,
+        name: &str,
+        lock_folder: Option<&Path>,
+    ) -> Result<(), StorageError> {
         let data = folder.open(name, OpenMode::ReadWrite)?;
         let mut turn = OpenersTurn::take(&**folder, &holder_name(name), false)?;
         turn.cover(&data)?;
         if !data.try_own()? {
             return Err(in_use(&**folder, name));
         }
-        if let Some(record) = turn.read() {
-            record.sharing.remove_memory();
+        if let (Some(record), Some(lock_folder)) = (turn.read(), lock_folder) {
+            record.sharing.remove_memory(lock_folder, data.identity());
         }
         for name in [name.to_owned(), log_name(name), holder_name(name)] {
             match folder.remove(&name) {

@@ -22,13 +22,10 @@ use crate::peers::{
 use crate::space::Space;
 use gadus_base::{DatabaseId, Random};
 use gadus_block::Identity;
-use gadus_locks::{Instances, Memory, MemoryErrorKind};
+use gadus_locks::{Instances, Memory, MemoryErrorKind, Trust};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Who may read and write the memory: its owner.
-const MEMORY_MODE: u32 = 0o600;
 
 impl Store {
     pub(super) fn open_shared(
@@ -47,7 +44,7 @@ impl Store {
             return Err(StorageError::new(ErrorKind::InUse, &files.data_described, message));
         }
         if let Some(Recorded::Shared(place)) = turn.read().map(|record| record.sharing)
-            && let Some(peers) = join(&files, &place, turn.described())?
+            && let Some(peers) = join(&files, &place, folder, turn.described())?
         {
             return Self::open_joined(turn, files, options, Arc::new(peers));
         }
@@ -68,7 +65,7 @@ impl Store {
         let described = files.data_described.clone();
         let opening = Recorded::opening(turn.read().map(|record| record.sharing));
         turn.record(&opening)?;
-        opening.remove_memory();
+        opening.remove_memory(folder, files.data.identity());
         let database = files.choose_header()?.header.database;
         let mut random = Random::from_system();
         // Before memory is asked for: they may have all that there is.
@@ -126,8 +123,8 @@ impl RemoveUnlessKept {
 
 impl Drop for RemoveUnlessKept {
     fn drop(&mut self) {
-        if let Some((path, identity)) = self.memory.as_deref().and_then(Memory::file) {
-            Memory::remove(path, Some(identity));
+        if let Some(memory) = &self.memory {
+            memory.remove_file();
         }
     }
 }
@@ -139,7 +136,7 @@ fn make_memory(
     database: DatabaseId,
     path: &Path,
 ) -> Result<Made, gadus_locks::MemoryError> {
-    let memory = Arc::new(Memory::create(path, MEMORY_BYTES_MAX, MEMORY_MODE)?);
+    let memory = Arc::new(Memory::create(path, MEMORY_BYTES_MAX, trust(files))?);
     let removes = RemoveUnlessKept { memory: Some(memory.clone()) };
     memory.ensure(LOCKS_START)?;
     let front = memory.at(FRONT)?;
@@ -179,10 +176,20 @@ fn claim(files: &Files, memory: Arc<Memory>) -> Result<Instances, gadus_locks::M
     Instances::claim(memory, TABLE, Arc::new(fence), own)
 }
 
+/// Returns who shares a database: the users who may write its data file.
+fn trust(files: &Files) -> Trust {
+    files.data.ownership().map_or_else(Trust::this_user, |file| Trust {
+        owner: file.owner,
+        group: file.group,
+        mode: file.mode,
+    })
+}
+
 /// Joins those who use the memory; none when nobody is left there.
 fn join(
     files: &Files,
     place: &SharedPlace,
+    folder: &Path,
     described: &str,
 ) -> Result<Option<Peers>, StorageError> {
     let unreachable = |error: gadus_locks::MemoryError| match error.kind {
@@ -197,8 +204,17 @@ fn join(
         ),
         _ => memory_failed(described, &error),
     };
-    let memory =
-        Memory::open(&place.path, MEMORY_BYTES_MAX, place.identity).map_err(unreachable)?;
+    let path = Recorded::Shared(place.clone()).memory_in(folder).ok_or_else(|| {
+        let message = format!(
+            "other processes share the database through memory in {}, outside of this process's lock \
+             folder {}; let all of them use one folder",
+            place.path.display(),
+            folder.display()
+        );
+        StorageError::new(ErrorKind::InUse, described, message)
+    })?;
+    let memory = Memory::open(&path, MEMORY_BYTES_MAX, place.identity, trust(files));
+    let memory = memory.map_err(unreachable)?;
     memory.ensure(LOCKS_START).map_err(|error| memory_failed(described, &error))?;
     check_front(files, &memory, described)?;
     let memory = Arc::new(memory);
@@ -245,11 +261,11 @@ impl Shared {
             // A copy of the memory, and files that lead nowhere: the parent leaves for itself.
             return;
         }
-        let file = self.peers.instances().memory().file();
-        let Some((path, identity)) = file.filter(|_| !self.peers.excludes_others()) else {
+        let memory = self.peers.instances().memory();
+        if memory.file().is_none() || self.peers.excludes_others() {
             self.peers.leave();
             return;
-        };
+        }
         // Without the turn the memory stays, until the next who opens the database alone.
         let name = holder_name(self.files.data.name());
         let opens_in = self.opens_in.lock().take();
@@ -266,7 +282,7 @@ impl Shared {
         let _ = self.files.data.give_up_slots();
         let _ = self.files.log.give_up_slots();
         if turn.is_some() && !others {
-            Memory::remove(path, Some(identity));
+            memory.remove_file();
         }
     }
 }

@@ -4,6 +4,8 @@
 //!   be added to them.
 //! - Interrupted, short and refused-for-now transfers are finished here ([`transfer`]).
 //! - Descriptors close on exec; a pipe, socket or folder under the name is refused without waiting.
+//! - A name is never a symbolic link here: the link may lead to any file that this process may write. Who
+//!   opens a database by a link resolves it first.
 //! - A forked child has no part in an open file: its descriptor leads nowhere.
 //! - Ownership is an open-file-description lock on the very descriptor that transfers
 //!   ([`owner_lock`]), so another descriptor of this process neither shares nor loses it. It is given up
@@ -14,13 +16,13 @@ mod file_system;
 mod owner_lock;
 mod transfer;
 
-use crate::device::{Device, Fence, Folder, Geometry, Hint, Identity, OpenMode};
+use crate::device::{Device, Fence, Folder, Geometry, Hint, Identity, OpenMode, Ownership, Turn};
 use crate::error::{BlockError, ErrorKind, Operation};
 use crate::queue::{Queue, WorkerQueue};
 pub use file_system::FileSystem;
 use gadus_base::{OwnDescriptor, ProcessMark};
 use owner_lock::OwnerLock;
-use rustix::fs::{self, Advice, FallocateFlags, FileType, Mode, OFlags};
+use rustix::fs::{self, Advice, FallocateFlags, FileType, Gid, Mode, OFlags};
 use rustix::io::Errno;
 use std::io::IoSlice;
 use std::num::NonZeroU64;
@@ -115,8 +117,14 @@ impl Folder for FileFolder {
         };
         let path = self.path_of(name, operation)?;
         // Without NONBLOCK, opening a pipe would wait for its other end.
-        let flags = access | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
-        let failed = |errno| self.failed(errno, operation, &path);
+        let flags = access | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::NOFOLLOW;
+        let failed = |errno| match errno {
+            Errno::LOOP => {
+                BlockError::new(ErrorKind::NotAFile, operation, path.display().to_string())
+                    .detailed("it is a symbolic link, which may lead anywhere; remove it")
+            }
+            errno => self.failed(errno, operation, &path),
+        };
         let descriptor = fs::open(&path, flags, Mode::from_raw_mode(0o644)).map_err(failed)?;
         let facts = fs::fstat(&descriptor).map_err(failed)?;
         let Some(identity) = identity_of(&facts) else {
@@ -137,7 +145,7 @@ impl Folder for FileFolder {
 
     fn exists(&self, name: &str) -> Result<bool, BlockError> {
         let path = self.path_of(name, Operation::Open)?;
-        match fs::stat(&path) {
+        match fs::lstat(&path) {
             Ok(_) => Ok(true),
             Err(Errno::NOENT) => Ok(false),
             Err(errno) => Err(self.failed(errno, Operation::Open, &path)),
@@ -220,6 +228,22 @@ impl Device for FileDevice {
 
     fn location(&self) -> Option<PathBuf> {
         std::path::absolute(&self.path).ok()
+    }
+
+    fn ownership(&self) -> Option<Ownership> {
+        let facts = fs::fstat(&self.descriptor).ok()?;
+        let mode = facts.st_mode & 0o777;
+        let names = facts.st_nlink;
+        Some(Ownership { owner: facts.st_uid, group: facts.st_gid, mode, names })
+    }
+
+    fn own_as(&self, ownership: Ownership) -> Result<(), BlockError> {
+        let failed = |errno| self.failed(errno, Operation::SetLength);
+        if self.ownership().is_none_or(|own| own.group != ownership.group) {
+            fs::fchown(&self.descriptor, None, Some(Gid::from_raw(ownership.group)))
+                .map_err(failed)?;
+        }
+        fs::fchmod(&self.descriptor, Mode::from_raw_mode(ownership.mode)).map_err(failed)
     }
 
     fn length(&self) -> Result<u64, BlockError> {
@@ -312,6 +336,13 @@ impl Device for FileDevice {
             return Err(self.error(ErrorKind::ReadOnly, Operation::Own));
         }
         self.owner_lock().take_turn().map_err(|errno| self.failed(errno, Operation::Own))
+    }
+
+    fn try_turn(&self) -> Result<Turn, BlockError> {
+        if !self.writable {
+            return Err(self.error(ErrorKind::ReadOnly, Operation::Own));
+        }
+        self.owner_lock().try_turn().map_err(|errno| self.failed(errno, Operation::Own))
     }
 
     fn end_turn(&self) -> Result<(), BlockError> {

@@ -9,7 +9,7 @@
 
 #![allow(unsafe_code)]
 
-use crate::device::OWNER_SLOTS_MAX;
+use crate::device::{OWNER_SLOTS_MAX, Turn};
 use rustix::io::Errno;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -44,6 +44,22 @@ impl<'a> OwnerLock<'a> {
                 Err(Errno::INTR) => {}
                 done => return done,
             }
+        }
+    }
+
+    pub(super) fn try_turn(&self) -> Result<Turn, Errno> {
+        let mut lock = bytes(libc::F_WRLCK, OWNER_SLOTS_MAX, 1)?;
+        match self.control(libc::F_OFD_SETLK, &mut lock) {
+            Ok(()) => return Ok(Turn::Taken),
+            Err(Errno::AGAIN | Errno::ACCESS) => {}
+            Err(errno) => return Err(errno),
+        }
+        let mut lock = bytes(libc::F_WRLCK, OWNER_SLOTS_MAX, 1)?;
+        self.control(libc::F_OFD_GETLK, &mut lock)?;
+        match i32::from(lock.l_type) {
+            libc::F_RDLCK => Ok(Turn::LockedForReading),
+            // Free again by now counts as held: the caller tries again.
+            _ => Ok(Turn::Held),
         }
     }
 

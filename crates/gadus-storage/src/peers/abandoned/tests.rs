@@ -2,7 +2,7 @@
 
 use super::*;
 use gadus_block::{Folder, OpenMode};
-use gadus_locks::EXTENT_BYTES;
+use gadus_locks::{EXTENT_BYTES, Trust};
 use std::fs::{self, File};
 
 const UNIQUE: u64 = 7;
@@ -22,7 +22,7 @@ impl Place {
 
     /// A memory that nobody uses, of the data file that is at a path.
     fn leave_memory(&self, data: &Path, magic: u64) {
-        let memory = Memory::create(&self.path(), EXTENT_BYTES, 0o600).unwrap();
+        let memory = Memory::create(&self.path(), EXTENT_BYTES, Trust::this_user()).unwrap();
         let front = memory.at(super::super::FRONT).unwrap();
         let folder = FileFolder::new(data.parent().unwrap());
         let name = data.file_name().unwrap().to_str().unwrap();

@@ -1,6 +1,7 @@
 //! The table grows while others use it.
 
 use super::*;
+use crate::Trust;
 use crate::table::chunks::Use;
 use crate::table::layout::Request;
 
@@ -45,8 +46,10 @@ fn memory_that_another_has_let_grow_is_mapped_where_it_is_needed() {
     let folder = tempfile::tempdir().unwrap();
     let play = || {
         let path = folder.path().join("memory");
-        let created = Memory::create(&path, 4 * EXTENT_BYTES, 0o600).unwrap();
-        let opened = Memory::open(&path, 4 * EXTENT_BYTES, created.file().unwrap().1).unwrap();
+        let created = Memory::create(&path, 4 * EXTENT_BYTES, Trust::this_user()).unwrap();
+        let opened =
+            Memory::open(&path, 4 * EXTENT_BYTES, created.file().unwrap().1, Trust::this_user())
+                .unwrap();
         std::fs::remove_file(&path).unwrap();
         let here = Machine { memory: Arc::new(created), alive: Arc::default() };
         let there = Machine { memory: Arc::new(opened), alive: here.alive.clone() };
