@@ -124,6 +124,8 @@ fn code_of(error: &gadus::Error) -> SqlState {
         Reason::UnknownColumn => Some("42703"),
         Reason::AmbiguousColumn => Some("42702"),
         Reason::DuplicateColumn => Some("42701"),
+        Reason::TooManyColumns => Some("54011"),
+        Reason::TooLarge => Some("54000"),
         Reason::DuplicateObject => Some("42710"),
         Reason::UnknownObject => Some("42704"),
         Reason::Depended => Some("2BP01"),

@@ -4,6 +4,7 @@
 //!   statement is cancelled.
 
 use crate::error::from_datafusion;
+use crate::executor::{HandOff, WorkFor};
 use crate::panics::caught_rows;
 use crate::room::Roomy;
 use crate::session::{Cancel, Flag, Headings};
@@ -74,7 +75,14 @@ impl RowStream {
         batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
         cancel: &Arc<Cancel>,
     ) -> Self {
-        let cancel = Cancel::of(cancel.current());
+        Self::guarded(schema, batches, Cancel::of(cancel.current()))
+    }
+
+    fn guarded(
+        schema: SchemaRef,
+        batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
+        cancel: Arc<Cancel>,
+    ) -> Self {
         let guarded = Cancel::guard(cancel.clone(), batches).fuse().boxed();
         Self { cancel: Some(cancel), ..Self::of(schema, guarded) }
     }
@@ -85,7 +93,10 @@ impl RowStream {
 
     pub(crate) fn from_datafusion(stream: SendableRecordBatchStream, cancel: &Arc<Cancel>) -> Self {
         let schema = stream.schema();
-        Self::new(schema, caught_rows(stream.map_err(from_datafusion)), cancel)
+        let cancel = Cancel::of(cancel.current());
+        let work = Box::pin(caught_rows(stream.map_err(from_datafusion)));
+        let batches = HandOff(WorkFor { cancel: cancel.clone(), work });
+        Self::guarded(schema, batches, cancel)
     }
 
     /// The same rows, which drop `what` when they are read or dropped.

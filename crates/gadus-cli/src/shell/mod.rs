@@ -42,6 +42,9 @@ pub(crate) struct Arguments {
     /// Refuse every change
     #[arg(long)]
     read_only: bool,
+    /// Share memory with other processes through FOLDER, which all of them name alike [default: /dev/shm]
+    #[arg(long, value_name = "FOLDER")]
+    lock_folder: Option<PathBuf>,
 }
 
 /// A connection with what its user has set.
@@ -71,6 +74,7 @@ pub(crate) enum Next {
 /// Runs the shell that the arguments ask for.
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let options = Options::new().read_only(arguments.read_only);
+    let options = arguments.lock_folder.into_iter().fold(options, Options::lock_folder);
     let file = arguments.file.filter(|path| path != Path::new(IN_MEMORY));
     let database = match &file {
         Some(path) => Database::open(path, options)?,

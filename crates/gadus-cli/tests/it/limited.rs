@@ -1,72 +1,15 @@
 //! The program in a control group that gives it one processor's time and little memory.
 
+use crate::control_group::Group;
 use crate::folder::{Folder, error_of};
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Of memory, in bytes: much less than the statements hold.
 const MEMORY: u64 = 192 << 20;
 
-/// A control group, gone when dropped.
-struct Group {
-    /// One, or in version 1 one for each controller.
-    folders: Vec<PathBuf>,
-}
-
-impl Group {
-    fn make() -> io::Result<Self> {
-        let name = format!("gadus-test-{}", std::process::id());
-        let root = Path::new("/sys/fs/cgroup");
-        let (memory, memory_v1) = (MEMORY.to_string(), root.join("memory"));
-        let files = match memory_v1.is_dir() {
-            true => vec![
-                (root.join("cpu"), "cpu.cfs_period_us", "100000"),
-                (root.join("cpu"), "cpu.cfs_quota_us", "100000"),
-                (memory_v1, "memory.limit_in_bytes", memory.as_str()),
-            ],
-            false => vec![
-                (root.to_owned(), "cpu.max", "100000 100000"),
-                (root.to_owned(), "memory.max", memory.as_str()),
-            ],
-        };
-        let mut group = Self { folders: Vec::new() };
-        for (root, file, value) in files {
-            let folder = root.join(&name);
-            if !group.folders.contains(&folder) {
-                fs::create_dir(&folder)?;
-                group.folders.push(folder.clone());
-            }
-            // The file is there where the controller is: it is not created.
-            fs::OpenOptions::new().write(true).open(folder.join(file))?;
-            fs::write(folder.join(file), value)?;
-        }
-        Ok(group)
-    }
-
-    /// The same program in this group.
-    fn start(&self, command: &Command) -> Command {
-        let enter = |folder: &PathBuf| format!("echo $$ > {}/cgroup.procs; ", folder.display());
-        let enter = self.folders.iter().map(enter).collect::<String>();
-        let mut inside = Command::new("sh");
-        inside.arg("-c").arg(format!("set -e; {enter} exec \"$@\"")).arg("sh");
-        inside.arg(command.get_program()).args(command.get_args());
-        command.get_current_dir().into_iter().for_each(|folder| _ = inside.current_dir(folder));
-        inside
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.folders.iter().for_each(|folder| _ = fs::remove_dir(folder));
-    }
-}
-
 /// The answers of the same statements without a group, and what was chosen in it by which facts.
 #[test]
 fn statements_succeed_with_little_memory_and_decisions_say_why() {
-    let group = match Group::make() {
+    let group = match Group::make(MEMORY, Some(100_000)) {
         Ok(group) => group,
         Err(error) => return println!("skipped: no control group can be made here: {error}"),
     };

@@ -8,16 +8,20 @@
 )]
 
 mod backup;
+mod backup_killed;
 mod bench;
 mod check;
+mod control_group;
 mod demo;
 mod folder;
 mod generate;
+mod hostile_statements;
 mod import;
 mod kub;
 mod limited;
 mod load;
 mod machine;
+mod openers;
 mod plot;
 mod sharing;
 mod shell;

@@ -8,12 +8,13 @@
 //! - A plan that holds little never waits: small answers are not behind large ones.
 //! - The first, beyond the limit, write out what sorts and aggregates hold, as soon as it is much ([`spill`]).
 //!   Joins of what is known to be much sort it ([`joins`]), and so do sorts of which many first rows are wanted
-//!   ([`sorts`]). What other joins, and windows, hold cannot be written
-//!   out: it is no bound on these.
+//!   ([`sorts`]). What other joins, and windows, hold cannot be written out: a plan in which they would hold more
+//!   than the limit, and some, fails.
 //! - Processes that gather much for one database divide the limit ([`share`]).
 
 mod compact;
 mod gather;
+mod gathered;
 mod joins;
 mod limit;
 mod plan;
@@ -25,6 +26,7 @@ mod spill;
 mod tests;
 
 pub(crate) use gather::GatherInTurn;
+pub(crate) use gathered::Gathered;
 pub(crate) use joins::JoinsWithinMemory;
 pub(crate) use limit::{decided_limit, memory_of};
 pub(crate) use plan::awaited;
@@ -50,6 +52,11 @@ use std::task::{Context, Poll, Waker};
 /// The part of the limit that is little for one plan, or this where it is more.
 const LITTLE_DIVISOR: u64 = 1024;
 const LITTLE_BYTES_MIN: u64 = 1 << 20;
+
+/// What a plan may hold beyond the limit in operators that cannot spill: a part of the limit, or this where it is
+/// more. With a limit of a mebibyte, as somebody may try it, joins and windows of ordinary size still run.
+const BEYOND_PART: u64 = 10;
+const BEYOND_BYTES_MIN: u64 = 64 << 20;
 
 /// What an operator holds at least when it writes that out.
 const SPILL_BYTES_MIN: u64 = 1 << 20;
@@ -141,6 +148,13 @@ impl Memory {
         held >= SPILL_BYTES_MIN
             && self.0.held.load(Ordering::SeqCst) + held > self.part(true).0
             && of_plan > self.plan_part()
+    }
+
+    /// True if a plan that holds so much has more than this process's part, and some: an operator that cannot
+    /// spill must not go on then.
+    fn is_beyond(&self, of_plan: u64) -> bool {
+        let part = self.part(true).0;
+        of_plan > part.saturating_add((part / BEYOND_PART).max(BEYOND_BYTES_MIN))
     }
 
     fn wake_all(&self) {

@@ -170,7 +170,9 @@ impl MemoryPool for PlanPool {
     }
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
-        if self.is_to_write(reservation) {
+        let is_over = holds_its_input(reservation.consumer())
+            && self.memory.is_beyond(self.plan().held().saturating_add(additional as u64));
+        if is_over || self.is_to_write(reservation) {
             let held = ByteCount(reservation.size() as u64);
             return Err(too_much(reservation.consumer().name(), held, self.memory.limit()));
         }
@@ -185,6 +187,13 @@ impl MemoryPool for PlanPool {
     fn memory_limit(&self) -> MemoryLimit {
         self.memory.memory_limit()
     }
+}
+
+/// True for an operator that holds all rows of an input and cannot spill them: most joins, windows, and aggregates
+/// without groups. Merges of what was spilled hold a batch of each run, and must go on.
+fn holds_its_input(consumer: &MemoryConsumer) -> bool {
+    const GO_ON: [&str; 3] = ["Merge", "Repartition", "Sorter"];
+    !consumer.can_spill() && !GO_ON.iter().any(|part| consumer.name().contains(part))
 }
 
 /// Clients see it where an operator cannot write out what it holds, such as the rows of one group.

@@ -1,15 +1,17 @@
-//! Joins that give their thread back: rows come to them in slices, cut by how long the last one took.
+//! Cooperative scheduling: operators that give their thread back within a turn of some milliseconds.
 //!
-//! - A join goes through all pairs of a batch of its probe side before it returns, and through the next
-//!   batch's where none of them fits. Where rows meet many, that takes hours, in which the statement
-//!   could not be cancelled, and no other task have the thread.
-//! - No plan tells beforehand how many that is, so it is measured.
-//! - One row is the least: it keeps the thread for as long as all that it meets.
+//! - A join goes through all pairs of a batch of its probe side before it polls that side again. If rows
+//!   match many, that takes hours, during which the statement could not be cancelled and no other task had
+//!   the thread. No plan foresees how many pairs that is: the probe side is cut into slices by the time the
+//!   last slice took.
+//! - The smallest slice is one row, which takes as long as all rows that it meets. So the output of each
+//!   operator that multiplies rows has yield points, too (`yielding`).
 
 mod passing;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod yielding;
 
 pub(crate) use passing::PassingExec;
 
@@ -19,7 +21,11 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::execution::TaskContext;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
-use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJoinExec};
+use datafusion::physical_plan::joins::{
+    CrossJoinExec, HashJoinExec, NestedLoopJoinExec, PiecewiseMergeJoinExec, SortMergeJoinExec,
+};
+use datafusion::physical_plan::recursive_query::RecursiveQueryExec;
+use datafusion::physical_plan::unnest::UnnestExec;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use std::sync::Arc;
 use stream::PacedStream;
@@ -35,14 +41,12 @@ impl PhysicalOptimizerRule for PaceJoins {
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let paced = plan.transform_up(|plan| {
-            if !is_join(&*plan) {
+            if !multiplies_rows(&*plan) {
                 return Ok(Transformed::no(plan));
             }
-            let mut children = plan.children().into_iter().cloned().collect::<Vec<_>>();
-            // The build side stands first.
-            let Some(probe) = children.pop() else { return Ok(Transformed::no(plan)) };
-            children.push(Arc::new(PassingExec::new("GadusPaced", probe, paced)));
-            replace_children_if_necessary(plan, children).map(Transformed::yes)
+            let plan = if is_sliced_join(&*plan) { with_sliced_probe_side(plan)? } else { plan };
+            let yielding = PassingExec::new("GadusYielding", plan, yielding::yielding);
+            Ok(Transformed::yes(Arc::new(yielding) as _))
         });
         paced.map(|plan| plan.data)
     }
@@ -56,8 +60,27 @@ impl PhysicalOptimizerRule for PaceJoins {
     }
 }
 
-fn is_join(plan: &dyn ExecutionPlan) -> bool {
+/// True if a batch of the operator's input may become any number of batches.
+fn multiplies_rows(plan: &dyn ExecutionPlan) -> bool {
+    is_sliced_join(plan)
+        || plan.is::<SortMergeJoinExec>()
+        || plan.is::<PiecewiseMergeJoinExec>()
+        || plan.is::<UnnestExec>()
+        || plan.is::<RecursiveQueryExec>()
+}
+
+/// True if the join goes through all of its build side for a batch of its probe side.
+fn is_sliced_join(plan: &dyn ExecutionPlan) -> bool {
     plan.is::<HashJoinExec>() || plan.is::<NestedLoopJoinExec>() || plan.is::<CrossJoinExec>()
+}
+
+fn with_sliced_probe_side(join: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let mut children = join.children().into_iter().cloned().collect::<Vec<_>>();
+    // The build side stands first.
+    if let Some(probe) = children.pop() {
+        children.push(Arc::new(PassingExec::new("GadusPaced", probe, paced)));
+    }
+    replace_children_if_necessary(join, children)
 }
 
 fn paced(input: SendableRecordBatchStream, _: &TaskContext) -> SendableRecordBatchStream {

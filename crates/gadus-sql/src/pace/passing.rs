@@ -15,11 +15,11 @@ use datafusion::physical_plan::{
 use std::fmt;
 use std::sync::Arc;
 
-/// What is done with the stream of an input.
-type Pass = fn(SendableRecordBatchStream, &TaskContext) -> SendableRecordBatchStream;
+/// Wraps the stream of an input.
+type Pass =
+    Arc<dyn Fn(SendableRecordBatchStream, &TaskContext) -> SendableRecordBatchStream + Send + Sync>;
 
-/// The rows of its input, as they are, at a time of its own.
-#[derive(Debug)]
+/// An operator that gives the rows of its input as they are, by a stream of its own.
 pub(crate) struct PassingExec {
     name: &'static str,
     input: Arc<dyn ExecutionPlan>,
@@ -32,8 +32,16 @@ pub(crate) struct PassingExec {
 }
 
 impl PassingExec {
-    pub(crate) fn new(name: &'static str, input: Arc<dyn ExecutionPlan>, pass: Pass) -> Self {
+    pub(crate) fn new(
+        name: &'static str,
+        input: Arc<dyn ExecutionPlan>,
+        pass: impl Fn(SendableRecordBatchStream, &TaskContext) -> SendableRecordBatchStream
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
         let properties = input.properties().clone();
+        let pass = Arc::new(pass);
         Self { name, input, pass, lets_filters: true, hides_constants: false, properties }
     }
 
@@ -54,6 +62,12 @@ fn hiding_constants(input: &Arc<dyn ExecutionPlan>) -> Arc<PlanProperties> {
     let known = EquivalenceProperties::new_with_orderings(input.schema(), orders);
     let properties = PlanProperties::clone(input.properties());
     Arc::new(properties.with_eq_properties(known))
+}
+
+impl fmt::Debug for PassingExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(self.name).field("input", &self.input).finish_non_exhaustive()
+    }
 }
 
 impl DisplayAs for PassingExec {
@@ -99,7 +113,9 @@ impl ExecutionPlan for PassingExec {
             true => hiding_constants(&input),
             false => input.properties().clone(),
         };
-        Ok(Arc::new(Self { input, properties, ..*self }))
+        let Self { name, lets_filters, hides_constants, .. } = *self;
+        let pass = self.pass.clone();
+        Ok(Arc::new(Self { name, input, pass, lets_filters, hides_constants, properties }))
     }
 
     fn execute(

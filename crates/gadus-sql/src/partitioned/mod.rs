@@ -11,5 +11,5 @@ mod write;
 
 pub(crate) use parquet::ParquetTable;
 pub(crate) use read::Partitions;
-pub(crate) use target::{Existing, Target};
-pub(crate) use write::{FileForm, PartitionWriter};
+pub(crate) use target::{Existing, Target, failed};
+pub(crate) use write::PartitionWriter;

@@ -7,7 +7,9 @@
 
 use crate::error::input;
 use crate::session::kind_of;
+use gadus_block::OutputFolder;
 use gadus_engine::{Error, Result};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,14 +32,28 @@ pub(crate) struct Target {
     existing: Existing,
     /// Where the files are until all are written.
     written: PathBuf,
+    /// The folder's name in errors.
+    shown: PathBuf,
+    /// The paths above may lead through it.
+    _parent: OutputFolder,
 }
 
 impl Target {
+    /// Begins a folder of this name in `parent`; errors name `path`.
+    ///
     /// # Errors
-    /// Where the folder has files and must not, or is none.
-    pub(crate) fn begin(folder: &Path, existing: Existing) -> Result<Self> {
-        let shown = folder.display();
-        match fs::read_dir(folder) {
+    /// When the folder has files and must not, or is none.
+    pub(crate) fn begin(
+        parent: OutputFolder,
+        name: &OsStr,
+        path: &Path,
+        existing: Existing,
+    ) -> Result<Self> {
+        let (shown, folder) = (path.display(), parent.path().join(name));
+        if folder.is_symlink() {
+            return Err(input(format!("{shown} is a symbolic link; name the folder it leads to")));
+        }
+        match fs::read_dir(&folder) {
             Ok(mut entries) => match existing {
                 Existing::Refused if entries.next().is_some() => {
                     return Err(input(format!(
@@ -45,22 +61,17 @@ impl Target {
                          OVERWRITE_OR_IGNORE writes to what is there"
                     )));
                 }
-                Existing::Removed => only_partitions(folder)?,
+                Existing::Removed => only_partitions(&folder)?,
                 _ => {}
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(folder, &error)),
+            Err(error) => return Err(failed(path, &error)),
         }
-        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = parent.unwrap_or(Path::new("."));
-        let Some(name) = folder.file_name() else {
-            return Err(input(format!("{shown} is no name of a folder to write")));
-        };
-        let beside = format!(".{}.", name.to_string_lossy());
+        let prefix = format!(".{}.", name.to_string_lossy());
         let mut builder = tempfile::Builder::new();
-        let written = builder.prefix(&beside).suffix(".partial").tempdir_in(parent);
-        let written = written.map_err(|error| failed(folder, &error))?.keep();
-        Ok(Self { folder: folder.to_owned(), existing, written })
+        let written = builder.prefix(&prefix).suffix(".partial").tempdir_in(parent.path());
+        let written = written.map_err(|error| failed(path, &error))?.keep();
+        Ok(Self { folder, existing, written, shown: path.to_owned(), _parent: parent })
     }
 
     /// Where files are written to.
@@ -75,7 +86,7 @@ impl Target {
             Existing::Removed if self.folder.exists() => self.replace(),
             _ => fs::rename(&self.written, &self.folder),
         };
-        done.map_err(|error| failed(&self.folder, &error))
+        done.map_err(|error| failed(&self.shown, &error))
     }
 
     fn replace(&self) -> io::Result<()> {
@@ -135,6 +146,6 @@ fn move_into(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn failed(path: &Path, error: &io::Error) -> Error {
+pub(crate) fn failed(path: &Path, error: &io::Error) -> Error {
     Error::new(kind_of(error), format!("{} cannot be written: {error}", path.display()))
 }

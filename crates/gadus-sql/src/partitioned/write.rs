@@ -4,48 +4,18 @@
 
 use super::names::folder_name;
 use super::target::{Target, failed};
-use crate::error::{from_datafusion, limit, unsupported};
-use crate::text_files::{CompressedFile, Compression};
+use crate::error::{limit, unsupported};
+use crate::file_writer::{FileForm, FileWriter};
 use crate::value::assign_array;
-use crate::written::{POINT_FORMAT, POINT_WITH_ZONE_FORMAT};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::csv::Writer as CsvWriter;
-use arrow::csv::WriterBuilder as CsvBuilder;
 use arrow::datatypes::{Schema, SchemaRef};
-use arrow::json::LineDelimitedWriter;
-use datafusion::common::config::TableParquetOptions;
-use datafusion::common::file_options::parquet_writer::ParquetWriterOptions;
-use datafusion::error::DataFusionError;
-use datafusion::parquet::arrow::ArrowWriter;
-use datafusion::parquet::file::properties::WriterProperties;
 use gadus_engine::{ColumnType, Result};
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Folders that one COPY makes.
 const PARTITIONS_MAX: usize = 100_000;
-
-/// What a group of rows of Parquet has, about: what is held of a file.
-const GROUP_BYTES: usize = 64 << 20;
-
-/// The form of the files.
-#[derive(Debug, Clone)]
-pub(crate) enum FileForm {
-    Parquet(Box<TableParquetOptions>),
-    Csv { delimiter: u8, header: bool, compression: Compression },
-    Json { compression: Compression },
-}
-
-impl FileForm {
-    fn ending(&self) -> String {
-        match self {
-            Self::Parquet(_) => ".parquet".to_owned(),
-            Self::Csv { compression, .. } => format!(".csv{}", compression.ending()),
-            Self::Json { compression } => format!(".json{}", compression.ending()),
-        }
-    }
-}
 
 /// Writes rows to the files of their partitions.
 pub(crate) struct PartitionWriter {
@@ -57,13 +27,7 @@ pub(crate) struct PartitionWriter {
     kept: Vec<usize>,
     schema: SchemaRef,
     partitions: usize,
-    open: Option<(Vec<Option<String>>, OpenFile)>,
-}
-
-enum OpenFile {
-    Parquet(Box<ArrowWriter<File>>),
-    Csv(Box<CsvWriter<CompressedFile>>, PathBuf),
-    Json(Box<LineDelimitedWriter<CompressedFile>>, PathBuf),
+    open: Option<(Vec<Option<String>>, FileWriter<File>)>,
 }
 
 impl PartitionWriter {
@@ -122,12 +86,12 @@ impl PartitionWriter {
 
     fn close(&mut self) -> Result<()> {
         match self.open.take() {
-            Some((_, file)) => file.close(),
+            Some((_, file)) => file.finish(),
             None => Ok(()),
         }
     }
 
-    fn next_file(&mut self, key: &[Option<String>]) -> Result<OpenFile> {
+    fn next_file(&mut self, key: &[Option<String>]) -> Result<FileWriter<File>> {
         self.partitions += 1;
         if self.partitions > PARTITIONS_MAX {
             return Err(limit(format!("more than {PARTITIONS_MAX} partitions")));
@@ -143,68 +107,8 @@ impl PartitionWriter {
         self.create(&path)
     }
 
-    fn create(&self, path: &Path) -> Result<OpenFile> {
+    fn create(&self, path: &Path) -> Result<FileWriter<File>> {
         let file = File::create_new(path).map_err(|error| failed(path, &error))?;
-        let compressed = |compression: Compression| -> Result<CompressedFile> {
-            let file = file.try_clone().map_err(|error| failed(path, &error))?;
-            compression.writer(file).map_err(|error| failed(path, &error))
-        };
-        let path = path.to_owned();
-        Ok(match &self.form {
-            FileForm::Parquet(options) => {
-                let properties = properties(options, &self.schema).map_err(from_datafusion)?;
-                let writer = ArrowWriter::try_new(file, self.schema.clone(), Some(properties));
-                let writer = writer.map_err(|error| from_datafusion(error.into()))?;
-                OpenFile::Parquet(Box::new(writer))
-            }
-            FileForm::Csv { delimiter, header, compression } => {
-                let builder = CsvBuilder::new().with_header(*header).with_delimiter(*delimiter);
-                let builder = builder.with_timestamp_format(POINT_FORMAT.to_owned());
-                let builder = builder.with_timestamp_tz_format(POINT_WITH_ZONE_FORMAT.to_owned());
-                OpenFile::Csv(Box::new(builder.build(compressed(*compression)?)), path)
-            }
-            FileForm::Json { compression } => {
-                OpenFile::Json(Box::new(LineDelimitedWriter::new(compressed(*compression)?)), path)
-            }
-        })
-    }
-}
-
-/// As the writer of single files has them.
-fn properties(
-    options: &TableParquetOptions,
-    schema: &SchemaRef,
-) -> std::result::Result<WriterProperties, DataFusionError> {
-    let mut options = options.clone();
-    options.arrow_schema(schema);
-    Ok(ParquetWriterOptions::try_from(&options)?.writer_options().clone())
-}
-
-impl OpenFile {
-    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        match self {
-            Self::Parquet(writer) => {
-                let written = writer.write(batch).and_then(|()| {
-                    if writer.in_progress_size() > GROUP_BYTES { writer.flush() } else { Ok(()) }
-                });
-                written.map_err(|error| from_datafusion(error.into()))
-            }
-            Self::Csv(writer, _) => Ok(writer.write(batch)?),
-            Self::Json(writer, _) => Ok(writer.write(batch)?),
-        }
-    }
-
-    fn close(self) -> Result<()> {
-        let (file, path) = match self {
-            Self::Parquet(writer) => {
-                return writer.close().map(drop).map_err(|error| from_datafusion(error.into()));
-            }
-            Self::Csv(writer, path) => (writer.into_inner(), path),
-            Self::Json(mut writer, path) => {
-                writer.finish()?;
-                (writer.into_inner(), path)
-            }
-        };
-        file.finish().map_err(|error| failed(&path, &error))
+        self.form.writer(file, &self.schema, path)
     }
 }

@@ -112,7 +112,7 @@ impl Flag {
     }
 
     /// Why the statement was ended.
-    pub(super) fn reason(&self) -> Error {
+    pub(crate) fn reason(&self) -> Error {
         let message = match self.limit.filter(|_| self.is_late.load(Ordering::SeqCst)) {
             Some(limit) => format!(
                 "the statement took longer than statement_timeout allows ({} ms)",

@@ -5,23 +5,32 @@ use super::copy_rejects::{Recorder, RejectsForm};
 use super::copy_words::CopyWords;
 use super::files::{FileFormat, FileSource};
 use super::insert::loaded_columns;
-use super::locking::Part;
+use super::locking::{Part, blocking};
 use super::modify::target;
+use super::reach::unwritable;
 use super::{Outcome, Prepared, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
+use crate::file_writer::FileForm;
 use crate::intervals::with_texts_of_intervals;
+use crate::memory::{run, task_of};
 use crate::text_files::Compression;
 use crate::uuids::with_texts;
 use crate::value::Value;
 use crate::written::{POINT_FORMAT, POINT_WITH_ZONE_FORMAT};
+use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::config::{CsvOptions, JsonOptions};
 use datafusion::dataframe::DataFrameWriteOptions;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{DataFrame, SessionContext};
 use datafusion::sql::sqlparser::ast::{
     CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident, ObjectName, Statement,
 };
+use futures::TryStreamExt;
+use gadus_block::{Destination, StagedFile, StreamFile};
 use gadus_engine::{Isolation, Result, TableSchema, Transaction, type_with_texts};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Options of a COPY.
@@ -71,6 +80,37 @@ impl CopyForm {
             _ => {
                 let known = "zstd, snappy, gzip, lz4 and none are";
                 return Err(input(format!("Parquet has no compression '{name}'; {known}")));
+            }
+        })
+    }
+}
+
+impl CopyForm {
+    /// Returns the format of the files, and a plan that gives its rows as that format holds them. Texts are
+    /// compressed as the statement says, or else as `named`.
+    pub(super) fn file_form(
+        &self,
+        context: &SessionContext,
+        plan: LogicalPlan,
+        named: Compression,
+    ) -> Result<(LogicalPlan, FileForm)> {
+        Ok(match self.format {
+            FileFormat::Parquet => {
+                let mut options = context.state().default_table_options().parquet;
+                if let Some(codec) = self.codec()? {
+                    options.global.compression = Some(codec.to_owned());
+                }
+                (with_texts_of_intervals(plan)?, FileForm::Parquet(Box::new(options)))
+            }
+            FileFormat::Json => {
+                let compression = self.compression()?.unwrap_or(named);
+                (with_texts(plan, true)?, FileForm::Json { compression })
+            }
+            FileFormat::Csv => {
+                let (delimiter, header) =
+                    (self.delimiter.unwrap_or(b','), self.header.unwrap_or(true));
+                let compression = self.compression()?.unwrap_or(named);
+                (with_texts(plan, false)?, FileForm::Csv { delimiter, header, compression })
             }
         })
     }
@@ -189,51 +229,88 @@ impl Session {
         if let Some(by) = &form.partitions {
             return self.copy_to_partitions(&context, plan, path, form, by).await;
         }
-        let path = &*self.files.to_write(path)?;
-        let plan = match form.format {
-            FileFormat::Parquet => with_texts_of_intervals(plan)?,
-            FileFormat::Json => with_texts(plan, true)?,
-            FileFormat::Csv => with_texts(plan, false)?,
-        };
-        let frame = DataFrame::new(context.state(), plan);
-        let options = DataFrameWriteOptions::new().with_single_file_output(true);
         let named = Compression::of_path(path).0;
-        let written = match form.format {
-            FileFormat::Parquet => {
-                let mut parquet = context.state().default_table_options().parquet;
-                if let Some(codec) = form.codec()? {
-                    parquet.global.compression = Some(codec.to_owned());
-                }
-                frame.write_parquet(path, options, Some(parquet)).await
+        let (plan, file_form) = form.file_form(&context, plan, named)?;
+        let rows = match self.files.to_write(path)? {
+            Destination::File(file) => {
+                let rows = write_file(&context, plan, &file_form, &file).await?;
+                file.replace().map_err(|error| unwritable(path, &error))?;
+                rows
             }
-            FileFormat::Json => {
-                let compression = form.compression()?.unwrap_or(named).for_writing();
-                let json = JsonOptions { compression, ..JsonOptions::default() };
-                frame.write_json(path, options, Some(json)).await
-            }
-            FileFormat::Csv => {
-                let points = CsvOptions {
-                    timestamp_format: Some(POINT_FORMAT.to_owned()),
-                    timestamp_tz_format: Some(POINT_WITH_ZONE_FORMAT.to_owned()),
-                    ..CsvOptions::default()
-                };
-                let csv = points
-                    .with_has_header(form.header.unwrap_or(true))
-                    .with_delimiter(form.delimiter.unwrap_or(b','))
-                    .with_compression(form.compression()?.unwrap_or(named).for_writing());
-                frame.write_csv(path, options, Some(csv)).await
+            Destination::Stream(stream) => {
+                let flag = self.cancel.current();
+                let ended = flag.clone();
+                let stream = stream.asking(move || match flag.is_set() {
+                    true => Err(io::Error::other(flag.reason())),
+                    false => Ok(()),
+                });
+                let written = write_stream(&context, plan, &file_form, (stream, path)).await;
+                // Writers make their own errors of what ends a wait.
+                written.map_err(|error| if ended.is_set() { ended.reason() } else { error })?
             }
         };
-        let batches = written.map_err(from_datafusion)?;
-        Ok(Outcome::Changed { verb: "COPY", rows: written_rows(&batches) })
+        Ok(Outcome::Changed { verb: "COPY", rows })
     }
 }
 
+/// Writes a plan's rows to a file that appears afterwards; returns how many.
+async fn write_file(
+    context: &SessionContext,
+    plan: LogicalPlan,
+    form: &FileForm,
+    file: &StagedFile,
+) -> Result<u64> {
+    let target = file.path();
+    let target = &*target.to_string_lossy();
+    let frame = DataFrame::new(context.state(), plan);
+    let options = DataFrameWriteOptions::new().with_single_file_output(true);
+    let written = match form.clone() {
+        FileForm::Parquet(parquet) => frame.write_parquet(target, options, Some(*parquet)).await,
+        FileForm::Json { compression } => {
+            let compression = compression.for_writing();
+            let json = JsonOptions { compression, ..JsonOptions::default() };
+            frame.write_json(target, options, Some(json)).await
+        }
+        FileForm::Csv { delimiter, header, compression } => {
+            let timestamps = CsvOptions {
+                timestamp_format: Some(POINT_FORMAT.to_owned()),
+                timestamp_tz_format: Some(POINT_WITH_ZONE_FORMAT.to_owned()),
+                ..CsvOptions::default()
+            };
+            let csv = timestamps.with_has_header(header).with_delimiter(delimiter);
+            let csv = csv.with_compression(compression.for_writing());
+            frame.write_csv(target, options, Some(csv)).await
+        }
+    };
+    Ok(written_rows(&written.map_err(from_datafusion)?))
+}
+
+/// Writes a plan's rows to a device or pipe as they come; returns how many.
+async fn write_stream(
+    context: &SessionContext,
+    plan: LogicalPlan,
+    form: &FileForm,
+    (stream, path): (StreamFile, &str),
+) -> Result<u64> {
+    let physical = context.state().create_physical_plan(&plan).await.map_err(from_datafusion)?;
+    let mut rows = run(physical, task_of(context)).map_err(from_datafusion)?;
+    let mut writer = form.writer(stream, &rows.schema(), Path::new(path))?;
+    // So that a header is written even above no rows.
+    writer.write(&RecordBatch::new_empty(rows.schema()))?;
+    let mut written = 0;
+    while let Some(batch) = rows.try_next().await.map_err(from_datafusion)? {
+        written += batch.num_rows() as u64;
+        blocking(|| writer.write(&batch))?;
+    }
+    blocking(|| writer.finish())?;
+    Ok(written)
+}
+
 /// The count that a write yields as its one value.
-fn written_rows(batches: &[arrow::array::RecordBatch]) -> u64 {
+fn written_rows(batches: &[RecordBatch]) -> u64 {
     use arrow::array::AsArray;
     use arrow::datatypes::UInt64Type;
-    let count = |batch: &arrow::array::RecordBatch| {
+    let count = |batch: &RecordBatch| {
         let column = batch.columns().first()?.as_primitive_opt::<UInt64Type>()?;
         Some(column.values().iter().sum::<u64>())
     };

@@ -2,18 +2,16 @@
 
 use super::copy::CopyForm;
 use super::copy_words::{CopyWords, Word};
-use super::files::FileFormat;
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, input};
-use crate::intervals::with_texts_of_intervals;
 use crate::memory::{run, task_of};
-use crate::partitioned::{Existing, FileForm, PartitionWriter, Target};
+use crate::partitioned::{Existing, PartitionWriter, Target};
 use crate::text_files::Compression;
-use crate::uuids::with_texts;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Sort};
 use datafusion::prelude::SessionContext;
 use futures::TryStreamExt;
 use gadus_engine::{Reason, Result};
+use std::path::Path;
 
 /// What a COPY says of partitions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,27 +79,12 @@ impl Session {
     ) -> Result<Outcome> {
         let places = by.places(&plan)?;
         let sorted = sorted_by(plan, &places)?;
-        let compression = form.compression()?.unwrap_or(Compression::None);
-        let (plan, files) = match form.format {
-            FileFormat::Parquet => {
-                let mut options = context.state().default_table_options().parquet;
-                if let Some(codec) = form.codec()? {
-                    options.global.compression = Some(codec.to_owned());
-                }
-                (with_texts_of_intervals(sorted)?, FileForm::Parquet(Box::new(options)))
-            }
-            FileFormat::Json => (with_texts(sorted, true)?, FileForm::Json { compression }),
-            FileFormat::Csv => {
-                let delimiter = form.delimiter.unwrap_or(b',');
-                let header = form.header.unwrap_or(true);
-                (with_texts(sorted, false)?, FileForm::Csv { delimiter, header, compression })
-            }
-        };
+        let (plan, files) = form.file_form(context, sorted, Compression::None)?;
         let physical =
             context.state().create_physical_plan(&plan).await.map_err(from_datafusion)?;
         let mut rows = run(physical, task_of(context)).map_err(from_datafusion)?;
-        let folder = self.files.to_write_folder(path)?;
-        let target = Target::begin(&folder, by.existing)?;
+        let (folder, name) = self.files.to_write_folder(path)?;
+        let target = Target::begin(folder, &name, Path::new(path), by.existing)?;
         let mut writer = PartitionWriter::new(target, files, &rows.schema(), &places)?;
         let mut written = 0;
         while let Some(batch) = rows.try_next().await.map_err(from_datafusion)? {

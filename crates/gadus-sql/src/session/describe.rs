@@ -13,6 +13,7 @@ use super::probes::probes;
 use super::query::names_schema;
 use super::{Boxed, Prepared, Session};
 use crate::error::from_datafusion;
+use crate::executor::HandOff;
 use crate::explained::{self, Request};
 use crate::kept::KEPT_TEXT_BYTES_MAX;
 use crate::lists::Quantified;
@@ -121,8 +122,9 @@ impl Session {
                 | Statement::ShowColumns { .. }
                 | Statement::ExplainTable { .. } => {
                     let planning = self.plan_probes(frames, snapshot, statement);
+                    let planning = HandOff(Box::pin(planning));
                     match prepared.is_deep {
-                        true => Roomy(Box::pin(planning)).await,
+                        true => Roomy(planning).await,
                         false => planning.await,
                     }
                 }

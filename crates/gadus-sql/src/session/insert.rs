@@ -15,6 +15,7 @@ use super::returning::Written;
 use super::transact::begin;
 use super::{Session, State};
 use crate::error::{from_datafusion, input, unsupported};
+use crate::memory::Gathered;
 use crate::names::own_name;
 use crate::value::{Value, assign_array};
 use arrow::array::{Array, ArrayRef, RecordBatch};
@@ -73,7 +74,9 @@ impl Session {
         let alias = called(insert, &schema);
         let mut pieces = Vec::new();
         if let Some(on_key) = on_key {
+            let mut gathered = Gathered::new(&self.shared.memory);
             let take = |batch: RecordBatch| {
+                gathered.add(&batch)?;
                 pieces.push(batch.columns().to_vec());
                 Ok(())
             };
@@ -87,8 +90,10 @@ impl Session {
             let rows = self.insert_stream(transaction, &schema, &columns, stream).await?;
             return Ok(Written::of(rows));
         }
-        let mut bulk = transaction.bulk(&schema)?;
+        let mut bulk = transaction.bulk(&schema)?.within(self.shared.memory.limit());
+        let mut gathered = Gathered::new(&self.shared.memory);
         let take = |batch: RecordBatch| {
+            gathered.add(&batch)?;
             bulk.push(&batch)?;
             pieces.push(batch.columns().to_vec());
             Ok(())
@@ -108,7 +113,7 @@ impl Session {
         columns: &[usize],
         stream: SendableRecordBatchStream,
     ) -> Result<u64> {
-        let mut bulk = transaction.bulk(schema)?;
+        let mut bulk = transaction.bulk(schema)?.within(self.shared.memory.limit());
         let snapshot = transaction.snapshot();
         let to = (schema, columns);
         self.whole_rows(&snapshot, to, stream, |batch| bulk.push(&batch)).await?;
@@ -201,7 +206,7 @@ impl Session {
         let columns = loaded_columns(&schema, &names.collect::<Vec<_>>())?;
         let defaults = self.defaults(|| transaction.snapshot(), &schema, &columns).await?;
         let rules = self.rules(&schema)?;
-        let mut bulk = transaction.bulk(&schema)?;
+        let mut bulk = transaction.bulk(&schema)?.within(self.shared.memory.limit());
         for batch in batches.iter().flat_map(pieces) {
             if flag.is_set() {
                 return Err(flag.reason());

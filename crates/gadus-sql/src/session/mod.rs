@@ -50,6 +50,7 @@ mod kind;
 mod known;
 mod lock_tables;
 mod locking;
+mod maintenance;
 mod merge;
 mod modify;
 mod numbering;

@@ -4,6 +4,7 @@ use super::assigned::take_apart;
 use super::by_name::parse_prepare;
 use super::chains::{Levels, check_words};
 use super::copy_words::CopyWords;
+use super::maintenance::Maintenance;
 use super::modify::refuse_extras;
 use super::overriding::Overriding;
 use super::precedence::rebind;
@@ -17,14 +18,14 @@ use crate::error::{from_parser, input, or_break, unsupported};
 use crate::provider::SYSTEM_SCHEMA;
 use crate::room::with_room;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Fetch, LimitClause, ObjectName, ObjectNamePart, Query, Statement, TableAliasColumnDef,
-    TableFactor, Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
+    Expr, Fetch, LimitClause, ObjectName, ObjectNamePart, Query, SetExpr, Statement,
+    TableAliasColumnDef, TableFactor, Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, PostgreSqlDialect};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
-use datafusion::sql::sqlparser::tokenizer::Tokenizer;
-use gadus_engine::{Error, ErrorKind, Result};
+use datafusion::sql::sqlparser::tokenizer::{TokenWithSpan, Tokenizer};
+use gadus_engine::{Error, ErrorKind, Reason, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -40,11 +41,10 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
     if begins_with(&tokens, Keyword::PREPARE) {
         return parse_prepare(text);
     }
-    table_as_query(&mut tokens);
-    respell(&mut tokens);
-    sequence_spelling::respell(&mut tokens);
-    cursors::respell(&mut tokens);
-    merge::respell(&mut tokens);
+    if let Some(maintenance) = Maintenance::of(text)? {
+        return Ok(Prepared::bare(text, maintenance.as_call()));
+    }
+    rewrite_spellings(&mut tokens);
     let overriding = Overriding::take(&mut tokens);
     let copy_words = CopyWords::take(&mut tokens)?.map(Arc::new);
     let is_deep = check_words(&tokens)?;
@@ -101,6 +101,15 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
             copy_words,
         })
     })
+}
+
+/// Rewrites what other dialects and PostgreSQL spell differently from the parser.
+fn rewrite_spellings(tokens: &mut Vec<TokenWithSpan>) {
+    table_as_query(tokens);
+    respell(tokens);
+    sequence_spelling::respell(tokens);
+    cursors::respell(tokens);
+    merge::respell(tokens);
 }
 
 /// Goes through a statement: gives its parameters their numbers, and bounds its levels.
@@ -166,6 +175,7 @@ impl VisitorMut for Reading {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
         self.gives_names |= query.with.is_some();
+        check_select_lists(&query.body)?;
         fetch_by_limit(query);
         if is_change(query) {
             let message = "INSERT, UPDATE, DELETE and MERGE within another statement are not supported: \
@@ -218,6 +228,30 @@ impl VisitorMut for Reading {
         rebind(expr);
         ControlFlow::Continue(())
     }
+}
+
+/// Columns of a select list, as in PostgreSQL.
+pub(super) const SELECT_LIST_MAX: usize = 1664;
+
+/// Refuses select lists of a query that are too long to plan.
+fn check_select_lists(body: &SetExpr) -> ControlFlow<Error> {
+    match body {
+        SetExpr::Select(select) if select.projection.len() > SELECT_LIST_MAX => {
+            ControlFlow::Break(too_many_columns())
+        }
+        SetExpr::SetOperation { left, right, .. } => {
+            check_select_lists(left)?;
+            check_select_lists(right)
+        }
+        // Queries in parentheses are visited themselves.
+        _ => ControlFlow::Continue(()),
+    }
+}
+
+/// Returns PostgreSQL's error for a select list that is too long.
+pub(super) fn too_many_columns() -> Error {
+    let message = format!("target lists can have at most {SELECT_LIST_MAX} entries");
+    Error::new(ErrorKind::Limit, message).because(Reason::TooManyColumns)
 }
 
 /// `FETCH FIRST n ROWS ONLY` is LIMIT; what says more is left, and refused.

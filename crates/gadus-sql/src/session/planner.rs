@@ -4,6 +4,7 @@
 
 use crate::checked::{BesideOthers, Casts, CheckedArithmetic, checked_sum};
 use crate::enums::{self, enum_functions};
+use crate::executor::Cancellable;
 use crate::intervals::{IntervalOperators, average, interval_functions, total};
 use crate::json::{JsonOperators, json_functions};
 use crate::lists::{ListOperators, quantified_functions};
@@ -14,10 +15,12 @@ use crate::mended::{
 use crate::order_keys::OrderKeys;
 use crate::pace::PaceJoins;
 use crate::provider::place_functions;
+use crate::string_functions::LongPatterns;
 use crate::subqueries::{
     ConditionsAsValues, JoinSubqueries, Memberships, NamesApart, OuterTypes, QueriesInValues,
 };
 use crate::uuids::{UuidNamed, UuidOperators, uuid_functions};
+use crate::value_limits::{SliceByBytes, bounded_functions};
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::optimizer::{Analyzer, AnalyzerRule, Optimizer, OptimizerRule};
@@ -37,6 +40,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
     config.options_mut().sql_parser.parse_float_as_decimal = true;
     // Columns of TIMESTAMPTZ are in UTC; so is what is cast to it, and now().
     config.options_mut().execution.time_zone = Some("UTC".to_owned());
+    let limits = memory.clone();
     let disk_manager = memory.spill().disk_manager();
     let memory_pool = Arc::new(memory.clone());
     let runtime = RuntimeEnv { memory_pool, disk_manager, ..RuntimeEnv::default() };
@@ -47,6 +51,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
         .with_analyzer_rules(analyzer_rules())
         .with_optimizer_rules(optimizer_rules())
         .with_physical_optimizer_rules(physical_rules(memory))
+        .with_physical_optimizer_rule(Arc::new(SliceByBytes(limits.clone())))
         .with_physical_optimizer_rule(Arc::new(PaceJoins))
         .with_physical_optimizer_rule(Arc::new(GatherInTurn))
         .with_type_planner(Arc::new(enums::Named(UuidNamed)));
@@ -68,6 +73,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
     functions.extend(interval_functions());
     functions.extend(json_functions());
     functions.extend(enum_functions());
+    bounded_functions(functions, &limits);
     builder.build()
 }
 
@@ -91,7 +97,7 @@ fn physical_rules(memory: Memory) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + 
     // Before inputs are sorted and divided, and all that is known of them asked for.
     let requirements = rules.iter().position(|rule| rule.name() == "EnsureRequirements");
     rules.insert(requirements.unwrap_or(0), Arc::new(NoConstants));
-    rules
+    rules.into_iter().map(|rule| Arc::new(Cancellable(rule)) as _).collect()
 }
 
 /// What DataFusion does, once it knows no wrong keys; conditions that it must not move stay.
@@ -102,7 +108,7 @@ fn optimizer_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
         *rule = Arc::new(moves_conditions);
     }
     rules.insert(0, Arc::new(KeysOfGroups::default()));
-    rules
+    rules.into_iter().map(|rule| Arc::new(Cancellable(rule)) as _).collect()
 }
 
 /// What DataFusion does, and our own rules before and behind type coercion.
@@ -119,5 +125,6 @@ fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     rules.push(Arc::new(Casts));
     rules.push(Arc::new(CheckedArithmetic::new()));
     rules.push(Arc::new(OrderKeys));
-    rules
+    rules.push(Arc::new(LongPatterns));
+    rules.into_iter().map(|rule| Arc::new(Cancellable(rule)) as _).collect()
 }

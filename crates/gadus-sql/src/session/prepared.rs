@@ -28,6 +28,22 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// Returns a statement without parameters and names that are resolved.
+    pub(super) fn bare(text: &str, statement: Statement) -> Self {
+        Self {
+            text: Arc::from(text),
+            statement: Arc::new(statement),
+            parameters: 0,
+            names: Arc::default(),
+            is_deep: false,
+            calls_settings: false,
+            calls_sequences: false,
+            reads_settings: false,
+            frames: None,
+            copy_words: None,
+        }
+    }
+
     /// How many parameters the statement has.
     #[must_use]
     pub fn parameters(&self) -> usize {

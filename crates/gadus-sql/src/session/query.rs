@@ -6,6 +6,7 @@ use super::files::take_files;
 use super::frames::{Frames, names_frame};
 use super::in_order::{plan_to_write, stream_to_write};
 use super::modify::table_name;
+use super::parse::{SELECT_LIST_MAX, too_many_columns};
 use super::planners_words::respell_for;
 use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
@@ -256,6 +257,10 @@ pub(super) async fn plan(
 ) -> Result<LogicalPlan> {
     let statement = PlannerStatement::Statement(Box::new(statement));
     let plan = context.state().statement_to_plan(statement).await.map_err(from_datafusion)?;
+    // Behind a star stand as many columns as a table has.
+    if plan.schema().fields().len() > SELECT_LIST_MAX {
+        return Err(too_many_columns());
+    }
     if parameters.is_empty() {
         return Ok(plan);
     }

@@ -2,11 +2,14 @@
 //!
 //! - Beneath a folder: paths that are not absolute begin there. One that leads out is refused before the disk
 //!   is asked, whether or not anything is there; one that leads out by a link, as soon as that is known.
-//! - A path is handed on as it was found, without links. Whoever can rename folders beneath the granted one, or
-//!   put links there, at the moment between can let a statement out; no statement can.
+//! - A write goes to a folder that the kernel has opened beneath the granted one (`openat2`), whatever is renamed
+//!   meanwhile. A path that is read is handed on as it was found, without links: a user of the machine who renames
+//!   folders beneath the granted one at that moment can let a read out; no statement can.
 
 use crate::error::input;
+use gadus_block::{Destination, OutputFolder};
 use gadus_engine::{Error, ErrorKind, Result};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -71,36 +74,31 @@ impl FileAccess {
         }
     }
 
-    /// The folder that a statement writes, which need not be there.
-    pub(super) fn to_write_folder(&self, path: &str) -> Result<PathBuf> {
+    /// Opens the folder in which a statement writes a folder of files, with that one's name in it.
+    pub(super) fn to_write_folder(&self, path: &str) -> Result<(OutputFolder, OsString)> {
         self.check()?;
-        let Self::Beneath(granted) = self else { return Ok(PathBuf::from(path)) };
-        let whole = granted.whole(path)?;
-        let found = match whole.symlink_metadata() {
-            Ok(_) => granted.found(&whole, path)?,
-            Err(_) => {
-                let (Some(folder), Some(name)) = (whole.parent(), whole.file_name()) else {
-                    return Err(out_of_reach(path));
-                };
-                granted.found(folder, path)?.join(name)
+        match self {
+            Self::Beneath(granted) => granted.to_write(path),
+            _ => {
+                let (parent, name) = parent_and_name(Path::new(path), path)?;
+                let folder =
+                    OutputFolder::open(parent).map_err(|error| unwritable(path, &error))?;
+                Ok((folder, name))
             }
-        };
-        // It is written beside, first.
-        if *found == *granted.0 { Err(out_of_reach(path)) } else { Ok(found) }
+        }
     }
 
-    /// Where a statement writes that names a path.
-    pub(super) fn to_write(&self, path: &str) -> Result<String> {
+    /// Resolves a path that a statement writes to.
+    pub(super) fn to_write(&self, path: &str) -> Result<Destination> {
         self.check()?;
-        let Self::Beneath(granted) = self else { return Ok(path.to_owned()) };
-        let whole = granted.whole(path)?;
-        if whole.symlink_metadata().is_ok() {
-            return granted.file(&whole, path);
-        }
-        let (Some(folder), Some(name)) = (whole.parent(), whole.file_name()) else {
-            return Err(out_of_reach(path));
+        let resolved = match self {
+            Self::Beneath(granted) => {
+                let (folder, name) = granted.to_write(path)?;
+                Destination::within(folder, &name)
+            }
+            _ => Destination::open(Path::new(path)),
         };
-        text_of(granted.found(folder, path)?.join(name), path)
+        resolved.map_err(|error| unwritable(path, &error))
     }
 }
 
@@ -149,6 +147,28 @@ impl Granted {
         Err(input(format!("{name} is not a file: name files, as in 'folder/*.csv'")))
     }
 
+    /// Opens the folder beneath the granted one in which a path is written, with the path's last step.
+    /// Links are resolved first; the kernel then refuses those that were put there since.
+    fn to_write(&self, path: &str) -> Result<(OutputFolder, OsString)> {
+        let whole = self.whole(path)?;
+        let place = match whole.symlink_metadata() {
+            Ok(_) => self.found(&whole, path)?,
+            Err(_) => {
+                let (parent, name) = parent_and_name(&whole, path)?;
+                self.found(parent, path)?.join(name)
+            }
+        };
+        let inner = place.strip_prefix(&self.0).map_err(|_| out_of_reach(path))?;
+        let (parent, name) = parent_and_name(inner, path)?;
+        if is_glob(path) {
+            let message =
+                format!("'{path}' has *, ? or [, which mean several files; name one file");
+            return Err(input(message));
+        }
+        let folder = OutputFolder::open_beneath(&self.0, parent);
+        Ok((folder.map_err(|error| unwritable(path, &error))?, name))
+    }
+
     /// Where a path leads to, which exists.
     fn found(&self, place: &Path, path: &str) -> Result<PathBuf> {
         let found = place.canonicalize().map_err(|error| unreachable(path, &error))?;
@@ -167,6 +187,11 @@ fn text_of(found: PathBuf, path: &str) -> Result<String> {
     Ok(text)
 }
 
+fn parent_and_name<'a>(place: &'a Path, path: &str) -> Result<(&'a Path, OsString)> {
+    let name = place.file_name().ok_or_else(|| out_of_reach(path))?;
+    Ok((place.parent().unwrap_or(Path::new("")), name.to_owned()))
+}
+
 fn no_text(path: &str) -> Error {
     input(format!("'{path}' leads to a name that is not UTF-8"))
 }
@@ -178,6 +203,11 @@ fn out_of_reach(path: &str) -> Error {
     Error::new(ErrorKind::PermissionDenied, message)
 }
 
+/// Returns the error of a write to a path.
+pub(crate) fn unwritable(path: &str, error: &io::Error) -> Error {
+    Error::new(kind_of(error), format!("{path} cannot be written: {error}"))
+}
+
 fn unreachable(path: &str, error: &io::Error) -> Error {
     Error::new(kind_of(error), format!("{path} cannot be reached: {error}"))
 }
@@ -187,6 +217,10 @@ pub(crate) fn kind_of(error: &io::Error) -> ErrorKind {
     match error.kind() {
         io::ErrorKind::NotFound => ErrorKind::NotFound,
         io::ErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
+        io::ErrorKind::StorageFull => ErrorKind::NoSpace,
+        io::ErrorKind::InvalidInput
+        | io::ErrorKind::IsADirectory
+        | io::ErrorKind::NotADirectory => ErrorKind::Input,
         _ => ErrorKind::Io,
     }
 }

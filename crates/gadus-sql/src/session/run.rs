@@ -1,15 +1,16 @@
 //! From text to the part that runs it.
 
 use super::asked::{Asked, Source};
-use super::backup;
-use super::cancel::Flag;
+use super::cancel::{Cancel, Flag};
 use super::for_update::refuse_nested_locks;
-use super::parse::parse;
+use super::locking::blocking;
+use super::maintenance::Maintenance;
 use super::transact::transact;
 use super::views::is_deep_by_views;
 use super::{Outcome, Prepared, Session, State};
 use crate::compiled::Writes;
 use crate::error::{input, unsupported};
+use crate::executor::{HandOff, WorkFor};
 use crate::explained::Request;
 use crate::kept::{Found, KEPT_TEXT_BYTES_MAX, scalars};
 use crate::names::written;
@@ -83,8 +84,7 @@ impl Session {
     fn begin_before(&self, state: &mut State, source: Source<'_>) -> Result<()> {
         match source {
             Source::Prepared(prepared) => self.begin_implicit(state, prepared),
-            Source::Text(text) if is_checkpoint(text) || backup::target(text)?.is_some() => Ok(()),
-            Source::Text(text) => self.begin_implicit(state, &parse(text)?),
+            Source::Text(text) => self.begin_implicit(state, &self.parse(text)?),
         }
     }
 
@@ -143,7 +143,7 @@ impl Session {
         let prepared = match source {
             Source::Prepared(prepared) => prepared,
             Source::Text(text) => {
-                parsed = parse(text)?;
+                parsed = self.parse(text)?;
                 &parsed
             }
         };
@@ -174,11 +174,9 @@ impl Session {
                 return Ok(outcome);
             }
         }
-        // Kept apart: what DataFusion needs is large, and the future of every statement would be moved
-        // with room for it.
         // A kept plan would run without room.
         let again = again && !is_deep && !prepared.calls_settings && !prepared.calls_sequences;
-        let dispatched = Box::pin(self.dispatch(state, prepared, parameters, again));
+        let dispatched = self.dispatch_off_worker(state, prepared, parameters, again);
         if !is_deep {
             return flag.run(dispatched).await;
         }
@@ -189,7 +187,22 @@ impl Session {
         })
     }
 
-    /// Runs what need not be parsed: what is compiled, or has a plan that is kept, or the parser does not know.
+    /// Plans and runs a statement; no other task of this thread waits for that.
+    ///
+    /// The future is boxed: DataFusion needs a large one, and that of every statement would be moved with room
+    /// for it.
+    fn dispatch_off_worker<'a>(
+        &'a self,
+        state: &'a mut State,
+        prepared: &'a Prepared,
+        parameters: &'a [Value],
+        again: bool,
+    ) -> impl Future<Output = Result<Outcome>> + Unpin {
+        let work = Box::pin(self.dispatch(state, prepared, parameters, again));
+        HandOff(WorkFor { cancel: Cancel::of(self.cancel.current()), work })
+    }
+
+    /// Runs what need not be parsed: what is compiled, or has a plan that is kept, or acts on the database's files.
     async fn run_known(&self, state: &mut State, asked: &Asked<'_>, flag: &Flag) -> Result<Kept> {
         let text = asked.source.text();
         let names = self.names(state);
@@ -198,7 +211,7 @@ impl Session {
         if !is_own && let Some(outcome) = self.run_compiled(state, asked, flag).await? {
             return Ok(Kept::Ran(outcome));
         }
-        if let Some(outcome) = self.run_command(state, flag, text)? {
+        if let Some(outcome) = self.run_maintenance(state, flag, text)? {
             return Ok(Kept::Ran(outcome));
         }
         match is_own {
@@ -267,13 +280,16 @@ impl Session {
         }
     }
 
-    /// Statements that the parser does not know.
-    fn run_command(&self, state: &State, flag: &Flag, text: &str) -> Result<Option<Outcome>> {
-        if is_checkpoint(text) {
-            self.engine.checkpoint()?;
-            return Ok(Some(Outcome::Done("CHECKPOINT")));
+    /// Runs the statements that act on the database's files and are part of no transaction.
+    fn run_maintenance(&self, state: &State, flag: &Flag, text: &str) -> Result<Option<Outcome>> {
+        match Maintenance::of(text)? {
+            None => Ok(None),
+            Some(Maintenance::Checkpoint) => {
+                blocking(|| self.engine.checkpoint())?;
+                Ok(Some(Outcome::Done("CHECKPOINT")))
+            }
+            Some(Maintenance::Backup { file }) => self.back_up(state, flag, &file).map(Some),
         }
-        backup::target(text)?.map(|file| self.back_up(state, flag, &file)).transpose()
     }
 
     async fn dispatch(
@@ -371,10 +387,6 @@ fn is_write(statement: &Statement) -> bool {
             | Statement::AlterRole { .. }
             | Statement::Drop { .. }
     )
-}
-
-fn is_checkpoint(text: &str) -> bool {
-    text.trim().trim_end_matches(';').trim_end().eq_ignore_ascii_case("checkpoint")
 }
 
 /// Whether a text begins as queries do.

@@ -10,6 +10,7 @@ use super::locking::Part;
 use super::{Outcome, Session, State};
 use crate::compiled::Compiled;
 use crate::error::is_for_alone;
+use crate::executor::hand_off;
 use crate::value::Value;
 use gadus_base::clock;
 use gadus_engine::{
@@ -21,6 +22,9 @@ use std::time::Duration;
 
 /// Of this many rows the positions alone take 4 MB: they are not found before the first is read.
 pub(super) const STREAMED_ROWS_MIN: u64 = 1_000_000;
+
+/// Rows of a table whose scan takes some hundred microseconds: far longer than a hand-over of the thread.
+const HANDED_OFF_ROWS_MIN: u64 = 100_000;
 
 /// Changes of so many rows at once keep those that are made together with them waiting.
 const SHARED_CHANGES_MAX: f64 = 10_000.0;
@@ -322,7 +326,9 @@ impl Session {
 
     fn answer(&self, table: &Table, question: Question, flag: &Flag) -> Result<Answer> {
         let (threads, began) = (self.engine.options().threads, clock().now());
-        let (answers, rows) = table.answer_counted(vec![question], threads, &|_| flag.is_set())?;
+        let is_long = table.about_rows() >= HANDED_OFF_ROWS_MIN;
+        let scan = || table.answer_counted(vec![question], threads, &|_| flag.is_set());
+        let (answers, rows) = if is_long { hand_off(scan)? } else { scan()? };
         if !flag.is_set() {
             self.shared.sharing.ran_alone(rows, began);
         }

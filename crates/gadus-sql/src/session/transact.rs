@@ -67,7 +67,7 @@ impl Session {
         let is_apart = matches!(
             prepared.kind(),
             Kind::Begin | Kind::Commit | Kind::Rollback | Kind::Set | Kind::Show | Kind::Deallocate
-        );
+        ) || matches!(prepared.statement(), Statement::Call(_));
         if self.autocommit() || state.transaction.is_some() || is_apart {
             return Ok(());
         }

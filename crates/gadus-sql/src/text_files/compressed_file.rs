@@ -1,7 +1,6 @@
 //! A file that is written, and compressed while it is.
 
 use super::compression::Compression;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 /// The usual levels of the programs of these names.
@@ -10,16 +9,17 @@ const ZSTD_LEVEL: i32 = 3;
 const XZ_LEVEL: u32 = 6;
 
 /// What is written to it; unless it is finished, the file is none.
-pub(crate) enum CompressedFile {
-    None(BufWriter<File>),
-    Gzip(flate2::write::GzEncoder<BufWriter<File>>),
-    Zstd(zstd::Encoder<'static, BufWriter<File>>),
-    Bzip2(bzip2::write::BzEncoder<BufWriter<File>>),
-    Xz(liblzma::write::XzEncoder<BufWriter<File>>),
+pub(crate) enum CompressedFile<W: Write> {
+    None(BufWriter<W>),
+    Gzip(flate2::write::GzEncoder<BufWriter<W>>),
+    Zstd(zstd::Encoder<'static, BufWriter<W>>),
+    Bzip2(bzip2::write::BzEncoder<BufWriter<W>>),
+    Xz(liblzma::write::XzEncoder<BufWriter<W>>),
 }
 
 impl Compression {
-    pub(crate) fn writer(self, file: File) -> io::Result<CompressedFile> {
+    /// Compresses what is written to a file.
+    pub(crate) fn writer<W: Write>(self, file: W) -> io::Result<CompressedFile<W>> {
         let file = BufWriter::new(file);
         Ok(match self {
             Self::None => CompressedFile::None(file),
@@ -37,7 +37,7 @@ impl Compression {
     }
 }
 
-impl CompressedFile {
+impl<W: Write> CompressedFile<W> {
     /// Writes what is left.
     pub(crate) fn finish(self) -> io::Result<()> {
         let mut file = match self {
@@ -61,7 +61,7 @@ impl CompressedFile {
     }
 }
 
-impl Write for CompressedFile {
+impl<W: Write> Write for CompressedFile<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.encoder().write(bytes)
     }

@@ -128,3 +128,31 @@ fn a_csv_file_is_read_as_it_looks() {
     read("id\tprice\n1\t2.5\n", "");
     assert_eq!(rows(&connection, &by_name), ["2.5"]);
 }
+
+#[test]
+fn a_pipe_is_written_to_and_a_file_keeps_its_mode() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+    let folder = Folder::new();
+    let connection = database().connect();
+    let copy = |path: &std::path::Path| {
+        let sql = format!("COPY (SELECT 1 AS a) TO '{}' (FORMAT csv)", path.display());
+        connection.execute(&sql, &[]).map(drop)
+    };
+    let pipe = folder.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let from = pipe.clone();
+    let reader = gadus_base::spawn("reader", move || std::fs::read_to_string(from).unwrap());
+    copy(&pipe).unwrap();
+    assert_eq!(reader.unwrap().join().unwrap(), "a\n1\n");
+    assert!(std::fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+    let secret = folder.path("own.csv");
+    std::fs::write(&secret, "secret").unwrap();
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();
+    copy(&secret).unwrap();
+    assert_eq!(std::fs::read_to_string(&secret).unwrap(), "a\n1\n");
+    assert_eq!(std::fs::metadata(&secret).unwrap().permissions().mode() & 0o777, 0o600);
+    // Nobody reads it: the statement waits until its time is over.
+    connection.execute("SET statement_timeout = '100ms'", &[]).unwrap();
+    let error = copy(&pipe).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
+}

@@ -1,0 +1,112 @@
+//! Statements that ask for more memory than there is, drawn at random, in a control group.
+//!
+//! - What counts is that the kernel kills nobody: no judgement by our own accounts.
+//! - Each run prints its seed; `GADUS_HOSTILE_SEED` sets another one, and `GADUS_HOSTILE_STATEMENTS` says how many
+//!   statements are drawn.
+
+use crate::control_group::Group;
+use crate::folder::{Folder, error_of};
+use gadus_base::Random;
+
+/// Of the group, in bytes; the statements may hold an eighth of it.
+const MEMORY: u64 = 2 << 30;
+
+/// Statements of a run, unless told otherwise: each takes up to its timeout.
+const STATEMENTS: u64 = 40;
+
+/// Of a run, unless told otherwise: the same statements each time.
+const SEED: u64 = 7;
+
+struct Generator {
+    random: Random,
+}
+
+impl Generator {
+    fn one_of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        let place = self.random.below(choices.len() as u64);
+        choices[usize::try_from(place).unwrap()]
+    }
+
+    fn count(&mut self) -> &'static str {
+        self.one_of(&["10", "1000", "100000", "10000000", "2147483647", "a"])
+    }
+
+    /// A text whose size may be anything.
+    fn text(&mut self, depth: u32) -> String {
+        if depth == 0 {
+            return self.one_of(&["b", "'x'", "CAST(a AS TEXT)", "'some longer text'"]).to_owned();
+        }
+        let (inner, count) = (self.text(depth - 1), self.count());
+        match self.random.below(10) {
+            0 | 1 => format!("repeat({inner}, {count})"),
+            2 => format!("lpad({inner}, {count}, 'ab')"),
+            3 => format!("rpad({inner}, {count})"),
+            4 => format!("replace({inner}, 'w', {})", self.text(depth - 1)),
+            5 => format!("{inner} || {}", self.text(depth - 1)),
+            6 => format!("concat({inner}, {inner}, {})", self.text(depth - 1)),
+            7 => format!("regexp_replace({inner}, 'o', repeat('y', {count}), 'g')"),
+            8 => format!("array_to_string(array_repeat({inner}, {count}), ',')"),
+            _ => format!("upper({inner})"),
+        }
+    }
+
+    fn statement(&mut self) -> String {
+        let depth = u32::try_from(1 + self.random.below(3)).unwrap();
+        let (text, count) = (self.text(depth), self.count());
+        match self.random.below(14) {
+            0 => format!("SELECT max(length({text})) FROM t"),
+            1 => format!("SELECT count(*) FROM (SELECT {text} AS v FROM t ORDER BY 1 OFFSET 3) x"),
+            2 => format!("SELECT length(string_agg({text}, ',')) FROM t"),
+            3 => format!("SELECT cardinality(array_agg({text})) FROM t"),
+            4 => format!("SELECT count(DISTINCT {text}) FROM t"),
+            5 => format!(
+                "WITH RECURSIVE r AS (SELECT {text} AS n FROM t WHERE a < 9 UNION ALL SELECT n || n FROM r) \
+                 SELECT count(*) FROM r"
+            ),
+            6 => format!("INSERT INTO s SELECT {text} FROM t"),
+            7 => format!("INSERT INTO s SELECT {text} FROM t RETURNING length(v)"),
+            8 => format!(
+                "SELECT sum(n) FROM (SELECT {text} AS v, row_number() OVER (ORDER BY b) AS n FROM t) x \
+                 WHERE length(v) > 5"
+            ),
+            9 => format!(
+                "SELECT count(*) FROM (SELECT {text} AS v FROM t) x JOIN (SELECT {text} AS w FROM t) y ON v = w"
+            ),
+            10 => format!("SELECT cardinality(range(1, {count} * 1000)) FROM t"),
+            11 => format!("SELECT cardinality(array_repeat(a, {count})) FROM t"),
+            12 => format!("SELECT count(*) FROM t x, t y WHERE x.b || y.b || {count} = ''"),
+            _ => format!("SELECT length(max({text})) FROM t GROUP BY a % 7 ORDER BY 1 LIMIT 1"),
+        }
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
+}
+
+#[test]
+fn no_statement_has_the_program_killed_for_want_of_memory() {
+    let group = match Group::make(MEMORY, None) {
+        Ok(group) => group,
+        Err(error) => return println!("skipped: no control group can be made here: {error}"),
+    };
+    let seed = number("GADUS_HOSTILE_SEED").unwrap_or(SEED);
+    println!("GADUS_HOSTILE_SEED={seed}");
+    let mut generator = Generator { random: Random::seeded(seed) };
+    let folder = Folder::new();
+    let script = "CREATE TABLE t (a INT PRIMARY KEY, b TEXT);
+                  CREATE TABLE s (v TEXT);
+                  INSERT INTO t SELECT i, 'row ' || i FROM generate_series(1, 20000) AS g(i)";
+    folder.printed(&["x.gadus", "-c", script]);
+    for _ in 0..number("GADUS_HOSTILE_STATEMENTS").unwrap_or(STATEMENTS) {
+        let statement = generator.statement();
+        let settings = "SET gadus.memory_limit = '256MiB'; SET statement_timeout = '1s'";
+        let arguments = ["x.gadus", "-c", settings, "-c", &statement, "-c", "DELETE FROM s"];
+        let output = group.start(&folder.gadus(&arguments)).output().unwrap();
+        // It ends by itself, whether or not the statement has failed.
+        assert!(output.status.code().is_some(), "{}: {statement}", output.status);
+        let error = error_of(&output);
+        let is_plain = !error.contains("panicked") && !error.contains("broke off");
+        assert!(is_plain, "{statement}: {error}");
+    }
+}

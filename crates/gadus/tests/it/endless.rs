@@ -1,0 +1,76 @@
+//! Statements that compute without end, and end when they are told to.
+//!
+//! - Each would take minutes or for ever. The deadline of a test only guards against a hang.
+
+use gadus::{Connection, Database, ErrorKind, Options};
+use gadus_base::clock;
+use std::time::Duration;
+
+/// Far more than a busy machine takes to notice a timeout, far less than any of the statements takes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn connection() -> Connection {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    let script = "CREATE TABLE t (id INT, v TEXT);
+                  INSERT INTO t SELECT i, 'row ' || i FROM range(100000) AS r(i);
+                  SET statement_timeout = '300ms'";
+    connection.execute_script(script).unwrap();
+    connection
+}
+
+fn ends_in_time(connection: &Connection, sql: &str) {
+    let began = clock().now();
+    let error = connection.execute(sql, &[]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
+    assert!(began.elapsed() < PATIENCE);
+}
+
+#[test]
+fn one_value_that_takes_long_is_given_up() {
+    let connection = connection();
+    ends_in_time(&connection, "SELECT levenshtein(repeat('a', 1000000), repeat('b', 1000000))");
+    ends_in_time(
+        &connection,
+        "SELECT max(levenshtein(repeat(v, 10000), repeat(v, 10000) || 'x')) FROM t",
+    );
+}
+
+/// These took minutes, and are done in time by now.
+#[test]
+fn searches_take_linear_time() {
+    let connection = connection();
+    let pattern = format!("SELECT repeat('a', 100000) LIKE '{}b'", "%a".repeat(5_000));
+    let position = "SELECT strpos(repeat('a', 2000000), repeat('a', 1000000) || 'b')";
+    let mut rows = connection.query(&pattern, &[]).unwrap();
+    assert!(!rows.next().unwrap().unwrap().get::<bool>(0).unwrap());
+    let mut rows = connection.query(position, &[]).unwrap();
+    assert_eq!(rows.next().unwrap().unwrap().get::<i32>(0).unwrap(), 0);
+}
+
+#[test]
+fn operators_that_multiply_rows_are_given_up() {
+    let connection = connection();
+    for sql in [
+        "SELECT count(*) FROM t a, t b",
+        "SELECT count(*) FROM generate_series(1, 200000000) a, generate_series(1, 100) b",
+        "SELECT count(*) FROM t a JOIN t b ON a.id + b.id < 0",
+        "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 - n FROM r) SELECT count(*) FROM r",
+        "SELECT max(n) FROM (SELECT row_number() OVER (ORDER BY a.v) AS n FROM t a, t b) x",
+    ] {
+        ends_in_time(&connection, sql);
+    }
+}
+
+#[test]
+fn a_select_list_has_at_most_as_many_columns_as_in_postgresql() {
+    let connection = connection();
+    let list = |count: usize| {
+        let columns = (0..count).map(|column| column.to_string()).collect::<Vec<_>>();
+        format!("SELECT {}", columns.join(", "))
+    };
+    connection.execute("SET statement_timeout = 0", &[]).unwrap();
+    connection.execute(&list(1664), &[]).unwrap();
+    let error = connection.execute(&list(1665), &[]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert!(error.message().contains("target lists can have at most 1664 entries"), "{error}");
+}
