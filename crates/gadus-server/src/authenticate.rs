@@ -1,8 +1,9 @@
 //! Who is let in: by SCRAM-SHA-256, by what the system says of a Unix socket, or everybody on loopback
 //! where that was asked for.
 //!
-//! - Who does not exist is asked for his password like everybody else, and refused in the same words at
+//! - A user who does not exist is asked for a password like any other, and refused in the same words at
 //!   the same point.
+//! - Failed attempts delay further ones (`login::Throttle`).
 
 use crate::error::{Failure, SqlState};
 use crate::listen::Peer;
@@ -14,14 +15,10 @@ use crate::tls::Encrypted;
 use bytes::{Buf, Bytes};
 use gadus::Connection;
 use std::ffi::CStr;
-use std::time::Duration;
 
 /// Steps of SASL as the protocol numbers them.
 const CONTINUE: i32 = 11;
 const FINAL: i32 = 12;
-
-/// Before a wrong password is refused: who tries many is to be slow.
-const REFUSAL_TIME: Duration = Duration::from_millis(250);
 
 /// Lets a user in, or says why not.
 pub(crate) async fn authenticate(
@@ -35,9 +32,24 @@ pub(crate) async fn authenticate(
     match (peer, shared.options.authentication) {
         (Peer::Unix(uid), _) => let_in_peer(*uid, user, connection),
         (Peer::Tcp(_), Authentication::Trust) => Ok(()),
-        (Peer::Tcp(_), Authentication::Scram) => {
+        (Peer::Tcp(address), Authentication::Scram) => {
+            let (address, throttle) = (address.ip(), &shared.throttle);
+            let patience = shared.options.limits.authentication_time / 2;
+            // In the words of a wrong password: how many others have tried is not told.
+            let delay =
+                throttle.delay(address, user, patience).ok_or_else(|| wrong_password(user))?;
+            tokio::time::sleep(delay).await;
             let binding = encrypted.and_then(|encrypted| encrypted.binding.as_deref());
-            scram(channel, binding, user, connection).await
+            let outcome = scram(channel, binding, user, connection).await;
+            match &outcome {
+                Ok(()) => throttle.succeeded(address, user),
+                Err(failure) if failure.code.is_of_authentication() => {
+                    throttle.failed(address, user);
+                }
+                // A client that goes away in the middle has tried nothing.
+                Err(_) => {}
+            }
+            outcome
         }
     }
 }
@@ -81,6 +93,11 @@ fn name_of(uid: u32) -> Option<String> {
     name.to_str().ok().map(str::to_owned)
 }
 
+fn wrong_password(user: &str) -> Failure {
+    let text = format!("password authentication failed for user \"{user}\"");
+    Failure::fatal(SqlState::INVALID_PASSWORD, text)
+}
+
 /// RFC 5802, as PostgreSQL's manual describes it in its chapter on SASL.
 async fn scram(
     channel: &mut Channel,
@@ -88,10 +105,7 @@ async fn scram(
     user: &str,
     connection: &Connection,
 ) -> Result<(), Failure> {
-    let refused = || {
-        let text = format!("password authentication failed for user \"{user}\"");
-        Failure::fatal(SqlState::INVALID_PASSWORD, text)
-    };
+    let refused = || wrong_password(user);
     // Also where it is not needed: that takes time.
     let secret = connection.salt_secret()?;
     let verifier = match connection.verifier(user)?.as_deref() {
@@ -114,7 +128,6 @@ async fn scram(
     channel.output.authentication_step(CONTINUE, exchange.challenge());
     channel.flush().await?;
     let Some(answer) = exchange.finish(&password_message(channel).await?)? else {
-        tokio::time::sleep(REFUSAL_TIME).await;
         return Err(refused());
     };
     channel.output.authentication_step(FINAL, &answer);

@@ -21,11 +21,13 @@
 //! # }
 //! ```
 
+mod audit;
 mod authenticate;
 mod connection;
 mod error;
 mod http;
 mod listen;
+mod login;
 mod metrics;
 mod options;
 mod protocol;

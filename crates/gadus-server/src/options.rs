@@ -4,6 +4,7 @@ use crate::listen::Listen;
 use crate::tls::{Certificate, Tls};
 use gadus::FileAccess;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Where a server listens, whom it lets in, and what it allows.
@@ -18,6 +19,7 @@ pub struct Options {
     pub(crate) http_is_for_all: bool,
     pub(crate) slow_statement: Option<Duration>,
     pub(crate) files: FileAccess,
+    pub(crate) audit: Option<PathBuf>,
 }
 
 /// Whom a server lets in over TCP. On a Unix socket the system says who calls: users are let in under
@@ -65,7 +67,7 @@ impl Default for Limits {
 impl Default for Options {
     fn default() -> Self {
         let (listen, authentication, limits, tls, certificate) = Default::default();
-        let (http, http_is_for_all, slow_statement) = Default::default();
+        let (http, http_is_for_all, slow_statement, audit) = Default::default();
         Self {
             listen,
             authentication,
@@ -76,6 +78,7 @@ impl Default for Options {
             http_is_for_all,
             slow_statement,
             files: FileAccess::None,
+            audit,
         }
     }
 }
@@ -147,6 +150,13 @@ impl Options {
     #[must_use]
     pub fn slow_statement(mut self, time: Duration) -> Self {
         self.slow_statement = Some(time);
+        self
+    }
+
+    /// Appends to an audit log: logins, refusals, and statements that change users, end sessions or reach files.
+    #[must_use]
+    pub fn audit(mut self, path: PathBuf) -> Self {
+        self.audit = Some(path);
         self
     }
 

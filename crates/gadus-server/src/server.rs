@@ -1,8 +1,10 @@
 //! The server: listens, lets clients in, stops.
 
+use crate::audit::Audit;
 use crate::connection::{Watching, serve};
 use crate::http;
 use crate::listen::{Listen, Listener, bind_tcp};
+use crate::login::{HalfOpen, Throttle};
 use crate::metrics::{Counted, Metrics};
 use crate::options::{Authentication, Options};
 use crate::registry::Registry;
@@ -39,6 +41,9 @@ pub(crate) struct Shared {
     pub(crate) identity: Option<Identity>,
     pub(crate) metrics: Metrics,
     pub(crate) watching: Watching,
+    pub(crate) throttle: Throttle,
+    pub(crate) half_open: Arc<HalfOpen>,
+    pub(crate) audit: Option<Audit>,
 }
 
 /// A database that listens for clients of PostgreSQL's protocol.
@@ -65,12 +70,14 @@ impl Control {
         self.stop.send_replace(true);
     }
 
-    /// Reads the certificate and its key anew, for connections from now on.
+    /// Reads the certificate and its key anew, for connections from now on, and begins a new audit log if the
+    /// file was renamed.
     ///
     /// # Errors
-    /// When they cannot be read; those before stay in use.
+    /// When they cannot be read or the file cannot be opened; those before stay in use.
     pub fn reload(&self) -> io::Result<()> {
-        self.shared.identity.as_ref().map_or(Ok(()), Identity::reload)
+        self.shared.identity.as_ref().map_or(Ok(()), Identity::reload)?;
+        self.shared.audit.as_ref().map_or(Ok(()), Audit::reopen)
     }
 }
 
@@ -106,9 +113,27 @@ impl Server {
         let http = options.http.map(bind).transpose()?;
         drop(entered);
         let places = listeners.iter().map(Listener::place).collect::<io::Result<Vec<_>>>()?;
-        let (registry, metrics) = Default::default();
+        let audit = options.audit.as_deref().map(|path| {
+            Audit::open(path).map_err(|error| {
+                let text = format!("audit log {} cannot be opened: {error}", path.display());
+                io::Error::new(error.kind(), text)
+            })
+        });
+        let audit = audit.transpose()?;
+        let half_open = HalfOpen::new(options.limits.connections);
+        let (registry, metrics, throttle) = Default::default();
         let watching = Watching::new();
-        let shared = Shared { database, options, registry, identity, metrics, watching };
+        let shared = Shared {
+            database,
+            options,
+            registry,
+            identity,
+            metrics,
+            watching,
+            throttle,
+            half_open,
+            audit,
+        };
         let stop = Arc::new(watch::channel(false).0);
         Ok(Self { runtime, shared: Arc::new(shared), listeners, places, http, stop })
     }

@@ -19,6 +19,9 @@ impl Client {
         {
             self.tell_failure(text, time, failure);
         }
+        if let Some(audit) = &self.shared.audit {
+            audit.statement(&self.who, text, code);
+        }
         if self.shared.options.slow_statement.is_some_and(|slow| time >= slow) {
             let (user, peer, rows) = (&self.who.user, &self.who.peer, outcome.ok());
             let (seconds, statement) = (time.as_secs_f64(), shown(text));
@@ -38,6 +41,7 @@ impl Client {
     pub(super) fn kept_text(&self, text: &str) -> Option<Arc<str>> {
         let is_kept =
             self.shared.options.slow_statement.is_some() || tracing::enabled!(Level::DEBUG);
+        let is_kept = is_kept || self.shared.audit.is_some();
         is_kept.then(|| shown(text).into())
     }
 

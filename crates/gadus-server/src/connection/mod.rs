@@ -22,7 +22,7 @@ use crate::error::{Failure, SqlState};
 use crate::listen::Peer;
 use crate::metrics::Metrics;
 use crate::protocol::{Channel, Frame, Message, Socket, Startup};
-use crate::registry::Registered;
+use crate::registry::{Place, Registered};
 use crate::server::Shared;
 use extended::Parsed;
 use gadus::{Connection, Isolation, POSTGRES_VERSION, SessionOptions, Value};
@@ -30,6 +30,7 @@ use gadus_base::clock;
 use idle::Idle;
 use opening::{Opened, opened};
 use portal::Portal;
+pub(crate) use shown::shown;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -37,7 +38,7 @@ use tokio::time::timeout;
 use transaction::Block;
 use watching::Patience;
 pub(crate) use watching::Watching;
-use who::Who;
+pub(crate) use who::Who;
 
 /// What the server's parameters say beside the session's variables.
 const VERSION_PARAMETER: &str = "server_version";
@@ -75,31 +76,46 @@ pub(crate) async fn serve(
 ) {
     let limits = shared.options.limits;
     let mut channel = Channel::new(socket);
-    let place = shared.registry.place(limits.connections);
+    let opening = shared.half_open.begin(&peer);
     let mut who = Box::new(Who::stranger(peer));
-    let letting_in = let_in(&mut channel, &mut who, &shared, place.is_some());
-    let let_in = match timeout(limits.authentication_time, letting_in).await {
-        Ok(let_in) => let_in,
-        Err(_) => {
+    let letting_in = timeout(limits.authentication_time, let_in(&mut channel, &mut who, &shared));
+    let let_in = tokio::select! {
+        biased;
+        let_in = letting_in => let_in.unwrap_or_else(|_| {
             let text = "the client took too long to be let in";
             Err(Failure::fatal(SqlState::PROTOCOL_VIOLATION, text))
+        }),
+        () = opening.evicted() => {
+            let text = "too many connections are being opened; log in faster, or try again";
+            Err(Failure::fatal(SqlState::TOO_MANY_CONNECTIONS, text))
         }
     };
+    drop(opening);
+    let audit = shared.audit.as_ref();
     match let_in {
-        Ok(Some((connection, _registered))) => {
+        Ok(Some((connection, _place, _registered))) => {
             who.opened();
+            if let Some(audit) = audit {
+                audit.connection("connection opened", &who);
+            }
             let mut client = Client::new(channel, shared, connection, who);
             if let Err(failure) = client.run(&mut stop).await {
                 client.end(&failure).await;
             }
             client.leave_block();
             client.who.closed();
+            if let Some(audit) = &client.shared.audit {
+                audit.connection("connection closed", &client.who);
+            }
         }
         Ok(None) => {}
         Err(failure) => {
             if !failure.is_lost() {
                 count_refused(&shared.metrics, failure.code);
                 who.refused(&failure);
+                if let Some(audit) = audit {
+                    audit.refused(&who, &failure);
+                }
                 channel.output.error(&failure);
             }
             channel.close().await;
@@ -112,8 +128,7 @@ async fn let_in(
     channel: &mut Channel,
     who: &mut Who,
     shared: &Shared,
-    has_place: bool,
-) -> Result<Option<(Connection, Registered)>, Failure> {
+) -> Result<Option<(Connection, Place, Registered)>, Failure> {
     let (startup, encrypted) = match opened(channel, &who.peer, shared).await? {
         Opened::Start(startup, encrypted) => (startup, encrypted),
         Opened::Done => return Ok(None),
@@ -125,9 +140,14 @@ async fn let_in(
     user.clone_into(&mut who.user);
     startup.get("database").unwrap_or(user).clone_into(&mut who.database);
     who.is_encrypted = encrypted.is_some();
-    if !has_place {
-        let text = "there are as many connections as the server's limit allows";
-        return Err(Failure::fatal(SqlState::TOO_MANY_CONNECTIONS, text));
+    let (registry, max) = (&shared.registry, shared.options.limits.connections);
+    let full = || {
+        let text = format!("sorry, too many clients already; the limit is {max} connections");
+        Failure::fatal(SqlState::TOO_MANY_CONNECTIONS, text)
+    };
+    // Before a password is asked for in vain; the place itself is for users who have proven theirs.
+    if registry.connections() >= max {
+        return Err(full());
     }
     if startup.minor_version > 0 || !startup.protocol_options.is_empty() {
         channel.output.negotiate_version(&startup.protocol_options);
@@ -137,6 +157,7 @@ async fn let_in(
         files: shared.options.files.clone(),
     });
     authenticate(channel, &who.peer, encrypted.as_ref(), user, &connection, shared).await?;
+    let place = registry.place(max).ok_or_else(full)?;
     settle(&connection, &startup, shared).await?;
     let session = connection.session_id().ok();
     let registered = shared.registry.register(connection.cancel_handle(), session)?;
@@ -147,7 +168,7 @@ async fn let_in(
     channel.output.parameter_status("session_authorization", user);
     channel.output.backend_key(registered.process, registered.secret);
     channel.expect(shared.options.limits.message_bytes);
-    Ok(Some((connection, registered)))
+    Ok(Some((connection, place, registered)))
 }
 
 /// Gives a connection the settings that its first message asks for.

@@ -26,7 +26,7 @@ enum Kind {
 struct Parts<'a>(&'a str);
 
 /// The beginning of a text, with the passwords in it hidden.
-pub(super) fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let cut = cut(text);
     let mut shown = String::with_capacity(cut.len());
     let mut is_password = false;

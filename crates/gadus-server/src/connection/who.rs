@@ -9,11 +9,11 @@ use gadus_base::{Instant, clock};
 
 /// A client, as far as it is known.
 #[derive(Debug)]
-pub(super) struct Who {
-    pub(super) peer: Peer,
-    pub(super) user: String,
-    pub(super) database: String,
-    pub(super) is_encrypted: bool,
+pub(crate) struct Who {
+    pub(crate) peer: Peer,
+    pub(crate) user: String,
+    pub(crate) database: String,
+    pub(crate) is_encrypted: bool,
     since: Instant,
 }
 

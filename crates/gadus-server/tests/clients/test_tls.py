@@ -113,13 +113,13 @@ def test_a_given_certificate_with_its_authority(tmp_path: Path, kind: str):
     before = peer_certificate(server)
     make_certificate(tmp_path, "server", kind)
     server.process.send_signal(signal.SIGHUP)
-    server.wait_for("the certificate was read anew")
+    server.wait_for("certificate read anew")
     assert peer_certificate(server) != before
     assert psql(server, "SELECT 42", **root) == "42\n"
     # What cannot be read changes nothing.
     (tmp_path / "server.pem").write_text("nothing")
     server.process.send_signal(signal.SIGHUP)
-    server.wait_for("the certificate stays: .*server.pem holds no certificate")
+    server.wait_for("reload failed.*server.pem holds no certificate")
     assert psql(server, "SELECT 42", **root) == "42\n"
     assert server.stop() == 0
 

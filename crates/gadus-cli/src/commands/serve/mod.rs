@@ -30,7 +30,7 @@ Over TCP a client is asked for a user and a password of the database. Over a Uni
 who calls: users are let in under their own name, and whoever runs the server is always.
 From other machines everybody comes encrypted. Without --tls-certificate a certificate is made at the first
 start and kept in FILE-tls.pem, with its key; psql's channel_binding=require then proves the server's identity.
-SIGHUP reads the certificate anew. SIGTERM and Ctrl-C let statements that run come to their end, for up to 10 seconds.
+SIGHUP reads the certificate anew and reopens the audit log. SIGTERM and Ctrl-C let statements that run come to their end, for up to 10 seconds.
 Other processes go on using the file meanwhile.")]
 pub(crate) struct Serve {
     /// The database; made where there is none
@@ -71,6 +71,12 @@ pub(crate) struct Serve {
     /// Tell the log of statements that take so long, such as 1s
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     slow_statement: Option<Duration>,
+    /// Share memory with other processes through FOLDER, which all of them name alike [default: /dev/shm]
+    #[arg(long, value_name = "FOLDER")]
+    lock_folder: Option<PathBuf>,
+    /// Append logins, refusals and statements on users, sessions and files to FILE, a JSON object a line
+    #[arg(long, value_name = "FILE")]
+    audit_log: Option<PathBuf>,
     #[command(flatten)]
     log: log::LogArguments,
 }
@@ -120,7 +126,8 @@ fn files(command: &Serve) -> Result<FileAccess, Failure> {
 
 fn serve(command: &Serve) -> Result<(), Failure> {
     allow_connections();
-    let database = Database::open(&command.file, Options::new())?;
+    let options = command.lock_folder.iter().fold(Options::new(), Options::lock_folder);
+    let database = Database::open(&command.file, options)?;
     if let Some(warning) = database.warning() {
         tracing::warn!("{warning}");
     }
@@ -139,6 +146,8 @@ fn serve(command: &Serve) -> Result<(), Failure> {
     let options = command.http.into_iter().fold(options, gadus_server::Options::http);
     let slow = command.slow_statement.into_iter();
     let options = slow.fold(options, gadus_server::Options::slow_statement);
+    let audit = command.audit_log.iter().cloned();
+    let options = audit.fold(options, gadus_server::Options::audit);
     let server = Server::bind(database, options)?;
     for place in server.addresses() {
         tracing::info!("{} listens at {place}", command.file.display());
@@ -164,8 +173,8 @@ fn obey_signals(control: Control) -> io::Result<()> {
                 continue;
             }
             match control.reload() {
-                Ok(()) => tracing::info!("the certificate was read anew"),
-                Err(error) => tracing::error!("the certificate stays: {error}"),
+                Ok(()) => tracing::info!("certificate read anew, audit log reopened"),
+                Err(error) => tracing::error!("reload failed, what was in use stays: {error}"),
             }
         }
     })?;
