@@ -14,6 +14,7 @@ mod budget;
 mod clickbench;
 mod commit;
 mod figures;
+mod freeze;
 mod kill;
 mod kill_among;
 mod latencies;
@@ -72,6 +73,7 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench processes --mix point --processes 1,2,4,8 --against sqlite
   gadus bench python --package . --against duckdb
   gadus bench wire --against postgres
+  gadus bench freeze --against postgres
   gadus bench noise --batches 1024,2048,4096
   gadus bench budget --processes 4
   gadus bench scopes
@@ -116,6 +118,8 @@ enum What {
     Python(python::PackageBench),
     /// The server: look-ups by many clients, rows for a driver, what it adds to a statement
     Wire(wire::Wire),
+    /// A second connection while a statement runs without end, operator by operator
+    Freeze(freeze::Freeze),
     /// Readers as threads and as processes, with a cache that they share or one each
     Scopes(scopes::Scopes),
     /// A lock of the lock table, beside mutexes of one process and locks of a file
@@ -186,6 +190,7 @@ pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
         What::Processes(command) => processes::run(command),
         What::Python(command) => python::run(command),
         What::Wire(command) => wire::run(command),
+        What::Freeze(command) => freeze::run(command),
         What::Scopes(command) => scopes::run(command),
         What::Locks(command) => locks::run(command),
         What::Soak(command) => soak::run(command),
