@@ -10,6 +10,7 @@
 mod backup;
 mod backup_killed;
 mod bench;
+mod bench_builds;
 mod check;
 mod control_group;
 mod demo;

@@ -19,11 +19,12 @@ use clap::Args;
 use gadus::{Database, Options};
 use gadus_base::{clock, spawn};
 
+use super::builds::{Against, NoPeer};
 use super::figures::{self, Figure, Metric};
 use super::load::{create_table, insert, threads};
 use super::machine::Machine;
 use super::workplace::Workplace;
-use super::{Common, worker};
+use super::{Common, ROUNDS_MIN, worker};
 use crate::commands::pause;
 use crate::failure::Failure;
 use crate::generate::bookings::ROWS_MAX;
@@ -61,7 +62,12 @@ pub(super) struct Budget {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "2s")]
     time: Duration,
     #[command(flatten)]
-    common: Common,
+    pub(super) against: Against<NoPeer>,
+    /// Turns of each build, with --against gadus=PATH
+    #[arg(long, default_value_t = ROUNDS_MIN, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(super) rounds: u32,
+    #[command(flatten)]
+    pub(super) common: Common,
 }
 
 /// Threads by the time at which they were told, in units of [`TELL`].

@@ -4,8 +4,8 @@
 //! - Each turn begins with an empty table, so that what a turn left to do in the background is no
 //!   part of the next one.
 //! - The bare loop, one write and one fdatasync, stands beside the single client always.
-//! - With `--sync-delay` every sync of Gadus takes longer; peers cannot be slowed down alike and
-//!   are left out.
+//! - With `--sync-delay` every sync of Gadus takes longer, in other builds, too; other peers cannot be slowed
+//!   down alike and are left out.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -19,6 +19,7 @@ use gadus::{Connection, Database, Options, params};
 use gadus_base::{Random, clock};
 use serde_json::json;
 
+use super::builds::Against;
 use super::figures::{self, Figure, Metric, median};
 use super::machine::Machine;
 use super::peers::{Bare, Postgres, Python};
@@ -49,19 +50,18 @@ pub(super) struct Commit {
     /// Numbers of clients
     #[arg(long, value_delimiter = ',', default_value = "1,64", value_parser = clap::value_parser!(u32).range(1..=CLIENTS_MAX))]
     clients: Vec<u32>,
-    /// Peers
-    #[arg(long, value_delimiter = ',')]
-    against: Vec<Peer>,
+    #[command(flatten)]
+    pub(super) against: Against<Peer>,
     #[command(flatten)]
     turn: Turn,
     #[command(flatten)]
-    repeat: Repeat,
+    pub(super) repeat: Repeat,
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Peer {
+pub(super) enum Peer {
     Duckdb,
     Postgres,
     Sqlite,
@@ -72,7 +72,7 @@ pub(super) fn run(command: &Commit) -> Result<(), Failure> {
     let mut machine = Machine::describe(place.folder())?;
     let slowed = !command.turn.sync_delay.is_zero();
     let against = command.turn.fair(&command.against)?;
-    let rivals = Rivals::start(command, against, &place)?;
+    let rivals = Rivals::start(command, &against, &place)?;
     let mut entries = Vec::new();
     for &clients in &command.clients {
         let case = if clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") };

@@ -1,7 +1,8 @@
 //! Figures: medians, ratios with their spread, and how they are printed.
 //!
 //! - A ratio above 1 says that Gadus is better, whatever the unit: times and sizes are inverted.
-//! - Bounds are the middle 95 % of the ratio's bootstrap: rounds drawn again, with replacement.
+//! - Bounds are the middle 95 % of the ratio's bootstrap: rounds drawn again, with replacement. Between
+//!   builds of Gadus they are the lowest and the highest ratio of a round: each is a median already.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -32,11 +33,19 @@ pub(super) enum Better {
     Lower,
 }
 
+/// Name of a figure: its case and metric, and how values are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Label {
+    pub(super) case: String,
+    pub(super) metric: String,
+    pub(super) unit: String,
+    pub(super) better: Better,
+}
+
 /// One line of a result.
 #[derive(Debug)]
 pub(super) struct Figure {
-    case: String,
-    metric: Metric,
+    label: Label,
     value: f64,
     peer: Option<PeerFigure>,
     rounds: usize,
@@ -44,12 +53,35 @@ pub(super) struct Figure {
 
 #[derive(Debug)]
 struct PeerFigure {
-    name: &'static str,
+    name: String,
     value: f64,
     ratio: f64,
-    /// The bounds of the ratio's 95 % interval.
     low: f64,
     high: f64,
+    bounds: Bounds,
+}
+
+/// Meaning of a ratio's bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bounds {
+    /// The 95 % interval of the bootstrap.
+    Bootstrap,
+    /// The lowest and the highest ratio of a round.
+    Rounds,
+}
+
+impl Better {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+        }
+    }
+
+    /// Parses what [`Better::name`] returns.
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        [Self::Higher, Self::Lower].into_iter().find(|better| better.name() == name)
+    }
 }
 
 impl Metric {
@@ -60,23 +92,51 @@ impl Metric {
     pub(super) const fn lower(name: &'static str, unit: &'static str) -> Self {
         Self { name, unit, better: Better::Lower }
     }
+
+    fn label(self, case: &str) -> Label {
+        let (metric, unit) = (self.name.to_owned(), self.unit.to_owned());
+        Label { case: case.to_owned(), metric, unit, better: self.better }
+    }
 }
 
 impl Figure {
     /// A figure that nobody else has.
     pub(super) fn alone(case: &str, metric: Metric, value: f64, rounds: usize) -> Self {
-        Self { case: case.to_owned(), metric, value, peer: None, rounds }
+        Self { label: metric.label(case), value, peer: None, rounds }
     }
 
-    fn json(&self, bench: &str, quiet: bool) -> Value {
+    /// A figure of this build that no other build has.
+    pub(super) fn unmatched(label: Label, values: &[f64]) -> Self {
+        Self { label, value: median(values), peer: None, rounds: values.len() }
+    }
+
+    /// A figure of this build and another; each pair is one round's.
+    pub(super) fn between_builds(label: Label, build: &str, pairs: &[(f64, f64)]) -> Self {
+        let better = label.better;
+        let ratios = || pairs.iter().map(|&(own, peer)| ratio(own, peer, better));
+        let (own, peer): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+        let (value, peer_value) = (median(&own), median(&peer));
+        let peer = PeerFigure {
+            name: build.to_owned(),
+            value: peer_value,
+            ratio: ratio(value, peer_value, better),
+            low: ratios().fold(f64::INFINITY, f64::min),
+            high: ratios().fold(f64::NEG_INFINITY, f64::max),
+            bounds: Bounds::Rounds,
+        };
+        Self { label, value, peer: Some(peer), rounds: pairs.len() }
+    }
+
+    pub(super) fn json(&self, bench: &str, quiet: bool) -> Value {
         let peer = self.peer.as_ref();
         json!({
             "bench": bench,
-            "case": self.case,
-            "metric": self.metric.name,
+            "case": self.label.case,
+            "metric": self.label.metric,
             "value": self.value,
-            "unit": self.metric.unit,
-            "peer": peer.map(|peer| peer.name),
+            "unit": self.label.unit,
+            "better": self.label.better.name(),
+            "peer": peer.map(|peer| peer.name.as_str()),
             "peer_value": peer.map(|peer| peer.value),
             "ratio": peer.map(|peer| peer.ratio),
             "ratio_low": peer.map(|peer| peer.low),
@@ -108,15 +168,15 @@ fn compared(own: &Series, peer: &Series) -> Figure {
     let better = own.metric.better;
     let (low, high) = interval(&own.values, &peer.values, better);
     Figure {
-        case: own.case.clone(),
-        metric: own.metric,
+        label: own.metric.label(&own.case),
         value: median(&own.values),
         peer: Some(PeerFigure {
-            name: peer.who,
+            name: peer.who.to_owned(),
             value: median(&peer.values),
             ratio: ratio(median(&own.values), median(&peer.values), better),
             low,
             high,
+            bounds: Bounds::Bootstrap,
         }),
         rounds: own.values.len(),
     }
@@ -124,6 +184,8 @@ fn compared(own: &Series, peer: &Series) -> Figure {
 
 fn ratio(own: f64, peer: f64, better: Better) -> f64 {
     match better {
+        // Also of two zeros.
+        _ if own == peer => 1.0,
         Better::Higher => own / peer,
         Better::Lower => peer / own,
     }
@@ -181,14 +243,18 @@ fn print_table(figures: &[Figure]) -> Result<(), Failure> {
     let peer = |cell: &dyn Fn(&Figure, &PeerFigure) -> String| {
         column(&|figure| figure.peer.as_ref().map_or(String::new(), |peer| cell(figure, peer)))
     };
+    let is_between_builds = figures
+        .iter()
+        .any(|figure| figure.peer.as_ref().is_some_and(|peer| peer.bounds == Bounds::Rounds));
+    let bounds = if is_between_builds { "lowest – highest" } else { "95 % of draws" };
     let columns = [
-        ("case", column(&|figure| figure.case.clone())),
-        ("metric", column(&|figure| figure.metric.name.replace('_', " "))),
-        ("gadus", column(&|figure| shown(figure.value, figure.metric.unit))),
-        ("peer", peer(&|_, peer| peer.name.to_owned())),
-        ("its figure", peer(&|figure, peer| shown(peer.value, figure.metric.unit))),
+        ("case", column(&|figure| figure.label.case.clone())),
+        ("metric", column(&|figure| figure.label.metric.replace('_', " "))),
+        ("gadus", column(&|figure| shown(figure.value, &figure.label.unit))),
+        ("peer", peer(&|_, peer| peer.name.clone())),
+        ("its figure", peer(&|figure, peer| shown(peer.value, &figure.label.unit))),
         ("gadus is better by", peer(&|_, peer| format!("{:.2} ×", peer.ratio))),
-        ("95 % of draws", peer(&|_, peer| format!("{:.2} – {:.2}", peer.low, peer.high))),
+        (bounds, peer(&|_, peer| format!("{:.2} – {:.2}", peer.low, peer.high))),
         ("rounds", column(&|figure| figure.rounds.to_string())),
     ];
     terminal::print_table(&[RecordBatch::try_from_iter(columns)?])

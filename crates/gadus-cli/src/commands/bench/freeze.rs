@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use super::builds::Against;
 use super::figures::{self, Metric};
 use super::machine::Machine;
 use super::peers::{Postgres, Python, Served};
@@ -129,17 +130,16 @@ pub(super) struct Freeze {
     /// Measure only operators whose name contains TEXT
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    /// Peers
-    #[arg(long, value_delimiter = ',')]
-    against: Vec<Peer>,
     #[command(flatten)]
-    repeat: Repeat,
+    pub(super) against: Against<Peer>,
     #[command(flatten)]
-    common: Common,
+    pub(super) repeat: Repeat,
+    #[command(flatten)]
+    pub(super) common: Common,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Peer {
+pub(super) enum Peer {
     Postgres,
 }
 
@@ -148,7 +148,7 @@ pub(super) fn run(command: &Freeze) -> Result<(), Failure> {
     let mut machine = Machine::describe(place.folder())?;
     let served = Served::start(&place.path("freeze.gadus"), &place.path("sockets"))?;
     let driver = RefCell::new(Python::psycopg(&place.kept)?);
-    let postgres = match command.against.contains(&Peer::Postgres) {
+    let postgres = match command.against.contains(Peer::Postgres) {
         true => Some(Postgres::start(&place.path("postgres"), 16)?),
         false => None,
     };

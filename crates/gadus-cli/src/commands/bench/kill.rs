@@ -2,6 +2,7 @@
 //!
 //! - Each round starts a writing process on what the last one left, kills it with SIGKILL at a
 //!   random moment, sometimes while it still opens, and looks at the files from a third process.
+//! - What survives is counted, not how fast: another build is no peer.
 //! - What a round found wrong is printed, its files are kept, and the next begins with new ones.
 
 use std::io::{self, Write};

@@ -9,6 +9,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
+use super::builds::Against;
 use super::figures::{self, Metric};
 use super::machine::Machine;
 use super::peers::Python;
@@ -28,16 +29,15 @@ pub(super) struct Load {
     /// Bookings to load
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..=ROWS_MAX))]
     rows: u64,
-    /// Peers
-    #[arg(long, value_delimiter = ',')]
-    against: Vec<Peer>,
+    #[command(flatten)]
+    pub(super) against: Against<Peer>,
     /// Whether the table has its primary key
     #[arg(long, value_delimiter = ',', default_value = "yes,no")]
     key: Vec<Key>,
     #[command(flatten)]
-    repeat: Repeat,
+    pub(super) repeat: Repeat,
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -71,7 +71,7 @@ pub(super) fn run(command: &Load) -> Result<(), Failure> {
             }
             loaded(&worker::answer(worker)?, &file)
         }));
-        if command.against.contains(&Peer::Duckdb) {
+        if command.against.contains(Peer::Duckdb) {
             entries.push(Entry::new(case, "duckdb", move || {
                 let file = place.path("duck.db");
                 let answer = Python::duckdb(&place.kept)?.ask(&json!({

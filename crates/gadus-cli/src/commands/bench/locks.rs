@@ -19,6 +19,7 @@ use gadus_locks::{
 };
 use parking_lot::Mutex;
 
+use super::builds::{Against, NoPeer};
 use super::figures::{self, Metric};
 use super::machine::Machine;
 use super::rounds::{Entry, GADUS, Measured, measure};
@@ -49,9 +50,11 @@ pub(super) struct Locks {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "300ms")]
     time: Duration,
     #[command(flatten)]
-    repeat: Repeat,
+    pub(super) against: Against<NoPeer>,
     #[command(flatten)]
-    common: Common,
+    pub(super) repeat: Repeat,
+    #[command(flatten)]
+    pub(super) common: Common,
 }
 
 /// What is locked.

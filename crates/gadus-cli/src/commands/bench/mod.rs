@@ -3,6 +3,9 @@
 //! - Contestants take turns in random order, at least [`ROUNDS_MIN`] rounds after one to warm up,
 //!   so that what the machine does meanwhile meets all alike. Fewer only where a turn takes minutes,
 //!   and only when told to.
+//! - Other builds of Gadus are peers of every benchmark (see [`builds`]) but three. `kill` and `soak` count
+//!   what survives, which has no ratio. `python` measures the package that `--package` names, whatever
+//!   program starts it.
 //! - A benchmark states figures and never judges them; only wrong answers end it with an error, and
 //!   a database in which `gadus check` finds a problem afterwards.
 //! - The machine's state goes to standard error, figures to standard output: a table, or with
@@ -11,6 +14,7 @@
 mod answers;
 mod bookings;
 mod budget;
+mod builds;
 mod clickbench;
 mod commit;
 mod figures;
@@ -48,8 +52,9 @@ pub(crate) use worker::{Worker, work};
 use std::io::{self, Write};
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
+use self::builds::{Against, Comparison};
 use crate::commands::pause;
 use crate::failure::Failure;
 
@@ -80,9 +85,12 @@ const ROUNDS_MIN: u32 = 5;
   gadus bench locks
   gadus bench kill --kills 1000
   gadus bench soak --hours 0.5
+  gadus bench commit --clients 1,64 --against gadus=../old/target/release/gadus
 
-Peers: duckdb and datafusion come as wheels into a virtual environment beside the results (Debian:
-python3-venv), sqlite with python3, postgres as Debian's postgresql.")]
+Peers: gadus=PATH is the program of another build of Gadus. Both run the whole benchmark in turns, without
+other peers; --rounds is the number of turns. A build compared with itself shows the noise. duckdb and
+datafusion come as wheels into a virtual environment beside the results (Debian: python3-venv), sqlite with
+python3, postgres as Debian's postgresql.")]
 pub(crate) struct Bench {
     #[command(subcommand)]
     what: What,
@@ -145,9 +153,23 @@ struct Common {
 /// How often a comparison is repeated.
 #[derive(Debug, Args)]
 struct Repeat {
-    /// Rounds that count, after one that does not
-    #[arg(long, default_value_t = ROUNDS_MIN, value_parser = clap::value_parser!(u32).range(i64::from(ROUNDS_MIN)..=1000))]
+    /// Rounds that count, after one that does not; at least 5. If only builds are peers, turns of each, of
+    /// five rounds; at least 1
+    #[arg(long, default_value_t = ROUNDS_MIN, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
+}
+
+impl Repeat {
+    /// Refuses too few rounds of this program; turns of builds can be fewer, as each has several rounds.
+    fn check(&self) -> Result<(), Failure> {
+        if self.rounds >= ROUNDS_MIN {
+            return Ok(());
+        }
+        let rounds = self.rounds;
+        Err(Failure::message(format!(
+            "--rounds {rounds} is too few; expected at least {ROUNDS_MIN}, unless only builds are peers"
+        )))
+    }
 }
 
 /// One contestant's turn.
@@ -163,37 +185,85 @@ struct Turn {
 
 impl Turn {
     /// The peers to measure: none while only Gadus' disk is slowed down, said on standard error.
-    fn fair<'a, P>(&self, against: &'a [P]) -> Result<&'a [P], Failure> {
+    fn fair<P>(&self, against: &Against<P>) -> Result<Vec<P>, Failure>
+    where
+        P: ValueEnum + Clone + Send + Sync + 'static,
+    {
+        let peers = against.peers();
         if self.sync_delay.is_zero() {
-            return Ok(against);
+            return Ok(peers);
         }
-        if !against.is_empty() {
+        if !peers.is_empty() {
             writeln!(io::stderr(), "--sync-delay slows down Gadus alone: measured without peers")?;
         }
-        Ok(&[])
+        Ok(Vec::new())
     }
 }
 
 pub(crate) fn run(command: &Bench) -> Result<(), Failure> {
-    match &command.what {
-        What::Load(command) => load::run(command),
-        What::Commit(command) => commit::run(command),
-        What::Scan(command) => scan::run(command),
-        What::Bookings(command) => bookings::run(command),
-        What::Noise(command) => bookings::run_noise(command),
-        What::Budget(command) => budget::run(command),
-        What::Streams(command) => streams::run(command),
-        What::Tpch(command) => tpch::run(command),
-        What::Clickbench(command) => clickbench::run(command),
-        What::Memory(command) => memory::run(command),
-        What::Update(command) => update::run(command),
-        What::Processes(command) => processes::run(command),
-        What::Python(command) => python::run(command),
-        What::Wire(command) => wire::run(command),
-        What::Freeze(command) => freeze::run(command),
-        What::Scopes(command) => scopes::run(command),
-        What::Locks(command) => locks::run(command),
-        What::Soak(command) => soak::run(command),
-        What::Kill(command) => kill::run(command),
+    match command.what.comparison() {
+        Some(comparison) => comparison.run(|| command.what.run()),
+        None => command.what.run(),
+    }
+}
+
+impl What {
+    /// Describes the turns of other builds; none if the benchmark cannot be compared with them.
+    fn comparison(&self) -> Option<Comparison<'_>> {
+        Some(match self {
+            Self::Load(c) => Comparison::repeated("load", &c.against, &c.repeat, &c.common),
+            Self::Commit(c) => Comparison::repeated("commit", &c.against, &c.repeat, &c.common),
+            Self::Scan(c) => Comparison::repeated("scan", &c.against, &c.repeat, &c.common),
+            Self::Bookings(c) => Comparison::repeated("bookings", &c.against, &c.repeat, &c.common)
+                .also_itself(c.plot.is_some()),
+            Self::Noise(c) => Comparison::repeated("noise", &c.against, &c.repeat, &c.common),
+            Self::Budget(c) => {
+                Comparison::new("budget", &c.against, (c.rounds, None), &c.common).without_warm_up()
+            }
+            Self::Streams(c) => {
+                Comparison::new("streams", &c.against, (c.rounds, Some(1)), &c.common)
+            }
+            Self::Tpch(c) => Comparison::repeated("tpch", &c.against, &c.repeat, &c.common),
+            Self::Clickbench(c) => {
+                Comparison::repeated("clickbench", &c.against, &c.repeat, &c.common)
+            }
+            Self::Memory(c) => {
+                Comparison::new("memory", &c.against, (c.rounds, Some(1)), &c.common)
+                    .without_warm_up()
+            }
+            Self::Update(c) => Comparison::repeated("update", &c.against, &c.repeat, &c.common),
+            Self::Processes(c) => {
+                Comparison::repeated("processes", &c.against, &c.repeat, &c.common)
+            }
+            Self::Wire(c) => Comparison::repeated("wire", &c.against, &c.repeat, &c.common),
+            Self::Freeze(c) => Comparison::repeated("freeze", &c.against, &c.repeat, &c.common),
+            Self::Scopes(c) => Comparison::repeated("scopes", &c.against, &c.repeat, &c.common),
+            Self::Locks(c) => Comparison::repeated("locks", &c.against, &c.repeat, &c.common),
+            Self::Python(_) | Self::Soak(_) | Self::Kill(_) => return None,
+        })
+    }
+
+    fn run(&self) -> Result<(), Failure> {
+        match self {
+            Self::Load(command) => load::run(command),
+            Self::Commit(command) => commit::run(command),
+            Self::Scan(command) => scan::run(command),
+            Self::Bookings(command) => bookings::run(command),
+            Self::Noise(command) => bookings::run_noise(command),
+            Self::Budget(command) => budget::run(command),
+            Self::Streams(command) => streams::run(command),
+            Self::Tpch(command) => tpch::run(command),
+            Self::Clickbench(command) => clickbench::run(command),
+            Self::Memory(command) => memory::run(command),
+            Self::Update(command) => update::run(command),
+            Self::Processes(command) => processes::run(command),
+            Self::Python(command) => python::run(command),
+            Self::Wire(command) => wire::run(command),
+            Self::Freeze(command) => freeze::run(command),
+            Self::Scopes(command) => scopes::run(command),
+            Self::Locks(command) => locks::run(command),
+            Self::Soak(command) => soak::run(command),
+            Self::Kill(command) => kill::run(command),
+        }
     }
 }

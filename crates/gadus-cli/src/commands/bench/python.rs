@@ -1,6 +1,7 @@
 //! `gadus bench python`: what the Python package costs, beside DuckDB's and beside Rust.
 //!
 //! - Both packages do the same in a process of their own, which tells the time.
+//! - The package is measured, whatever program starts it: another build of the program is no peer.
 //! - A batch of statements is also run by this program: what it takes longer in Python is the package's.
 
 use std::cell::RefCell;
@@ -59,6 +60,7 @@ enum Peer {
 }
 
 pub(super) fn run(command: &PackageBench) -> Result<(), Failure> {
+    command.repeat.check()?;
     let place = Workplace::make(command.common.dir.as_deref())?;
     let mut machine = Machine::describe(place.folder())?;
     let own = Python::gadus(&place.kept, &command.package)?;

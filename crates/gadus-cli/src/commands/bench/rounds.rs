@@ -109,7 +109,8 @@ fn named(entry: &Entry<'_>, failure: Failure) -> Failure {
     }
 }
 
-fn shuffle(order: &mut [usize], random: &mut Random) {
+/// Draws a new order.
+pub(super) fn shuffle(order: &mut [usize], random: &mut Random) {
     for last in (1..order.len()).rev() {
         let pick = usize::try_from(random.below(last as u64 + 1)).expect("a place in memory");
         order.swap(last, pick);

@@ -10,6 +10,7 @@ use gadus::{Connection, Database, Options};
 use gadus_base::clock;
 use serde_json::json;
 
+use super::builds::Against;
 use super::figures::{self, Metric, median};
 use super::load::{Peer, create_table, insert, threads};
 use super::machine::Machine;
@@ -60,13 +61,12 @@ pub(super) struct Scan {
     /// Bookings in the table
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..=ROWS_MAX))]
     rows: u64,
-    /// Peers
-    #[arg(long, value_delimiter = ',')]
-    against: Vec<Peer>,
     #[command(flatten)]
-    repeat: Repeat,
+    pub(super) against: Against<Peer>,
     #[command(flatten)]
-    common: Common,
+    pub(super) repeat: Repeat,
+    #[command(flatten)]
+    pub(super) common: Common,
 }
 
 pub(super) fn run(command: &Scan) -> Result<(), Failure> {
@@ -76,7 +76,7 @@ pub(super) fn run(command: &Scan) -> Result<(), Failure> {
     let gadus_file = place.path("gadus.db");
     let locator = load_gadus(&gadus_file, &parquet)?;
     let duck_file = place.path("duck.db");
-    let duckdb = command.against.contains(&Peer::Duckdb);
+    let duckdb = command.against.contains(Peer::Duckdb);
     if duckdb {
         load_duckdb(&place, &duck_file, &parquet)?;
     }

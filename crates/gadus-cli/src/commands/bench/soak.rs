@@ -3,6 +3,7 @@
 //! - Half of them live as long as the run; of the others one is killed now and then, and replaced.
 //! - What must not grow is looked at again and again: the memory of those who live, the lock table,
 //!   the log, the data file. Growth compares the last quarter of the run with the second.
+//! - What survives and what grows is counted, not how fast: another build is no peer.
 //! - At the end everything acknowledged must be there, and the file sound.
 
 use std::io::{self, Write};

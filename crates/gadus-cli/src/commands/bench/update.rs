@@ -19,6 +19,7 @@ use gadus::{Connection, Database, Options, Value};
 use gadus_base::{Random, clock};
 use serde_json::{Value as Json, json};
 
+use super::builds::Against;
 use super::figures::{self, Metric};
 use super::load::{Peer, create_table, insert, threads};
 use super::machine::Machine;
@@ -61,13 +62,12 @@ pub(super) struct Update {
     /// Bookings in the table
     #[arg(long, default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..=ROWS_MAX))]
     rows: u64,
-    /// Peers
-    #[arg(long, value_delimiter = ',')]
-    against: Vec<Peer>,
     #[command(flatten)]
-    repeat: Repeat,
+    pub(super) against: Against<Peer>,
     #[command(flatten)]
-    common: Common,
+    pub(super) repeat: Repeat,
+    #[command(flatten)]
+    pub(super) common: Common,
 }
 
 pub(super) fn run(command: &Update) -> Result<(), Failure> {
@@ -79,7 +79,7 @@ pub(super) fn run(command: &Update) -> Result<(), Failure> {
     connection.execute(&create_table(true), &[])?;
     connection.execute(&insert(&parquet), &[])?;
     database.checkpoint()?;
-    let duckdb = command.against.contains(&Peer::Duckdb);
+    let duckdb = command.against.contains(Peer::Duckdb);
     let peer = duckdb.then(|| open_duckdb(&place, &parquet)).transpose()?.map(RefCell::new);
     std::fs::remove_file(&parquet)?;
     let keys = keys(command.rows);

@@ -16,6 +16,7 @@ use gadus::{Database, Options, Value};
 use gadus_base::{Random, clock};
 use serde_json::json;
 
+use super::builds::Against;
 use super::figures::{self, Metric};
 use super::machine::Machine;
 use super::peers::{Endpoint, Postgres, Python, Served};
@@ -52,17 +53,16 @@ pub(super) struct Wire {
     /// How long one turn takes
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "5s")]
     time: Duration,
-    /// Peers
-    #[arg(long, value_delimiter = ',')]
-    against: Vec<Peer>,
     #[command(flatten)]
-    repeat: Repeat,
+    pub(super) against: Against<Peer>,
     #[command(flatten)]
-    common: Common,
+    pub(super) repeat: Repeat,
+    #[command(flatten)]
+    pub(super) common: Common,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Peer {
+pub(super) enum Peer {
     Postgres,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn run(command: &Wire) -> Result<(), Failure> {
     let file = place.path("wire.gadus");
     let served = Served::start(&file, &place.path("sockets"))?;
     let driver = RefCell::new(Python::psycopg(&place.kept)?);
-    let postgres = match command.against.contains(&Peer::Postgres) {
+    let postgres = match command.against.contains(Peer::Postgres) {
         true => Some(Postgres::start(&place.path("postgres"), command.clients)?),
         false => None,
     };

@@ -33,6 +33,7 @@ use self::bare::Bare;
 use self::open_loop::{HELD, Offered, OpenLoop};
 use self::rivals::{COMPARED, Peers, Rival};
 use self::turn::{RATE, anywhere, measured};
+use super::builds::Against;
 use super::figures::{self, Metric, median};
 use super::load::{create_table, insert, threads};
 use super::machine::Machine;
@@ -82,9 +83,8 @@ pub(super) struct Bookings {
     /// Whether statements share scans: auto, always, or never
     #[arg(long, default_value = "auto")]
     sharing: String,
-    /// Peers
-    #[arg(long, value_delimiter = ',')]
-    against: Vec<Rival>,
+    #[command(flatten)]
+    pub(super) against: Against<Rival>,
     /// Statements also come at such rates whatever is answered: so many a second, or a percentage of the
     /// highest rate before
     #[arg(long, value_delimiter = ',', value_name = "RATE|PERCENT%")]
@@ -94,14 +94,14 @@ pub(super) struct Bookings {
     copies: bool,
     /// Draw throughput and latency against outstanding statements, as SVG, into this file
     #[arg(long, value_name = "FILE")]
-    plot: Option<PathBuf>,
+    pub(super) plot: Option<PathBuf>,
     /// How long one turn takes
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "3s")]
     time: Duration,
     #[command(flatten)]
-    repeat: Repeat,
+    pub(super) repeat: Repeat,
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 impl Bookings {
@@ -155,7 +155,7 @@ pub(super) fn run(command: &Bookings) -> Result<(), Failure> {
     for mix in &mixes {
         bare.check(&connection, &mix.statements, COMPARED)?;
     }
-    let peers = Peers::open(&command.against, &place, &parquet, command.rows)?;
+    let peers = Peers::open(&command.against.peers(), &place, &parquet, command.rows)?;
     peers.compare(&connection, &mixes)?;
     let copies = command.copies.then(|| Copies::make(&place, &parquet, command)).transpose()?;
     let copies = copies.map(RefCell::new);
@@ -249,7 +249,7 @@ impl Stage<'_> {
                     let rate = self.bare.play(statements, anywhere(), outstanding, time);
                     Ok(vec![(RATE, rate)])
                 }));
-                for &rival in &self.command.against {
+                for rival in self.command.against.peers() {
                     if *after == 0 || rival.has_updates() {
                         entries.push(Entry::new(&case, rival.name(), move || {
                             let rate = self.peers.play(rival, statements, outstanding, time)?;
@@ -265,7 +265,7 @@ impl Stage<'_> {
             }
         }
         let has_updates = self.mixes.iter().any(|mix| mix.queries_per_update > 0);
-        for rival in self.command.against.iter().filter(|rival| !rival.has_updates()) {
+        for rival in self.command.against.peers().iter().filter(|rival| !rival.has_updates()) {
             if has_updates {
                 let name = rival.name();
                 writeln!(io::stderr(), "{name} changes no rows: measured with queries alone")?;

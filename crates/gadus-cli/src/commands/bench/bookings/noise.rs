@@ -14,6 +14,7 @@ use clap::builder::PossibleValuesParser;
 use gadus::{Connection, Database, Options};
 use gadus_base::clock;
 
+use super::super::builds::{Against, NoPeer};
 use super::super::figures::{self, Figure, Metric, median};
 use super::super::load::{create_table, insert, threads};
 use super::super::machine::Machine;
@@ -75,9 +76,11 @@ pub(in super::super) struct Noise {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "6s")]
     time: Duration,
     #[command(flatten)]
-    repeat: Repeat,
+    pub(in super::super) against: Against<NoPeer>,
     #[command(flatten)]
-    common: Common,
+    pub(in super::super) repeat: Repeat,
+    #[command(flatten)]
+    pub(in super::super) common: Common,
 }
 
 /// How segments come to threads.

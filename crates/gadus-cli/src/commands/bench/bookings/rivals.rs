@@ -39,7 +39,7 @@ const CHECKSUM: &str = "SELECT count(*), sum(fare_cents), sum(bags), count(seat)
 const GIVEN: usize = 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Rival {
+pub(in super::super) enum Rival {
     Duckdb,
     DuckdbBatched,
     Sqlite,

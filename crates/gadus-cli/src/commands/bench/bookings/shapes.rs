@@ -35,8 +35,8 @@ impl Stage<'_> {
         sample: &Sample,
         machine: &mut Machine,
     ) -> Result<Vec<Series>, Failure> {
-        let rivals = self.command.against.iter().filter(|rival| rival.is_timed_alone());
-        let rivals = rivals.copied().collect::<Vec<_>>();
+        let mut rivals = self.command.against.peers();
+        rivals.retain(|rival| rival.is_timed_alone());
         if rivals.is_empty() {
             return Ok(Vec::new());
         }

@@ -14,6 +14,7 @@ use clap::Args;
 use gadus::{Connection, Database, Options};
 use serde_json::json;
 
+use super::builds::Against;
 use super::figures::{self, median};
 use super::load::Peer;
 use super::machine::Machine;
@@ -38,7 +39,9 @@ const SEED: u64 = 1;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   gadus bench clickbench --rows 1000000 --against duckdb --json
-  gadus bench clickbench --queries 29,34")]
+  gadus bench clickbench --queries 29,34
+
+duckdb has the table in a file.")]
 pub(super) struct Clickbench {
     /// Rows of the table
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..=ROWS_MAX))]
@@ -46,13 +49,12 @@ pub(super) struct Clickbench {
     /// Queries by their numbers, from 1 [default: all]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=i64::from(QUERIES)))]
     queries: Vec<u8>,
-    /// Peers: duckdb has the table in a file
-    #[arg(long, value_delimiter = ',')]
-    against: Vec<Peer>,
     #[command(flatten)]
-    repeat: Repeat,
+    pub(super) against: Against<Peer>,
     #[command(flatten)]
-    common: Common,
+    pub(super) repeat: Repeat,
+    #[command(flatten)]
+    pub(super) common: Common,
 }
 
 pub(super) fn run(command: &Clickbench) -> Result<(), Failure> {
@@ -67,7 +69,7 @@ pub(super) fn run(command: &Clickbench) -> Result<(), Failure> {
     let asked = queries::all()
         .filter(|query| command.queries.is_empty() || command.queries.contains(&query.number))
         .collect::<Vec<_>>();
-    let mut peer = match command.against.contains(&Peer::Duckdb) {
+    let mut peer = match command.against.contains(Peer::Duckdb) {
         true => Some(tables::open_duckdb(&place, std::iter::once(table()))?),
         false => None,
     };

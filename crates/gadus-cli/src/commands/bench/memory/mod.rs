@@ -26,6 +26,7 @@ use gadus_base::Random;
 
 use self::answering::Asked;
 use self::group::Group;
+use super::builds::Against;
 use super::figures::{self, Metric};
 use super::load::Peer;
 use super::machine::Machine;
@@ -51,7 +52,9 @@ const UNLIMITED: &str = "gadus, no limit";
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   gadus bench memory --json
-  gadus bench memory --sf 1 --memory-limit 256MiB --against duckdb")]
+  gadus bench memory --sf 1 --memory-limit 256MiB --against duckdb
+
+duckdb is not timed: its answers are compared with those without limit.")]
 pub(super) struct Memory {
     /// The scale factor: 1 is about a gigabyte of text in all tables
     #[arg(long = "sf", value_name = "N", default_value_t = 5.0, value_parser = loadable)]
@@ -65,14 +68,13 @@ pub(super) struct Memory {
     /// Queries by their numbers [default: all]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=i64::from(queries::QUERIES)))]
     queries: Vec<u8>,
-    /// Whose answers are compared with those without limit
-    #[arg(long, value_delimiter = ',')]
-    against: Vec<Peer>,
+    #[command(flatten)]
+    pub(super) against: Against<Peer>,
     /// How often: each round takes minutes
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
-    rounds: u32,
+    pub(super) rounds: u32,
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 /// What processes found that asked all queries, one process after another where one was ended.
@@ -90,7 +92,7 @@ pub(super) fn run(command: &Memory) -> Result<(), Failure> {
     {
         let database = Database::open(&file, Options::new())?;
         load_gadus(&database, command.scale_factor)?;
-        if command.against.contains(&Peer::Duckdb) {
+        if command.against.contains(Peer::Duckdb) {
             let mut duckdb = open_duckdb(&place, command.scale_factor)?;
             compare_all(&database.connect(), &mut duckdb, command.scale_factor)?;
         }

@@ -4,8 +4,8 @@
 //!   PostgreSQL's are its server's, driven by pgbench.
 //! - All processes are ready before a turn begins, and the turn ends by the clock.
 //! - One process alone stands beside itself with the file opened for it alone: `--against exclusive`.
-//! - With `--sync-delay` every sync of Gadus takes longer; peers cannot be slowed down alike and
-//!   are left out.
+//! - With `--sync-delay` every sync of Gadus takes longer, in other builds, too; other peers cannot be slowed
+//!   down alike and are left out.
 
 mod client;
 mod mix;
@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use gadus::{Database, Options};
 
+use super::builds::Against;
 use super::figures::{self, Figure, Metric};
 use super::left::check;
 use super::machine::Machine;
@@ -48,19 +49,18 @@ pub(super) struct Processes {
     /// Numbers of processes
     #[arg(long, visible_alias = "writers", value_delimiter = ',', default_value = "32", value_parser = clap::value_parser!(u32).range(1..=PROCESSES_MAX))]
     processes: Vec<u32>,
-    /// Peers
-    #[arg(long, value_delimiter = ',')]
-    against: Vec<Peer>,
+    #[command(flatten)]
+    pub(super) against: Against<Peer>,
     #[command(flatten)]
     turn: Turn,
     #[command(flatten)]
-    repeat: Repeat,
+    pub(super) repeat: Repeat,
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Peer {
+pub(super) enum Peer {
     /// Gadus, one process that keeps all others out
     Exclusive,
     Postgres,
@@ -81,7 +81,7 @@ pub(super) fn run(command: &Processes) -> Result<(), Failure> {
     }
     let place = Workplace::make(command.common.dir.as_deref())?;
     let mut machine = Machine::describe(place.folder())?;
-    let rivals = Rivals::start(command, against, &place)?;
+    let rivals = Rivals::start(command, &against, &place)?;
     let errors = Cell::new(0);
     let mut entries = Vec::new();
     for &processes in &command.processes {

@@ -17,6 +17,7 @@ use std::time::Duration;
 use clap::Args;
 use gadus::{ByteCount, CacheScope, Database, Options};
 
+use super::builds::{Against, NoPeer};
 use super::figures;
 use super::left::check;
 use super::machine::Machine;
@@ -47,9 +48,11 @@ pub(super) struct Scopes {
     #[arg(long, default_value_t = 16)]
     connection_cache: u64,
     #[command(flatten)]
-    repeat: Repeat,
+    pub(super) against: Against<NoPeer>,
     #[command(flatten)]
-    common: Common,
+    pub(super) repeat: Repeat,
+    #[command(flatten)]
+    pub(super) common: Common,
 }
 
 /// How readers share a file, and a cache.

@@ -16,6 +16,7 @@ use clap::Args;
 use gadus::{Database, Options};
 use gadus_base::Random;
 
+use super::builds::Against;
 use super::figures;
 use super::load::Peer;
 use super::machine::Machine;
@@ -47,17 +48,16 @@ pub(super) struct Streams {
     /// Queries of each stream, all different
     #[arg(long, default_value_t = queries::QUERIES, value_parser = clap::value_parser!(u8).range(1..=i64::from(queries::QUERIES)))]
     queries: u8,
-    /// Peers
-    #[arg(long, value_delimiter = ',')]
-    against: Vec<Peer>,
+    #[command(flatten)]
+    pub(super) against: Against<Peer>,
     /// Compare the answers to all queries with those of DuckDB, and measure nothing
     #[arg(long)]
     check: bool,
     /// Rounds that count, after one that does not; fewer than five say nothing about their spread
     #[arg(long, default_value_t = ROUNDS_MIN, value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    rounds: u32,
+    pub(super) rounds: u32,
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 pub(super) fn run(command: &Streams) -> Result<(), Failure> {
@@ -65,7 +65,7 @@ pub(super) fn run(command: &Streams) -> Result<(), Failure> {
     let mut machine = Machine::describe(place.folder())?;
     let database = Database::open(place.path("gadus.db"), Options::new())?;
     load_gadus(&database, command.scale_factor)?;
-    let duckdb = command.check || command.against.contains(&Peer::Duckdb);
+    let duckdb = command.check || command.against.contains(Peer::Duckdb);
     let peer = duckdb.then(|| open_duckdb(&place, command.scale_factor)).transpose()?;
     let peer = peer.map(RefCell::new);
     if let Some(peer) = &peer {

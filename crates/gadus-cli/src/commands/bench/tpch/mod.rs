@@ -17,6 +17,7 @@ use gadus::{Connection, Database, Options};
 use gadus_base::clock;
 use serde_json::json;
 
+use super::builds::Against;
 use super::figures::{self, Metric};
 use super::machine::Machine;
 use super::peers::Python;
@@ -32,7 +33,9 @@ pub(super) const TIME: Metric = Metric::lower("query_time", "s");
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   gadus bench tpch --sf 1 --against duckdb,datafusion
-  gadus bench tpch --sf 0.1 --queries 1,18 --json")]
+  gadus bench tpch --sf 0.1 --queries 1,18 --json
+
+duckdb has the tables in a file, datafusion in memory.")]
 pub(super) struct Tpch {
     /// The scale factor: 1 is about a gigabyte of text in all tables
     #[arg(long = "sf", value_name = "N", default_value_t = 1.0, value_parser = loadable)]
@@ -40,17 +43,16 @@ pub(super) struct Tpch {
     /// Queries by their numbers [default: all]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=i64::from(queries::QUERIES)))]
     queries: Vec<u8>,
-    /// Peers: duckdb has the tables in a file, datafusion in memory
-    #[arg(long, value_delimiter = ',')]
-    against: Vec<Rival>,
     #[command(flatten)]
-    repeat: Repeat,
+    pub(super) against: Against<Rival>,
     #[command(flatten)]
-    common: Common,
+    pub(super) repeat: Repeat,
+    #[command(flatten)]
+    pub(super) common: Common,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Rival {
+pub(super) enum Rival {
     Duckdb,
     Datafusion,
 }
@@ -78,7 +80,7 @@ pub(super) fn run(command: &Tpch) -> Result<(), Failure> {
     load_gadus(&database, command.scale_factor)?;
     let connection = database.connect();
     let mut peers = Vec::new();
-    for &rival in &command.against {
+    for rival in command.against.peers() {
         let mut peer = rival.open(&place, command.scale_factor)?;
         if rival == Rival::Duckdb {
             compare_all(&connection, &mut peer, command.scale_factor)?;
