@@ -88,6 +88,15 @@ pub trait Device: Send + Sync + Debug {
     /// When the back-end fails; a back-end that cannot give space back succeeds.
     fn discard(&self, range: Range<u64>) -> Result<(), BlockError>;
 
+    /// Reserves space for a range, so that writing there later does not fail for want of it; the
+    /// length stays.
+    ///
+    /// # Errors
+    /// `NoSpace`, or a failure of the back-end; a back-end that cannot reserve space succeeds.
+    fn reserve(&self, _range: Range<u64>) -> Result<(), BlockError> {
+        Ok(())
+    }
+
     /// Sizes that transfers should respect.
     fn geometry(&self) -> Geometry;
 

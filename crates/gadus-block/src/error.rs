@@ -73,6 +73,8 @@ pub enum Operation {
     SyncFolder,
     /// Giving space back.
     Discard,
+    /// Taking space ahead of writes.
+    Reserve,
     /// Taking or asking for ownership.
     Own,
     /// Preparing a queue or buffers.
@@ -189,6 +191,7 @@ impl Operation {
             Self::Sync => "sync",
             Self::SyncFolder => "sync the folder",
             Self::Discard => "discard space of",
+            Self::Reserve => "reserve space for",
             Self::Own => "own",
             Self::Prepare => "prepare transfers for",
         }

@@ -134,6 +134,10 @@ impl Device for DyingDevice {
         self.next().discard(range)
     }
 
+    fn reserve(&self, range: Range<u64>) -> Result<(), BlockError> {
+        self.next().reserve(range)
+    }
+
     fn geometry(&self) -> Geometry {
         self.inner.geometry()
     }

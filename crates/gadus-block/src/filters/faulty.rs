@@ -280,4 +280,9 @@ impl Device for FaultyDevice {
         self.check(Operation::Discard)?;
         self.inner.discard(range)
     }
+
+    fn reserve(&self, range: Range<u64>) -> Result<(), BlockError> {
+        self.check(Operation::Reserve)?;
+        self.inner.reserve(range)
+    }
 }

@@ -124,4 +124,8 @@ impl Device for ThrottledDevice {
     fn discard(&self, range: Range<u64>) -> Result<(), BlockError> {
         self.inner.discard(range)
     }
+
+    fn reserve(&self, range: Range<u64>) -> Result<(), BlockError> {
+        self.inner.reserve(range)
+    }
 }

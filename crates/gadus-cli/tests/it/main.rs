@@ -15,6 +15,7 @@ mod check;
 mod control_group;
 mod demo;
 mod folder;
+mod full_disk;
 mod generate;
 mod hostile_statements;
 mod import;

@@ -11,7 +11,7 @@
 use super::Inner;
 use super::recovery;
 use crate::blobs::Blobs;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::keys::{KeyPage, KeyRun, TableKey};
 use crate::segment::{EncodedSegment, SegmentVersion};
 use crate::version::{
@@ -28,6 +28,10 @@ use std::sync::atomic::Ordering;
 /// Rows behind a segment's base that a checkpoint writes as they are, for opening to read. Measured: four
 /// thousand rows of ten columns, half of them text, add about 2 ms to an opening that takes 11.
 const OPEN_ROWS_MAX: u32 = 4_096;
+
+/// Bytes of such rows that a checkpoint writes as they are, each time again, for opening to read. Beyond
+/// that they are encoded, unless that would rewrite a base more than four times as large.
+const OPEN_BYTES_MAX: u64 = 32 << 20;
 
 /// Recent keys of a table that a checkpoint writes as they are, for opening to read: about those of two
 /// such segments.
@@ -118,6 +122,14 @@ impl Checkpointer {
     /// What is here is about the checkpoint with this root.
     pub(super) fn describes(&mut self, root: Option<BlobRef>) {
         self.root = root;
+    }
+
+    /// Bytes of what the next checkpoint may write again.
+    pub(super) fn rewritten_bytes(&self) -> u64 {
+        let segments = self.segments.values();
+        let parts = segments.flat_map(|saved| [&saved.overlay, &saved.open_rows]);
+        let parts = parts.chain(self.keys.values().map(|keys| &keys.recent)).flatten();
+        parts.map(|part| part.extent.reference().bytes).sum()
     }
 
     /// All that the last checkpoint names.
@@ -284,6 +296,8 @@ impl Inner {
         if !is_due(alone.checkpointer.commit.unwrap_or(CommitNumber(0))) {
             return Ok(());
         }
+        let _reserve = self.blobs.store().use_reserve();
+        self.drop_empty_segments(&alone)?;
         self.fold_much(&alone)?;
         let checkpointer = &mut *alone.checkpointer;
         let store = self.blobs.store();
@@ -297,6 +311,7 @@ impl Inner {
         store.named(named.iter().copied());
         *checkpointer = next;
         checkpointer.describes(store.newest_root());
+        store.will_rewrite(checkpointer.rewritten_bytes());
         self.limit_snapshots(&named);
         if store.is_shared() {
             store.find_free_space(|| self.coordinator.newest().is_ok());
@@ -323,12 +338,22 @@ impl Inner {
         }
     }
 
-    /// Folds what lies in memory where it is more than opening is to read.
+    /// Folds what lies in memory where it is more than opening is to read. On a full disk the
+    /// checkpoint writes it as it is, for which space is kept.
     fn fold_much(&self, alone: &Alone<'_>) -> Result<()> {
+        match self.fold_each_much(alone) {
+            Err(error) if error.kind() == ErrorKind::NoSpace => Ok(()),
+            folded => folded,
+        }
+    }
+
+    fn fold_each_much(&self, alone: &Alone<'_>) -> Result<()> {
         let version = self.coordinator.newest()?.0;
         for (&table, state) in &version.tables {
-            let is_much =
-                |segment: &SegmentVersion| segment.rows - segment.encoded_rows() > OPEN_ROWS_MAX;
+            let is_much = |segment: &SegmentVersion| {
+                segment.rows - segment.encoded_rows() > OPEN_ROWS_MAX
+                    || segment.open_bytes() > OPEN_BYTES_MAX.max(segment.encoded_bytes() / 4)
+            };
             for (&id, _) in state.segments.iter().filter(|(_, segment)| is_much(segment)) {
                 self.fold_segment_in(alone, table, id, is_much)?;
             }

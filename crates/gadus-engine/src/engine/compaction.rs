@@ -17,8 +17,9 @@
 //! - Losing its record in a crash loses nothing: it changes the form, not the content.
 
 use super::Inner;
+use super::checkpoint::Alone;
 use crate::blobs::Blobs;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::keys::{KeyEntry, KeyShape, NamedRun, row_code, write_run};
 use crate::locks;
 use crate::segment::{
@@ -55,6 +56,17 @@ pub(super) enum Compacted {
     Moved,
     /// Somebody changed a source first, or has a transaction open.
     Lost,
+}
+
+/// Which segments a move may take rows from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sources {
+    /// Those that take no more rows.
+    Closed,
+    /// The one that takes rows as well, where it is sparse.
+    All,
+    /// The one whose move gives back most for what it writes: for a disk that is nearly full.
+    Best,
 }
 
 /// Rows written to their new places, while the old ones still stand.
@@ -94,13 +106,46 @@ impl Inner {
 
     /// Makes one move in a table, if one is worth it; a patient one loses to open transactions.
     pub(super) fn compact_some(&self, table: TableId, patient: bool) -> Result<Compacted> {
+        self.move_some(table, patient, Sources::Closed)
+    }
+
+    /// The same from some of the segments.
+    pub(super) fn move_some(
+        &self,
+        table: TableId,
+        patient: bool,
+        from: Sources,
+    ) -> Result<Compacted> {
         if patient && !self.transactions.none() {
             return Ok(Compacted::Lost);
         }
         let _alone = self.alone()?;
-        let Some(written) = self.write_move(table)? else { return Ok(Compacted::Nothing) };
+        let Some(written) = self.write_move(table, from)? else { return Ok(Compacted::Nothing) };
         let installed = self.transactions.try_move(patient, || self.install_move(&written));
         installed.unwrap_or(Ok(Compacted::Lost))
+    }
+
+    /// Drops segments without live rows, which a checkpoint would write again; in its turn.
+    ///
+    /// Nobody who has a transaction open gets a conflict for it: each of these rows was deleted by
+    /// a commit. A full disk is no reason not to go on with the checkpoint.
+    pub(super) fn drop_empty_segments(&self, _: &Alone<'_>) -> Result<()> {
+        let version = self.coordinator.newest()?.0;
+        for (&table, state) in &version.tables {
+            let segments = state.segments.values();
+            let empty = segments.filter(|segment| segment.rows > 0 && segment.live_rows() == 0);
+            let empty = empty.cloned().collect::<Vec<_>>();
+            for sources in empty.chunks(EMPTY_MAX) {
+                let (sources, shape) = (sources.to_vec(), state.schema.version);
+                let dropped = Move { table, sources, added: None, runs: Vec::new(), shape };
+                match self.transactions.try_move(false, || self.install_move(&dropped)) {
+                    Some(Err(error)) if error.kind() == ErrorKind::NoSpace => return Ok(()),
+                    Some(installed) => drop(installed?),
+                    None => {}
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether merging the runs of a table's keys is due.
@@ -111,10 +156,10 @@ impl Inner {
     }
 
     /// Writes the rows of the next move.
-    pub(super) fn write_move(&self, table: TableId) -> Result<Option<Move>> {
+    pub(super) fn write_move(&self, table: TableId, from: Sources) -> Result<Option<Move>> {
         let version = self.coordinator.newest()?.0;
         let Some(state) = version.table(table) else { return Ok(None) };
-        let sources = choose_sources(state);
+        let sources = choose_sources(state, from);
         if sources.is_empty() {
             return Ok(None);
         }
@@ -187,15 +232,36 @@ pub(super) fn is_small(rows: u32) -> bool {
 
 /// Whether a table has something to compact.
 pub(super) fn qualifies(state: &TableVersion) -> bool {
-    !choose_sources(state).is_empty()
+    !choose_sources(state, Sources::Closed).is_empty()
+}
+
+/// Whether at least a quarter of a segment's positions hold no live rows.
+fn has_holes(segment: &SegmentVersion) -> bool {
+    4 * (u64::from(segment.rows) - u64::from(segment.live_rows())) >= u64::from(segment.rows.max(1))
+}
+
+/// How many of 65,536 positions hold live rows.
+fn live_share(segment: &&Arc<SegmentVersion>) -> u64 {
+    (u64::from(segment.live_rows()) << 16) / u64::from(segment.rows.max(1))
 }
 
 /// The first segments, by their ids, that are worth moving together; their rows fit in one.
-fn choose_sources(state: &TableVersion) -> Vec<Arc<SegmentVersion>> {
+fn choose_sources(state: &TableVersion, from: Sources) -> Vec<Arc<SegmentVersion>> {
+    if from == Sources::Best {
+        return state
+            .segments
+            .values()
+            .filter(|segment| has_holes(segment))
+            .min_by_key(live_share)
+            .cloned()
+            .into_iter()
+            .collect();
+    }
     let (mut sources, mut empty, mut live, mut sparse) = (Vec::new(), 0, 0, false);
     let candidates = state.segments.values().filter(|segment| {
         // A sparse segment is small as well: it has at most SEGMENT_ROWS_MAX positions.
-        state.open != Some(segment.id)
+        let is_open = state.open == Some(segment.id);
+        (!is_open || from != Sources::Closed && is_sparse(segment))
             && is_small(segment.live_rows())
             && (is_sparse(segment) || segment.bytes() <= SEGMENT_BYTES_MAX / 2)
     });

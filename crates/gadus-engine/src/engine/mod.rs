@@ -23,6 +23,7 @@ mod sequences;
 mod sessions;
 #[cfg(test)]
 pub(crate) mod test_tables;
+mod vacuum;
 mod verify;
 mod watch;
 
@@ -47,6 +48,7 @@ use crate::locks::Locker;
 use crate::shared::Clock;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
+use crate::types::TableSchema;
 use crate::version::{Change, DatabaseVersion, encode_changes};
 use cache_size::CacheSize;
 use checkpoint::Checkpointer;
@@ -54,7 +56,7 @@ use decided::Decided;
 use gadus_base::{ByteCount, CommitNumber, LogPosition};
 use gadus_block::{Folder, MemoryFolder};
 use gadus_locks::LockTable;
-use gadus_storage::Durability;
+use gadus_storage::{Durability, Terms};
 use maintenance::Maintenance;
 use parking_lot::Mutex;
 use std::io::IoSlice;
@@ -205,6 +207,16 @@ impl Engine {
         self.inner().compact_all()
     }
 
+    /// Compacts one table, or all of them, and gives space back to the file system; `check` is asked
+    /// between steps, and its error ends it.
+    pub fn vacuum(
+        &self,
+        table: Option<&TableSchema>,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<()> {
+        self.inner().vacuum(table.map(|table| table.id), check)
+    }
+
     /// What snapshots may keep from being used again: see [`Options::snapshot_space_max`].
     #[must_use]
     pub fn snapshot_space_max(&self) -> ByteCount {
@@ -312,8 +324,11 @@ impl Inner {
         let appended = match applied {
             Ok(()) => {
                 let (store, pieces) = (self.blobs.store(), [IoSlice::new(&payload)]);
-                let will_wait = durability == Durability::Sync;
-                store.append_record(&head.turn, commit, &pieces, will_wait).map_err(Error::from)
+                let terms = Terms {
+                    will_wait: durability == Durability::Sync,
+                    may_use_reserve: changes.iter().all(Change::makes_room),
+                };
+                store.append_record(&head.turn, commit, &pieces, terms).map_err(Error::from)
             }
             Err(what) => Err(Error::internal(format!("a commit {what}; nothing was changed"))),
         };

@@ -68,6 +68,7 @@ pub(super) fn open(
     let checkpointer = manifest.map(|manifest| Checkpointer::of(&blobs, &manifest));
     let mut checkpointer = checkpointer.transpose()?.unwrap_or_default();
     checkpointer.describes(blobs.store().newest_root());
+    blobs.store().will_rewrite(checkpointer.rewritten_bytes());
     blobs.store().finish_recovery()?;
     let warnings = recovered.warnings;
     Ok(Opened { blobs, version, checkpointer, warnings })

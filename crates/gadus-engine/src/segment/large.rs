@@ -23,9 +23,18 @@ pub fn is_large(value: &Datum) -> bool {
 impl SegmentVersion {
     /// About what its rows take; what repeats counts once where it is encoded.
     pub(crate) fn bytes(&self) -> u64 {
+        self.encoded_bytes() + self.open_bytes()
+    }
+
+    /// Bytes of the base in the file.
+    pub(crate) fn encoded_bytes(&self) -> u64 {
         let extents = self.encoded.iter().flat_map(|base| base.extents());
-        let encoded = extents.map(|extent| extent.reference().bytes).sum::<u64>();
-        encoded + self.open.as_ref().map_or(0, |open| open.bytes())
+        extents.map(|extent| extent.reference().bytes).sum()
+    }
+
+    /// About what the values of the rows behind the base hold.
+    pub(crate) fn open_bytes(&self) -> u64 {
+        self.open.as_ref().map_or(0, |open| open.bytes())
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) use patches::Patches;
 pub(crate) use sample::Sample;
 pub(crate) use sketch::Sketch;
 
-use crate::types::TableSchema;
+use crate::types::{Datum, TableSchema};
 use gadus_base::{CommitNumber, DecodeError, SegmentId};
 use std::sync::Arc;
 
@@ -117,10 +117,15 @@ impl SegmentVersion {
         self.last_changed = at;
     }
 
-    /// The rows behind the base as a blob; none when there are none.
+    /// The rows behind the base as a blob; none when there are none. Those that are deleted keep
+    /// their places, not their values: who opens the file reads nothing older.
     pub(crate) fn encode_open_rows(&self) -> Option<Vec<u8>> {
         let open = self.open.as_ref().filter(|_| self.rows > self.encoded_rows())?;
-        let rows = (self.encoded_rows()..self.rows).map(|position| open.shared_row(position));
+        let row = |position| match self.overlay.is_deleted(position) {
+            true => open.row(position).iter().map(|_| Datum::Null).collect(),
+            false => open.shared_row(position),
+        };
+        let rows = (self.encoded_rows()..self.rows).map(row);
         Some(open_rows::encode_blob(&rows.collect::<Vec<_>>()))
     }
 

@@ -93,6 +93,23 @@ pub(crate) enum Change {
 }
 
 impl Change {
+    /// True if the change gives space back, at once or by what maintenance does after it: on a full
+    /// disk it may use what is kept for that.
+    pub(crate) fn makes_room(&self) -> bool {
+        match self {
+            Self::DropTable(_)
+            | Self::DropView(_)
+            | Self::DropSequence(_)
+            | Self::EmptyTable(_)
+            | Self::DeleteRows { .. }
+            | Self::ReplaceSegment { .. }
+            | Self::ReplaceKeyRuns { .. }
+            | Self::MoveRows { .. } => true,
+            Self::SetDefinition { text, .. } => text.is_none(),
+            _ => false,
+        }
+    }
+
     /// The extents that the change names.
     pub(crate) fn extents(&self) -> Vec<ExtentRef> {
         let named = |runs: &'_ [NamedRun]| runs.iter().map(|(_, run)| run.clone()).collect();

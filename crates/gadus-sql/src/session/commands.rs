@@ -17,6 +17,20 @@ impl Session {
         target(&state.snapshot(&self.engine)?, table).map(|_| ())
     }
 
+    /// Compacts one table, or all. Much of that happens in the background anyway; this does it now,
+    /// and gives space back to the file system.
+    fn vacuum(&self, state: &State, table: Option<&ObjectName>) -> Result<Outcome> {
+        super::transact::refuse_in_transaction(state, "VACUUM")?;
+        let table = match table {
+            Some(table) => Some(target(&state.snapshot(&self.engine)?, table)?),
+            None => None,
+        };
+        let flag = self.cancel.current();
+        let check = || if flag.is_set() { Err(flag.reason()) } else { Ok(()) };
+        super::locking::blocking(|| self.engine.vacuum(table.as_deref(), &check))?;
+        Ok(Outcome::Done("VACUUM"))
+    }
+
     /// Refuses to describe what is neither a table nor a view nor data of the program.
     fn refuse_undescribed(&self, state: &State, table: &ObjectName) -> Result<()> {
         let (schema, name) = described(table);
@@ -53,11 +67,10 @@ impl Session {
                 self.drop_temporary(state)?;
                 Ok(Outcome::Done("DISCARD TEMP"))
             }
-            // Space is given back, and statistics are gathered, as rows come and go.
             Statement::Vacuum(VacuumStatement { table_name, .. }) => {
-                self.refuse_unknown(state, table_name.as_ref())?;
-                Ok(Outcome::Done("VACUUM"))
+                self.vacuum(state, table_name.as_ref())
             }
+            // Statistics are gathered as rows come and go.
             Statement::Analyze(Analyze { table_name, .. }) => {
                 self.refuse_unknown(state, table_name.as_ref())?;
                 Ok(Outcome::Done("ANALYZE"))

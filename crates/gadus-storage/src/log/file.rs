@@ -17,10 +17,13 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::io::IoSlice;
 use std::sync::Arc;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// The file grows by a quarter, so that few commits pay for it, but never by more zones than this.
 const GROWTH_ZONES_MAX: u64 = 16;
+
+/// Of a zone, what is no payload of a record that reaches over it: about, and at least.
+const ZONE_OVERHEAD_BYTES: u64 = 256;
 
 /// The file of one log, as one instance has it open.
 #[derive(Debug)]
@@ -112,6 +115,42 @@ impl LogFile {
             }
             self.grow(places as u64)?;
         }
+    }
+
+    /// Makes the log have room for a record of so many bytes behind `end`, and for a reserve of half
+    /// a zone behind that.
+    ///
+    /// On a full disk rows can then be deleted, and a checkpoint gives zones back.
+    pub(super) fn keep_reserve(&self, end: u64, payload_bytes: usize) -> Result<(), StorageError> {
+        let zone_bytes = self.shape.zone_bytes;
+        // Each zone that the record reaches over has a header, a fragment's header and a rest.
+        let zones = 1 + payload_bytes as u64 / (zone_bytes - ZONE_OVERHEAD_BYTES);
+        let wanted = payload_bytes as u64 + zones * ZONE_OVERHEAD_BYTES + zone_bytes / 2;
+        // At the beginning of a zone, nobody may have taken it yet.
+        let next = end.div_ceil(zone_bytes);
+        let room = next * zone_bytes - end;
+        let Some(missing) = wanted.checked_sub(room).filter(|missing| *missing > 0) else {
+            return Ok(());
+        };
+        let free_wanted = missing.div_ceil(zone_bytes);
+        while self.free_places(free_wanted, next) < free_wanted {
+            self.grow(self.state().places.load(Ordering::Acquire))?;
+        }
+        Ok(())
+    }
+
+    /// How many places no zone has, but those from `next` on, which a record that failed may have
+    /// taken; at most `wanted`.
+    fn free_places(&self, wanted: u64, next: u64) -> u64 {
+        let state = self.state();
+        let places = usize::try_from(state.places.load(Ordering::Acquire)).unwrap_or(ZONES_MAX);
+        let wanted = usize::try_from(wanted).unwrap_or(ZONES_MAX);
+        let places = state.zones[..places.min(ZONES_MAX)].iter();
+        let is_free = |entry: &&AtomicU64| {
+            let zone = entry.load(Ordering::Acquire);
+            zone == 0 || zone > next
+        };
+        places.filter(is_free).take(wanted).count() as u64
     }
 
     /// Bytes of the file.

@@ -35,6 +35,16 @@ pub(crate) const RECORD_BYTES_MAX: usize = 1 << 30;
 /// Records longer than this do not go through the ring: others must find room in it, too.
 const RINGED_BYTES_MAX: u64 = RING_BYTES as u64 / 4;
 
+/// How a record is appended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Terms {
+    /// The caller waits for a sync next: the record may stay in memory until then.
+    pub will_wait: bool,
+    /// The record makes room, such as by deleting rows, and may take what the log keeps for that on
+    /// a full disk.
+    pub may_use_reserve: bool,
+}
+
 /// A record read back from the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogRecord {
@@ -91,7 +101,7 @@ impl Log {
         &self,
         commit: CommitNumber,
         pieces: &[IoSlice<'_>],
-        will_wait: bool,
+        terms: Terms,
     ) -> Result<LogPosition, StorageError> {
         let payload_bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
         if payload_bytes > RECORD_BYTES_MAX {
@@ -103,6 +113,9 @@ impl Log {
         }
         self.file.poison.check()?;
         let before = self.begin();
+        if !terms.may_use_reserve {
+            self.file.keep_reserve(before.position, payload_bytes)?;
+        }
         let start = self.file.shape.fragment_start(before.position);
         let end = if payload_bytes <= self.file.shape.room_at(start) {
             self.append_pieces(before, commit, pieces, payload_bytes)?
@@ -110,7 +123,7 @@ impl Log {
             let whole = pieces.iter().map(|piece| &**piece).collect::<Vec<_>>().concat();
             self.append_pieces(before, commit, &[IoSlice::new(&whole)], payload_bytes)?
         };
-        if !will_wait {
+        if !terms.will_wait {
             self.flush.to(end.position)?;
         }
         Ok(LogPosition(end.position))

@@ -35,6 +35,10 @@ shared_struct! {
     pub(crate) struct SpaceState {
         /// One past the last byte that was ever given.
         pub(crate) end: AtomicU64,
+        /// Blocks are allocated up to here, as far as is known; see [`super::reserve`].
+        pub(crate) allocated: AtomicU64,
+        /// Bytes of what the last checkpoint wrote and the next one may write again.
+        pub(crate) rewritten: AtomicU64,
         pub(crate) next_id: AtomicU64,
         /// The newest checkpoint that has begun.
         pub(crate) checkpoint_begun: AtomicU64,

@@ -10,11 +10,16 @@
 //!   what it overlaps was dropped by all who can still read it; a pending one was so before.
 
 mod chunks;
+mod free;
 mod known;
+mod reserve;
 
 pub(crate) use chunks::SpaceState;
+pub(crate) use reserve::DataFile;
+pub use reserve::ReserveUse;
 
 use crate::blob::{EXTENT_UNIT_BYTES, ExtentRef};
+use crate::error::{ErrorKind, StorageError};
 use crate::header::DATA_START;
 use crate::peers::{Held, Peers, Stage};
 use known::{OwnChunk, State};
@@ -26,9 +31,6 @@ use std::sync::{Arc, OnceLock};
 /// What is reserved at least, unless less is free in one piece: small extents, as a checkpoint
 /// writes them, then seldom go through shared memory.
 const RESERVED_BYTES_MIN: u64 = 64 << 10;
-
-/// Free ranges that are offered at a time. The rest is found again when these are used.
-const FREE_RANGES_MAX: usize = 4096;
 
 /// A range of the data file in use. When the last handle drops, the range becomes reusable after
 /// two further checkpoints.
@@ -42,6 +44,7 @@ pub struct Extent {
 #[derive(Debug)]
 pub(crate) struct Space {
     peers: Arc<Peers>,
+    file: DataFile,
     state: Mutex<State>,
     listener: OnceLock<Listener>,
 }
@@ -106,25 +109,27 @@ impl Space {
     /// The space of a file of `file_bytes`, known to nobody yet, in which nothing is adopted.
     pub(crate) fn recovering(
         peers: Arc<Peers>,
+        file: DataFile,
         file_bytes: u64,
         next_id: u64,
         checkpoint: u64,
     ) -> Arc<Self> {
-        let space = Self::opened(peers, file_bytes);
+        let space = Self::opened(peers, file, file_bytes);
         let shared = space.shared();
         let end = space.state.lock().recovering.unwrap_or(DATA_START);
         shared.end.store(end, Ordering::Release);
+        shared.allocated.store(0, Ordering::Release);
         shared.next_id.store(next_id.max(1), Ordering::Release);
         shared.checkpoint_begun.store(checkpoint, Ordering::Release);
         space
     }
 
     /// The space of a file that others have open, in which this instance has adopted nothing.
-    pub(crate) fn opened(peers: Arc<Peers>, file_bytes: u64) -> Arc<Self> {
+    pub(crate) fn opened(peers: Arc<Peers>, file: DataFile, file_bytes: u64) -> Arc<Self> {
         // Extents are written whole: a unit that the file ends within holds the end of none.
         let end = (file_bytes - file_bytes % EXTENT_UNIT_BYTES).max(DATA_START);
         let (state, listener) = (Mutex::new(State::recovering(end)), OnceLock::new());
-        Arc::new(Self { peers, state, listener })
+        Arc::new(Self { peers, file, state, listener })
     }
 
     /// Has somebody hear of each extent whose last handle here is dropped; said once.
@@ -185,8 +190,9 @@ impl Space {
     }
 
     /// A range of at least `bytes`, with ids for as many blobs as it can hold.
-    pub(crate) fn allocate(self: &Arc<Self>, bytes: u64) -> Option<Arc<Extent>> {
-        let bytes = bytes.checked_next_multiple_of(EXTENT_UNIT_BYTES)?.max(EXTENT_UNIT_BYTES);
+    pub(crate) fn allocate(self: &Arc<Self>, bytes: u64) -> Result<Arc<Extent>, StorageError> {
+        let bytes = bytes.checked_next_multiple_of(EXTENT_UNIT_BYTES);
+        let bytes = bytes.ok_or_else(|| self.too_long())?.max(EXTENT_UNIT_BYTES);
         let ids = 1 + bytes / crate::blob::BLOB_ALIGNMENT_BYTES;
         let id = self.shared().next_id.fetch_add(ids, Ordering::AcqRel);
         let mut state = self.state.lock();
@@ -207,27 +213,35 @@ impl Space {
         best.unnamed.insert(offset);
         let extent = ExtentRef { offset, bytes, id };
         state.forget_overlapped(extent);
-        Some(state.track(extent, self))
+        Ok(state.track(extent, self))
+    }
+
+    fn too_long(&self) -> StorageError {
+        let message = "the data file has reached the largest size that files can have";
+        StorageError::new(ErrorKind::Limit, &self.file.described, message)
     }
 
     /// Makes a chunk of this instance have so much left; under the latch.
-    fn reserve(&self, state: &mut State, bytes: u64) -> Option<()> {
+    fn reserve(&self, state: &mut State, bytes: u64) -> Result<(), StorageError> {
         let wanted = bytes.max(RESERVED_BYTES_MIN);
         let shared = self.shared();
         let me = self.peers.me();
         let reserved = match shared.take_free(bytes, wanted, me) {
             Some(reserved) => reserved,
             None => {
+                let rewritten = shared.rewritten.load(Ordering::Relaxed);
+                self.file.extend(shared, wanted, rewritten)?;
                 // Long loads take the end again and again: in one chunk, of which there are few.
                 let mut own = state.reserved.iter_mut();
                 if let Some(last) = own.find(|chunk| shared.is_last(&chunk.reserved)) {
-                    return shared.extend(&mut last.reserved, wanted);
+                    let extended = shared.extend(&mut last.reserved, wanted);
+                    return extended.ok_or_else(|| self.too_long());
                 }
-                shared.take_end(wanted, me)?
+                shared.take_end(wanted, me).ok_or_else(|| self.too_long())?
             }
         };
         state.reserved.push(OwnChunk::new(reserved));
-        Some(())
+        Ok(())
     }
 
     /// Gives back what was allocated and never named.
@@ -286,41 +300,6 @@ impl Space {
         self.state.lock().pending.retain(|_, pending| pending.is_kept_at(sequence));
     }
 
-    /// Looks for what nothing names and nobody has reserved. `catch_up` adopts what others have named
-    /// by now, or says that it could not; the caller has made sure that no other instance reads
-    /// anything older than what the older header names.
-    pub(crate) fn find_free(&self, catch_up: impl FnOnce() -> bool) {
-        let _held = self.hold();
-        self.end_reservations(|chunk| chunk.unnamed.is_empty());
-        let shared = self.shared();
-        // Whose reservation has ended by now, has named what it kept before: that is caught up with.
-        let mut used = shared.ranges(false);
-        if !catch_up() {
-            // What is named and not known here would be given away.
-            return;
-        }
-        used.extend(self.state.lock().ranges(|_| true));
-        let (mut free, end) = between(used);
-        shared.forget_free();
-        // What lies behind the last extent is not kept as a free range: the end moves back.
-        shared.end.store(end, Ordering::Release);
-        free.sort_unstable_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
-        for (offset, bytes) in free.into_iter().take(FREE_RANGES_MAX) {
-            shared.add_free(offset, bytes);
-        }
-    }
-
-    /// Bytes that are neither free nor reserved nor pending nor in use: that snapshots keep, here or
-    /// elsewhere.
-    pub(crate) fn unused_bytes(&self, in_use: HashSet<ExtentRef>) -> u64 {
-        let _held = self.hold();
-        let shared = self.shared();
-        let mut used = [shared.ranges(false), shared.ranges(true)].concat();
-        used.extend(self.state.lock().ranges(|extent| in_use.contains(extent)));
-        let (unused, end) = between(used);
-        unused.iter().map(|(_, bytes)| bytes).sum::<u64>() + self.end().saturating_sub(end)
-    }
-
     /// Drops what is neither in use nor still to be named, whoever holds it here.
     pub(crate) fn disown(&self, in_use: &HashSet<ExtentRef>) {
         let dropped_after = self.shared().checkpoint_begun.load(Ordering::Acquire);
@@ -369,19 +348,6 @@ impl Space {
             listener(extent);
         }
     }
-}
-
-/// What lies between ranges, and where the last one ends; as offset and length.
-fn between(mut ranges: Vec<(u64, u64)>) -> (Vec<(u64, u64)>, u64) {
-    ranges.sort_unstable();
-    let (mut at, mut between) = (DATA_START, Vec::new());
-    for (offset, bytes) in ranges {
-        if offset > at {
-            between.push((at, offset - at));
-        }
-        at = at.max(offset.saturating_add(bytes));
-    }
-    (between, at)
 }
 
 #[cfg(test)]

@@ -2,11 +2,23 @@
 
 use super::*;
 use gadus_base::Random;
+use gadus_block::{Folder, MemoryFolder, OpenMode};
 
 const UNIT: u64 = EXTENT_UNIT_BYTES;
 
+fn file() -> DataFile {
+    let device = MemoryFolder::new().open("x", OpenMode::Create).unwrap();
+    DataFile { device, described: "x".to_owned() }
+}
+
 fn recovering(file_bytes: u64, next_id: u64, checkpoint: u64) -> Arc<Space> {
-    Space::recovering(Arc::new(Peers::alone("test").unwrap()), file_bytes, next_id, checkpoint)
+    Space::recovering(
+        Arc::new(Peers::alone("test").unwrap()),
+        file(),
+        file_bytes,
+        next_id,
+        checkpoint,
+    )
 }
 
 fn empty() -> Arc<Space> {
@@ -142,10 +154,10 @@ fn an_extent_that_the_file_ends_within_is_refused() {
 #[test]
 fn what_others_have_reserved_or_named_is_not_found_free() {
     let peers = Arc::new(Peers::alone("test").unwrap());
-    let one = Space::recovering(peers.clone(), 0, 1, 0);
+    let one = Space::recovering(peers.clone(), file(), 0, 1, 0);
     one.finish_recovery(true);
     // Two instances in one slot, whose local knowledge differs.
-    let other = Space::opened(peers, 0);
+    let other = Space::opened(peers, file(), 0);
     other.finish_recovery(false);
     let (unnamed, named) = (one.allocate(1).unwrap(), one.allocate(400 << 10).unwrap());
     one.named([named.reference()]);

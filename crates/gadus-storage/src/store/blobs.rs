@@ -5,7 +5,7 @@
 
 use super::Shared;
 use crate::blob::{BLOB_ALIGNMENT_BYTES, Blob, BlobRef, ExtentRef};
-use crate::error::{ErrorKind, StorageError};
+use crate::error::StorageError;
 use crate::space::Extent;
 use gadus_base::Account;
 use gadus_block::{AlignedBuffer, Device};
@@ -22,10 +22,7 @@ impl Shared {
             return Err(self.invalid("writing begins after recovery"));
         }
         let bytes = blobs.iter().map(|blob| room_of(blob)).sum();
-        let Some(extent) = self.space.allocate(bytes) else {
-            let message = "the data file has reached the largest size that files can have";
-            return Err(StorageError::new(ErrorKind::Limit, &self.files.data_described, message));
-        };
+        let extent = self.space.allocate(bytes)?;
         let ExtentRef { offset: start, bytes: extent_bytes, id } = extent.reference();
         let mut references = Vec::with_capacity(blobs.len());
         let mut pieces = Vec::with_capacity(2 * blobs.len() + 1);

@@ -14,7 +14,7 @@ use crate::blob::{BlobRef, ExtentRef};
 use crate::error::StorageError;
 use crate::header::{Header, SLOT_OFFSETS, Slot};
 use crate::peers::{Held, Stage, StageState};
-use crate::space::{Extent, Pending};
+use crate::space::{Extent, Pending, ReserveUse};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, LogPosition};
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -83,6 +83,27 @@ impl Store {
             shared.space.find_free(|| true);
         }
         Ok(())
+    }
+
+    /// Says how many bytes the next checkpoint may write again of what the last one wrote: on a full
+    /// disk so much is kept for it.
+    pub fn will_rewrite(&self, bytes: u64) {
+        self.shared.space.will_rewrite(bytes);
+    }
+
+    /// Lets this thread write to the reserve until the guard is dropped: for what gives space back.
+    #[must_use]
+    pub fn use_reserve(&self) -> ReserveUse {
+        ReserveUse::begin()
+    }
+
+    /// Gives space behind the last extent back to the file system, but for the reserve.
+    ///
+    /// # Errors
+    /// When the file cannot be shortened; it is as it was then.
+    pub fn give_back_space(&self) -> Result<(), StorageError> {
+        self.shared.writable()?;
+        self.shared.space.cut()
     }
 
     /// Looks for space that nothing names any more, after a checkpoint and in its turn. `catch_up`

@@ -13,7 +13,7 @@ use crate::header::{DATA_START, Header, SLOT_BYTES, SLOT_OFFSETS, Slot};
 use crate::holder::{self, OpenersTurn};
 use crate::log::format::{LogShape, ZONE_HEADER_LENGTH, peek_zone_header};
 use crate::options::Options;
-use crate::space::Pending;
+use crate::space::{DataFile, Pending};
 use gadus_block::{
     BlockError, Device, ErrorKind as BlockErrorKind, Folder, Hint, Identity, OpenMode,
 };
@@ -108,6 +108,11 @@ impl Files {
     pub(crate) fn cover_by(&self, turn: &mut OpenersTurn) -> Result<(), StorageError> {
         turn.cover(&self.data)?;
         turn.cover(&self.log)
+    }
+
+    /// The data file, for who gives its space.
+    pub(super) fn data_file(&self) -> DataFile {
+        DataFile { device: self.data.clone(), described: self.data_described.clone() }
     }
 
     /// Which files they are, the data file first.

@@ -29,7 +29,7 @@ use crate::durable_mark::DurableMark;
 use crate::error::{ErrorKind, StorageError};
 use crate::header::Header;
 use crate::holder::OpenersTurn;
-use crate::log::{Log, LogEnd, LogRecord};
+use crate::log::{Log, LogEnd, LogRecord, Terms};
 use crate::options::{Durability, Options};
 use crate::peers::{Held, Peers, Stage};
 use crate::poison::Poison;
@@ -241,7 +241,7 @@ impl Store {
         commit: CommitNumber,
         pieces: &[IoSlice<'_>],
     ) -> Result<LogPosition, StorageError> {
-        self.append_record(&self.turn(), commit, pieces, false)
+        self.append_record(&self.turn(), commit, pieces, Terms::default())
     }
 
     /// Appends a record whose caller calls [`Store::wait_durable`] next: the
@@ -254,11 +254,11 @@ impl Store {
         commit: CommitNumber,
         pieces: &[IoSlice<'_>],
     ) -> Result<LogPosition, StorageError> {
-        self.append_record(&self.turn(), commit, pieces, true)
+        let terms = Terms { will_wait: true, ..Terms::default() };
+        self.append_record(&self.turn(), commit, pieces, terms)
     }
 
-    /// Appends a record in a turn that was taken before; `will_wait` as in
-    /// [`Store::append_for_sync`].
+    /// Appends a record in a turn that was taken before.
     ///
     /// # Errors
     /// `NoSpace` and `Limit` fail this record only; other failures poison the store.
@@ -267,10 +267,14 @@ impl Store {
         _turn: &Turn<'_>,
         commit: CommitNumber,
         pieces: &[IoSlice<'_>],
-        will_wait: bool,
+        terms: Terms,
     ) -> Result<LogPosition, StorageError> {
         self.shared.writable()?;
-        let end = self.shared.log.append(commit, pieces, will_wait)?;
+        if !terms.may_use_reserve {
+            let bytes = pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
+            self.shared.space.keep_reserve(self.log_bytes_since_checkpoint() + bytes)?;
+        }
+        let end = self.shared.log.append(commit, pieces, terms)?;
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
         Account::note_written(pieces.iter().map(|piece| piece.len() as u64).sum());
         if let Some(relaxed) = &self.relaxed {

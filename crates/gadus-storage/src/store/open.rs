@@ -82,7 +82,8 @@ impl Store {
         start.raise_durable(noted.position());
         let mut scan = scan(&*files.log, &files.log_described, shape, start)?;
         let length = files.data.length()?;
-        let space = Space::recovering(peers.clone(), length, header.next_id, header.sequence);
+        let (id, checkpoint) = (header.next_id, header.sequence);
+        let space = Space::recovering(peers.clone(), files.data_file(), length, id, checkpoint);
         let (headers, chosen) = adopt_headers(&space, &files, chosen)?;
         if !options.read_only {
             make_durable(&*files.log, shape, &scan)?;

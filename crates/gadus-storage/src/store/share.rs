@@ -94,7 +94,7 @@ impl Store {
     ) -> Result<(Self, Recovered), StorageError> {
         let chosen = files.choose_header()?;
         let header = chosen.header;
-        let space = Space::opened(peers.clone(), files.data.length()?);
+        let space = Space::opened(peers.clone(), files.data_file(), files.data.length()?);
         let (headers, rest) = adopt_headers(&space, &files, chosen)?;
         let opening = Opening { recovered: false, turn: Some(turn) };
         let store =

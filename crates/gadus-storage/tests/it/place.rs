@@ -3,7 +3,7 @@
 use crate::ledger::{NAME, options};
 use gadus_base::LogPosition;
 use gadus_block::{FileFolder, Folder};
-use gadus_storage::{LogEnd, LogRecord, Options, Recovered, Sharing, StorageError, Store};
+use gadus_storage::{LogEnd, LogRecord, Options, Recovered, Sharing, StorageError, Store, Terms};
 use std::io::IoSlice;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,12 @@ pub(crate) fn append(store: &Store, payload: &[u8]) -> LogPosition {
 pub(crate) fn try_append(store: &Store, payload: &[u8]) -> Result<LogPosition, StorageError> {
     let turn = store.turn();
     let commit = store.log_end().commit().next();
-    store.append_record(&turn, commit, &[IoSlice::new(payload)], true)
+    store.append_record(
+        &turn,
+        commit,
+        &[IoSlice::new(payload)],
+        Terms { will_wait: true, ..Terms::default() },
+    )
 }
 
 pub(crate) fn follow(store: &Store, from: &mut LogEnd) -> Vec<LogRecord> {

@@ -200,6 +200,26 @@ impl FileDevice {
         OwnerLock::new(self.descriptor.as_fd())
     }
 
+    /// Takes or gives back the space of a range; the length stays. File systems that cannot do so
+    /// are left alone.
+    fn allocate(
+        &self,
+        flags: FallocateFlags,
+        range: &Range<u64>,
+        operation: Operation,
+    ) -> Result<(), BlockError> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let flags = flags | FallocateFlags::KEEP_SIZE;
+        let bytes = range.end - range.start;
+        match transfer::uninterrupted(|| fs::fallocate(&self.descriptor, flags, range.start, bytes))
+        {
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            Err(errno) => Err(self.failed(errno, operation).at(range.start)),
+        }
+    }
+
     fn advise(&self, range: &Range<u64>, advice: Advice) {
         if let Some(bytes) = NonZeroU64::new(range.end.saturating_sub(range.start)) {
             // Advice that is not taken changes nothing that the contract promises.
@@ -293,16 +313,11 @@ impl Device for FileDevice {
     }
 
     fn discard(&self, range: Range<u64>) -> Result<(), BlockError> {
-        if range.is_empty() {
-            return Ok(());
-        }
-        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        let bytes = range.end - range.start;
-        match transfer::uninterrupted(|| fs::fallocate(&self.descriptor, flags, range.start, bytes))
-        {
-            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
-            Err(errno) => Err(self.failed(errno, Operation::Discard).at(range.start)),
-        }
+        self.allocate(FallocateFlags::PUNCH_HOLE, &range, Operation::Discard)
+    }
+
+    fn reserve(&self, range: Range<u64>) -> Result<(), BlockError> {
+        self.allocate(FallocateFlags::empty(), &range, Operation::Reserve)
     }
 
     fn geometry(&self) -> Geometry {

@@ -270,4 +270,8 @@ impl Device for TracedDevice {
         // What a discarded range holds is undefined, so images may keep the old bytes.
         self.inner.discard(range)
     }
+
+    fn reserve(&self, range: Range<u64>) -> Result<(), BlockError> {
+        self.inner.reserve(range)
+    }
 }

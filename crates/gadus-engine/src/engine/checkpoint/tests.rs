@@ -186,3 +186,27 @@ fn what_another_instance_reads_is_kept_while_it_does() {
         assert_eq!(values, [Datum::Integer(id), Datum::Integer(id)]);
     }
 }
+
+/// Rows can be deleted and checkpoints written where nothing can be added.
+#[test]
+fn on_a_full_disk_rows_go_and_none_come() {
+    let (place, busy) = Place::new();
+    drop(busy);
+    let plan = FaultPlan::new();
+    let faulty = Arc::new(FaultyFolder::new(place.folder.clone(), plan.clone()));
+    let engine = open(faulty, place.root.path());
+    let full = Fault::Error(BlockErrorKind::NoSpace);
+    let next = plan.count_on(NAME, Operation::Reserve) + 1;
+    plan.fail_on(NAME, Operation::Reserve, next, Repeat::Forever, full);
+    let insert = || {
+        let row = Arc::from([Datum::Integer(100_000), Datum::Integer(1)]);
+        engine.insert_rows(&place.schema, vec![row], Durability::Sync)
+    };
+    for id in 0..3 {
+        assert_eq!(insert().unwrap_err().kind(), ErrorKind::NoSpace);
+        change(&engine, &place.schema, id);
+    }
+    plan.heal();
+    insert().unwrap();
+    assert!(engine.verify(&mut |_, _| {}).unwrap().problems.is_empty());
+}

@@ -1,7 +1,7 @@
 //! Moves that meet changes of their sources, and records of moves that are not what they should be.
 
 use super::super::test_tables::{LOADED_ROWS as ROWS, loaded};
-use super::{Compacted, Move};
+use super::{Compacted, Move, Sources};
 use crate::blobs::Blobs;
 use crate::version::{Change, DatabaseVersion, decode_changes, encode_changes};
 use crate::{
@@ -27,7 +27,11 @@ fn sparse(engine: &Engine) -> Arc<TableSchema> {
 }
 
 fn write_move(engine: &Engine, schema: &TableSchema) -> Move {
-    engine.inner().write_move(schema.id).unwrap().expect("a sparse segment qualifies")
+    engine
+        .inner()
+        .write_move(schema.id, Sources::Closed)
+        .unwrap()
+        .expect("a sparse segment qualifies")
 }
 
 fn value(engine: &Engine, id: i64) -> Option<Datum> {
@@ -146,7 +150,7 @@ fn a_move_that_does_not_fit_the_rows_is_refused() {
     assert_eq!(removing(vec![]), "moves other rows than are there");
     assert_eq!(removing(vec![source, source]), "moves rows that are not there");
     assert_eq!(removing(vec![SegmentId(77)]), "moves rows that are not there");
-    assert_eq!(removing(vec![source, open]), "moves rows of the segment that takes rows");
+    assert_eq!(removing(vec![source, open]), "moves other rows than are there");
     let without_keys = apply(&|change| {
         if let Change::MoveRows { runs, .. } = change {
             runs.clear();

@@ -1,6 +1,7 @@
 //! Checkpoints of instances that follow each other.
 
 use super::*;
+use crate::log::Terms;
 use crate::options::{Options, Sharing};
 use gadus_block::{FileFolder, Folder};
 
@@ -23,7 +24,7 @@ impl Place {
 fn append(store: &Store) -> (CommitNumber, LogPosition) {
     let turn = store.turn();
     let commit = store.log_end().commit().next();
-    (commit, store.append_record(&turn, commit, &[IoSlice::new(b"x")], true).unwrap())
+    (commit, store.append_record(&turn, commit, &[IoSlice::new(b"x")], Terms::default()).unwrap())
 }
 
 fn newest(store: &Store) -> (u64, Option<Vec<u8>>) {
