@@ -271,16 +271,18 @@ impl Coordinator {
     /// Makes visible what is durable and known here.
     fn show_durable(&self) {
         let durable = self.store().durable();
+        // Dropped when the lock is released: what they alone have takes time, and others wait for it.
+        let mut shown = Vec::new();
         let mut pending = self.pending.lock();
-        let mut newest = None;
-        while pending.front().is_some_and(|next| next.needs <= durable) {
-            newest = pending.pop_front();
+        while let Some(next) = pending.pop_front_if(|next| next.needs <= durable) {
+            shown.push(next.version);
         }
-        let is_newer = |next: &Pending| next.version.commit > self.visible.load().commit;
-        if let Some(newest) = newest.filter(is_newer) {
+        let is_newer = |next: &&Arc<DatabaseVersion>| next.commit > self.visible.load().commit;
+        if let Some(newest) = shown.last().filter(is_newer) {
             // Under the lock on `pending`, so that an older version never replaces a newer one.
-            self.visible.store(newest.version);
+            shown.push(self.visible.swap(newest.clone()));
         }
+        drop(pending);
     }
 
     /// Makes visible here what is durable anywhere.

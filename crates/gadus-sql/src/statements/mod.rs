@@ -37,7 +37,7 @@ pub(crate) struct Statements {
 #[derive(Debug, Default)]
 struct Known {
     shapes: HashMap<Arc<str>, Arc<Totals>>,
-    /// Those texts that are their own shape, as prepared ones are.
+    /// Texts that come again, as prepared ones do.
     texts: HashMap<Box<str>, Arc<Totals>>,
 }
 
@@ -87,14 +87,14 @@ impl Statements {
             return totals.clone();
         }
         let shown = statement.shown();
-        if !shown.is_constant
+        if !shown.recurs
             && let Some(totals) = self.known.read().shapes.get(&*shown.text)
         {
             return totals.clone();
         }
         let mut known = self.known.write();
         let totals = known.shape(&shown.text);
-        if shown.is_constant && statement.text.len() <= text::SHOWN_BYTES_MAX {
+        if shown.recurs && statement.text.len() <= text::SHOWN_BYTES_MAX {
             if known.texts.len() >= TEXTS_MAX {
                 known.texts.clear();
             }
@@ -139,8 +139,8 @@ pub(crate) struct Counted<'a> {
 /// A shape for people to read.
 struct Shown<'a> {
     text: Cow<'a, str>,
-    /// Whether no other text has it, but for white space.
-    is_constant: bool,
+    /// True if the same text is likely to come again.
+    recurs: bool,
 }
 
 impl<'a> Counted<'a> {
@@ -152,12 +152,12 @@ impl<'a> Counted<'a> {
     fn shown(self) -> Shown<'a> {
         match self.shape {
             Some(shape) => Shown {
-                is_constant: self.is_own_shape(),
+                recurs: self.is_own_shape(),
                 text: text::shown(Cow::from(&shape.text)),
             },
             None => {
-                let (folded, is_constant) = text::folded(self.text);
-                Shown { text: text::shown(Cow::from(folded)), is_constant }
+                let (folded, recurs) = text::folded(self.text);
+                Shown { text: text::shown(Cow::from(folded)), recurs }
             }
         }
     }

@@ -11,8 +11,8 @@ pub(super) const SHOWN_BYTES_MAX: usize = 2 << 10;
 /// Longest text that is taken apart into tokens: longer ones are lists of values.
 const FOLDED_BYTES_MAX: usize = 16 << 10;
 
-/// A text with question marks for its values, without comments, white space folded; and whether it had no
-/// values.
+/// A text with question marks for its values, without comments, white space folded; and whether the
+/// same text is likely to come again: it has no values, or parameters beside them.
 pub(super) fn folded(text: &str) -> (String, bool) {
     if text.len() > FOLDED_BYTES_MAX {
         return (before_values(text), false);
@@ -20,8 +20,10 @@ pub(super) fn folded(text: &str) -> (String, bool) {
     let Ok(tokens) = Tokenizer::new(&GenericDialect {}, text).tokenize() else {
         return (before_values(text), false);
     };
-    let (mut folded, mut is_constant) = (String::with_capacity(text.len()), true);
+    let mut folded = String::with_capacity(text.len());
+    let (mut is_constant, mut has_parameters) = (true, false);
     for token in tokens {
+        has_parameters |= matches!(token, Token::Placeholder(_));
         if is_literal(&token) {
             is_constant = false;
             folded.push('?');
@@ -33,7 +35,7 @@ pub(super) fn folded(text: &str) -> (String, bool) {
             let _ = write!(folded, "{token}");
         }
     }
-    (folded, is_constant)
+    (folded, is_constant || has_parameters)
 }
 
 /// So much of a shape as is kept.

@@ -32,7 +32,7 @@ use std::time::Duration;
 pub(crate) const MEMORY_BYTES_MAX: usize = 1 << 30;
 
 /// For so long the length of the memory's file is taken to be what it was.
-const MEMORY_LOOK: Duration = Duration::from_millis(1);
+const MEMORY_LOOK: Duration = Duration::from_millis(10);
 
 /// No pin.
 const NOTHING: u64 = u64::MAX;
