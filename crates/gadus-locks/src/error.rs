@@ -13,6 +13,8 @@ pub enum MemoryErrorKind {
     Damaged,
     /// Every place is taken; wait until somebody leaves.
     Full,
+    /// This process may not use the memory's file, or not make one in its folder.
+    PermissionDenied,
     /// The system has failed.
     System,
 }

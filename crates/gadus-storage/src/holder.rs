@@ -20,7 +20,7 @@ use crate::error::{ErrorKind, StorageError};
 use crate::openers_turn::take_turn;
 use crate::peers::{is_memory_name, is_unfinished_or_of};
 use gadus_base::{clock, date_and_time};
-use gadus_block::{Device, Folder, Identity, OpenMode, Ownership};
+use gadus_block::{Device, ErrorKind as BlockErrorKind, Folder, Identity, OpenMode, Ownership};
 use gadus_locks::{FileIdentity, Memory};
 use std::io::IoSlice;
 use std::path::{Path, PathBuf};
@@ -114,8 +114,11 @@ impl OpenersTurn {
             Err(_) if !shares => None,
             Err(_) => Some(match folder.open(name, OpenMode::Create) {
                 Ok(device) => device,
-                // Another opener was faster.
-                Err(_) => folder.open(name, OpenMode::ReadWrite)?,
+                // Another opener was faster, or nobody may write it.
+                Err(error) if error.kind == BlockErrorKind::AlreadyExists => {
+                    folder.open(name, OpenMode::ReadWrite)?
+                }
+                Err(error) => return Err(error.into()),
             }),
         };
         if let Some(device) = &device {

@@ -6,7 +6,10 @@ use std::time::Duration;
 /// How a store is opened.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Open for reading: writes nothing, not even to recover.
+    /// Open for reading: nothing can be changed. Shared with others, such an instance writes to the files what
+    /// recovery of a database that was not closed writes, and what others have appended, if they are gone; it
+    /// needs the right to write for the locks that prove it alive. Otherwise it writes nothing at all, and
+    /// excludes writers.
     pub read_only: bool,
     /// What an acknowledgement means.
     pub durability: Durability,
@@ -23,7 +26,7 @@ pub struct Options {
 /// Who else may have a database open at the same time.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Sharing {
-    /// Nobody, while it is open for writing.
+    /// Nobody, while it is open for writing; who opens it for reading shares it with other readers.
     #[default]
     Exclusive,
     /// Other instances, of this process or of others, that share memory in a folder: one on a file

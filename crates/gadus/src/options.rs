@@ -34,7 +34,9 @@ impl Options {
         self
     }
 
-    /// Whether to refuse every change.
+    /// Whether to refuse every change. Others may write meanwhile, and what they commit is seen, where this
+    /// process may write the files and the lock folder, too. Where it may not, the file is shared with others that
+    /// only read, and writers are refused as long.
     #[must_use]
     pub fn read_only(mut self, read_only: bool) -> Self {
         self.engine.read_only = read_only;
@@ -155,10 +157,14 @@ impl Options {
         engine.sharing = Sharing::Exclusive;
         engine.spill_folder.get_or_insert_with(|| folder.path().to_path_buf());
         engine.measured = gadus_engine::measured_for(folder.path());
-        if self.excludes_others || engine.read_only {
+        if self.excludes_others {
             return Ok((engine, None));
         }
         let file_system = folder.file_system().map_err(storage_error)?;
+        if !file_system.shares && engine.read_only {
+            // Shared with others that only read.
+            return Ok((engine, None));
+        }
         if !file_system.shares {
             let warning = format!(
                 "{} lies on {}, where memory and locks of several processes are not known to agree: \

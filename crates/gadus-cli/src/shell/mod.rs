@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     /// How results are written
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// Refuse every change
+    /// Refuse every change; others may write meanwhile, and what they commit is seen
     #[arg(long)]
     read_only: bool,
     /// Share memory with other processes through FOLDER, which all of them name alike [default: /dev/shm]

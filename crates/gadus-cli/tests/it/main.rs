@@ -25,5 +25,7 @@ mod load;
 mod machine;
 mod openers;
 mod plot;
+mod read_only;
 mod sharing;
 mod shell;
+mod shells;

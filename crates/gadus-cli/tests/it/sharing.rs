@@ -1,53 +1,13 @@
 //! Several programs on one file.
 
 use crate::folder::Folder;
-use rustix::process::{Pid, Signal, kill_process};
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-
-/// A shell that stays open.
-struct Shell {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl Shell {
-    fn open(folder: &Folder) -> Self {
-        let mut command = folder.gadus(&["x.gadus", "--format", "csv"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        Self { child, input, output: BufReader::new(output) }
-    }
-
-    /// Runs statements; gives what they print.
-    fn run(&mut self, statements: &str) -> String {
-        writeln!(self.input, "{statements};\nSELECT 'end' AS done;").unwrap();
-        let (mut printed, mut line) = (String::new(), String::new());
-        while line != "end\n" {
-            printed.push_str(&std::mem::take(&mut line));
-            assert!(self.output.read_line(&mut line).unwrap() > 0, "{printed}");
-        }
-        printed.strip_suffix("done\n").unwrap().to_owned()
-    }
-
-    fn send(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).unwrap();
-    }
-}
-
-impl Drop for Shell {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::shells::Shell;
+use rustix::process::Signal;
 
 #[test]
 fn two_shells_share_a_file_and_others_see_who_keeps_what() {
     let folder = Folder::new();
-    let (mut one, mut two) = (Shell::open(&folder), Shell::open(&folder));
+    let (mut one, mut two) = (Shell::open(&folder, &[]), Shell::open(&folder, &[]));
     one.run("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)");
     one.run("INSERT INTO t VALUES (1, 1), (2, 2)");
     assert_eq!(two.run("SELECT sum(n) AS s FROM t"), "s\n3\n");
@@ -56,11 +16,11 @@ fn two_shells_share_a_file_and_others_see_who_keeps_what() {
     let locks = locks.lines().map(|line| serde_json::from_str(line).unwrap());
     let locks = locks.collect::<Vec<serde_json::Value>>();
     let row = locks.iter().find(|lock| lock["granted"] == "X").unwrap();
-    assert_eq!((&row["table"], &row["pid"]), (&"t".into(), &one.child.id().into()));
+    assert_eq!((&row["table"], &row["pid"]), (&"t".into(), &one.id().into()));
     assert!(row["resource"].as_str().unwrap().starts_with("row 0 of"), "{row}");
     let sessions = folder.printed(&["sessions", "x.gadus", "--json"]);
     for shell in [&one, &two] {
-        assert!(sessions.contains(&format!("\"pid\":{}", shell.child.id())), "{sessions}");
+        assert!(sessions.contains(&format!("\"pid\":{}", shell.id())), "{sessions}");
     }
     assert!(folder.printed(&["sessions", "x.gadus"]).contains("since"));
     let figures = folder.printed(&["locks", "x.gadus", "--table", "--json"]);
@@ -68,7 +28,7 @@ fn two_shells_share_a_file_and_others_see_who_keeps_what() {
     assert!(figures["slots_used"].as_u64().unwrap() >= 1, "{figures}");
     for _ in 0..3 {
         let system = "SELECT granted, pid FROM gadus.locks WHERE resource LIKE 'row 0 of %'";
-        assert_eq!(two.run(system), format!("granted,pid\nX,{}\n", one.child.id()));
+        assert_eq!(two.run(system), format!("granted,pid\nX,{}\n", one.id()));
     }
     let processes = "SELECT count(DISTINCT pid) AS n FROM gadus.sessions";
     assert_eq!(two.run(processes), "n\n2\n");
@@ -79,11 +39,11 @@ fn two_shells_share_a_file_and_others_see_who_keeps_what() {
     assert_eq!(two.run("SELECT sum(n) AS s FROM t"), "s\n24\n");
     let kept = "SET lock_timeout = 1; UPDATE t SET n = 0 WHERE id = 1";
     let refused = folder.refused(&["x.gadus", "-c", kept]);
-    assert!(refused.contains(&format!("process {} ", one.child.id())), "{refused}");
+    assert!(refused.contains(&format!("process {} ", one.id())), "{refused}");
     // Whoever waits in vain may end a session; also one of a program that is not theirs.
-    let mut three = Shell::open(&folder);
+    let mut three = Shell::open(&folder, &[]);
     three.run("BEGIN; UPDATE t SET n = 30 WHERE id = 3");
-    let pid = three.child.id();
+    let pid = three.id();
     let own = format!("SELECT id FROM gadus.sessions WHERE pid = {pid} AND locks > 0");
     let id = two.run(&own);
     let id = id.trim_start_matches("id\n").trim();

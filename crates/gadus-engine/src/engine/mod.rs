@@ -150,6 +150,14 @@ impl Engine {
         Self { handle: self.handle.clone(), blobs }
     }
 
+    /// Refuses every change of a database that was opened for reading.
+    ///
+    /// # Errors
+    /// `ReadOnly`.
+    pub fn refuse_read_only(&self) -> Result<()> {
+        self.inner().refuse_read_only()
+    }
+
     /// Refuses a child that was forked after the database was opened.
     pub fn check_process(&self) -> Result<()> {
         self.inner().coordinator.check_process()
@@ -194,16 +202,19 @@ impl Engine {
 
     /// Writes a checkpoint now: the log can then be recycled.
     pub fn checkpoint(&self) -> Result<()> {
+        self.refuse_read_only()?;
         self.inner().checkpoint()
     }
 
     /// Folds all overlays and full open segments into encoded segments now.
     pub fn fold(&self) -> Result<()> {
+        self.refuse_read_only()?;
         self.inner().fold_all()
     }
 
     /// Moves the rows of sparse and small segments into fuller ones now, and drops empty segments.
     pub fn compact(&self) -> Result<()> {
+        self.refuse_read_only()?;
         self.inner().compact_all()
     }
 
@@ -263,6 +274,14 @@ impl Inner {
         self.blobs.store().locks()
     }
 
+    fn refuse_read_only(&self) -> Result<()> {
+        if !self.options.read_only {
+            return Ok(());
+        }
+        let message = format!("{} was opened for reading only", self.blobs.store().describe());
+        Err(Error::new(ErrorKind::ReadOnly, message))
+    }
+
     /// A schema version for a transaction's own view: no commit has it, and no other view, so that
     /// a plan made in one transaction is never taken for another's.
     pub(crate) fn private_schema_version(&self) -> u64 {
@@ -277,12 +296,7 @@ impl Inner {
         durability: Durability,
         build: impl FnOnce(&DatabaseVersion) -> Result<Vec<Change>>,
     ) -> Result<Option<CommitNumber>> {
-        if self.options.read_only {
-            return Err(Error::new(
-                ErrorKind::ReadOnly,
-                format!("{} was opened for reading only", self.blobs.store().describe()),
-            ));
-        }
+        self.refuse_read_only()?;
         let (commit, needs) = {
             let mut head = self.coordinator.lock()?;
             let changes = match build(&head.version) {

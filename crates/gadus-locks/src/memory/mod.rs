@@ -84,8 +84,8 @@ impl Memory {
     /// Memory in a new file, which the users of the database may open.
     ///
     /// # Errors
-    /// `System` when the file cannot be made, also because it exists, `NoSpace` when it cannot be
-    /// filled; nothing is left of it.
+    /// `System` when the file cannot be made, also because it exists, `PermissionDenied` when this
+    /// process may not make it, `NoSpace` when it cannot be filled; nothing is left of it.
     pub fn create(path: &Path, bytes_max: usize, trust: Trust) -> Result<Self, MemoryError> {
         let mode = trust.memory_mode();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -110,8 +110,8 @@ impl Memory {
     /// one that was meant, and `trust` says that it is one of this database's users'.
     ///
     /// # Errors
-    /// `Unreachable` when the path leads to nothing or to another file, `Damaged` when the file is not
-    /// to be trusted.
+    /// `Unreachable` when the path leads to nothing or to another file, `PermissionDenied` when this
+    /// process may not use it, `Damaged` when the file is not to be trusted.
     pub fn open(
         path: &Path,
         bytes_max: usize,
@@ -121,11 +121,13 @@ impl Memory {
         // Without NONBLOCK, opening a pipe would wait for its other end.
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let descriptor = fs::open(path, flags, Mode::empty()).map_err(|errno| {
-            let kind = match errno {
-                Errno::NOENT | Errno::LOOP => MemoryErrorKind::Unreachable,
-                _ => MemoryErrorKind::System,
-            };
-            MemoryError { kind, ..failed("cannot open", path, errno) }
+            let error = failed("cannot open", path, errno);
+            match errno {
+                Errno::NOENT | Errno::LOOP => {
+                    MemoryError { kind: MemoryErrorKind::Unreachable, ..error }
+                }
+                _ => error,
+            }
         })?;
         trust.check(descriptor.as_fd(), path)?;
         let file = MemoryFile::of(descriptor, path)?;
@@ -315,6 +317,7 @@ impl MemoryFile {
 fn failed(what: &str, path: &Path, errno: Errno) -> MemoryError {
     let kind = match errno {
         Errno::NOSPC | Errno::DQUOT | Errno::NOMEM => MemoryErrorKind::NoSpace,
+        Errno::ACCESS | Errno::PERM | Errno::ROFS => MemoryErrorKind::PermissionDenied,
         _ => MemoryErrorKind::System,
     };
     MemoryError::new(kind, format!("{what} {}: {}", path.display(), std::io::Error::from(errno)))

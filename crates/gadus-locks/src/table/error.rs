@@ -144,7 +144,9 @@ impl From<MemoryError> for LockError {
         let kind = match error.kind {
             MemoryErrorKind::NoSpace | MemoryErrorKind::Full => LockErrorKind::NoSpace,
             MemoryErrorKind::Damaged => LockErrorKind::Damaged,
-            MemoryErrorKind::Unreachable | MemoryErrorKind::System => LockErrorKind::System,
+            MemoryErrorKind::Unreachable
+            | MemoryErrorKind::PermissionDenied
+            | MemoryErrorKind::System => LockErrorKind::System,
         };
         Self::new(kind, error.message)
     }

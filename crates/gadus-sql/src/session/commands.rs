@@ -88,7 +88,7 @@ impl Session {
             Statement::Close { cursor } => close(state, cursor),
             // There are no notifications.
             Statement::UNLISTEN { .. } => Ok(Outcome::Done("UNLISTEN")),
-            Statement::Lock(lock) => super::lock_tables::lock_tables(state, lock),
+            Statement::Lock(lock) => super::lock_tables::lock_tables(&self.engine, state, lock),
             Statement::ShowVariable { variable } => self.show(state, variable),
             _ => return Ok(None),
         };

@@ -30,7 +30,7 @@ impl Session {
         query: &Query,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        super::run::refuse_read_only(state)?;
+        super::transact::refuse_read_only(&self.engine, state)?;
         let mut plain = query.clone();
         plain.locks.clear();
         if let Some(transaction) = &mut state.transaction {

@@ -156,7 +156,7 @@ impl Session {
         // Before anything is waited for: in a forked child nobody is there to end it.
         self.engine.check_process()?;
         let state = &mut *self.state.lock().await;
-        super::run::refuse_read_only(state)?;
+        super::transact::refuse_read_only(&self.engine, state)?;
         let flag = self.begin_statement(state)?;
         let kept = self.kept_name(state, &state.snapshot(&self.engine)?, table);
         let rows = loop {

@@ -7,10 +7,10 @@ use super::modify::target;
 use super::{Outcome, State};
 use crate::error::input;
 use datafusion::sql::sqlparser::ast::{Lock, LockTableMode};
-use gadus_engine::{Mode, Reason, Result};
+use gadus_engine::{Engine, Mode, Reason, Result};
 
-pub(super) fn lock_tables(state: &mut State, lock: &Lock) -> Result<Outcome> {
-    super::run::refuse_read_only(state)?;
+pub(super) fn lock_tables(engine: &Engine, state: &mut State, lock: &Lock) -> Result<Outcome> {
+    super::transact::refuse_read_only(engine, state)?;
     let Some(transaction) = &mut state.transaction else {
         let message =
             "LOCK TABLE is for transactions, with whose end the lock ends: BEGIN starts one";

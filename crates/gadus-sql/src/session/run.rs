@@ -5,7 +5,7 @@ use super::cancel::{Cancel, Flag};
 use super::for_update::refuse_nested_locks;
 use super::locking::blocking;
 use super::maintenance::Maintenance;
-use super::transact::transact;
+use super::transact::{refuse_read_only, transact};
 use super::views::is_deep_by_views;
 use super::{Outcome, Prepared, Session, State};
 use crate::compiled::Writes;
@@ -236,7 +236,7 @@ impl Session {
             // A shared scan has a newer one.
             drop(snapshot);
             if compiled.modifies() {
-                refuse_read_only(state)?;
+                refuse_read_only(&self.engine, state)?;
                 return Box::pin(self.run_modification(state, &compiled, parameters, flag)).await;
             }
             return Box::pin(self.run_scan(state, &compiled, parameters, flag)).await;
@@ -244,7 +244,7 @@ impl Session {
         if !compiled.writes() {
             return compiled.look_up(&snapshot, parameters);
         }
-        refuse_read_only(state)?;
+        refuse_read_only(&self.engine, state)?;
         let numbers =
             compiled.numbers(|name, count| self.sequences(snapshot.clone()).next(name, count))?;
         // So that a transaction changes its version in place instead of copying it.
@@ -311,12 +311,12 @@ impl Session {
         match statement {
             Statement::Copy { to, .. } => {
                 if !to {
-                    refuse_read_only(state)?;
+                    refuse_read_only(&self.engine, state)?;
                 }
                 self.copy(state, prepared, parameters).await
             }
             statement if is_write(statement) => {
-                refuse_read_only(state)?;
+                refuse_read_only(&self.engine, state)?;
                 self.write(state, statement, parameters).await
             }
             Statement::Prepare { .. } => self.prepare_by_name(prepared.text()),
@@ -395,12 +395,4 @@ fn may_be_query(text: &str) -> bool {
     let begins =
         |word: &str| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     text.starts_with('(') || ["SELECT", "WITH", "VALUES"].into_iter().any(begins)
-}
-
-pub(super) fn refuse_read_only(state: &State) -> Result<()> {
-    if state.transaction.is_some() && state.read_only {
-        let message = "the transaction is READ ONLY: ROLLBACK it and begin another";
-        return Err(gadus_engine::Error::new(ErrorKind::ReadOnly, message));
-    }
-    Ok(())
 }

@@ -81,7 +81,8 @@ impl Session {
                 }
             }
             "transaction_read_only" => {
-                let is_read_only = state.transaction.is_some() && state.read_only;
+                let is_read_only = self.engine.options().read_only
+                    || (state.transaction.is_some() && state.read_only);
                 if is_read_only { "on".to_owned() } else { "off".to_owned() }
             }
             name => {

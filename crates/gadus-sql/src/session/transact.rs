@@ -5,7 +5,7 @@ use crate::error::input;
 use datafusion::sql::sqlparser::ast::{
     Statement, TransactionAccessMode as Access, TransactionIsolationLevel as Level, TransactionMode,
 };
-use gadus_engine::{ErrorKind, Isolation, Reason, Result, Transaction};
+use gadus_engine::{Engine, Error, ErrorKind, Isolation, Reason, Result, Transaction};
 use std::sync::atomic::Ordering;
 
 /// Runs a statement that begins, ends or marks a transaction; none where it is another.
@@ -132,6 +132,16 @@ pub(super) fn modes_of(modes: &[TransactionMode]) -> Modes {
         }
     }
     said
+}
+
+/// Refuses what writes, and what keeps others from writing.
+pub(super) fn refuse_read_only(engine: &Engine, state: &State) -> Result<()> {
+    engine.refuse_read_only()?;
+    if state.transaction.is_some() && state.read_only {
+        let message = "the transaction is READ ONLY: ROLLBACK it and begin another";
+        return Err(Error::new(ErrorKind::ReadOnly, message));
+    }
+    Ok(())
 }
 
 pub(super) fn commit(state: &mut State) -> Result<Outcome> {

@@ -350,6 +350,7 @@ pub(crate) fn memory_failed(described: &str, error: &MemoryError) -> StorageErro
         MemoryErrorKind::Full => ErrorKind::Limit,
         MemoryErrorKind::Damaged => ErrorKind::Corrupt,
         MemoryErrorKind::Unreachable => ErrorKind::InUse,
+        MemoryErrorKind::PermissionDenied => ErrorKind::PermissionDenied,
         MemoryErrorKind::System => ErrorKind::Io,
     };
     StorageError::new(kind, described, error.message.clone())

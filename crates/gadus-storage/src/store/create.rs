@@ -75,7 +75,14 @@ impl Store {
         // From here on a header proves that both names are durable.
         folder.sync()?;
         let database = DatabaseId::new(&mut Random::from_system());
-        let files = Files { folder, data, log, data_described: described, log_described };
+        let files = Files {
+            folder,
+            data,
+            log,
+            data_described: described,
+            log_described,
+            are_writable: true,
+        };
         files.initialise(database, options)
     }
 }

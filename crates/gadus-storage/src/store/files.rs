@@ -27,6 +27,8 @@ pub(crate) struct Files {
     pub(crate) log: Arc<dyn Device>,
     pub(crate) data_described: String,
     pub(crate) log_described: String,
+    /// They are open for writing, if only to recover them.
+    pub(crate) are_writable: bool,
 }
 
 /// The slots as found, and the header to recover from.
@@ -97,7 +99,8 @@ impl Files {
             }
             own(&*owner, name, &**device, options)
         };
-        let files = Self::open_each(folder, name, options, own)?;
+        let mode = if options.read_only { OpenMode::Read } else { OpenMode::ReadWrite };
+        let files = Self::open_each(folder, name, mode, own)?;
         // What the cache holds may be what a failed sync did not write; best effort.
         files.log.hint(0..files.log.length()?, Hint::DontNeed);
         files.data.hint(0..DATA_START, Hint::DontNeed);
@@ -142,22 +145,17 @@ impl Files {
         Ok(taken)
     }
 
-    /// Opens both files.
-    pub(crate) fn open(
-        folder: Arc<dyn Folder>,
-        name: &str,
-        options: &Options,
-    ) -> Result<Self, StorageError> {
-        Self::open_each(folder, name, options, |_| Ok(()))
+    /// Opens both files to share them, for which an instance that only reads takes locks of writers, too.
+    pub(crate) fn open(folder: Arc<dyn Folder>, name: &str) -> Result<Self, StorageError> {
+        Self::open_each(folder, name, OpenMode::ReadWrite, |_| Ok(()))
     }
 
     fn open_each(
         folder: Arc<dyn Folder>,
         name: &str,
-        options: &Options,
+        mode: OpenMode,
         mut opened: impl FnMut(&Arc<dyn Device>) -> Result<(), StorageError>,
     ) -> Result<Self, StorageError> {
-        let mode = if options.read_only { OpenMode::Read } else { OpenMode::ReadWrite };
         let data_described = folder.describe(name);
         let data = folder.open(name, mode)?;
         opened(&data)?;
@@ -178,7 +176,8 @@ impl Files {
         })?;
         refuse_second_name(&*log, &log_described, header.map(shape_of))?;
         opened(&log)?;
-        Ok(Self { folder, data, log, data_described, log_described })
+        let are_writable = mode != OpenMode::Read;
+        Ok(Self { folder, data, log, data_described, log_described, are_writable })
     }
 
     /// The newest header whose root can be read.

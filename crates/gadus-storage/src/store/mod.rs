@@ -12,6 +12,7 @@ mod create;
 mod files;
 mod follow;
 mod open;
+mod read_only;
 mod relaxed;
 mod remove;
 mod revocation;
@@ -295,8 +296,10 @@ impl Store {
         match self.shared.options.durability {
             Durability::Sync => {
                 self.shared.log.group.wait(end)?;
-                let Shared { durable_mark, files, database, .. } = &*self.shared;
-                durable_mark.note(&*files.data, *database, self.durable());
+                let Shared { durable_mark, files, database, options, .. } = &*self.shared;
+                if !options.read_only {
+                    durable_mark.note(&*files.data, *database, self.durable());
+                }
                 Ok(())
             }
             Durability::Relaxed | Durability::Off => self.shared.poison.check(),

@@ -46,22 +46,23 @@ impl Store {
         options: Options,
     ) -> Result<(Self, Recovered), StorageError> {
         match &options.sharing {
-            Sharing::Shared { memory } if !options.read_only => {
+            Sharing::Shared { memory } => {
                 let memory = memory.clone();
-                let files = Files::open(folder, name, &options)?;
-                Self::open_shared(files, name, options, &memory)
+                match options.read_only {
+                    true => Self::open_to_read(folder, name, options, &memory),
+                    false => {
+                        let files = Files::open(folder, name)?;
+                        Self::open_shared(files, name, options, &memory)
+                    }
+                }
             }
-            _ => {
-                let mut turn = match options.read_only {
-                    true => None,
-                    false => Some(OpenersTurn::take(&*folder, &holder_name(name), false)?),
-                };
-                let files = Files::open_owned(folder.clone(), name, &options, turn.as_mut())?;
+            Sharing::Exclusive if options.read_only => Self::read_alone(folder, name, options),
+            Sharing::Exclusive => {
+                let mut turn = OpenersTurn::take(&*folder, &holder_name(name), false)?;
+                let files = Files::open_owned(folder.clone(), name, &options, Some(&mut turn))?;
                 let peers = Peers::alone(&files.data_described)?;
                 let opened = Self::recover(None, files, options, Arc::new(peers))?;
-                if turn.is_some() {
-                    holder::record_alone(&*folder, &holder_name(name));
-                }
+                holder::record_alone(&*folder, &holder_name(name));
                 Ok(opened)
             }
         }
@@ -85,7 +86,7 @@ impl Store {
         let (id, checkpoint) = (header.next_id, header.sequence);
         let space = Space::recovering(peers.clone(), files.data_file(), length, id, checkpoint);
         let (headers, chosen) = adopt_headers(&space, &files, chosen)?;
-        if !options.read_only {
+        if files.are_writable {
             make_durable(&*files.log, shape, &scan)?;
             let bytes = header.encode(slot);
             files.data.write_at(SLOT_OFFSETS[slot], &[IoSlice::new(&bytes)])?;

@@ -40,6 +40,11 @@ impl Store {
             return Self::open_first(files, options, folder, turn);
         }
         if files.try_share()? {
+            if options.read_only {
+                let folder = files.folder.clone();
+                drop((turn, files));
+                return Self::read_alone(folder, name, options);
+            }
             let message = "it is open elsewhere for reading only, which excludes writers; close it there first";
             return Err(StorageError::new(ErrorKind::InUse, &files.data_described, message));
         }

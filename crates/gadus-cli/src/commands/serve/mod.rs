@@ -35,6 +35,9 @@ Other processes go on using the file meanwhile.")]
 pub(crate) struct Serve {
     /// The database; made where there is none
     file: PathBuf,
+    /// Refuse every change; others may write meanwhile, and clients see what they commit
+    #[arg(long)]
+    read_only: bool,
     /// Where to listen: ADDRESS:PORT, or unix:PATH of a socket or a folder for it
     #[arg(long, value_name = "PLACE", default_value = "127.0.0.1:5433")]
     listen: Vec<Listen>,
@@ -126,7 +129,8 @@ fn files(command: &Serve) -> Result<FileAccess, Failure> {
 
 fn serve(command: &Serve) -> Result<(), Failure> {
     allow_connections();
-    let options = command.lock_folder.iter().fold(Options::new(), Options::lock_folder);
+    let options = Options::new().read_only(command.read_only);
+    let options = command.lock_folder.iter().fold(options, Options::lock_folder);
     let database = Database::open(&command.file, options)?;
     if let Some(warning) = database.warning() {
         tracing::warn!("{warning}");
