@@ -111,13 +111,18 @@ fn cause(
 
 fn in_use(device: &Arc<dyn Device>, described: &str, cause: &str) -> StorageError {
     let mut message = format!("cannot be opened: {cause}");
+    if let Some(holders) = described_holders(&**device) {
+        let _ = write!(message, "; open in {holders}");
+    }
+    StorageError::new(ErrorKind::InUse, described, message)
+}
+
+/// Names the other processes that have a device open, as far as the system lets this one see them.
+pub(crate) fn described_holders(device: &dyn Device) -> Option<String> {
     let holders = device.location().map_or_else(Vec::new, |path| holders_of(&path));
     let named = |pid: u32| format!("process {pid} ({})", name_of(pid));
     let holders = holders.into_iter().take(NAMED_MAX).map(named).collect::<Vec<_>>();
-    if !holders.is_empty() {
-        let _ = write!(message, "; open in {}", holders.join(", "));
-    }
-    StorageError::new(ErrorKind::InUse, described, message)
+    (!holders.is_empty()).then(|| holders.join(", "))
 }
 
 fn is_stopped(pid: u32) -> bool {

@@ -29,3 +29,4 @@ mod read_only;
 mod sharing;
 mod shell;
 mod shells;
+mod users;

@@ -5,7 +5,8 @@
 //!
 //! - Only a memory goes that nobody uses, as the lock of its users proves ([`Memory::remove_unused`]), and
 //!   that nobody will: the path of its data file leads to nothing, or to another file. Or its maker has
-//!   died before anybody could join.
+//!   died before anybody could join. Or it is of the opener's own database: the lock file names the last
+//!   memory only, and another user, who has made one since, may not remove this user's in `/dev/shm`.
 //! - What cannot be told stays: memories of other users, of data files behind folders that cannot be
 //!   searched, without a path, and those under other names, which users of older versions have not locked.
 //! - If a path leads to nothing here only, as in another container, no more is lost than time: nobody
@@ -80,14 +81,17 @@ impl Abandoned {
         Self { candidates }
     }
 
-    /// Removes those that are abandoned, as far as there is time.
-    pub(crate) fn remove(self) {
+    /// Removes those that are abandoned, as far as there is time; also those of a data file that the caller
+    /// has alone, which others can have left whose memory the lock file does not name any more.
+    pub(crate) fn remove(self, owned: Identity) {
         let end = clock().now().plus(TIME_MAX);
         for path in self.candidates {
             if clock().now() >= end {
                 break;
             }
-            Memory::remove_unused(&path, is_dead);
+            Memory::remove_unused(&path, |front| {
+                is_dead(front) || is_unfinished_or_of(front, owned)
+            });
         }
     }
 }

@@ -165,6 +165,13 @@ impl Files {
         let log_name = log_name(name);
         let log_described = folder.describe(&log_name);
         let log = folder.open(&log_name, mode).map_err(|error| match error.kind {
+            BlockErrorKind::PermissionDenied => StorageError {
+                message: format!(
+                    "{error}; if it has another group or mode than the data file, its owner has to open the \
+                     database once, which sets them"
+                ),
+                ..error.into()
+            },
             BlockErrorKind::NotFound => {
                 let message = format!(
                     "the log of {data_described} is missing, and acknowledged commits may be \

@@ -9,6 +9,7 @@
 //!   their slots by an instance that excludes others, one by each that shares ([`super::share`]).
 
 use super::files::{Chosen, Files, holder_name};
+use super::read_only;
 use super::relaxed::RelaxedSync;
 use super::{Headers, Recovered, Shared, Store, misplaced};
 use crate::blob::ExtentRef;
@@ -51,7 +52,8 @@ impl Store {
                 match options.read_only {
                     true => Self::open_to_read(folder, name, options, &memory),
                     false => {
-                        let files = Files::open(folder, name)?;
+                        let files = Files::open(folder.clone(), name)
+                            .map_err(|error| read_only::advise(&*folder, name, error))?;
                         Self::open_shared(files, name, options, &memory)
                     }
                 }

@@ -12,9 +12,10 @@ use super::files::{Files, holder_name};
 use super::{Recovered, Store};
 use crate::error::{ErrorKind, StorageError};
 use crate::holder;
+use crate::openers_turn::described_holders;
 use crate::options::Options;
 use crate::peers::Peers;
-use gadus_block::Folder;
+use gadus_block::{Folder, OpenMode};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -53,6 +54,29 @@ impl Store {
 /// True if the process may not do what those do who share a database.
 fn is_barred(error: &StorageError) -> bool {
     matches!(error.kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnly)
+}
+
+/// Says of a database that may not be written that it may be read, if that is so.
+pub(super) fn advise(folder: &dyn Folder, name: &str, error: StorageError) -> StorageError {
+    let is_readable = || folder.open(name, OpenMode::Read).is_ok();
+    if !is_barred(&error) || folder.open(name, OpenMode::ReadWrite).is_ok() || !is_readable() {
+        return error;
+    }
+    StorageError {
+        message: format!("{}; it can be opened for reading only", error.message),
+        ..error
+    }
+}
+
+/// Processes that may not take part read the files, which excludes writers.
+pub(super) fn excluded_by_readers(files: &Files) -> StorageError {
+    let mut message =
+        "it is open elsewhere for reading only, which excludes writers; close it there first"
+            .to_owned();
+    if let Some(holders) = described_holders(&*files.data) {
+        message.push_str(&format!("; open in {holders}"));
+    }
+    StorageError::new(ErrorKind::InUse, &files.data_described, message)
 }
 
 /// Others have the database open who share it.

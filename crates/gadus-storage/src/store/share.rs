@@ -10,6 +10,7 @@
 
 use super::files::{Files, holder_name, in_use};
 use super::open::{Opening, adopt_headers, shape_of};
+use super::read_only::excluded_by_readers;
 use super::{Recovered, Shared, Store};
 use crate::error::{ErrorKind, StorageError};
 use crate::holder::{OpenersTurn, Recorded, SharedPlace};
@@ -45,8 +46,7 @@ impl Store {
                 drop((turn, files));
                 return Self::read_alone(folder, name, options);
             }
-            let message = "it is open elsewhere for reading only, which excludes writers; close it there first";
-            return Err(StorageError::new(ErrorKind::InUse, &files.data_described, message));
+            return Err(excluded_by_readers(&files));
         }
         if let Some(Recorded::Shared(place)) = turn.read().map(|record| record.sharing)
             && let Some(peers) = join(&files, &place, folder, turn.described())?
@@ -74,7 +74,7 @@ impl Store {
         let database = files.choose_header()?.header.database;
         let mut random = Random::from_system();
         // Before memory is asked for: they may have all that there is.
-        Abandoned::in_folder(folder, &mut random).remove();
+        Abandoned::in_folder(folder, &mut random).remove(files.data.identity());
         let path = folder.join(memory_name(database, random.next_u64()));
         // Before it is made: else nobody would know of it who could remove it after this one's death.
         turn.record(&Recorded::Making(path.clone()))?;

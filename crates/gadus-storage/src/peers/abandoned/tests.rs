@@ -43,7 +43,7 @@ impl Place {
 }
 
 fn look(folder: &Path) {
-    Abandoned::in_folder(folder, &mut Random::from_system()).remove();
+    Abandoned::in_folder(folder, &mut Random::from_system()).remove(Identity([0; 2]));
 }
 
 /// A data file with a name of so many bytes, in as many folders as it takes.
