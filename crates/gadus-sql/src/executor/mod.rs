@@ -14,13 +14,15 @@
 mod cancellation;
 mod hand_off;
 mod planning;
+mod requirements;
 mod slow_tasks;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use cancellation::{WorkFor, check_cancelled};
 pub(crate) use hand_off::{HandOff, hand_off};
-pub(crate) use planning::Cancellable;
+pub(crate) use planning::{Cancellable, CancellableExpressions};
+pub(crate) use requirements::CancellableRequirements;
 
 use gadus_base::{ProcessMark, spawn};
 use gadus_engine::{Error, ErrorKind, Result};

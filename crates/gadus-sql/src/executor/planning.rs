@@ -1,12 +1,16 @@
 //! Planning rules that end when their statement is cancelled.
 //!
-//! - Planning is one long computation. Each rule, and each node that one is applied to, begins with a look.
+//! - Planning is one long computation. Each rule, and each node that one is applied to, begins with a look, and
+//!   so does each operator and function that becomes an expression.
 
 use super::cancellation::check_cancelled;
-use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::common::{DFSchema, Result};
+use datafusion::logical_expr::planner::{
+    ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr, RawWindowExpr,
+};
+use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::optimizer::{AnalyzerRule, ApplyOrder, OptimizerConfig, OptimizerRule};
 use datafusion::physical_optimizer::{PhysicalOptimizerContext, PhysicalOptimizerRule};
 use datafusion::physical_plan::ExecutionPlan;
@@ -71,5 +75,39 @@ impl PhysicalOptimizerRule for Cancellable<dyn PhysicalOptimizerRule + Send + Sy
 
     fn schema_check(&self) -> bool {
         self.0.schema_check()
+    }
+}
+
+/// Looks whether its statement goes on, and leaves expressions to the planners behind it.
+#[derive(Debug)]
+pub(crate) struct CancellableExpressions;
+
+impl ExprPlanner for CancellableExpressions {
+    fn plan_binary_op(
+        &self,
+        expr: RawBinaryExpr,
+        _: &DFSchema,
+    ) -> Result<PlannerResult<RawBinaryExpr>> {
+        check_cancelled()?;
+        Ok(PlannerResult::Original(expr))
+    }
+
+    fn plan_array_literal(
+        &self,
+        exprs: Vec<Expr>,
+        _: &DFSchema,
+    ) -> Result<PlannerResult<Vec<Expr>>> {
+        check_cancelled()?;
+        Ok(PlannerResult::Original(exprs))
+    }
+
+    fn plan_aggregate(&self, expr: RawAggregateExpr) -> Result<PlannerResult<RawAggregateExpr>> {
+        check_cancelled()?;
+        Ok(PlannerResult::Original(expr))
+    }
+
+    fn plan_window(&self, expr: RawWindowExpr) -> Result<PlannerResult<RawWindowExpr>> {
+        check_cancelled()?;
+        Ok(PlannerResult::Original(expr))
     }
 }

@@ -5,6 +5,7 @@ use super::filter::predicate_of;
 use super::kept_scan::KeptScanExec;
 use super::scan::ScanExec;
 use crate::error::to_datafusion;
+use crate::executor::check_cancelled;
 use crate::kept::Binding;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
@@ -117,6 +118,7 @@ impl TableProvider for SnapshotTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
+        check_cancelled()?;
         let columns = self.table.schema().columns.len();
         let all = (0..self.schema.fields().len()).collect::<Vec<_>>();
         let mut projection = projection.unwrap_or(&all).clone();

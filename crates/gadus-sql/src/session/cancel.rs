@@ -59,6 +59,14 @@ impl Cancel {
         *self.current.lock() = flag;
     }
 
+    /// Goes on with the flag from before one that is done with, if no other statement has begun since.
+    pub(crate) fn end(&self, done: &Arc<Flag>, before: Arc<Flag>) {
+        let mut current = self.current.lock();
+        if Arc::ptr_eq(&current, done) {
+            *current = before;
+        }
+    }
+
     /// The flag of the current statement.
     pub(crate) fn current(&self) -> Arc<Flag> {
         self.current.lock().clone()

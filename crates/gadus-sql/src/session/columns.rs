@@ -10,7 +10,7 @@ use datafusion::sql::sqlparser::ast::{
     DataType, Expr, Ident, Query, Select, SelectItem, SetExpr, Statement, UnaryOperator,
     Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -230,6 +230,10 @@ fn in_body(body: &mut SetExpr) {
 #[derive(Default)]
 struct Names {
     taken: HashSet<String>,
+    /// What stands behind the last period of each.
+    last_parts: HashSet<String>,
+    /// The next number that may set a name apart.
+    numbers: HashMap<String, usize>,
     behind_all: bool,
 }
 
@@ -252,27 +256,35 @@ impl Names {
             }
         };
         // `t.a` may be what `a` is, but not what `u.a` is.
-        let column = name.rsplit('.').next().unwrap_or(&name).to_owned();
-        let is_same = |taken: &String| {
-            *taken == name || *taken == column || taken.rsplit('.').next() == Some(&name)
-        };
+        let column = last_part(&name).to_owned();
+        let is_called = self.taken.contains(&name) || self.last_parts.contains(&name);
         let is_taken = match is_column {
-            true => self.behind_all || self.taken.iter().any(is_same),
+            true => self.behind_all || is_called || self.taken.contains(&column),
             // A column may be there that is called so.
-            false => {
-                let is_called = |taken: &String| taken.rsplit('.').next() == Some(&name);
-                self.taken.contains(&name) || self.taken.iter().any(is_called)
-            }
+            false => is_called,
         };
         if !is_taken {
-            self.taken.insert(name);
+            self.add(name);
             return None;
         }
         let base = if is_column { column } else { name };
         // Not what a column is called: it would be hidden from ORDER BY.
-        let mut apart = (1..).map(|number| format!("{base}:{number}"));
-        apart.find(|name| self.taken.insert(name.clone()))
+        let first = self.numbers.get(&base).copied().unwrap_or(1);
+        let mut apart = (first..).map(|number| (number, format!("{base}:{number}")));
+        let (number, apart) = apart.find(|(_, name)| !self.taken.contains(name))?;
+        self.numbers.insert(base, number + 1);
+        self.add(apart.clone());
+        Some(apart)
     }
+
+    fn add(&mut self, name: String) {
+        self.last_parts.insert(last_part(&name).to_owned());
+        self.taken.insert(name);
+    }
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
 }
 
 /// What a value is called: the planner calls a cast as what it casts, and knows no sign that changes nothing.
@@ -310,14 +322,18 @@ fn planned_name(expr: &Expr) -> String {
     impl VisitorMut for Plain {
         type Break = ();
         fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-            let plain = match &*expr {
+            match expr {
                 // It does not call them by what they say.
                 Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
-                    Expr::Identifier(Ident::new("subquery"))
+                    *expr = Expr::Identifier(Ident::new("subquery"));
                 }
-                expr => without_casts(expr).clone(),
-            };
-            *expr = plain;
+                Expr::Cast { .. }
+                | Expr::Nested(_)
+                | Expr::UnaryOp { op: UnaryOperator::Plus, .. } => {
+                    *expr = without_casts(expr).clone();
+                }
+                _ => {}
+            }
             ControlFlow::Continue(())
         }
     }

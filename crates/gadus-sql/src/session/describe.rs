@@ -7,13 +7,14 @@
 //!   none at all, and says why when it runs.
 
 use super::as_queries::describe;
+use super::cancel::{Cancel, Flag};
 use super::columns::Headings;
 use super::frames::{Frames, names_frame};
 use super::probes::probes;
 use super::query::names_schema;
 use super::{Boxed, Prepared, Session};
 use crate::error::from_datafusion;
-use crate::executor::HandOff;
+use crate::executor::{HandOff, WorkFor};
 use crate::explained::{self, Request};
 use crate::kept::KEPT_TEXT_BYTES_MAX;
 use crate::lists::Quantified;
@@ -30,7 +31,7 @@ use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, DataType as SqlType, Expr, Statement, Value as SqlValue, ValueWithSpan,
     visit_expressions,
 };
-use gadus_engine::{ColumnType, Result};
+use gadus_engine::{ColumnType, ErrorKind, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -82,9 +83,37 @@ impl Descriptions {
 impl Session {
     /// What a statement takes and gives, for the tables as they are now.
     ///
+    /// Like a statement, it ends when the session is cancelled or after `statement_timeout`.
+    ///
     /// # Errors
-    /// Those that its planning gives, where it is a query; what it reads need not exist for others.
+    /// `Cancelled`, and those that its planning gives, where it is a query; what it reads need not exist for others.
     pub fn describe<'a>(&'a self, prepared: &'a Prepared) -> Boxed<'a, Arc<Description>> {
+        Box::pin(async move {
+            let (flag, before) = {
+                // The statement that runs is the one to be cancelled until it is over.
+                let _turn = self.state.lock().await;
+                let before = self.cancel.current();
+                (self.cancel.begin(self.outside.lock().statement_timeout), before)
+            };
+            let described = match self.shared.deadlines.watch(&flag) {
+                Ok(()) => flag.run(self.describe_until(prepared, &flag)).await,
+                Err(error) => Err(error),
+            };
+            self.cancel.end(&flag, before);
+            // What looks at the flag by itself does not know why it is set.
+            described.map_err(|error| match error.kind() {
+                ErrorKind::Cancelled if flag.is_set() => flag.reason(),
+                _ => error,
+            })
+        })
+    }
+
+    /// The same, of which the planning ends when a flag is set.
+    fn describe_until<'a>(
+        &'a self,
+        prepared: &'a Prepared,
+        flag: &'a Arc<Flag>,
+    ) -> Boxed<'a, Arc<Description>> {
         Box::pin(async move {
             let (snapshot, with_settings, names) = {
                 let state = &mut *self.state.lock().await;
@@ -109,29 +138,14 @@ impl Session {
             }
             let explains = Request::of(statement)?;
             let statement = explains.map_or(statement, |request| request.statement);
-            let planned = match statement {
-                Statement::ShowVariable { variable } => return Ok(Arc::new(shown(variable))),
-                Statement::Query(_)
-                | Statement::Insert(_)
-                | Statement::Update(_)
-                | Statement::Delete(_)
-                | Statement::Merge(_)
-                | Statement::Declare { .. }
-                | Statement::Explain { .. }
-                | Statement::ShowTables { .. }
-                | Statement::ShowColumns { .. }
-                | Statement::ExplainTable { .. } => {
-                    let planning = self.plan_probes(frames, snapshot, statement);
-                    let planning = HandOff(Box::pin(planning));
-                    match prepared.is_deep {
-                        true => Roomy(planning).await,
-                        false => planning.await,
-                    }
-                }
-                _ => {
-                    let columns = explains.map(|_| explained::schema());
-                    return Ok(Arc::new(Description::undecided(prepared, columns)));
-                }
+            if let Statement::ShowVariable { variable } = statement {
+                return Ok(Arc::new(shown(variable)));
+            }
+            let Some(planned) =
+                self.plan_described((frames, snapshot), prepared, statement, flag).await
+            else {
+                let columns = explains.map(|_| explained::schema());
+                return Ok(Arc::new(Description::undecided(prepared, columns)));
             };
             let (description, remembers) = match planned {
                 Ok((plans, reads_files)) => {
@@ -143,7 +157,7 @@ impl Session {
                     }
                     (description, remembers && !reads_files)
                 }
-                Err(error) if prepared.gives_rows() => return Err(error),
+                Err(error) if prepared.gives_rows() || flag.is_set() => return Err(error),
                 Err(_) => (Description::undecided(prepared, None), false),
             };
             let description = Arc::new(description);
@@ -152,6 +166,39 @@ impl Session {
                 self.shared.descriptions.keep(text, version, description.clone());
             }
             Ok(description)
+        })
+    }
+
+    /// The plans that describe a statement, made until a flag is set, and whether it reads files; none if no plan
+    /// describes it.
+    async fn plan_described(
+        &self,
+        (frames, snapshot): (Arc<Frames>, gadus_engine::Snapshot),
+        prepared: &Prepared,
+        statement: &Statement,
+        flag: &Arc<Flag>,
+    ) -> Option<Result<(Vec<LogicalPlan>, bool)>> {
+        let is_planned = matches!(
+            statement,
+            Statement::Query(_)
+                | Statement::Insert(_)
+                | Statement::Update(_)
+                | Statement::Delete(_)
+                | Statement::Merge(_)
+                | Statement::Declare { .. }
+                | Statement::Explain { .. }
+                | Statement::ShowTables { .. }
+                | Statement::ShowColumns { .. }
+                | Statement::ExplainTable { .. }
+        );
+        if !is_planned {
+            return None;
+        }
+        let work = Box::pin(self.plan_probes(frames, snapshot, statement));
+        let planning = HandOff(WorkFor { cancel: Cancel::of(flag.clone()), work });
+        Some(match prepared.is_deep {
+            true => Roomy(planning).await,
+            false => planning.await,
         })
     }
 

@@ -4,7 +4,7 @@
 
 use crate::checked::{BesideOthers, Casts, CheckedArithmetic, checked_sum};
 use crate::enums::{self, enum_functions};
-use crate::executor::Cancellable;
+use crate::executor::{Cancellable, CancellableExpressions, CancellableRequirements};
 use crate::intervals::{IntervalOperators, average, interval_functions, total};
 use crate::json::{JsonOperators, json_functions};
 use crate::lists::{ListOperators, quantified_functions};
@@ -57,6 +57,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
         .with_type_planner(Arc::new(enums::Named(UuidNamed)));
     let planners = builder.expr_planners().get_or_insert_default();
     let ours = [
+        Arc::new(CancellableExpressions) as _,
         Arc::new(UuidOperators) as _,
         Arc::new(IntervalOperators) as _,
         Arc::new(JsonOperators) as _,
@@ -95,8 +96,10 @@ fn physical_rules(memory: Memory) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + 
     let filters = rules.iter().rposition(|rule| rule.name().starts_with("FilterPushdown"));
     rules.insert(filters.unwrap_or(rules.len()), Arc::new(SortsWithinMemory(memory)));
     // Before inputs are sorted and divided, and all that is known of them asked for.
-    let requirements = rules.iter().position(|rule| rule.name() == "EnsureRequirements");
-    rules.insert(requirements.unwrap_or(0), Arc::new(NoConstants));
+    let requirements = rules.iter().position(|rule| rule.name() == CancellableRequirements::NAME);
+    let requirements = requirements.expect("DataFusion has the rule for which ours stands");
+    rules[requirements] = Arc::new(CancellableRequirements);
+    rules.insert(requirements, Arc::new(NoConstants));
     rules.into_iter().map(|rule| Arc::new(Cancellable(rule)) as _).collect()
 }
 

@@ -4,15 +4,19 @@
 
 use super::blocks::Block;
 use super::form::{Records, TextForm};
-use crate::error::input;
+use crate::error::{input, limit};
 use arrow::csv::reader::Format;
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::json::reader::infer_json_schema;
-use gadus_engine::{Error, Result};
+use gadus_engine::{Error, Reason, Result};
 use std::io::Cursor;
 
 /// Records that are looked at.
 pub(super) const RECORDS_MAX: usize = 1000;
+
+/// Columns of a file, and members of an object in it: ten times what a table has, and few enough that the first
+/// look at them ends soon. A million took DataFusion ten seconds.
+const COLUMNS_MAX: usize = 16_384;
 
 /// The columns of the files, as far as they are known.
 #[derive(Default)]
@@ -36,6 +40,7 @@ impl Columns {
         block: &Block,
         leaves_out: bool,
     ) -> Result<()> {
+        check_width(path, form, &block.bytes)?;
         let left = Some(RECORDS_MAX - self.records.min(RECORDS_MAX));
         let whole = leaves_out.then(|| Records::whole(block).as_wide_as_the_first(form));
         let bytes = Cursor::new(whole.as_ref().unwrap_or(&block.bytes));
@@ -70,6 +75,63 @@ impl Columns {
         };
         Schema::new(schema.fields().iter().map(|field| known(field)).collect::<Vec<_>>())
     }
+}
+
+/// Refuses records with more columns than are read, before any of them is made.
+fn check_width(path: &str, form: TextForm, bytes: &[u8]) -> Result<()> {
+    let columns = match form {
+        TextForm::Csv { delimiter, .. } => first_record_values(bytes, delimiter),
+        TextForm::Json => widest_object(bytes),
+    };
+    check_columns(path, columns)
+}
+
+/// Refuses a file with more columns than are read.
+pub(crate) fn check_columns(path: &str, columns: usize) -> Result<()> {
+    if columns <= COLUMNS_MAX {
+        return Ok(());
+    }
+    let message = format!("{path} has {columns} columns; files may have at most {COLUMNS_MAX}");
+    Err(limit(message).because(Reason::TooManyColumns))
+}
+
+/// Counts the values of the first record of CSV.
+fn first_record_values(bytes: &[u8], delimiter: u8) -> usize {
+    let (mut values, mut is_quoted, mut has_begun) = (1, false, false);
+    for byte in bytes {
+        match *byte {
+            b'"' => is_quoted = !is_quoted,
+            b'\n' | b'\r' if !is_quoted && has_begun => break,
+            b'\n' | b'\r' => continue,
+            byte if byte == delimiter && !is_quoted => values += 1,
+            _ => {}
+        }
+        has_begun = true;
+    }
+    values
+}
+
+/// Counts the members of the object with most of them, at any depth.
+fn widest_object(bytes: &[u8]) -> usize {
+    let (mut widest, mut open, mut is_text, mut is_escaped) = (0, Vec::new(), false, false);
+    for byte in bytes {
+        match *byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            _ if is_text => {}
+            b'{' => open.push(0),
+            b'}' => drop(open.pop()),
+            b':' => {
+                if let Some(members) = open.last_mut() {
+                    *members += 1;
+                    widest = widest.max(*members);
+                }
+            }
+            _ => {}
+        }
+    }
+    widest
 }
 
 /// Columns that hold what two files have in them.

@@ -5,6 +5,7 @@
 
 mod beside;
 mod chains;
+mod complex;
 mod conditions;
 mod dynamic;
 mod explain;
