@@ -225,6 +225,7 @@ impl Engine {
         table: Option<&TableSchema>,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<()> {
+        self.refuse_read_only()?;
         self.inner().vacuum(table.map(|table| table.id), check)
     }
 
