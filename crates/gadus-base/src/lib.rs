@@ -38,5 +38,5 @@ pub use fork::{OwnDescriptor, OwnMapping, ProcessMark};
 pub use ids::{CommitNumber, DatabaseId, LogPosition, RowId, SegmentId, TableId};
 pub use markup::escaped;
 pub use random::Random;
-pub use thread::spawn;
+pub use thread::{check_threads, spawn};
 pub use units::{ByteCount, counted};

@@ -10,11 +10,14 @@ use crate::options::{Authentication, Options};
 use crate::registry::Registry;
 use crate::tls::Identity;
 use gadus::Database;
+use gadus_base::check_threads;
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::io;
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
@@ -30,6 +33,19 @@ const TURNS_BETWEEN_EVENTS: u32 = 8;
 /// Threads that wait for what cannot be awaited, such as the locks of a COPY: those who hold them are to find
 /// one, too.
 const WAITING_THREADS_MAX: usize = 1 << 15;
+
+/// Starts the threads that serve connections.
+fn start_runtime() -> io::Result<Runtime> {
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    check_threads(workers + 1)?;
+    let mut builder = Builder::new_multi_thread();
+    builder.thread_name("gadus-server").event_interval(TURNS_BETWEEN_EVENTS);
+    builder.worker_threads(workers).max_blocking_threads(WAITING_THREADS_MAX).enable_all();
+    let runtime = builder.build()?;
+    // The first thread that waits: where the system later has no more, its tasks take turns.
+    drop(runtime.spawn_blocking(|| {}));
+    Ok(runtime)
+}
 
 /// What the connections of a server share.
 #[derive(Debug)]
@@ -99,10 +115,7 @@ impl Server {
         }
         check_http(&options)?;
         let identity = identity(&options)?;
-        let mut builder = Builder::new_multi_thread();
-        builder.thread_name("gadus-server").event_interval(TURNS_BETWEEN_EVENTS);
-        builder.max_blocking_threads(WAITING_THREADS_MAX).enable_all();
-        let runtime = builder.build()?;
+        let runtime = start_runtime()?;
         let entered = runtime.enter();
         let failed = |place: &dyn Display, error: io::Error| {
             io::Error::new(error.kind(), format!("cannot listen at {place}: {error}"))

@@ -51,6 +51,19 @@ impl Group {
         Ok(group)
     }
 
+    /// With so many processes and threads.
+    pub(crate) fn of_tasks(count: u32) -> io::Result<Self> {
+        let root = Path::new("/sys/fs/cgroup");
+        let of_version_1 = root.join("pids");
+        let root = if of_version_1.is_dir() { of_version_1 } else { root.to_owned() };
+        let folder = root.join(format!("gadus-test-{}-tasks-{count}", std::process::id()));
+        fs::create_dir(&folder)?;
+        let group = Self { folders: vec![folder.clone()] };
+        fs::OpenOptions::new().write(true).open(folder.join("pids.max"))?;
+        fs::write(folder.join("pids.max"), count.to_string())?;
+        Ok(group)
+    }
+
     /// The same program in this group.
     pub(crate) fn start(&self, command: &Command) -> Command {
         let enter = |folder: &PathBuf| format!("echo $$ > {}/cgroup.procs; ", folder.display());

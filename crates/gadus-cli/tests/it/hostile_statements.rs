@@ -6,7 +6,9 @@
 
 use crate::control_group::Group;
 use crate::folder::{Folder, error_of};
-use gadus_base::Random;
+use gadus_base::{Random, spawn};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 /// Of the group, in bytes; the statements may hold an eighth of it.
 const MEMORY: u64 = 2 << 30;
@@ -80,6 +82,22 @@ impl Generator {
     }
 }
 
+/// The tables that the statements read and write.
+const TABLES: &str = "CREATE TABLE t (a INT PRIMARY KEY, b TEXT);
+                      CREATE TABLE s (v TEXT);
+                      INSERT INTO t SELECT i, 'row ' || i FROM generate_series(1, 20000) AS g(i)";
+
+const SETTINGS: &str = "SET gadus.memory_limit = '256MiB'; SET statement_timeout = '1s'";
+
+/// The statements of a run, whose seed is printed.
+fn statements() -> Vec<String> {
+    let seed = number("GADUS_HOSTILE_SEED").unwrap_or(SEED);
+    println!("GADUS_HOSTILE_SEED={seed}");
+    let mut generator = Generator { random: Random::seeded(seed) };
+    let count = number("GADUS_HOSTILE_STATEMENTS").unwrap_or(STATEMENTS);
+    (0..count).map(|_| generator.statement()).collect()
+}
+
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
 }
@@ -90,18 +108,10 @@ fn no_statement_has_the_program_killed_for_want_of_memory() {
         Ok(group) => group,
         Err(error) => return println!("skipped: no control group can be made here: {error}"),
     };
-    let seed = number("GADUS_HOSTILE_SEED").unwrap_or(SEED);
-    println!("GADUS_HOSTILE_SEED={seed}");
-    let mut generator = Generator { random: Random::seeded(seed) };
     let folder = Folder::new();
-    let script = "CREATE TABLE t (a INT PRIMARY KEY, b TEXT);
-                  CREATE TABLE s (v TEXT);
-                  INSERT INTO t SELECT i, 'row ' || i FROM generate_series(1, 20000) AS g(i)";
-    folder.printed(&["x.gadus", "-c", script]);
-    for _ in 0..number("GADUS_HOSTILE_STATEMENTS").unwrap_or(STATEMENTS) {
-        let statement = generator.statement();
-        let settings = "SET gadus.memory_limit = '256MiB'; SET statement_timeout = '1s'";
-        let arguments = ["x.gadus", "-c", settings, "-c", &statement, "-c", "DELETE FROM s"];
+    folder.printed(&["x.gadus", "-c", TABLES]);
+    for statement in statements() {
+        let arguments = ["x.gadus", "-c", SETTINGS, "-c", &statement, "-c", "DELETE FROM s"];
         let output = group.start(&folder.gadus(&arguments)).output().unwrap();
         // It ends by itself, whether or not the statement has failed.
         assert!(output.status.code().is_some(), "{}: {statement}", output.status);
@@ -109,4 +119,41 @@ fn no_statement_has_the_program_killed_for_want_of_memory() {
         let is_plain = !error.contains("panicked") && !error.contains("broke off");
         assert!(is_plain, "{statement}: {error}");
     }
+}
+
+/// One server runs all of them, one after the other, and serves others afterwards.
+#[test]
+fn no_statement_has_the_server_killed_for_want_of_memory() {
+    let group = match Group::make(MEMORY, None) {
+        Ok(group) => group,
+        Err(error) => return println!("skipped: no control group can be made here: {error}"),
+    };
+    if let Err(error) = Command::new("psql").arg("--version").output() {
+        return println!("skipped: psql cannot be started: {error}");
+    }
+    let folder = Folder::new();
+    folder.printed(&["x.gadus", "-c", TABLES]);
+    std::fs::create_dir(folder.path("s")).unwrap();
+    let mut server = group.start(&folder.gadus(&["serve", "x.gadus", "--listen", "unix:s"]));
+    let mut server = server.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(server.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("started")), "the server does not start");
+    // What it says is read, so that it never waits for somebody to do so.
+    let said = spawn("said", move || lines.collect::<Vec<_>>()).unwrap();
+    let mut script = format!("{SETTINGS};\n");
+    for statement in statements() {
+        script += &format!("{statement};\nDELETE FROM s;\n");
+    }
+    script += "SELECT 'the end', count(*) FROM t;\n";
+    std::fs::write(folder.path("script.sql"), script).unwrap();
+    let mut psql = Command::new("psql");
+    psql.args(["-X", "-q", "-A", "-t", "-U", "root", "-f", "script.sql", "-h"]);
+    let output = psql.arg(folder.path("s")).current_dir(folder.path("")).output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(printed.contains("the end|20000"), "{printed} {}", error_of(&output));
+    let pid = server.id().to_string();
+    assert!(Command::new("kill").arg(&pid).status().unwrap().success());
+    let ended = server.wait().unwrap();
+    let said = said.join().unwrap().join("\n");
+    assert!(ended.success() && !said.contains("panicked"), "{ended}: {said}");
 }

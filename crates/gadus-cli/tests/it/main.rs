@@ -14,6 +14,7 @@ mod bench_builds;
 mod check;
 mod control_group;
 mod demo;
+mod few_threads;
 mod folder;
 mod full_disk;
 mod generate;

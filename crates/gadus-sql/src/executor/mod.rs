@@ -24,11 +24,11 @@ pub(crate) use hand_off::{HandOff, hand_off};
 pub(crate) use planning::{Cancellable, CancellableExpressions};
 pub(crate) use requirements::CancellableRequirements;
 
-use gadus_base::{ProcessMark, spawn};
+use gadus_base::{ProcessMark, check_threads};
 use gadus_engine::{Error, ErrorKind, Result};
 use std::io;
 use std::num::NonZero;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -78,33 +78,6 @@ pub fn runtime() -> Result<&'static Runtime> {
     // The first thread for statements that block: where the system later has no more, they take turns.
     drop(started.spawn_blocking(|| {}));
     Ok(runtime.get_or_init(|| started))
-}
-
-/// Starts so many threads and ends them: the runtime itself panics when the system has none for it, or waits
-/// without end.
-fn check_threads(count: usize) -> io::Result<()> {
-    let (ends, has_ended) = mpsc::channel::<()>();
-    let has_ended = Arc::new(Mutex::new(has_ended));
-    let mut threads = Vec::with_capacity(count);
-    let mut started = Ok(());
-    for _ in 0..count {
-        let has_ended = has_ended.clone();
-        // All of them are there at once until the sender is dropped.
-        let wait = move || drop(has_ended.lock().map(|has_ended| has_ended.recv()));
-        match spawn("gadus-probe", wait) {
-            Ok(thread) => threads.push(thread),
-            Err(error) => {
-                started = Err(error);
-                break;
-            }
-        }
-    }
-    drop(ends);
-    for thread in threads {
-        // It does nothing that panics.
-        let _ = thread.join();
-    }
-    started
 }
 
 fn no_threads(error: io::Error) -> Error {

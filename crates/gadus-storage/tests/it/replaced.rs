@@ -6,6 +6,8 @@ use crate::ledger::NAME;
 use crate::place::{Place, append, follow};
 use gadus_storage::{ErrorKind, Recovered, StorageError, Store};
 use std::fs::{copy, remove_file, rename};
+use std::io::Write;
+use std::time::Duration;
 
 const LOG: &str = "x.gadus-wal";
 const RECORD: &str = "x.gadus-lck";
@@ -167,4 +169,20 @@ fn another_version_of_the_program_is_kept_out_while_this_one_is_there() {
     }
     memory.write_all_at(&version, 8).unwrap();
     assert_eq!(place.open().1.records.len(), 2);
+}
+
+#[test]
+fn nothing_is_appended_when_the_memory_was_overwritten() {
+    let place = Place::new();
+    let (store, _) = place.open();
+    commit(&store, b"before");
+    let memory = std::fs::read_dir(place.memory()).unwrap().next().unwrap().unwrap().path();
+    let mut overwritten = std::fs::OpenOptions::new().write(true).open(memory).unwrap();
+    overwritten.write_all(&[0; 4096]).unwrap();
+    let error = store.turn_within(Duration::from_secs(1)).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Corrupt, "{error}");
+    assert!(error.message.contains("overwritten from outside"), "{error}");
+    drop(store);
+    let (_store, recovered) = place.open();
+    assert_eq!(payloads(&recovered), [b"before"]);
 }
