@@ -6,7 +6,8 @@
 //! about it afterwards ([`TracedFolder`]).
 //!
 //! Exports and backups write ordinary files: a [`Destination`] is one that appears whole or not at all, or a
-//! device or pipe that is written to.
+//! device or pipe that is written to. Imports read regular files ([`open_input`]), also beneath a folder that none of
+//! their paths leaves ([`InputFolder`]).
 //!
 //! - Depends on `gadus-base` only, and knows nothing of databases.
 //! - Every implementation passes the same conformance suite, alone and stacked.
@@ -35,6 +36,7 @@ mod buffer;
 mod device;
 mod error;
 mod filters;
+mod input;
 mod output;
 mod queue;
 
@@ -48,5 +50,6 @@ pub use filters::{
     CrashPolicy, Delays, DyingFolder, Event, Fault, FaultPlan, FaultyFolder, Repeat,
     ThrottledFolder, Trace, TracedFolder,
 };
+pub use input::{InputFolder, InputKind, open_input};
 pub use output::{Destination, OutputFolder, StagedFile, StreamFile};
 pub use queue::{Completion, Queue, Request, Transfer};

@@ -31,6 +31,7 @@ mod error;
 mod executor;
 mod explained;
 mod file_writer;
+mod folder_store;
 mod functions;
 mod intervals;
 mod json;

@@ -8,7 +8,10 @@ use super::sniff::{Dialect, SAMPLE_BYTES, sniffed};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::partitioned::{ParquetTable, Partitions};
 use crate::provider::FILES_SCHEMA;
-use crate::text_files::{Compression, Rejects, TextFile, TextForm, TextTable, beginning, files_of};
+use crate::text_files::{
+    Compression, Rejects, TextFile, TextForm, TextTable, beginning, check_columns, files_beneath,
+    files_of,
+};
 use datafusion::catalog::TableProvider;
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
@@ -97,26 +100,20 @@ impl FileSource {
         context: &SessionContext,
         access: &FileAccess,
     ) -> Result<Arc<dyn TableProvider>> {
-        let paths = access.to_read(&self.path)?;
-        if *access == FileAccess::All && !is_glob(&self.path) {
-            // DataFusion takes a missing file for an empty one.
-            let metadata = std::fs::metadata(&self.path).map_err(|error| self.failed(&error))?;
-            if !metadata.is_file() && !metadata.is_dir() {
-                return Err(input(format!("{} is not a file", self.path)));
-            }
-        }
         if self.format != FileFormat::Parquet {
-            return Ok(Arc::new(self.texts(&paths, access)?));
+            let files = self.files(access, self.compression)?;
+            return Ok(Arc::new(self.texts(files, access)?));
         }
         if self.compression.is_some() {
             return Err(input("a Parquet file says itself how it is compressed"));
         }
-        let files = files_of(&paths, self.format.endings(), Some(Compression::None))?;
+        let files = self.files(access, Some(Compression::None))?;
         let partitions = self.partitions(&files, access)?;
-        let files = files.into_iter().map(|file| file.path).collect::<Vec<_>>();
-        if !partitions.fields.is_empty() {
+        if !partitions.fields.is_empty() || access.granted().is_some() {
             let table = ParquetTable::open(context, &files, partitions).await;
-            return Ok(Arc::new(table.map_err(|error| self.unreadable(&error))?));
+            let table = table.map_err(|error| self.unreadable(&error))?;
+            check_columns(&self.path, table.schema().fields().len())?;
+            return Ok(Arc::new(table));
         }
         // An ending other than the usual one is read all the same.
         let name = self.path.rsplit_once('/').map_or(self.path.as_str(), |(_, name)| name);
@@ -126,22 +123,42 @@ impl FileSource {
         };
         let options = ParquetReadOptions::new().file_extension(&ending);
         // Of globs DataFusion knows no folders within folders.
-        let paths =
-            files.iter().map(|file| file.to_string_lossy().into_owned()).collect::<Vec<_>>();
+        let paths = files.iter().map(|file| file.path.to_string_lossy().into_owned());
+        let paths = paths.collect::<Vec<_>>();
         let frame = context.read_parquet(paths, options).await;
         let frame = frame.map_err(|error| self.unreadable(&from_datafusion(error)))?;
+        check_columns(&self.path, frame.schema().fields().len())?;
         Ok(frame.into_view())
+    }
+
+    /// The files that the path or glob means, which the session may read.
+    fn files(
+        &self,
+        access: &FileAccess,
+        compression: Option<Compression>,
+    ) -> Result<Vec<TextFile>> {
+        access.check()?;
+        if let Some(granted) = access.granted() {
+            return Ok(files_beneath(granted.folder(), granted.files(&self.path)?, compression));
+        }
+        if !is_glob(&self.path) {
+            // DataFusion takes a missing file for an empty one.
+            let metadata = std::fs::metadata(&self.path).map_err(|error| self.failed(&error))?;
+            if !metadata.is_file() && !metadata.is_dir() {
+                return Err(input(format!("{} is not a file", self.path)));
+            }
+        }
+        files_of(&self.path, self.format.endings(), compression)
     }
 
     /// What the folders of files say; nothing where the columns are known.
     fn partitions(&self, files: &[TextFile], access: &FileAccess) -> Result<Partitions> {
         let paths = files.iter().map(|file| file.path.as_path());
         let asked = if self.schema.is_some() { Some(false) } else { self.hive };
-        Partitions::of(paths, access.granted(), asked)
+        Partitions::of(paths, access.granted().map(|granted| granted.folder().path()), asked)
     }
 
-    fn texts(&self, paths: &[String], access: &FileAccess) -> Result<TextTable> {
-        let files = files_of(paths, self.format.endings(), self.compression)?;
+    fn texts(&self, files: Vec<TextFile>, access: &FileAccess) -> Result<TextTable> {
         let form = match self.format {
             FileFormat::Csv => {
                 let Dialect { delimiter, header } = self.dialect(&files)?;

@@ -43,6 +43,7 @@ mod foreign_keys;
 mod frames;
 mod functions;
 mod generated;
+mod glob_path;
 mod in_order;
 mod indexes;
 mod insert;

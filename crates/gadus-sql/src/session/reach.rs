@@ -2,17 +2,18 @@
 //!
 //! - Beneath a folder: paths that are not absolute begin there. One that leads out is refused before the disk
 //!   is asked, whether or not anything is there; one that leads out by a link, as soon as that is known.
-//! - A write goes to a folder that the kernel has opened beneath the granted one (`openat2`), whatever is renamed
-//!   meanwhile. A path that is read is handed on as it was found, without links: a user of the machine who renames
-//!   folders beneath the granted one at that moment can let a read out; no statement can.
+//! - What is read or written is then opened by the kernel beneath the granted folder (`openat2`), without links:
+//!   nothing that is renamed meanwhile leads out. Globs list folders in the same way.
+//! - A link that leads out is an error wherever it matches, whatever is or is not behind it.
 
+use super::glob_path::{Folders, GlobPath};
 use crate::error::input;
-use gadus_block::{Destination, OutputFolder};
+use crate::text_files::FILES_MAX;
+use gadus_block::{Destination, InputFolder, InputKind, OutputFolder};
 use gadus_engine::{Error, ErrorKind, Result};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 /// Which files the statements of a session may read and write, beside the database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,9 +28,17 @@ pub enum FileAccess {
     Beneath(Granted),
 }
 
-/// A folder whose files are within reach.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Granted(Arc<Path>);
+/// A folder whose files are within reach, held open.
+#[derive(Debug, Clone)]
+pub struct Granted(InputFolder);
+
+impl PartialEq for Granted {
+    fn eq(&self, other: &Self) -> bool {
+        self.root() == other.root()
+    }
+}
+
+impl Eq for Granted {}
 
 impl FileAccess {
     /// Grants the files beneath a folder, and nothing else.
@@ -37,11 +46,7 @@ impl FileAccess {
     /// # Errors
     /// When there is no such folder.
     pub fn beneath(folder: impl AsRef<Path>) -> io::Result<Self> {
-        let folder = folder.as_ref().canonicalize()?;
-        if !folder.is_dir() {
-            return Err(io::ErrorKind::NotADirectory.into());
-        }
-        Ok(Self::Beneath(Granted(folder.into())))
+        InputFolder::open(folder.as_ref()).map(|folder| Self::Beneath(Granted(folder)))
     }
 
     /// Refuses a statement that names a file, before it is looked for.
@@ -54,22 +59,10 @@ impl FileAccess {
         }
     }
 
-    /// The files, or patterns of files, that a path or a glob of a statement means.
-    pub(super) fn to_read(&self, path: &str) -> Result<Vec<String>> {
-        self.check()?;
-        let Self::Beneath(granted) = self else { return Ok(vec![path.to_owned()]) };
-        let whole = granted.whole(path)?;
-        if !is_glob(path) {
-            return Ok(vec![granted.file(&whole, path)?]);
-        }
-        let files = granted.matching(&whole, path)?;
-        files.iter().map(|file| granted.file(file, path)).collect()
-    }
-
     /// The folder beneath which files are, where it is one.
-    pub(super) fn granted(&self) -> Option<&Path> {
+    pub(super) fn granted(&self) -> Option<&Granted> {
         match self {
-            Self::Beneath(granted) => Some(&granted.0),
+            Self::Beneath(granted) => Some(granted),
             Self::All | Self::None => None,
         }
     }
@@ -111,40 +104,57 @@ impl Granted {
     /// The path from the root on, by its words alone.
     fn whole(&self, path: &str) -> Result<PathBuf> {
         let mut whole = PathBuf::new();
-        for part in self.0.join(path).components() {
+        for part in self.root().join(path).components() {
             match part {
                 Component::ParentDir => drop(whole.pop()),
                 Component::CurDir => {}
                 part => whole.push(part),
             }
         }
-        if whole.starts_with(&self.0) { Ok(whole) } else { Err(out_of_reach(path)) }
+        if whole.starts_with(self.root()) { Ok(whole) } else { Err(out_of_reach(path)) }
     }
 
-    /// What matches a glob; something does.
-    fn matching(&self, whole: &Path, path: &str) -> Result<Vec<PathBuf>> {
-        let behind = whole.strip_prefix(&self.0).ok().and_then(Path::to_str);
-        let (Some(folder), Some(behind)) = (self.0.to_str(), behind) else {
-            return Err(no_text(path));
+    /// The folder.
+    pub(super) fn folder(&self) -> &InputFolder {
+        &self.0
+    }
+
+    fn root(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The files that a path or a glob of a statement means, without links.
+    pub(super) fn files(&self, path: &str) -> Result<Vec<PathBuf>> {
+        let whole = self.whole(path)?;
+        let found = match is_glob(path) {
+            true => self.matching(&whole, path)?,
+            false => vec![self.found(&whole, path)?],
         };
-        let pattern = format!("{}/{behind}", glob::Pattern::escape(folder));
-        let found = glob::glob(&pattern).map_err(|error| input(format!("'{path}': {error}")))?;
-        let files = found.collect::<std::result::Result<Vec<_>, _>>();
-        let files = files.map_err(|error| unreachable(path, &error.into()))?;
-        if files.is_empty() {
+        found.into_iter().map(|file| self.file(file, path)).collect()
+    }
+
+    /// What matches a glob, without links; something does.
+    fn matching(&self, whole: &Path, path: &str) -> Result<Vec<PathBuf>> {
+        let inner = whole.strip_prefix(self.root()).map_err(|_| out_of_reach(path))?;
+        let pattern = GlobPath::new(inner, path)?;
+        let found = pattern.matching(self.root(), &Reached { granted: self, path })?;
+        if found.is_empty() {
             return Err(Error::new(ErrorKind::NotFound, format!("no file matches '{path}'")));
         }
-        Ok(files)
+        Ok(found)
     }
 
-    /// A file that is there.
-    fn file(&self, file: &Path, path: &str) -> Result<String> {
-        let found = self.found(file, path)?;
-        if found.is_file() {
-            return text_of(found, path);
+    /// A file, which is one when it is looked at; when it is opened, that is looked at again.
+    fn file(&self, found: PathBuf, path: &str) -> Result<PathBuf> {
+        if !found.is_file() {
+            let name = found.strip_prefix(self.root()).unwrap_or(&found).display();
+            let message = format!("{name} is not a file: name files, as in 'folder/*.csv'");
+            return Err(input(message));
         }
-        let name = file.strip_prefix(&self.0).unwrap_or(file).display();
-        Err(input(format!("{name} is not a file: name files, as in 'folder/*.csv'")))
+        if found.to_str().is_none() {
+            return Err(input(format!("'{path}' leads to a name that is not UTF-8")));
+        }
+        Ok(found)
     }
 
     /// Opens the folder beneath the granted one in which a path is written, with the path's last step.
@@ -158,42 +168,48 @@ impl Granted {
                 self.found(parent, path)?.join(name)
             }
         };
-        let inner = place.strip_prefix(&self.0).map_err(|_| out_of_reach(path))?;
+        let inner = place.strip_prefix(self.root()).map_err(|_| out_of_reach(path))?;
         let (parent, name) = parent_and_name(inner, path)?;
         if is_glob(path) {
             let message =
                 format!("'{path}' has *, ? or [, which mean several files; name one file");
             return Err(input(message));
         }
-        let folder = OutputFolder::open_beneath(&self.0, parent);
+        let folder = OutputFolder::open_beneath(self.root(), parent);
         Ok((folder.map_err(|error| unwritable(path, &error))?, name))
     }
 
     /// Where a path leads to, which exists.
     fn found(&self, place: &Path, path: &str) -> Result<PathBuf> {
         let found = place.canonicalize().map_err(|error| unreachable(path, &error))?;
-        if found.starts_with(&self.0) { Ok(found) } else { Err(out_of_reach(path)) }
+        if found.starts_with(self.root()) { Ok(found) } else { Err(out_of_reach(path)) }
     }
 }
 
-/// The path as text that means this one file to whoever opens it.
-fn text_of(found: PathBuf, path: &str) -> Result<String> {
-    let text = found.into_os_string().into_string().map_err(|_| no_text(path))?;
-    if is_glob(&text) {
-        return Err(input(format!(
-            "'{path}' leads to a name with *, ? or [, which is not reached"
-        )));
+/// The folders within reach, for a glob of a statement.
+struct Reached<'a> {
+    granted: &'a Granted,
+    path: &'a str,
+}
+
+impl Folders for Reached<'_> {
+    fn names(&self, folder: &Path) -> Result<Vec<(OsString, InputKind)>> {
+        let granted = self.granted;
+        let inner = folder.strip_prefix(granted.root()).map_err(|_| out_of_reach(self.path))?;
+        granted.0.names(inner, FILES_MAX).map_err(|error| unreachable(self.path, &error))
     }
-    Ok(text)
+
+    fn resolve(&self, path: &Path) -> Result<Option<PathBuf>> {
+        match self.granted.found(path, self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            found => found.map(Some),
+        }
+    }
 }
 
 fn parent_and_name<'a>(place: &'a Path, path: &str) -> Result<(&'a Path, OsString)> {
     let name = place.file_name().ok_or_else(|| out_of_reach(path))?;
     Ok((place.parent().unwrap_or(Path::new("")), name.to_owned()))
-}
-
-fn no_text(path: &str) -> Error {
-    input(format!("'{path}' leads to a name that is not UTF-8"))
 }
 
 fn out_of_reach(path: &str) -> Error {

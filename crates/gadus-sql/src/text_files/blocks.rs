@@ -9,9 +9,7 @@ use super::list::TextFile;
 use crate::session::kind_of;
 use gadus_engine::{Error, ErrorKind, Result};
 use memchr::memchr_iter;
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
 /// Bytes of a block: enough that its rows are worth a task, few enough that several are held.
 pub(super) const BLOCK_BYTES: usize = 1 << 20;
@@ -47,9 +45,10 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub(super) fn open(path: &Path, compression: Compression, ends: Ends) -> Result<Self> {
-        let shown = path.to_string_lossy().into_owned();
-        let opened = File::open(path).and_then(|file| compression.reader(file));
+    pub(super) fn open(file: &TextFile, ends: Ends) -> Result<Self> {
+        let shown = file.path.to_string_lossy().into_owned();
+        let compression = file.compression;
+        let opened = file.open().and_then(|open| compression.reader(open));
         let reader = opened.map_err(|error| unread(&shown, compression, &error))?;
         Ok(Self {
             path: shown.into(),
@@ -126,7 +125,7 @@ impl Blocks {
 /// The first bytes of what is in a file, for whoever is to tell its form; fewer where it has no more.
 pub(crate) fn beginning(file: &TextFile, bytes_max: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let opened = File::open(&file.path).and_then(|open| file.compression.reader(open));
+    let opened = file.open().and_then(|open| file.compression.reader(open));
     let read = opened.and_then(|reader| reader.take(bytes_max as u64).read_to_end(&mut bytes));
     match read {
         Ok(_) => Ok(bytes),

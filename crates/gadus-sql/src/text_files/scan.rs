@@ -148,8 +148,7 @@ impl ExecutionPlan for TextScanExec {
         _: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
         let size = |(file, _): &FileOfPartition| {
-            let bytes = file.path.metadata().map_or(0, |data| data.len());
-            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            let bytes = usize::try_from(file.bytes()).unwrap_or(usize::MAX);
             match file.compression {
                 Compression::None => bytes,
                 _ => bytes.saturating_mul(UNPACKED),
@@ -234,7 +233,7 @@ impl Reader {
             }
             let Some((file, said)) = self.files.get(self.next) else { return Ok(None) };
             self.next += 1;
-            let what = Blocks::open(&file.path, file.compression, self.rows.form.ends())?;
+            let what = Blocks::open(file, self.rows.form.ends())?;
             self.open = Some(Opened { path: what.path().into(), said: said.clone(), what });
         }
     }

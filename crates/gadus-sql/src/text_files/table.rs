@@ -57,7 +57,7 @@ fn looked_at(
         if columns.are_known() {
             break;
         }
-        let mut blocks = Blocks::open(&file.path, file.compression, form.ends())?;
+        let mut blocks = Blocks::open(file, form.ends())?;
         if let Some(block) = blocks.next()? {
             columns.look_at(blocks.path(), form, &block, leaves_out)?;
         }

@@ -3,6 +3,8 @@
 use crate::files::Folder;
 use crate::statement::rows;
 use gadus::{Connection, Database, ErrorKind, FileAccess, Options, SessionOptions};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn database() -> Database {
     Database::open_in_memory(Options::new()).unwrap()
@@ -62,6 +64,16 @@ fn files_beneath_a_folder_are_within_reach() {
     let whole = folder.path("in/deep/two.csv").canonicalize().unwrap();
     assert_eq!(sum(&format!("SELECT a FROM '{}'", whole.display())), 2);
     assert_eq!(sum("SELECT CAST(sum(a) AS BIGINT) FROM read_csv('deep/*.csv')"), 3);
+    assert_eq!(sum("SELECT CAST(sum(a) AS BIGINT) FROM read_csv('**/t*.csv')"), 2);
+    // A link that stays within is followed, also one that is a folder.
+    let (inner, link) = (folder.path("in/deep"), folder.path("in/inner"));
+    std::os::unix::fs::symlink(inner, link).unwrap();
+    assert_eq!(sum("SELECT a FROM 'inner/again.csv'"), 1);
+    assert_eq!(sum("SELECT a FROM 'inn*/two.csv'"), 2);
+    // A name that would be taken for a glob is reached by one.
+    std::fs::create_dir(folder.path("in/odd")).unwrap();
+    std::fs::write(folder.path("in/odd/[x]*.csv"), "a\n8\n").unwrap();
+    assert_eq!(sum("SELECT a FROM read_csv('odd/*')"), 8);
     assert_eq!(connection.execute("COPY t FROM 'deep/two.csv'", &[]).unwrap(), 1);
     assert_eq!(connection.execute("COPY t TO 'deep/new.parquet'", &[]).unwrap(), 1);
     assert_eq!(sum("SELECT a FROM 'deep/new.parquet'"), 2);
@@ -71,9 +83,8 @@ fn files_beneath_a_folder_are_within_reach() {
 #[test]
 fn no_path_leads_out_of_the_granted_folder() {
     let (folder, connection) = granted();
-    // A name that would be taken for a glob.
-    std::fs::create_dir(folder.path("in/odd")).unwrap();
-    std::fs::write(folder.path("in/odd/[x]*.csv"), "a\n1\n").unwrap();
+    let pipe = folder.path("in/deep/pipe.csv");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
     let out = folder.path("out.csv");
     for (path, kind) in [
         ("../out.csv", ErrorKind::PermissionDenied),
@@ -89,7 +100,9 @@ fn no_path_leads_out_of_the_granted_folder() {
         ("none.csv", ErrorKind::NotFound),
         ("none*.csv", ErrorKind::NotFound),
         ("deep/", ErrorKind::Input),
-        ("odd/*", ErrorKind::Input),
+        ("up*/out.csv", ErrorKind::PermissionDenied),
+        ("deep/pipe.csv", ErrorKind::Input),
+        ("deep/p*.csv", ErrorKind::Input),
     ] {
         let error = connection.execute(&format!("SELECT * FROM read_csv('{path}')"), &[]);
         let error = error.unwrap_err();
@@ -106,6 +119,52 @@ fn no_path_leads_out_of_the_granted_folder() {
     }
     assert_eq!(std::fs::read_to_string(out).unwrap(), "a\n9\n");
     assert!(!beside.exists());
+}
+
+/// A user of the machine swaps a folder with a link that leads out, while statements read files in it.
+#[test]
+fn no_swap_of_folders_lets_a_statement_read_out() {
+    let (folder, connection) = granted();
+    let path = |name: &str| folder.path(name);
+    std::fs::create_dir(path("secret")).unwrap();
+    let copy = |value: i64, to: &str| {
+        let from = format!("(SELECT CAST({value} AS BIGINT) AS a)");
+        let connection = database().connect();
+        for ending in ["csv", "parquet"] {
+            let file = path(&format!("{to}/x.{ending}"));
+            let sql = format!("COPY {from} TO '{}'", file.display());
+            connection.execute(&sql, &[]).unwrap();
+        }
+    };
+    copy(1, "in/deep");
+    copy(666, "secret");
+    std::os::unix::fs::symlink(path("secret"), path("in/swapped")).unwrap();
+    let (inner, link, aside) = (path("in/deep"), path("in/swapped"), path("in/aside"));
+    let ended = Arc::new(AtomicBool::new(false));
+    let swapping = {
+        let ended = ended.clone();
+        let swap = move || {
+            while !ended.load(Ordering::Relaxed) {
+                for (from, to) in
+                    [(&inner, &aside), (&link, &inner), (&inner, &link), (&aside, &inner)]
+                {
+                    std::fs::rename(from, to).unwrap();
+                }
+            }
+        };
+        gadus_base::spawn("swaps", swap).unwrap()
+    };
+    let statements = ["'deep/x.csv'", "'deep/x.parquet'", "'deep/*x.parquet'", "'d*p/x.csv'"];
+    for round in 0..3_000 {
+        let sql = format!("SELECT a FROM {}", statements[round % statements.len()]);
+        // It fails while the link is there.
+        let Ok(mut read) = connection.query(&sql, &[]) else { continue };
+        if let Some(Ok(row)) = read.next() {
+            assert_eq!(row.get::<i64>(0).unwrap_or(1), 1, "{sql}");
+        }
+    }
+    ended.store(true, Ordering::Relaxed);
+    swapping.join().unwrap();
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Blocks hold whole records, and no more than they may.
 
 use super::*;
+use std::fs::File;
+use std::path::Path;
 
 /// A folder with one file, and the file.
 fn written(bytes: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) {
@@ -11,7 +13,9 @@ fn written(bytes: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) {
 }
 
 fn open(path: &Path) -> Blocks {
-    Blocks::open(path, Compression::None, Ends::of_csv(b',')).unwrap()
+    let path = path.to_owned();
+    let file = TextFile { path, compression: Compression::None, beneath: None };
+    Blocks::open(&file, Ends::of_csv(b',')).unwrap()
 }
 
 #[test]
