@@ -15,7 +15,7 @@ pub(crate) use plan::scalars;
 pub(crate) use binding::Binding;
 
 use crate::error::from_datafusion;
-use crate::memory::{PlanPool, run};
+use crate::memory::{PlanPool, Replan, run_or_merge};
 use crate::mended::FiltersByName;
 use crate::provider::Reading;
 use crate::rows::RowStream;
@@ -79,6 +79,8 @@ pub(crate) struct KeptPlan {
     headings: Headings,
     /// Whether its joins have filters for scans.
     has_joins: bool,
+    /// What it is made again of, where its hash joins may outgrow the memory.
+    replan: Option<Arc<Replan>>,
 }
 
 /// What is known of a text.
@@ -169,7 +171,8 @@ impl KeptPlan {
         if let Some(asking) = asking {
             asking.begin(&*bound)?;
         }
-        let stream = run(bound, self.task.clone()).map_err(from_datafusion)?;
+        let replan = || self.replan.as_deref().cloned();
+        let stream = run_or_merge(bound, self.task.clone(), replan).map_err(from_datafusion)?;
         plans.bound.fetch_add(1, Ordering::Relaxed);
         let headings = self.headings.clone();
         let lease = Lease { plans: plans.clone(), key, version, plan: Some(self) };

@@ -5,18 +5,19 @@
 
 use super::{Binding, KeptPlan};
 use crate::error::from_datafusion;
-use crate::memory::PlanPool;
+use crate::memory::{PlanPool, Replan, has_mergeable_joins};
 use crate::provider::{Reading, is_snapshot_table};
 use crate::session::Headings;
 use crate::value::Value;
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::error::Result as PlannerResult;
+use datafusion::error::{DataFusionError, Result as PlannerResult};
 use datafusion::execution::{SessionState as PlannerState, TaskContext};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::Statement;
 use gadus_engine::{Result, Snapshot};
@@ -49,14 +50,18 @@ impl KeptPlan {
             let typed = rewritten(plan, &|expr| binding.typed(expr))?;
             let optimised = planner.optimize(&typed)?;
             let called = rewritten(optimised, &|expr| binding.called(expr))?;
-            planner.query_planner().create_physical_plan(&called, planner).await
+            let physical = planner.query_planner().create_physical_plan(&called, planner).await?;
+            Ok::<_, DataFusionError>((physical, called))
         };
         // What fails here may well be planned with its values in place.
-        let Ok(physical) = physical.await else { return Ok(None) };
+        let Ok((physical, called)) = physical.await else { return Ok(None) };
+        let replan = has_mergeable_joins(&*physical).then(|| {
+            Arc::new(Replan::of_kept(SessionContext::new_with_state(planner.clone()), called))
+        });
         let (task, pool) = PlanPool::below(TaskContext::from(planner));
         let task = Arc::new(task);
         let has_joins = has_joins(&*physical);
-        Ok(Some(Self { plan: physical, binding, task, pool, headings, has_joins }))
+        Ok(Some(Self { plan: physical, binding, task, pool, headings, has_joins, replan }))
     }
 }
 

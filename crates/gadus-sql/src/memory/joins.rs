@@ -2,6 +2,7 @@
 //! the smaller side, which cannot.
 
 use super::Memory;
+use super::merging::JoinOptions;
 use arrow::compute::SortOptions;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -26,11 +27,12 @@ impl PhysicalOptimizerRule for JoinsWithinMemory {
     fn optimize(
         &self,
         plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
+        config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let most = self.0.plan_part();
+        let always = config.extensions.get::<JoinOptions>().is_some_and(|join| join.always_merge);
         let fitting = plan.transform_up(|plan| match plan.downcast_ref::<HashJoinExec>() {
-            Some(join) if may_merge(join) && bytes(&**join.left()) > most => {
+            Some(join) if may_merge(join) && (always || bytes(&**join.left()) > most) => {
                 merging(join).map(Transformed::yes)
             }
             _ => Ok(Transformed::no(plan)),
@@ -49,7 +51,7 @@ impl PhysicalOptimizerRule for JoinsWithinMemory {
 
 /// NOT IN of what may be NULL is no matter of order; and with further conditions on pairs, DataFusion 55.2 gives
 /// pairs that do not meet them, or leaves some out.
-fn may_merge(join: &HashJoinExec) -> bool {
+pub(super) fn may_merge(join: &HashJoinExec) -> bool {
     use JoinType::{Full, Inner, Left, LeftAnti, LeftSemi, Right, RightAnti, RightSemi};
     let types = [Full, Inner, Left, LeftAnti, LeftSemi, Right, RightAnti, RightSemi];
     !join.null_aware && join.filter().is_none() && types.contains(join.join_type())

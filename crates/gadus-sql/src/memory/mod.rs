@@ -9,7 +9,7 @@
 //! - The first, beyond the limit, write out what sorts and aggregates hold, as soon as it is much ([`spill`]).
 //!   Joins of what is known to be much sort it ([`joins`]), and so do sorts of which many first rows are wanted
 //!   ([`sorts`]). What other joins, and windows, hold cannot be written out: a plan in which they would hold more
-//!   than the limit, and some, fails.
+//!   than the limit, and some, is made again with merge joins where that helps ([`merging`]), and fails elsewhere.
 //! - Processes that gather much for one database divide the limit ([`share`]).
 
 mod compact;
@@ -17,6 +17,7 @@ mod gather;
 mod gathered;
 mod joins;
 mod limit;
+mod merging;
 mod plan;
 mod pool;
 mod share;
@@ -29,6 +30,7 @@ pub(crate) use gather::GatherInTurn;
 pub(crate) use gathered::Gathered;
 pub(crate) use joins::JoinsWithinMemory;
 pub(crate) use limit::{decided_limit, memory_of};
+pub(crate) use merging::{Replan, has_mergeable_joins, run_or_merge};
 pub(crate) use plan::awaited;
 pub(crate) use pool::{PlanPool, task_of};
 pub(crate) use sorts::SortsWithinMemory;

@@ -1,8 +1,8 @@
 //! The memory that the operators of a plan hold: on the account of its statement, and with all others'.
 
-use super::Memory;
 use super::gather::{Gathered, last_gathered};
 use super::plan::PlanMemory;
+use super::{Memory, SPILL_BYTES_MIN};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{
@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a plan's operators hold memory of; a kept plan has one for all its runs.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub(crate) struct PlanPool {
     run: Mutex<Run>,
     /// Operators that can write out what they hold, by their numbers.
     operators: Mutex<HashMap<usize, Operator>>,
+    /// Whether an operator that cannot write out what it holds was refused memory in this run.
+    has_refused: AtomicBool,
 }
 
 /// An operator that can write out what it holds.
@@ -71,7 +74,9 @@ impl PlanPool {
         let memory = (&*runtime.memory_pool as &dyn Any).downcast_ref::<Memory>();
         let memory = memory.expect("every planner has the memory of its database").clone();
         let run = Mutex::new(Run::begin(&memory));
-        let pool = Arc::new(Self { memory, run, operators: Mutex::default() });
+        let operators = Mutex::default();
+        let has_refused = AtomicBool::new(false);
+        let pool = Arc::new(Self { memory, run, operators, has_refused });
         let runtime = RuntimeEnv { memory_pool: pool.clone(), ..RuntimeEnv::clone(&runtime) };
         (task.with_runtime(Arc::new(runtime)), pool)
     }
@@ -84,6 +89,12 @@ impl PlanPool {
     /// What is held from now on is another run's, on the account of this thread.
     pub(crate) fn begin(&self) {
         *self.run.lock() = Run::begin(&self.memory);
+        self.has_refused.store(false, Ordering::Relaxed);
+    }
+
+    /// True if an operator that cannot write out what it holds was refused memory in this run.
+    pub(super) fn has_refused(&self) -> bool {
+        self.has_refused.load(Ordering::Relaxed)
     }
 
     /// Whether an operator is to write out what it holds, rather than hold more.
@@ -171,9 +182,14 @@ impl MemoryPool for PlanPool {
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
         let is_over = holds_its_input(reservation.consumer())
+            // What holds less is not why the plan holds much.
+            && (reservation.size() + additional) as u64 >= SPILL_BYTES_MIN
             && self.memory.is_beyond(self.plan().held().saturating_add(additional as u64));
         if is_over || self.is_to_write(reservation) {
             let held = ByteCount(reservation.size() as u64);
+            if is_over {
+                self.has_refused.store(true, Ordering::Relaxed);
+            }
             return Err(too_much(reservation.consumer().name(), held, self.memory.limit()));
         }
         self.grow(reservation, additional);

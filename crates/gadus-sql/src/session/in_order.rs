@@ -8,7 +8,7 @@
 //!   joins and aggregates none.
 
 use crate::error::from_datafusion;
-use crate::memory::{awaited, run};
+use crate::memory::{Replan, awaited, run_or_merge};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
@@ -50,14 +50,15 @@ pub(super) async fn plan_to_write(
     physical.transform_up(in_pieces).data().map_err(from_datafusion)
 }
 
-/// Runs such a plan, on so many threads.
+/// Runs such a plan, on so many threads; one of joins may be made again.
 pub(super) fn stream_to_write(
     plan: Arc<dyn ExecutionPlan>,
     task: Arc<TaskContext>,
     threads: usize,
+    replan: impl FnOnce() -> Option<Replan>,
 ) -> Result<SendableRecordBatchStream> {
     if !is_of_files(&*plan) {
-        return run(plan, task).map_err(from_datafusion);
+        return run_or_merge(plan, task, replan).map_err(from_datafusion);
     }
     let (schema, pieces) = (plan.schema(), plan.properties().partitioning.partition_count());
     let ran_in = task.clone();

@@ -13,7 +13,7 @@ use super::{Asking, Outcome, Prepared, Session, State};
 use crate::enums::{self};
 use crate::error::{from_datafusion, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
-use crate::memory::{run, task_of};
+use crate::memory::{Replan, run_or_merge, task_of};
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System};
 use crate::rows::RowStream;
@@ -171,11 +171,14 @@ impl Session {
         refuse_locks(&statement)?;
         let headings = Headings::of(&statement);
         let context = self.planner(snapshot, &mut statement).await?;
-        let physical = physical_plan(&context, statement, parameters).await?;
+        let plan = plan(&context, statement, parameters).await?;
+        let physical = context.state().create_physical_plan(&plan).await;
+        let physical = physical.map_err(from_datafusion)?;
         if let Some(asking) = asking {
             asking.begin(&*physical)?;
         }
-        let stream = run(physical, task_of(&context)).map_err(from_datafusion)?;
+        let replan = || Some(Replan::new(&context, plan));
+        let stream = run_or_merge(physical, task_of(&context), replan).map_err(from_datafusion)?;
         let rows = RowStream::from_datafusion(stream, &self.cancel);
         Ok(Outcome::Rows(rows.with_headings(&headings)))
     }
@@ -197,8 +200,11 @@ impl Session {
         statement: Statement,
         parameters: &[Value],
     ) -> Result<SendableRecordBatchStream> {
-        let physical = physical_plan(context, statement, parameters).await?;
-        run(physical, task_of(context)).map_err(from_datafusion)
+        let plan = plan(context, statement, parameters).await?;
+        let physical =
+            context.state().create_physical_plan(&plan).await.map_err(from_datafusion)?;
+        let replan = || Some(Replan::new(context, plan));
+        run_or_merge(physical, task_of(context), replan).map_err(from_datafusion)
     }
 
     /// The same for rows that are to be written: tells how many there will be.
@@ -220,7 +226,8 @@ impl Session {
     ) -> Result<SendableRecordBatchStream> {
         let physical = plan_to_write(context.state(), plan).await?;
         self.expect_rows(&*physical);
-        stream_to_write(physical, task_of(context), self.engine.options().threads)
+        let replan = || Some(Replan::new(context, plan.clone()));
+        stream_to_write(physical, task_of(context), self.engine.options().threads, replan)
     }
 }
 

@@ -42,6 +42,7 @@ mod log_end;
 mod many;
 mod memory;
 mod mended;
+mod merge_joins;
 mod merging;
 mod nested;
 mod order_keys;
