@@ -233,6 +233,11 @@ impl Instances {
         }
     }
 
+    /// Wakes the watchers of all instances.
+    pub fn ring_all(&self) {
+        (0..INSTANCES_MAX).filter(|slot| self.is_taken(*slot)).for_each(|slot| self.ring(slot));
+    }
+
     /// Leaves, unless that was done before. `clean` takes from shared memory all that this instance
     /// has there.
     pub fn leave(&self, clean: impl FnOnce()) {

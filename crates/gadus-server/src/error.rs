@@ -29,9 +29,11 @@ impl SqlState {
     pub(crate) const TOO_MANY_CONNECTIONS: Self = Self("53300");
     pub(crate) const QUERY_CANCELED: Self = Self("57014");
     pub(crate) const ADMIN_SHUTDOWN: Self = Self("57P01");
+    pub(crate) const CANNOT_CONNECT_NOW: Self = Self("57P03");
     pub(crate) const IDLE_IN_TRANSACTION: Self = Self("25P03");
     pub(crate) const IDLE_SESSION: Self = Self("57P05");
     pub(crate) const CONNECTION_FAILURE: Self = Self("08006");
+    pub(crate) const IO_ERROR: Self = Self("58030");
     pub(crate) const INTERNAL: Self = Self("XX000");
 
     pub(crate) fn text(self) -> &'static str {

@@ -6,6 +6,7 @@
 //!   they do.
 //! - Over TCP clients of other machines come encrypted, always, and prove who they are.
 //! - Who watches it reads metrics over HTTP, which tell no names and no data.
+//! - After a failed sync it opens its database anew, if it was told how.
 //! - Packets are not trusted: what a client sends is bounded before it is kept, and checked before it is
 //!   read. Files of the server's machine are out of reach of its clients.
 //!
@@ -32,6 +33,7 @@ mod metrics;
 mod options;
 mod protocol;
 mod registry;
+mod reopening;
 mod scram;
 mod server;
 mod tls;

@@ -1,8 +1,9 @@
 //! What a server is told before it starts.
 
 use crate::listen::Listen;
+use crate::reopening::Opener;
 use crate::tls::{Certificate, Tls};
-use gadus::FileAccess;
+use gadus::{Database, FileAccess};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,6 +21,7 @@ pub struct Options {
     pub(crate) slow_statement: Option<Duration>,
     pub(crate) files: FileAccess,
     pub(crate) audit: Option<PathBuf>,
+    pub(crate) opener: Option<Opener>,
 }
 
 /// Whom a server lets in over TCP. On a Unix socket the system says who calls: users are let in under
@@ -67,7 +69,7 @@ impl Default for Limits {
 impl Default for Options {
     fn default() -> Self {
         let (listen, authentication, limits, tls, certificate) = Default::default();
-        let (http, http_is_for_all, slow_statement, audit) = Default::default();
+        let (http, http_is_for_all, slow_statement, audit, opener) = Default::default();
         Self {
             listen,
             authentication,
@@ -79,6 +81,7 @@ impl Default for Options {
             slow_statement,
             files: FileAccess::None,
             audit,
+            opener,
         }
     }
 }
@@ -157,6 +160,18 @@ impl Options {
     #[must_use]
     pub fn audit(mut self, path: PathBuf) -> Self {
         self.audit = Some(path);
+        self
+    }
+
+    /// Says how the database is opened anew after a failed sync, in this process or another that shares it: the
+    /// server then closes it, with its connections, and calls this until it succeeds. Unless told, statements that
+    /// write fail until the program does so. All other handles of the database must be dropped for it, too.
+    #[must_use]
+    pub fn reopen(
+        mut self,
+        open: impl Fn() -> gadus::Result<Database> + Send + Sync + 'static,
+    ) -> Self {
+        self.opener = Some(Opener::new(open));
         self
     }
 

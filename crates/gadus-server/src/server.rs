@@ -8,6 +8,7 @@ use crate::login::{HalfOpen, Throttle};
 use crate::metrics::{Counted, Metrics};
 use crate::options::{Authentication, Options};
 use crate::registry::Registry;
+use crate::reopening::{Served, reopen_when_poisoned};
 use crate::tls::Identity;
 use gadus::Database;
 use gadus_base::check_threads;
@@ -50,7 +51,7 @@ fn start_runtime() -> io::Result<Runtime> {
 /// What the connections of a server share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(crate) database: Database,
+    pub(crate) served: Served,
     pub(crate) options: Options,
     pub(crate) registry: Arc<Registry>,
     /// None where nobody comes encrypted.
@@ -137,7 +138,7 @@ impl Server {
         let (registry, metrics, throttle) = Default::default();
         let watching = Watching::new();
         let shared = Shared {
-            database,
+            served: Served::new(database, options.opener.clone()),
             options,
             registry,
             identity,
@@ -186,6 +187,7 @@ impl Server {
             // It goes with the runtime: until then it says that the server is stopping.
             let answering = |http| http::serve(http, shared.clone(), stop.subscribe());
             drop(http.map(|http| tokio::spawn(answering(http))));
+            drop(tokio::spawn(reopen_when_poisoned(shared.clone(), stop.subscribe())));
             let mut accepting = JoinSet::new();
             let (ended, mut all_ended) = tokio::sync::mpsc::channel::<()>(1);
             for listener in listeners {

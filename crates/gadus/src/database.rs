@@ -100,6 +100,22 @@ impl Database {
         self.engine().statistics()
     }
 
+    /// Calls once when a failed sync, here or in another process, has left unknown what of the last commits is
+    /// durable; at once where that is so. Nothing is written any more then, in no process: all of them have to close
+    /// the database, and the first that opens it again recovers every acknowledged commit. What is called, from a
+    /// thread of the database, must not wait for it to be closed.
+    pub fn when_poisoned(&self, call: impl FnOnce() + Send + 'static) {
+        self.engine().when_poisoned(call);
+    }
+
+    /// Refuses a database that has to be closed and opened again: see [`Database::when_poisoned`].
+    ///
+    /// # Errors
+    /// `Poisoned`, with what failed.
+    pub fn check_poison(&self) -> Result<()> {
+        self.engine().check_poison()
+    }
+
     pub(crate) fn engine(&self) -> &Engine {
         self.sql.engine()
     }

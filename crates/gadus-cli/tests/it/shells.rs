@@ -43,6 +43,14 @@ impl Shell {
         printed.strip_suffix("done\n").unwrap().to_owned()
     }
 
+    /// Runs a statement that fails, which is the end of the shell; gives what it says.
+    pub(crate) fn fails(mut self, statement: &str) -> String {
+        writeln!(self.input, "{statement};").unwrap();
+        let mut error = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+        error
+    }
+
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }

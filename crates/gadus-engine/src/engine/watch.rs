@@ -1,29 +1,71 @@
 //! The watcher of an open database: one thread, asleep until another instance, or this one, wants
-//! something of one of its connections, or it is time to look whether memory is short.
+//! something of one of its connections, a failed sync poisons the database, or it is time to look whether memory is
+//! short.
 //!
 //! - It takes no lock of the engine: what a connection is asked to do, a thread of its own does.
 
-use super::Inner;
+use super::{Engine, Inner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locks::Locker;
 use gadus_base::spawn;
 use gadus_locks::{Event, LockTable};
+use gadus_storage::Store;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 
-/// The connections that may be asked to end.
+/// What the thread looks for.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
+    /// Called when a failure has left the durable state unknown.
+    when_poisoned: Mutex<Option<Listener>>,
+    /// The connections that may be asked to end.
     connections: Mutex<HashMap<u32, Weak<Locker>>>,
     stops: AtomicBool,
     /// Threads that end connections; they keep the database open until they are through.
     ending: Mutex<Vec<JoinHandle<()>>>,
 }
 
+/// What is called once.
+struct Listener(Box<dyn FnOnce() + Send>);
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Listener").finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Calls once, from a thread of its own, when a failed sync of this instance or of another has left the durable
+    /// state unknown; at once where that is so. What is called must not wait for the database to be closed.
+    pub fn when_poisoned(&self, call: impl FnOnce() + Send + 'static) {
+        let inner = self.inner();
+        *inner.watched.when_poisoned.lock() = Some(Listener(Box::new(call)));
+        inner.watched.tell_poison(inner.blobs.store());
+    }
+
+    /// Refuses a database that is to be closed and opened again, because a failed sync has left its durable state
+    /// unknown.
+    ///
+    /// # Errors
+    /// `Poisoned`.
+    pub fn check_poison(&self) -> Result<()> {
+        Ok(self.inner().blobs.store().check_poison()?)
+    }
+}
+
 impl Watched {
+    /// Calls who wants to know of a failure, if there was one.
+    fn tell_poison(&self, store: &Store) {
+        if store.is_poisoned()
+            && let Some(Listener(call)) = self.when_poisoned.lock().take()
+        {
+            call();
+        }
+    }
+
     pub(crate) fn add(&self, locker: &Arc<Locker>) {
         self.connections.lock().insert(locker.number(), Arc::downgrade(locker));
     }
@@ -68,13 +110,14 @@ impl Watched {
 /// Starts the thread; it ends when it is stopped.
 pub(super) fn start(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
     let (watched, table) = (inner.watched.clone(), inner.locks().clone());
-    let cache_size = inner.cache_size.clone();
+    let (cache_size, store) = (inner.cache_size.clone(), inner.blobs.store().clone());
     let watch = move || {
         let mut watcher = table.watcher();
         while !watched.stops.load(Ordering::Acquire) {
             // Damage is found, and told, by whoever locks.
             let Ok(events) = watcher.wait(cache_size.patience()) else { return };
             watched.tell(events);
+            watched.tell_poison(&store);
             cache_size.look();
         }
     };

@@ -10,6 +10,7 @@ mod idle;
 mod measured;
 mod opening;
 mod portal;
+mod settle;
 mod shown;
 mod simple;
 mod told;
@@ -21,8 +22,9 @@ use crate::authenticate::authenticate;
 use crate::error::{Failure, SqlState};
 use crate::listen::Peer;
 use crate::metrics::Metrics;
-use crate::protocol::{Channel, Frame, Message, Socket, Startup};
+use crate::protocol::{Channel, Frame, Message, Socket};
 use crate::registry::{Place, Registered};
+use crate::reopening::{Lease, closed, overdue};
 use crate::server::Shared;
 use extended::Parsed;
 use gadus::{Connection, Isolation, POSTGRES_VERSION, SessionOptions, Value};
@@ -30,6 +32,7 @@ use gadus_base::clock;
 use idle::Idle;
 use opening::{Opened, opened};
 use portal::Portal;
+use settle::settle;
 pub(crate) use shown::shown;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -62,6 +65,8 @@ pub(crate) struct Client {
     told: u64,
     idle: Idle,
     patience: Patience,
+    /// Dropped after what came of the database.
+    lease: Lease,
 }
 
 /// A message, or its type and what is wrong with it.
@@ -93,13 +98,20 @@ pub(crate) async fn serve(
     drop(opening);
     let audit = shared.audit.as_ref();
     match let_in {
-        Ok(Some((connection, _place, _registered))) => {
+        Ok(Some((connection, lease, _place, _registered))) => {
             who.opened();
             if let Some(audit) = audit {
                 audit.connection("connection opened", &who);
             }
-            let mut client = Client::new(channel, shared, connection, who);
-            if let Err(failure) = client.run(&mut stop).await {
+            let overdue = overdue(lease.over(), 2 * limits.stop_time);
+            let mut client = Client::new(channel, shared, connection, who, lease);
+            let ended = tokio::select! {
+                biased;
+                ended = client.run(&mut stop) => ended,
+                // It sends nothing that is waited for, or takes nothing.
+                () = overdue => Ok(()),
+            };
+            if let Err(failure) = ended {
                 client.end(&failure).await;
             }
             client.leave_block();
@@ -128,7 +140,7 @@ async fn let_in(
     channel: &mut Channel,
     who: &mut Who,
     shared: &Shared,
-) -> Result<Option<(Connection, Place, Registered)>, Failure> {
+) -> Result<Option<(Connection, Lease, Place, Registered)>, Failure> {
     let (startup, encrypted) = match opened(channel, &who.peer, shared).await? {
         Opened::Start(startup, encrypted) => (startup, encrypted),
         Opened::Done => return Ok(None),
@@ -152,13 +164,23 @@ async fn let_in(
     if startup.minor_version > 0 || !startup.protocol_options.is_empty() {
         channel.output.negotiate_version(&startup.protocol_options);
     }
-    let connection = shared.database.connect_with(SessionOptions {
+    let lease = shared.served.lease()?;
+    let connection = lease.database.connect_with(SessionOptions {
         isolation: Isolation::ReadCommitted,
         files: shared.options.files.clone(),
     });
-    authenticate(channel, &who.peer, encrypted.as_ref(), user, &connection, shared).await?;
-    let place = registry.place(max).ok_or_else(full)?;
-    settle(&connection, &startup, shared).await?;
+    let mut over = lease.over();
+    let admitting = async {
+        authenticate(channel, &who.peer, encrypted.as_ref(), user, &connection, shared).await?;
+        let place = registry.place(max).ok_or_else(full)?;
+        settle(&connection, &startup, shared).await?;
+        Ok(place)
+    };
+    let place = tokio::select! {
+        biased;
+        _ = over.wait_for(|is_over| *is_over) => Err(closed()),
+        place = admitting => place,
+    }?;
     let session = connection.session_id().ok();
     let registered = shared.registry.register(connection.cancel_handle(), session)?;
     channel.output.authentication_ok();
@@ -168,58 +190,17 @@ async fn let_in(
     channel.output.parameter_status("session_authorization", user);
     channel.output.backend_key(registered.process, registered.secret);
     channel.expect(shared.options.limits.message_bytes);
-    Ok(Some((connection, place, registered)))
-}
-
-/// Gives a connection the settings that its first message asks for.
-async fn settle(
-    connection: &Connection,
-    startup: &Startup,
-    shared: &Shared,
-) -> Result<(), Failure> {
-    let mut settings = Vec::new();
-    if let Some(time) = shared.options.limits.statement_time {
-        settings.push(("statement_timeout".to_owned(), format!("{}ms", time.as_millis())));
-    }
-    for (name, value) in &startup.parameters {
-        match name.as_str() {
-            // One database, by whatever name.
-            "user" | "database" | "replication" => {}
-            "options" => settings.extend(options_of(value)),
-            _ => settings.push((name.clone(), value.clone())),
-        }
-    }
-    for (name, value) in settings {
-        // It becomes part of a statement.
-        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
-        if name.is_empty() || !name.bytes().all(is_name) {
-            let text = format!("a first message sets \"{name}\", which is no setting");
-            return Err(Failure::fatal(SqlState::PROTOCOL_VIOLATION, text));
-        }
-        let text = format!("SET {name} = '{}'", value.replace('\'', "''"));
-        let set = match connection.prepare(&text) {
-            Ok(statement) => statement.run_async(Vec::new()).await.map(|_| ()),
-            Err(error) => Err(error),
-        };
-        set.map_err(|error| Failure::from(error).made_fatal())?;
-    }
-    connection.keep_settings();
-    Ok(())
-}
-
-/// Settings as they stand on the command line of a server: `-c name=value --name=value`.
-fn options_of(options: &str) -> Vec<(String, String)> {
-    let words = options.split_whitespace().filter(|word| *word != "-c");
-    let setting = |word: &str| {
-        let word = word.strip_prefix("--").or_else(|| word.strip_prefix("-c")).unwrap_or(word);
-        let (name, value) = word.split_once('=')?;
-        Some((name.replace('-', "_"), value.to_owned()))
-    };
-    words.filter_map(setting).collect()
+    Ok(Some((connection, lease, place, registered)))
 }
 
 impl Client {
-    fn new(channel: Channel, shared: Arc<Shared>, connection: Connection, who: Box<Who>) -> Self {
+    fn new(
+        channel: Channel,
+        shared: Arc<Shared>,
+        connection: Connection,
+        who: Box<Who>,
+        lease: Lease,
+    ) -> Self {
         let (statements, portals, current, block) = Default::default();
         Self {
             channel,
@@ -235,11 +216,13 @@ impl Client {
             told: u64::MAX,
             idle: Idle::default(),
             patience: Patience::default(),
+            lease,
         }
     }
 
     /// Answers messages until the client leaves.
     async fn run(&mut self, stop: &mut watch::Receiver<bool>) -> Result<(), Failure> {
+        let mut over = self.lease.over();
         self.ready().await?;
         let stopped = || {
             let text = "the server is shutting down";
@@ -251,10 +234,14 @@ impl Client {
             if *stop.borrow() {
                 return stopped();
             }
+            if *over.borrow() {
+                return Err(closed());
+            }
             let message = tokio::select! {
                 biased;
                 message = self.next() => message?,
                 _ = stop.wait_for(|stopped| *stopped) => return stopped(),
+                _ = over.wait_for(|is_over| *is_over) => return Err(closed()),
             };
             let Some(message) = message else { return Ok(()) };
             if matches!(message, Ok(Message::Terminate)) {
@@ -333,7 +320,7 @@ impl Client {
         if failure.is_fatal {
             return Err(failure);
         }
-        self.channel.output.error(&failure);
+        self.channel.output.error(&self.lease.explained(failure));
         self.skips = true;
         // Who asked for what there is waits for it, and its Flush is skipped.
         self.channel.flush().await?;

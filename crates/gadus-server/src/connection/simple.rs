@@ -25,7 +25,7 @@ impl Client {
         if failure.is_fatal {
             return Err(failure);
         }
-        self.channel.output.error(&failure);
+        self.channel.output.error(&self.lease.explained(failure));
         self.fail_block().await?;
         self.ready().await
     }

@@ -2,7 +2,7 @@
 //!
 //! - One read at a time, whoever asks: one that hangs holds one thread.
 
-use gadus::Database;
+use crate::server::Shared;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
@@ -14,14 +14,14 @@ const READ_TIME: Duration = Duration::from_millis(900);
 
 /// Who finds out.
 pub(super) struct Health {
-    database: Database,
+    shared: Arc<Shared>,
     stop: watch::Receiver<bool>,
     reading: Arc<Semaphore>,
 }
 
 impl Health {
-    pub(super) fn new(database: Database, stop: watch::Receiver<bool>) -> Self {
-        Self { database, stop, reading: Arc::new(Semaphore::new(1)) }
+    pub(super) fn new(shared: Arc<Shared>, stop: watch::Receiver<bool>) -> Self {
+        Self { shared, stop, reading: Arc::new(Semaphore::new(1)) }
     }
 
     /// # Errors
@@ -40,10 +40,10 @@ impl Health {
     async fn read(&self) -> Result<(), String> {
         let reading = self.reading.clone().acquire_owned().await;
         let reading = reading.map_err(|error| error.to_string())?;
-        let database = self.database.clone();
+        let lease = self.shared.served.lease().map_err(|failure| failure.message)?;
         let read = move || {
             let _reading = reading;
-            let connection = database.connect();
+            let connection = lease.database.connect();
             connection.is_user("")?;
             connection.execute("SELECT 1", &[])
         };

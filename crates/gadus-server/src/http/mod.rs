@@ -52,7 +52,7 @@ struct Caller {
 
 /// Answers whoever calls, for as long as it is polled.
 pub(crate) async fn serve(listener: TcpListener, shared: Arc<Shared>, stop: watch::Receiver<bool>) {
-    let health = Health::new(shared.database.clone(), stop);
+    let health = Health::new(shared.clone(), stop);
     let answerer = Arc::new(Answerer { shared, health });
     let mut callers = Callers::default();
     loop {

@@ -19,7 +19,10 @@ pub(crate) fn page(shared: &Shared) -> String {
     let max = "Connections that may be open at once.";
     text.gauge("gadus_connections_max", max, shared.options.limits.connections);
     put_counts(&mut text, &shared.metrics);
-    put_database(&mut text, &shared.database.statistics());
+    // While it is being opened anew, there is nothing to tell of it.
+    if let Ok(lease) = shared.served.lease() {
+        put_database(&mut text, &lease.database.statistics());
+    }
     if let Some(process) = Process::read() {
         put_process(&mut text, &process);
     }

@@ -197,6 +197,20 @@ impl Store {
         self.shared.peers.state().board.observed(seen, every, look)
     }
 
+    /// Whether a failure, of whatever instance, has left the durable state unknown; see [`crate::ErrorKind::Poisoned`].
+    #[must_use]
+    pub fn is_poisoned(&self) -> bool {
+        self.shared.poison.is_set()
+    }
+
+    /// Refuses a database of which that is so.
+    ///
+    /// # Errors
+    /// `Poisoned`.
+    pub fn check_poison(&self) -> Result<(), StorageError> {
+        self.shared.poison.check()
+    }
+
     /// The instances that have the database open.
     #[must_use]
     pub fn instances(&self) -> Vec<gadus_locks::InstanceDescription> {

@@ -330,12 +330,6 @@ impl Store {
         let replay_from = self.shared.peers.state().log.replay_from.load(Ordering::Acquire);
         self.appended().0.saturating_sub(replay_from)
     }
-
-    /// Whether a failure has left the durable state unknown; see [`ErrorKind::Poisoned`].
-    #[must_use]
-    pub fn is_poisoned(&self) -> bool {
-        self.shared.poison.is_set()
-    }
 }
 
 impl Drop for Shared {

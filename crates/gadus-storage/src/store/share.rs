@@ -104,6 +104,7 @@ impl Store {
         let opening = Opening { recovered: false, turn: Some(turn) };
         let store =
             Self::assemble(opening, files, options, shape_of(&header), headers, space, peers)?;
+        store.shared.poison.check_joining()?;
         let from =
             LogEnd { position: header.replay_from.0, chain: header.chain, commit: header.commit };
         let (records, end) = store.shared.log.records_after(from)?;

@@ -131,7 +131,9 @@ fn serve(command: &Serve) -> Result<(), Failure> {
     allow_connections();
     let options = Options::new().read_only(command.read_only);
     let options = command.lock_folder.iter().fold(options, Options::lock_folder);
-    let database = Database::open(&command.file, options)?;
+    let database = Database::open(&command.file, options.clone())?;
+    let file = command.file.clone();
+    let reopen = move || Database::open(&file, options.clone().create(false));
     if let Some(warning) = database.warning() {
         tracing::warn!("{warning}");
     }
@@ -143,6 +145,7 @@ fn serve(command: &Serve) -> Result<(), Failure> {
     };
     let authentication = if command.trust { Authentication::Trust } else { Authentication::Scram };
     let options = gadus_server::Options::new().limits(limits).authentication(authentication);
+    let options = options.reopen(reopen);
     let options = options.tls(command.tls()).certificate(command.certificate());
     let options = command.listen.iter().cloned().fold(options, gadus_server::Options::listen);
     let options = options.files(files(command)?);
