@@ -28,6 +28,7 @@ mod openers;
 mod plot;
 mod read_only;
 mod reopening;
+mod served;
 mod sharing;
 mod shell;
 mod shells;

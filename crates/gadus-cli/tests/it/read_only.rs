@@ -1,6 +1,7 @@
 //! `--read-only`: beside writers where the process may take part, alone where it may not.
 
 use crate::folder::{Folder, error_of};
+use crate::served::Served;
 use crate::shells::{Shell, User, may_change_user};
 use rustix::process::Signal;
 use std::fs::{self, Permissions};
@@ -130,6 +131,28 @@ fn a_reader_refuses_what_writes_or_keeps_others_from_writing() {
     assert_eq!(reader.run("SHOW transaction_read_only"), "transaction_read_only\non\n");
     writer.run("UPDATE t SET n = 3");
     assert_eq!(reader.run("SELECT n FROM t"), "n\n3\n");
+}
+
+#[test]
+fn a_server_that_only_reads_shows_its_clients_what_others_commit() {
+    let folder = Folder::new();
+    let mut writer = Shell::open(&folder, &[]);
+    writer.run("CREATE TABLE t (n BIGINT)");
+    let server = Served::start(&folder, READS);
+    let mut client = server.client();
+    for n in ["1", "2", "3"] {
+        writer.run(&format!("INSERT INTO t VALUES ({n}); CHECKPOINT"));
+        assert_eq!(client.query("SELECT max(n) FROM t").unwrap(), [n]);
+    }
+    for statement in ["INSERT INTO t VALUES (4)", "CREATE USER ada PASSWORD 'secret'", "CHECKPOINT"]
+    {
+        let refusal = client.query(statement).unwrap_err();
+        assert_eq!(refusal.code, "25006", "{statement}: {refusal:?}");
+    }
+    assert_eq!(client.query("SHOW transaction_read_only").unwrap(), ["on"]);
+    assert_eq!(client.query("SELECT max(n) FROM t").unwrap(), ["3"]);
+    drop(client);
+    server.stop();
 }
 
 /// A database of root's in a folder that all may search.

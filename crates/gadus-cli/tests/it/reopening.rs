@@ -1,61 +1,12 @@
 //! `gadus serve` after a failed sync, which strace gives to running processes.
 
 use crate::folder::Folder;
+use crate::served::Served;
 use crate::shells::Shell;
 use crate::wire_client::WireClient;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStderr, Command, Stdio};
-
-/// A server of the folder's database, and what it says.
-struct Served {
-    child: Child,
-    log: BufReader<ChildStderr>,
-    address: String,
-}
-
-impl Served {
-    fn start(folder: &Folder) -> Self {
-        let mut command = folder.gadus(&["serve", "x.gadus", "--trust", "--listen", "127.0.0.1:0"]);
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let log = BufReader::new(child.stderr.take().unwrap());
-        let mut served = Self { child, log, address: String::new() };
-        let line = served.hears("listens at ");
-        let (_, address) = line.split_once("listens at ").unwrap();
-        served.address = address.trim().to_owned();
-        served.hears("started");
-        served
-    }
-
-    /// Waits for a line of the log with this text.
-    fn hears(&mut self, text: &str) -> String {
-        let (mut all, mut line) = (String::new(), String::new());
-        loop {
-            line.clear();
-            assert!(self.log.read_line(&mut line).unwrap() > 0, "no \"{text}\" in {all}");
-            if line.contains(text) {
-                return line;
-            }
-            all.push_str(&line);
-        }
-    }
-
-    fn client(&self) -> WireClient {
-        WireClient::connect(&self.address).unwrap()
-    }
-
-    fn stop(mut self) {
-        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
-        assert!(self.child.wait().unwrap().success());
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use std::process::{Child, Command, Stdio};
 
 /// Lets every sync of a process fail, until it is dropped.
 struct FailingSyncs(Child);
@@ -99,10 +50,10 @@ impl Drop for FailingSyncs {
 #[test]
 fn a_server_reopens_its_database_after_a_failed_sync() {
     let folder = Folder::new();
-    let mut server = Served::start(&folder);
+    let mut server = Served::start(&folder, &[]);
     let (mut client, idle) = (server.client(), server.client());
     client.query("CREATE TABLE t (n BIGINT); INSERT INTO t VALUES (1)").unwrap();
-    let Some(failing) = FailingSyncs::of(server.child.id()) else { return };
+    let Some(failing) = FailingSyncs::of(server.id()) else { return };
     let refusal = client.query("INSERT INTO t VALUES (2)").unwrap_err();
     assert_eq!(refusal.code, "58030", "{refusal:?}");
     assert!(refusal.hint.contains("is being reopened"), "{refusal:?}");
@@ -116,7 +67,7 @@ fn a_server_reopens_its_database_after_a_failed_sync() {
     // Recovery syncs, too.
     let line = server.hears("cannot be reopened yet");
     assert!(line.contains("Input/output error"), "{line}");
-    let refused = WireClient::connect(&server.address).map(drop).unwrap_err();
+    let refused = WireClient::connect(server.address()).map(drop).unwrap_err();
     assert_eq!((&refused.code[..], &refused.severity[..]), ("57P03", "FATAL"), "{refused:?}");
     assert!(refused.message.contains("is being reopened"), "{refused:?}");
     drop(failing);
@@ -136,7 +87,7 @@ fn a_server_reopens_its_database_after_a_failed_sync() {
 fn a_server_that_is_idle_learns_of_a_sync_that_failed_elsewhere_and_waits_for_others() {
     let folder = Folder::new();
     folder.printed(&["x.gadus", "-c", "CREATE TABLE t (n BIGINT)"]);
-    let mut server = Served::start(&folder);
+    let mut server = Served::start(&folder, &[]);
     let (failing, mut other) = (Shell::open(&folder, &[]), Shell::open(&folder, &[]));
     other.run("INSERT INTO t VALUES (1)");
     let Some(syncs) = FailingSyncs::of(failing.id()) else { return };
@@ -158,11 +109,11 @@ fn a_server_that_is_idle_learns_of_a_sync_that_failed_elsewhere_and_waits_for_ot
 #[test]
 fn a_client_that_takes_nothing_does_not_keep_the_database_from_being_reopened() {
     let folder = Folder::new();
-    let mut server = Served::start(&folder);
+    let mut server = Served::start(&folder, &[]);
     let (mut client, mut stuck) = (server.client(), server.client());
     client.query("CREATE TABLE t (n BIGINT)").unwrap();
     stuck.send("SELECT repeat('x', 1000) AS x FROM range(10000000)");
-    let Some(failing) = FailingSyncs::of(server.child.id()) else { return };
+    let Some(failing) = FailingSyncs::of(server.id()) else { return };
     client.query("INSERT INTO t VALUES (2)").unwrap_err();
     drop(failing);
     server.hears("is closed, to be reopened");
