@@ -333,9 +333,11 @@ fn decode_change(from: &mut ByteReader<'_>, version: u8) -> Result<Decoded, Deco
         4 => {
             let (segment, column) = (SegmentId(from.u32()?), from.u32()?);
             let count = from.count(5)?;
-            let patches = (0..count)
-                .map(|_| Ok((from.u32()?, Datum::decode(from)?)))
-                .collect::<Result<_, DecodeError>>()?;
+            // Each process that shares the database reads each commit: of the right size at once.
+            let mut patches = Vec::with_capacity(count);
+            for _ in 0..count {
+                patches.push((from.u32()?, Datum::decode(from)?));
+            }
             let patches = Patches::new(patches);
             Decoded::Whole(Change::PatchRows { table, segment, column, patches })
         }

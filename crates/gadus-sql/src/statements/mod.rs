@@ -151,10 +151,9 @@ impl<'a> Counted<'a> {
 
     fn shown(self) -> Shown<'a> {
         match self.shape {
-            Some(shape) => Shown {
-                recurs: self.is_own_shape(),
-                text: text::shown(Cow::from(&shape.text)),
-            },
+            Some(shape) => {
+                Shown { recurs: self.is_own_shape(), text: text::shown(Cow::from(&shape.text)) }
+            }
             None => {
                 let (folded, recurs) = text::folded(self.text);
                 Shown { text: text::shown(Cow::from(folded)), recurs }

@@ -12,9 +12,8 @@ fn connection() -> Connection {
 }
 
 fn number(connection: &Connection, sql: &str) -> i64 {
-    let rows = connection.query(sql, &[]);
-    let mut rows = rows.unwrap_or_else(|error| panic!("{sql}: {error}"));
-    rows.next().unwrap().unwrap_or_else(|error| panic!("{sql}: {error}")).get::<i64>(0).unwrap()
+    let mut rows = connection.query(sql, &[]).expect(sql);
+    rows.next().unwrap().expect(sql).get::<i64>(0).unwrap()
 }
 
 #[test]
