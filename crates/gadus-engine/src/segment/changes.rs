@@ -18,12 +18,15 @@ use crate::types::Datum;
 use gadus_base::CommitNumber;
 use layer::{BLOCK_ROWS, Batch, Entries, Layer, Log, WORDS};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 pub(super) use layer::Shown;
 
 /// Layers that a look-up goes through at most.
 const LAYERS_MAX: u32 = 4;
+
+/// Steps between the earliest and the latest time at which a process copies what it shows.
+const LAGS: u32 = 16;
 
 /// Entries that have newer ones are let be until they outnumber the others by this,
 const STALE_MIN: u32 = 1_024;
@@ -161,7 +164,9 @@ impl Changes {
     }
 
     fn is_stale(&self) -> bool {
-        self.total > 2 * self.current + STALE_MIN || self.stale_bytes > STALE_BYTES_MAX
+        let lag = process_lag();
+        self.total > 2 * self.current + STALE_MIN + self.current / LAGS * lag
+            || self.stale_bytes > STALE_BYTES_MAX - STALE_BYTES_MAX / 32 * lag as usize
     }
 
     /// Counts entries that no other of the same row and column was before.
@@ -309,6 +314,16 @@ impl Changes {
             layer.below.as_ref().map(|(below, _)| &**below)
         })
     }
+}
+
+/// From 0 to [`LAGS`], another one in most processes. Those that follow the same commits would all copy at
+/// the same one, and commits wait for all of them: with 32 processes that takes tens of milliseconds.
+fn process_lag() -> u32 {
+    static LAG: LazyLock<u32> = LazyLock::new(|| {
+        // Consecutive process numbers come to lie far apart.
+        std::process::id().wrapping_mul(0x9E37_79B9) / (u32::MAX / LAGS)
+    });
+    *LAG
 }
 
 /// The numbers of the bits that are set.

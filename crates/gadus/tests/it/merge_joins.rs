@@ -60,14 +60,15 @@ fn joins_that_outgrow_the_memory_are_merged_and_answer_the_same() {
         connection.execute("RESET gadus.memory_limit", &[]).unwrap();
         let expected = rows(&connection, &text);
         connection.execute(LIMIT, &[]).unwrap();
+        let before = spilled(&connection);
         // The third run is that of a kept plan.
         for run in 1..=3 {
-            let before = spilled(&connection);
             assert_eq!(rows(&connection, &text), expected, "{text}, run {run}");
-            // Of the one-sided ones the planner may hold less than it seems.
-            let has_both = text.contains("b.id");
-            assert!(spilled(&connection) > before || !has_both, "{text}, run {run}");
         }
+        // Of the one-sided ones the planner may hold less than it seems. What the others hold at a time
+        // depends on which side is faster: not each run need spill.
+        let has_both = text.contains("b.id");
+        assert!(spilled(&connection) > before || !has_both, "{text}");
     }
 }
 
