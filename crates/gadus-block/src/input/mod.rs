@@ -1,7 +1,7 @@
 //! Files that imports and queries read, as opposed to devices of a database.
 //!
 //! - What is opened is a regular file by the descriptor's own facts (`fstat`): a pipe, device, socket or folder is an
-//!   error, and opening one never waits for whoever would write it.
+//!   error, and opening a pipe never blocks until it has a writer.
 //! - Beneath an [`InputFolder`] the kernel resolves each path from the folder's descriptor and refuses one that
 //!   leaves it or passes a symbolic link, whatever is renamed meanwhile.
 
@@ -38,7 +38,7 @@ pub struct InputFolder {
     path: Arc<Path>,
 }
 
-/// What a name in a folder is, without following it.
+/// Kind of a directory entry; links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InputKind {
     /// A regular file.

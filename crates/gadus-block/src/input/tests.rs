@@ -1,4 +1,4 @@
-//! What is opened, and what is refused.
+//! Opens and refusals, also beside concurrent renames.
 
 use super::{InputFolder, InputKind, open_input};
 use gadus_base::spawn;

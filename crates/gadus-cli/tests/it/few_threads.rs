@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 /// Tasks of the group, of which the program that ends a hang takes one.
 const TASKS: std::ops::Range<u32> = 3..14;
 
-/// What ends with this code was ended.
+/// Exit code of `timeout` for a program that it has ended.
 const HANGS: i32 = 124;
 
 /// The program, ended after a minute.

@@ -63,6 +63,11 @@ fn fill_twice(rows: u32, row_bytes: u32, condition: &str) -> Option<(u32, u32)> 
     for statement in [&delete, "CHECKPOINT", "VACUUM"] {
         folder.printed(&[FILE, "-c", statement]);
     }
+    // What is already as short as it can be does not become longer.
+    let bytes = || std::fs::metadata(folder.path(FILE)).unwrap().len();
+    let vacuumed = bytes();
+    folder.printed(&[FILE, "-c", "VACUUM"]);
+    assert!(bytes() <= vacuumed, "{} bytes after {vacuumed}", bytes());
     assert_eq!(count(), remaining);
     let after = fill(&folder, rows, row_bytes);
     let checked = folder.printed(&["check", FILE]);

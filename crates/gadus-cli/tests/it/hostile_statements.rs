@@ -138,7 +138,7 @@ fn no_statement_has_the_server_killed_for_want_of_memory() {
     let mut server = server.stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(server.stderr.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("started")), "the server does not start");
-    // What it says is read, so that it never waits for somebody to do so.
+    // Drained, so that the server never blocks on a full pipe.
     let said = spawn("said", move || lines.collect::<Vec<_>>()).unwrap();
     let mut script = format!("{SETTINGS};\n");
     for statement in statements() {

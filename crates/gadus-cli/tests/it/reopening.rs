@@ -32,7 +32,7 @@ impl FailingSyncs {
             let _ = child.wait();
             return None;
         }
-        // It must not wait for somebody who reads what it says.
+        // Drained, so that the server never blocks on a full pipe.
         gadus_base::spawn("strace-log", move || std::io::copy(&mut log, &mut std::io::sink()))
             .unwrap();
         Some(Self(child))

@@ -46,7 +46,7 @@ impl Scene {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// What is said of an opening that fails.
+    /// The error of an opening that fails.
     fn refused(&self, user: User, arguments: &[&str]) -> String {
         let output = self.run(user, &[arguments, &["-c", "SELECT 1"]].concat());
         assert_eq!(output.status.code(), Some(1), "{}", error_of(&output));

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-/// What a server says of an error.
+/// An ErrorResponse of the server.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) code: String,

@@ -61,11 +61,11 @@ pub(super) enum Compacted {
 /// Which segments a move may take rows from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sources {
-    /// Those that take no more rows.
+    /// Segments that take no more rows.
     Closed,
-    /// The one that takes rows as well, where it is sparse.
+    /// Also the segment that takes rows, if it is sparse.
     All,
-    /// The one whose move gives back most for what it writes: for a disk that is nearly full.
+    /// The segment whose move gives back most for what it writes: for a disk that is nearly full.
     Best,
 }
 
@@ -109,7 +109,7 @@ impl Inner {
         self.move_some(table, patient, Sources::Closed)
     }
 
-    /// The same from some of the segments.
+    /// Makes one move from the segments that `from` names.
     pub(super) fn move_some(
         &self,
         table: TableId,
@@ -235,7 +235,7 @@ pub(super) fn qualifies(state: &TableVersion) -> bool {
     !choose_sources(state, Sources::Closed).is_empty()
 }
 
-/// Whether at least a quarter of a segment's positions hold no live rows.
+/// True if at least a quarter of a segment's positions hold no live rows.
 fn has_holes(segment: &SegmentVersion) -> bool {
     4 * (u64::from(segment.rows) - u64::from(segment.live_rows())) >= u64::from(segment.rows.max(1))
 }

@@ -11,7 +11,7 @@ use super::compaction::{Compacted, Sources};
 use crate::error::{ErrorKind, Result};
 use gadus_base::TableId;
 
-/// What is known of the space that moves can write to.
+/// Space that moves can write to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Room {
     Enough,
@@ -29,7 +29,7 @@ impl Inner {
         check: &dyn Fn() -> Result<()>,
     ) -> Result<()> {
         let _reserve = self.blobs.store().use_reserve();
-        // Rows that were deleted by all are no use to anybody before anything is written.
+        // What was deleted is free before anything is written: moves else lengthen a full file.
         self.free_space()?;
         let version = self.coordinator.newest()?.0;
         let wanted = version.tables.keys().filter(|id| table.is_none_or(|wanted| wanted == **id));

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 
-/// What the thread looks for.
+/// Events that the watching thread handles.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
     /// Called when a failure has left the durable state unknown.

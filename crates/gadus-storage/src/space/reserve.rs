@@ -136,9 +136,8 @@ impl DataFile {
         let end = shared.end.load(Ordering::Acquire);
         let rewritten = shared.rewritten.load(Ordering::Relaxed);
         let kept = end.saturating_add(reserve_bytes(end)).saturating_add(rewritten);
-        let length = self.device.length()?;
-        let allocated = shared.allocated.load(Ordering::Acquire).max(length);
-        if allocated.saturating_sub(kept) < bytes_min {
+        // Blocks behind the length are few: setting a length above it would make the file longer.
+        if self.device.length()?.saturating_sub(kept) < bytes_min {
             return Ok(());
         }
         self.device.set_length(kept)?;
