@@ -9,10 +9,10 @@ pub(super) fn render(explained: &Explained) -> String {
     let ran = explained.run.is_some();
     let mut whole = Map::from_iter([("plan".to_owned(), of_operator(&explained.operator, ran))]);
     if let Some(run) = &explained.run {
-        let Run { planned, ran, rows, memory_bytes, bytes, cache } = *run;
+        let Run { planned, planned_again, ran, rows, memory_bytes, bytes, cache } = run;
         for (name, value) in [
-            ("planning_ms", json!(milliseconds(planned))),
-            ("execution_ms", json!(milliseconds(ran))),
+            ("planning_ms", json!(milliseconds(*planned))),
+            ("execution_ms", json!(milliseconds(*ran))),
             ("rows", json!(rows)),
             ("memory_bytes", json!(memory_bytes)),
             ("spilled_bytes", json!(explained.spilled_bytes())),
@@ -22,6 +22,9 @@ pub(super) fn render(explained: &Explained) -> String {
             ("cache_reads", json!(cache.reads)),
         ] {
             whole.insert(name.to_owned(), value);
+        }
+        if let Some(reason) = planned_again {
+            whole.insert("planned_again".to_owned(), json!(reason));
         }
     }
     serde_json::to_string_pretty(&whole).unwrap_or_default()

@@ -34,9 +34,11 @@ pub(crate) struct Explained {
 }
 
 /// What a whole statement took.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Run {
     pub(crate) planned: Duration,
+    /// Why the statement was planned again while it ran, if it was.
+    pub(crate) planned_again: Option<String>,
     pub(crate) ran: Duration,
     /// Given, or changed.
     pub(crate) rows: u64,

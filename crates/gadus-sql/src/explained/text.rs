@@ -93,8 +93,12 @@ fn summary(explained: &Explained, run: &Run) -> String {
         Duration::ZERO => String::new(),
         time => format!("planned in {}, ", shown_time(time)),
     };
+    let again = match &run.planned_again {
+        Some(reason) => format!("planned again while it ran: {reason}\n"),
+        None => String::new(),
+    };
     format!(
-        "\n{planned}ran in {}: {} rows; {} of memory at most, {spilled}; {} read, {} written\n",
+        "\n{planned}ran in {}: {} rows; {} of memory at most, {spilled}; {} read, {} written\n{again}",
         shown_time(run.ran),
         counted(run.rows),
         ByteCount(run.memory_bytes),

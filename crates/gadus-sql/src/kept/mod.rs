@@ -15,7 +15,7 @@ pub(crate) use plan::scalars;
 pub(crate) use binding::Binding;
 
 use crate::error::from_datafusion;
-use crate::memory::{PlanPool, Replan, run_or_merge};
+use crate::memory::{PlanPool, Replan, run_or_replan};
 use crate::mended::FiltersByName;
 use crate::provider::Reading;
 use crate::rows::RowStream;
@@ -172,7 +172,7 @@ impl KeptPlan {
             asking.begin(&*bound)?;
         }
         let replan = || self.replan.as_deref().cloned();
-        let stream = run_or_merge(bound, self.task.clone(), replan).map_err(from_datafusion)?;
+        let stream = run_or_replan(bound, self.task.clone(), replan).map_err(from_datafusion)?;
         plans.bound.fetch_add(1, Ordering::Relaxed);
         let headings = self.headings.clone();
         let lease = Lease { plans: plans.clone(), key, version, plan: Some(self) };

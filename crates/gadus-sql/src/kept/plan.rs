@@ -5,7 +5,7 @@
 
 use super::{Binding, KeptPlan};
 use crate::error::from_datafusion;
-use crate::memory::{PlanPool, Replan, has_mergeable_joins};
+use crate::memory::{PlanPool, Replan, may_replan};
 use crate::provider::{Reading, is_snapshot_table};
 use crate::session::Headings;
 use crate::value::Value;
@@ -55,7 +55,7 @@ impl KeptPlan {
         };
         // What fails here may well be planned with its values in place.
         let Ok((physical, called)) = physical.await else { return Ok(None) };
-        let replan = has_mergeable_joins(&*physical).then(|| {
+        let replan = may_replan(&*physical).then(|| {
             Arc::new(Replan::of_kept(SessionContext::new_with_state(planner.clone()), called))
         });
         let (task, pool) = PlanPool::below(TaskContext::from(planner));

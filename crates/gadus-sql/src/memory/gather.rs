@@ -1,8 +1,9 @@
-//! Where plans gather rows: before each batch, they look whether they may.
+//! Where plans gather rows: before each batch, they look whether they may, and whether its rows are too wide.
 
 use super::PlanPool;
 use super::compact::compact;
 use super::plan::PlanMemory;
+use super::wide_rows::watched;
 use crate::pace::PassingExec;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -16,6 +17,7 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::joins::{
     CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec,
 };
+use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
@@ -27,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-/// Has operators look whether they may gather on; among the last of the rules, because no other knows what
+/// Has operators look whether they may gather on, and at the width of rows; among the last of the rules, because no other knows what
 /// it puts in.
 #[derive(Debug)]
 pub(crate) struct GatherInTurn;
@@ -39,15 +41,17 @@ impl PhysicalOptimizerRule for GatherInTurn {
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let in_turn = plan.transform_up(|plan| {
-            if !gathers_its_first_input(&*plan) {
+            let gathers = gathers(&*plan);
+            if !gathers && !plan.is::<RepartitionExec>() {
                 return Ok(Transformed::no(plan));
             }
             let in_turn = if plan.is::<AggregateExec>() { in_turn } else { in_turn_compact };
-            let mut children = plan.children().into_iter().cloned().collect::<Vec<_>>();
-            if let Some(gathered) = children.first_mut() {
-                let input = gathered.clone();
-                *gathered = Arc::new(PassingExec::new("GadusInTurn", input, in_turn));
-            }
+            let children = plan.children().into_iter().cloned().enumerate();
+            let children = children.map(|(place, input)| match gathers && place == 0 {
+                true => Arc::new(PassingExec::new("GadusInTurn", input, in_turn)) as _,
+                false => Arc::new(PassingExec::new("GadusRowWidth", input, watched)) as _,
+            });
+            let children = children.collect();
             replace_children_if_necessary(plan, children).map(Transformed::yes)
         });
         in_turn.map(|plan| plan.data)
@@ -62,7 +66,8 @@ impl PhysicalOptimizerRule for GatherInTurn {
     }
 }
 
-fn gathers_its_first_input(plan: &dyn ExecutionPlan) -> bool {
+/// True for an operator that gathers the rows of its first input.
+pub(super) fn gathers(plan: &dyn ExecutionPlan) -> bool {
     plan.is::<HashJoinExec>()
         || plan.is::<NestedLoopJoinExec>()
         || plan.is::<CrossJoinExec>()
@@ -75,10 +80,9 @@ fn gathers_its_first_input(plan: &dyn ExecutionPlan) -> bool {
 
 /// Rows of which the operator keeps something else.
 fn in_turn(input: SendableRecordBatchStream, task: &TaskContext) -> SendableRecordBatchStream {
-    match PlanPool::of(task) {
-        Some(pool) => Box::pin(InTurn { input, plan: pool.plan(), gathered: Arc::default() }),
-        None => input,
-    }
+    let Some(pool) = PlanPool::of(task) else { return input };
+    let input = watched(input, task);
+    Box::pin(InTurn { input, plan: pool.plan(), gathered: Arc::default() })
 }
 
 /// Rows that the operator holds as they are.

@@ -2,7 +2,7 @@
 //! the smaller side, which cannot.
 
 use super::Memory;
-use super::merging::JoinOptions;
+use super::replan::JoinOptions;
 use arrow::compute::SortOptions;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};

@@ -9,7 +9,9 @@
 //! - The first, beyond the limit, write out what sorts and aggregates hold, as soon as it is much ([`spill`]).
 //!   Joins of what is known to be much sort it ([`joins`]), and so do sorts of which many first rows are wanted
 //!   ([`sorts`]). What other joins, and windows, hold cannot be written out: a plan in which they would hold more
-//!   than the limit, and some, is made again with merge joins where that helps ([`merging`]), and fails elsewhere.
+//!   than the limit, and some, is made again with merge joins where that helps ([`replan`]), and fails elsewhere.
+//! - Rows too wide for the batches of a plan are not gathered: the plan is made again with fewer rows per batch
+//!   ([`wide_rows`]).
 //! - Processes that gather much for one database divide the limit ([`share`]).
 
 mod compact;
@@ -17,22 +19,23 @@ mod gather;
 mod gathered;
 mod joins;
 mod limit;
-mod merging;
 mod plan;
 mod pool;
+mod replan;
 mod share;
 mod sorts;
 mod spill;
 #[cfg(test)]
 mod tests;
+mod wide_rows;
 
 pub(crate) use gather::GatherInTurn;
 pub(crate) use gathered::Gathered;
 pub(crate) use joins::JoinsWithinMemory;
 pub(crate) use limit::{decided_limit, memory_of};
-pub(crate) use merging::{Replan, has_mergeable_joins, run_or_merge};
 pub(crate) use plan::awaited;
 pub(crate) use pool::{PlanPool, task_of};
+pub(crate) use replan::{LastPlan, Replan, may_replan, run_observed, run_or_replan};
 pub(crate) use sorts::SortsWithinMemory;
 pub(crate) use spill::SpillFolder;
 
@@ -270,10 +273,7 @@ fn wake(waiting: Vec<(u64, Waker)>) {
 }
 
 /// Begins to run a plan in such a task.
-pub(crate) fn run(
-    plan: Arc<dyn ExecutionPlan>,
-    task: Arc<TaskContext>,
-) -> Result<SendableRecordBatchStream> {
+fn run(plan: Arc<dyn ExecutionPlan>, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
     let rows = execute_stream(plan, task.clone())?;
     Ok(awaited(&task, rows))
 }

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What a plan's operators hold memory of; a kept plan has one for all its runs.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub(crate) struct PlanPool {
     operators: Mutex<HashMap<usize, Operator>>,
     /// Whether an operator that cannot write out what it holds was refused memory in this run.
     has_refused: AtomicBool,
+    /// Rows per batch that this run should have had; zero where its rows were not too wide.
+    batch_rows: AtomicUsize,
 }
 
 /// An operator that can write out what it holds.
@@ -75,8 +77,8 @@ impl PlanPool {
         let memory = memory.expect("every planner has the memory of its database").clone();
         let run = Mutex::new(Run::begin(&memory));
         let operators = Mutex::default();
-        let has_refused = AtomicBool::new(false);
-        let pool = Arc::new(Self { memory, run, operators, has_refused });
+        let (has_refused, batch_rows) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let pool = Arc::new(Self { memory, run, operators, has_refused, batch_rows });
         let runtime = RuntimeEnv { memory_pool: pool.clone(), ..RuntimeEnv::clone(&runtime) };
         (task.with_runtime(Arc::new(runtime)), pool)
     }
@@ -86,10 +88,32 @@ impl PlanPool {
         (&**task.memory_pool() as &dyn Any).downcast_ref()
     }
 
+    /// The same of what a task runs in.
+    pub(super) fn in_runtime(runtime: &RuntimeEnv) -> Option<&Self> {
+        (&*runtime.memory_pool as &dyn Any).downcast_ref()
+    }
+
+    /// The limit of all plans of the database.
+    pub(super) fn limit(&self) -> ByteCount {
+        self.memory.limit()
+    }
+
+    /// Rows of this run are too wide for its batches, which should have as many instead.
+    pub(super) fn ask_for_smaller_batches(&self, rows: usize) {
+        let least = |asked: usize| Some(if asked == 0 { rows } else { asked.min(rows) });
+        let _ = self.batch_rows.fetch_update(Ordering::Relaxed, Ordering::Relaxed, least);
+    }
+
+    /// Returns the rows per batch that this run should have had, where its rows were too wide.
+    pub(super) fn smaller_batches(&self) -> Option<usize> {
+        Some(self.batch_rows.load(Ordering::Relaxed)).filter(|rows| *rows > 0)
+    }
+
     /// What is held from now on is another run's, on the account of this thread.
     pub(crate) fn begin(&self) {
         *self.run.lock() = Run::begin(&self.memory);
         self.has_refused.store(false, Ordering::Relaxed);
+        self.batch_rows.store(0, Ordering::Relaxed);
     }
 
     /// True if an operator that cannot write out what it holds was refused memory in this run.

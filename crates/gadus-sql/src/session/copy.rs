@@ -12,7 +12,7 @@ use super::{Outcome, Prepared, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::file_writer::FileForm;
 use crate::intervals::with_texts_of_intervals;
-use crate::memory::{Replan, run_or_merge, task_of};
+use crate::memory::{Replan, run_or_replan, task_of};
 use crate::text_files::Compression;
 use crate::uuids::with_texts;
 use crate::value::Value;
@@ -294,7 +294,7 @@ async fn write_stream(
 ) -> Result<u64> {
     let physical = context.state().create_physical_plan(&plan).await.map_err(from_datafusion)?;
     let replan = || Some(Replan::new(context, plan));
-    let mut rows = run_or_merge(physical, task_of(context), replan).map_err(from_datafusion)?;
+    let mut rows = run_or_replan(physical, task_of(context), replan).map_err(from_datafusion)?;
     let mut writer = form.writer(stream, &rows.schema(), Path::new(path))?;
     // So that a header is written even above no rows.
     writer.write(&RecordBatch::new_empty(rows.schema()))?;

@@ -4,7 +4,7 @@ use super::copy::CopyForm;
 use super::copy_words::{CopyWords, Word};
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, input};
-use crate::memory::{Replan, run_or_merge, task_of};
+use crate::memory::{Replan, run_or_replan, task_of};
 use crate::partitioned::{Existing, PartitionWriter, Target};
 use crate::text_files::Compression;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Sort};
@@ -83,7 +83,8 @@ impl Session {
         let physical =
             context.state().create_physical_plan(&plan).await.map_err(from_datafusion)?;
         let replan = || Some(Replan::new(context, plan));
-        let mut rows = run_or_merge(physical, task_of(context), replan).map_err(from_datafusion)?;
+        let mut rows =
+            run_or_replan(physical, task_of(context), replan).map_err(from_datafusion)?;
         let (folder, name) = self.files.to_write_folder(path)?;
         let target = Target::begin(folder, &name, Path::new(path), by.existing)?;
         let mut writer = PartitionWriter::new(target, files, &rows.schema(), &places)?;

@@ -4,15 +4,16 @@ use super::as_queries::describe;
 use super::asked::{Asked, Source};
 use super::cancel::Flag;
 use super::probes::query_below;
-use super::query::{physical_plan, refuse_locks};
+use super::query::{plan, refuse_locks};
 use super::{Outcome, Prepared, Session, State};
 use crate::compiled::Compiled;
 use crate::error::{from_datafusion, input};
 use crate::explained::{Explained, Figures, Operator, Request, Run};
-use crate::memory::{run, task_of};
+use crate::memory::{LastPlan, Replan, run_observed, task_of};
 use crate::provider::Reading;
 use crate::rows::RowStream;
 use crate::value::Value;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionContext;
 use datafusion::sql::sqlparser::ast::Statement;
@@ -53,8 +54,8 @@ impl Session {
                 return explained.shown_as(&lines, request.format).map(Some);
             }
             if let Some(query) = query_below(request.statement)? {
-                let (_, plan) = self.plan_of(state, &query, parameters, false).await?;
-                operator.inputs.push(Operator::of_plan(&*plan));
+                let planned = self.plan_of(state, &query, parameters, false).await?;
+                operator.inputs.push(Operator::of_plan(&*planned.physical));
             }
             return Explained { operator, run: None }.shown(request.format).map(Some);
         }
@@ -90,21 +91,25 @@ impl Session {
     ) -> Result<Outcome> {
         let asking = self.asking(state);
         let (account, began) = (Account::current().unwrap_or_default(), clock().now());
-        let (context, plan) =
+        let Planned { context, logical, physical } =
             self.plan_of(state, request.statement, parameters, request.runs).await?;
         let planned = began.elapsed();
         if !request.runs {
-            let operator = Operator::of_plan(&*plan);
+            let operator = Operator::of_plan(&*physical);
             return Explained { operator, run: None }.shown(request.format);
         }
         if let Some(asking) = asking {
-            asking.begin(&*plan)?;
+            asking.begin(&*physical)?;
         }
         let began = clock().now();
-        let stream = run(plan.clone(), task_of(&context)).map_err(from_datafusion)?;
+        let (last, replan) =
+            (LastPlan::new(physical.clone()), || Some(Replan::new(&context, logical)));
+        let stream = run_observed(physical, task_of(&context), replan, Some(last.clone()));
+        let stream = stream.map_err(from_datafusion)?;
         let rows = drained(RowStream::from_datafusion(stream, &self.cancel)).await?;
         let ran = began.elapsed();
-        let run = Run { planned, ran, rows, ..Run::default() }.on(&account);
+        let (plan, planned_again) = last.take();
+        let run = Run { planned, planned_again, ran, rows, ..Run::default() }.on(&account);
         Explained { operator: Operator::of_plan(&*plan), run: Some(run) }.shown(request.format)
     }
 
@@ -115,15 +120,23 @@ impl Session {
         query: &Statement,
         parameters: &[Value],
         measured: bool,
-    ) -> Result<(SessionContext, Arc<dyn ExecutionPlan>)> {
+    ) -> Result<Planned> {
         let mut statement = describe(query)?.unwrap_or_else(|| query.clone());
         refuse_locks(&statement)?;
         let reading = Reading { measured, ..self.reading() };
         let (frames, snapshot) = (self.frames(), state.snapshot(&self.engine)?);
         let context = self.planner_reading(reading, frames, snapshot, &mut statement).await?;
-        let plan = physical_plan(&context, statement, parameters).await?;
-        Ok((context, plan))
+        let logical = plan(&context, statement, parameters).await?;
+        let physical = context.state().create_physical_plan(&logical).await;
+        Ok(Planned { context, logical, physical: physical.map_err(from_datafusion)? })
     }
+}
+
+/// A query as it is planned.
+struct Planned {
+    context: SessionContext,
+    logical: LogicalPlan,
+    physical: Arc<dyn ExecutionPlan>,
 }
 
 /// The statement that is explained, as it was parsed: what else is known of the whole holds for it.

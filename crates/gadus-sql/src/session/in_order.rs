@@ -8,7 +8,7 @@
 //!   joins and aggregates none.
 
 use crate::error::from_datafusion;
-use crate::memory::{Replan, awaited, run_or_merge};
+use crate::memory::{Replan, awaited, run_or_replan};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::datasource::physical_plan::FileScanConfig;
 use datafusion::datasource::source::DataSourceExec;
@@ -58,7 +58,7 @@ pub(super) fn stream_to_write(
     replan: impl FnOnce() -> Option<Replan>,
 ) -> Result<SendableRecordBatchStream> {
     if !is_of_files(&*plan) {
-        return run_or_merge(plan, task, replan).map_err(from_datafusion);
+        return run_or_replan(plan, task, replan).map_err(from_datafusion);
     }
     let (schema, pieces) = (plan.schema(), plan.properties().partitioning.partition_count());
     let ran_in = task.clone();

@@ -13,7 +13,7 @@ use super::{Asking, Outcome, Prepared, Session, State};
 use crate::enums::{self};
 use crate::error::{from_datafusion, unsupported};
 use crate::kept::{Binding, KeptPlan, scalars};
-use crate::memory::{Replan, run_or_merge, task_of};
+use crate::memory::{Replan, run_or_replan, task_of};
 use crate::postgres;
 use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System};
 use crate::rows::RowStream;
@@ -67,8 +67,7 @@ impl Session {
         enums::resolve(&snapshot, statement)?;
         let files = take_files(statement, &self.shared.planner, &self.files).await?;
         let mut state = self.shared.planner.clone();
-        let rows = ConfigNonZeroUsize::try_new(batch_rows(self.shared.memory.limit()));
-        state.config_mut().options_mut().execution.batch_size = rows.map_err(from_datafusion)?;
+        self.set_batch_rows(&mut state)?;
         if crate::sequences::find_calls(statement) {
             for function in crate::sequences::functions(self.sequences(snapshot.clone())) {
                 state.register_udf(function).map_err(from_datafusion)?;
@@ -90,6 +89,14 @@ impl Session {
         let catalog = SnapshotCatalog::new(snapshot, named, system, reading);
         state.register_catalog_list(Arc::new(catalog));
         Ok(SessionContext::new_with_state(state))
+    }
+
+    /// Has plans give as many rows at a time as the memory limit is for.
+    fn set_batch_rows(&self, planner: &mut PlannerState) -> Result<()> {
+        let rows = ConfigNonZeroUsize::try_new(batch_rows(self.shared.memory.limit()));
+        let options = planner.config_mut().options_mut();
+        options.execution.batch_size = rows.map_err(from_datafusion)?;
+        Ok(())
     }
 
     /// Runs a query by a plan that is kept afterwards; none where its plan cannot be kept.
@@ -138,6 +145,7 @@ impl Session {
         let binding = Binding::new(snapshot.clone(), parameters, self.reading());
         let threads = self.engine.options().threads;
         let mut planner = self.shared.planner.clone();
+        self.set_batch_rows(&mut planner)?;
         let (snapshot, views) = (snapshot.clone(), for_views(snapshot, &planner));
         let catalog = SnapshotCatalog::for_keeping(snapshot, threads, binding.clone(), views);
         planner.register_catalog_list(Arc::new(catalog));
@@ -178,7 +186,7 @@ impl Session {
             asking.begin(&*physical)?;
         }
         let replan = || Some(Replan::new(&context, plan));
-        let stream = run_or_merge(physical, task_of(&context), replan).map_err(from_datafusion)?;
+        let stream = run_or_replan(physical, task_of(&context), replan).map_err(from_datafusion)?;
         let rows = RowStream::from_datafusion(stream, &self.cancel);
         Ok(Outcome::Rows(rows.with_headings(&headings)))
     }
@@ -204,7 +212,7 @@ impl Session {
         let physical =
             context.state().create_physical_plan(&plan).await.map_err(from_datafusion)?;
         let replan = || Some(Replan::new(context, plan));
-        run_or_merge(physical, task_of(context), replan).map_err(from_datafusion)
+        run_or_replan(physical, task_of(context), replan).map_err(from_datafusion)
     }
 
     /// The same for rows that are to be written: tells how many there will be.

@@ -18,6 +18,7 @@ mod statement_size;
 mod tests;
 
 pub(crate) use functions::bounded_functions;
+pub(crate) use result_size::largest_and_all;
 pub(crate) use slices::SliceByBytes;
 pub(crate) use statement_size::check_statement;
 

@@ -120,6 +120,24 @@ impl Argument {
     }
 }
 
+/// Returns the bytes of the largest value, and of all.
+pub(crate) fn largest_and_all(array: &ArrayRef) -> (u64, u64) {
+    let views = match array.data_type() {
+        DataType::Utf8View => array.as_string_view().views(),
+        DataType::BinaryView => array.as_binary_view().views(),
+        _ => return bytes_of(array).largest_and_sum(array.len()),
+    };
+    let (mut largest, mut all) = (0, 0);
+    for view in views {
+        // The length stands in the lower half of a view.
+        #[allow(clippy::cast_possible_truncation)]
+        let length = *view as u32;
+        largest = length.max(largest);
+        all += u64::from(length);
+    }
+    (largest.into(), all)
+}
+
 /// Returns the bytes of each value.
 pub(super) fn bytes_of(array: &ArrayRef) -> Sizes {
     let lengths = |length: &dyn Fn(usize) -> usize| {

@@ -1,0 +1,254 @@
+//! Plans that are made again when their operators turn out to need more memory than there is.
+//!
+//! - How large the input of a join is, and how wide its rows are, no plan knows for sure. A plan of which an operator
+//!   is refused memory, a hash join or what the joins left none for, is made once more with all joins that may be by
+//!   merging sorted inputs, which can be written out. One whose rows are too wide for its batches is made again with
+//!   fewer rows per batch ([`wide_rows`](super::wide_rows)).
+//! - Only before rows have been given: the same ones might come again, and others not at all.
+//! - Numbers that a sequence has given to the first plan are not given again, as after any statement that fails.
+//! - A join that cannot be merged, as one with further conditions on pairs, fails as before.
+
+use super::gather::gathers;
+use super::joins::may_merge;
+use super::pool::PlanPool;
+use super::run;
+use crate::mended::FiltersByName;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use datafusion::common::config::{ConfigExtension, ConfigNonZeroUsize};
+use datafusion::common::{DataFusionError, Result, extensions_options};
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::execution_plan::reset_plan_states;
+use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::stream::{EmptyRecordBatchStream, RecordBatchStreamAdapter};
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
+use datafusion::prelude::SessionContext;
+use futures::{StreamExt, stream};
+use gadus_base::counted;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+extensions_options! {
+    /// How joins are planned.
+    pub(super) struct JoinOptions {
+        /// Whether all joins that may be merge sorted inputs.
+        pub always_merge: bool, default = false
+    }
+}
+
+impl ConfigExtension for JoinOptions {
+    const PREFIX: &'static str = "gadus_joins";
+}
+
+/// Plans of one statement that are made at most, after the first one.
+const REPLANS_MAX: u32 = 5;
+
+/// What a plan that is made again has other than the first one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Changes {
+    /// Whether all joins that may be merge sorted inputs.
+    merges: bool,
+    /// Rows per batch, where those of the session are too many.
+    batch_rows: Option<usize>,
+}
+
+impl Changes {
+    /// The same with what helps a plan that failed in a task; none where nothing does.
+    fn after_failure(self, pool: &PlanPool, has_mergeable_joins: bool) -> Option<Self> {
+        let batch_rows = pool.smaller_batches().or(self.batch_rows);
+        let merges = self.merges || (has_mergeable_joins && pool.has_refused());
+        let changed = Self { merges, batch_rows };
+        (changed != self).then_some(changed)
+    }
+
+    fn in_words(self) -> Option<String> {
+        let merges = self.merges.then(|| "joins that outgrew the memory limit spill".to_owned());
+        let batches = self.batch_rows.map(|rows| {
+            format!("rows too wide for full batches come {} at a time", counted(rows as u64))
+        });
+        let changes = merges.into_iter().chain(batches).collect::<Vec<_>>();
+        (!changes.is_empty()).then(|| changes.join("; "))
+    }
+}
+
+/// What a plan is made again of.
+#[derive(Clone)]
+pub(crate) struct Replan {
+    context: SessionContext,
+    plan: Arc<LogicalPlan>,
+    /// Whether it is a kept plan's: optimised already, and to be bound as that one is.
+    is_kept: bool,
+}
+
+impl std::fmt::Debug for Replan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Replan").field("plan", &self.plan).finish_non_exhaustive()
+    }
+}
+
+impl Replan {
+    pub(crate) fn new(context: &SessionContext, plan: LogicalPlan) -> Self {
+        Self { context: context.clone(), plan: Arc::new(plan), is_kept: false }
+    }
+
+    /// Of the logical plan that a kept plan was made of.
+    pub(crate) fn of_kept(context: SessionContext, plan: LogicalPlan) -> Self {
+        Self { context, plan: Arc::new(plan), is_kept: true }
+    }
+
+    /// Makes the plan, and what it runs in beside what `task` has.
+    async fn with_changes(
+        &self,
+        changes: Changes,
+        task: &TaskContext,
+    ) -> Result<(Arc<dyn ExecutionPlan>, TaskContext)> {
+        let mut planner = self.context.state();
+        let config = planner.config_mut().options_mut();
+        config.extensions.insert(JoinOptions { always_merge: changes.merges });
+        if let Some(rows) = changes.batch_rows {
+            config.execution.batch_size = ConfigNonZeroUsize::try_new(rows)?;
+        }
+        let task = TaskContext::from(&planner).with_runtime(task.runtime_env());
+        if !self.is_kept {
+            return Ok((planner.create_physical_plan(&self.plan).await?, task));
+        }
+        let plan = planner.query_planner().create_physical_plan(&self.plan, &planner).await?;
+        let plan = FiltersByName::anew(reset_plan_states(plan)?, planner.config_options())?;
+        Ok((plan, task))
+    }
+}
+
+/// True if a plan has an operator for which it may be made again.
+pub(crate) fn may_replan(plan: &dyn ExecutionPlan) -> bool {
+    gathers(plan) || plan.children().into_iter().any(|child| may_replan(&**child))
+}
+
+fn has_mergeable_joins(plan: &dyn ExecutionPlan) -> bool {
+    plan.downcast_ref::<HashJoinExec>().is_some_and(may_merge)
+        || plan.children().into_iter().any(|child| has_mergeable_joins(&**child))
+}
+
+/// Begins to run a plan in such a task, which is made again if it needs more memory than there is.
+pub(crate) fn run_or_replan(
+    plan: Arc<dyn ExecutionPlan>,
+    task: Arc<TaskContext>,
+    replan: impl FnOnce() -> Option<Replan>,
+) -> Result<SendableRecordBatchStream> {
+    run_observed(plan, task, replan, None)
+}
+
+/// The same; `observed` has the plan that ran in the end.
+pub(crate) fn run_observed(
+    plan: Arc<dyn ExecutionPlan>,
+    task: Arc<TaskContext>,
+    replan: impl FnOnce() -> Option<Replan>,
+    observed: Option<Arc<LastPlan>>,
+) -> Result<SendableRecordBatchStream> {
+    let replan = if may_replan(&*plan) { replan() } else { None };
+    let has_mergeable_joins = has_mergeable_joins(&*plan);
+    let rows = run(plan, task.clone())?;
+    if replan.is_none() {
+        return Ok(rows);
+    }
+    let schema = rows.schema();
+    let running = Running {
+        schema: schema.clone(),
+        rows,
+        task,
+        replan,
+        has_mergeable_joins,
+        changes: Changes::default(),
+        replans: 0,
+        observed,
+    };
+    let rows = stream::unfold(running, |mut running| async move {
+        running.next().await.map(|batch| (batch, running))
+    });
+    Ok(Box::pin(RecordBatchStreamAdapter::new(schema, rows)))
+}
+
+/// The plan that a statement has been run with last, and how it differs from the first one.
+#[derive(Debug)]
+pub(crate) struct LastPlan(Mutex<(Arc<dyn ExecutionPlan>, Changes)>);
+
+impl LastPlan {
+    pub(crate) fn new(first: Arc<dyn ExecutionPlan>) -> Arc<Self> {
+        Arc::new(Self(Mutex::new((first, Changes::default()))))
+    }
+
+    /// Returns the plan, and in words why it is not the first one.
+    pub(crate) fn take(&self) -> (Arc<dyn ExecutionPlan>, Option<String>) {
+        let (plan, changes) = &*self.0.lock();
+        (plan.clone(), changes.in_words())
+    }
+}
+
+struct Running {
+    schema: SchemaRef,
+    rows: SendableRecordBatchStream,
+    task: Arc<TaskContext>,
+    /// None once rows have been given.
+    replan: Option<Replan>,
+    has_mergeable_joins: bool,
+    /// What the plan has other than the first one, and how often it was made again.
+    changes: Changes,
+    replans: u32,
+    observed: Option<Arc<LastPlan>>,
+}
+
+impl Running {
+    async fn next(&mut self) -> Option<Result<RecordBatch>> {
+        loop {
+            match self.rows.next().await? {
+                Err(error) => {
+                    let Some(changes) = self.changes_after(&error) else { return Some(Err(error)) };
+                    if let Err(error) = self.run_again(changes).await {
+                        return Some(Err(error));
+                    }
+                }
+                Ok(batch) => {
+                    if batch.num_rows() > 0 {
+                        self.replan = None;
+                    }
+                    return Some(self.with_schema(batch));
+                }
+            }
+        }
+    }
+
+    /// Returns what a plan has to have that does not fail with such an error; none where that cannot be made.
+    fn changes_after(&self, error: &DataFusionError) -> Option<Changes> {
+        let is_refused = matches!(error.find_root(), DataFusionError::ResourcesExhausted(_));
+        if !is_refused || self.replan.is_none() || self.replans == REPLANS_MAX {
+            return None;
+        }
+        self.changes.after_failure(PlanPool::of(&self.task)?, self.has_mergeable_joins)
+    }
+
+    async fn run_again(&mut self, changes: Changes) -> Result<()> {
+        let Some(replan) = &self.replan else { return Ok(()) };
+        // What the plan holds is given up before the other one begins.
+        self.rows = Box::pin(EmptyRecordBatchStream::new(self.schema.clone()));
+        let (plan, task) = replan.with_changes(changes, &self.task).await?;
+        if let Some(pool) = PlanPool::of(&task) {
+            pool.begin();
+        }
+        (self.changes, self.replans) = (changes, self.replans + 1);
+        if let Some(observed) = &self.observed {
+            *observed.0.lock() = (plan.clone(), changes);
+        }
+        self.rows = run(plan, Arc::new(task))?;
+        Ok(())
+    }
+
+    /// Returns rows under the schema that was announced: joins may differ in what they know of NULLs.
+    fn with_schema(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        if batch.schema_ref() == &self.schema {
+            return Ok(batch);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let columns = batch.columns().to_vec();
+        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
+    }
+}

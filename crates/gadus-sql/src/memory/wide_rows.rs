@@ -1,0 +1,130 @@
+//! Rows that are too wide for the batches of a plan.
+//!
+//! - Joins, sorts, windows, aggregates and repartitioning give batches of as many rows as the session says, however
+//!   wide those are: 8,192 rows of a megabyte would be one batch of 8 GiB, which no account refuses in time.
+//! - So their inputs are watched. Where a batch of rows as wide as the widest one seen so far would take too much of
+//!   the memory limit, the plan is made again with fewer rows per batch ([`replan`](super::replan)). Once rows have
+//!   been given to the client, the statement fails instead (53200).
+//! - Scans, projections and filters give batches as large as what they read, which is bounded by bytes.
+
+use super::pool::PlanPool;
+use crate::value_limits::largest_and_all;
+use arrow::array::RecordBatch;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::TaskContext;
+use datafusion::physical_plan::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::StreamExt;
+use gadus_base::ByteCount;
+
+/// A full batch of rows of average width may take this part of the memory limit, or this where it is more: a merge
+/// of spilled runs has a batch of each of 64 in hand.
+const AVERAGE: Share = Share { part: 256, bytes_min: 1 << 20 };
+
+/// The same of a full batch of the widest rows, which come together where rows are sorted by what makes them wide.
+const WIDEST: Share = Share { part: 16, bytes_min: 4 << 20 };
+
+/// A plan that is made again has batches smaller by this factor: later rows may be wider.
+const MARGIN: u64 = 2;
+
+/// A part of the memory limit.
+struct Share {
+    part: u64,
+    bytes_min: u64,
+}
+
+impl Share {
+    fn of(&self, limit: ByteCount) -> u64 {
+        (limit.0 / self.part).max(self.bytes_min)
+    }
+}
+
+/// The widths of the rows of a batch, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Widths {
+    average: u64,
+    /// At least that of the widest row: that of the widest values of all columns.
+    widest: u64,
+}
+
+impl Widths {
+    fn of(batch: &RecordBatch) -> Self {
+        let (mut all, mut widest) = (0, 0);
+        for column in batch.columns() {
+            let (widest_value, bytes) = largest_and_all(column);
+            (widest, all) = (widest_value.saturating_add(widest), bytes.saturating_add(all));
+        }
+        Self { average: all / batch.num_rows().max(1) as u64, widest }
+    }
+
+    /// Returns the rows of a full batch at most.
+    fn batch_rows(self, limit: ByteCount) -> u64 {
+        let average = AVERAGE.of(limit) / self.average.max(1);
+        average.min(WIDEST.of(limit) / self.widest.max(1))
+    }
+}
+
+/// Watches the rows of an operator's input, in a task whose plan has a pool.
+pub(super) fn watched(
+    rows: SendableRecordBatchStream,
+    task: &TaskContext,
+) -> SendableRecordBatchStream {
+    let batch_rows = task.session_config().batch_size() as u64;
+    if batch_rows <= 1 || PlanPool::of(task).is_none() {
+        return rows;
+    }
+    let schema = rows.schema();
+    let runtime = task.runtime_env();
+    let rows = rows.map(move |batch| {
+        let (batch, pool) = (batch?, PlanPool::in_runtime(&runtime));
+        if let Some(pool) = pool {
+            check(&batch, batch_rows, pool)?;
+        }
+        Ok(batch)
+    });
+    Box::pin(RecordBatchStreamAdapter::new(schema, rows))
+}
+
+fn check(batch: &RecordBatch, batch_rows: u64, pool: &PlanPool) -> Result<()> {
+    let (widths, limit) = (Widths::of(batch), pool.limit());
+    let most = widths.batch_rows(limit);
+    if batch_rows <= most {
+        return Ok(());
+    }
+    let fewer = usize::try_from(most / MARGIN).unwrap_or(usize::MAX).max(1);
+    pool.ask_for_smaller_batches(fewer);
+    Err(DataFusionError::ResourcesExhausted(format!(
+        "out of memory: batches of {batch_rows} rows of up to {}; gadus.memory_limit is {limit}, raise it",
+        ByteCount(widths.widest)
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Widths;
+    use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray, StringViewArray};
+    use gadus_base::ByteCount;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_row_is_at_most_as_wide_as_the_widest_values_of_its_columns() {
+        let view: ArrayRef = Arc::new(StringViewArray::from(vec!["x", "a text that is longer"]));
+        let text: ArrayRef = Arc::new(StringArray::from(vec![Some("12345"), None]));
+        let number: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+        let columns = [("v", view), ("t", text), ("n", number)];
+        let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+        let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+        assert_eq!(Widths::of(&batch), Widths { average: (22 + 5 + 32) / 2, widest: 21 + 5 + 16 });
+    }
+
+    #[test]
+    fn batches_have_fewer_rows_the_wider_those_are() {
+        let rows = |average, widest| Widths { average, widest }.batch_rows(ByteCount::mib(256));
+        assert_eq!(rows(100, 100), 10_485);
+        assert_eq!(rows(100, 1 << 20), 16);
+        assert_eq!(rows(1 << 20, 1 << 20), 1);
+        assert_eq!(rows(u64::MAX, u64::MAX), 0);
+        let of_little = |widest| Widths { average: 1, widest }.batch_rows(ByteCount(1));
+        assert_eq!(of_little(4 << 10), 1024);
+    }
+}
