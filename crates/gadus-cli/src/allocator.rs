@@ -15,7 +15,7 @@ use std::ffi::{c_int, c_long};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Less than this is little.
-const LITTLE: ByteCount = ByteCount::gib(2);
+const LITTLE: ByteCount = ByteCount::gib(4);
 
 /// `mi_option_purge_delay`, in milliseconds.
 const PURGE_DELAY: c_int = 15;
@@ -50,9 +50,9 @@ mod tests {
         let delay = || unsafe { mi_option_get(PURGE_DELAY) };
         assert_eq!(delay(), 1000);
         let limits = |memory| Limits { memory: Some(memory), ..Limits::default() };
-        heed(&limits(ByteCount::gib(2)));
+        heed(&limits(ByteCount::gib(4)));
         assert_eq!(delay(), 1000);
-        heed(&limits(ByteCount::gib(1)));
+        heed(&limits(ByteCount::gib(2)));
         assert_eq!(delay(), AT_ONCE);
     }
 }

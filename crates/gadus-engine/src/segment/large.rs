@@ -1,4 +1,5 @@
-//! Segments of large rows, which have fewer of them: a segment's column stays below 4 GiB, however long its texts are.
+//! Segments of large rows, which have fewer of them: scans read a segment's column as a whole, however long its texts
+//! are.
 //!
 //! - Rows up to [`LARGE_BYTES`] fit any segment. What is larger goes to one that has less than [`SEGMENT_BYTES_MAX`] so
 //!   far, or to a new one.
@@ -8,11 +9,11 @@ use super::open_rows::{Row, row_bytes};
 use super::{SEGMENT_ROWS_MAX, SegmentVersion};
 use crate::types::Datum;
 
-/// As many rows as a segment has, of this size each, are half of what a column may have.
-const LARGE_BYTES: usize = 32 << 10;
+/// A segment of as many rows as it may have, of this size each, is the largest one whose rows are none of them large.
+const LARGE_BYTES: usize = 4 << 10;
 
 /// Bytes of a segment to which no more large rows are added, and beyond which none is merged with others.
-pub(crate) const SEGMENT_BYTES_MAX: u64 = 1 << 30;
+pub(crate) const SEGMENT_BYTES_MAX: u64 = 64 << 20;
 
 /// Whether a row with such a value is a large one, which a transaction moves rather than change it in its place.
 #[must_use]

@@ -11,7 +11,7 @@ use crate::engine::{Inner, not_null, too_long};
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyEntry, TableKey, TableKeys, row_code, write_run};
 use crate::locks::What;
-use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, build_segment};
+use crate::segment::{EncodedSegment, Row, SEGMENT_BYTES_MAX, SEGMENT_ROWS_MAX, build_segment};
 use crate::types::{
     ColumnType, Datum, TableSchema, VALUE_BYTES_MAX, bytes_from_nested, bytes_of, datum_from_array,
     length_of,
@@ -29,7 +29,7 @@ const SEGMENT_ROWS_MIN: usize = 8_192;
 
 /// Bytes of values that become one segment, unless the caller has less memory for the load: a segment waits,
 /// as many as there are threads are in the queue, and as many are encoded.
-const LOAD_BYTES_MAX: u64 = 128 << 20;
+const LOAD_BYTES_MAX: u64 = SEGMENT_BYTES_MAX;
 const LOAD_BYTES_MIN: u64 = 8 << 20;
 
 /// Bytes of values that are worth a segment, however few rows they are: as rows they would go through the log.

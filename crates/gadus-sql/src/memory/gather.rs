@@ -1,6 +1,7 @@
 //! Where plans gather rows: before each batch, they look whether they may, and whether its rows are too wide.
 
 use super::PlanPool;
+use super::coalesce::bounded_filter;
 use super::compact::compact;
 use super::plan::PlanMemory;
 use super::wide_rows::watched;
@@ -29,7 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-/// Has operators look whether they may gather on, and at the width of rows; among the last of the rules, because no other knows what
+/// Has operators look whether they may gather on, and at the width of rows, and bounds the batches of filters; among the last of the rules, because no other knows what
 /// it puts in.
 #[derive(Debug)]
 pub(crate) struct GatherInTurn;
@@ -41,6 +42,9 @@ impl PhysicalOptimizerRule for GatherInTurn {
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let in_turn = plan.transform_up(|plan| {
+            if let Some(filter) = bounded_filter(&*plan)? {
+                return Ok(Transformed::yes(filter));
+            }
             let gathers = gathers(&*plan);
             if !gathers && !plan.is::<RepartitionExec>() {
                 return Ok(Transformed::no(plan));

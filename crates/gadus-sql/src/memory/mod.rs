@@ -14,6 +14,7 @@
 //!   ([`wide_rows`]).
 //! - Processes that gather much for one database divide the limit ([`share`]).
 
+mod coalesce;
 mod compact;
 mod gather;
 mod gathered;

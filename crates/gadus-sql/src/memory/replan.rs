@@ -44,6 +44,9 @@ impl ConfigExtension for JoinOptions {
 /// Plans of one statement that are made at most, after the first one.
 const REPLANS_MAX: u32 = 5;
 
+/// Where the rows of a plan with smaller batches are too wide as well, its batches get so much smaller at least.
+const GROWTH: usize = 16;
+
 /// What a plan that is made again has other than the first one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Changes {
@@ -56,7 +59,11 @@ struct Changes {
 impl Changes {
     /// The same with what helps a plan that failed in a task; none where nothing does.
     fn after_failure(self, pool: &PlanPool, has_mergeable_joins: bool) -> Option<Self> {
-        let batch_rows = pool.smaller_batches().or(self.batch_rows);
+        let batch_rows = match (pool.smaller_batches(), self.batch_rows) {
+            // Rows that grow, as those of a recursive query may, would have a plan made for each length.
+            (Some(asked), Some(before)) => Some(asked.min(before / GROWTH).max(1)),
+            (asked, before) => asked.or(before),
+        };
         let merges = self.merges || (has_mergeable_joins && pool.has_refused());
         let changed = Self { merges, batch_rows };
         (changed != self).then_some(changed)
