@@ -5,6 +5,7 @@ use super::coalesce::bounded_filter;
 use super::compact::compact;
 use super::plan::PlanMemory;
 use super::wide_rows::watched;
+use super::windows::SpillingWindowExec;
 use crate::pace::PassingExec;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -21,7 +22,7 @@ use datafusion::physical_plan::joins::{
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
+use datafusion::physical_plan::windows::BoundedWindowAggExec;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use futures::{Stream, StreamExt};
 use std::cell::RefCell;
@@ -78,7 +79,7 @@ pub(super) fn gathers(plan: &dyn ExecutionPlan) -> bool {
         || plan.is::<SortMergeJoinExec>()
         || plan.is::<AggregateExec>()
         || plan.is::<SortExec>()
-        || plan.is::<WindowAggExec>()
+        || plan.is::<SpillingWindowExec>()
         || plan.is::<BoundedWindowAggExec>()
 }
 

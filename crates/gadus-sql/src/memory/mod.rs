@@ -8,8 +8,9 @@
 //! - A plan that holds little never waits: small answers are not behind large ones.
 //! - The first, beyond the limit, write out what sorts and aggregates hold, as soon as it is much ([`spill`]).
 //!   Joins of what is known to be much sort it ([`joins`]), and so do sorts of which many first rows are wanted
-//!   ([`sorts`]). What other joins, and windows, hold cannot be written out: a plan in which they would hold more
-//!   than the limit, and some, is made again with merge joins where that helps ([`replan`]), and fails elsewhere.
+//!   ([`sorts`]). Rows that wait for the results of windows are written out, too ([`windows`]). What other joins hold
+//!   cannot be, nor the columns that windows compute with: a plan in which they would hold more than the limit, and
+//!   some, is made again with merge joins where that helps ([`replan`]), and fails elsewhere.
 //! - Rows too wide for the batches of a plan are not gathered: the plan is made again with fewer rows per batch
 //!   ([`wide_rows`]).
 //! - Processes that gather much for one database divide the limit ([`share`]).
@@ -29,6 +30,7 @@ mod spill;
 #[cfg(test)]
 mod tests;
 mod wide_rows;
+mod windows;
 
 pub(crate) use gather::GatherInTurn;
 pub(crate) use gathered::Gathered;
@@ -39,6 +41,7 @@ pub(crate) use pool::{PlanPool, task_of};
 pub(crate) use replan::{LastPlan, Replan, may_replan, run_observed, run_or_replan};
 pub(crate) use sorts::SortsWithinMemory;
 pub(crate) use spill::SpillFolder;
+pub(crate) use windows::WindowsWithinMemory;
 
 use datafusion::common::Result;
 use datafusion::execution::TaskContext;

@@ -2,6 +2,7 @@
 
 use super::gather::{Gathered, last_gathered};
 use super::plan::PlanMemory;
+use super::windows::WINDOW;
 use super::{Memory, SPILL_BYTES_MIN};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
@@ -17,7 +18,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// What a plan's operators hold memory of; a kept plan has one for all its runs.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub(crate) struct PlanPool {
     operators: Mutex<HashMap<usize, Operator>>,
     /// Whether an operator that cannot write out what it holds was refused memory in this run.
     has_refused: AtomicBool,
+    /// What windows hold that they cannot write out.
+    window_bytes: AtomicU64,
     /// Rows per batch that this run should have had; zero where its rows were not too wide.
     batch_rows: AtomicUsize,
 }
@@ -78,7 +81,9 @@ impl PlanPool {
         let run = Mutex::new(Run::begin(&memory));
         let operators = Mutex::default();
         let (has_refused, batch_rows) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let pool = Arc::new(Self { memory, run, operators, has_refused, batch_rows });
+        let window_bytes = AtomicU64::new(0);
+        let pool = Self { memory, run, operators, has_refused, window_bytes, batch_rows };
+        let pool = Arc::new(pool);
         let runtime = RuntimeEnv { memory_pool: pool.clone(), ..RuntimeEnv::clone(&runtime) };
         (task.with_runtime(Arc::new(runtime)), pool)
     }
@@ -142,6 +147,15 @@ impl PlanPool {
         is_to
     }
 
+    /// Returns what counts when an operator that cannot spill asks for more: all that the plan holds. Windows, whose
+    /// rows spill, are not refused what they need for what repartitioning and sorts hold for a moment.
+    fn held_beside(&self, reservation: &MemoryReservation) -> u64 {
+        match is_window(reservation.consumer()) {
+            true => self.window_bytes.load(Ordering::Relaxed),
+            false => self.plan().held(),
+        }
+    }
+
     /// Changes what an operator holds, and says by how much that changes what is counted.
     fn counted(
         &self,
@@ -176,6 +190,9 @@ impl MemoryPool for PlanPool {
 
     fn grow(&self, reservation: &MemoryReservation, additional: usize) {
         let bytes = additional as u64;
+        if is_window(reservation.consumer()) {
+            self.window_bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
         let count = |operator: &mut Operator| match operator.is_writing() {
             true => {
                 operator.uncounted += bytes;
@@ -192,6 +209,9 @@ impl MemoryPool for PlanPool {
 
     fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
         let bytes = shrink as u64;
+        if is_window(reservation.consumer()) {
+            self.window_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
         let count = |operator: &mut Operator| {
             let uncounted = operator.uncounted.min(bytes);
             operator.uncounted -= uncounted;
@@ -208,7 +228,7 @@ impl MemoryPool for PlanPool {
         let is_over = holds_its_input(reservation.consumer())
             // What holds less is not why the plan holds much.
             && (reservation.size() + additional) as u64 >= SPILL_BYTES_MIN
-            && self.memory.is_beyond(self.plan().held().saturating_add(additional as u64));
+            && self.memory.is_beyond(self.held_beside(reservation).saturating_add(additional as u64));
         if is_over || self.is_to_write(reservation) {
             let held = ByteCount(reservation.size() as u64);
             if is_over {
@@ -234,6 +254,11 @@ impl MemoryPool for PlanPool {
 fn holds_its_input(consumer: &MemoryConsumer) -> bool {
     const GO_ON: [&str; 3] = ["Merge", "Repartition", "Sorter"];
     !consumer.can_spill() && !GO_ON.iter().any(|part| consumer.name().contains(part))
+}
+
+/// True for the columns and results of windows.
+fn is_window(consumer: &MemoryConsumer) -> bool {
+    !consumer.can_spill() && consumer.name() == WINDOW
 }
 
 /// Clients see it where an operator cannot write out what it holds, such as the rows of one group.

@@ -8,7 +8,9 @@ use crate::executor::{Cancellable, CancellableExpressions, CancellableRequiremen
 use crate::intervals::{IntervalOperators, average, interval_functions, total};
 use crate::json::{JsonOperators, json_functions};
 use crate::lists::{ListOperators, quantified_functions};
-use crate::memory::{GatherInTurn, JoinsWithinMemory, Memory, SortsWithinMemory};
+use crate::memory::{
+    GatherInTurn, JoinsWithinMemory, Memory, SortsWithinMemory, WindowsWithinMemory,
+};
 use crate::mended::{
     ConditionsKept, FiltersByName, KeysOfGroups, NoConstants, OrdersSeen, signed_ranks,
 };
@@ -53,6 +55,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
         .with_physical_optimizer_rules(physical_rules(memory))
         .with_physical_optimizer_rule(Arc::new(SliceByBytes(limits.clone())))
         .with_physical_optimizer_rule(Arc::new(PaceJoins))
+        .with_physical_optimizer_rule(Arc::new(WindowsWithinMemory))
         .with_physical_optimizer_rule(Arc::new(GatherInTurn))
         .with_type_planner(Arc::new(enums::Named(UuidNamed)));
     let planners = builder.expr_planners().get_or_insert_default();

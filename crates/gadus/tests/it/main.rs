@@ -62,6 +62,7 @@ mod serializable_model;
 mod serializable_sessions;
 mod settings;
 mod share;
+mod spilled_windows;
 mod statement;
 mod statements;
 mod subqueries;
