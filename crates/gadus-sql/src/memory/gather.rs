@@ -3,6 +3,7 @@
 use super::PlanPool;
 use super::coalesce::bounded_filter;
 use super::compact::compact;
+use super::grace_join::GraceJoinExec;
 use super::plan::PlanMemory;
 use super::wide_rows::watched;
 use super::windows::SpillingWindowExec;
@@ -47,7 +48,8 @@ impl PhysicalOptimizerRule for GatherInTurn {
                 return Ok(Transformed::yes(filter));
             }
             let gathers = gathers(&*plan);
-            if !gathers && !plan.is::<RepartitionExec>() {
+            let is_watched = plan.is::<RepartitionExec>() || plan.is::<GraceJoinExec>();
+            if !gathers && !is_watched {
                 return Ok(Transformed::no(plan));
             }
             let in_turn = if plan.is::<AggregateExec>() { in_turn } else { in_turn_compact };
@@ -85,8 +87,15 @@ pub(super) fn gathers(plan: &dyn ExecutionPlan) -> bool {
 
 /// Rows of which the operator keeps something else.
 fn in_turn(input: SendableRecordBatchStream, task: &TaskContext) -> SendableRecordBatchStream {
+    in_turn_unwatched(watched(input, task), task)
+}
+
+/// Rows of which the operator keeps something else, and whose widths have been looked at before.
+pub(super) fn in_turn_unwatched(
+    input: SendableRecordBatchStream,
+    task: &TaskContext,
+) -> SendableRecordBatchStream {
     let Some(pool) = PlanPool::of(task) else { return input };
-    let input = watched(input, task);
     Box::pin(InTurn { input, plan: pool.plan(), gathered: Arc::default() })
 }
 

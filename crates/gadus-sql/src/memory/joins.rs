@@ -1,7 +1,9 @@
 //! Joins of which neither side is small: by merging sorted inputs, which can be written out, and not by a table of
-//! the smaller side, which cannot.
+//! the smaller side, which cannot. Joins that cannot be merged are divided into partitions, which are written out,
+//! too ([`grace_join`](super::grace_join)), but only once a plan has turned out to need that.
 
 use super::Memory;
+use super::grace_join::GraceJoinExec;
 use super::replan::JoinOptions;
 use arrow::compute::SortOptions;
 use datafusion::common::config::ConfigOptions;
@@ -19,7 +21,7 @@ use std::sync::Arc;
 /// What a value takes whose type says nothing of it.
 const VALUE_BYTES: usize = 32;
 
-/// Merges what is more than a plan of a database may hold; before the rule that sorts and divides inputs.
+/// Spills joins of what is more than a plan of a database may hold; before the rule that sorts and divides inputs.
 #[derive(Debug)]
 pub(crate) struct JoinsWithinMemory(pub(crate) Memory);
 
@@ -30,10 +32,13 @@ impl PhysicalOptimizerRule for JoinsWithinMemory {
         config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let most = self.0.plan_part();
-        let always = config.extensions.get::<JoinOptions>().is_some_and(|join| join.always_merge);
+        let always = config.extensions.get::<JoinOptions>().is_some_and(|join| join.always_spill);
         let fitting = plan.transform_up(|plan| match plan.downcast_ref::<HashJoinExec>() {
             Some(join) if may_merge(join) && (always || bytes(&**join.left()) > most) => {
                 merging(join).map(Transformed::yes)
+            }
+            Some(join) if always && GraceJoinExec::can_replace(join) => {
+                Ok(Transformed::yes(Arc::new(GraceJoinExec::new(join)?)))
             }
             _ => Ok(Transformed::no(plan)),
         });
@@ -49,9 +54,14 @@ impl PhysicalOptimizerRule for JoinsWithinMemory {
     }
 }
 
+/// True if a join can spill what it holds, in one way or another.
+pub(super) fn may_spill(join: &HashJoinExec) -> bool {
+    may_merge(join) || GraceJoinExec::can_replace(join)
+}
+
 /// NOT IN of what may be NULL is no matter of order; and with further conditions on pairs, DataFusion 55.2 gives
 /// pairs that do not meet them, or leaves some out.
-pub(super) fn may_merge(join: &HashJoinExec) -> bool {
+fn may_merge(join: &HashJoinExec) -> bool {
     use JoinType::{Full, Inner, Left, LeftAnti, LeftSemi, Right, RightAnti, RightSemi};
     let types = [Full, Inner, Left, LeftAnti, LeftSemi, Right, RightAnti, RightSemi];
     !join.null_aware && join.filter().is_none() && types.contains(join.join_type())

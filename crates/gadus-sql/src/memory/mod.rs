@@ -10,7 +10,8 @@
 //!   Joins of what is known to be much sort it ([`joins`]), and so do sorts of which many first rows are wanted
 //!   ([`sorts`]). Rows that wait for the results of windows are written out, too ([`windows`]). What other joins hold
 //!   cannot be, nor the columns that windows compute with: a plan in which they would hold more than the limit, and
-//!   some, is made again with merge joins where that helps ([`replan`]), and fails elsewhere.
+//!   some, is made again with joins that spill where that helps ([`replan`]), and fails elsewhere. Those are merge
+//!   joins, and grace joins for what cannot be merged ([`grace_join`]).
 //! - Rows too wide for the batches of a plan are not gathered: the plan is made again with fewer rows per batch
 //!   ([`wide_rows`]).
 //! - Processes that gather much for one database divide the limit ([`share`]).
@@ -19,6 +20,7 @@ mod coalesce;
 mod compact;
 mod gather;
 mod gathered;
+mod grace_join;
 mod joins;
 mod limit;
 mod plan;

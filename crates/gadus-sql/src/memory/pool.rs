@@ -3,7 +3,7 @@
 use super::gather::{Gathered, last_gathered};
 use super::plan::PlanMemory;
 use super::windows::WINDOW;
-use super::{Memory, SPILL_BYTES_MIN};
+use super::{BEYOND_BYTES_MIN, Memory, SPILL_BYTES_MIN};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{
@@ -19,6 +19,9 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+/// A hash table of so many bytes is built however low the limit is: some fit into what a plan may hold beyond it.
+const TABLE_BYTES_MIN: u64 = BEYOND_BYTES_MIN / 8;
 
 /// What a plan's operators hold memory of; a kept plan has one for all its runs.
 #[derive(Debug)]
@@ -101,6 +104,16 @@ impl PlanPool {
     /// The limit of all plans of the database.
     pub(super) fn limit(&self) -> ByteCount {
         self.memory.limit()
+    }
+
+    /// Returns what a plan may hold in any case, or what it may hold in one hash table where that is more.
+    pub(super) fn table_bytes(&self) -> u64 {
+        self.memory.plan_part().max(TABLE_BYTES_MIN)
+    }
+
+    /// Returns what the plan holds.
+    pub(super) fn held(&self) -> u64 {
+        self.plan().held()
     }
 
     /// Rows of this run are too wide for its batches, which should have as many instead.

@@ -1,15 +1,16 @@
 //! Plans that are made again when their operators turn out to need more memory than there is.
 //!
 //! - How large the input of a join is, and how wide its rows are, no plan knows for sure. A plan of which an operator
-//!   is refused memory, a hash join or what the joins left none for, is made once more with all joins that may be by
-//!   merging sorted inputs, which can be written out. One whose rows are too wide for its batches is made again with
+//!   is refused memory, a hash join or what the joins left none for, is made once more with joins that spill: by merging
+//!   sorted inputs, or by partitions of both inputs ([`grace_join`](super::grace_join)) where a join cannot be merged,
+//!   as one with further conditions on pairs. One whose rows are too wide for its batches is made again with
 //!   fewer rows per batch ([`wide_rows`](super::wide_rows)).
 //! - Only before rows have been given: the same ones might come again, and others not at all.
 //! - Numbers that a sequence has given to the first plan are not given again, as after any statement that fails.
-//! - A join that cannot be merged, as one with further conditions on pairs, fails as before.
+//! - NOT IN of values that may be NULL, and joins without an equality, do not spill: they fail as before.
 
 use super::gather::gathers;
-use super::joins::may_merge;
+use super::joins::may_spill;
 use super::pool::PlanPool;
 use super::run;
 use crate::mended::FiltersByName;
@@ -32,8 +33,8 @@ use std::sync::Arc;
 extensions_options! {
     /// How joins are planned.
     pub(super) struct JoinOptions {
-        /// Whether all joins that may be merge sorted inputs.
-        pub always_merge: bool, default = false
+        /// Whether all joins that can spill do, however small they seem.
+        pub always_spill: bool, default = false
     }
 }
 
@@ -50,31 +51,32 @@ const GROWTH: usize = 16;
 /// What a plan that is made again has other than the first one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Changes {
-    /// Whether all joins that may be merge sorted inputs.
-    merges: bool,
+    /// Whether all joins that can spill do.
+    joins_spill: bool,
     /// Rows per batch, where those of the session are too many.
     batch_rows: Option<usize>,
 }
 
 impl Changes {
     /// The same with what helps a plan that failed in a task; none where nothing does.
-    fn after_failure(self, pool: &PlanPool, has_mergeable_joins: bool) -> Option<Self> {
+    fn after_failure(self, pool: &PlanPool, can_joins_spill: bool) -> Option<Self> {
         let batch_rows = match (pool.smaller_batches(), self.batch_rows) {
             // Rows that grow, as those of a recursive query may, would have a plan made for each length.
             (Some(asked), Some(before)) => Some(asked.min(before / GROWTH).max(1)),
             (asked, before) => asked.or(before),
         };
-        let merges = self.merges || (has_mergeable_joins && pool.has_refused());
-        let changed = Self { merges, batch_rows };
+        let joins_spill = self.joins_spill || (can_joins_spill && pool.has_refused());
+        let changed = Self { joins_spill, batch_rows };
         (changed != self).then_some(changed)
     }
 
     fn in_words(self) -> Option<String> {
-        let merges = self.merges.then(|| "joins that outgrew the memory limit spill".to_owned());
+        let spills =
+            self.joins_spill.then(|| "joins that outgrew the memory limit spill".to_owned());
         let batches = self.batch_rows.map(|rows| {
             format!("rows too wide for full batches come {} at a time", counted(rows as u64))
         });
-        let changes = merges.into_iter().chain(batches).collect::<Vec<_>>();
+        let changes = spills.into_iter().chain(batches).collect::<Vec<_>>();
         (!changes.is_empty()).then(|| changes.join("; "))
     }
 }
@@ -112,7 +114,7 @@ impl Replan {
     ) -> Result<(Arc<dyn ExecutionPlan>, TaskContext)> {
         let mut planner = self.context.state();
         let config = planner.config_mut().options_mut();
-        config.extensions.insert(JoinOptions { always_merge: changes.merges });
+        config.extensions.insert(JoinOptions { always_spill: changes.joins_spill });
         if let Some(rows) = changes.batch_rows {
             config.execution.batch_size = ConfigNonZeroUsize::try_new(rows)?;
         }
@@ -131,9 +133,10 @@ pub(crate) fn may_replan(plan: &dyn ExecutionPlan) -> bool {
     gathers(plan) || plan.children().into_iter().any(|child| may_replan(&**child))
 }
 
-fn has_mergeable_joins(plan: &dyn ExecutionPlan) -> bool {
-    plan.downcast_ref::<HashJoinExec>().is_some_and(may_merge)
-        || plan.children().into_iter().any(|child| has_mergeable_joins(&**child))
+/// True if a plan has a hash join that another plan can spill.
+fn can_joins_spill(plan: &dyn ExecutionPlan) -> bool {
+    plan.downcast_ref::<HashJoinExec>().is_some_and(may_spill)
+        || plan.children().into_iter().any(|child| can_joins_spill(&**child))
 }
 
 /// Begins to run a plan in such a task, which is made again if it needs more memory than there is.
@@ -153,7 +156,7 @@ pub(crate) fn run_observed(
     observed: Option<Arc<LastPlan>>,
 ) -> Result<SendableRecordBatchStream> {
     let replan = if may_replan(&*plan) { replan() } else { None };
-    let has_mergeable_joins = has_mergeable_joins(&*plan);
+    let can_joins_spill = can_joins_spill(&*plan);
     let rows = run(plan, task.clone())?;
     if replan.is_none() {
         return Ok(rows);
@@ -164,7 +167,7 @@ pub(crate) fn run_observed(
         rows,
         task,
         replan,
-        has_mergeable_joins,
+        can_joins_spill,
         changes: Changes::default(),
         replans: 0,
         observed,
@@ -197,7 +200,7 @@ struct Running {
     task: Arc<TaskContext>,
     /// None once rows have been given.
     replan: Option<Replan>,
-    has_mergeable_joins: bool,
+    can_joins_spill: bool,
     /// What the plan has other than the first one, and how often it was made again.
     changes: Changes,
     replans: u32,
@@ -230,7 +233,7 @@ impl Running {
         if !is_refused || self.replan.is_none() || self.replans == REPLANS_MAX {
             return None;
         }
-        self.changes.after_failure(PlanPool::of(&self.task)?, self.has_mergeable_joins)
+        self.changes.after_failure(PlanPool::of(&self.task)?, self.can_joins_spill)
     }
 
     async fn run_again(&mut self, changes: Changes) -> Result<()> {

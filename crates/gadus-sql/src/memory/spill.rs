@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a piece; those at the end, and before each flush, are shorter.
-const PIECE_BYTES: usize = 128 * 1024;
+pub(super) const PIECE_BYTES: usize = 128 * 1024;
 
 /// Files merged at a time: more are merged in turns, as some rows of each are held.
 const MERGED_MAX: usize = 64;

@@ -28,6 +28,7 @@ mod forms;
 mod frames;
 mod functions;
 mod generated;
+mod grace_joins;
 mod history;
 mod hostile_lock_file;
 mod idle;
