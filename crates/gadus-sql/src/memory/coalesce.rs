@@ -98,13 +98,13 @@ mod tests {
             let full = gathering.push(batch).unwrap();
             full.iter().map(RecordBatch::num_rows).collect::<Vec<_>>()
         };
-        assert_eq!(rows_of(Some(batch(40, 20))), []);
-        assert_eq!(rows_of(Some(batch(40, 20))), []);
+        assert_eq!(rows_of(Some(batch(40, 20))), Vec::<usize>::new());
+        assert_eq!(rows_of(Some(batch(40, 20))), Vec::<usize>::new());
         assert_eq!(rows_of(Some(batch(40, 20))), [100]);
         assert_eq!(rows_of(Some(batch(1, 10_000))), [21]);
         assert_eq!(rows_of(Some(batch(3, 5_000))), [3]);
-        assert_eq!(rows_of(Some(batch(3, 5))), []);
+        assert_eq!(rows_of(Some(batch(3, 5))), Vec::<usize>::new());
         assert_eq!(rows_of(None), [3]);
-        assert_eq!(rows_of(None), []);
+        assert_eq!(rows_of(None), Vec::<usize>::new());
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct PlanPool {
     has_refused: AtomicBool,
     /// What windows hold that they cannot write out.
     window_bytes: AtomicU64,
+    /// Whether rows of this run have been given to the client.
+    has_given: AtomicBool,
     /// Rows per batch that this run should have had; zero where its rows were not too wide.
     batch_rows: AtomicUsize,
 }
@@ -82,11 +84,15 @@ impl PlanPool {
         let memory = (&*runtime.memory_pool as &dyn Any).downcast_ref::<Memory>();
         let memory = memory.expect("every planner has the memory of its database").clone();
         let run = Mutex::new(Run::begin(&memory));
-        let operators = Mutex::default();
-        let (has_refused, batch_rows) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let window_bytes = AtomicU64::new(0);
-        let pool = Self { memory, run, operators, has_refused, window_bytes, batch_rows };
-        let pool = Arc::new(pool);
+        let pool = Arc::new(Self {
+            memory,
+            run,
+            operators: Mutex::default(),
+            has_refused: AtomicBool::new(false),
+            window_bytes: AtomicU64::new(0),
+            has_given: AtomicBool::new(false),
+            batch_rows: AtomicUsize::new(0),
+        });
         let runtime = RuntimeEnv { memory_pool: pool.clone(), ..RuntimeEnv::clone(&runtime) };
         (task.with_runtime(Arc::new(runtime)), pool)
     }
@@ -99,6 +105,16 @@ impl PlanPool {
     /// The same of what a task runs in.
     pub(super) fn in_runtime(runtime: &RuntimeEnv) -> Option<&Self> {
         (&*runtime.memory_pool as &dyn Any).downcast_ref()
+    }
+
+    /// Rows of this run have been given to the client.
+    pub(super) fn give(&self) {
+        self.has_given.store(true, Ordering::Relaxed);
+    }
+
+    /// True if rows of this run have been given to the client.
+    pub(super) fn has_given(&self) -> bool {
+        self.has_given.load(Ordering::Relaxed)
     }
 
     /// The limit of all plans of the database.
@@ -131,6 +147,7 @@ impl PlanPool {
     pub(crate) fn begin(&self) {
         *self.run.lock() = Run::begin(&self.memory);
         self.has_refused.store(false, Ordering::Relaxed);
+        self.has_given.store(false, Ordering::Relaxed);
         self.batch_rows.store(0, Ordering::Relaxed);
     }
 

@@ -22,6 +22,7 @@ use datafusion::execution::TaskContext;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::stream::{EmptyRecordBatchStream, RecordBatchStreamAdapter};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use datafusion::prelude::SessionContext;
@@ -130,7 +131,9 @@ impl Replan {
 
 /// True if a plan has an operator for which it may be made again.
 pub(crate) fn may_replan(plan: &dyn ExecutionPlan) -> bool {
-    gathers(plan) || plan.children().into_iter().any(|child| may_replan(&**child))
+    gathers(plan)
+        || plan.is::<RepartitionExec>()
+        || plan.children().into_iter().any(|child| may_replan(&**child))
 }
 
 /// True if a plan has a hash join that another plan can spill.
@@ -220,6 +223,9 @@ impl Running {
                 Ok(batch) => {
                     if batch.num_rows() > 0 {
                         self.replan = None;
+                        if let Some(pool) = PlanPool::of(&self.task) {
+                            pool.give();
+                        }
                     }
                     return Some(self.with_schema(batch));
                 }

@@ -39,28 +39,36 @@ impl Share {
     }
 }
 
-/// The widths of the rows of a batch, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The rows that an operator has been given so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Widths {
-    average: u64,
-    /// At least that of the widest row: that of the widest values of all columns.
+    rows: u64,
+    /// Of all of them.
+    bytes: u64,
+    /// At least that of the widest row: that of the widest values of all columns of a batch.
     widest: u64,
 }
 
 impl Widths {
-    fn of(batch: &RecordBatch) -> Self {
-        let (mut all, mut widest) = (0, 0);
+    fn add(&mut self, batch: &RecordBatch) {
+        let mut widest = 0_u64;
         for column in batch.columns() {
             let (widest_value, bytes) = largest_and_all(column);
-            (widest, all) = (widest_value.saturating_add(widest), bytes.saturating_add(all));
+            widest = widest.saturating_add(widest_value);
+            self.bytes = self.bytes.saturating_add(bytes);
         }
-        Self { average: all / batch.num_rows().max(1) as u64, widest }
+        self.rows += batch.num_rows() as u64;
+        self.widest = self.widest.max(widest);
     }
 
-    /// Returns the rows of a full batch at most.
-    fn batch_rows(self, limit: ByteCount) -> u64 {
-        let average = AVERAGE.of(limit) / self.average.max(1);
-        average.min(WIDEST.of(limit) / self.widest.max(1))
+    /// Returns the rows of a full batch at most; once rows have been given to the client, only those of which batches
+    /// would be too large in fact.
+    fn batch_rows(self, limit: ByteCount, has_given: bool) -> u64 {
+        let average = (self.bytes / self.rows.max(1)).max(1);
+        match has_given {
+            true => WIDEST.of(limit) / average,
+            false => (AVERAGE.of(limit) / average).min(WIDEST.of(limit) / self.widest.max(1)),
+        }
     }
 }
 
@@ -73,21 +81,21 @@ pub(super) fn watched(
     if batch_rows <= 1 || PlanPool::of(task).is_none() {
         return rows;
     }
-    let schema = rows.schema();
-    let runtime = task.runtime_env();
+    let (schema, runtime, mut widths) = (rows.schema(), task.runtime_env(), Widths::default());
     let rows = rows.map(move |batch| {
         let (batch, pool) = (batch?, PlanPool::in_runtime(&runtime));
+        widths.add(&batch);
         if let Some(pool) = pool {
-            check(&batch, batch_rows, pool)?;
+            check(widths, batch_rows, pool)?;
         }
         Ok(batch)
     });
     Box::pin(RecordBatchStreamAdapter::new(schema, rows))
 }
 
-fn check(batch: &RecordBatch, batch_rows: u64, pool: &PlanPool) -> Result<()> {
-    let (widths, limit) = (Widths::of(batch), pool.limit());
-    let most = widths.batch_rows(limit);
+fn check(widths: Widths, batch_rows: u64, pool: &PlanPool) -> Result<()> {
+    let limit = pool.limit();
+    let most = widths.batch_rows(limit, pool.has_given());
     if batch_rows <= most {
         return Ok(());
     }
@@ -113,18 +121,24 @@ mod tests {
         let number: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
         let columns = [("v", view), ("t", text), ("n", number)];
         let columns = columns.into_iter().map(|(name, column)| (name, column, true));
-        let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
-        assert_eq!(Widths::of(&batch), Widths { average: (22 + 5 + 32) / 2, widest: 21 + 5 + 16 });
+        let batch = RecordBatch::try_from_iter_with_nullable(columns);
+        let mut widths = Widths::default();
+        widths.add(&batch.unwrap());
+        assert_eq!(widths, Widths { rows: 2, bytes: 22 + 5 + 32, widest: 21 + 5 + 16 });
     }
 
     #[test]
     fn batches_have_fewer_rows_the_wider_those_are() {
-        let rows = |average, widest| Widths { average, widest }.batch_rows(ByteCount::mib(256));
-        assert_eq!(rows(100, 100), 10_485);
-        assert_eq!(rows(100, 1 << 20), 16);
-        assert_eq!(rows(1 << 20, 1 << 20), 1);
-        assert_eq!(rows(u64::MAX, u64::MAX), 0);
-        let of_little = |widest| Widths { average: 1, widest }.batch_rows(ByteCount(1));
-        assert_eq!(of_little(4 << 10), 1024);
+        let rows = |bytes, widest| Widths { rows: 1, bytes, widest };
+        let before = |bytes, widest| rows(bytes, widest).batch_rows(ByteCount::mib(256), false);
+        assert_eq!(before(100, 100), 10_485);
+        assert_eq!(before(100, 1 << 20), 16);
+        assert_eq!(before(1 << 20, 1 << 20), 1);
+        assert_eq!(before(u64::MAX, u64::MAX), 0);
+        assert_eq!(rows(1, 4 << 10).batch_rows(ByteCount(1), false), 1024);
+        // Those that have been given cannot come again in smaller batches.
+        let after = |bytes, widest| rows(bytes, widest).batch_rows(ByteCount::mib(256), true);
+        assert_eq!(after(100, 1 << 20), 167_772);
+        assert_eq!(after(1 << 20, 1 << 20), 16);
     }
 }
