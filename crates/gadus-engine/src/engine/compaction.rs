@@ -65,8 +65,8 @@ pub(super) enum Sources {
     Closed,
     /// Also the segment that takes rows, if it is sparse.
     All,
-    /// The segment whose move gives back most for what it writes: for a disk that is nearly full.
-    Best,
+    /// Of the segments with many deleted rows the one whose move writes least: for a disk that is nearly full.
+    Smallest,
 }
 
 /// Rows written to their new places, while the old ones still stand.
@@ -240,19 +240,20 @@ fn has_holes(segment: &SegmentVersion) -> bool {
     4 * (u64::from(segment.rows) - u64::from(segment.live_rows())) >= u64::from(segment.rows.max(1))
 }
 
-/// How many of 65,536 positions hold live rows.
-fn live_share(segment: &&Arc<SegmentVersion>) -> u64 {
-    (u64::from(segment.live_rows()) << 16) / u64::from(segment.rows.max(1))
+/// About what the live rows of a segment take, which is what a move writes.
+fn live_bytes(segment: &&Arc<SegmentVersion>) -> u64 {
+    let live = segment.bytes().saturating_mul(u64::from(segment.live_rows()));
+    live / u64::from(segment.rows.max(1))
 }
 
 /// The first segments, by their ids, that are worth moving together; their rows fit in one.
 fn choose_sources(state: &TableVersion, from: Sources) -> Vec<Arc<SegmentVersion>> {
-    if from == Sources::Best {
+    if from == Sources::Smallest {
         return state
             .segments
             .values()
             .filter(|segment| has_holes(segment))
-            .min_by_key(live_share)
+            .min_by_key(live_bytes)
             .cloned()
             .into_iter()
             .collect();

@@ -1,8 +1,8 @@
 //! VACUUM: compacts tables now, and gives back what that frees.
 //!
 //! - A full disk is no error. Each move writes to the reserve of the data file, and what it replaces is
-//!   free after two checkpoints; where that is too little, segments move alone, those first that
-//!   have the fewest live rows, and those that do not fit stay.
+//!   free after two checkpoints; where that is too little, segments move alone, those first whose
+//!   live rows take least, and those that do not fit stay.
 //! - Transactions that are open are left alone, as in the background: what is in their way stays for
 //!   later.
 
@@ -45,7 +45,7 @@ impl Inner {
         let mut room = Room::Enough;
         loop {
             check()?;
-            let from = if room == Room::Little { Sources::Best } else { Sources::All };
+            let from = if room == Room::Little { Sources::Smallest } else { Sources::All };
             match (self.move_some(table, true, from), room) {
                 (Ok(Compacted::Nothing), _) => break,
                 (Ok(Compacted::Moved), Room::Little) => self.free_space()?,

@@ -136,12 +136,20 @@ impl DataFile {
         let end = shared.end.load(Ordering::Acquire);
         let rewritten = shared.rewritten.load(Ordering::Relaxed);
         let kept = end.saturating_add(reserve_bytes(end)).saturating_add(rewritten);
-        // Blocks behind the length are few: setting a length above it would make the file longer.
-        if self.device.length()?.saturating_sub(kept) < bytes_min {
+        let length = self.device.length()?;
+        let allocated = shared.allocated.load(Ordering::Acquire).max(length);
+        if allocated.saturating_sub(kept) < bytes_min {
             return Ok(());
         }
-        self.device.set_length(kept)?;
-        shared.allocated.store(kept, Ordering::Release);
+        // Setting a length frees the blocks behind it. The file becomes no longer than what is in use, and what others
+        // write before the end stays.
+        let cut = length.max(end).min(kept);
+        self.device.set_length(cut)?;
+        shared.allocated.store(cut, Ordering::Release);
+        if cut < kept && self.device.reserve(cut..kept).is_ok() {
+            // Where others have taken the space meanwhile, the next extension asks for it.
+            shared.allocated.store(kept, Ordering::Release);
+        }
         Ok(())
     }
 
