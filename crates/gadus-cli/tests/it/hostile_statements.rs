@@ -53,6 +53,60 @@ impl Generator {
     }
 
     fn statement(&mut self) -> String {
+        match self.random.below(3) {
+            0 => self.statement_of_wide_rows(),
+            _ => self.statement_of_grown_values(),
+        }
+    }
+
+    /// Of rows of a megabyte each, of which few are many bytes.
+    fn statement_of_wide_rows(&mut self) -> String {
+        let count = self.one_of(&["1", "3", "100", "100000"]);
+        let value = self.one_of(&["b", "b || 'x'", "upper(b)", "b || a", "reverse(b)"]);
+        let window = self.one_of(&[
+            "lag(b, 3) OVER (ORDER BY a)",
+            "first_value(b) OVER (PARTITION BY a % 3 ORDER BY a)",
+            "max(b) OVER (ORDER BY a ROWS 9 PRECEDING)",
+            "nth_value(b, 2) OVER ()",
+        ]);
+        match self.random.below(18) {
+            0 => format!("SELECT {value}, count(*) FROM w GROUP BY 1 ORDER BY 2, 1 LIMIT 1 OFFSET {count}"),
+            1 => format!("SELECT length({value}) FROM w ORDER BY {value} DESC LIMIT {count}"),
+            2 => format!("SELECT sum(length(v)) FROM (SELECT {window} AS v FROM w) x"),
+            3 => {
+                let operation = self.one_of(&["UNION", "UNION ALL", "INTERSECT", "EXCEPT"]);
+                format!("SELECT count(*) FROM (SELECT b FROM w {operation} SELECT {value} FROM w) x")
+            }
+            4 => format!("SELECT cardinality(array_agg({value})), a % {count} FROM w GROUP BY 2 LIMIT 1"),
+            5 => format!("SELECT length(string_agg({value}, ',')) FROM w"),
+            6 => format!("SELECT count(DISTINCT {value}), max({value}) < 'a' FROM w"),
+            7 => format!("SELECT count(*) FROM w x, w y WHERE x.b < y.b AND x.a < {count}"),
+            8 => format!(
+                "SELECT count(*) FROM w x JOIN w y ON x.a < y.a WHERE length(x.b || y.b) > {count}"
+            ),
+            9 => {
+                let join = self.one_of(&["JOIN", "LEFT JOIN", "FULL JOIN"]);
+                format!("SELECT count(*), sum(length(x.b || y.b)) FROM w x {join} w y ON x.a = y.a + {count}")
+            }
+            10 => format!("SELECT count(*) FROM w WHERE b IN (SELECT {value} FROM w WHERE a % 2 = 0)"),
+            11 => "SELECT count(*) FROM w x WHERE NOT EXISTS (SELECT 1 FROM w y WHERE y.b = x.b AND y.a <> x.a)"
+                .to_owned(),
+            12 => format!("UPDATE w SET b = b || 'x' WHERE a <= {count}"),
+            13 => format!("INSERT INTO s SELECT {value} FROM w WHERE a <= {count} RETURNING length(v)"),
+            14 => format!("INSERT INTO w SELECT a, {value} FROM w ON CONFLICT (a) DO UPDATE SET b = excluded.b"),
+            15 => format!("SELECT to_json({value}) FROM w ORDER BY 1 LIMIT 1 OFFSET {count}"),
+            16 => format!(
+                "WITH m AS (SELECT * FROM w) SELECT sum(length(m.b || n.b)) FROM m JOIN m n ON m.a % {count} = n.a"
+            ),
+            _ => format!(
+                "WITH RECURSIVE r AS (SELECT a, b FROM w UNION ALL SELECT a + 1, {value} FROM r WHERE a < {count}) \
+                 SELECT count(*) FROM r"
+            ),
+        }
+    }
+
+    /// Of values that its expressions let grow.
+    fn statement_of_grown_values(&mut self) -> String {
         let depth = u32::try_from(1 + self.random.below(3)).unwrap();
         let (text, count) = (self.text(depth), self.count());
         match self.random.below(14) {
@@ -85,6 +139,8 @@ impl Generator {
 /// The tables that the statements read and write.
 const TABLES: &str = "CREATE TABLE t (a INT PRIMARY KEY, b TEXT);
                       CREATE TABLE s (v TEXT);
+                      CREATE TABLE w (a INT PRIMARY KEY, b TEXT);
+                      INSERT INTO w SELECT i, i || repeat('wide', 250000) FROM generate_series(1, 600) AS g(i);
                       INSERT INTO t SELECT i, 'row ' || i FROM generate_series(1, 20000) AS g(i)";
 
 const SETTINGS: &str = "SET gadus.memory_limit = '256MiB'; SET statement_timeout = '1s'";

@@ -80,6 +80,8 @@ struct State {
     shapes: Vector<Change>,
     /// What foreign keys are to be looked at for, when the statement ends.
     unsettled: Unsettled,
+    /// Memory that the values of changed rows take.
+    value_bytes: u64,
 }
 
 /// A point to which a transaction can go back.
@@ -126,7 +128,15 @@ impl Transaction {
             is_marked: false,
             inner,
             blobs,
-            state: State { base, pin: Arc::new(pin), view, writes, shapes, unsettled },
+            state: State {
+                base,
+                pin: Arc::new(pin),
+                view,
+                writes,
+                shapes,
+                unsettled,
+                value_bytes: 0,
+            },
             locker,
             next_private: PRIVATE_SEGMENTS,
             _open: open,
@@ -180,6 +190,13 @@ impl Transaction {
                 writes.open = None;
             }
         }
+    }
+
+    /// Returns the memory that the values of rows take which the transaction inserted or updated, and that are not in
+    /// segments of their own.
+    #[must_use]
+    pub fn value_bytes(&self) -> u64 {
+        self.state.value_bytes
     }
 
     /// Whether nothing was written.
@@ -316,6 +333,7 @@ impl Transaction {
     /// Applies a change to the private version, as a commit that comes after the snapshot.
     fn apply(&mut self, change: &Change) -> Result<()> {
         let at: CommitNumber = self.state.base.commit.next();
+        self.state.value_bytes += change.value_bytes();
         self.state
             .view
             .apply(change, at)

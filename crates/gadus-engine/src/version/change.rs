@@ -6,7 +6,7 @@
 
 use crate::keys::{KeyRun, NamedRun};
 use crate::segment::{EncodedSegment, Patches, Row, Source};
-use crate::types::{DefinitionKey, Sequence, SequencePosition, TableSchema, ViewSchema};
+use crate::types::{Datum, DefinitionKey, Sequence, SequencePosition, TableSchema, ViewSchema};
 use gadus_base::{CommitNumber, RowId, SegmentId, TableId};
 use gadus_storage::ExtentRef;
 use std::sync::Arc;
@@ -107,6 +107,18 @@ impl Change {
             | Self::MoveRows { .. } => true,
             Self::SetDefinition { text, .. } => text.is_none(),
             _ => false,
+        }
+    }
+
+    /// Returns the memory that values take which the change has, and its slots for them.
+    pub(crate) fn value_bytes(&self) -> u64 {
+        let of = |value: &Datum| (size_of::<Datum>() + value.heap_bytes()) as u64;
+        match self {
+            Self::AppendRows { rows, .. } => rows.iter().flat_map(|row| row.iter()).map(of).sum(),
+            Self::PatchRows { patches, .. } => {
+                patches.rows().iter().map(|(_, value)| of(value)).sum()
+            }
+            _ => 0,
         }
     }
 

@@ -1,11 +1,12 @@
 //! Where plans gather rows: before each batch, they look whether they may, and whether its rows are too wide.
 
 use super::PlanPool;
+use super::block_join::{BlockJoinExec, not_to_spill};
 use super::coalesce::bounded_filter;
 use super::compact::compact;
 use super::grace_join::GraceJoinExec;
 use super::plan::PlanMemory;
-use super::wide_rows::watched;
+use super::wide_rows::{watched, watched_of_join};
 use super::windows::SpillingWindowExec;
 use crate::pace::PassingExec;
 use arrow::array::RecordBatch;
@@ -32,8 +33,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-/// Has operators look whether they may gather on, and at the width of rows, and bounds the batches of filters; among the last of the rules, because no other knows what
-/// it puts in.
+/// Has operators look whether they may gather on, and at the width of rows, and bounds the batches of filters; among
+/// the last of the rules, because no other knows what it puts in.
 #[derive(Debug)]
 pub(crate) struct GatherInTurn;
 
@@ -48,17 +49,17 @@ impl PhysicalOptimizerRule for GatherInTurn {
                 return Ok(Transformed::yes(filter));
             }
             let gathers = gathers(&*plan);
-            let is_watched = plan.is::<RepartitionExec>() || plan.is::<GraceJoinExec>();
+            let is_watched = plan.is::<RepartitionExec>() || is_spilling_join(&*plan);
             if !gathers && !is_watched {
                 return Ok(Transformed::no(plan));
             }
-            let in_turn = if plan.is::<AggregateExec>() { in_turn } else { in_turn_compact };
+            let (in_turn, watched) = watches(&*plan);
             let children = plan.children().into_iter().cloned().enumerate();
             let children = children.map(|(place, input)| match gathers && place == 0 {
-                true => Arc::new(PassingExec::new("GadusInTurn", input, in_turn)) as _,
-                false => Arc::new(PassingExec::new("GadusRowWidth", input, watched)) as _,
+                true => PassingExec::new("GadusInTurn", input, in_turn),
+                false => PassingExec::new("GadusRowWidth", input, watched),
             });
-            let children = children.collect();
+            let children = children.map(|child| Arc::new(child) as _).collect();
             replace_children_if_necessary(plan, children).map(Transformed::yes)
         });
         in_turn.map(|plan| plan.data)
@@ -73,16 +74,44 @@ impl PhysicalOptimizerRule for GatherInTurn {
     }
 }
 
-/// True for an operator that gathers the rows of its first input.
-pub(super) fn gathers(plan: &dyn ExecutionPlan) -> bool {
+fn is_join(plan: &dyn ExecutionPlan) -> bool {
+    gathering_join(plan) || is_spilling_join(plan)
+}
+
+/// True for a join that looks itself whether it may hold rows.
+fn is_spilling_join(plan: &dyn ExecutionPlan) -> bool {
+    plan.is::<GraceJoinExec>() || plan.is::<BlockJoinExec>()
+}
+
+fn gathering_join(plan: &dyn ExecutionPlan) -> bool {
     plan.is::<HashJoinExec>()
         || plan.is::<NestedLoopJoinExec>()
         || plan.is::<CrossJoinExec>()
         || plan.is::<SortMergeJoinExec>()
+}
+
+/// True for an operator that gathers the rows of its first input.
+pub(super) fn gathers(plan: &dyn ExecutionPlan) -> bool {
+    gathering_join(plan)
         || plan.is::<AggregateExec>()
         || plan.is::<SortExec>()
         || plan.is::<SpillingWindowExec>()
         || plan.is::<BoundedWindowAggExec>()
+}
+
+/// Looks at the rows of an input.
+type Pass = fn(SendableRecordBatchStream, &TaskContext) -> SendableRecordBatchStream;
+
+/// Returns how an operator looks at the rows that it gathers, and at those of other inputs.
+fn watches(plan: &dyn ExecutionPlan) -> (Pass, Pass) {
+    let aggregate = plan.downcast_ref::<AggregateExec>();
+    match aggregate.map(|aggregate| aggregate.group_expr().is_empty()) {
+        Some(true) => (in_turn_unwatched, watched),
+        Some(false) => (in_turn, watched),
+        None if plan.is::<NestedLoopJoinExec>() => (in_turn_of_nested_loops, watched_of_join),
+        None if is_join(plan) => (in_turn_of_join, watched_of_join),
+        None => (in_turn_compact, watched),
+    }
 }
 
 /// Rows of which the operator keeps something else.
@@ -90,7 +119,7 @@ fn in_turn(input: SendableRecordBatchStream, task: &TaskContext) -> SendableReco
     in_turn_unwatched(watched(input, task), task)
 }
 
-/// Rows of which the operator keeps something else, and whose widths have been looked at before.
+/// Rows of which the operator keeps something else, and whose widths need no look, or have been looked at before.
 pub(super) fn in_turn_unwatched(
     input: SendableRecordBatchStream,
     task: &TaskContext,
@@ -104,9 +133,31 @@ fn in_turn_compact(
     input: SendableRecordBatchStream,
     task: &TaskContext,
 ) -> SendableRecordBatchStream {
+    in_turn(compacted(input), task)
+}
+
+/// Rows that a join holds as they are.
+fn in_turn_of_join(
+    input: SendableRecordBatchStream,
+    task: &TaskContext,
+) -> SendableRecordBatchStream {
+    in_turn_unwatched(watched_of_join(compacted(input), task), task)
+}
+
+/// The same of a nested loop join, which must not spill them.
+fn in_turn_of_nested_loops(
+    input: SendableRecordBatchStream,
+    task: &TaskContext,
+) -> SendableRecordBatchStream {
+    let schema = input.schema();
+    let rows = input.map(|batch| batch.map_err(not_to_spill));
+    in_turn_of_join(Box::pin(RecordBatchStreamAdapter::new(schema, rows)), task)
+}
+
+fn compacted(input: SendableRecordBatchStream) -> SendableRecordBatchStream {
     let schema = input.schema();
     let rows = input.map(|batch| batch.and_then(|batch| compact(batch).map_err(Into::into)));
-    in_turn(Box::pin(RecordBatchStreamAdapter::new(schema, rows)), task)
+    Box::pin(RecordBatchStreamAdapter::new(schema, rows))
 }
 
 struct InTurn {

@@ -1,21 +1,48 @@
-//! Rows that a statement holds outside of its plan, such as those that RETURNING gives afterwards.
+//! Rows that a statement holds outside of its plan, such as those that it changes, and that RETURNING gives afterwards.
 
 use super::Memory;
+use crate::error::from_datafusion;
 use crate::error::limit;
 use arrow::array::RecordBatch;
+use datafusion::physical_plan::SendableRecordBatchStream;
+use futures::TryStreamExt;
 use gadus_base::ByteCount;
-use gadus_engine::Result;
+use gadus_engine::{Result, Transaction};
+
+/// Values of a transaction's changes are in memory, and once more in the log's record when it commits.
+const COPIES_OF_CHANGES: u64 = 2;
 
 /// An account of such rows: all plans' memory has them until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     memory: Memory,
     bytes: u64,
+    /// Of each row, as long as the statement runs.
+    copies: u64,
 }
 
 impl Gathered {
+    /// Of rows that the statement holds once.
     pub(crate) fn new(memory: &Memory) -> Self {
-        Self { memory: memory.clone(), bytes: 0 }
+        Self::with_copies(memory, 1)
+    }
+
+    /// Of rows of which the statement makes so many copies in all.
+    pub(crate) fn with_copies(memory: &Memory, copies: u64) -> Self {
+        Self { memory: memory.clone(), bytes: 0, copies }
+    }
+
+    /// Adds all rows of a stream, and returns them.
+    pub(crate) async fn collect(
+        &mut self,
+        mut rows: SendableRecordBatchStream,
+    ) -> Result<Vec<RecordBatch>> {
+        let mut batches = Vec::new();
+        while let Some(batch) = rows.try_next().await.map_err(from_datafusion)? {
+            self.add(&batch)?;
+            batches.push(batch);
+        }
+        Ok(batches)
     }
 
     /// Adds rows that are held from now on.
@@ -25,7 +52,7 @@ impl Gathered {
     pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
         let columns = batch.columns().iter();
         let bytes = columns.map(|column| column.to_data().get_slice_memory_size().unwrap_or(0));
-        let bytes = bytes.sum::<usize>() as u64;
+        let bytes = (bytes.sum::<usize>() as u64).saturating_mul(self.copies);
         if self.memory.is_beyond(self.bytes.saturating_add(bytes)) {
             return Err(limit(format!(
                 "out of memory: the statement holds {} of rows; gadus.memory_limit is {}, change fewer rows \
@@ -44,4 +71,21 @@ impl Drop for Gathered {
     fn drop(&mut self) {
         self.memory.release(self.bytes);
     }
+}
+
+/// Refuses changes of a transaction that take more memory than there is.
+///
+/// # Errors
+/// `Limit` when they hold more than `gadus.memory_limit` allows.
+pub(crate) fn check_changes(transaction: &Transaction, memory: &Memory) -> Result<()> {
+    let bytes = transaction.value_bytes();
+    if !memory.is_beyond(bytes.saturating_mul(COPIES_OF_CHANGES)) {
+        return Ok(());
+    }
+    Err(limit(format!(
+        "out of memory: the transaction holds {} of changed rows; gadus.memory_limit is {}, change fewer rows \
+         in one transaction or raise it",
+        ByteCount(bytes),
+        memory.limit()
+    )))
 }

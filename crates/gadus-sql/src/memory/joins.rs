@@ -1,8 +1,10 @@
 //! Joins of which neither side is small: by merging sorted inputs, which can be written out, and not by a table of
 //! the smaller side, which cannot. Joins that cannot be merged are divided into partitions, which are written out,
-//! too ([`grace_join`](super::grace_join)), but only once a plan has turned out to need that.
+//! too ([`grace_join`](super::grace_join)), and those without an equality are done by blocks
+//! ([`block_join`](super::block_join)), but only once a plan has turned out to need that.
 
 use super::Memory;
+use super::block_join::{can_be_block_join, with_block_join};
 use super::grace_join::GraceJoinExec;
 use super::replan::JoinOptions;
 use arrow::compute::SortOptions;
@@ -34,6 +36,10 @@ impl PhysicalOptimizerRule for JoinsWithinMemory {
         let most = self.0.plan_part();
         let always = config.extensions.get::<JoinOptions>().is_some_and(|join| join.always_spill);
         let fitting = plan.transform_up(|plan| match plan.downcast_ref::<HashJoinExec>() {
+            None if always => match with_block_join(&*plan)? {
+                Some(join) => Ok(Transformed::yes(join)),
+                None => Ok(Transformed::no(plan)),
+            },
             Some(join) if may_merge(join) && (always || bytes(&**join.left()) > most) => {
                 merging(join).map(Transformed::yes)
             }
@@ -54,9 +60,11 @@ impl PhysicalOptimizerRule for JoinsWithinMemory {
     }
 }
 
-/// True if a join can spill what it holds, in one way or another.
-pub(super) fn may_spill(join: &HashJoinExec) -> bool {
-    may_merge(join) || GraceJoinExec::can_replace(join)
+/// True for a join that can spill what it holds, in one way or another.
+pub(super) fn may_spill(plan: &dyn ExecutionPlan) -> bool {
+    let join = plan.downcast_ref::<HashJoinExec>();
+    join.is_some_and(|join| may_merge(join) || GraceJoinExec::can_replace(join))
+        || can_be_block_join(plan)
 }
 
 /// NOT IN of what may be NULL is no matter of order; and with further conditions on pairs, DataFusion 55.2 gives

@@ -11,16 +11,20 @@
 //!   ([`sorts`]). Rows that wait for the results of windows are written out, too ([`windows`]). What other joins hold
 //!   cannot be, nor the columns that windows compute with: a plan in which they would hold more than the limit, and
 //!   some, is made again with joins that spill where that helps ([`replan`]), and fails elsewhere. Those are merge
-//!   joins, and grace joins for what cannot be merged ([`grace_join`]).
+//!   joins, grace joins for what cannot be merged ([`grace_join`]), and joins by blocks without an equality
+//!   ([`block_join`]).
 //! - Rows too wide for the batches of a plan are not gathered: the plan is made again with fewer rows per batch
 //!   ([`wide_rows`]).
 //! - Processes that gather much for one database divide the limit ([`share`]).
 
+mod block_join;
 mod coalesce;
 mod compact;
 mod gather;
 mod gathered;
 mod grace_join;
+#[cfg(test)]
+mod joined_rows;
 mod joins;
 mod limit;
 mod plan;
@@ -29,13 +33,15 @@ mod replan;
 mod share;
 mod sorts;
 mod spill;
+mod stream_exec;
+mod table_memory;
 #[cfg(test)]
 mod tests;
 mod wide_rows;
 mod windows;
 
 pub(crate) use gather::GatherInTurn;
-pub(crate) use gathered::Gathered;
+pub(crate) use gathered::{Gathered, check_changes};
 pub(crate) use joins::JoinsWithinMemory;
 pub(crate) use limit::{decided_limit, memory_of};
 pub(crate) use plan::awaited;

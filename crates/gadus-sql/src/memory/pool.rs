@@ -1,5 +1,6 @@
 //! The memory that the operators of a plan hold: on the account of its statement, and with all others'.
 
+use super::block_join::not_to_spill;
 use super::gather::{Gathered, last_gathered};
 use super::plan::PlanMemory;
 use super::windows::WINDOW;
@@ -22,6 +23,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// A hash table of so many bytes is built however low the limit is: some fit into what a plan may hold beyond it.
 const TABLE_BYTES_MIN: u64 = BEYOND_BYTES_MIN / 8;
+
+/// With which the names of what nested loop joins hold begin.
+const NESTED_LOOPS: &str = "NestedLoopJoinLoad";
 
 /// What a plan's operators hold memory of; a kept plan has one for all its runs.
 #[derive(Debug)]
@@ -264,7 +268,11 @@ impl MemoryPool for PlanPool {
             if is_over {
                 self.has_refused.store(true, Ordering::Relaxed);
             }
-            return Err(too_much(reservation.consumer().name(), held, self.memory.limit()));
+            let error = too_much(reservation.consumer().name(), held, self.memory.limit());
+            return Err(match reservation.consumer().name().starts_with(NESTED_LOOPS) {
+                true => not_to_spill(error),
+                false => error,
+            });
         }
         self.grow(reservation, additional);
         Ok(())

@@ -1,13 +1,13 @@
 //! Plans that are made again when their operators turn out to need more memory than there is.
 //!
 //! - How large the input of a join is, and how wide its rows are, no plan knows for sure. A plan of which an operator
-//!   is refused memory, a hash join or what the joins left none for, is made once more with joins that spill: by merging
-//!   sorted inputs, or by partitions of both inputs ([`grace_join`](super::grace_join)) where a join cannot be merged,
-//!   as one with further conditions on pairs. One whose rows are too wide for its batches is made again with
+//!   is refused memory, a join or what the joins left none for, is made once more with joins that spill: by merging
+//!   sorted inputs, by partitions of both inputs ([`grace_join`](super::grace_join)) where a join cannot be merged, as
+//!   one with further conditions on pairs, or by blocks ([`block_join`](super::block_join)) without an equality. One whose rows are too wide for its batches is made again with
 //!   fewer rows per batch ([`wide_rows`](super::wide_rows)).
 //! - Only before rows have been given: the same ones might come again, and others not at all.
 //! - Numbers that a sequence has given to the first plan are not given again, as after any statement that fails.
-//! - NOT IN of values that may be NULL, and joins without an equality, do not spill: they fail as before.
+//! - NOT IN of values that may be NULL does not spill: it fails as before.
 
 use super::gather::gathers;
 use super::joins::may_spill;
@@ -21,7 +21,6 @@ use datafusion::common::{DataFusionError, Result, extensions_options};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execution_plan::reset_plan_states;
-use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::stream::{EmptyRecordBatchStream, RecordBatchStreamAdapter};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
@@ -136,10 +135,9 @@ pub(crate) fn may_replan(plan: &dyn ExecutionPlan) -> bool {
         || plan.children().into_iter().any(|child| may_replan(&**child))
 }
 
-/// True if a plan has a hash join that another plan can spill.
+/// True if a plan has a join that another plan can spill.
 fn can_joins_spill(plan: &dyn ExecutionPlan) -> bool {
-    plan.downcast_ref::<HashJoinExec>().is_some_and(may_spill)
-        || plan.children().into_iter().any(|child| can_joins_spill(&**child))
+    may_spill(plan) || plan.children().into_iter().any(|child| can_joins_spill(&**child))
 }
 
 /// Begins to run a plan in such a task, which is made again if it needs more memory than there is.
@@ -235,11 +233,14 @@ impl Running {
 
     /// Returns what a plan has to have that does not fail with such an error; none where that cannot be made.
     fn changes_after(&self, error: &DataFusionError) -> Option<Changes> {
-        let is_refused = matches!(error.find_root(), DataFusionError::ResourcesExhausted(_));
+        let pool = PlanPool::of(&self.task)?;
+        let is_refused = matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
+            || pool.has_refused()
+            || pool.smaller_batches().is_some();
         if !is_refused || self.replan.is_none() || self.replans == REPLANS_MAX {
             return None;
         }
-        self.changes.after_failure(PlanPool::of(&self.task)?, self.can_joins_spill)
+        self.changes.after_failure(pool, self.can_joins_spill)
     }
 
     async fn run_again(&mut self, changes: Changes) -> Result<()> {

@@ -5,9 +5,13 @@
 //! - So their inputs are watched. Where a batch of rows as wide as the widest one seen so far would take too much of
 //!   the memory limit, the plan is made again with fewer rows per batch ([`replan`](super::replan)). Once rows have
 //!   been given to the client, the statement fails instead (53200).
+//! - Joins may give a row many times, so a full batch is judged. Other operators give each row once at most, so what
+//!   they have been given is judged where it is less than a batch: a few long lists need no other plan. Aggregates
+//!   without groups give one row, and are not watched.
 //! - Scans, projections and filters give batches as large as what they read, which is bounded by bytes.
 
 use super::pool::PlanPool;
+use crate::error;
 use crate::value_limits::largest_and_all;
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result};
@@ -72,8 +76,31 @@ impl Widths {
     }
 }
 
-/// Watches the rows of an operator's input, in a task whose plan has a pool.
+/// How often an operator may give a row of its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    OnceAtMost,
+    ManyTimes,
+}
+
+/// Watches the rows of the input of an operator that gives each of them once at most.
 pub(super) fn watched(
+    rows: SendableRecordBatchStream,
+    task: &TaskContext,
+) -> SendableRecordBatchStream {
+    watched_as(Given::OnceAtMost, rows, task)
+}
+
+/// Watches the rows of a join's input.
+pub(super) fn watched_of_join(
+    rows: SendableRecordBatchStream,
+    task: &TaskContext,
+) -> SendableRecordBatchStream {
+    watched_as(Given::ManyTimes, rows, task)
+}
+
+fn watched_as(
+    given: Given,
     rows: SendableRecordBatchStream,
     task: &TaskContext,
 ) -> SendableRecordBatchStream {
@@ -86,25 +113,30 @@ pub(super) fn watched(
         let (batch, pool) = (batch?, PlanPool::in_runtime(&runtime));
         widths.add(&batch);
         if let Some(pool) = pool {
-            check(widths, batch_rows, pool)?;
+            let full = match given {
+                Given::OnceAtMost => batch_rows.min(widths.rows),
+                Given::ManyTimes => batch_rows,
+            };
+            check(widths, full, pool)?;
         }
         Ok(batch)
     });
     Box::pin(RecordBatchStreamAdapter::new(schema, rows))
 }
 
-fn check(widths: Widths, batch_rows: u64, pool: &PlanPool) -> Result<()> {
+fn check(widths: Widths, full: u64, pool: &PlanPool) -> Result<()> {
     let limit = pool.limit();
     let most = widths.batch_rows(limit, pool.has_given());
-    if batch_rows <= most {
+    if full <= most {
         return Ok(());
     }
     let fewer = usize::try_from(most / MARGIN).unwrap_or(usize::MAX).max(1);
     pool.ask_for_smaller_batches(fewer);
-    Err(DataFusionError::ResourcesExhausted(format!(
-        "out of memory: batches of {batch_rows} rows of up to {}; gadus.memory_limit is {limit}, raise it",
+    // No operator is to take it for memory that it was refused, and to spill.
+    Err(DataFusionError::External(Box::new(error::limit(format!(
+        "out of memory: batches of {full} rows of up to {}; gadus.memory_limit is {limit}, raise it",
         ByteCount(widths.widest)
-    )))
+    )))))
 }
 
 #[cfg(test)]

@@ -87,9 +87,9 @@ impl Session {
             rest = format!("{rest} {limit}");
         }
         let wanted = Wanted { rest: &rest, ..Wanted::by(select.selection.as_ref()) };
-        let (_, found) = self.rows(snapshot, (&schema, &alias), &[], wanted, parameters).await?;
+        let found = self.rows(snapshot, (&schema, &alias), &[], wanted, parameters).await?;
         let mut ids = Vec::new();
-        for batch in found {
+        for batch in found.batches {
             ids.extend(row_ids(&batch)?);
         }
         if wish.skips {

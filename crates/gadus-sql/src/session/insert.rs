@@ -31,6 +31,9 @@ use gadus_engine::{
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+/// Of rows whose keys are looked up: as they came, in one piece, those that are new, as values, and in the log.
+const COPIES_ON_KEY: u64 = 5;
+
 /// Rows that are cast together.
 const PIECE_ROWS: usize = SEGMENT_ROWS_MAX as usize;
 
@@ -74,7 +77,7 @@ impl Session {
         let alias = called(insert, &schema);
         let mut pieces = Vec::new();
         if let Some(on_key) = on_key {
-            let mut gathered = Gathered::new(&self.shared.memory);
+            let mut gathered = Gathered::with_copies(&self.shared.memory, COPIES_ON_KEY);
             let take = |batch: RecordBatch| {
                 gathered.add(&batch)?;
                 pieces.push(batch.columns().to_vec());
@@ -186,7 +189,7 @@ impl Session {
             transaction.refresh()?;
             let part = Part::of(transaction);
             let rows = self.append_in(part.transaction, target, batches, flag).await?;
-            part.keep();
+            part.keep(&self.shared.memory)?;
             return Ok(rows);
         }
         let mut transaction = self.begin(state, Isolation::ReadCommitted)?;

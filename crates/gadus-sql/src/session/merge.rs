@@ -14,10 +14,13 @@ pub(super) use clause::compared_values;
 pub(super) use spelling::respell;
 
 use super::generated::Rules;
-use super::modify::{Wanted, columns_of, modified, refuse_extras, row_ids, rows_of};
+use super::modify::{
+    COPIES_OF_UPDATED, Found, Wanted, columns_of, modified, refuse_extras, row_ids, rows_of,
+};
 use super::returning::Written;
 use super::{Session, folded};
 use crate::error::{from_datafusion, input, unsupported};
+use crate::memory::Gathered;
 use crate::value::Value;
 use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
@@ -44,6 +47,8 @@ struct Changes {
     inserted: Vec<Insert>,
     /// The rows that are changed or deleted.
     met: HashSet<u64>,
+    /// What all of it takes.
+    memory: Vec<Gathered>,
 }
 
 /// Columns of rows, and their new values.
@@ -157,9 +162,16 @@ impl Session {
         if !from.condition.is_empty() {
             rest = format!("{rest} AND {}", from.condition);
         }
-        let wanted = Wanted { beside: from.beside, selection: None, rest: &rest };
+        let wanted = Wanted {
+            beside: from.beside,
+            rest: &rest,
+            copies: COPIES_OF_UPDATED,
+            ..Wanted::by(None)
+        };
         let found = self.rows(snapshot.clone(), (schema, alias), &items, wanted, parameters);
-        for batch in found.await?.1 {
+        let Found { batches, memory, .. } = found.await?;
+        changes.memory.push(memory);
+        for batch in batches {
             let chosen = batch.column(0).as_primitive_opt::<Int64Type>();
             let chosen = chosen.ok_or_else(|| Error::internal("a choice is no number"))?;
             let mut first = 1;

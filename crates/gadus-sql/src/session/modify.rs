@@ -13,7 +13,8 @@ use super::returning::Written;
 use super::truncate::truncate;
 use super::users::{is_hidden, manage};
 use super::{Outcome, Session, State};
-use crate::error::{from_datafusion, input, unsupported};
+use crate::error::{input, unsupported};
+use crate::memory::Gathered;
 use crate::names::{kept, own_name};
 use crate::provider::ROWS_SCHEMA;
 use crate::value::Value;
@@ -25,7 +26,6 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use futures::TryStreamExt;
 use gadus_base::RowId;
 use gadus_engine::{
     Datum, ErrorKind, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema, Transaction,
@@ -44,7 +44,7 @@ impl Session {
         if let Some(transaction) = &mut state.transaction {
             let part = Part::of(transaction);
             let outcome = self.write_once(part.transaction, statement, parameters).await?;
-            part.keep();
+            part.keep(&self.shared.memory)?;
             return Ok(outcome);
         }
         let mut own = self.own_transaction(state)?;
@@ -137,9 +137,13 @@ impl Session {
         if returning.is_some() {
             items.extend(beside.items());
         }
-        let wanted = Wanted { beside: &beside.text(), ..Wanted::by(update.selection.as_ref()) };
+        let wanted = Wanted {
+            beside: &beside.text(),
+            copies: COPIES_OF_UPDATED,
+            ..Wanted::by(update.selection.as_ref())
+        };
         let rows = self.rows(snapshot, (&schema, &alias), &items, wanted, parameters);
-        let (found_schema, found) = rows.await?;
+        let Found { schema: found_schema, batches: found, memory: _memory } = rows.await?;
         let found = beside.once(found)?;
         let (mut ids, mut values, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
         for batch in &found {
@@ -188,7 +192,7 @@ impl Session {
         };
         let wanted = Wanted { beside: &beside.text(), ..Wanted::by(delete.selection.as_ref()) };
         let rows = self.rows(snapshot, (&schema, &alias), &items, wanted, parameters);
-        let (found_schema, found) = rows.await?;
+        let Found { schema: found_schema, batches: found, memory: _memory } = rows.await?;
         let found = beside.once(found)?;
         let (mut ids, mut pieces) = (Vec::new(), Vec::new());
         for batch in &found {
@@ -210,9 +214,9 @@ impl Session {
         snapshot: Snapshot,
         (schema, alias): (&TableSchema, &Ident),
         items: &[String],
-        Wanted { beside, selection, rest }: Wanted<'_>,
+        Wanted { beside, selection, rest, copies }: Wanted<'_>,
         parameters: &[Value],
-    ) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+    ) -> Result<Found> {
         let id = format!("{alias}.{ROW_ID_COLUMN}");
         let list = items.iter().chain([&id]).cloned().collect::<Vec<_>>().join(", ");
         let table = Ident::with_quote('"', &schema.name);
@@ -227,7 +231,9 @@ impl Session {
         let context = self.planner(snapshot, &mut statement).await?;
         let stream = self.stream(&context, statement, parameters).await?;
         let schema = stream.schema();
-        Ok((schema, stream.try_collect().await.map_err(from_datafusion)?))
+        let mut memory = Gathered::with_copies(&self.shared.memory, copies);
+        let batches = memory.collect(stream).await?;
+        Ok(Found { schema, batches, memory })
     }
 }
 
@@ -237,12 +243,24 @@ pub(super) struct Wanted<'a> {
     pub(super) beside: &'a str,
     pub(super) selection: Option<&'a Expr>,
     pub(super) rest: &'a str,
+    /// Of each row, as long as the statement runs.
+    pub(super) copies: u64,
 }
+
+/// The rows that were wanted, and what they take of the memory.
+pub(super) struct Found {
+    schema: SchemaRef,
+    pub(super) batches: Vec<RecordBatch>,
+    pub(super) memory: Gathered,
+}
+
+/// Of rows that get other values: as they are found, as they will be, and in the log.
+pub(super) const COPIES_OF_UPDATED: u64 = 3;
 
 impl<'a> Wanted<'a> {
     /// Those that a condition lets pass.
     pub(super) fn by(selection: Option<&'a Expr>) -> Self {
-        Self { beside: "", selection, rest: "" }
+        Self { beside: "", selection, rest: "", copies: 1 }
     }
 }
 

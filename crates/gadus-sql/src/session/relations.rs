@@ -9,6 +9,7 @@ use super::columns::{Headings, name_apart};
 use super::modify::folded;
 use super::users::HIDDEN_PREFIX;
 use crate::error::{from_datafusion, from_parser, input, unsupported};
+use crate::memory::Gathered;
 use crate::rows::RowStream;
 use crate::value::Value;
 use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
@@ -20,7 +21,6 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use futures::TryStreamExt;
 use gadus_engine::{Error, ROW_ID_COLUMN, Result, Snapshot, TableSchema};
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ impl Session {
         let stream = self.stream(&context, statement, asks.parameters).await?;
         let schema = stream.schema();
         // Whatever fails does so before anything is committed.
-        let batches = stream.try_collect::<Vec<_>>().await.map_err(from_datafusion)?;
+        let batches = Gathered::new(&self.shared.memory).collect(stream).await?;
         Ok(RowStream::ready(schema, batches).with_headings(&headings))
     }
 }

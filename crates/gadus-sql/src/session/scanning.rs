@@ -148,7 +148,7 @@ impl Session {
         if let Some(transaction) = &mut state.transaction {
             let part = Part::of(transaction);
             let outcome = self.modify_in(part.transaction, compiled, &modification, flag)?;
-            part.keep();
+            part.keep(&self.shared.memory)?;
             return Ok(Some(outcome));
         }
         let mut own = self.own_transaction(state)?;

@@ -46,6 +46,7 @@ mod mended;
 mod merge_joins;
 mod merging;
 mod nested;
+mod nested_loops;
 mod order_keys;
 mod ordered;
 mod overriding;

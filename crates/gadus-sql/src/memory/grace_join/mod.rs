@@ -10,10 +10,8 @@
 //! - The operator takes the place of a [`HashJoinExec`] only in plans that are made again because a hash join outgrew
 //!   the memory ([`replan`](super::replan)).
 
-mod input;
 mod partitions;
 mod run;
-mod table_memory;
 #[cfg(test)]
 mod tests;
 

@@ -7,11 +7,11 @@
 //! - The widths of rows are looked at as they come from the inputs, before rows have been given to the client
 //!   ([`wide_rows`](crate::memory)); those that are read back are not looked at again.
 
-use super::input::StreamExec;
 use super::partitions::{Division, PARTITIONS, Spilled};
-use super::table_memory::with_table_memory;
 use crate::memory::compact::compact;
 use crate::memory::gather::in_turn_unwatched;
+use crate::memory::stream_exec::StreamExec;
+use crate::memory::table_memory::with_table_memory;
 use crate::memory::{PlanPool, SPILL_BYTES_MIN};
 use crate::pace::PaceJoins;
 use arrow::array::RecordBatch;
