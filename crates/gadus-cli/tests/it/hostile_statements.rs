@@ -177,6 +177,12 @@ fn no_statement_has_the_program_killed_for_want_of_memory() {
     }
 }
 
+/// The last lines of a text, which say what went on at the end.
+fn last(text: &str) -> String {
+    let lines = text.lines().collect::<Vec<_>>();
+    lines[lines.len().saturating_sub(8)..].join("\n")
+}
+
 /// One server runs all of them, one after the other, and serves others afterwards.
 #[test]
 fn no_statement_has_the_server_killed_for_want_of_memory() {
@@ -203,10 +209,10 @@ fn no_statement_has_the_server_killed_for_want_of_memory() {
     script += "SELECT 'the end', count(*) FROM t;\n";
     std::fs::write(folder.path("script.sql"), script).unwrap();
     let mut psql = Command::new("psql");
-    psql.args(["-X", "-q", "-A", "-t", "-U", "root", "-f", "script.sql", "-h"]);
+    psql.args(["-X", "-q", "-A", "-t", "-e", "-U", "root", "-f", "script.sql", "-h"]);
     let output = psql.arg(folder.path("s")).current_dir(folder.path("")).output().unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(printed.contains("the end|20000"), "{printed} {}", error_of(&output));
+    assert!(printed.contains("the end|20000"), "{}\n{}", last(&printed), last(&error_of(&output)));
     let pid = server.id().to_string();
     assert!(Command::new("kill").arg(&pid).status().unwrap().success());
     let ended = server.wait().unwrap();

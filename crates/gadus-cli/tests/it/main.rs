@@ -32,5 +32,6 @@ mod served;
 mod sharing;
 mod shell;
 mod shells;
+mod unread_rows;
 mod users;
 mod wire_client;

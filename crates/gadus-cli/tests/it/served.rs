@@ -1,10 +1,11 @@
 //! A server that runs while a test talks to it.
 
+use crate::control_group::Group;
 use crate::folder::Folder;
 use crate::wire_client::WireClient;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 /// A server of the folder's database, and what it says.
 pub(crate) struct Served {
@@ -15,8 +16,20 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn start(folder: &Folder, arguments: &[&str]) -> Self {
+        Self::run(Self::command(folder, arguments))
+    }
+
+    /// The same in a control group.
+    pub(crate) fn start_in(group: &Group, folder: &Folder, arguments: &[&str]) -> Self {
+        Self::run(group.start(&Self::command(folder, arguments)))
+    }
+
+    fn command(folder: &Folder, arguments: &[&str]) -> Command {
         let common = ["serve", "x.gadus", "--trust", "--listen", "127.0.0.1:0"];
-        let mut command = folder.gadus(&[&common, arguments].concat());
+        folder.gadus(&[&common, arguments].concat())
+    }
+
+    fn run(mut command: Command) -> Self {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let log = BufReader::new(child.stderr.take().unwrap());
         let mut served = Self { child, log, address: String::new() };

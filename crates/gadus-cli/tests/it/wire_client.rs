@@ -1,6 +1,6 @@
 //! A client of PostgreSQL's protocol: simple queries, results as texts.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
 /// An ErrorResponse of the server.
@@ -37,23 +37,39 @@ impl WireClient {
         self.0.write_all(&message).unwrap();
     }
 
+    /// Waits for the first row of what was sent, and leaves the others where they are.
+    pub(crate) fn first_row(&mut self) -> String {
+        loop {
+            let (kind, body) = self.message().unwrap();
+            assert!(b"TD".contains(&kind), "{}", Refusal::read(&body).message);
+            if kind == b'D' {
+                return first_column(&body);
+            }
+        }
+    }
+
     /// Waits for what the server says without having been asked: that the connection ends.
     pub(crate) fn ending(mut self) -> Refusal {
         self.answer().unwrap_err()
+    }
+
+    fn message(&mut self) -> io::Result<(u8, Vec<u8>)> {
+        let mut head = [0; 5];
+        self.0.read_exact(&mut head)?;
+        let length = u32::from_be_bytes(head[1..].try_into().unwrap()) as usize;
+        let mut body = vec![0; length - 4];
+        self.0.read_exact(&mut body)?;
+        Ok((head[0], body))
     }
 
     /// Reads messages until the server is ready for the next statement, or closes.
     fn answer(&mut self) -> Result<Vec<String>, Refusal> {
         let (mut rows, mut refusal) = (Vec::new(), None);
         loop {
-            let mut head = [0; 5];
-            if self.0.read_exact(&mut head).is_err() {
+            let Ok((kind, body)) = self.message() else {
                 return Err(refusal.expect("a server says why it closes"));
-            }
-            let length = u32::from_be_bytes(head[1..].try_into().unwrap()) as usize;
-            let mut body = vec![0; length - 4];
-            self.0.read_exact(&mut body).unwrap();
-            match head[0] {
+            };
+            match kind {
                 b'D' => rows.push(first_column(&body)),
                 b'E' => refusal = Some(Refusal::read(&body)),
                 b'Z' => return refusal.map_or(Ok(rows), Err),

@@ -9,6 +9,7 @@ use crate::snapshot::Table;
 use crate::vector::{Rows, Vector};
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
+use std::sync::Arc;
 
 /// Rows are scattered where at most one of so many is read.
 const SCATTERED_PART: usize = 8;
@@ -26,29 +27,70 @@ pub(crate) fn batch_of<'a>(
     Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
 }
 
-pub(super) fn arrays_of<'a>(
+fn arrays_of<'a>(
     table: &Table,
     rows: impl Iterator<Item = (&'a SegmentVersion, &'a [u32])> + Clone,
     projection: &[usize],
 ) -> Result<Vec<ArrayRef>> {
-    let shape = table.schema();
     let array = |&column: &usize| {
-        let column_type = shape.columns[column].column_type;
-        let mut vector = Vector::empty(column_type.storage());
-        let base = |(segment, _): (&SegmentVersion, _)| segment.base(shape, table.blobs(), column);
+        let base = |(segment, _): (&SegmentVersion, _)| base_of(table, segment, column);
         let bases = rows.clone().map(base).collect::<Result<Vec<_>>>()?;
-        let pieces = || bases.iter().map(Option::as_deref).zip(rows.clone());
-        prefetch(pieces().map(|(base, (_, positions))| (base, contiguous(positions))));
-        for (base, (segment, positions)) in pieces() {
-            segment.append_to(&mut vector, base, column, contiguous(positions));
-        }
-        vector.into_array(column_type)
+        array_of(table, column, bases.iter().map(Option::as_deref).zip(rows.clone()))
     };
     projection.iter().map(array).collect()
 }
 
+/// Opened columns of a segment that a scan hands out, none where the segment has no base.
+///
+/// A column may be too large for the cache, and rows show values within it: for each batch it would be read, and held,
+/// once more.
+pub(super) struct Bases(Vec<Option<Arc<Column>>>);
+
+impl Bases {
+    pub(super) fn of(table: &Table, segment: &SegmentVersion, columns: &[usize]) -> Result<Self> {
+        columns
+            .iter()
+            .map(|&column| base_of(table, segment, column))
+            .collect::<Result<_>>()
+            .map(Self)
+    }
+
+    /// Rows of the segment, whose positions are not empty and rise, by columns, which are those that are opened.
+    pub(super) fn arrays(
+        &self,
+        table: &Table,
+        (segment, positions): (&SegmentVersion, &[u32]),
+        columns: &[usize],
+    ) -> Result<Vec<ArrayRef>> {
+        let array = |(&column, base): (&usize, &Option<Arc<Column>>)| {
+            let piece = (base.as_deref(), (segment, positions));
+            array_of(table, column, std::iter::once(piece))
+        };
+        columns.iter().zip(&self.0).map(array).collect()
+    }
+}
+
+fn base_of(table: &Table, segment: &SegmentVersion, column: usize) -> Result<Option<Arc<Column>>> {
+    segment.base(table.schema(), table.blobs(), column)
+}
+
+/// One column of rows of segments, each with the column's base.
+fn array_of<'a, 'b>(
+    table: &Table,
+    column: usize,
+    pieces: impl Iterator<Item = (Option<&'b Column>, (&'a SegmentVersion, &'a [u32]))> + Clone,
+) -> Result<ArrayRef> {
+    let column_type = table.schema().columns[column].column_type;
+    let mut vector = Vector::empty(column_type.storage());
+    prefetch(pieces.clone().map(|(base, (_, positions))| (base, contiguous(positions))));
+    for (base, (segment, positions)) in pieces {
+        segment.append_to(&mut vector, base, column, contiguous(positions));
+    }
+    vector.into_array(column_type)
+}
+
 /// Has the processor fetch values of scattered rows, all at once instead of one after the other.
-fn prefetch<'a>(pieces: impl Iterator<Item = (Option<&'a Column>, Rows<'a>)> + Clone) {
+fn prefetch<'a, 'b>(pieces: impl Iterator<Item = (Option<&'b Column>, Rows<'a>)> + Clone) {
     let each = |fetch: fn(&Column, usize)| {
         for (base, rows) in pieces.clone() {
             if let (Some(base), Rows::Positions(positions)) = (base, rows)

@@ -7,6 +7,7 @@
 //!   go round it together ([`tours`](crate::tours)).
 
 mod aggregate;
+mod batch_rows;
 mod coded;
 mod filter;
 mod float_sum;
@@ -17,8 +18,9 @@ mod predicate;
 
 pub(crate) use aggregate::Folding;
 pub use aggregate::{Aggregate, Aggregated};
+use batch_rows::BatchRows;
 pub(crate) use filter::Prepared;
-use gather::arrays_of;
+use gather::Bases;
 pub(crate) use gather::batch_of;
 pub use grouping::Group;
 pub(crate) use grouping::{Grouping, Groups, Room};
@@ -63,9 +65,6 @@ pub fn chunk_rows() -> usize {
     decided_chunk_rows().0
 }
 
-/// Rows of a batch that leaves a scan: what `DataFusion` and Arrow kernels like to get.
-const BATCH_ROWS: usize = 8_192;
-
 /// Name of the column that holds row ids.
 pub const ROW_ID_COLUMN: &str = "gadus_row_id";
 
@@ -93,6 +92,7 @@ pub struct Scan {
     /// The rows of each segment that an index names; none where all are looked at.
     named: Option<Vec<Vec<u32>>>,
     pruned: usize,
+    batch_rows: BatchRows,
     /// Taken with the first morsel, by those who scan together.
     seat: OnceLock<Seat>,
 }
@@ -106,11 +106,13 @@ impl Scan {
             fields.push(Field::new(ROW_ID_COLUMN, DataType::UInt64, false));
         }
         let (schema, seat) = (Arc::new(Schema::new(fields)), OnceLock::new());
+        let batch_rows = BatchRows::of(&shape, &request.projection);
         if let Some(rows) = look_up(&table, &request.predicates)? {
             let (segments, named): (Vec<_>, Vec<_>) = rows.segments.into_iter().unzip();
             let pruned = table.segments() - segments.len();
             request.together = false;
-            return Ok(Self { table, request, schema, segments, named: Some(named), pruned, seat });
+            let named = Some(named);
+            return Ok(Self { table, request, schema, segments, named, pruned, batch_rows, seat });
         }
         let mut segments = Vec::new();
         let mut pruned = 0;
@@ -121,7 +123,7 @@ impl Scan {
                 pruned += 1;
             }
         }
-        Ok(Self { table, request, schema, segments, named: None, pruned, seat })
+        Ok(Self { table, request, schema, segments, named: None, pruned, batch_rows, seat })
     }
 
     /// The schema of the batches.
@@ -170,7 +172,7 @@ impl Scan {
         self.pruned
     }
 
-    /// Reads one morsel; batches have 8,192 rows or fewer, and none is empty.
+    /// Reads one morsel; batches have 8,192 rows or fewer, as many as fit into some megabytes, and none is empty.
     pub fn morsel(
         &self,
         index: usize,
@@ -208,15 +210,19 @@ impl Scan {
         let columns = open_columns(&self.table, segment, &self.request.predicates)?;
         let filter = SegmentFilter::new(&self.table, segment, &self.request.predicates, &columns);
         let mut waiting: Vec<u32> = Vec::new();
+        let mut bases = None;
         let mut first = 0;
         while first < rows {
             let count = CHUNK_ROWS.min(rows - first);
             let mask = filter.chunk(first, count)?;
             waiting.extend(mask.positions(u32::try_from(first).expect("within a segment")));
             first += count;
-            while waiting.len() >= BATCH_ROWS || (first >= rows && !waiting.is_empty()) {
-                let taken = waiting.drain(..BATCH_ROWS.min(waiting.len())).collect::<Vec<_>>();
-                if each(self.table.checked(self.batch(segment, &taken))?).is_break() {
+            while waiting.len() >= self.batch_rows.next() || (first >= rows && !waiting.is_empty())
+            {
+                let batch_rows = self.batch_rows.next().min(waiting.len());
+                let taken = waiting.drain(..batch_rows).collect::<Vec<_>>();
+                let batch = self.batch(segment, &taken, &mut bases);
+                if each(self.table.checked(batch)?).is_break() {
                     return Ok(());
                 }
             }
@@ -232,18 +238,32 @@ impl Scan {
         mut each: impl FnMut(RecordBatch) -> ControlFlow<()>,
     ) -> Result<()> {
         let rows = passing(&self.table, (segment, positions), &self.request.predicates)?;
-        for rows in rows.chunks(BATCH_ROWS) {
-            if each(self.table.checked(self.batch(segment, rows))?).is_break() {
+        let (mut rows, mut bases) = (&*rows, None);
+        while !rows.is_empty() {
+            let (taken, rest) = rows.split_at(self.batch_rows.next().min(rows.len()));
+            rows = rest;
+            let batch = self.batch(segment, taken, &mut bases);
+            if each(self.table.checked(batch)?).is_break() {
                 break;
             }
         }
         Ok(())
     }
 
-    /// The rows at the given positions as a batch.
-    fn batch(&self, segment: &SegmentVersion, positions: &[u32]) -> Result<RecordBatch> {
-        let rows = std::iter::once((segment, positions));
-        let mut columns = arrays_of(&self.table, rows, &self.request.projection)?;
+    /// The rows at the given positions as a batch; opens the segment's columns with the first one.
+    fn batch(
+        &self,
+        segment: &SegmentVersion,
+        positions: &[u32],
+        bases: &mut Option<Bases>,
+    ) -> Result<RecordBatch> {
+        let projection = &self.request.projection;
+        let bases = match bases {
+            Some(bases) => bases,
+            None => bases.insert(Bases::of(&self.table, segment, projection)?),
+        };
+        let mut columns = bases.arrays(&self.table, (segment, positions), projection)?;
+        self.batch_rows.learn(&mut columns, positions.len());
         if self.request.with_row_ids {
             let id = |&position: &u32| RowId { segment: segment.id, position }.to_u64();
             columns.push(Arc::new(positions.iter().map(id).collect::<UInt64Array>()));

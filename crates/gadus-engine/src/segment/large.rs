@@ -12,8 +12,9 @@ use crate::types::Datum;
 /// A segment of as many rows as it may have, of this size each, is the largest one whose rows are none of them large.
 const LARGE_BYTES: usize = 4 << 10;
 
-/// Bytes of a segment to which no more large rows are added, and beyond which none is merged with others.
-pub(crate) const SEGMENT_BYTES_MAX: u64 = 64 << 20;
+/// Bytes of a segment to which no more large rows are added, and beyond which none is merged with others; and bytes of
+/// a column of a segment that is loaded.
+pub(crate) const SEGMENT_BYTES_MAX: u64 = 16 << 20;
 
 /// Whether a row with such a value is a large one, which a transaction moves rather than change it in its place.
 #[must_use]

@@ -29,7 +29,7 @@ const SEGMENT_ROWS_MIN: usize = 8_192;
 
 /// Bytes of values that become one segment, unless the caller has less memory for the load: a segment waits,
 /// as many as there are threads are in the queue, and as many are encoded.
-const LOAD_BYTES_MAX: u64 = SEGMENT_BYTES_MAX;
+const LOAD_BYTES_MAX: u64 = 64 << 20;
 const LOAD_BYTES_MIN: u64 = 8 << 20;
 
 /// Bytes of values that are worth a segment, however few rows they are: as rows they would go through the log.
@@ -43,7 +43,8 @@ pub struct BulkWriter {
     inner: Arc<Inner>,
     waiting: Vec<RecordBatch>,
     waiting_rows: usize,
-    waiting_bytes: u64,
+    /// Of each column.
+    waiting_bytes: Vec<u64>,
     segment_bytes_max: u64,
     workers: Option<Workers>,
 }
@@ -84,13 +85,14 @@ impl BulkWriter {
         table: Arc<TableVersion>,
         inner: Arc<Inner>,
     ) -> Self {
+        let waiting_bytes = vec![0; schema.columns.len()];
         Self {
             schema,
             table,
             inner,
             waiting: Vec::new(),
             waiting_rows: 0,
-            waiting_bytes: 0,
+            waiting_bytes,
             segment_bytes_max: LOAD_BYTES_MAX,
             workers: None,
         }
@@ -114,16 +116,18 @@ impl BulkWriter {
     /// Takes rows; the batch has the table's columns in order, in their canonical Arrow types.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         self.check(batch)?;
-        let bytes = batch.columns().iter().map(|column| bytes_of(column) as u64).sum::<u64>();
-        if bytes > self.segment_bytes_max && batch.num_rows() > 1 {
+        let bytes = batch.columns().iter().map(|column| bytes_of(column) as u64);
+        let bytes = bytes.collect::<Vec<_>>();
+        if self.is_too_much(bytes.iter().copied()) && batch.num_rows() > 1 {
             let half = batch.num_rows() / 2;
             self.push(&batch.slice(0, half))?;
             return self.push(&batch.slice(half, batch.num_rows() - half));
         }
-        if self.waiting_bytes + bytes > self.segment_bytes_max && self.waiting_rows > 0 {
+        let together = self.waiting_bytes.iter().zip(&bytes).map(|(waiting, more)| waiting + more);
+        if self.waiting_rows > 0 && self.is_too_much(together) {
             self.send()?;
         }
-        self.waiting_bytes += bytes;
+        self.waiting_bytes.iter_mut().zip(bytes).for_each(|(waiting, more)| *waiting += more);
         let mut batch = batch.clone();
         while self.waiting_rows + batch.num_rows() >= SEGMENT_ROWS_MAX as usize {
             let room = SEGMENT_ROWS_MAX as usize - self.waiting_rows;
@@ -136,6 +140,13 @@ impl BulkWriter {
             self.waiting.push(batch);
         }
         Ok(())
+    }
+
+    /// Whether columns of so many bytes are more than a segment should have: scans read a column as a whole.
+    fn is_too_much(&self, mut columns: impl Iterator<Item = u64>) -> bool {
+        let all =
+            columns.try_fold(0, |all, bytes| (bytes <= SEGMENT_BYTES_MAX).then_some(all + bytes));
+        all.is_none_or(|all| all > self.segment_bytes_max)
     }
 
     fn check(&self, batch: &RecordBatch) -> Result<()> {
@@ -177,7 +188,8 @@ impl BulkWriter {
     /// Hands the waiting rows to a worker as one segment.
     fn send(&mut self) -> Result<()> {
         let job = (self.table.reserve_segment()?, std::mem::take(&mut self.waiting));
-        (self.waiting_rows, self.waiting_bytes) = (0, 0);
+        self.waiting_rows = 0;
+        self.waiting_bytes.fill(0);
         let workers = match &self.workers {
             Some(workers) => workers,
             None => self.workers.insert(Workers::start(&self.inner, &self.table)?),
@@ -191,7 +203,9 @@ impl BulkWriter {
     }
 
     pub(super) fn finish(mut self) -> Result<Loaded> {
-        if self.waiting_rows >= SEGMENT_ROWS_MIN || self.waiting_bytes > ROWS_BYTES_MAX {
+        if self.waiting_rows >= SEGMENT_ROWS_MIN
+            || self.waiting_bytes.iter().sum::<u64>() > ROWS_BYTES_MAX
+        {
             self.send()?;
         }
         let mut built = self.workers.take().map_or(Ok(Vec::new()), Workers::join)?;

@@ -1,8 +1,8 @@
 //! Rows that a statement holds outside of its plan, such as those that it changes, and that RETURNING gives afterwards.
 
 use super::Memory;
-use crate::error::from_datafusion;
-use crate::error::limit;
+use crate::error::{from_datafusion, limit};
+use crate::value_limits::largest_and_all;
 use arrow::array::RecordBatch;
 use datafusion::physical_plan::SendableRecordBatchStream;
 use futures::TryStreamExt;
@@ -50,9 +50,12 @@ impl Gathered {
     /// # Errors
     /// `Limit` when the statement would hold more than `gadus.memory_limit` allows.
     pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns = batch.columns().iter();
-        let bytes = columns.map(|column| column.to_data().get_slice_memory_size().unwrap_or(0));
-        let bytes = (bytes.sum::<usize>() as u64).saturating_mul(self.copies);
+        // Values that are one text in memory are as many where they are kept.
+        let bytes = batch.columns().iter().map(|column| {
+            let in_memory = column.to_data().get_slice_memory_size().unwrap_or(0);
+            largest_and_all(column).1.max(in_memory as u64)
+        });
+        let bytes = bytes.fold(0, u64::saturating_add).saturating_mul(self.copies);
         if self.memory.is_beyond(self.bytes.saturating_add(bytes)) {
             return Err(limit(format!(
                 "out of memory: the statement holds {} of rows; gadus.memory_limit is {}, change fewer rows \

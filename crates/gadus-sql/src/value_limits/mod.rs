@@ -34,12 +34,16 @@ const VALUE_BYTES_MAX: u64 = 1 << 30;
 /// A value takes at most this part of the memory limit: it is copied on its way, some copies at a time.
 const VALUE_PART: u64 = 4;
 
-/// The results of one slice take at most this part of the memory limit: each thread has some.
-const SLICE_PART: u64 = 16;
+/// The results of one slice take at most this part of the memory limit: each thread of each statement has several on
+/// their way to a client, which may be slow to read them.
+const SLICE_PART: u64 = 128;
 
 /// Results of a slice that are worth while in any case, and enough in any case.
-const SLICE_BYTES_MIN: u64 = 4 << 20;
-const SLICE_BYTES_MAX: u64 = 128 << 20;
+const SLICE_BYTES_MIN: u64 = 1 << 20;
+const SLICE_BYTES_MAX: u64 = 8 << 20;
+
+/// What one call may make in any case.
+const CALL_BYTES_MIN: u64 = 8 << 20;
 
 /// Returns the bytes that results of one slice may take.
 fn slice_bytes(memory: &Memory) -> u64 {
@@ -48,7 +52,7 @@ fn slice_bytes(memory: &Memory) -> u64 {
 
 /// Returns the bytes that one call may make: a slice is cut by estimates, which may be too low.
 fn call_bytes(memory: &Memory) -> u64 {
-    (memory.limit().0 / VALUE_PART).max(2 * SLICE_BYTES_MIN)
+    (memory.limit().0 / VALUE_PART).max(CALL_BYTES_MIN)
 }
 
 /// Refuses a value of so many bytes that is about to be made.
