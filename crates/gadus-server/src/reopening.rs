@@ -158,7 +158,10 @@ pub(crate) async fn reopen_when_poisoned(shared: Arc<Shared>, mut stop: watch::R
             // An error says that the database is gone.
             let _ = over.wait_for(|is_over| *is_over).await;
             close(&shared).await;
+            let began = clock().now();
             shared.served.begin(open(&opener).await);
+            // Whoever reads this may connect.
+            tracing::info!(seconds = began.elapsed().as_secs(), "the database is reopened");
         }
     };
     tokio::select! {
@@ -188,7 +191,7 @@ async fn close(shared: &Shared) {
 
 /// Opens the database, however often that fails.
 async fn open(opener: &Opener) -> Database {
-    let (began, mut pause) = (clock().now(), PAUSE_MIN);
+    let mut pause = PAUSE_MIN;
     loop {
         let opener = opener.clone();
         let opened = tokio::task::spawn_blocking(move || {
@@ -196,10 +199,7 @@ async fn open(opener: &Opener) -> Database {
             database.check_poison().map(|()| database)
         });
         let error = match opened.await {
-            Ok(Ok(database)) => {
-                tracing::info!(seconds = began.elapsed().as_secs(), "the database is reopened");
-                return database;
-            }
+            Ok(Ok(database)) => return database,
             Ok(Err(error)) => Error::to_string(&error),
             Err(error) => error.to_string(),
         };

@@ -7,6 +7,7 @@
 use super::Session;
 use super::copy_words::{CopyWords, Word};
 use super::files::{FileFormat, FileSource};
+use super::loading::load;
 use crate::error::{from_datafusion, input};
 use crate::text_files::{Fits, Reject, Rejects};
 use crate::value::assign_array;
@@ -160,7 +161,7 @@ impl Session {
         let snapshot = transaction.snapshot();
         let take = |batch: RecordBatch| {
             recorder.write()?;
-            if batch.num_rows() > 0 { bulk.push(&batch) } else { Ok(()) }
+            if batch.num_rows() > 0 { load(&mut bulk, &batch) } else { Ok(()) }
         };
         self.whole_rows(&snapshot, to, stream, take).await?;
         drop(snapshot);

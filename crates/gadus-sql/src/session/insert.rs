@@ -6,6 +6,7 @@
 use super::cancel::Flag;
 use super::defaults::expand_defaults;
 use super::generated::Rules;
+use super::loading::load;
 use super::locking::Part;
 use super::modify::{column_index, is_default, refuse_extras, target};
 use super::on_conflict::{Into, OnKey};
@@ -97,7 +98,7 @@ impl Session {
         let mut gathered = Gathered::new(&self.shared.memory);
         let take = |batch: RecordBatch| {
             gathered.add(&batch)?;
-            bulk.push(&batch)?;
+            load(&mut bulk, &batch)?;
             pieces.push(batch.columns().to_vec());
             Ok(())
         };
@@ -119,7 +120,7 @@ impl Session {
         let mut bulk = transaction.bulk(schema)?.within(self.shared.memory.limit());
         let snapshot = transaction.snapshot();
         let to = (schema, columns);
-        self.whole_rows(&snapshot, to, stream, |batch| bulk.push(&batch)).await?;
+        self.whole_rows(&snapshot, to, stream, |batch| load(&mut bulk, &batch)).await?;
         drop(snapshot);
         transaction.finish_bulk(bulk)
     }
@@ -222,7 +223,7 @@ impl Session {
                 )));
             }
             let filled = self.fill(&schema, &defaults, batch.num_rows()).await?;
-            bulk.push(&whole_batch((&schema, &rules), &columns, filled, &batch)?)?;
+            load(&mut bulk, &whole_batch((&schema, &rules), &columns, filled, &batch)?)?;
         }
         let rows = transaction.finish_bulk(bulk)?;
         self.settle(transaction).await.map(|()| rows)

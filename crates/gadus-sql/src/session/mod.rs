@@ -49,6 +49,7 @@ mod indexes;
 mod insert;
 mod kind;
 mod known;
+mod loading;
 mod lock_tables;
 mod locking;
 mod maintenance;

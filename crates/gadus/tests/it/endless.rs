@@ -61,6 +61,14 @@ fn operators_that_multiply_rows_are_given_up() {
     }
 }
 
+/// All rows show one text while they are selected, and are a terabyte where they are kept.
+#[test]
+fn loads_of_one_text_many_times_are_given_up() {
+    let connection = connection();
+    ends_in_time(&connection, "INSERT INTO t SELECT id, repeat('x', 10000000) FROM t");
+    ends_in_time(&connection, "CREATE TABLE u AS SELECT repeat('x', 10000000) AS v FROM t");
+}
+
 #[test]
 fn a_select_list_has_at_most_as_many_columns_as_in_postgresql() {
     let connection = connection();

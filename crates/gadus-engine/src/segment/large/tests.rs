@@ -17,7 +17,7 @@ fn with(rows: &[Row]) -> SegmentVersion {
 
 #[test]
 fn large_rows_fill_a_segment_by_their_bytes_and_others_by_their_number() {
-    let (large, small) = (rows(6 << 20, 30), rows(LARGE_BYTES / 2, 1_000));
+    let (large, small) = (rows(3 << 19, 30), rows(LARGE_BYTES / 2, 1_000));
     assert_eq!(fitting(None, &large), 10);
     assert_eq!(fitting(Some(&with(&[])), &large), 10);
     assert_eq!(fitting(Some(&with(&large[..4])), &large), 6);
@@ -27,7 +27,7 @@ fn large_rows_fill_a_segment_by_their_bytes_and_others_by_their_number() {
     assert_eq!(fitting(None, &mixed), 1_010);
     // One row fits, whatever it takes.
     let many = |count: usize| {
-        let text: Arc<[u8]> = vec![b'x'; 12 << 20].into();
+        let text: Arc<[u8]> = vec![b'x'; 3 << 20].into();
         Row::from(vec![Datum::Bytes(text); count])
     };
     assert_eq!(fitting(None, &[many(8), many(1)]), 1);
