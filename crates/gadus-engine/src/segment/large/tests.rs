@@ -17,14 +17,14 @@ fn with(rows: &[Row]) -> SegmentVersion {
 
 #[test]
 fn large_rows_fill_a_segment_by_their_bytes_and_others_by_their_number() {
-    let (large, small) = (rows(3 << 19, 30), rows(LARGE_BYTES / 2, 1_000));
+    let (large, small) = (rows(3 << 19, 30), rows(LARGE_BYTES / 2, 400));
     assert_eq!(fitting(None, &large), 10);
     assert_eq!(fitting(Some(&with(&[])), &large), 10);
     assert_eq!(fitting(Some(&with(&large[..4])), &large), 6);
     assert_eq!(fitting(Some(&with(&large[..10])), &large), 0);
-    assert_eq!(fitting(Some(&with(&large[..10])), &small), 1_000);
+    assert_eq!(fitting(Some(&with(&large[..10])), &small), 400);
     let mixed = [&small[..], &large[..]].concat();
-    assert_eq!(fitting(None, &mixed), 1_010);
+    assert_eq!(fitting(None, &mixed), 410);
     // One row fits, whatever it takes.
     let many = |count: usize| {
         let text: Arc<[u8]> = vec![b'x'; 3 << 20].into();
