@@ -59,7 +59,7 @@ impl Generator {
         }
     }
 
-    /// Of rows of a megabyte each, of which few are many bytes.
+    /// Returns a statement over rows of a megabyte each.
     fn statement_of_wide_rows(&mut self) -> String {
         let count = self.one_of(&["1", "3", "100", "100000"]);
         let value = self.one_of(&["b", "b || 'x'", "upper(b)", "b || a", "reverse(b)"]);
@@ -105,7 +105,7 @@ impl Generator {
         }
     }
 
-    /// Of values that its expressions let grow.
+    /// Returns a statement whose expressions make large values of small ones.
     fn statement_of_grown_values(&mut self) -> String {
         let depth = u32::try_from(1 + self.random.below(3)).unwrap();
         let (text, count) = (self.text(depth), self.count());

@@ -19,7 +19,7 @@ impl Served {
         Self::run(Self::command(folder, arguments))
     }
 
-    /// The same in a control group.
+    /// Starts a server in a control group.
     pub(crate) fn start_in(group: &Group, folder: &Folder, arguments: &[&str]) -> Self {
         Self::run(group.start(&Self::command(folder, arguments)))
     }

@@ -4,13 +4,13 @@ use crate::control_group::Group;
 use crate::folder::Folder;
 use crate::served::Served;
 
-/// Of the group, in bytes: a hundredth of what the clients ask for.
+/// Memory of the control group in bytes, a hundredth of what the clients ask for.
 const MEMORY: u64 = 1 << 30;
 
 /// Clients that do not read.
 const CLIENTS: usize = 8;
 
-/// What they ask for: rows that are made, of a join, that had to be ordered, and that are wide.
+/// Queries whose results are not read: computed, joined, sorted and wide rows.
 const UNREAD: [&str; 4] = [
     "SELECT repeat('unread', 2000 + i) FROM generate_series(1, 10000000) AS g(i)",
     "SELECT x.b || y.b FROM t x, t y",

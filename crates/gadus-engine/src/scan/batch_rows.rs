@@ -9,8 +9,8 @@
 #[cfg(test)]
 mod tests;
 
-use crate::types::{StorageClass, TableSchema};
-use arrow::array::{Array, ArrayRef, AsArray};
+use crate::types::{StorageClass, TableSchema, bytes_of};
+use arrow::array::{ArrayRef, AsArray};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Rows of a batch at most: what `DataFusion` and Arrow kernels like to get.
 const ROWS_MAX: usize = 8_192;
 
-/// Rows of the first batch, as long as nobody knows how wide they are.
+/// Rows of the first batch, whose width is not known.
 const ROWS_FIRST: usize = 64;
 
 /// A batch has this many times the rows of the one before it at most.
@@ -31,12 +31,12 @@ const BYTES_MAX: usize = 4 << 20;
 #[derive(Debug)]
 pub(super) struct BatchRows {
     rows: AtomicUsize,
-    /// Whether rows may be wide.
+    /// True if a column is of variable width.
     learns: bool,
 }
 
 impl BatchRows {
-    /// Of a scan that hands out these columns.
+    /// Creates the batch size of a scan with these columns.
     pub(super) fn of(shape: &TableSchema, projection: &[usize]) -> Self {
         let is_wide =
             |&column: &usize| shape.columns[column].column_type.storage() == StorageClass::Bytes;
@@ -53,7 +53,7 @@ impl BatchRows {
         if !self.learns || rows == 0 {
             return;
         }
-        let bytes = columns.iter().map(bytes).sum::<usize>();
+        let bytes = columns.iter().map(|column| bytes_of(column)).sum::<usize>();
         let fitting = BYTES_MAX * rows / bytes.max(1);
         if fitting < ROWS_MAX {
             columns.iter_mut().for_each(|column| *column = copied(column));
@@ -70,17 +70,4 @@ fn copied(array: &ArrayRef) -> ArrayRef {
         DataType::BinaryView => Arc::new(array.as_binary_view().gc()),
         _ => array.clone(),
     }
-}
-
-/// Bytes of all values; those of texts that several views show count for each.
-fn bytes(array: &ArrayRef) -> usize {
-    let views = match array.data_type() {
-        DataType::Utf8View => array.as_string_view().views(),
-        DataType::BinaryView => array.as_binary_view().views(),
-        _ => return array.get_array_memory_size(),
-    };
-    // The length stands in the lower half of a view.
-    #[allow(clippy::cast_possible_truncation)]
-    let length = |view: &u128| *view as u32 as usize;
-    views.iter().map(length).sum()
 }

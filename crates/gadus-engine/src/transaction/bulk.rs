@@ -43,7 +43,7 @@ pub struct BulkWriter {
     inner: Arc<Inner>,
     waiting: Vec<RecordBatch>,
     waiting_rows: usize,
-    /// Of each column.
+    /// Bytes by column.
     waiting_bytes: Vec<u64>,
     segment_bytes_max: u64,
     workers: Option<Workers>,
@@ -142,7 +142,7 @@ impl BulkWriter {
         Ok(())
     }
 
-    /// Whether columns of so many bytes are more than a segment should have: scans read a column as a whole.
+    /// Returns true if columns of so many bytes are more than a segment should have: scans read a column as a whole.
     fn is_too_much(&self, mut columns: impl Iterator<Item = u64>) -> bool {
         let all =
             columns.try_fold(0, |all, bytes| (bytes <= SEGMENT_BYTES_MAX).then_some(all + bytes));

@@ -144,7 +144,7 @@ fn in_turn_of_join(
     in_turn_unwatched(watched_of_join(compacted(input), task), task)
 }
 
-/// The same of a nested loop join, which must not spill them.
+/// Passes rows to a nested loop join, with errors after which it does not spill.
 fn in_turn_of_nested_loops(
     input: SendableRecordBatchStream,
     task: &TaskContext,

@@ -17,7 +17,7 @@ const COPIES_OF_CHANGES: u64 = 2;
 pub(crate) struct Gathered {
     memory: Memory,
     bytes: u64,
-    /// Of each row, as long as the statement runs.
+    /// Copies of each row that the statement holds while it runs.
     copies: u64,
 }
 

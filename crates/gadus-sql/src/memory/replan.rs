@@ -3,8 +3,8 @@
 //! - How large the input of a join is, and how wide its rows are, no plan knows for sure. A plan of which an operator
 //!   is refused memory, a join or what the joins left none for, is made once more with joins that spill: by merging
 //!   sorted inputs, by partitions of both inputs ([`grace_join`](super::grace_join)) where a join cannot be merged, as
-//!   one with further conditions on pairs, or by blocks ([`block_join`](super::block_join)) without an equality. One whose rows are too wide for its batches is made again with
-//!   fewer rows per batch ([`wide_rows`](super::wide_rows)).
+//!   one with further conditions on pairs, or by blocks ([`block_join`](super::block_join)) without an equality. One
+//!   whose rows are too wide for its batches is made again with fewer rows per batch ([`wide_rows`](super::wide_rows)).
 //! - Only before rows have been given: the same ones might come again, and others not at all.
 //! - Numbers that a sequence has given to the first plan are not given again, as after any statement that fails.
 //! - NOT IN of values that may be NULL does not spill: it fails as before.

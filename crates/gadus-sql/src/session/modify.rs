@@ -243,7 +243,7 @@ pub(super) struct Wanted<'a> {
     pub(super) beside: &'a str,
     pub(super) selection: Option<&'a Expr>,
     pub(super) rest: &'a str,
-    /// Of each row, as long as the statement runs.
+    /// Copies of each row that the statement holds while it runs.
     pub(super) copies: u64,
 }
 

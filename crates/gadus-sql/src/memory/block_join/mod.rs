@@ -7,9 +7,9 @@
 //!   left anti join with the inputs swapped, for which the left one is spilled, too ([`run`]).
 //! - A left input of one block is joined at once, and the right one is not spilled, except by a full join.
 //! - The operator takes the place of nested loop and cross joins only in plans that are made again because one outgrew
-//!   the memory ([`replan`](super::replan)). DataFusion 55.2 spills nested loop joins itself, but gives unmatched rows
-//!   once for each thread or not at all then, and fails where its left input cannot be read twice. It is told of
-//!   memory that it is refused in a way that it does not spill for ([`not_to_spill`]).
+//!   the memory ([`replan`](super::replan)). DataFusion 55.2 spills nested loop joins itself, but then duplicates
+//!   unmatched rows per thread or drops them, and fails where the left input cannot be executed twice. So a refused
+//!   reservation reaches it as an error after which it does not spill ([`not_to_spill`]).
 
 mod run;
 #[cfg(test)]

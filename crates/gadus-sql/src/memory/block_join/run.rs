@@ -31,7 +31,7 @@ const BLOCK_PART_MIN: u64 = 4;
 
 /// Rows that are read for each block.
 enum Inner {
-    /// Of the right input, which has not been read.
+    /// The right input has not been read.
     Unread,
     Spilled(Spilled),
 }
@@ -81,7 +81,7 @@ pub(super) struct Run {
     unlimited_task: Arc<TaskContext>,
     block_bytes: u64,
     has_begun: bool,
-    /// Those that are to be done.
+    /// Passes that remain.
     passes: VecDeque<Pass>,
     /// Rows of the join of one block, as the first pass gives them, or unmatched right rows.
     joined: Option<(SendableRecordBatchStream, JoinType)>,
