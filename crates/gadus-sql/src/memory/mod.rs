@@ -18,6 +18,7 @@
 //! - Processes that gather much for one database divide the limit ([`share`]).
 
 mod block_join;
+mod blocks;
 mod coalesce;
 mod compact;
 mod gather;

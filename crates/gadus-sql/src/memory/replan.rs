@@ -9,12 +9,13 @@
 //! - Numbers that a sequence has given to the first plan are not given again, as after any statement that fails.
 //! - NOT IN of values that may be NULL does not spill: it fails as before.
 
+use super::blocks::with_schema;
 use super::gather::gathers;
 use super::joins::may_spill;
 use super::pool::PlanPool;
 use super::run;
 use crate::mended::FiltersByName;
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::config::{ConfigExtension, ConfigNonZeroUsize};
 use datafusion::common::{DataFusionError, Result, extensions_options};
@@ -264,8 +265,6 @@ impl Running {
         if batch.schema_ref() == &self.schema {
             return Ok(batch);
         }
-        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let columns = batch.columns().to_vec();
-        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
+        with_schema(&self.schema, &batch)
     }
 }

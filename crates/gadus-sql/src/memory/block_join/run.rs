@@ -5,29 +5,22 @@
 //! - An input that is read several times is spilled before, in the batches in which it comes. Their widths have been
 //!   looked at, before rows have been given to the client ([`wide_rows`](crate::memory)).
 
-use crate::memory::compact::compact;
+use crate::memory::blocks::{Block, Room, read_block, unmatched_right, with_schema};
 use crate::memory::stream_exec::StreamExec;
 use crate::memory::table_memory::with_table_memory;
-use crate::memory::{PlanPool, SPILL_BYTES_MIN};
 use crate::pace::PaceJoins;
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
-use datafusion::common::utils::memory::RecordBatchMemoryCounter;
+use arrow::array::RecordBatch;
 use datafusion::common::{JoinType, Result};
-use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::execution::{SpillFile, TaskContext};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{NestedLoopJoinExec, NestedLoopJoinExecBuilder};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, SpillMetrics};
-use datafusion::physical_plan::stream::{EmptyRecordBatchStream, RecordBatchStreamAdapter};
+use datafusion::physical_plan::stream::EmptyRecordBatchStream;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, SpillManager};
-use futures::{StreamExt, stream};
+use futures::StreamExt;
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// A block has this part of what it may have at least, however much the rest of the plan holds: each reads the whole
-/// inner input.
-const BLOCK_PART_MIN: u64 = 4;
 
 /// Rows that are read for each block.
 enum Inner {
@@ -126,10 +119,7 @@ impl Run {
                 && let Some(batch) = joined.next().await.transpose()?
             {
                 self.joined = Some((joined, join_type));
-                let batch = match join_type {
-                    JoinType::LeftAnti if self.is_full() => self.unmatched_right(&batch)?,
-                    _ => self.with_schema(&batch)?,
-                };
+                let batch = self.output(&batch, join_type)?;
                 self.metrics.record_output(batch.num_rows());
                 return Ok(Some(batch));
             }
@@ -167,48 +157,22 @@ impl Run {
 
     /// Begins to join the next block of a pass, which goes on after it if there are more.
     async fn join_block(&mut self, mut pass: Pass) -> Result<()> {
-        let (schema, held) = (pass.outer.schema(), self.task.memory_pool().clone());
-        let held = MemoryConsumer::new("BlockJoin").register(&held);
-        let mut batches = Vec::new();
-        let mut counter = RecordBatchMemoryCounter::new();
-        let mut has_ended = false;
-        while !self.is_block(counter.memory_usage() as u64) {
-            let Some(batch) = pass.outer.next().await.transpose()? else {
-                has_ended = true;
-                break;
-            };
-            let batch = compact(batch)?;
-            let bytes = counter.count_batch(&batch);
-            held.grow(bytes);
-            batches.push((batch, bytes));
-        }
+        let room = Room::for_some(self.block_bytes, 0);
+        let Block { rows, is_last } = read_block(&mut pass.outer, room, &self.task).await?;
         let right = || self.join.right().execute(0, self.task.clone());
         let (inner, spilled) = match pass.inner {
-            Inner::Unread if has_ended => (right()?, None),
+            Inner::Unread if is_last => (right()?, None),
             Inner::Unread => {
                 let spilled = Spilled::of(right()?, self.manager(self.join.right())).await?;
                 (spilled.read()?, Some(spilled))
             }
             Inner::Spilled(spilled) => (spilled.read()?, Some(spilled)),
         };
-        // What takes a batch counts it from then on.
-        let block = stream::iter(batches).map(move |(batch, bytes)| {
-            held.shrink(bytes);
-            Ok(batch)
-        });
-        let block = Box::pin(RecordBatchStreamAdapter::new(schema, block));
-        self.joined = Some((self.join_rows(block, inner, pass.join_type)?, pass.join_type));
-        if let (false, Some(spilled)) = (has_ended, spilled) {
+        self.joined = Some((self.join_rows(rows, inner, pass.join_type)?, pass.join_type));
+        if let (false, Some(spilled)) = (is_last, spilled) {
             self.passes.push_front(Pass { inner: Inner::Spilled(spilled), ..pass });
         }
         Ok(())
-    }
-
-    /// True if so many bytes are a block.
-    fn is_block(&self, bytes: u64) -> bool {
-        let of_plan = PlanPool::of(&self.task).map_or(bytes, PlanPool::held);
-        let least = (self.block_bytes / BLOCK_PART_MIN).max(SPILL_BYTES_MIN);
-        bytes >= self.block_bytes || bytes >= least && of_plan >= self.block_bytes
     }
 
     fn join_rows(
@@ -230,25 +194,13 @@ impl Run {
         paced.execute(0, self.unlimited_task.clone())
     }
 
-    /// Returns rows of a full join for right rows that have met no left ones.
-    fn unmatched_right(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let left = self.join.left().schema();
-        let nulls = left.fields().iter();
-        let nulls = nulls.map(|field| new_null_array(field.data_type(), batch.num_rows()));
-        let mut columns = nulls.chain(batch.columns().iter().cloned()).collect::<Vec<_>>();
-        if let Some(projection) = self.join.projection() {
-            columns = projection.iter().map(|&column| columns[column].clone()).collect();
+    /// Returns rows of the join for those that a pass of such a type gives.
+    fn output(&self, batch: &RecordBatch, join_type: JoinType) -> Result<RecordBatch> {
+        let schema = self.join.schema();
+        if self.is_full() && join_type == JoinType::LeftAnti {
+            let projection = self.join.projection().as_deref();
+            return unmatched_right(&schema, &self.join.left().schema(), projection, batch);
         }
-        self.rows(columns, batch.num_rows())
-    }
-
-    /// Returns rows under the schema of the join: other types may differ in what they know of NULLs.
-    fn with_schema(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        self.rows(batch.columns().to_vec(), batch.num_rows())
-    }
-
-    fn rows(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        Ok(RecordBatch::try_new_with_options(self.join.schema(), columns, &options)?)
+        with_schema(&schema, batch)
     }
 }

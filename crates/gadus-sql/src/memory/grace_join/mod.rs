@@ -2,15 +2,16 @@
 //!
 //! - Rows with equal keys are in the same partition, and each row is in one. So the join is that of the partitions,
 //!   one after the other, and a single partition's hash table is in memory at a time. This holds for joins of every
-//!   type and with any further conditions on pairs, except for NOT IN of values that may be NULL (`null_aware`):
-//!   there, one NULL of the right input decides about all rows of the left one.
+//!   type and with any further conditions on pairs. For NOT IN of values that may be NULL (`null_aware`), one NULL of
+//!   the right input decides about all rows of the left one, so the right one is read first.
 //! - A partition whose left rows are still too many is divided again with another seed. Where most rows have one
-//!   key, that gains nothing: its table is built as it is, which fails with 53200 where it does not fit.
+//!   key, that gains nothing: it is joined by blocks ([`passes`]).
 //! - A left input that turns out small is not spilled, and neither is the right one then ([`run`]).
 //! - The operator takes the place of a [`HashJoinExec`] only in plans that are made again because a hash join outgrew
 //!   the memory ([`replan`](super::replan)).
 
 mod partitions;
+mod passes;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -46,7 +47,7 @@ pub(super) struct GraceJoinExec {
 impl GraceJoinExec {
     /// True if the join of partitions, one after the other, is the join.
     pub(super) fn can_replace(join: &HashJoinExec) -> bool {
-        !join.null_aware && join.fetch().is_none()
+        join.fetch().is_none() && (!join.null_aware || join.filter().is_none())
     }
 
     /// Creates an operator that gives the rows of `join`, for which [`Self::can_replace`] is true.
@@ -69,7 +70,7 @@ impl GraceJoinExec {
         task: Arc<TaskContext>,
         limits: Limits,
     ) -> Result<SendableRecordBatchStream> {
-        let run = Run::new(self.join.builder().build()?, task, limits, &self.metrics);
+        let run = Run::new(self.join.builder().build()?, task, limits, &self.metrics)?;
         let rows = stream::try_unfold(run, |mut run| async move {
             Ok(run.next().await?.map(|batch| (batch, run)))
         });

@@ -44,13 +44,20 @@ impl Division {
         mut rows: SendableRecordBatchStream,
         manager: &SpillManager,
         buffered: MemoryReservation,
-    ) -> Result<Vec<Spilled>> {
+    ) -> Result<Divided> {
         let mut partitions = Partitions::new(self, rows.schema(), manager, buffered);
         while let Some(batch) = rows.next().await {
             partitions.add(&batch?)?;
         }
         partitions.finish()
     }
+}
+
+/// An input that has been divided.
+pub(super) struct Divided {
+    pub(super) partitions: Vec<Spilled>,
+    /// Rows with a NULL key, unless NULL equals NULL.
+    pub(super) null_keys: usize,
 }
 
 /// The rows of a partition that are written.
@@ -79,7 +86,7 @@ struct Partitions {
     random: RandomState,
     partitions: Vec<Partition>,
     /// Rows with NULL keys so far, which are dealt out in turn if they match nothing.
-    unmatched: usize,
+    null_keys: usize,
     /// What is buffered here and by the files' writers.
     buffered: MemoryReservation,
     hashes: Vec<u64>,
@@ -95,7 +102,7 @@ impl Partitions {
         let random = RandomState::with_seed(SEED.wrapping_add(division.level.into()));
         let partitions = (0..PARTITIONS).map(|_| Partition::new(manager.clone())).collect();
         let hashes = Vec::new();
-        Self { division, schema, random, partitions, unmatched: 0, buffered, hashes }
+        Self { division, schema, random, partitions, null_keys: 0, buffered, hashes }
     }
 
     fn add(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -125,8 +132,8 @@ impl Partitions {
         let mut rows = vec![Vec::new(); PARTITIONS];
         for (row, (hash, index)) in self.hashes.iter().zip(0_u32..).enumerate() {
             let partition = if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
-                self.unmatched += 1;
-                self.unmatched % PARTITIONS
+                self.null_keys += 1;
+                self.null_keys % PARTITIONS
             } else {
                 #[allow(clippy::cast_possible_truncation)] // below PARTITIONS
                 let partition = (hash % PARTITIONS as u64) as usize;
@@ -158,11 +165,12 @@ impl Partitions {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Vec<Spilled>> {
+    fn finish(mut self) -> Result<Divided> {
         for partition in 0..PARTITIONS {
             self.write(partition)?;
         }
-        self.partitions.into_iter().map(Partition::finish).collect()
+        let partitions = self.partitions.into_iter().map(Partition::finish);
+        Ok(Divided { partitions: partitions.collect::<Result<_>>()?, null_keys: self.null_keys })
     }
 }
 

@@ -4,27 +4,32 @@
 //!   joined at once, and the right one is not spilled.
 //! - Otherwise both inputs are spilled by partitions, the left one first, and then the pairs of partitions are joined.
 //!   Nothing waits for a batch longer than for its rows: what is done with it is short, and inputs yield.
+//! - A pair that no division helps is joined in passes over the blocks of one side ([`Pass`]).
 //! - The widths of rows are looked at as they come from the inputs, before rows have been given to the client
 //!   ([`wide_rows`](crate::memory)); those that are read back are not looked at again.
 
-use super::partitions::{Division, PARTITIONS, Spilled};
-use crate::memory::compact::compact;
+use super::partitions::{Divided, Division, PARTITIONS, Spilled};
+use super::passes::{Pass, Side, passes};
+use crate::memory::PlanPool;
+use crate::memory::blocks::{Block, Room, read_block};
 use crate::memory::gather::in_turn_unwatched;
 use crate::memory::stream_exec::StreamExec;
 use crate::memory::table_memory::with_table_memory;
-use crate::memory::{PlanPool, SPILL_BYTES_MIN};
 use crate::pace::PaceJoins;
-use arrow::array::RecordBatch;
+use arrow::array::{Array, BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
 use datafusion::common::Result;
-use datafusion::common::utils::memory::RecordBatchMemoryCounter;
 use datafusion::execution::TaskContext;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, SpillMetrics};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, SpillManager};
-use futures::{StreamExt, stream};
+use datafusion::physical_plan::{
+    ExecutionPlan, PhysicalExpr, SendableRecordBatchStream, SpillManager,
+};
+use futures::StreamExt;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// How often a partition is divided again at most: 32 partitions become 32⁴.
@@ -66,7 +71,8 @@ impl Limits {
 }
 
 /// Partitions of both inputs that have the same keys.
-struct Pair {
+#[derive(Clone)]
+pub(super) struct Pair {
     left: Spilled,
     right: Spilled,
     /// How often their rows were divided.
@@ -76,21 +82,26 @@ struct Pair {
 impl Pair {
     /// True if the table of the left rows is within the limits.
     fn fits(&self, limits: Limits) -> bool {
-        table_bytes(self.left.bytes, self.left.rows) <= limits.table_bytes
+        let entries = (self.left.rows * ENTRY_BYTES) as u64;
+        self.left.bytes.saturating_add(entries) <= limits.table_bytes
     }
 }
 
 /// A run.
 pub(super) struct Run {
     join: HashJoinExec,
+    /// True for NOT IN of values that may be NULL; `join` is a plain anti join then.
+    is_null_aware: bool,
     task: Arc<TaskContext>,
-    /// For joins whose left rows are no more than a table may have.
+    /// For joins by tables of rows that are no more than a table may have.
     unlimited_task: Arc<TaskContext>,
     limits: Limits,
     has_begun: bool,
     /// Pairs that are to be joined.
     pairs: Vec<Pair>,
-    /// Rows of the join of one pair.
+    /// Passes over a pair that is being joined by blocks.
+    passes: VecDeque<Pass>,
+    /// Rows of the join of one pair, or of a block.
     joined: Option<SendableRecordBatchStream>,
     /// Write and read what is spilled of each input.
     left: SpillManager,
@@ -105,23 +116,40 @@ impl Run {
         task: Arc<TaskContext>,
         limits: Limits,
         metrics: &ExecutionPlanMetricsSet,
-    ) -> Self {
+    ) -> Result<Self> {
+        let is_null_aware = join.null_aware;
+        let join = join.builder().with_null_aware(false).build()?;
         let spilled = SpillMetrics::new(metrics, 0);
         let manager = |input: &Arc<dyn ExecutionPlan>| {
             SpillManager::new(task.runtime_env(), spilled.clone(), input.schema())
         };
         let (left, right) = (manager(join.left()), manager(join.right()));
         let metrics = BaselineMetrics::new(metrics, 0);
-        let (has_begun, pairs, joined) = (false, Vec::new(), None);
         let unlimited_task = Arc::new(with_table_memory(&task));
-        Self { join, task, unlimited_task, limits, has_begun, pairs, joined, left, right, metrics }
+        Ok(Self {
+            join,
+            is_null_aware,
+            task,
+            unlimited_task,
+            limits,
+            has_begun: false,
+            pairs: Vec::new(),
+            passes: VecDeque::new(),
+            joined: None,
+            left,
+            right,
+            metrics,
+        })
     }
 
     /// Returns the next rows; none after the last ones.
     pub(super) async fn next(&mut self) -> Result<Option<RecordBatch>> {
         if !self.has_begun {
             self.has_begun = true;
-            self.begin().await?;
+            match self.is_null_aware {
+                true => self.begin_not_in().await?,
+                false => self.begin().await?,
+            }
         }
         loop {
             if let Some(joined) = &mut self.joined {
@@ -132,10 +160,19 @@ impl Run {
                 // Its table goes before the next one is built.
                 self.joined = None;
             }
+            if let Some(pass) = self.passes.pop_front() {
+                self.join_block(pass).await?;
+                continue;
+            }
             let Some(pair) = self.pairs.pop() else { return Ok(None) };
+            if pair.fits(self.limits) {
+                let (left, right) = (self.read(&pair, Side::Left)?, self.read(&pair, Side::Right)?);
+                self.joined = Some(self.join_rows(&self.join, Side::Left, left, right)?);
+                continue;
+            }
             match self.divide(&pair).await? {
                 Some(pairs) => self.pairs.extend(pairs),
-                None => self.joined = Some(self.join_pair(&pair)?),
+                None => self.passes = passes(&self.join, &pair, |side| self.read(&pair, side))?,
             }
         }
     }
@@ -143,90 +180,122 @@ impl Run {
     /// Reads the left input, and the right one if both have to be spilled.
     async fn begin(&mut self) -> Result<()> {
         let mut left = self.join.left().execute(0, self.task.clone())?;
-        let (schema, held) = (left.schema(), self.reservation());
-        let (batches, has_ended) = hold(&mut left, self.limits, &held, &self.task).await?;
-        // What takes a batch counts it from then on.
-        let batches = stream::iter(batches).map(move |(batch, bytes)| {
-            held.shrink(bytes);
-            Ok(batch)
-        });
-        if has_ended {
-            let left = Box::pin(RecordBatchStreamAdapter::new(schema, batches));
+        let schema = left.schema();
+        let room = Room::for_all(self.limits.table_bytes, ENTRY_BYTES);
+        let Block { rows, is_last } = read_block(&mut left, room, &self.task).await?;
+        if is_last {
             let right = self.join.right().execute(0, self.task.clone())?;
-            self.joined = Some(self.join(left, right, &self.unlimited_task)?);
+            self.joined = Some(self.join_rows(&self.join, Side::Left, rows, right)?);
             return Ok(());
         }
-        let left = Box::pin(RecordBatchStreamAdapter::new(schema, batches.chain(left)));
-        let division = self.division(0, Side::Left);
-        let left = division.spill(left, &self.left, self.reservation()).await?;
+        let left = Box::pin(RecordBatchStreamAdapter::new(schema, rows.chain(left)));
+        let left = self.spill(left, 0, Side::Left).await?;
         let right = self.join.right().execute(0, self.task.clone())?;
-        let division = self.division(0, Side::Right);
-        let right = division.spill(right, &self.right, self.reservation()).await?;
-        self.pairs = pairs(left, right, 1);
+        let right = self.spill(right, 0, Side::Right).await?;
+        self.pairs = pairs(left.partitions, right.partitions, 1);
         Ok(())
     }
 
-    /// Divides a pair again; none if its left rows fit into a table, or are not divided by it.
+    /// Reads both inputs of NOT IN. A NULL on the right leaves no rows, whatever the left ones are; none on the right
+    /// leaves all; and otherwise those on the left whose keys are NULL are not among the rows of an anti join.
+    async fn begin_not_in(&mut self) -> Result<()> {
+        let right = self.join.right().execute(0, self.task.clone())?;
+        let right = self.spill(right, 0, Side::Right).await?;
+        if right.null_keys > 0 {
+            return Ok(());
+        }
+        let mut left = self.join.left().execute(0, self.task.clone())?;
+        if right.partitions.iter().any(|partition| partition.rows > 0) {
+            left = without_null_keys(left, self.join.on()[0].0.clone());
+        }
+        let left = self.spill(left, 0, Side::Left).await?;
+        self.pairs = pairs(left.partitions, right.partitions, 1);
+        Ok(())
+    }
+
+    /// Divides a pair again; none if no more than before would be in its parts.
     async fn divide(&mut self, pair: &Pair) -> Result<Option<Vec<Pair>>> {
-        if pair.fits(self.limits) || pair.level > LEVELS_MAX {
+        if pair.level > LEVELS_MAX {
             return Ok(None);
         }
-        let left = pair.left.read(&self.left)?;
-        let division = self.division(pair.level, Side::Left);
-        let left = division.spill(left, &self.left, self.reservation()).await?;
+        let left = self.read(pair, Side::Left)?;
+        let left = self.spill(left, pair.level, Side::Left).await?.partitions;
         if left.iter().any(|part| part.rows == pair.left.rows) {
             return Ok(None);
         }
-        let right = pair.right.read(&self.right)?;
-        let division = self.division(pair.level, Side::Right);
-        let right = division.spill(right, &self.right, self.reservation()).await?;
+        let right = self.read(pair, Side::Right)?;
+        let right = self.spill(right, pair.level, Side::Right).await?.partitions;
         Ok(Some(pairs(left, right, pair.level + 1)))
     }
 
-    fn division(&self, level: u32, side: Side) -> Division {
+    /// Divides all rows of one side and writes them.
+    async fn spill(
+        &mut self,
+        rows: SendableRecordBatchStream,
+        level: u32,
+        side: Side,
+    ) -> Result<Divided> {
         let keys = self.join.on().iter().map(|(left, right)| match side {
             Side::Left => left.clone(),
             Side::Right => right.clone(),
         });
-        let null_equality = self.join.null_equality();
-        Division { keys: keys.collect(), null_equality, level, limits: self.limits }
+        let (keys, null_equality) = (keys.collect(), self.join.null_equality());
+        let division = Division { keys, null_equality, level, limits: self.limits };
+        // Accounts for rows that are held before they are written.
+        let buffered = MemoryConsumer::new("GraceJoin").register(self.task.memory_pool());
+        division.spill(rows, self.manager(side), buffered).await
     }
 
-    /// Accounts for rows that are held before they are written.
-    fn reservation(&self) -> MemoryReservation {
-        MemoryConsumer::new("GraceJoin").register(self.task.memory_pool())
+    fn manager(&self, side: Side) -> &SpillManager {
+        match side {
+            Side::Left => &self.left,
+            Side::Right => &self.right,
+        }
     }
 
-    fn join_pair(&self, pair: &Pair) -> Result<SendableRecordBatchStream> {
-        let task = match pair.fits(self.limits) {
-            true => &self.unlimited_task,
-            false => &self.task,
-        };
-        self.join(pair.left.read(&self.left)?, pair.right.read(&self.right)?, task)
+    /// Reads the rows that one side of a pair has.
+    fn read(&self, pair: &Pair, side: Side) -> Result<SendableRecordBatchStream> {
+        match side {
+            Side::Left => pair.left.read(&self.left),
+            Side::Right => pair.right.read(&self.right),
+        }
     }
 
-    /// Joins rows by a hash table of those on the left, which a task counts.
-    fn join(
+    /// Begins to join the next block of a pass, which goes on after it if there are more.
+    async fn join_block(&mut self, mut pass: Pass) -> Result<()> {
+        let room = Room::for_some(self.limits.table_bytes, ENTRY_BYTES);
+        let Block { rows, is_last } = read_block(&mut pass.blocks, room, &self.task).await?;
+        let others = self.read(&pass.pair, pass.side.other())?;
+        let joined = self.join_rows(&pass.join, pass.side, rows, others)?;
+        self.joined = Some(pass.output(&self.join, joined));
+        if !is_last {
+            self.passes.push_front(pass);
+        }
+        Ok(())
+    }
+
+    /// Joins rows by a hash table of those of one side, which fit, with those of the other.
+    fn join_rows(
         &self,
-        left: SendableRecordBatchStream,
-        right: SendableRecordBatchStream,
-        task: &Arc<TaskContext>,
+        join: &HashJoinExec,
+        side: Side,
+        table: SendableRecordBatchStream,
+        others: SendableRecordBatchStream,
     ) -> Result<SendableRecordBatchStream> {
-        let left = in_turn_unwatched(left, &self.task);
-        let inputs = [left, right].map(|rows| Arc::new(StreamExec::new(rows)) as _);
+        let table = in_turn_unwatched(table, &self.task);
+        let [table, others] = [table, others].map(|rows| Arc::new(StreamExec::new(rows)) as _);
         // Without the table of the join that it is a copy of.
-        let join = self.join.builder().reset_state().recompute_properties();
-        let join = join.with_new_children(inputs.into())?.build_exec()?;
+        let join = join.builder().reset_state().recompute_properties();
+        let join: Arc<dyn ExecutionPlan> = match side {
+            Side::Left => join.with_new_children(vec![table, others])?.build_exec()?,
+            Side::Right => {
+                let join = join.with_new_children(vec![others, table])?.build()?;
+                join.swap_inputs(PartitionMode::CollectLeft)?
+            }
+        };
         let paced = PaceJoins.optimize(join, self.task.session_config().options())?;
-        paced.execute(0, task.clone())
+        paced.execute(0, self.unlimited_task.clone())
     }
-}
-
-/// An input of a join.
-#[derive(Clone, Copy)]
-enum Side {
-    Left,
-    Right,
 }
 
 fn pairs(left: Vec<Spilled>, right: Vec<Spilled>, level: u32) -> Vec<Pair> {
@@ -235,32 +304,21 @@ fn pairs(left: Vec<Spilled>, right: Vec<Spilled>, level: u32) -> Vec<Pair> {
     pairs.map(|(left, right)| Pair { left, right, level }).collect()
 }
 
-/// Returns what a hash table takes together with its rows.
-fn table_bytes(bytes: u64, rows: usize) -> u64 {
-    bytes.saturating_add((rows * ENTRY_BYTES) as u64)
-}
-
-/// Reads batches, each with its size, while they are no more than a table may have, together with what the rest of
-/// the plan holds unless they are few. Returns, too, if they are all.
-async fn hold(
-    rows: &mut SendableRecordBatchStream,
-    limits: Limits,
-    held: &MemoryReservation,
-    task: &TaskContext,
-) -> Result<(Vec<(RecordBatch, usize)>, bool)> {
-    let (mut batches, mut row_count) = (Vec::new(), 0);
-    let mut counter = RecordBatchMemoryCounter::new();
-    while let Some(batch) = rows.next().await {
-        let batch = compact(batch?)?;
-        let bytes = counter.count_batch(&batch);
-        held.grow(bytes);
-        row_count += batch.num_rows();
-        batches.push((batch, bytes));
-        let bytes = table_bytes(counter.memory_usage() as u64, row_count);
-        let of_plan = PlanPool::of(task).map_or(bytes, PlanPool::held);
-        if bytes > limits.table_bytes || bytes >= SPILL_BYTES_MIN && of_plan > limits.table_bytes {
-            return Ok((batches, false));
+/// Leaves out rows whose keys are NULL.
+fn without_null_keys(
+    rows: SendableRecordBatchStream,
+    key: Arc<dyn PhysicalExpr>,
+) -> SendableRecordBatchStream {
+    let schema = rows.schema();
+    let rows = rows.map(move |batch| {
+        let batch = batch?;
+        let keys = key.evaluate(&batch)?.into_array(batch.num_rows())?;
+        match keys.logical_nulls() {
+            Some(nulls) => {
+                Ok(filter_record_batch(&batch, &BooleanArray::new(nulls.into_inner(), None))?)
+            }
+            None => Ok(batch),
         }
-    }
-    Ok((batches, true))
+    });
+    Box::pin(RecordBatchStreamAdapter::new(schema, rows))
 }
