@@ -48,8 +48,9 @@ impl fmt::Display for Failure {
 
 impl From<gadus::Error> for Failure {
     fn from(error: gadus::Error) -> Self {
+        let is_timeout = error.reason() == Some(gadus::Reason::StatementTimeout);
         match error.kind() {
-            gadus::ErrorKind::Cancelled => Self::Interrupted,
+            gadus::ErrorKind::Cancelled if !is_timeout => Self::Interrupted,
             _ => Self::Message(error.to_string()),
         }
     }

@@ -99,6 +99,8 @@ pub enum Reason {
     NoTransaction,
     /// A transaction is open, and it needs that there is none.
     OpenTransaction,
+    /// A statement that ran longer than `statement_timeout`.
+    StatementTimeout,
 }
 
 /// What the caller must do about an error.
@@ -165,6 +167,12 @@ impl Error {
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), source: None, blocked: None, reason: None }
+    }
+
+    /// Creates the error of a statement that was cancelled.
+    #[must_use]
+    pub fn cancelled() -> Self {
+        Self::new(ErrorKind::Cancelled, "canceling statement due to user request")
     }
 
     /// Adds the error that caused this one.

@@ -27,6 +27,7 @@ mod described;
 mod encoding;
 mod engine;
 mod error;
+mod interrupt_check;
 mod keys;
 mod locks;
 mod scan;
@@ -51,6 +52,7 @@ pub use gadus_locks::{
     Resource,
 };
 pub use gadus_storage::{Durability, Sharing, Stage, Takeovers};
+pub use interrupt_check::InterruptCheck;
 pub use locks::{Blocked, Locker};
 pub use scan::{
     Aggregate, Aggregated, Comparison, Group, IndexUse, Predicate, ROW_ID_COLUMN, Scan,

@@ -137,6 +137,7 @@ fn code_of(error: &gadus::Error) -> SqlState {
         Reason::InvalidDefinition => Some("42P16"),
         Reason::InvalidForeignKey => Some("42830"),
         Reason::TypeMismatch => Some("42804"),
+        Reason::StatementTimeout => Some("57014"),
         Reason::CannotCast => Some("42846"),
         Reason::InvalidName => Some("42602"),
         Reason::UnknownFunction => Some("42883"),

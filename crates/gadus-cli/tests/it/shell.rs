@@ -148,6 +148,14 @@ fn wrong_commands_are_explained() {
 }
 
 #[test]
+fn a_timeout_is_an_error_of_the_statement() {
+    let folder = Folder::new();
+    let endless = "SELECT count(*) FROM range(10000000000) a, range(1000) b";
+    let error = folder.refused(&["-c", "SET statement_timeout = '50ms'", "-c", endless]);
+    assert!(error.contains("canceling statement due to statement timeout (50 ms)"), "{error}");
+}
+
+#[test]
 fn what_cannot_be_opened_is_explained() {
     let folder = Folder::new();
     assert!(folder.refused(&["no/such/x.gadus", "-c", "SELECT 1"]).contains("no such folder"));

@@ -7,6 +7,7 @@
 
 use super::Engine;
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt_check::InterruptCheck;
 use crate::keys::{KeyHash, KeyShape, TableKeys};
 use crate::locks::{Locker, What};
 use crate::segment::{Patches, Row, column_number, fitting};
@@ -220,9 +221,11 @@ pub(crate) fn check_keys(
     rows: &[Row],
     blobs: &crate::blobs::Blobs,
 ) -> Result<()> {
+    let mut check = InterruptCheck::default();
     for key in table.keys.unique() {
         let mut seen = std::collections::BTreeSet::new();
         for row in rows {
+            check.row()?;
             let values = key.shape.values(row).cloned().collect::<Vec<_>>();
             let is_there = table.find(key, blobs, &values)?.is_some();
             let is_alone = rows.len() == 1 || values.iter().any(Datum::is_null);

@@ -13,7 +13,7 @@ use super::index::{BatchIndex, ColumnIndex, QuestionIndex};
 use super::probe::probe;
 use super::question::{Answer, Question};
 use super::statistics::PassWork;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::scan::{CHUNK_ROWS, SegmentFilter, from_segment, may_hold, open_columns};
 use crate::scan_help::Worth;
 use crate::segment::SegmentVersion;
@@ -282,7 +282,7 @@ impl Work {
     fn leave_out(&mut self, is_cancelled: &dyn Fn(usize) -> bool) {
         for (place, found) in self.found.iter_mut().enumerate() {
             if is_cancelled(place) {
-                *found = Err(cancelled());
+                *found = Err(Error::cancelled());
             }
         }
     }
@@ -295,10 +295,6 @@ impl Work {
             Err(_) => true,
         })
     }
-}
-
-fn cancelled() -> Error {
-    Error::new(ErrorKind::Cancelled, "the statement was cancelled")
 }
 
 impl Table {
@@ -356,7 +352,11 @@ impl Table {
         let rows = works.iter().map(|work| work.done.read_rows).sum();
         let answers = pass.finish(works).into_iter().enumerate();
         let answers = answers
-            .map(|(place, answer)| if is_cancelled(place) { Err(cancelled()) } else { answer })
+            .map(
+                |(place, answer)| {
+                    if is_cancelled(place) { Err(Error::cancelled()) } else { answer }
+                },
+            )
             .collect();
         Ok((answers, rows))
     }

@@ -10,6 +10,7 @@ use super::{TableWrites, Transaction};
 use crate::blobs::Blobs;
 use crate::engine::{append_changes, check_keys, same_shape};
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt_check::InterruptCheck;
 use crate::keys::NamedRun;
 use crate::segment::{Lineage, Row};
 use crate::types::TableSchema;
@@ -48,11 +49,13 @@ impl Transaction {
     /// Rows that the transaction inserted and did not delete, as it sees them now.
     fn inserted_rows(&self) -> Result<Vec<(Arc<TableSchema>, Vec<Row>)>> {
         let mut all = Vec::new();
+        let mut check = InterruptCheck::default();
         for (id, writes) in &self.state.writes {
             let Some(table) = self.state.view.table(*id) else { continue };
             let mut rows = Vec::new();
             for segment in writes.inserted.iter().filter_map(|id| table.segment(*id)) {
                 for position in (0..segment.rows).filter(|&position| segment.is_live(position)) {
+                    check.row()?;
                     let row = segment.row(&table.schema, &self.blobs, position)?;
                     rows.push(Row::from(row));
                 }

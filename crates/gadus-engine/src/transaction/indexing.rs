@@ -8,6 +8,7 @@ use super::Transaction;
 use super::loaded::check_distinct;
 use crate::blobs::Blobs;
 use crate::error::{Error, Result};
+use crate::interrupt_check::check_interrupt;
 use crate::keys::{KeyEntry, KeyShape, NamedRun, PRIMARY, row_code, write_run};
 use crate::segment::SegmentVersion;
 use crate::types::{Datum, TableSchema};
@@ -67,6 +68,7 @@ impl Transaction {
         shape.columns = shape.columns.iter().map(place).collect::<Result<_>>()?;
         let mut entries = Vec::with_capacity(usize::try_from(table.live_rows).unwrap_or(0));
         for segment in table.segments.values() {
+            check_interrupt()?;
             let added = self.add_entries(table, (segment, shape), &mut entries);
             self.state.pin.checked(added)?;
         }

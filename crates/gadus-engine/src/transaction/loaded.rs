@@ -10,6 +10,7 @@ use super::{TableWrites, Transaction};
 use crate::blobs::Blobs;
 use crate::engine::duplicate_key;
 use crate::error::Result;
+use crate::interrupt_check::{InterruptCheck, check_interrupt};
 use crate::keys::{KeyEntry, KeyRun, KeyShape, NamedRun, TableKey, merge_runs, row_of};
 use crate::segment::{EncodedSegment, Row};
 use crate::types::{Datum, TableSchema};
@@ -142,7 +143,12 @@ pub(super) fn check_distinct(
     key: impl Fn(RowId) -> Result<Vec<Datum>>,
 ) -> Result<()> {
     let same = entries.chunk_by(|left, right| left.code == right.code);
-    for same in same.filter(|same| same.len() > 1) {
+    let mut check = InterruptCheck::default();
+    for same in same {
+        check.row()?;
+        if same.len() == 1 {
+            continue;
+        }
         // Compared as values, not as bytes: -0 is 0, and one NaN is another.
         let mut seen = BTreeSet::new();
         for entry in same {
@@ -180,6 +186,7 @@ pub(super) fn check_loaded<'a, W: Fn(RowId) -> bool>(
     for (index, run) in runs {
         let Some(key) = table.keys.get(*index).filter(|key| key.shape.unique) else { continue };
         for (_, page) in run.pages(blobs)? {
+            check_interrupt()?;
             for entry in page?.entries() {
                 if is_taken(table, key, &entry, blobs)? {
                     check_row(table, key, (rows, row_of(entry.row)), blobs)?;

@@ -7,6 +7,7 @@
 use super::{Isolation, Transaction};
 use crate::engine::{duplicate_key, inserts, same_shape};
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt_check::InterruptCheck;
 use crate::locks::{Locker, What};
 use crate::segment::Row;
 use crate::types::TableSchema;
@@ -126,8 +127,10 @@ impl Transaction {
     /// Refuses the keys of rows that are there since the snapshot.
     fn check_keys(&self, head: &DatabaseVersion, schema: &TableSchema, rows: &[Row]) -> Result<()> {
         let Some(table) = self.changed_since(head, schema)? else { return Ok(()) };
+        let mut check = InterruptCheck::default();
         for key in table.keys.unique() {
             for row in rows {
+                check.row()?;
                 let values = key.shape.values(row).cloned().collect::<Vec<_>>();
                 let there = self.state.pin.checked(table.find(key, &self.blobs, &values))?;
                 // What the transaction itself has deleted may come again.

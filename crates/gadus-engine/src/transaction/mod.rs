@@ -31,6 +31,7 @@ use crate::blobs::Blobs;
 use crate::coordinator::Pin;
 use crate::engine::{Entered, Inner, RowChange, check_keys, check_row};
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt_check::{InterruptCheck, check_interrupt};
 use crate::keys::NamedRun;
 use crate::locks::Locker;
 use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, fitting};
@@ -45,6 +46,9 @@ use references::Unsettled;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use update::Patched;
+
+/// Rows that are placed between two checks for interrupts: some milliseconds of work, with a few indexes.
+const PLACED_ROWS_MAX: usize = 4096;
 
 /// A transaction; dropped without `commit`, it leaves nothing behind.
 #[derive(Debug)]
@@ -207,7 +211,8 @@ impl Transaction {
 
     /// Inserts whole rows.
     pub fn insert(&mut self, schema: &TableSchema, rows: Vec<Row>) -> Result<u64> {
-        rows.iter().try_for_each(|row| check_row(schema, row))?;
+        let mut check = InterruptCheck::default();
+        rows.iter().try_for_each(|row| check.row().and_then(|()| check_row(schema, row)))?;
         self.lock_keys(schema, &rows).map_err(|error| self.refused_keys(schema, &rows, error))?;
         let is_new = check_keys(self.view_table(schema)?, &rows, &self.blobs);
         self.refused(schema, self.state.pin.checked(is_new))?;
@@ -232,6 +237,7 @@ impl Transaction {
         }
         let mut count = 0;
         for (segment, mut positions) in by_segment {
+            check_interrupt()?;
             positions.sort_unstable();
             positions.dedup();
             count += positions.len() as u64;
@@ -299,7 +305,8 @@ impl Transaction {
                     None => (RowId { segment: self.private_segment()?, position: 0 }, room),
                 },
             };
-            let rest = rows.split_off(room);
+            check_interrupt()?;
+            let rest = rows.split_off(room.min(PLACED_ROWS_MAX));
             let placed = std::mem::replace(&mut rows, rest);
             let count = u32::try_from(placed.len()).unwrap_or(SEGMENT_ROWS_MAX);
             self.apply(&Change::AppendRows { table: schema.id, first, rows: placed })?;

@@ -6,6 +6,7 @@
 use super::Transaction;
 use crate::engine::check_value;
 use crate::error::Result;
+use crate::interrupt_check::{InterruptCheck, check_interrupt};
 use crate::segment::{Overlay, Patches, Row, column_number, is_large};
 use crate::types::{Datum, TableSchema};
 use crate::version::Change;
@@ -86,7 +87,9 @@ impl Transaction {
         rows: impl Iterator<Item = (RowId, &'a [Datum])>,
     ) -> Result<u64> {
         let rows = rows.collect::<Vec<_>>();
+        let mut check = InterruptCheck::default();
         for (_, values) in &rows {
+            check.row()?;
             for (&column, value) in columns.iter().zip(*values) {
                 check_value(schema, column, value)?;
             }
@@ -121,6 +124,7 @@ impl Transaction {
         for rows in rows.chunk_by(|(one, _), (next, _)| one.segment == next.segment) {
             let id = rows[0].0.segment;
             let Some(segment) = table.segment(id) else { continue };
+            check_interrupt()?;
             let of_segment = patches.entry(id).or_insert_with(|| vec![Vec::new(); columns.len()]);
             for (RowId { position, .. }, values) in rows {
                 if segment.is_live(*position) {
@@ -148,6 +152,7 @@ impl Transaction {
         if patches.is_empty() {
             return Ok(());
         }
+        check_interrupt()?;
         let patches = Patches::new(patches);
         self.apply(&Change::PatchRows { table, segment, column, patches: patches.clone() })?;
         let writes = self.writes(table);
@@ -173,7 +178,9 @@ impl Transaction {
         let table = self.table_to_write(schema)?;
         let mut replaced = Vec::new();
         let mut inserted: Vec<Row> = Vec::new();
+        let mut check = InterruptCheck::default();
         for (row, values) in rows {
+            check.row()?;
             let Some(mut whole) = table.row(*row)? else { continue };
             for (&column, value) in columns.iter().zip(*values) {
                 whole[column] = value.clone();

@@ -14,6 +14,7 @@ mod deaths;
 mod faults;
 mod history;
 mod indexes;
+mod interrupts;
 mod measured;
 mod model;
 mod modify;

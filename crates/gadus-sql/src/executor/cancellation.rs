@@ -1,12 +1,14 @@
 //! The statement that a thread works for, so that long computations learn that it was cancelled.
 //!
-//! - Between two yields, planning rules and functions look at it: neither has a way of its own to the session.
+//! - Between two yields, planning rules and functions look at it: neither has a way of its own to the session. Loops
+//!   of the engine over rows learn of it as an [interrupt](Interrupt).
 //! - It is set while a future or stream of the statement is polled, and for the tasks that it spawns.
 
 use crate::error::to_datafusion;
 use crate::session::Cancel;
 use datafusion::common::Result;
 use futures::Stream;
+use gadus_base::{Interrupt, interruptible};
 use std::cell::RefCell;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -30,7 +32,8 @@ pub(super) fn work_for<T>(cancel: Option<&Arc<Cancel>>, work: impl FnOnce() -> T
         }
     }
     let _restore = Restore(CURRENT.replace(cancel.cloned()));
-    work()
+    let source = cancel.map(|cancel| cancel.clone() as Arc<dyn Interrupt>);
+    interruptible(source, work)
 }
 
 /// Ends a long computation of a statement that was cancelled, or whose time is over.

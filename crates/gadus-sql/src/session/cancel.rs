@@ -4,8 +4,8 @@
 
 use super::deadlines::Watch;
 use futures::{Stream, StreamExt};
-use gadus_base::{Instant, clock};
-use gadus_engine::{Error, ErrorKind, Result};
+use gadus_base::{Instant, Interrupt, clock};
+use gadus_engine::{Error, ErrorKind, Reason, Result};
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -91,6 +91,12 @@ impl Cancel {
     }
 }
 
+impl Interrupt for Cancel {
+    fn is_requested(&self) -> bool {
+        self.current.lock().is_set()
+    }
+}
+
 impl Flag {
     /// Of a statement that begins now and may take so long.
     pub(super) fn with_time(time: Option<Duration>) -> Arc<Self> {
@@ -121,14 +127,12 @@ impl Flag {
 
     /// Why the statement was ended.
     pub(crate) fn reason(&self) -> Error {
-        let message = match self.limit.filter(|_| self.is_late.load(Ordering::SeqCst)) {
-            Some(limit) => format!(
-                "the statement took longer than statement_timeout allows ({} ms)",
-                limit.time.as_millis()
-            ),
-            None => "the statement was cancelled".to_owned(),
+        let Some(limit) = self.limit.filter(|_| self.is_late.load(Ordering::SeqCst)) else {
+            return Error::cancelled();
         };
-        Error::new(ErrorKind::Cancelled, message)
+        let limit = limit.time.as_millis();
+        let message = format!("canceling statement due to statement timeout ({limit} ms)");
+        Error::new(ErrorKind::Cancelled, message).because(Reason::StatementTimeout)
     }
 
     /// Whether the statement was cancelled, or its time is over.

@@ -28,8 +28,8 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use gadus_base::RowId;
 use gadus_engine::{
-    Datum, ErrorKind, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema, Transaction,
-    datum_from_array,
+    Datum, ErrorKind, InterruptCheck, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema,
+    Transaction, datum_from_array,
 };
 use std::sync::Arc;
 
@@ -280,7 +280,11 @@ pub(super) fn rows_of(
     let value = |row: usize, (&column, array): (&usize, &ArrayRef)| {
         datum_from_array(schema.columns[column].column_type, array, row)
     };
-    let row = |row| columns.iter().zip(arrays).map(|both| value(row, both)).collect();
+    let mut check = InterruptCheck::default();
+    let row = |row| {
+        check.row()?;
+        columns.iter().zip(arrays).map(|both| value(row, both)).collect()
+    };
     (0..rows).map(row).collect()
 }
 

@@ -24,8 +24,8 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use gadus_base::RowId;
 use gadus_engine::{
-    Datum, Error, ErrorKind, Mode, ROW_ID_COLUMN, Reason, Result, Snapshot, TableSchema,
-    Transaction, array_from_datums,
+    Datum, Error, ErrorKind, InterruptCheck, Mode, ROW_ID_COLUMN, Reason, Result, Snapshot,
+    TableSchema, Transaction, array_from_datums,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -241,7 +241,9 @@ fn sorted(
         of_keys.push((*index, places, values, BTreeSet::new()));
     }
     let mut sorted = Sorted::default();
+    let mut check = InterruptCheck::default();
     for place in 0..count {
+        check.row()?;
         let (mut there, mut is_again, mut own) = (None, false, Vec::new());
         for (slot, (index, places, values, seen)) in of_keys.iter_mut().enumerate() {
             let key = values.next().ok_or_else(|| Error::internal("a row has no key"))?;

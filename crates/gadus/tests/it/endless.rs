@@ -69,6 +69,33 @@ fn loads_of_one_text_many_times_are_given_up() {
     ends_in_time(&connection, "CREATE TABLE u AS SELECT repeat('x', 10000000) AS v FROM t");
 }
 
+/// What takes long is not the reading of the rows, but what becomes of them.
+#[test]
+fn changes_of_many_rows_are_given_up() {
+    let connection = connection();
+    let script = "SET statement_timeout = 0;
+                  CREATE TABLE k (id INT PRIMARY KEY, v TEXT);
+                  INSERT INTO k SELECT i, 'row ' || i FROM range(300000) AS r(i);
+                  SET statement_timeout = '300ms'";
+    connection.execute_script(script).unwrap();
+    let statements = [
+        "UPDATE k SET id = id + 1000000",
+        "INSERT INTO k SELECT id + 1000000, v FROM k ON CONFLICT DO NOTHING",
+        "INSERT INTO k SELECT id + 1, v FROM k ON CONFLICT (id) DO UPDATE SET v = excluded.v",
+        "MERGE INTO k USING (SELECT id + 1000000 AS id FROM k) n ON k.id = n.id
+         WHEN NOT MATCHED THEN INSERT VALUES (n.id, '')",
+    ];
+    for statement in statements {
+        ends_in_time(&connection, statement);
+        connection.execute("BEGIN", &[]).unwrap();
+        ends_in_time(&connection, statement);
+        connection.execute("ROLLBACK", &[]).unwrap();
+    }
+    let mut rows = connection.query("SELECT count(*), max(id) FROM k", &[]).unwrap();
+    let row = rows.next().unwrap().unwrap();
+    assert_eq!((row.get::<i64>(0).unwrap(), row.get::<i64>(1).unwrap()), (300_000, 299_999));
+}
+
 #[test]
 fn a_select_list_has_at_most_as_many_columns_as_in_postgresql() {
     let connection = connection();
