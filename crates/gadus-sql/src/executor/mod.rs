@@ -13,6 +13,7 @@
 
 mod cancellation;
 mod hand_off;
+mod large_plans;
 mod planning;
 mod requirements;
 mod slow_tasks;
@@ -21,6 +22,7 @@ mod tests;
 
 pub(crate) use cancellation::{WorkFor, check_cancelled};
 pub(crate) use hand_off::{HandOff, hand_off};
+pub(crate) use large_plans::{apart, is_large_statement, logical_plan, physical_plan};
 pub(crate) use planning::{Cancellable, CancellableExpressions};
 pub(crate) use requirements::CancellableRequirements;
 

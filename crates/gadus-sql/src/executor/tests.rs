@@ -1,9 +1,14 @@
 //! Workers stay free while statements compute.
 
 use super::hand_off::HandOff;
-use super::runtime;
+use super::{apart, runtime};
+use crate::error::from_datafusion;
+use crate::session::Flag;
+use gadus_base::spawn;
+use gadus_engine::ErrorKind;
 use std::future::poll_fn;
-use std::sync::mpsc;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use tokio::runtime::{Builder, Handle};
 
@@ -41,4 +46,41 @@ fn a_computation_has_a_task_budget() {
     let task = server.spawn(endless);
     task.abort();
     assert!(server.block_on(task).unwrap_err().is_cancelled());
+}
+
+/// The planning ends when the statement has failed, and cannot before.
+#[test]
+fn a_cancelled_statement_does_not_wait_for_its_large_plan() {
+    let runtime = runtime().unwrap();
+    let (has_begun, begun) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let flag = Arc::new(Flag::default());
+    let cancelling = spawn("cancelling", {
+        let flag = flag.clone();
+        move || {
+            begun.recv().unwrap();
+            flag.end();
+        }
+    });
+    let planning = async move {
+        has_begun.send(()).unwrap();
+        let _ = released.recv();
+        Ok(())
+    };
+    let planned = async { apart(true, planning).await.map_err(from_datafusion) };
+    let cancelled = runtime.block_on(flag.run(planned)).unwrap_err();
+    assert_eq!(cancelled.kind(), ErrorKind::Cancelled);
+    drop(release);
+    cancelling.unwrap().join().unwrap();
+}
+
+#[test]
+fn a_panic_of_a_large_plan_is_that_of_its_statement() {
+    let planned = async {
+        let planning = async { if true { panic!("a planner's bug") } else { Ok(()) } };
+        apart(true, planning).await
+    };
+    let caught =
+        std::panic::catch_unwind(AssertUnwindSafe(|| runtime().unwrap().block_on(planned)));
+    assert_eq!(caught.unwrap_err().downcast_ref::<&str>(), Some(&"a planner's bug"));
 }

@@ -5,6 +5,7 @@
 
 use super::{Binding, KeptPlan};
 use crate::error::from_datafusion;
+use crate::executor::{apart, is_large_statement};
 use crate::memory::{PlanPool, Replan, may_replan};
 use crate::provider::{Reading, is_snapshot_table};
 use crate::session::Headings;
@@ -36,21 +37,32 @@ impl KeptPlan {
     /// Plans a statement, whose tables `planner` takes from `binding`; none where the plan would
     /// hold more than a snapshot and values can replace.
     pub(crate) async fn make(
-        planner: &PlannerState,
+        planner: PlannerState,
         binding: Arc<Binding>,
         statement: Statement,
         headings: Headings,
     ) -> Result<Option<Self>> {
+        let is_large = is_large_statement(&statement);
+        let making = Self::make_here(planner, binding, statement, headings);
+        apart(is_large, making).await.map_err(from_datafusion)
+    }
+
+    async fn make_here(
+        planner: PlannerState,
+        binding: Arc<Binding>,
+        statement: Statement,
+        headings: Headings,
+    ) -> PlannerResult<Option<Self>> {
         let statement = PlannerStatement::Statement(Box::new(statement));
-        let plan = planner.statement_to_plan(statement).await.map_err(from_datafusion)?;
-        if !is_fit(&plan).map_err(from_datafusion)? {
+        let plan = planner.statement_to_plan(statement).await?;
+        if !is_fit(&plan)? {
             return Ok(None);
         }
         let physical = async {
             let typed = rewritten(plan, &|expr| binding.typed(expr))?;
             let optimised = planner.optimize(&typed)?;
             let called = rewritten(optimised, &|expr| binding.called(expr))?;
-            let physical = planner.query_planner().create_physical_plan(&called, planner).await?;
+            let physical = planner.query_planner().create_physical_plan(&called, &planner).await?;
             Ok::<_, DataFusionError>((physical, called))
         };
         // What fails here may well be planned with its values in place.
@@ -58,7 +70,7 @@ impl KeptPlan {
         let replan = may_replan(&*physical).then(|| {
             Arc::new(Replan::of_kept(SessionContext::new_with_state(planner.clone()), called))
         });
-        let (task, pool) = PlanPool::below(TaskContext::from(planner));
+        let (task, pool) = PlanPool::below(TaskContext::from(&planner));
         let task = Arc::new(task);
         let has_joins = has_joins(&*physical);
         Ok(Some(Self { plan: physical, binding, task, pool, headings, has_joins, replan }))

@@ -10,6 +10,7 @@ use super::modify::target;
 use super::reach::unwritable;
 use super::{Outcome, Prepared, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
+use crate::executor::physical_plan;
 use crate::file_writer::FileForm;
 use crate::intervals::with_texts_of_intervals;
 use crate::memory::{Replan, run_or_replan, task_of};
@@ -292,7 +293,7 @@ async fn write_stream(
     form: &FileForm,
     (stream, path): (StreamFile, &str),
 ) -> Result<u64> {
-    let physical = context.state().create_physical_plan(&plan).await.map_err(from_datafusion)?;
+    let physical = physical_plan(context.state(), &plan).await.map_err(from_datafusion)?;
     let replan = || Some(Replan::new(context, plan));
     let mut rows = run_or_replan(physical, task_of(context), replan).map_err(from_datafusion)?;
     let mut writer = form.writer(stream, &rows.schema(), Path::new(path))?;

@@ -4,6 +4,7 @@ use super::copy::CopyForm;
 use super::copy_words::{CopyWords, Word};
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, input};
+use crate::executor::physical_plan;
 use crate::memory::{Replan, run_or_replan, task_of};
 use crate::partitioned::{Existing, PartitionWriter, Target};
 use crate::text_files::Compression;
@@ -80,8 +81,7 @@ impl Session {
         let places = by.places(&plan)?;
         let sorted = sorted_by(plan, &places)?;
         let (plan, files) = form.file_form(context, sorted, Compression::None)?;
-        let physical =
-            context.state().create_physical_plan(&plan).await.map_err(from_datafusion)?;
+        let physical = physical_plan(context.state(), &plan).await.map_err(from_datafusion)?;
         let replan = || Some(Replan::new(context, plan));
         let mut rows =
             run_or_replan(physical, task_of(context), replan).map_err(from_datafusion)?;

@@ -14,7 +14,7 @@ use super::probes::probes;
 use super::query::names_schema;
 use super::{Boxed, Prepared, Session};
 use crate::error::from_datafusion;
-use crate::executor::{HandOff, WorkFor};
+use crate::executor::{HandOff, WorkFor, logical_plan};
 use crate::explained::{self, Request};
 use crate::kept::KEPT_TEXT_BYTES_MAX;
 use crate::lists::Quantified;
@@ -26,7 +26,6 @@ use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr as PlannedExpr, ExprSchemable, LogicalPlan};
-use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, DataType as SqlType, Expr, Statement, Value as SqlValue, ValueWithSpan,
     visit_expressions,
@@ -237,8 +236,7 @@ impl Session {
         }
         let context = self.planner_with(frames, snapshot, &mut statement).await?;
         let reads_files = names_schema(&statement, FILES_SCHEMA);
-        let statement = PlannerStatement::Statement(Box::new(statement));
-        let plan = context.state().statement_to_plan(statement).await.map_err(from_datafusion)?;
+        let plan = logical_plan(context.state(), statement).await.map_err(from_datafusion)?;
         Ok((plan, reads_files))
     }
 }

@@ -8,6 +8,7 @@ use super::query::{plan, refuse_locks};
 use super::{Outcome, Prepared, Session, State};
 use crate::compiled::Compiled;
 use crate::error::{from_datafusion, input};
+use crate::executor::physical_plan;
 use crate::explained::{Explained, Figures, Operator, Request, Run};
 use crate::memory::{LastPlan, Replan, run_observed, task_of};
 use crate::provider::Reading;
@@ -127,7 +128,7 @@ impl Session {
         let (frames, snapshot) = (self.frames(), state.snapshot(&self.engine)?);
         let context = self.planner_reading(reading, frames, snapshot, &mut statement).await?;
         let logical = plan(&context, statement, parameters).await?;
-        let physical = context.state().create_physical_plan(&logical).await;
+        let physical = physical_plan(context.state(), &logical).await;
         Ok(Planned { context, logical, physical: physical.map_err(from_datafusion)? })
     }
 }

@@ -8,6 +8,7 @@
 //!   joins and aggregates none.
 
 use crate::error::from_datafusion;
+use crate::executor::physical_plan;
 use crate::memory::{Replan, awaited, run_or_replan};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::datasource::physical_plan::FileScanConfig;
@@ -33,13 +34,13 @@ pub(super) async fn plan_to_write(
     plan: &LogicalPlan,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     if !is_row_by_row(plan) {
-        return planner.create_physical_plan(plan).await.map_err(from_datafusion);
+        return physical_plan(planner, plan).await.map_err(from_datafusion);
     }
     // One file is then one partition, and stays it.
     let options = planner.config_mut().options_mut();
     options.optimizer.repartition_file_scans = false;
     options.optimizer.enable_round_robin_repartition = false;
-    let physical = planner.create_physical_plan(plan).await.map_err(from_datafusion)?;
+    let physical = physical_plan(planner.clone(), plan).await.map_err(from_datafusion)?;
     let in_pieces = |node: Arc<dyn ExecutionPlan>| {
         let Some(bytes) = file_bytes(&*node) else { return Ok(Transformed::no(node)) };
         let node = node.with_preserve_order(true).unwrap_or(node);

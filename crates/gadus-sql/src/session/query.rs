@@ -12,6 +12,7 @@ use super::scanning::ScanSharing;
 use super::{Asking, Outcome, Prepared, Session, State};
 use crate::enums::{self};
 use crate::error::{from_datafusion, unsupported};
+use crate::executor::{self, logical_plan};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::memory::{Replan, run_or_replan, task_of};
 use crate::postgres;
@@ -26,7 +27,6 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use datafusion::prelude::SessionContext;
-use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement, visit_relations};
 use gadus_base::Account;
 use gadus_engine::{Result, Snapshot};
@@ -149,7 +149,7 @@ impl Session {
         let (snapshot, views) = (snapshot.clone(), for_views(snapshot, &planner));
         let catalog = SnapshotCatalog::for_keeping(snapshot, threads, binding.clone(), views);
         planner.register_catalog_list(Arc::new(catalog));
-        KeptPlan::make(&planner, binding, rest, Headings::of(statement)).await
+        KeptPlan::make(planner, binding, rest, Headings::of(statement)).await
     }
 
     pub(super) fn reading(&self) -> Reading {
@@ -180,7 +180,7 @@ impl Session {
         let headings = Headings::of(&statement);
         let context = self.planner(snapshot, &mut statement).await?;
         let plan = plan(&context, statement, parameters).await?;
-        let physical = context.state().create_physical_plan(&plan).await;
+        let physical = executor::physical_plan(context.state(), &plan).await;
         let physical = physical.map_err(from_datafusion)?;
         if let Some(asking) = asking {
             asking.begin(&*physical)?;
@@ -210,7 +210,7 @@ impl Session {
     ) -> Result<SendableRecordBatchStream> {
         let plan = plan(context, statement, parameters).await?;
         let physical =
-            context.state().create_physical_plan(&plan).await.map_err(from_datafusion)?;
+            executor::physical_plan(context.state(), &plan).await.map_err(from_datafusion)?;
         let replan = || Some(Replan::new(context, plan));
         run_or_replan(physical, task_of(context), replan).map_err(from_datafusion)
     }
@@ -261,7 +261,7 @@ pub(super) async fn physical_plan(
     parameters: &[Value],
 ) -> Result<Arc<dyn ExecutionPlan>> {
     let plan = plan(context, statement, parameters).await?;
-    context.state().create_physical_plan(&plan).await.map_err(from_datafusion)
+    executor::physical_plan(context.state(), &plan).await.map_err(from_datafusion)
 }
 
 /// The logical plan of a statement with its parameters' values.
@@ -270,8 +270,7 @@ pub(super) async fn plan(
     statement: Statement,
     parameters: &[Value],
 ) -> Result<LogicalPlan> {
-    let statement = PlannerStatement::Statement(Box::new(statement));
-    let plan = context.state().statement_to_plan(statement).await.map_err(from_datafusion)?;
+    let plan = logical_plan(context.state(), statement).await.map_err(from_datafusion)?;
     // Behind a star stand as many columns as a table has.
     if plan.schema().fields().len() > SELECT_LIST_MAX {
         return Err(too_many_columns());

@@ -61,6 +61,18 @@ fn operators_that_multiply_rows_are_given_up() {
     }
 }
 
+/// The names of so many columns take long to write out, in one step.
+#[test]
+fn plans_of_many_long_expressions_are_given_up() {
+    let connection = connection();
+    let expression = |column: usize| {
+        let terms = (0..60).map(|term| format!("(id + {column} - {term})")).collect::<Vec<_>>();
+        terms.join(" + ")
+    };
+    let list = (0..1600).map(expression).collect::<Vec<_>>().join(", ");
+    ends_in_time(&connection, &format!("SELECT {list} FROM t"));
+}
+
 /// All rows show one text while they are selected, and are a terabyte where they are kept.
 #[test]
 fn loads_of_one_text_many_times_are_given_up() {

@@ -1,0 +1,87 @@
+//! Planning of large statements in tasks of their own, which their statements do not wait for once they are cancelled.
+//!
+//! - Some steps of planning cannot be cancelled, such as those that write out the names of all columns of a select
+//!   list: with thousands of long expressions they take seconds. A cancelled statement fails at once, and its planning
+//!   ends with the step.
+//! - A hand-over costs some microseconds and a stack, so small statements are planned where they are.
+
+use super::HandOff;
+use crate::room::Roomy;
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::sql::parser::Statement as PlannerStatement;
+use datafusion::sql::sqlparser::ast::{Statement, visit_expressions};
+use futures::FutureExt;
+use gadus_base::Account;
+use std::future::poll_fn;
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+/// Expressions, with those within them, of a statement that is planned where it is: some milliseconds of planning.
+const EXPRESSIONS_MAX: usize = 500;
+
+/// Makes the logical plan of a statement.
+pub(crate) async fn logical_plan(state: SessionState, statement: Statement) -> Result<LogicalPlan> {
+    let is_large = is_large_statement(&statement);
+    let statement = PlannerStatement::Statement(Box::new(statement));
+    apart(is_large, async move { state.statement_to_plan(statement).await }).await
+}
+
+/// Makes the physical plan of a logical one.
+pub(crate) async fn physical_plan(
+    state: SessionState,
+    plan: &LogicalPlan,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let (is_large, plan) = (is_large_plan(plan), plan.clone());
+    apart(is_large, async move { state.create_physical_plan(&plan).await }).await
+}
+
+/// Plans something, in a task of its own if it is large.
+pub(crate) async fn apart<T: Send + 'static>(
+    is_large: bool,
+    planning: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    if !is_large {
+        return planning.await;
+    }
+    let account = Account::current();
+    let mut planning = HandOff(Roomy(Box::pin(planning)));
+    let planning = poll_fn(move |context| match &account {
+        Some(account) => account.charge(|| planning.poll_unpin(context)),
+        None => planning.poll_unpin(context),
+    });
+    let planned = SpawnedTask::spawn(planning).await;
+    planned.unwrap_or_else(|error| match error.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(error) => Err(DataFusionError::External(Box::new(error))),
+    })
+}
+
+/// True if a statement has many expressions.
+pub(crate) fn is_large_statement(statement: &Statement) -> bool {
+    let mut count = 0;
+    let visited = visit_expressions(statement, |_| {
+        count += 1;
+        if count < EXPRESSIONS_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    visited.is_break()
+}
+
+fn is_large_plan(plan: &LogicalPlan) -> bool {
+    let mut count = 0;
+    let visited = plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            expr.apply(|_| {
+                count += 1;
+                let is_enough = count >= EXPRESSIONS_MAX;
+                Ok(if is_enough { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+            })
+        })
+    });
+    visited.is_ok_and(|recursion| recursion == TreeNodeRecursion::Stop)
+}
