@@ -16,6 +16,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{Statement, visit_expressions};
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use gadus_base::Account;
 use std::future::poll_fn;
 use std::ops::ControlFlow;
@@ -26,40 +27,47 @@ use std::sync::Arc;
 const EXPRESSIONS_MAX: usize = 500;
 
 /// Makes the logical plan of a statement.
-pub(crate) async fn logical_plan(state: SessionState, statement: Statement) -> Result<LogicalPlan> {
+pub(crate) fn logical_plan(
+    state: SessionState,
+    statement: Statement,
+) -> BoxFuture<'static, Result<LogicalPlan>> {
     let is_large = is_large_statement(&statement);
     let statement = PlannerStatement::Statement(Box::new(statement));
-    apart(is_large, async move { state.statement_to_plan(statement).await }).await
+    apart(is_large, async move { state.statement_to_plan(statement).await }.boxed())
 }
 
 /// Makes the physical plan of a logical one.
-pub(crate) async fn physical_plan(
+pub(crate) fn physical_plan(
     state: SessionState,
     plan: &LogicalPlan,
-) -> Result<Arc<dyn ExecutionPlan>> {
+) -> BoxFuture<'static, Result<Arc<dyn ExecutionPlan>>> {
     let (is_large, plan) = (is_large_plan(plan), plan.clone());
-    apart(is_large, async move { state.create_physical_plan(&plan).await }).await
+    apart(is_large, async move { state.create_physical_plan(&plan).await }.boxed())
 }
 
-/// Plans something, in a task of its own if it is large.
-pub(crate) async fn apart<T: Send + 'static>(
+/// Plans something, in a task of its own if it is large. Futures are boxed: DataFusion's are too large to be moved
+/// about on the stack.
+pub(crate) fn apart<T: Send + 'static>(
     is_large: bool,
-    planning: impl Future<Output = Result<T>> + Send + 'static,
-) -> Result<T> {
+    planning: BoxFuture<'static, Result<T>>,
+) -> BoxFuture<'static, Result<T>> {
     if !is_large {
-        return planning.await;
+        return planning;
     }
     let account = Account::current();
-    let mut planning = HandOff(Roomy(Box::pin(planning)));
+    let mut planning = HandOff(Roomy(planning));
     let planning = poll_fn(move |context| match &account {
         Some(account) => account.charge(|| planning.poll_unpin(context)),
         None => planning.poll_unpin(context),
     });
-    let planned = SpawnedTask::spawn(planning).await;
-    planned.unwrap_or_else(|error| match error.try_into_panic() {
-        Ok(panic) => resume_unwind(panic),
-        Err(error) => Err(DataFusionError::External(Box::new(error))),
-    })
+    let planned = async move {
+        let planned = SpawnedTask::spawn(planning).await;
+        planned.unwrap_or_else(|error| match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(error) => Err(DataFusionError::External(Box::new(error))),
+        })
+    };
+    planned.boxed()
 }
 
 /// True if a statement has many expressions.

@@ -4,6 +4,7 @@ use super::hand_off::HandOff;
 use super::{apart, runtime};
 use crate::error::from_datafusion;
 use crate::session::Flag;
+use futures::FutureExt;
 use gadus_base::spawn;
 use gadus_engine::ErrorKind;
 use std::future::poll_fn;
@@ -67,7 +68,7 @@ fn a_cancelled_statement_does_not_wait_for_its_large_plan() {
         let _ = released.recv();
         Ok(())
     };
-    let planned = async { apart(true, planning).await.map_err(from_datafusion) };
+    let planned = async { apart(true, planning.boxed()).await.map_err(from_datafusion) };
     let cancelled = runtime.block_on(flag.run(planned)).unwrap_err();
     assert_eq!(cancelled.kind(), ErrorKind::Cancelled);
     drop(release);
@@ -78,7 +79,7 @@ fn a_cancelled_statement_does_not_wait_for_its_large_plan() {
 fn a_panic_of_a_large_plan_is_that_of_its_statement() {
     let planned = async {
         let planning = async { if true { panic!("a planner's bug") } else { Ok(()) } };
-        apart(true, planning).await
+        apart(true, planning.boxed()).await
     };
     let caught =
         std::panic::catch_unwind(AssertUnwindSafe(|| runtime().unwrap().block_on(planned)));

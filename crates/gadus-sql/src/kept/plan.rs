@@ -21,6 +21,7 @@ use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::Statement;
+use futures::FutureExt;
 use gadus_engine::{Result, Snapshot};
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ impl KeptPlan {
     ) -> Result<Option<Self>> {
         let is_large = is_large_statement(&statement);
         let making = Self::make_here(planner, binding, statement, headings);
-        apart(is_large, making).await.map_err(from_datafusion)
+        apart(is_large, making.boxed()).await.map_err(from_datafusion)
     }
 
     async fn make_here(

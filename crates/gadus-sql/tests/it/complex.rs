@@ -106,7 +106,7 @@ fn a_description_ends_with_its_timeout_and_when_it_is_cancelled() {
     shell.runtime.block_on(session.execute("SET statement_timeout = 100", &[])).unwrap();
     let error = shell.runtime.block_on(session.describe(&prepared)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);
-    assert!(error.message().contains("statement_timeout"), "{error}");
+    assert!(error.message().contains("statement timeout (100 ms)"), "{error}");
     shell.runtime.block_on(session.execute("SET statement_timeout = 0", &[])).unwrap();
     let ended = Arc::new(AtomicBool::new(false));
     let cancelling = {

@@ -148,7 +148,7 @@ fn a_statement_ends_with_its_time() {
     let other = shell.another();
     let late = |(kind, message): (ErrorKind, String)| {
         assert_eq!(kind, ErrorKind::Cancelled);
-        assert!(message.contains("statement_timeout"), "{message}");
+        assert!(message.contains("statement timeout"), "{message}");
     };
     shell.run("SET statement_timeout = 20");
     // One that computes, one that scans again and again, one that waits for a lock.
