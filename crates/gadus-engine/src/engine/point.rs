@@ -252,21 +252,23 @@ pub(crate) fn duplicate_key(schema: &TableSchema, shape: &KeyShape, key: &[Datum
 }
 
 /// Changes that append rows at the end of a table, in as many segments as they need.
-pub(crate) fn append_changes(table: &TableVersion, mut rows: Vec<Row>) -> Result<Vec<Change>> {
+pub(crate) fn append_changes(table: &TableVersion, rows: Vec<Row>) -> Result<Vec<Change>> {
+    // Taken from the front: no row is moved once for each segment before it.
+    let mut rows = rows.into_iter();
     let mut changes = Vec::new();
     let mut open = table.open.and_then(|id| table.segment(id)).map(|segment| &**segment);
-    while !rows.is_empty() {
+    while !rows.as_slice().is_empty() {
         let into = open.take();
-        let fits = fitting(into, &rows);
+        let fits = fitting(into, rows.as_slice());
         let (first, room) = match into.filter(|_| fits > 0) {
             Some(segment) => (RowId { segment: segment.id, position: segment.rows }, fits),
             None => {
-                (RowId { segment: table.reserve_segment()?, position: 0 }, fitting(None, &rows))
+                let first = RowId { segment: table.reserve_segment()?, position: 0 };
+                (first, fitting(None, rows.as_slice()))
             }
         };
-        let rest = rows.split_off(room);
-        let table = table.schema.id;
-        changes.push(Change::AppendRows { table, first, rows: std::mem::replace(&mut rows, rest) });
+        let appended = rows.by_ref().take(room).collect();
+        changes.push(Change::AppendRows { table: table.schema.id, first, rows: appended });
     }
     Ok(changes)
 }

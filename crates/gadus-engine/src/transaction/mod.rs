@@ -289,16 +289,18 @@ impl Transaction {
         done
     }
 
-    /// Rows into the transaction's own segments.
-    fn place(&mut self, schema: &TableSchema, mut rows: Vec<Row>) -> Result<()> {
-        while !rows.is_empty() {
+    /// Appends rows to the transaction's own segments, some thousands at a time.
+    fn place(&mut self, schema: &TableSchema, rows: Vec<Row>) -> Result<()> {
+        let mut rows = rows.into_iter();
+        while !rows.as_slice().is_empty() {
+            let next = &rows.as_slice()[..rows.len().min(PLACED_ROWS_MAX)];
             let table = self.view_table(schema)?.clone();
             let open = self.writes(schema.id).open;
             let into = open.and_then(|id| table.segment(id)).map(|segment| &**segment);
-            let (first, room) = match fitting(into, &rows) {
+            let (first, room) = match fitting(into, next) {
                 0 => {
                     let segment = self.private_segment()?;
-                    (RowId { segment, position: 0 }, fitting(None, &rows))
+                    (RowId { segment, position: 0 }, fitting(None, next))
                 }
                 room => match into {
                     Some(segment) => (RowId { segment: segment.id, position: segment.rows }, room),
@@ -306,8 +308,7 @@ impl Transaction {
                 },
             };
             check_interrupt()?;
-            let rest = rows.split_off(room.min(PLACED_ROWS_MAX));
-            let placed = std::mem::replace(&mut rows, rest);
+            let placed = rows.by_ref().take(room).collect::<Vec<_>>();
             let count = u32::try_from(placed.len()).unwrap_or(SEGMENT_ROWS_MAX);
             self.apply(&Change::AppendRows { table: schema.id, first, rows: placed })?;
             let since = self.state.base.commit;

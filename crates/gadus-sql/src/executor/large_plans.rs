@@ -23,7 +23,7 @@ use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-/// Expressions, with those within them, of a statement that is planned where it is: some milliseconds of planning.
+/// Nested expressions of a statement that is planned on its own thread. An estimate: some milliseconds of planning.
 const EXPRESSIONS_MAX: usize = 500;
 
 /// Makes the logical plan of a statement.

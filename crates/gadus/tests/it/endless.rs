@@ -81,7 +81,7 @@ fn loads_of_one_text_many_times_are_given_up() {
     ends_in_time(&connection, "CREATE TABLE u AS SELECT repeat('x', 10000000) AS v FROM t");
 }
 
-/// What takes long is not the reading of the rows, but what becomes of them.
+/// Statements that spend most of their time writing rows, not reading them.
 #[test]
 fn changes_of_many_rows_are_given_up() {
     let connection = connection();

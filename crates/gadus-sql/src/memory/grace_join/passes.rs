@@ -48,8 +48,7 @@ pub(super) fn passes(
     read: impl Fn(Side) -> Result<SendableRecordBatchStream>,
 ) -> Result<VecDeque<Pass>> {
     let pass = |join_type, side| {
-        let is_of_unmatched = *join.join_type() == JoinType::Full && side == Side::Right;
-        let projection = join.projection.clone().filter(|_| !is_of_unmatched);
+        let projection = join.projection.clone().filter(|_| !gives_unmatched_right(join, side));
         let join = join.builder().with_type(join_type).with_projection_ref(projection);
         let join = join.reset_state().recompute_properties().build()?;
         Ok(Pass { pair: pair.clone(), side, blocks: read(side)?, join })
@@ -65,6 +64,11 @@ pub(super) fn passes(
     types.into_iter().map(|(join_type, side)| pass(join_type, side)).collect()
 }
 
+/// True for the second pass of a full join.
+fn gives_unmatched_right(join: &HashJoinExec, side: Side) -> bool {
+    *join.join_type() == JoinType::Full && side == Side::Right
+}
+
 impl Pass {
     /// Returns rows of the whole join for those of the join of a block.
     pub(super) fn output(
@@ -73,7 +77,7 @@ impl Pass {
         rows: SendableRecordBatchStream,
     ) -> SendableRecordBatchStream {
         let schema = join.schema();
-        let is_of_unmatched = *join.join_type() == JoinType::Full && self.side == Side::Right;
+        let is_of_unmatched = gives_unmatched_right(join, self.side);
         let (left, projection) = (join.left().schema(), join.projection.clone());
         let of_join = schema.clone();
         let rows = rows.map(move |batch| match is_of_unmatched {

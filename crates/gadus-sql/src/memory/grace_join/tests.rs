@@ -22,7 +22,7 @@ struct Joined {
     null_equality: NullEquality,
     has_two_keys: bool,
     has_condition: bool,
-    /// Of an anti join: it is NOT IN.
+    /// True if an anti join is NOT IN.
     is_null_aware: bool,
     /// Not all columns of the join, in another order.
     has_projection: bool,
