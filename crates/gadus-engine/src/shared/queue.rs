@@ -34,6 +34,12 @@ const WRITES_PART_MAX: u32 = 2;
 /// Who gathers looks each time this part of it is over.
 const LOOK_PART: u32 = 32;
 
+/// Nothing is gathered for any more once no statement has come for this part of the last pass's time,
+const SILENT_PART: u32 = 4;
+
+/// but not before this: a client may stand still for some time slices beside a busy program.
+const SILENT_MIN: Duration = Duration::from_millis(12);
+
 /// A question that waits.
 #[derive(Debug)]
 pub(super) struct WaitingQuestion {
@@ -69,6 +75,16 @@ pub(super) struct Bounds {
     pub(super) may_gather: bool,
 }
 
+/// A pass that is over.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Ended {
+    pub(super) answered: usize,
+    /// The statements that waited when its answers were about to be given. Of those that wait when all are given,
+    /// some are already the next ones of clients that have their answers.
+    pub(super) before: usize,
+    pub(super) took: Duration,
+}
+
 /// The queues of all tables that are asked about.
 #[derive(Debug, Default)]
 pub(super) struct Queues {
@@ -94,13 +110,17 @@ struct Queue {
 #[derive(Debug)]
 struct Gathering {
     expected: usize,
+    /// The questions of one pass, at most: more are not waited for.
+    full: usize,
     /// What the last pass answered, and how long that took.
     answered: usize,
     took: Duration,
     began: Instant,
-    /// How many waited then.
+    /// How many waited when the last pass's answers were about to be given.
     before: usize,
     looked: Instant,
+    /// When the last statement came.
+    last_came: Instant,
 }
 
 impl Batch {
@@ -209,22 +229,30 @@ impl Queues {
         })
     }
 
-    /// A table's pass is over, which has answered so many.
-    pub(super) fn end(
-        &mut self,
-        table: TableId,
-        answered: usize,
-        took: Duration,
-        bounds: Bounds,
-        now: Instant,
-    ) {
+    /// The statements that wait for a table.
+    pub(super) fn waiting(&self, table: TableId) -> usize {
+        self.queues.iter().find(|queue| queue.table == table).map_or(0, Queue::waiting)
+    }
+
+    /// Ends a table's pass, which has answered so many.
+    pub(super) fn end(&mut self, table: TableId, ended: Ended, bounds: Bounds, now: Instant) {
+        let Ended { answered, before, took } = ended;
         let queue = self.queue(table);
         queue.has_pass = false;
         if answered >= GATHER_MIN && bounds.may_gather {
-            let before = queue.waiting();
             let expected = (before + answered).min(bounds.questions + bounds.modifications);
-            let (began, looked) = (now, now);
-            queue.gathering = Some(Gathering { expected, answered, took, began, before, looked });
+            let full = bounds.questions;
+            let [began, looked, last_came] = [now; 3];
+            queue.gathering = Some(Gathering {
+                expected,
+                full,
+                answered,
+                took,
+                began,
+                before,
+                looked,
+                last_came,
+            });
         } else if queue.waiting() == 0 {
             self.queues.retain(|queue| queue.table != table);
         }
@@ -253,12 +281,17 @@ impl Queue {
     /// One more waits; returns whether somebody should look at that.
     fn has_grown(&mut self, now: Instant) -> bool {
         let waiting = self.waiting();
-        if let Some(gathering) = self.gathering.as_mut().filter(|_| waiting == 1) {
-            // Who comes first has others behind him.
-            (gathering.began, gathering.looked, gathering.before) = (now, now, 0);
+        if let Some(gathering) = self.gathering.as_mut() {
+            gathering.last_came = now;
+            if waiting == 1 {
+                // The first one has others behind it.
+                (gathering.began, gathering.looked, gathering.before) = (now, now, 0);
+            }
         }
-        let full = self.gathering.as_ref().map_or(1, |gathering| gathering.expected);
-        !self.has_pass && (waiting == 1 || waiting == full)
+        let is_full = self.gathering.as_ref().is_some_and(|gathering| {
+            waiting == gathering.expected || self.questions.len() == gathering.full
+        });
+        !self.has_pass && (waiting == 1 || is_full)
     }
 
     fn is_ready(&mut self, writes: bool, now: Instant) -> bool {
@@ -266,7 +299,10 @@ impl Queue {
         if self.has_pass || waiting == 0 {
             return false;
         }
-        self.gathering.as_mut().is_none_or(|gathering| gathering.is_over(waiting, writes, now))
+        let questions = self.questions.len();
+        self.gathering.as_mut().is_none_or(|gathering| {
+            questions >= gathering.full || gathering.is_over(waiting, writes, now)
+        })
     }
 }
 
@@ -287,9 +323,10 @@ impl Gathering {
         let (came, waited) = (waiting.saturating_sub(self.before), now.since(self.began));
         let is_fast =
             came as f64 * self.took.as_secs_f64() >= self.answered as f64 * waited.as_secs_f64();
-        // Who asks in turn, and waits for his modification first, asks on behind it.
+        let is_silent = now.since(self.last_came) >= (self.took / SILENT_PART).max(SILENT_MIN);
+        // A client that waits for its modification first asks on behind it.
         let waits_for_writes = writes && waited < self.took / WRITES_PART_MAX;
-        !is_fast && !waits_for_writes
+        (!is_fast || is_silent) && !waits_for_writes
     }
 }
 

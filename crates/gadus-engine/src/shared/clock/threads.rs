@@ -4,7 +4,7 @@ use super::{Clock, State};
 use crate::error::Result;
 use crate::shared::dealing::Deal;
 use crate::shared::idle::GivesWay;
-use crate::shared::queue::Batch;
+use crate::shared::queue::{Batch, Ended};
 use crate::shared::running::{Finished, Running};
 use crate::snapshot::Snapshot;
 use gadus_base::{TableId, clock};
@@ -112,7 +112,7 @@ impl Clock {
             None => {
                 let now = clock().now();
                 let bounds = self.limits.bounds(None);
-                state.queues.end(table, 0, Duration::ZERO, bounds, now);
+                state.queues.end(table, Ended::default(), bounds, now);
             }
         }
     }
@@ -204,8 +204,10 @@ impl Clock {
         // who get their answers now may ask again before it does.
         let bounds = self.limits.bounds(state.paces.get(&running.table));
         let overflows = state.queues.overflows(running.table, bounds);
+        let answered = running.asked() + running.modifications();
+        let ended = Ended { answered, before: state.queues.waiting(running.table), took };
         if overflows {
-            self.end(&mut state, &running, took);
+            self.end(&mut state, running.table, ended);
         }
         state.idle.serve(number);
         drop(state);
@@ -220,14 +222,13 @@ impl Clock {
         state.idle.end(number);
         state.statistics.work.answer_time += answering;
         if !overflows {
-            self.end(&mut state, &running, took);
+            self.end(&mut state, running.table, ended);
         }
     }
 
-    fn end(&self, state: &mut State, running: &Running, took: Duration) {
-        let answered = running.asked() + running.modifications();
-        let bounds = self.limits.bounds(state.paces.get(&running.table));
-        state.queues.end(running.table, answered, took, bounds, clock().now());
+    fn end(&self, state: &mut State, table: TableId, ended: Ended) {
+        let bounds = self.limits.bounds(state.paces.get(&table));
+        state.queues.end(table, ended, bounds, clock().now());
         self.changed.notify_one();
     }
 }
