@@ -34,6 +34,10 @@ const WRITES_PART_MAX: u32 = 2;
 /// Who gathers looks each time this part of it is over.
 const LOOK_PART: u32 = 32;
 
+/// How fast statements come is judged after this part of the last pass's time: a client reads its answers before it
+/// asks again, and the first ones are the slowest.
+const JUDGE_PART: u32 = 8;
+
 /// Nothing is gathered for any more once no statement has come for this part of the last pass's time,
 const SILENT_PART: u32 = 4;
 
@@ -321,8 +325,8 @@ impl Gathering {
         }
         self.looked = now;
         let (came, waited) = (waiting.saturating_sub(self.before), now.since(self.began));
-        let is_fast =
-            came as f64 * self.took.as_secs_f64() >= self.answered as f64 * waited.as_secs_f64();
+        let is_fast = waited < self.took / JUDGE_PART
+            || came as f64 * self.took.as_secs_f64() >= self.answered as f64 * waited.as_secs_f64();
         let is_silent = now.since(self.last_came) >= (self.took / SILENT_PART).max(SILENT_MIN);
         // A client that waits for its modification first asks on behind it.
         let waits_for_writes = writes && waited < self.took / WRITES_PART_MAX;

@@ -32,7 +32,8 @@ fn who_stands_still_for_a_moment_is_waited_for_and_who_does_not_come_is_not() {
 fn nobody_is_waited_for_where_statements_come_as_they_are_answered() {
     let began = clock().now();
     let after = |milliseconds: u64| began.plus(Duration::from_millis(milliseconds));
-    assert!(gathering(began).is_over(30, false, after(10)));
+    assert!(!gathering(began).is_over(30, false, after(39)), "it is too early to say");
+    assert!(gathering(began).is_over(30, false, after(40)));
     let mut writing = gathering(began);
     assert!(!writing.is_over(0, true, after(100)), "who waits for his modification asks on");
     assert!(writing.is_over(0, true, after(161)), "but not for ever");
