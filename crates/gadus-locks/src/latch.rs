@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How often a sleeper asks whether the owner lives. A lost wake-up costs as much.
-const LOOK: Duration = Duration::from_millis(10);
+const LOOK: Duration = Duration::from_millis(4);
 
 /// Tries before sleeping, of this process: about the time for which a latch is usually held, unless somebody knows
 /// better.

@@ -31,7 +31,7 @@ use std::time::Duration;
 const GATHER_SHARE: u32 = 8;
 
 /// The shortest time after which a sleeper looks at who leads.
-const LOOK_MIN: Duration = Duration::from_millis(10);
+const LOOK_MIN: Duration = Duration::from_millis(4);
 
 shared_struct! {
     #[derive(Debug, Default)]

@@ -71,6 +71,9 @@ use std::time::Duration;
 /// wake-up. Looking costs some microseconds.
 const LOOK: Duration = Duration::from_millis(15);
 
+/// The first time it looks sooner: those who wait for a process that was just killed have waited no longer.
+const FIRST_LOOK: Duration = Duration::from_millis(5);
+
 /// Called for an instance that is dead, to take from shared memory what it has there.
 pub type Cleanup = Arc<dyn Fn(Owner) + Send + Sync>;
 
@@ -172,7 +175,7 @@ impl LockTable {
     fn look(&self) {
         let now = u64::try_from(steps::elapsed(self.began).as_millis()).unwrap_or(u64::MAX);
         let looked = self.looked_ms.load(Ordering::Relaxed);
-        let pause = u64::try_from(LOOK.as_millis()).unwrap_or(u64::MAX) / 2;
+        let pause = u64::try_from(FIRST_LOOK.as_millis()).unwrap_or(u64::MAX) / 2;
         if now >= looked + pause
             && self
                 .looked_ms

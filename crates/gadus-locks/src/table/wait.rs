@@ -5,7 +5,6 @@
 //! - The sleeper itself gives up its request when it is late or cancelled, under the latch: either
 //!   it was granted before, or nobody will grant it.
 
-use super::LOOK;
 use super::LockTable;
 use super::chunks::Use;
 use super::error::{LockError, LockErrorKind};
@@ -16,6 +15,7 @@ use super::queue::Entry;
 use super::resource::Resource;
 use super::state::{Holder, State, Status};
 use super::statistics::Counter;
+use super::{FIRST_LOOK, LOOK};
 use crate::memory::wait_on;
 use crate::steps;
 use std::sync::Arc;
@@ -137,15 +137,16 @@ impl LockOwner {
                 return self.give_up(resource, mine, LockErrorKind::Cancelled);
             }
             let now = steps::now();
+            let pause = if looks == 0 { FIRST_LOOK } else { LOOK };
             let patience = match wait {
                 Wait::Until(end) if now >= end => {
                     return self.give_up(resource, mine, LockErrorKind::Timeout);
                 }
-                Wait::Until(end) => end.since(now).min(LOOK),
-                Wait::No | Wait::Forever => LOOK,
+                Wait::Until(end) => end.since(now).min(pause),
+                Wait::No | Wait::Forever => pause,
             };
             wait_on(&self.connection().wake, seen, Some(patience));
-            if steps::elapsed(looked) >= LOOK {
+            if steps::elapsed(looked) >= pause {
                 looks += 1;
                 self.look(resource, mine, looks)?;
                 looked = steps::now();

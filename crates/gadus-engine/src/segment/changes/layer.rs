@@ -15,9 +15,12 @@ pub(super) const BLOCK_ROWS: u32 = 256;
 const BLOCKS: usize = (SEGMENT_ROWS_MAX / BLOCK_ROWS) as usize;
 pub(super) const WORDS: u32 = BLOCK_ROWS / 64;
 
-/// Entries of the first chunk; each further one has twice as many as the one before.
-const CHUNK_ENTRIES: u32 = 16;
-const CHUNKS: usize = 28;
+/// Entries of a chunk: some kibibytes. One that was larger would be made by all processes that follow the same
+/// commits at the same one, and all of their commits would wait for that.
+const CHUNK_ENTRIES: u32 = 32;
+
+/// The first group has one chunk, each further one twice as many as the one before.
+const GROUPS: usize = 28;
 
 /// A layer, and how many entries of the one below it are shown.
 pub(super) struct Layer {
@@ -115,9 +118,12 @@ pub(super) struct Batch {
 /// Entries that come one by one.
 pub(super) struct Log {
     pub(super) lineage: Lineage,
-    chunks: [OnceLock<Box<[OnceLock<Linked>]>>; CHUNKS],
+    groups: [OnceLock<Box<[Chunk]>>; GROUPS],
     blocks: [OnceLock<Box<Block>>; BLOCKS],
 }
+
+/// Made when its first entry comes.
+type Chunk = OnceLock<Box<[OnceLock<Linked>]>>;
 
 struct Linked {
     entry: Entry,
@@ -140,18 +146,16 @@ impl Log {
     pub(super) fn new(lineage: Lineage) -> Box<Self> {
         Box::new(Self {
             lineage,
-            chunks: [const { OnceLock::new() }; CHUNKS],
+            groups: [const { OnceLock::new() }; GROUPS],
             blocks: [const { OnceLock::new() }; BLOCKS],
         })
     }
 
     /// Fills a slot, unless it is filled: then the entry comes back.
     pub(super) fn fill(&self, index: u32, entry: Entry) -> Result<(), Entry> {
-        let (chunk, slot) = place(index);
-        let chunk = self.chunks[chunk].get_or_init(|| {
-            let entries = CHUNK_ENTRIES << chunk;
-            (0..entries).map(|_| OnceLock::new()).collect()
-        });
+        let Place { group, chunk, slot } = Place::of(index);
+        let group = self.groups[group].get_or_init(|| empty_slots(1 << group));
+        let chunk = group[chunk].get_or_init(|| empty_slots(CHUNK_ENTRIES as usize));
         let (block, row) = (entry.position / BLOCK_ROWS, (entry.position % BLOCK_ROWS) as usize);
         let block = self.blocks[block as usize].get_or_init(Block::new);
         // Whoever fills a slot has seen all before it: nobody changes this meanwhile and succeeds.
@@ -172,8 +176,9 @@ impl Log {
     }
 
     fn linked(&self, index: u32) -> &Linked {
-        let (chunk, slot) = place(index);
-        let linked = self.chunks[chunk].get().and_then(|chunk| chunk[slot].get());
+        let Place { group, chunk, slot } = Place::of(index);
+        let chunk = self.groups[group].get().and_then(|group| group[chunk].get());
+        let linked = chunk.and_then(|chunk| chunk[slot].get());
         linked.expect("a chain leads to filled slots")
     }
 }
@@ -197,8 +202,24 @@ impl Block {
     }
 }
 
-/// The chunk of an entry, and its slot there.
-fn place(index: u32) -> (usize, usize) {
-    let chunk = (index / CHUNK_ENTRIES + 1).ilog2();
-    (chunk as usize, (index - CHUNK_ENTRIES * ((1 << chunk) - 1)) as usize)
+/// Where an entry is kept.
+struct Place {
+    group: usize,
+    /// Within the group.
+    chunk: usize,
+    /// Within the chunk.
+    slot: usize,
+}
+
+impl Place {
+    fn of(index: u32) -> Self {
+        let number = index / CHUNK_ENTRIES + 1;
+        let group = number.ilog2();
+        let (chunk, slot) = (number - (1 << group), index % CHUNK_ENTRIES);
+        Self { group: group as usize, chunk: chunk as usize, slot: slot as usize }
+    }
+}
+
+fn empty_slots<T>(count: usize) -> Box<[OnceLock<T>]> {
+    (0..count).map(|_| OnceLock::new()).collect()
 }
