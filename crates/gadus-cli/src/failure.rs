@@ -14,6 +14,8 @@ pub(crate) enum Failure {
     Interrupted,
     /// All there is to say has been printed.
     Reported,
+    /// A statement took longer than `statement_timeout` allows.
+    TimedOut(String),
     /// Something the user can read and act on.
     Message(String),
 }
@@ -30,7 +32,7 @@ impl Failure {
         match self {
             Self::ReaderGone => ExitCode::SUCCESS,
             Self::Interrupted => ExitCode::from(130),
-            Self::Reported | Self::Message(_) => ExitCode::FAILURE,
+            Self::Reported | Self::TimedOut(_) | Self::Message(_) => ExitCode::FAILURE,
         }
     }
 }
@@ -41,16 +43,18 @@ impl fmt::Display for Failure {
             Self::ReaderGone => f.write_str("the reader of the output went away"),
             Self::Interrupted => f.write_str("interrupted"),
             Self::Reported => f.write_str("see above"),
-            Self::Message(message) => f.write_str(message),
+            Self::TimedOut(message) | Self::Message(message) => f.write_str(message),
         }
     }
 }
 
 impl From<gadus::Error> for Failure {
     fn from(error: gadus::Error) -> Self {
-        let is_timeout = error.reason() == Some(gadus::Reason::StatementTimeout);
         match error.kind() {
-            gadus::ErrorKind::Cancelled if !is_timeout => Self::Interrupted,
+            _ if error.reason() == Some(gadus::Reason::StatementTimeout) => {
+                Self::TimedOut(error.to_string())
+            }
+            gadus::ErrorKind::Cancelled => Self::Interrupted,
             _ => Self::Message(error.to_string()),
         }
     }

@@ -76,10 +76,10 @@ pub use postgres::{TYPE as POSTGRES_TYPE, enum_number, quoted as quoted_name};
 pub use progress::ProgressReading;
 pub use rows::{RowStream, RowsCancel};
 pub use session::{
-    Boxed, CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Granted, Outcome,
-    POSTGRES_VERSION, Prepared, Reported, Session, SessionOptions, Setting, SettingScope, Sql,
-    StatementKind, comment_statements, foreign_key_definition, is_hidden, settings,
-    type_statements, view_definition,
+    Boxed, CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Granted,
+    LARGE_TEXT, Outcome, POSTGRES_VERSION, Prepared, Reported, Session, SessionOptions, Setting,
+    SettingScope, Sql, StatementKind, comment_statements, foreign_key_definition, is_hidden,
+    settings, type_statements, view_definition,
 };
 pub use split::{Script, split_statements};
 pub use value::Value;

@@ -14,7 +14,8 @@ use arrow::datatypes::SchemaRef;
 use futures::future::BoxFuture;
 use gadus_engine::{Error, Result};
 use gadus_sql::{
-    ProgressReading, Reported, RowsCancel, Session, SessionOptions, Sql, Value, split_statements,
+    LARGE_TEXT, ProgressReading, Reported, RowsCancel, Session, SessionOptions, Sql, Value,
+    split_statements,
 };
 use std::sync::{Arc, Weak};
 
@@ -157,9 +158,14 @@ impl Connection {
     /// Parses a statement, for running it often.
     ///
     /// # Errors
-    /// `Input` when the text is no statement. Names are looked up when it runs.
+    /// `Input` when the text is no statement; `Cancelled`. Names are looked up when it runs.
     pub fn prepare(&self, sql: &str) -> Result<Statement> {
-        Ok(Statement::new(self.session.clone(), self.session.prepare(sql)?))
+        let prepared = if sql.len() < LARGE_TEXT {
+            self.session.prepare(sql)
+        } else {
+            runtime::wait(self.session.prepare_large(sql))
+        };
+        Ok(Statement::new(self.session.clone(), prepared?))
     }
 
     /// Appends Arrow batches to a table as one statement: all of them, or none; returns how many rows. Their

@@ -16,7 +16,7 @@ pub(super) fn run_text(shell: &mut Shell, text: &str) -> Result<(), Failure> {
     let one_line = text.trim().lines().count() <= 1;
     match run_input(shell, text.as_bytes(), None) {
         // Nobody needs to be told which line of one.
-        Err(Failure::Message(message)) if one_line => {
+        Err(Failure::Message(message) | Failure::TimedOut(message)) if one_line => {
             let message = message.strip_prefix("line 1: ").unwrap_or(&message);
             Err(Failure::message(message))
         }
@@ -72,6 +72,9 @@ fn run_piece(shell: &mut Shell, piece: &Piece, path: Option<&Path>) -> Result<Ne
                 _ => message,
             };
             Failure::Message(format!("{}: {message}", place(path, piece.line)))
+        }
+        Failure::TimedOut(message) => {
+            Failure::TimedOut(format!("{}: {message}", place(path, piece.line)))
         }
         other => other,
     })

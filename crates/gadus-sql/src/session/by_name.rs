@@ -8,7 +8,6 @@ use super::modify::folded;
 use super::spelling::{is_word, keyword};
 use super::{Outcome, Prepared, Session};
 use crate::error::{from_parser, input, unsupported};
-use crate::value_limits::check_statement;
 use datafusion::sql::sqlparser::ast::{Ident, Statement};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -73,17 +72,6 @@ impl ByName {
 }
 
 impl Session {
-    /// Parses a statement for running it several times; for an EXECUTE, the one that it runs.
-    pub fn prepare(&self, text: &str) -> Result<Prepared> {
-        self.executed(text)?.map_or_else(|| self.parse(text), Ok)
-    }
-
-    /// Parses a statement if there is memory for what it becomes.
-    pub(super) fn parse(&self, text: &str) -> Result<Prepared> {
-        check_statement(text, &self.shared.memory)?;
-        super::parse(text)
-    }
-
     /// The statement that an EXECUTE runs; none for every other statement.
     pub(super) fn executed(&self, text: &str) -> Result<Option<Prepared>> {
         self.by_name.executed(text)?.map(|text| super::parse(&text)).transpose()

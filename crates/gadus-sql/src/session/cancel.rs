@@ -135,6 +135,14 @@ impl Flag {
         Error::new(ErrorKind::Cancelled, message).because(Reason::StatementTimeout)
     }
 
+    /// Ends a statement between two steps that nothing interrupts.
+    ///
+    /// # Errors
+    /// `Cancelled`.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.is_set() { Err(self.reason()) } else { Ok(()) }
+    }
+
     /// Whether the statement was cancelled, or its time is over.
     pub(crate) fn is_set(&self) -> bool {
         self.set.load(Ordering::SeqCst)

@@ -30,7 +30,7 @@ use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, DataType as SqlType, Expr, Statement, Value as SqlValue, ValueWithSpan,
     visit_expressions,
 };
-use gadus_engine::{ColumnType, ErrorKind, Result};
+use gadus_engine::{ColumnType, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -88,22 +88,13 @@ impl Session {
     /// `Cancelled`, and those that its planning gives, where it is a query; what it reads need not exist for others.
     pub fn describe<'a>(&'a self, prepared: &'a Prepared) -> Boxed<'a, Arc<Description>> {
         Box::pin(async move {
-            let (flag, before) = {
-                // The statement that runs is the one to be cancelled until it is over.
-                let _turn = self.state.lock().await;
-                let before = self.cancel.current();
-                (self.cancel.begin(self.outside.lock().statement_timeout), before)
-            };
-            let described = match self.shared.deadlines.watch(&flag) {
-                Ok(()) => flag.run(self.describe_until(prepared, &flag)).await,
+            let before = self.begin_preparing().await;
+            let flag = &before.flag;
+            let described = match self.shared.deadlines.watch(flag) {
+                Ok(()) => flag.run(self.describe_until(prepared, flag)).await,
                 Err(error) => Err(error),
             };
-            self.cancel.end(&flag, before);
-            // What looks at the flag by itself does not know why it is set.
-            described.map_err(|error| match error.kind() {
-                ErrorKind::Cancelled if flag.is_set() => flag.reason(),
-                _ => error,
-            })
+            self.end_preparing(before, described)
         })
     }
 

@@ -64,8 +64,10 @@ impl Session {
         statement: &mut Statement,
     ) -> Result<SessionContext> {
         respell_for(&snapshot, statement)?;
+        check_step()?;
         enums::resolve(&snapshot, statement)?;
         let files = take_files(statement, &self.shared.planner, &self.files).await?;
+        check_step()?;
         let mut state = self.shared.planner.clone();
         self.set_batch_rows(&mut state)?;
         if crate::sequences::find_calls(statement) {
@@ -133,9 +135,12 @@ impl Session {
             return Ok(None);
         }
         let mut rest = statement.clone();
+        check_step()?;
         respell_for(snapshot, &mut rest)?;
+        check_step()?;
         enums::resolve(snapshot, &mut rest)?;
         let files = take_files(&mut rest, &self.shared.planner, &self.files).await?;
+        check_step()?;
         if !files.is_empty()
             || names_system(&rest)
             || rewrite_for_catalog(&self.frames(), snapshot, &mut rest)
@@ -237,6 +242,11 @@ impl Session {
         let replan = || Some(Replan::new(context, plan.clone()));
         stream_to_write(physical, task_of(context), self.engine.options().threads, replan)
     }
+}
+
+/// Ends planning between two of its steps: with a large statement each takes some milliseconds.
+fn check_step() -> Result<()> {
+    executor::check_cancelled().map_err(from_datafusion)
 }
 
 /// What views are planned with, where there are any: a copy costs a part of what planning does.

@@ -71,7 +71,7 @@ impl Session {
         let is_part = state.transaction.is_some();
         let begun = match is_part || self.autocommit() {
             true => Ok(()),
-            false => self.begin_before(state, asked.source),
+            false => self.begin_before(state, asked.source, &flag).await,
         };
         let outcome = match begun {
             Ok(()) => self.run_until_done(state, asked, &flag).await,
@@ -81,10 +81,10 @@ impl Session {
     }
 
     /// Begins the transaction that a statement is to be part of, where it is not to commit by itself.
-    fn begin_before(&self, state: &mut State, source: Source<'_>) -> Result<()> {
+    async fn begin_before(&self, state: &mut State, source: Source<'_>, flag: &Flag) -> Result<()> {
         match source {
             Source::Prepared(prepared) => self.begin_implicit(state, prepared),
-            Source::Text(text) => self.begin_implicit(state, &self.parse(text)?),
+            Source::Text(text) => self.begin_implicit(state, &self.parse_within(text, flag).await?),
         }
     }
 
@@ -143,7 +143,7 @@ impl Session {
         let prepared = match source {
             Source::Prepared(prepared) => prepared,
             Source::Text(text) => {
-                parsed = self.parse(text)?;
+                parsed = self.parse_within(text, flag).await?;
                 &parsed
             }
         };
@@ -159,8 +159,10 @@ impl Session {
         self.expect_temporary(state, &prepared.statement)?;
         let names = self.names(state);
         let snapshot = state.snapshot(&self.engine)?;
+        flag.check()?;
         let with_catalog = self.with_catalog(&snapshot, names.as_ref(), prepared)?;
         let prepared = with_catalog.as_ref().unwrap_or(prepared);
+        flag.check()?;
         let views = is_deep_by_views(&snapshot, &prepared.statement)?;
         // So that a transaction changes its version in place instead of copying it.
         drop(snapshot);

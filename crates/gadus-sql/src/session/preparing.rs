@@ -1,0 +1,82 @@
+//! Parsing and describing statements before they run: both can be cancelled, and end after `statement_timeout`.
+
+use super::cancel::Flag;
+use super::{Prepared, Session};
+use crate::error::from_datafusion;
+use crate::executor::apart;
+use crate::value_limits::check_statement;
+use futures::FutureExt;
+use gadus_engine::{ErrorKind, Result};
+use std::sync::Arc;
+
+/// Bytes of a statement from which parsing it takes so long that it is to be cancelled: some milliseconds.
+pub const LARGE_TEXT: usize = 64 << 10;
+
+/// Work for a statement that does not run yet.
+pub(super) struct Preparing {
+    pub(super) flag: Arc<Flag>,
+    /// Flag of the session before.
+    before: Arc<Flag>,
+}
+
+impl Session {
+    /// Parses a statement for running it several times; for an EXECUTE, the one that it runs.
+    pub fn prepare(&self, text: &str) -> Result<Prepared> {
+        self.executed(text)?.map_or_else(|| self.parse(text), Ok)
+    }
+
+    /// The same for a long text: ends when the session is cancelled or after `statement_timeout`, although the parser
+    /// has not ended then.
+    ///
+    /// # Errors
+    /// `Cancelled`, and those of [`Session::prepare`].
+    pub async fn prepare_large(&self, text: &str) -> Result<Prepared> {
+        let before = self.begin_preparing().await;
+        let prepared = match self.shared.deadlines.watch(&before.flag) {
+            Ok(()) => match self.executed(text) {
+                Ok(Some(executed)) => Ok(executed),
+                Ok(None) => self.parse_within(text, &before.flag).await,
+                Err(error) => Err(error),
+            },
+            Err(error) => Err(error),
+        };
+        self.end_preparing(before, prepared)
+    }
+
+    /// Begins to work for a statement that does not run yet, and can be cancelled all the same.
+    pub(super) async fn begin_preparing(&self) -> Preparing {
+        // The statement that runs is the one to be cancelled until it is over.
+        let _turn = self.state.lock().await;
+        let before = self.cancel.current();
+        Preparing { flag: self.cancel.begin(self.outside.lock().statement_timeout), before }
+    }
+
+    /// Ends it; gives its result, or the reason for which it was cancelled.
+    pub(super) fn end_preparing<T>(&self, preparing: Preparing, result: Result<T>) -> Result<T> {
+        let Preparing { flag, before } = preparing;
+        self.cancel.end(&flag, before);
+        // What looks at the flag by itself does not know why it is set.
+        result.map_err(|error| match error.kind() {
+            ErrorKind::Cancelled if flag.is_set() => flag.reason(),
+            _ => error,
+        })
+    }
+
+    /// Parses a statement; a long one in a task of its own, which is not waited for once the flag is set: nothing
+    /// interrupts the parser.
+    pub(super) async fn parse_within(&self, text: &str, flag: &Flag) -> Result<Prepared> {
+        if text.len() < LARGE_TEXT {
+            return self.parse(text);
+        }
+        check_statement(text, &self.shared.memory)?;
+        let text = text.to_owned();
+        let parsed = apart(true, async move { Ok(super::parse(&text)) }.boxed());
+        flag.run(async { parsed.await.map_err(from_datafusion) }).await?
+    }
+
+    /// Parses a statement if there is memory for what it becomes.
+    pub(super) fn parse(&self, text: &str) -> Result<Prepared> {
+        check_statement(text, &self.shared.memory)?;
+        super::parse(text)
+    }
+}
