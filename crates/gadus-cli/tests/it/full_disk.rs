@@ -93,3 +93,20 @@ fn deleting_half_of_small_rows_makes_room() {
     let Some((before, after)) = fill_twice(10_000, 60, "k % 2 = 0") else { return };
     assert!(before > 2 && after > 0, "{after} statements after {before}");
 }
+
+/// A file that cannot be finished never appears, and the error is of the file, not of a library.
+#[test]
+fn files_that_the_disk_has_no_room_for_are_refused_by_name() {
+    let folder = Folder::new();
+    let Some(_file_system) = FileSystem::mount(&folder, "1M") else { return };
+    for file in ["x.csv", "x.json", "x.parquet", "x.csv.gz"] {
+        let copy = format!(
+            "COPY (SELECT random() AS a, random() AS b FROM generate_series(1, 200000)) TO 'full/{file}'"
+        );
+        let output = folder.run(&["-c", &copy]);
+        let error = error_of(&output);
+        assert!(!output.status.success() && error.contains(file), "{error}");
+        assert!(!error.contains("DataFusion") && !error.contains("nternal"), "{error}");
+        assert_eq!(std::fs::read_dir(folder.path("full")).unwrap().count(), 0, "{file}");
+    }
+}

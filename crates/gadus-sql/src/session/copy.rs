@@ -7,7 +7,7 @@ use super::files::{FileFormat, FileSource};
 use super::insert::loaded_columns;
 use super::locking::{Part, blocking};
 use super::modify::target;
-use super::reach::unwritable;
+use super::reach::{not_written, unwritable};
 use super::{Outcome, Prepared, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::executor::physical_plan;
@@ -234,7 +234,7 @@ impl Session {
         let (plan, file_form) = form.file_form(&context, plan, named)?;
         let rows = match self.files.to_write(path)? {
             Destination::File(file) => {
-                let rows = write_file(&context, plan, &file_form, &file).await?;
+                let rows = write_file(&context, plan, &file_form, (&file, path)).await?;
                 file.replace().map_err(|error| unwritable(path, &error))?;
                 rows
             }
@@ -259,7 +259,7 @@ async fn write_file(
     context: &SessionContext,
     plan: LogicalPlan,
     form: &FileForm,
-    file: &StagedFile,
+    (file, path): (&StagedFile, &str),
 ) -> Result<u64> {
     let target = file.path();
     let target = &*target.to_string_lossy();
@@ -283,7 +283,7 @@ async fn write_file(
             frame.write_csv(target, options, Some(csv)).await
         }
     };
-    Ok(written_rows(&written.map_err(from_datafusion)?))
+    Ok(written_rows(&written.map_err(|error| not_written(path, error))?))
 }
 
 /// Writes a plan's rows to a device or pipe as they come; returns how many.

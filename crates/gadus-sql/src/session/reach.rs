@@ -7,10 +7,12 @@
 //! - A link that leads out is an error wherever it matches, whatever is or is not behind it.
 
 use super::glob_path::{Folders, GlobPath};
-use crate::error::input;
+use crate::error::{from_datafusion, input};
 use crate::text_files::FILES_MAX;
+use datafusion::common::DataFusionError;
 use gadus_block::{Destination, InputFolder, InputKind, OutputFolder};
 use gadus_engine::{Error, ErrorKind, Result};
+use std::error::Error as StdError;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -222,6 +224,33 @@ fn out_of_reach(path: &str) -> Error {
 /// Returns the error of a write to a path.
 pub(crate) fn unwritable(path: &str, error: &io::Error) -> Error {
     Error::new(kind_of(error), format!("{path} cannot be written: {error}"))
+}
+
+/// Returns the error of a write to a file. DataFusion drops the error of the system where the last write fails.
+pub(super) fn not_written(path: &str, error: DataFusionError) -> Error {
+    if let Some(error) = error_of_system(&error) {
+        return unwritable(path, &error);
+    }
+    match error.find_root() {
+        DataFusionError::Internal(text) if text.contains("while finalizing writes") => {
+            let message = format!(
+                "{path} cannot be written to its end: see whether there is space on its file system"
+            );
+            Error::new(ErrorKind::Io, message)
+        }
+        _ => from_datafusion(error),
+    }
+}
+
+fn error_of_system(error: &(dyn StdError + 'static)) -> Option<io::Error> {
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        if let Some(code) = cause.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
+            return Some(io::Error::from_raw_os_error(code));
+        }
+        next = cause.source();
+    }
+    None
 }
 
 fn unreachable(path: &str, error: &io::Error) -> Error {
