@@ -4,6 +4,8 @@ use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
 use gadus_engine::{Error, ErrorKind, Reason, UUID};
+use std::error::Error as StdError;
+use std::io;
 use std::ops::ControlFlow;
 
 /// The error of a statement that DataFusion planned or ran.
@@ -35,6 +37,18 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         Some(reason) => error.because(reason),
         None => error,
     }
+}
+
+/// Returns the error of the system that led to another one, if any did.
+pub(crate) fn error_of_system(error: &(dyn StdError + 'static)) -> Option<io::Error> {
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        if let Some(code) = cause.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
+            return Some(io::Error::from_raw_os_error(code));
+        }
+        next = cause.source();
+    }
+    None
 }
 
 /// What exactly a planner found wrong. It says some of it only in its text.

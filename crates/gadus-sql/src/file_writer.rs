@@ -1,6 +1,6 @@
 //! Rows written in a file format, to whatever bytes can be written to.
 
-use crate::error::from_datafusion;
+use crate::error::{error_of_system, from_datafusion};
 use crate::partitioned::failed;
 use crate::text_files::{CompressedFile, Compression};
 use crate::written::{POINT_FORMAT, POINT_WITH_ZONE_FORMAT};
@@ -14,7 +14,7 @@ use datafusion::common::file_options::parquet_writer::ParquetWriterOptions;
 use datafusion::error::DataFusionError;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::file::properties::WriterProperties;
-use gadus_engine::Result;
+use gadus_engine::{Error, Result};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -101,10 +101,14 @@ impl<W: Write + Send> FileWriter<W> {
                 let written = writer.write(batch).and_then(|()| {
                     if writer.in_progress_size() > GROUP_BYTES { writer.flush() } else { Ok(()) }
                 });
-                written.map_err(|error| from_datafusion(error.into()))
+                written.map_err(|error| not_written(&self.path, error.into()))
             }
-            Encoder::Csv(writer) => Ok(writer.write(batch)?),
-            Encoder::Json(writer) => Ok(writer.write(batch)?),
+            Encoder::Csv(writer) => {
+                writer.write(batch).map_err(|error| not_written(&self.path, error.into()))
+            }
+            Encoder::Json(writer) => {
+                writer.write(batch).map_err(|error| not_written(&self.path, error.into()))
+            }
         }
     }
 
@@ -112,14 +116,22 @@ impl<W: Write + Send> FileWriter<W> {
     pub(crate) fn finish(self) -> Result<()> {
         let file = match self.encoder {
             Encoder::Parquet(writer) => {
-                return writer.close().map(drop).map_err(|error| from_datafusion(error.into()));
+                let closed = writer.close().map(drop);
+                return closed.map_err(|error| not_written(&self.path, error.into()));
             }
             Encoder::Csv(writer) => writer.into_inner(),
             Encoder::Json(mut writer) => {
-                writer.finish()?;
+                writer.finish().map_err(|error| not_written(&self.path, error.into()))?;
                 writer.into_inner()
             }
         };
         file.finish().map_err(|error| failed(&self.path, &error))
+    }
+}
+
+fn not_written(path: &Path, error: DataFusionError) -> Error {
+    match error_of_system(&error) {
+        Some(error) => failed(path, &error),
+        None => from_datafusion(error),
     }
 }

@@ -7,12 +7,11 @@
 //! - A link that leads out is an error wherever it matches, whatever is or is not behind it.
 
 use super::glob_path::{Folders, GlobPath};
-use crate::error::{from_datafusion, input};
+use crate::error::{error_of_system, from_datafusion, input};
 use crate::text_files::FILES_MAX;
 use datafusion::common::DataFusionError;
 use gadus_block::{Destination, InputFolder, InputKind, OutputFolder};
 use gadus_engine::{Error, ErrorKind, Result};
-use std::error::Error as StdError;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -240,17 +239,6 @@ pub(super) fn not_written(path: &str, error: DataFusionError) -> Error {
         }
         _ => from_datafusion(error),
     }
-}
-
-fn error_of_system(error: &(dyn StdError + 'static)) -> Option<io::Error> {
-    let mut next = Some(error);
-    while let Some(cause) = next {
-        if let Some(code) = cause.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
-            return Some(io::Error::from_raw_os_error(code));
-        }
-        next = cause.source();
-    }
-    None
 }
 
 fn unreachable(path: &str, error: &io::Error) -> Error {
