@@ -241,6 +241,7 @@ impl Instances {
     /// Leaves, unless that was done before. `clean` takes from shared memory all that this instance
     /// has there.
     pub fn leave(&self, clean: impl FnOnce()) {
+        self.memory.is_whole();
         let state = &self.slots()[self.me.slot as usize].state;
         let live = word(LIVE, self.me.generation, None);
         let leaving = word(REAPING, self.me.generation, Some(self.me));
@@ -297,6 +298,10 @@ impl Liveness for Instances {
         let state = record.state.load(Ordering::Acquire);
         let there = Owner { slot: owner.slot, generation: generation(state) };
         there.is_named_by(owner) && process.has_lost(thread, &self.process)
+    }
+
+    fn look_at_memory(&self) {
+        self.memory.is_whole();
     }
 }
 

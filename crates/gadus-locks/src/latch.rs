@@ -68,6 +68,9 @@ pub trait Liveness: Send + Sync + std::fmt::Debug {
         let _ = (owner, thread);
         false
     }
+
+    /// Looks, after a sleep, whether shared memory is still there.
+    fn look_at_memory(&self) {}
 }
 
 /// How a latch was acquired.
@@ -161,6 +164,7 @@ impl Latch {
                 return Err(owner);
             }
             wait_on(lower_half(&self.word), half(seen), Some(left.min(LOOK)));
+            liveness.look_at_memory();
             steps::before(&self.word);
             if self.word.load(Ordering::Relaxed) == seen
                 && let Some(owner) = owner(seen)

@@ -157,6 +157,7 @@ impl GroupCommit {
                 continue;
             }
             wait_on(&bed.calls, seen, Some(self.patience()));
+            self.peers.look_at_memory();
             if state.turn.load(Ordering::Acquire) != turn.0 {
                 continue;
             }

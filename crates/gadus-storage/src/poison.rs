@@ -71,8 +71,9 @@ impl Poison {
         Err(StorageError::new(ErrorKind::Poisoned, &self.described, message))
     }
 
-    /// Fails with kind `Poisoned` once poisoned.
+    /// Fails with kind `Poisoned` once poisoned, and with `Corrupt` where the shared memory is not to be believed.
     pub(crate) fn check(&self) -> Result<(), StorageError> {
+        self.peers.check_memory_again(&self.described)?;
         if !self.is_set() {
             return Ok(());
         }

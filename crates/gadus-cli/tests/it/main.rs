@@ -13,6 +13,7 @@ mod bench;
 mod bench_builds;
 mod check;
 mod control_group;
+mod cut_memory;
 mod demo;
 mod few_threads;
 mod folder;

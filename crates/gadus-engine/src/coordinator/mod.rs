@@ -102,10 +102,11 @@ impl Coordinator {
         self.blobs.store()
     }
 
-    /// Refuses a child that was forked after the database was opened: it has no part in it.
+    /// Refuses a child that was forked after the database was opened, which has no part in it, and a process whose
+    /// shared memory is gone.
     pub(crate) fn check_process(&self) -> Result<()> {
         if self.store().process().is_here() {
-            return Ok(());
+            return Ok(self.store().check_memory_again()?);
         }
         let message = format!(
             "{}: this process was forked after the database had been opened; open it here, too",

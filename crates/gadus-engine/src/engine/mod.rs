@@ -163,6 +163,14 @@ impl Engine {
         self.inner().coordinator.check_process()
     }
 
+    /// Refuses a statement where the memory that the processes share was cut off or overwritten from outside.
+    ///
+    /// # Errors
+    /// `Corrupt`.
+    pub fn check_memory(&self) -> Result<()> {
+        Ok(self.inner().blobs.store().check_memory()?)
+    }
+
     /// A statement of the handle's connection has ended: its cache keeps what its limit allows.
     pub fn end_statement(&self) {
         self.blobs.trim();
@@ -373,6 +381,8 @@ impl Drop for Handle {
             self.inner.clock.forget_threads();
             return;
         }
+        // Where it is gone, nothing may access it before it is replaced.
+        let _ = self.inner.blobs.store().check_memory();
         self.inner.clock.stop();
         self.inner.maintenance.stop();
         self.inner.watched.stop(self.inner.locks());

@@ -15,6 +15,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The thread sleeps no longer: once shared memory is cut off, nothing can wake it.
+const MEMORY_LOOK: Duration = Duration::from_secs(1);
 
 /// Events that the watching thread handles.
 #[derive(Debug, Default)]
@@ -115,7 +119,8 @@ pub(super) fn start(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
         let mut watcher = table.watcher();
         while !watched.stops.load(Ordering::Acquire) {
             // Damage is found, and told, by whoever locks.
-            let Ok(events) = watcher.wait(cache_size.patience()) else { return };
+            let patience = cache_size.patience().map_or(MEMORY_LOOK, |time| time.min(MEMORY_LOOK));
+            let Ok(events) = watcher.wait(Some(patience)) else { return };
             watched.tell(events);
             watched.tell_poison(&store);
             cache_size.look();

@@ -33,7 +33,7 @@ use rustix::mm::{self, MapFlags, ProtFlags};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The unit by which shared memory grows: small enough that an idle database costs little, large
 /// enough that a million locks need few steps.
@@ -54,6 +54,8 @@ pub struct Memory {
     bytes_max: usize,
     mapped: AtomicUsize,
     growth: Mutex<()>,
+    /// True once the file was found to be cut off.
+    is_lost: AtomicBool,
     /// Children have a copy; before the file is closed and the range given back.
     own: Option<OwnMapping>,
     file: Option<MemoryFile>,
@@ -150,13 +152,43 @@ impl Memory {
         }
     }
 
-    /// True if the file still has all bytes that are mapped. Beyond its end, an access would end the process.
-    #[must_use]
+    /// Returns true if the file still has all bytes that are mapped. Where it was cut off, pages of this process
+    /// alone take their place, all zero: an access to a page that is gone would end the process.
     pub fn is_whole(&self) -> bool {
-        self.file.as_ref().is_none_or(|file| {
-            let bytes = self.mapped() as u64;
-            fs::fstat(&file.descriptor).is_ok_and(|facts| facts.st_size.cast_unsigned() >= bytes)
-        })
+        let Some(file) = self.file.as_ref().filter(|_| !self.is_lost()) else {
+            return !self.is_lost();
+        };
+        let bytes = self.mapped() as u64;
+        let is_whole = |facts: fs::Stat| facts.st_size.cast_unsigned() >= bytes;
+        // A failure to look says nothing of the file.
+        if fs::fstat(&file.descriptor).map_or(true, is_whole) {
+            return true;
+        }
+        self.replace_lost_pages();
+        false
+    }
+
+    /// Returns true if the file was found to be cut off.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Acquire)
+    }
+
+    fn replace_lost_pages(&self) {
+        let _turn = self.growth.lock();
+        if self.is_lost() {
+            return;
+        }
+        if let Some(own) = &self.own {
+            // Children have nothing to copy any more.
+            own.grow(0);
+        }
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        let (address, flags) = (self.base.as_ptr().cast(), MapFlags::PRIVATE | MapFlags::FIXED);
+        // Where the system has no memory, the pages stay away, and the process ends when it reads them.
+        // SAFETY: the range belongs to this value, and what other threads read of it is valid whatever its bytes are.
+        let _ = unsafe { mm::mmap_anonymous(address, self.mapped(), access, flags) };
+        self.is_lost.store(true, Ordering::Release);
     }
 
     fn reserve(bytes_max: usize, file: Option<MemoryFile>) -> Result<Self, MemoryError> {
@@ -176,7 +208,8 @@ impl Memory {
             unsafe { OwnMapping::register(base, file.descriptor.as_fd()) }
         });
         let (mapped, growth) = (AtomicUsize::new(0), Mutex::default());
-        let memory = Self { base, bytes_max, mapped, growth, own, file };
+        let is_lost = AtomicBool::new(false);
+        let memory = Self { base, bytes_max, mapped, growth, is_lost, own, file };
         memory.ensure(1)?;
         Ok(memory)
     }
@@ -195,6 +228,10 @@ impl Memory {
             return Err(MemoryError::new(MemoryErrorKind::NoSpace, message));
         }
         let _turn = self.growth.lock();
+        if self.is_lost() {
+            let message = "shared memory was cut off from outside".to_owned();
+            return Err(MemoryError::new(MemoryErrorKind::Damaged, message));
+        }
         let from = self.mapped();
         let to = bytes.next_multiple_of(EXTENT_BYTES);
         if to > from {

@@ -171,6 +171,14 @@ impl LockTable {
         instances.into_iter().any(|owner| self.instances.is_dead(owner)) && self.reap() > 0
     }
 
+    /// Fails if shared memory was cut off while the caller slept.
+    fn check_memory(&self) -> Result<(), LockError> {
+        match self.instances.memory().is_whole() {
+            true => Ok(()),
+            false => Err(LockError::damaged("its memory was cut off from outside")),
+        }
+    }
+
     /// Looks for the dead, if nobody of this process has done so just now.
     fn look(&self) {
         let now = u64::try_from(steps::elapsed(self.began).as_millis()).unwrap_or(u64::MAX);

@@ -82,6 +82,7 @@ impl Watcher {
             return Ok(events);
         }
         wait_on(doorbell, seen, patience);
+        self.table.check_memory()?;
         steps::before(doorbell);
         self.answered = doorbell.load(Ordering::Acquire);
         self.collect()

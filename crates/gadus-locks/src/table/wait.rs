@@ -146,6 +146,7 @@ impl LockOwner {
                 Wait::No | Wait::Forever => pause,
             };
             wait_on(&self.connection().wake, seen, Some(patience));
+            self.table.check_memory()?;
             if steps::elapsed(looked) >= pause {
                 looks += 1;
                 self.look(resource, mine, looks)?;

@@ -126,6 +126,8 @@ impl Session {
 
     /// A statement begins, where the session has not been ended.
     pub(super) fn begin_statement(&self, state: &mut State) -> Result<Arc<Flag>> {
+        // Before anything looks at what processes share.
+        self.engine.check_memory()?;
         let flag = self.cancel.begin(state.settings.statement_timeout);
         self.shared.deadlines.watch(&flag)?;
         self.progress.begin();

@@ -86,7 +86,9 @@ impl LogFile {
 
     /// Writes bytes of one zone.
     pub(super) fn write(&self, zone: u64, at: u64, bytes: &[u8]) -> Result<(), StorageError> {
-        Ok(self.device.write_at(self.offset(zone, at)?, &[IoSlice::new(bytes)])?)
+        let written = self.device.write_at(self.offset(zone, at)?, &[IoSlice::new(bytes)]);
+        self.peers.look_at_memory();
+        Ok(written?)
     }
 
     fn offset(&self, zone: u64, at: u64) -> Result<u64, StorageError> {
@@ -95,7 +97,10 @@ impl LogFile {
 
     /// Makes durable what is written.
     pub(super) fn sync(&self) -> Result<(), StorageError> {
-        self.device.sync().map_err(|error| self.poison.set(error.into()))
+        let synced = self.device.sync();
+        // As long as a sleep.
+        self.peers.look_at_memory();
+        synced.map_err(|error| self.poison.set(error.into()))
     }
 
     /// Takes or makes a place for a zone that has none.

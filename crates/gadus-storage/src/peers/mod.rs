@@ -129,9 +129,19 @@ impl Peers {
     /// Fails if the shared memory was cut off, or overwritten, by a process that does not share the database: what
     /// it says of the log is not to be believed then, and nothing may be appended.
     pub(crate) fn check_memory(&self, described: &str) -> Result<(), StorageError> {
-        let memory = self.instances.memory();
-        // Before any access: behind the file's end, one would end the process.
-        if self.excludes_others || (self.is_whole() && has_front(memory)) {
+        let is_whole = self.instances.memory().is_whole();
+        self.check_front(is_whole, described)
+    }
+
+    /// The same, where the length of the memory's file was looked at a moment ago: a system call for each commit would
+    /// cost threads that commit together some per cent.
+    pub(crate) fn check_memory_again(&self, described: &str) -> Result<(), StorageError> {
+        self.check_front(self.was_whole(), described)
+    }
+
+    fn check_front(&self, is_whole: bool, described: &str) -> Result<(), StorageError> {
+        // Where it is not whole, nothing of it may be accessed.
+        if self.excludes_others || (is_whole && has_front(self.instances.memory())) {
             return Ok(());
         }
         let message = "the shared memory of its processes was cut off or overwritten from outside; close the \
@@ -139,13 +149,16 @@ impl Peers {
         Err(StorageError::new(ErrorKind::Corrupt, described, message))
     }
 
-    /// True if the memory's file was as long as it must be a moment ago: a system call for each commit would cost
-    /// threads that commit together some per cent.
-    fn is_whole(&self) -> bool {
+    /// Looks, after a sleep, whether the shared memory is still there: what is cut off is not to be accessed.
+    pub(crate) fn look_at_memory(&self) {
+        self.instances.memory().is_whole();
+    }
+
+    fn was_whole(&self) -> bool {
         let now = clock().now();
         let mut looked = self.looked.lock();
         if looked.is_some_and(|looked| now.since(looked) < MEMORY_LOOK) {
-            return true;
+            return !self.instances.memory().is_lost();
         }
         *looked = Some(now);
         drop(looked);

@@ -213,6 +213,23 @@ impl Store {
         Ok(())
     }
 
+    /// Fails if the memory that the processes share was cut off, or overwritten, from outside: before a statement,
+    /// and before anything else that uses it.
+    ///
+    /// # Errors
+    /// `Corrupt`.
+    pub fn check_memory(&self) -> Result<(), StorageError> {
+        self.shared.peers.check_memory(&self.shared.files.data_described)
+    }
+
+    /// The same, relying on a look of up to some milliseconds ago.
+    ///
+    /// # Errors
+    /// `Corrupt`.
+    pub fn check_memory_again(&self) -> Result<(), StorageError> {
+        self.shared.peers.check_memory_again(&self.shared.files.data_described)
+    }
+
     /// Takes the turn to append, which one thread of one instance has at a time.
     #[must_use]
     pub fn turn(&self) -> Turn<'_> {
@@ -227,7 +244,7 @@ impl Store {
     /// `InUse`, with the name of who has it.
     pub fn turn_within(&self, patience: Duration) -> Result<Turn<'_>, StorageError> {
         let peers = &self.shared.peers;
-        peers.check_memory(&self.shared.files.data_described)?;
+        self.check_memory_again()?;
         let end = Some(clock().now().plus(patience));
         let held = peers.hold_until(&peers.state().commit, end, |_| Stage::Commit);
         Ok(Turn { _held: held.map_err(|owner| self.shared.stuck(owner))? })

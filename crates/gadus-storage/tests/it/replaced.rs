@@ -4,8 +4,9 @@
 
 use crate::ledger::NAME;
 use crate::place::{Place, append, follow};
+use gadus_base::clock;
 use gadus_storage::{ErrorKind, Recovered, StorageError, Store};
-use std::fs::{copy, remove_file, rename};
+use std::fs::{File, copy, remove_file, rename};
 use std::io::Write;
 use std::time::Duration;
 
@@ -171,14 +172,38 @@ fn another_version_of_the_program_is_kept_out_while_this_one_is_there() {
     assert_eq!(place.open().1.records.len(), 2);
 }
 
+/// The file of the shared memory, opened by somebody who takes no part.
+fn memory_of(place: &Place) -> File {
+    let memory = std::fs::read_dir(place.memory()).unwrap().next().unwrap().unwrap().path();
+    File::options().write(true).open(memory).unwrap()
+}
+
+#[test]
+fn all_instances_stop_with_the_reason_when_the_memory_is_cut_off() {
+    let place = Place::new();
+    let (store, _) = place.open();
+    let (other, _) = place.open();
+    commit(&store, b"before");
+    memory_of(&place).set_len(0).unwrap();
+    for instance in [store, other] {
+        let until = clock().now().plus(Duration::from_secs(10));
+        while instance.check_memory().is_ok() && clock().now() < until {
+            std::thread::yield_now();
+        }
+        let error = instance.turn_within(Duration::from_secs(1)).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Corrupt, "{error}");
+        assert!(error.message.contains("cut off"), "{error}");
+    }
+    let (_store, recovered) = place.open();
+    assert_eq!(payloads(&recovered), [b"before"]);
+}
+
 #[test]
 fn nothing_is_appended_when_the_memory_was_overwritten() {
     let place = Place::new();
     let (store, _) = place.open();
     commit(&store, b"before");
-    let memory = std::fs::read_dir(place.memory()).unwrap().next().unwrap().unwrap().path();
-    let mut overwritten = std::fs::OpenOptions::new().write(true).open(memory).unwrap();
-    overwritten.write_all(&[0; 4096]).unwrap();
+    memory_of(&place).write_all(&[0; 4096]).unwrap();
     let error = store.turn_within(Duration::from_secs(1)).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Corrupt, "{error}");
     assert!(error.message.contains("overwritten from outside"), "{error}");
