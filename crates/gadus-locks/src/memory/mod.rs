@@ -155,9 +155,10 @@ impl Memory {
     /// Returns true if the file still has all bytes that are mapped. Where it was cut off, pages of this process
     /// alone take their place, all zero: an access to a page that is gone would end the process.
     pub fn is_whole(&self) -> bool {
-        let Some(file) = self.file.as_ref().filter(|_| !self.is_lost()) else {
-            return !self.is_lost();
-        };
+        if self.is_lost() {
+            return false;
+        }
+        let Some(file) = &self.file else { return true };
         let bytes = self.mapped() as u64;
         let is_whole = |facts: fs::Stat| facts.st_size.cast_unsigned() >= bytes;
         // A failure to look says nothing of the file.

@@ -25,8 +25,8 @@ impl Session {
         self.executed(text)?.map_or_else(|| self.parse(text), Ok)
     }
 
-    /// The same for a long text: ends when the session is cancelled or after `statement_timeout`, although the parser
-    /// has not ended then.
+    /// Parses a long text like [`Session::prepare`], and ends when the session is cancelled or after
+    /// `statement_timeout`, although the parser has not ended then.
     ///
     /// # Errors
     /// `Cancelled`, and those of [`Session::prepare`].

@@ -86,7 +86,9 @@ impl LogFile {
 
     /// Writes bytes of one zone.
     pub(super) fn write(&self, zone: u64, at: u64, bytes: &[u8]) -> Result<(), StorageError> {
-        let written = self.device.write_at(self.offset(zone, at)?, &[IoSlice::new(bytes)]);
+        let offset = self.offset(zone, at)?;
+        self.poison.check_memory()?;
+        let written = self.device.write_at(offset, &[IoSlice::new(bytes)]);
         self.peers.look_at_memory();
         Ok(written?)
     }
@@ -197,6 +199,7 @@ impl LogFile {
         let count_each = usize::try_from(self.shape.zone_bytes / 4096);
         let pieces = vec![IoSlice::new(&ZEROS); count_each.expect("a zone is below 4 GiB")];
         for place in first_place..first_place + count {
+            self.poison.check_memory()?;
             self.device.write_at(place * self.shape.zone_bytes, &pieces)?;
         }
         Ok(())

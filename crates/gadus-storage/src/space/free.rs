@@ -38,7 +38,7 @@ impl Space {
             shared.add_free(offset, bytes);
         }
         // A file that stays long is no reason to fail what was done.
-        let _ = self.file.cut(shared, CUT_BYTES_MIN.max(end / 4));
+        let _ = self.file.cut(shared, CUT_BYTES_MIN.max(end / 4), &self.peers);
     }
 
     /// Keeps the reserve for a checkpoint after a log of so many bytes since the last one.
@@ -55,7 +55,7 @@ impl Space {
     /// Gives space behind the end back to the file system.
     pub(crate) fn cut(&self) -> Result<(), StorageError> {
         let _held = self.hold();
-        self.file.cut(self.shared(), 1)
+        self.file.cut(self.shared(), 1, &self.peers)
     }
 
     /// Bytes that are neither free nor reserved nor pending nor in use: that snapshots keep, here or

@@ -10,6 +10,7 @@
 
 use super::chunks::SpaceState;
 use crate::error::{ErrorKind, StorageError};
+use crate::peers::Peers;
 use gadus_block::{Device, ErrorKind as BlockErrorKind};
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -132,7 +133,12 @@ impl DataFile {
 
     /// Gives space behind the end and its reserve back to the file system, where that is at least so
     /// much. The caller has the space latch.
-    pub(super) fn cut(&self, shared: &SpaceState, bytes_min: u64) -> Result<(), StorageError> {
+    pub(super) fn cut(
+        &self,
+        shared: &SpaceState,
+        bytes_min: u64,
+        peers: &Peers,
+    ) -> Result<(), StorageError> {
         let end = shared.end.load(Ordering::Acquire);
         let rewritten = shared.rewritten.load(Ordering::Relaxed);
         let kept = end.saturating_add(reserve_bytes(end)).saturating_add(rewritten);
@@ -144,6 +150,8 @@ impl DataFile {
         // Setting a length frees the blocks behind it. The file becomes no longer than what is in use, and what others
         // write before the end stays.
         let cut = length.max(end).min(kept);
+        // The end may be of zeros that have taken the place of lost memory.
+        peers.check_memory(&self.described)?;
         self.device.set_length(cut)?;
         shared.allocated.store(cut, Ordering::Release);
         if cut < kept && self.device.reserve(cut..kept).is_ok() {

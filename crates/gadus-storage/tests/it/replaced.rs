@@ -172,7 +172,7 @@ fn another_version_of_the_program_is_kept_out_while_this_one_is_there() {
     assert_eq!(place.open().1.records.len(), 2);
 }
 
-/// The file of the shared memory, opened by somebody who takes no part.
+/// Opens the file of the shared memory, as a process does that takes no part.
 fn memory_of(place: &Place) -> File {
     let memory = std::fs::read_dir(place.memory()).unwrap().next().unwrap().unwrap().path();
     File::options().write(true).open(memory).unwrap()
