@@ -47,7 +47,7 @@ pub use device::{
 };
 pub use error::{BlockError, ErrorKind, Operation};
 pub use filters::{
-    CrashPolicy, Delays, DyingFolder, Event, Fault, FaultPlan, FaultyFolder, Repeat,
+    CrashPolicy, Delays, DyingFolder, Event, Fault, FaultPlan, FaultyFolder, Repeat, SmallFolder,
     ThrottledFolder, Trace, TracedFolder,
 };
 pub use input::{InputFolder, InputKind, open_input};

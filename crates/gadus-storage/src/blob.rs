@@ -32,7 +32,7 @@ use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// Unit and alignment of extents: pages of the system, so that extents share none.
-pub(crate) const EXTENT_UNIT_BYTES: u64 = 4096;
+pub const EXTENT_UNIT_BYTES: u64 = 4096;
 
 /// Alignment of blobs, in the file and in memory: a cache line, and what vector code expects.
 pub(crate) const BLOB_ALIGNMENT_BYTES: u64 = 64;

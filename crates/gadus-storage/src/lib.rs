@@ -44,11 +44,11 @@ mod poison;
 mod space;
 mod store;
 
-pub use blob::{Blob, BlobRef, ExtentRef};
+pub use blob::{Blob, BlobRef, EXTENT_UNIT_BYTES, ExtentRef};
 pub use check::{CheckReport, Problem, check};
 pub use error::{ErrorKind, StorageError};
 pub use log::{LogEnd, LogRecord, Terms};
 pub use options::{Durability, Options, Sharing};
 pub use peers::{Stage, Takeovers};
-pub use space::{Extent, ReserveUse};
+pub use space::{Extent, Remaining, ReserveUse, Rewritten, Unsaved};
 pub use store::{CheckpointTurn, NUMBERS_MAX, Recovered, Store, StoreStatistics, Turn};

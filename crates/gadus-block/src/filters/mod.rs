@@ -2,16 +2,19 @@
 //!
 //! - [`DyingFolder`] kills its process at a chosen operation.
 //! - [`FaultyFolder`] makes chosen operations fail, half succeed or lie.
+//! - [`SmallFolder`] has no more space than a chosen disk.
 //! - [`ThrottledFolder`] makes operations take as long as a chosen disk would need.
 //! - [`TracedFolder`] records operations and rebuilds the disk as a power cut would leave it.
 
 mod dying;
 mod faulty;
+mod small;
 mod throttled;
 mod traced;
 
 pub use dying::DyingFolder;
 pub use faulty::{Fault, FaultPlan, FaultyFolder, Repeat};
+pub use small::SmallFolder;
 pub use throttled::{Delays, ThrottledFolder};
 pub use traced::{CrashPolicy, Event, Trace, TracedFolder};
 

@@ -3,8 +3,8 @@
 use gadus_base::Random;
 use gadus_block::{
     AlignedBuffer, Delays, Device, DyingFolder, ErrorKind, FaultPlan, FaultyFolder, Fence,
-    FileFolder, Folder, Hint, MemoryFolder, OWNER_SLOTS_MAX, OpenMode, Request, ThrottledFolder,
-    TracedFolder, Transfer,
+    FileFolder, Folder, Hint, MemoryFolder, OWNER_SLOTS_MAX, OpenMode, Request, SmallFolder,
+    ThrottledFolder, TracedFolder, Transfer,
 };
 use std::collections::BTreeMap;
 use std::io::IoSlice;
@@ -45,6 +45,7 @@ const FILTERS: &[(&str, Wrap)] = &[
     ("plain", |inner| inner),
     ("dying", |inner| Arc::new(DyingFolder::after(inner, u64::MAX))),
     ("faulty", |inner| Arc::new(FaultyFolder::new(inner, FaultPlan::new()))),
+    ("small", |inner| Arc::new(SmallFolder::new(inner, 1 << 30))),
     ("throttled", |inner| {
         let sync = Duration::from_micros(200);
         Arc::new(ThrottledFolder::new(inner, Delays { sync, ..Delays::default() }))

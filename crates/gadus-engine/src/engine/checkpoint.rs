@@ -3,7 +3,8 @@
 //! - Bases and key runs are named as they are: only records bring new ones, so that all instances
 //!   have the same. Where many rows or keys lie in memory, they are folded first.
 //! - What lies in memory is written as it is: overlays, rows behind bases and recent keys; each only
-//!   where it changed since the last checkpoint.
+//!   where it changed since the last checkpoint. On a full disk a piece that still says the same of
+//!   all live rows is named again instead.
 //! - Readers and writers go on: the version that is written is immutable.
 //! - What the last checkpoint names is held here until the next is complete, so that its extents
 //!   are not given to others while its header still names them.
@@ -14,12 +15,15 @@ use crate::blobs::Blobs;
 use crate::error::{ErrorKind, Result};
 use crate::keys::{KeyPage, KeyRun, TableKey};
 use crate::segment::{EncodedSegment, SegmentVersion};
+use crate::types::TableSchema;
 use crate::version::{
     DatabaseVersion, Manifest, ManifestHead, ManifestTable, PartImage, SavedKeys, SavedSegment,
     TableVersion, encode_manifest,
 };
 use gadus_base::{CommitNumber, SegmentId, TableId};
-use gadus_storage::{BlobRef, CheckpointTurn, Extent, ExtentRef};
+use gadus_storage::{
+    BlobRef, CheckpointTurn, EXTENT_UNIT_BYTES, Extent, ExtentRef, Remaining, Rewritten,
+};
 use parking_lot::MutexGuard;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -78,8 +82,28 @@ impl Part {
         Ok(Self { extent, blob: references[0] })
     }
 
+    /// The last checkpoint's part instead, where there is no space and it holds what is needed.
+    fn write_or_keep(
+        bytes: &[u8],
+        last: Option<&Self>,
+        holds: impl FnOnce(&[u8]) -> bool,
+        blobs: &Blobs,
+    ) -> Result<Self> {
+        match (Self::write(bytes, blobs), last) {
+            (Err(error), Some(last)) if error.kind() == ErrorKind::NoSpace => {
+                let there = blobs.store().read_blob(&last.blob)?;
+                if holds(&there) { Ok(last.clone()) } else { Err(error) }
+            }
+            (written, _) => written,
+        }
+    }
+
     fn adopt(image: PartImage, blobs: &Blobs) -> Result<Self> {
         Ok(Self { extent: blobs.store().adopt_extent(image.extent)?, blob: image.blob })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.extent.reference().bytes
     }
 
     fn image(&self) -> PartImage {
@@ -124,12 +148,21 @@ impl Checkpointer {
         self.root = root;
     }
 
-    /// Bytes of what the next checkpoint may write again.
-    pub(super) fn rewritten_bytes(&self) -> u64 {
+    /// What the next checkpoint may write again, or for the first time of what has no piece yet.
+    pub(super) fn rewritten(&self) -> Rewritten {
+        let bytes = |part: &Option<Part>| part.as_ref().map_or(0, Part::bytes);
         let segments = self.segments.values();
-        let parts = segments.flat_map(|saved| [&saved.overlay, &saved.open_rows]);
-        let parts = parts.chain(self.keys.values().map(|keys| &keys.recent)).flatten();
-        parts.map(|part| part.extent.reference().bytes).sum()
+        let overlays = segments.clone().map(|saved| bytes(&saved.overlay).max(EXTENT_UNIT_BYTES));
+        let root = self.root.map_or(0, |root| root.bytes.next_multiple_of(EXTENT_UNIT_BYTES));
+        // What the last root takes is free only after two of them.
+        let always = overlays.chain([root, root]);
+        let rows = segments.map(|saved| bytes(&saved.open_rows));
+        let rows = rows.chain(self.keys.values().map(|keys| bytes(&keys.recent)));
+        Rewritten {
+            always: always.clone().sum(),
+            of_rows: rows.clone().sum(),
+            largest: always.chain(rows).max().unwrap_or(0),
+        }
     }
 
     /// All that the last checkpoint names.
@@ -174,7 +207,7 @@ impl Checkpointer {
         for segment in table.segments.values().filter(|segment| segment.rows > 0) {
             let saved = match self.segments.get(&(id, segment.id)) {
                 Some(saved) if saved.last_changed == segment.last_changed => saved.clone(),
-                _ => SegmentCheckpoint::write(segment, blobs)?,
+                saved => SegmentCheckpoint::write(segment, &table.schema, saved, blobs)?,
             };
             segments.push(saved.image(segment.id));
             next.segments.insert((id, segment.id), saved);
@@ -184,7 +217,7 @@ impl Checkpointer {
             let index = key.shape.id;
             let saved = match self.keys.get(&(id, index)) {
                 Some(saved) if saved.last_changed == table.last_changed => saved.clone(),
-                _ => KeysCheckpoint::write(table, key, blobs)?,
+                saved => KeysCheckpoint::write(table, key, saved, blobs)?,
             };
             keys.push(saved.image(index));
             next.keys.insert((id, index), saved);
@@ -202,10 +235,19 @@ impl Checkpointer {
 }
 
 impl SegmentCheckpoint {
-    fn write(segment: &SegmentVersion, blobs: &Blobs) -> Result<Self> {
+    fn write(
+        segment: &SegmentVersion,
+        schema: &TableSchema,
+        last: Option<&Self>,
+        blobs: &Blobs,
+    ) -> Result<Self> {
         let overlay = Some(&segment.overlay).filter(|overlay| !overlay.is_empty());
         let overlay = overlay.map(|overlay| Part::write(&overlay.encode(), blobs)).transpose()?;
-        let open_rows = segment.encode_open_rows().map(|rows| Part::write(&rows, blobs));
+        let last = last.and_then(|last| last.open_rows.as_ref());
+        let open_rows = segment.encode_open_rows().map(|rows| {
+            let holds = |there: &[u8]| segment.open_rows_are(there, schema);
+            Part::write_or_keep(&rows, last, holds, blobs)
+        });
         Ok(Self {
             last_changed: segment.last_changed,
             base: segment.encoded.clone(),
@@ -226,9 +268,18 @@ impl SegmentCheckpoint {
 }
 
 impl KeysCheckpoint {
-    fn write(table: &TableVersion, key: &TableKey, blobs: &Blobs) -> Result<Self> {
+    fn write(
+        table: &TableVersion,
+        key: &TableKey,
+        last: Option<&Self>,
+        blobs: &Blobs,
+    ) -> Result<Self> {
+        let last = last.and_then(|last| last.recent.as_ref());
         let recent = Some(key.entries.recent_entries()).filter(|entries| !entries.is_empty());
-        let recent = recent.map(|entries| Part::write(&KeyPage::encode(&entries), blobs));
+        let recent = recent.map(|entries| {
+            let page = KeyPage::encode(&entries);
+            Part::write_or_keep(&page, last, |there| there == page, blobs)
+        });
         Ok(Self {
             last_changed: table.last_changed,
             runs: key.entries.runs().to_vec(),
@@ -296,13 +347,13 @@ impl Inner {
         if !is_due(alone.checkpointer.commit.unwrap_or(CommitNumber(0))) {
             return Ok(());
         }
-        let _reserve = self.blobs.store().use_reserve();
+        let _reserve = self.blobs.store().use_reserve(Remaining::Nothing);
         self.drop_empty_segments(&alone)?;
         self.fold_much(&alone)?;
         let checkpointer = &mut *alone.checkpointer;
         let store = self.blobs.store();
         // Before the version is taken: an extent that comes and goes after it is named by the log.
-        store.checkpoint_begins();
+        let unsaved = store.checkpoint_begins();
         let (version, end) = self.coordinator.newest()?;
         store.wait_durable(end.position())?;
         let (manifest, next) = checkpointer.write(&version, &self.blobs)?;
@@ -311,7 +362,7 @@ impl Inner {
         store.named(named.iter().copied());
         *checkpointer = next;
         checkpointer.describes(store.newest_root());
-        store.will_rewrite(checkpointer.rewritten_bytes());
+        store.saved(unsaved, checkpointer.rewritten());
         self.limit_snapshots(&named);
         if store.is_shared() {
             store.find_free_space(|| self.coordinator.newest().is_ok());
@@ -341,6 +392,7 @@ impl Inner {
     /// Folds what lies in memory where it is more than opening is to read. On a full disk the
     /// checkpoint writes it as it is, for which space is kept.
     fn fold_much(&self, alone: &Alone<'_>) -> Result<()> {
+        let _reserve = self.blobs.store().use_reserve(Remaining::ForCheckpoint);
         match self.fold_each_much(alone) {
             Err(error) if error.kind() == ErrorKind::NoSpace => Ok(()),
             folded => folded,

@@ -49,7 +49,7 @@ use crate::shared::Clock;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 use crate::types::TableSchema;
-use crate::version::{Change, DatabaseVersion, encode_changes};
+use crate::version::{Change, DatabaseVersion, encode_commit};
 use cache_size::CacheSize;
 use checkpoint::Checkpointer;
 use decided::Decided;
@@ -339,17 +339,19 @@ impl Inner {
         durability: Durability,
     ) -> Result<(CommitNumber, LogPosition)> {
         let commit = head.version.commit.next();
-        let payload = encode_changes(changes, durability == Durability::Sync);
         let mut version = DatabaseVersion::clone(&head.version);
         // Applied before it is appended: what does not fit must not reach the log.
         let applied = changes.iter().try_for_each(|change| version.apply(change, commit));
         version.commit = commit;
         let appended = match applied {
             Ok(()) => {
+                let will_wait = durability == Durability::Sync;
+                let (payload, unsaved) = encode_commit(changes, will_wait, &version);
                 let (store, pieces) = (self.blobs.store(), [IoSlice::new(&payload)]);
                 let terms = Terms {
-                    will_wait: durability == Durability::Sync,
-                    may_use_reserve: changes.iter().all(Change::makes_room),
+                    will_wait,
+                    unsaved,
+                    remaining: changes.iter().map(Change::remaining).min().unwrap_or_default(),
                 };
                 store.append_record(&head.turn, commit, &pieces, terms).map_err(Error::from)
             }

@@ -18,7 +18,9 @@ use crate::version::{
 };
 use gadus_base::{CommitNumber, SegmentId};
 use gadus_block::Folder;
-use gadus_storage::{LogEnd, LogRecord, Options as StoreOptions, Recovered, StorageError, Store};
+use gadus_storage::{
+    LogEnd, LogRecord, Options as StoreOptions, Recovered, StorageError, Store, Unsaved,
+};
 use std::sync::Arc;
 
 /// A recovered database.
@@ -64,11 +66,13 @@ pub(super) fn open(
     let blobs = blobs.announcing(followed.announces).helped_from(followed.helped_from);
     let blobs = Arc::new(blobs);
     let manifest = root_of(&blobs, &recovered)?;
-    let version = replay_from(&blobs, manifest.as_ref(), &recovered)?;
+    let (version, unsaved) = replay_from(&blobs, manifest.as_ref(), &recovered)?;
     let checkpointer = manifest.map(|manifest| Checkpointer::of(&blobs, &manifest));
     let mut checkpointer = checkpointer.transpose()?.unwrap_or_default();
     checkpointer.describes(blobs.store().newest_root());
-    blobs.store().will_rewrite(checkpointer.rewritten_bytes());
+    let store = blobs.store();
+    store.saved(Unsaved::default(), checkpointer.rewritten());
+    store.note_unsaved(unsaved);
     blobs.store().finish_recovery()?;
     let warnings = recovered.warnings;
     Ok(Opened { blobs, version, checkpointer, warnings })
@@ -83,7 +87,7 @@ fn may_create(error: &StorageError, options: &Options) -> bool {
 
 /// What a checkpoint and the records after it make.
 pub(crate) fn replay(blobs: &Arc<Blobs>, recovered: &Recovered) -> Result<DatabaseVersion> {
-    replay_from(blobs, root_of(blobs, recovered)?.as_ref(), recovered)
+    Ok(replay_from(blobs, root_of(blobs, recovered)?.as_ref(), recovered)?.0)
 }
 
 /// What the checkpoint says, where there is one.
@@ -91,22 +95,29 @@ fn root_of(blobs: &Blobs, recovered: &Recovered) -> Result<Option<Manifest>> {
     recovered.root.as_ref().map(|root| read_manifest(blobs, root)).transpose()
 }
 
+/// What a checkpoint and the records make, and what these add to the next one.
 fn replay_from(
     blobs: &Arc<Blobs>,
     manifest: Option<&Manifest>,
     recovered: &Recovered,
-) -> Result<DatabaseVersion> {
+) -> Result<(DatabaseVersion, Unsaved)> {
+    let mut unsaved = Unsaved::default();
     let mut version = match manifest {
         Some(manifest) => load(blobs, manifest, recovered.end)?,
         None => DatabaseVersion::empty(SegmentIds::new(blobs.store().clone()), recovered.end),
     };
     for record in &recovered.records {
         let (_, changes) = decode_changes(&record.payload, blobs)?;
+        for change in &changes {
+            // Together they are no longer than the record.
+            unsaved += change.unsaved(0, &version);
+        }
+        unsaved.bytes += 2 * record.payload.len() as u64;
         // Nobody reads anything older than what is recovered.
         apply(&mut version, record, changes, blobs, CommitNumber(u64::MAX))?;
     }
     version.end = recovered.end;
-    Ok(version)
+    Ok((version, unsaved))
 }
 
 /// Applies a record's changes to the version before it; `oldest_pin` is the oldest commit that is

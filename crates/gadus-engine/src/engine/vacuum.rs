@@ -1,8 +1,8 @@
 //! VACUUM: compacts tables now, and gives back what that frees.
 //!
-//! - A full disk is no error. Each move writes to the reserve of the data file, and what it replaces is
-//!   free after two checkpoints; where that is too little, segments move alone, those first whose
-//!   live rows take least, and those that do not fit stay.
+//! - A full disk is no error. Each move writes to the reserve of the data file, but for what the next
+//!   checkpoint needs, and what it replaces is free after two checkpoints; where that is too little,
+//!   segments move alone, those first whose live rows take least, and those that do not fit stay.
 //! - Transactions that are open are left alone, as in the background: what is in their way stays for
 //!   later.
 
@@ -10,6 +10,7 @@ use super::Inner;
 use super::compaction::{Compacted, Sources};
 use crate::error::{ErrorKind, Result};
 use gadus_base::TableId;
+use gadus_storage::Remaining;
 
 /// Space that moves can write to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,7 @@ impl Inner {
         table: Option<TableId>,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<()> {
-        let _reserve = self.blobs.store().use_reserve();
+        let _reserve = self.blobs.store().use_reserve(Remaining::ForCheckpoint);
         // What was deleted is free before anything is written: moves else lengthen a full file.
         self.free_space()?;
         let version = self.coordinator.newest()?.0;

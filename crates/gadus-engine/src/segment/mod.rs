@@ -129,6 +129,20 @@ impl SegmentVersion {
         Some(open_rows::encode_blob(&rows.collect::<Vec<_>>()))
     }
 
+    /// True if such a blob has all live rows behind the base, whatever it has of deleted ones.
+    pub(crate) fn open_rows_are(&self, bytes: &[u8], schema: &TableSchema) -> bool {
+        let first = self.encoded_rows();
+        let Ok(rows) = open_rows::decode_blob(bytes, schema, self.rows - first) else {
+            return false;
+        };
+        let Some(open) = &self.open else { return false };
+        let is_same = |(position, row): (u32, &Row)| {
+            self.overlay.is_deleted(position)
+                || open_rows::are_same_bytes(&open.shared_row(position), row)
+        };
+        rows.len() == (self.rows - first) as usize && (first..).zip(&rows).all(is_same)
+    }
+
     /// Reads such a blob, and puts its rows behind the base.
     pub(crate) fn decode_open_rows(
         &mut self,

@@ -103,6 +103,16 @@ pub(crate) fn decode_rows(from: &mut ByteReader<'_>) -> Result<Vec<Row>, DecodeE
     Ok(rows)
 }
 
+/// True if a blob holds two rows as the same bytes, also where no value equals itself.
+pub(super) fn are_same_bytes(row: &Row, other: &Row) -> bool {
+    let bytes = |row: &Row| {
+        let mut to = ByteWriter::new();
+        row.iter().for_each(|value| value.encode(&mut to));
+        to.finish()
+    };
+    row.len() == other.len() && bytes(row) == bytes(other)
+}
+
 /// The blob that holds some rows.
 pub(super) fn encode_blob(rows: &[Row]) -> Vec<u8> {
     let mut to = ByteWriter::new();

@@ -8,7 +8,7 @@ use crate::keys::{KeyRun, NamedRun};
 use crate::segment::{EncodedSegment, Patches, Row, Source};
 use crate::types::{Datum, DefinitionKey, Sequence, SequencePosition, TableSchema, ViewSchema};
 use gadus_base::{CommitNumber, RowId, SegmentId, TableId};
-use gadus_storage::ExtentRef;
+use gadus_storage::{ExtentRef, Remaining};
 use std::sync::Arc;
 
 /// One change of the database.
@@ -93,20 +93,21 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    /// True if the change gives space back, at once or by what maintenance does after it: on a full
-    /// disk it may use what is kept for that.
-    pub(crate) fn makes_room(&self) -> bool {
+    /// Returns what must remain of the space that is kept for full disks: a change that gives space
+    /// back, at once or by what maintenance does after it, may use some of it.
+    pub(crate) fn remaining(&self) -> Remaining {
         match self {
             Self::DropTable(_)
             | Self::DropView(_)
             | Self::DropSequence(_)
             | Self::EmptyTable(_)
             | Self::DeleteRows { .. }
-            | Self::ReplaceSegment { .. }
-            | Self::ReplaceKeyRuns { .. }
-            | Self::MoveRows { .. } => true,
-            Self::SetDefinition { text, .. } => text.is_none(),
-            _ => false,
+            | Self::SetDefinition { text: None, .. } => Remaining::Nothing,
+            Self::MoveRows { added, .. } if added.is_empty() => Remaining::Nothing,
+            Self::ReplaceSegment { .. } | Self::ReplaceKeyRuns { .. } | Self::MoveRows { .. } => {
+                Remaining::ForCheckpoint
+            }
+            _ => Remaining::Whole,
         }
     }
 

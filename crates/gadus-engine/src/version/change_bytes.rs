@@ -24,16 +24,19 @@
 //! | 16 drop sequence | |
 //! | 17 place sequence | last number i64, is given u8 |
 //! | 18 set definition | key of a definition, 1 and its text, or 0 where it is dropped |
+//! | 19 delete rows | segment u32, first position u32, length u32, bitmap |
 //!
 //! Key runs: count u32, then the number of an index u32 and a key run image each.
 //!
 //! Version ladder: 1 had no durability, and is read as one that waits; 1 and 2 knew no index but that of the primary
 //! key: key runs were 1 and one image, or 0, in kind 8 there was no index, in kind 13 there were no key runs, and
 //! schemas are of version 2; 1 to 3 knew no sequences, and schemas are of version 3 at most; 1 to 4 knew no
-//! foreign keys, and schemas are of version 4 at most. All are read, 5 is written. Kind 9 joined version 1, kinds 10 to 14 version 2, kind 18 version 5, which
-//! needs no step: an unknown version or kind refuses the database.
+//! foreign keys, and schemas are of version 4 at most. All are read, 5 is written. Kind 9 joined version 1, kinds 10 to 14 version 2, kinds 18 and 19
+//! version 5, which needs no step: an unknown version or kind refuses the database.
 
+use super::DatabaseVersion;
 use super::change::Change;
+use super::positions::{self, Bitmap};
 use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::{KeyRun, KeyRunImage, NamedRun, PRIMARY};
@@ -43,6 +46,7 @@ use crate::types::{
     TableSchema, ViewSchema,
 };
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, RowId, SegmentId, TableId};
+use gadus_storage::Unsaved;
 use std::sync::Arc;
 
 const VERSION: u8 = 5;
@@ -51,16 +55,23 @@ const VERSION_WITHOUT_SEQUENCES: u8 = 3;
 const VERSION_WITHOUT_INDEXES: u8 = 2;
 const VERSION_WITHOUT_DURABILITY: u8 = 1;
 
-/// The payload of a commit.
-pub(crate) fn encode_changes(changes: &[Change], is_sync: bool) -> Vec<u8> {
+/// The payload of a commit that leads to a version, and what it adds to the next checkpoint.
+pub(crate) fn encode_commit(
+    changes: &[Change],
+    is_sync: bool,
+    version: &DatabaseVersion,
+) -> (Vec<u8>, Unsaved) {
     let mut to = ByteWriter::new();
     to.u8(VERSION);
     to.u8(u8::from(is_sync));
     to.u32(count_u32(changes.len()));
+    let mut unsaved = Unsaved::default();
     for change in changes {
+        let start = to.len();
         encode_change(change, &mut to);
+        unsaved += change.unsaved(to.len() - start, version);
     }
-    to.finish()
+    (to.finish(), unsaved)
 }
 
 /// Reads a commit's payload; extents that it names are taken into use. Says, too, whether the commit
@@ -238,10 +249,13 @@ fn encode_change(change: &Change, to: &mut ByteWriter) {
             }
         }
         Change::DeleteRows { table, segment, positions } => {
-            head(5, table, to);
+            let bitmap = Bitmap::shorter(positions);
+            head(if bitmap.is_some() { 19 } else { 5 }, table, to);
             to.u32(segment.0);
-            to.u32(count_u32(positions.len()));
-            positions.iter().for_each(|position| to.u32(*position));
+            match bitmap {
+                Some(bitmap) => bitmap.encode(to),
+                None => positions::encode(positions, to),
+            }
         }
         Change::AddSegments { table, segments, runs } => {
             head(6, table, to);
@@ -341,10 +355,12 @@ fn decode_change(from: &mut ByteReader<'_>, version: u8) -> Result<Decoded, Deco
             let patches = Patches::new(patches);
             Decoded::Whole(Change::PatchRows { table, segment, column, patches })
         }
-        5 => {
+        5 | 19 => {
             let segment = SegmentId(from.u32()?);
-            let count = from.count(4)?;
-            let positions = (0..count).map(|_| from.u32()).collect::<Result<_, _>>()?;
+            let positions = match kind {
+                5 => positions::decode(from)?,
+                _ => Bitmap::decode(from)?,
+            };
             Decoded::Whole(Change::DeleteRows { table, segment, positions })
         }
         6 => Decoded::AddSegments { table, added: AddedImages::decode(from, version)? },

@@ -10,14 +10,16 @@ mod change;
 mod change_bytes;
 mod definitions;
 mod manifest;
+mod positions;
 mod references;
 mod segment_ids;
 mod sequences;
 mod table;
+mod unsaved;
 mod views;
 
 pub(crate) use change::Change;
-pub(crate) use change_bytes::{decode_changes, encode_changes};
+pub(crate) use change_bytes::{decode_changes, encode_commit};
 pub(crate) use manifest::{
     Manifest, ManifestHead, ManifestTable, PartImage, SavedKeys, SavedSegment, decode_manifest,
     encode_manifest,

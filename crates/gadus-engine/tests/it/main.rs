@@ -23,6 +23,7 @@ mod questions;
 mod reference;
 mod serial;
 mod serializable;
+mod small_disks;
 mod threads;
 mod transactions;
 mod updates;

@@ -17,6 +17,7 @@ pub(crate) mod state;
 
 use crate::error::{ErrorKind, StorageError};
 use crate::group_commit::GroupCommit;
+use crate::space::{Remaining, Unsaved};
 use file::LogFile;
 use flush::Flush;
 use format::{Fragment, ZONE_HEADER_BYTES};
@@ -40,9 +41,11 @@ const RINGED_BYTES_MAX: u64 = RING_BYTES as u64 / 4;
 pub struct Terms {
     /// The caller waits for a sync next: the record may stay in memory until then.
     pub will_wait: bool,
-    /// The record makes room, such as by deleting rows, and may take what the log keeps for that on
-    /// a full disk.
-    pub may_use_reserve: bool,
+    /// Part of the reserve that must remain. The log's own is for all records that may leave less
+    /// than the whole.
+    pub remaining: Remaining,
+    /// What the record adds to the next checkpoint.
+    pub unsaved: Unsaved,
 }
 
 /// A record read back from the log.
@@ -113,7 +116,7 @@ impl Log {
         }
         self.file.poison.check()?;
         let before = self.begin();
-        if !terms.may_use_reserve {
+        if terms.remaining == Remaining::Whole {
             self.file.keep_reserve(before.position, payload_bytes)?;
         }
         let start = self.file.shape.fragment_start(before.position);

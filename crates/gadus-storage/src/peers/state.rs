@@ -38,7 +38,7 @@ use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Changes with every change of a layout in the memory, this crate's or the lock table's.
-pub(crate) const LAYOUT_VERSION: u64 = 9;
+pub(crate) const LAYOUT_VERSION: u64 = 10;
 
 /// Spells `GadusMem`.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"GadusMem");

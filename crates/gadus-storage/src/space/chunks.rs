@@ -12,6 +12,7 @@
 //!   state: what a dead holder leaves behind is at worst space that nobody knows to be free, until
 //!   the next checkpoint looks.
 
+use super::reserve::CheckpointState;
 use gadus_locks::{Owner, shared_struct};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -37,8 +38,8 @@ shared_struct! {
         pub(crate) end: AtomicU64,
         /// Blocks are allocated up to here, as far as is known; see [`super::reserve`].
         pub(crate) allocated: AtomicU64,
-        /// Bytes of what the last checkpoint wrote and the next one may write again.
-        pub(crate) rewritten: AtomicU64,
+        /// What the next checkpoint needs.
+        pub(super) for_checkpoint: CheckpointState,
         pub(crate) next_id: AtomicU64,
         /// The newest checkpoint that has begun.
         pub(crate) checkpoint_begun: AtomicU64,

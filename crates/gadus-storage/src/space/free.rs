@@ -1,6 +1,7 @@
 //! Free space: found, counted, kept in reserve, and given back to the file system.
 
 use super::Space;
+use super::reserve::{Remaining, Rewritten, Unsaved};
 use crate::blob::ExtentRef;
 use crate::error::StorageError;
 use crate::header::DATA_START;
@@ -41,15 +42,25 @@ impl Space {
         let _ = self.file.cut(shared, CUT_BYTES_MIN.max(end / 4), &self.peers);
     }
 
-    /// Keeps the reserve for a checkpoint after a log of so many bytes since the last one.
-    pub(crate) fn keep_reserve(&self, log_bytes: u64) -> Result<(), StorageError> {
-        let shared = self.shared();
-        let rewritten = shared.rewritten.load(Ordering::Relaxed);
-        self.file.extend(shared, 0, rewritten.saturating_add(log_bytes))
+    /// Keeps of the reserve what must remain once the next checkpoint has that much more to write.
+    pub(crate) fn keep_reserve(
+        &self,
+        unsaved: Unsaved,
+        remaining: Remaining,
+    ) -> Result<(), StorageError> {
+        self.file.extend(self.shared(), 0, unsaved, remaining)
     }
 
-    pub(crate) fn will_rewrite(&self, bytes: u64) {
-        self.shared().rewritten.store(bytes, Ordering::Relaxed);
+    pub(crate) fn note_unsaved(&self, unsaved: Unsaved) {
+        self.shared().for_checkpoint.add(unsaved);
+    }
+
+    pub(crate) fn unsaved(&self) -> Unsaved {
+        self.shared().for_checkpoint.unsaved()
+    }
+
+    pub(crate) fn saved(&self, unsaved: Unsaved, rewritten: Rewritten) {
+        self.shared().for_checkpoint.saved(unsaved, rewritten);
     }
 
     /// Gives space behind the end back to the file system.

@@ -16,7 +16,7 @@ mod reserve;
 
 pub(crate) use chunks::SpaceState;
 pub(crate) use reserve::DataFile;
-pub use reserve::ReserveUse;
+pub use reserve::{Remaining, ReserveUse, Rewritten, Unsaved};
 
 use crate::blob::{EXTENT_UNIT_BYTES, ExtentRef};
 use crate::error::{ErrorKind, StorageError};
@@ -229,8 +229,7 @@ impl Space {
         let reserved = match shared.take_free(bytes, wanted, me) {
             Some(reserved) => reserved,
             None => {
-                let rewritten = shared.rewritten.load(Ordering::Relaxed);
-                self.file.extend(shared, wanted, rewritten)?;
+                self.file.extend(shared, wanted, Unsaved::default(), Remaining::Whole)?;
                 // Long loads take the end again and again: in one chunk, of which there are few.
                 let mut own = state.reserved.iter_mut();
                 if let Some(last) = own.find(|chunk| shared.is_last(&chunk.reserved)) {

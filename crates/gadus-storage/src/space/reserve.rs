@@ -2,9 +2,10 @@
 //!
 //! - On a full disk rows can be deleted, but their space comes back only after a checkpoint, which
 //!   itself writes: the reserve is what it writes to, and VACUUM.
-//! - It holds what the last checkpoint would write again, and as much as the log has grown since:
-//!   what is committed can be checkpointed. Beside that, an eighth of the file is for moves of rows.
-//! - Others extend the file or the log only where the reserve remains; they fail with `NoSpace`
+//! - It holds what the next checkpoint writes: again what the last one wrote of rows in memory, and
+//!   what commits have added since, as they say themselves. Beside that, an eighth of the file is for moves of rows,
+//!   which leave the checkpoint's part alone: without a checkpoint nothing that they replace is free.
+//! - Others extend the file or the log only where the whole reserve remains; they fail with `NoSpace`
 //!   otherwise, before anything is written.
 //! - Where the file system cannot allocate blocks ahead of writes there is no reserve.
 
@@ -12,37 +13,131 @@ use super::chunks::SpaceState;
 use crate::error::{ErrorKind, StorageError};
 use crate::peers::Peers;
 use gadus_block::{Device, ErrorKind as BlockErrorKind};
+use gadus_locks::shared_struct;
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::ops::{AddAssign, Range};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Limits of what moves of rows may use, which is an eighth of the file between them.
 const RESERVE_BYTES_MIN: u64 = 256 << 10;
 const RESERVE_BYTES_MAX: u64 = 64 << 20;
 
+/// Beside what a checkpoint writes: what chunks leave unused.
+const CHECKPOINT_MARGIN: u64 = 64 << 10;
+
 /// Smaller free ranges are no reserve: what a checkpoint writes in one piece may not fit.
 const FREE_RANGE_MIN: u64 = 64 << 10;
 
-thread_local! {
-    /// How many guards of this thread allow it to use the reserve.
-    static ALLOWED: Cell<u32> = const { Cell::new(0) };
+/// Part of the reserve that must remain when something has been written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Remaining {
+    /// All of it.
+    #[default]
+    Whole,
+    /// What the next checkpoint writes: for what gives space back once there has been one.
+    ForCheckpoint,
+    /// None of it: for the checkpoint itself, and for deleting rows.
+    Nothing,
 }
 
-/// Allows this thread to use the reserve until it is dropped.
+thread_local! {
+    /// What the writes of this thread must leave.
+    static REMAINING: Cell<Remaining> = const { Cell::new(Remaining::Whole) };
+}
+
+/// Lets this thread write to the reserve until it is dropped.
 #[derive(Debug)]
-pub struct ReserveUse(PhantomData<*const ()>);
+pub struct ReserveUse {
+    before: Remaining,
+    _of_thread: PhantomData<*const ()>,
+}
 
 impl ReserveUse {
-    pub(crate) fn begin() -> Self {
-        ALLOWED.set(ALLOWED.get() + 1);
-        Self(PhantomData)
+    pub(crate) fn begin(remaining: Remaining) -> Self {
+        Self { before: REMAINING.replace(remaining), _of_thread: PhantomData }
     }
 }
 
 impl Drop for ReserveUse {
     fn drop(&mut self) {
-        ALLOWED.set(ALLOWED.get() - 1);
+        REMAINING.set(self.before);
+    }
+}
+
+/// What commits since the last checkpoint add to the next one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Unsaved {
+    /// Bytes of the pieces that they add, or make longer.
+    pub bytes: u64,
+    /// Of these, bytes of new rows and their keys.
+    pub of_rows: u64,
+}
+
+impl AddAssign for Unsaved {
+    fn add_assign(&mut self, more: Self) {
+        self.bytes = self.bytes.saturating_add(more.bytes);
+        self.of_rows = self.of_rows.saturating_add(more.of_rows);
+    }
+}
+
+/// What a checkpoint may write again of what the last one wrote.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Rewritten {
+    /// Bytes of what any change replaces.
+    pub always: u64,
+    /// Bytes of rows and keys, which stay as they are where none were added since.
+    pub of_rows: u64,
+    /// Bytes of the largest piece of all.
+    pub largest: u64,
+}
+
+shared_struct! {
+    /// Shared state: what the next checkpoint needs.
+    pub(super) struct CheckpointState {
+        rewritten: AtomicU64,
+        rewritten_rows: AtomicU64,
+        largest: AtomicU64,
+        unsaved: AtomicU64,
+        unsaved_rows: AtomicU64,
+    }
+}
+
+impl CheckpointState {
+    pub(super) fn add(&self, unsaved: Unsaved) {
+        self.unsaved.fetch_add(unsaved.bytes, Ordering::Relaxed);
+        self.unsaved_rows.fetch_add(unsaved.of_rows, Ordering::Relaxed);
+    }
+
+    pub(super) fn unsaved(&self) -> Unsaved {
+        let of = |bytes: &AtomicU64| bytes.load(Ordering::Relaxed);
+        Unsaved { bytes: of(&self.unsaved), of_rows: of(&self.unsaved_rows) }
+    }
+
+    /// A checkpoint has saved that much; in its turn.
+    pub(super) fn saved(&self, saved: Unsaved, rewritten: Rewritten) {
+        self.rewritten.store(rewritten.always, Ordering::Relaxed);
+        self.rewritten_rows.store(rewritten.of_rows, Ordering::Relaxed);
+        self.largest.store(rewritten.largest, Ordering::Relaxed);
+        // Commits go on adding.
+        self.unsaved.fetch_sub(saved.bytes, Ordering::Relaxed);
+        self.unsaved_rows.fetch_sub(saved.of_rows, Ordering::Relaxed);
+    }
+
+    /// Bytes that the next checkpoint writes at most, and those of its largest piece.
+    fn needed(&self, more: Unsaved, remaining: Remaining) -> (u64, u64) {
+        let mut unsaved = self.unsaved();
+        unsaved += more;
+        let Unsaved { bytes, of_rows } = unsaved;
+        let always = self.rewritten.load(Ordering::Relaxed);
+        let rows = match remaining {
+            // On a full disk pieces without new rows are named again as they are.
+            Remaining::ForCheckpoint if of_rows == 0 => 0,
+            _ => self.rewritten_rows.load(Ordering::Relaxed),
+        };
+        let largest = self.largest.load(Ordering::Relaxed).saturating_add(of_rows);
+        (always.saturating_add(rows).saturating_add(bytes), largest)
     }
 }
 
@@ -54,30 +149,35 @@ pub(crate) struct DataFile {
 }
 
 impl DataFile {
-    /// Allocates blocks for another `taken` bytes behind the end, and for the reserve behind them,
-    /// which holds `kept` bytes beside what is for moves of rows.
+    /// Allocates blocks for another `taken` bytes behind the end, and for what must remain behind
+    /// them beside a checkpoint that has `more` to write: `remaining`, or less where this thread may
+    /// use the reserve.
     pub(super) fn extend(
         &self,
         shared: &SpaceState,
         taken: u64,
-        kept: u64,
+        more: Unsaved,
+        remaining: Remaining,
     ) -> Result<(), StorageError> {
-        if ALLOWED.get() > 0 {
+        let remaining = remaining.max(REMAINING.get());
+        if remaining == Remaining::Nothing {
             return Ok(());
         }
+        let (for_checkpoint, largest) = shared.for_checkpoint.needed(more, remaining);
         loop {
             let known = shared.allocated.load(Ordering::Acquire);
             let end = shared.end.load(Ordering::Acquire);
             let end_after = end.saturating_add(taken);
-            let for_moves = reserve_bytes(end_after);
-            let wanted = end_after.saturating_add(for_moves).saturating_add(kept);
+            let for_moves = bytes_for_moves(end_after);
+            let beside = if remaining == Remaining::Whole { for_moves } else { CHECKPOINT_MARGIN };
+            let wanted = end_after.saturating_add(beside).saturating_add(for_checkpoint);
             if wanted <= known || i64::try_from(wanted).is_err() {
                 return Ok(());
             }
             let reached = match self.allocate(known.max(end), wanted, for_moves) {
                 Ok(reached) => reached,
                 Err(error) if error.kind == ErrorKind::NoSpace => {
-                    return self.keep_inside(shared, end_after, wanted - end_after, error);
+                    return self.keep_inside(shared, end_after..wanted, largest, error);
                 }
                 Err(error) => return Err(error),
             };
@@ -108,24 +208,27 @@ impl DataFile {
         }
     }
 
-    /// Allocates blocks up to `end_after` where free ranges within the file are reserve enough.
+    /// Allocates blocks up to the start of the reserve, where free ranges within the file are enough
+    /// instead of it and none is too small for the largest piece.
     fn keep_inside(
         &self,
         shared: &SpaceState,
-        end_after: u64,
-        reserve: u64,
+        reserve: Range<u64>,
+        largest: u64,
         full: StorageError,
     ) -> Result<(), StorageError> {
         let allocated = shared.allocated.load(Ordering::Acquire);
         let free = shared.ranges(true).into_iter().map(|(_, bytes)| bytes);
-        let free = free.filter(|bytes| *bytes >= FREE_RANGE_MIN).sum::<u64>();
-        if allocated.saturating_sub(end_after).saturating_add(free) < reserve {
+        let range_min = largest.max(FREE_RANGE_MIN);
+        let free = free.filter(|bytes| *bytes >= range_min).sum::<u64>();
+        let there = allocated.saturating_sub(reserve.start).saturating_add(free);
+        if there < reserve.end - reserve.start {
             return Err(self.is_full(full));
         }
         let end = shared.end.load(Ordering::Acquire);
-        if end_after > allocated.max(end) {
+        if reserve.start > allocated.max(end) {
             self.device
-                .reserve(allocated.max(end)..end_after)
+                .reserve(allocated.max(end)..reserve.start)
                 .map_err(|error| self.is_full(error.into()))?;
         }
         Ok(())
@@ -140,8 +243,8 @@ impl DataFile {
         peers: &Peers,
     ) -> Result<(), StorageError> {
         let end = shared.end.load(Ordering::Acquire);
-        let rewritten = shared.rewritten.load(Ordering::Relaxed);
-        let kept = end.saturating_add(reserve_bytes(end)).saturating_add(rewritten);
+        let (needed, _) = shared.for_checkpoint.needed(Unsaved::default(), Remaining::Whole);
+        let kept = end.saturating_add(bytes_for_moves(end)).saturating_add(needed);
         let length = self.device.length()?;
         let allocated = shared.allocated.load(Ordering::Acquire).max(length);
         if allocated.saturating_sub(kept) < bytes_min {
@@ -177,6 +280,6 @@ impl DataFile {
 }
 
 /// What of the reserve of a file with this end is for moves of rows.
-fn reserve_bytes(end: u64) -> u64 {
+fn bytes_for_moves(end: u64) -> u64 {
     (end / 8).clamp(RESERVE_BYTES_MIN, RESERVE_BYTES_MAX)
 }

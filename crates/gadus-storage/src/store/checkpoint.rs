@@ -14,7 +14,7 @@ use crate::blob::{BlobRef, ExtentRef};
 use crate::error::StorageError;
 use crate::header::{Header, SLOT_OFFSETS, Slot};
 use crate::peers::{Held, Stage, StageState};
-use crate::space::{Extent, Pending, ReserveUse};
+use crate::space::{Extent, Pending, Remaining, ReserveUse, Rewritten, Unsaved};
 use gadus_base::{ByteReader, ByteWriter, CommitNumber, DecodeError, LogPosition};
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -52,11 +52,13 @@ impl Store {
     }
 
     /// Says that the caller is about to take the state of its next checkpoint. What is dropped from
-    /// now on may be named by records behind that checkpoint, and is kept as long as it is.
-    pub fn checkpoint_begins(&self) {
+    /// now on may be named by records behind that checkpoint, and is kept as long as it is. Returns
+    /// what it has to save, at least.
+    pub fn checkpoint_begins(&self) -> Unsaved {
         let headers = self.shared.headers.lock();
         self.shared.peers.state().stages.enter(Stage::Checkpoint);
         self.shared.space.checkpoint_begins(headers.newest.sequence + 1);
+        self.shared.space.unsaved()
     }
 
     /// Makes `root` the state as of `commit`; opening then replays the log from `up_to`, the end of
@@ -85,16 +87,25 @@ impl Store {
         Ok(())
     }
 
-    /// Says how many bytes the next checkpoint may write again of what the last one wrote: on a full
-    /// disk so much is kept for it.
-    pub fn will_rewrite(&self, bytes: u64) {
-        self.shared.space.will_rewrite(bytes);
+    /// Says that a checkpoint has saved that much, and what the next one may write again of it: on a
+    /// full disk space is kept for that. In its turn, or at recovery.
+    pub fn saved(&self, saved: Unsaved, rewritten: Rewritten) {
+        self.shared.space.saved(saved, rewritten);
     }
 
-    /// Lets this thread write to the reserve until the guard is dropped: for what gives space back.
+    /// Notes what recovered records add to the next checkpoint; no more than once for all who have
+    /// the database open.
+    pub fn note_unsaved(&self, unsaved: Unsaved) {
+        if self.shared.recovered {
+            self.shared.space.note_unsaved(unsaved);
+        }
+    }
+
+    /// Lets this thread write to the reserve, of which `remaining` must be left, until the guard is
+    /// dropped: for what gives space back.
     #[must_use]
-    pub fn use_reserve(&self) -> ReserveUse {
-        ReserveUse::begin()
+    pub fn use_reserve(&self, remaining: Remaining) -> ReserveUse {
+        ReserveUse::begin(remaining)
     }
 
     /// Gives space behind the last extent back to the file system, but for the reserve.

@@ -288,11 +288,10 @@ impl Store {
         terms: Terms,
     ) -> Result<LogPosition, StorageError> {
         self.shared.writable()?;
-        if !terms.may_use_reserve {
-            let bytes = pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
-            self.shared.space.keep_reserve(self.log_bytes_since_checkpoint() + bytes)?;
-        }
+        let space = &self.shared.space;
+        space.keep_reserve(terms.unsaved, terms.remaining)?;
         let end = self.shared.log.append(commit, pieces, terms)?;
+        space.note_unsaved(terms.unsaved);
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
         Account::note_written(pieces.iter().map(|piece| piece.len() as u64).sum());
         if let Some(relaxed) = &self.relaxed {

@@ -3,7 +3,7 @@
 use super::super::test_tables::{LOADED_ROWS as ROWS, loaded};
 use super::{Compacted, Move, Sources};
 use crate::blobs::Blobs;
-use crate::version::{Change, DatabaseVersion, decode_changes, encode_changes};
+use crate::version::{Change, DatabaseVersion, decode_changes, encode_commit};
 use crate::{
     Datum, Durability, Engine, ErrorKind, Options, RowChange, SEGMENT_ROWS_MAX, TableSchema,
 };
@@ -172,7 +172,8 @@ fn a_damaged_record_of_a_move_is_an_error_or_another_record() {
     let alone = engine.inner().alone().unwrap();
     let schema = sparse(&engine);
     let written = write_move(&engine, &schema);
-    let payload = encode_changes(&[change_of(&written)], true);
+    let version = engine.inner().coordinator.newest().unwrap().0;
+    let (payload, _) = encode_commit(&[change_of(&written)], true, &version);
     let image = Arc::new(folder.copy());
     drop(alone);
     let (store, _) = Store::open(image, "x", StoreOptions::default()).unwrap();
