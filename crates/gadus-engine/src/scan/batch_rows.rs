@@ -1,16 +1,18 @@
 //! Rows of the batches that leave a scan: as many as kernels like to get, or fewer where they are wide.
 //!
 //! - How wide values of text and binary columns are is known once some have been read, so the first batches of such
-//!   columns are small. What has been learned holds for all segments of a scan; one with wider rows gives batches
-//!   too large until it has been learned anew, but a segment of large rows has no more than 16 MiB.
-//! - Wide values are copied out of their segment: a few of them would hold all of it in memory, as long as a client
-//!   takes to read them.
+//!   columns are small. What has been learned holds for all segments of a scan; rows that are wider are cut to
+//!   pieces: one value of a dictionary may be that of all rows, each of which is a value of its own for whoever
+//!   computes with it.
+//! - Wide values are copied out of their segment where they are few of it: they would hold all of it in memory, as
+//!   long as a client takes to read them.
 
 #[cfg(test)]
 mod tests;
 
 use crate::types::{StorageClass, TableSchema, bytes_of};
-use arrow::array::{ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
+use arrow::buffer::Buffer;
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -48,26 +50,58 @@ impl BatchRows {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Learns how wide rows are; `columns` are some, of as many rows. Wide values become their own.
-    pub(super) fn learn(&self, columns: &mut [ArrayRef], rows: usize) {
-        if !self.learns || rows == 0 {
-            return;
+    /// Learns how wide rows are, and cuts them to batches of [`BYTES_MAX`], or of one row that is wider.
+    pub(super) fn pieces(&self, rows: RecordBatch) -> impl Iterator<Item = RecordBatch> {
+        let (count, mut first, mut fitting) = (rows.num_rows(), 0, usize::MAX);
+        let mut fits = true;
+        if self.learns && count > 0 {
+            let bytes = rows.columns().iter().map(|column| bytes_of(column)).sum::<usize>();
+            fits = bytes <= BYTES_MAX;
+            fitting = BYTES_MAX * count / bytes.max(1);
+            let next = fitting.clamp(1, ROWS_MAX).min(self.next() * GROWTH);
+            self.rows.store(next, Ordering::Relaxed);
         }
-        let bytes = columns.iter().map(|column| bytes_of(column)).sum::<usize>();
-        let fitting = BYTES_MAX * rows / bytes.max(1);
-        if fitting < ROWS_MAX {
-            columns.iter_mut().for_each(|column| *column = copied(column));
-        }
-        let next = fitting.clamp(1, ROWS_MAX).min(self.next() * GROWTH);
-        self.rows.store(next, Ordering::Relaxed);
+        std::iter::from_fn(move || {
+            let left = rows.slice(first, count - first);
+            let taken = if fits { count - first } else { fitting_rows(&left) };
+            first += taken;
+            let piece = left.slice(0, taken);
+            (taken > 0).then(|| if fitting < ROWS_MAX { with_own_values(&piece) } else { piece })
+        })
     }
 }
 
-/// Texts and binary values in memory of their own.
+/// How many of the first rows fit a batch: one at least.
+fn fitting_rows(rows: &RecordBatch) -> usize {
+    let mut bytes = 0;
+    for row in 0..rows.num_rows() {
+        let columns = rows.columns().iter();
+        bytes += columns.map(|column| bytes_of(&column.slice(row, 1))).sum::<usize>();
+        if bytes > BYTES_MAX && row > 0 {
+            return row;
+        }
+    }
+    rows.num_rows()
+}
+
+fn with_own_values(rows: &RecordBatch) -> RecordBatch {
+    let columns = rows.columns().iter().map(copied).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+    let copied = RecordBatch::try_new_with_options(rows.schema(), columns, &options);
+    copied.expect("values keep their types")
+}
+
+/// Texts and binary values in memory of their own, unless what holds them holds little else.
 fn copied(array: &ArrayRef) -> ArrayRef {
+    let wastes =
+        |buffers: &[Buffer]| buffers.iter().map(Buffer::len).sum::<usize>() > bytes_of(array);
     match array.data_type() {
-        DataType::Utf8View => Arc::new(array.as_string_view().gc()),
-        DataType::BinaryView => Arc::new(array.as_binary_view().gc()),
+        DataType::Utf8View if wastes(array.as_string_view().data_buffers()) => {
+            Arc::new(array.as_string_view().gc())
+        }
+        DataType::BinaryView if wastes(array.as_binary_view().data_buffers()) => {
+            Arc::new(array.as_binary_view().gc())
+        }
         _ => array.clone(),
     }
 }

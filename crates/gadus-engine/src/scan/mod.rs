@@ -221,8 +221,9 @@ impl Scan {
             {
                 let batch_rows = self.batch_rows.next().min(waiting.len());
                 let taken = waiting.drain(..batch_rows).collect::<Vec<_>>();
-                let batch = self.batch(segment, &taken, &mut bases);
-                if each(self.table.checked(batch)?).is_break() {
+                let rows = self.rows(segment, &taken, &mut bases);
+                let mut pieces = self.batch_rows.pieces(self.table.checked(rows)?);
+                if pieces.try_for_each(&mut each).is_break() {
                     return Ok(());
                 }
             }
@@ -242,16 +243,17 @@ impl Scan {
         while !rows.is_empty() {
             let (taken, rest) = rows.split_at(self.batch_rows.next().min(rows.len()));
             rows = rest;
-            let batch = self.batch(segment, taken, &mut bases);
-            if each(self.table.checked(batch)?).is_break() {
+            let rows = self.rows(segment, taken, &mut bases);
+            let mut pieces = self.batch_rows.pieces(self.table.checked(rows)?);
+            if pieces.try_for_each(&mut each).is_break() {
                 break;
             }
         }
         Ok(())
     }
 
-    /// The rows at the given positions as a batch; opens the segment's columns with the first one.
-    fn batch(
+    /// The rows at the given positions; opens the segment's columns with the first ones.
+    fn rows(
         &self,
         segment: &SegmentVersion,
         positions: &[u32],
@@ -263,7 +265,6 @@ impl Scan {
             None => bases.insert(Bases::of(&self.table, segment, projection)?),
         };
         let mut columns = bases.arrays(&self.table, (segment, positions), projection)?;
-        self.batch_rows.learn(&mut columns, positions.len());
         if self.request.with_row_ids {
             let id = |&position: &u32| RowId { segment: segment.id, position }.to_u64();
             columns.push(Arc::new(positions.iter().map(id).collect::<UInt64Array>()));
