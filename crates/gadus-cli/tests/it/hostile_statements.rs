@@ -59,17 +59,33 @@ impl Generator {
         }
     }
 
-    /// Returns a statement over rows of a megabyte each.
+    /// Returns a statement over rows of a megabyte each, all of them different or all the same.
     fn statement_of_wide_rows(&mut self) -> String {
+        let statement = self.statement_of_different_rows();
+        match self.random.chance(0.4) {
+            true => {
+                let words = statement.split(' ').map(|word| match word {
+                    "w" => "k",
+                    "w)" => "k)",
+                    word => word,
+                });
+                words.collect::<Vec<_>>().join(" ")
+            }
+            false => statement,
+        }
+    }
+
+    fn statement_of_different_rows(&mut self) -> String {
         let count = self.one_of(&["1", "3", "100", "100000"]);
-        let value = self.one_of(&["b", "b || 'x'", "upper(b)", "b || a", "reverse(b)"]);
+        let value =
+            self.one_of(&["b", "b || 'x'", "upper(b)", "b || a", "reverse(b)", "repeat(b, 99)"]);
         let window = self.one_of(&[
             "lag(b, 3) OVER (ORDER BY a)",
             "first_value(b) OVER (PARTITION BY a % 3 ORDER BY a)",
             "max(b) OVER (ORDER BY a ROWS 9 PRECEDING)",
             "nth_value(b, 2) OVER ()",
         ]);
-        match self.random.below(18) {
+        match self.random.below(19) {
             0 => format!("SELECT {value}, count(*) FROM w GROUP BY 1 ORDER BY 2, 1 LIMIT 1 OFFSET {count}"),
             1 => format!("SELECT length({value}) FROM w ORDER BY {value} DESC LIMIT {count}"),
             2 => format!("SELECT sum(length(v)) FROM (SELECT {window} AS v FROM w) x"),
@@ -97,6 +113,10 @@ impl Generator {
             15 => format!("SELECT to_json({value}) FROM w ORDER BY 1 LIMIT 1 OFFSET {count}"),
             16 => format!(
                 "WITH m AS (SELECT * FROM w) SELECT sum(length(m.b || n.b)) FROM m JOIN m n ON m.a % {count} = n.a"
+            ),
+            17 => format!(
+                "SELECT sum(length(v)) FROM (SELECT {value} AS v, row_number() OVER (ORDER BY b) AS n FROM w) x \
+                 WHERE n > {count}"
             ),
             _ => format!(
                 "WITH RECURSIVE r AS (SELECT a, b FROM w UNION ALL SELECT a + 1, {value} FROM r WHERE a < {count}) \
@@ -141,6 +161,8 @@ const TABLES: &str = "CREATE TABLE t (a INT PRIMARY KEY, b TEXT);
                       CREATE TABLE s (v TEXT);
                       CREATE TABLE w (a INT PRIMARY KEY, b TEXT);
                       INSERT INTO w SELECT i, i || repeat('wide', 250000) FROM generate_series(1, 600) AS g(i);
+                      CREATE TABLE k (a INT PRIMARY KEY, b TEXT);
+                      INSERT INTO k SELECT i, repeat('k', 1000000) FROM generate_series(1, 3000) AS g(i);
                       INSERT INTO t SELECT i, 'row ' || i FROM generate_series(1, 20000) AS g(i)";
 
 const SETTINGS: &str = "SET gadus.memory_limit = '256MiB'; SET statement_timeout = '1s'";

@@ -6,7 +6,7 @@ use super::coalesce::bounded_filter;
 use super::compact::compact;
 use super::grace_join::GraceJoinExec;
 use super::plan::PlanMemory;
-use super::wide_rows::{watched, watched_of_join};
+use super::wide_rows::{watched, watched_of_join, watched_passing};
 use super::windows::SpillingWindowExec;
 use crate::pace::PassingExec;
 use arrow::array::RecordBatch;
@@ -108,6 +108,7 @@ fn watches(plan: &dyn ExecutionPlan) -> (Pass, Pass) {
     match aggregate.map(|aggregate| aggregate.group_expr().is_empty()) {
         Some(true) => (in_turn_unwatched, watched),
         Some(false) => (in_turn, watched),
+        None if plan.is::<RepartitionExec>() => (watched_passing, watched_passing),
         None if plan.is::<NestedLoopJoinExec>() => (in_turn_of_nested_loops, watched_of_join),
         None if is_join(plan) => (in_turn_of_join, watched_of_join),
         None => (in_turn_compact, watched),

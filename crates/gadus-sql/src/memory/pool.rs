@@ -3,6 +3,7 @@
 use super::block_join::not_to_spill;
 use super::gather::{Gathered, last_gathered};
 use super::plan::PlanMemory;
+use super::spill::MERGED_MAX;
 use super::windows::WINDOW;
 use super::{BEYOND_BYTES_MIN, Memory, SPILL_BYTES_MIN};
 use datafusion::common::{DataFusionError, Result};
@@ -42,6 +43,8 @@ pub(crate) struct PlanPool {
     has_given: AtomicBool,
     /// Rows per batch that this run should have had; zero where its rows were not too wide.
     batch_rows: AtomicUsize,
+    /// Spilled runs that it should have merged at a time then.
+    merged_runs: AtomicUsize,
 }
 
 /// An operator that can write out what it holds.
@@ -96,6 +99,7 @@ impl PlanPool {
             window_bytes: AtomicU64::new(0),
             has_given: AtomicBool::new(false),
             batch_rows: AtomicUsize::new(0),
+            merged_runs: AtomicUsize::new(MERGED_MAX),
         });
         let runtime = RuntimeEnv { memory_pool: pool.clone(), ..RuntimeEnv::clone(&runtime) };
         (task.with_runtime(Arc::new(runtime)), pool)
@@ -136,8 +140,10 @@ impl PlanPool {
         self.plan().held()
     }
 
-    /// Rows of this run are too wide for its batches, which should have as many instead.
-    pub(super) fn ask_for_smaller_batches(&self, rows: usize) {
+    /// Rows of this run are too wide for its batches, which should have as many instead, and be merged of so many
+    /// spilled runs at a time.
+    pub(super) fn ask_for_smaller_batches(&self, rows: usize, merged_runs: usize) {
+        self.merged_runs.fetch_min(merged_runs, Ordering::Relaxed);
         let least = |asked: usize| Some(if asked == 0 { rows } else { asked.min(rows) });
         let _ = self.batch_rows.fetch_update(Ordering::Relaxed, Ordering::Relaxed, least);
     }
@@ -147,12 +153,24 @@ impl PlanPool {
         Some(self.batch_rows.load(Ordering::Relaxed)).filter(|rows| *rows > 0)
     }
 
+    /// Returns how many spilled runs should have been merged at a time.
+    pub(super) fn merged_runs(&self) -> usize {
+        self.merged_runs.load(Ordering::Relaxed)
+    }
+
+    /// Returns what a run has that merges so many spilled runs at a time, in the same memory.
+    pub(super) fn merging(&self, runtime: &RuntimeEnv, merged_runs: usize) -> RuntimeEnv {
+        let disk_manager = self.memory.spill().merging(merged_runs);
+        RuntimeEnv { disk_manager, ..RuntimeEnv::clone(runtime) }
+    }
+
     /// What is held from now on is another run's, on the account of this thread.
     pub(crate) fn begin(&self) {
         *self.run.lock() = Run::begin(&self.memory);
         self.has_refused.store(false, Ordering::Relaxed);
         self.has_given.store(false, Ordering::Relaxed);
         self.batch_rows.store(0, Ordering::Relaxed);
+        self.merged_runs.store(MERGED_MAX, Ordering::Relaxed);
     }
 
     /// True if an operator that cannot write out what it holds was refused memory in this run.

@@ -56,6 +56,8 @@ struct Changes {
     joins_spill: bool,
     /// Rows per batch, where those of the session are too many.
     batch_rows: Option<usize>,
+    /// Spilled runs that are merged at a time, where the usual number is too large.
+    merged_runs: Option<usize>,
 }
 
 impl Changes {
@@ -67,7 +69,9 @@ impl Changes {
             (asked, before) => asked.or(before),
         };
         let joins_spill = self.joins_spill || (can_joins_spill && pool.has_refused());
-        let changed = Self { joins_spill, batch_rows };
+        let merged_runs = pool.smaller_batches().map(|_| pool.merged_runs());
+        let merged_runs = merged_runs.into_iter().chain(self.merged_runs).min();
+        let changed = Self { joins_spill, batch_rows, merged_runs };
         (changed != self).then_some(changed)
     }
 
@@ -119,7 +123,11 @@ impl Replan {
         if let Some(rows) = changes.batch_rows {
             config.execution.batch_size = ConfigNonZeroUsize::try_new(rows)?;
         }
-        let task = TaskContext::from(&planner).with_runtime(task.runtime_env());
+        let mut runtime = task.runtime_env();
+        if let (Some(runs), Some(pool)) = (changes.merged_runs, PlanPool::of(task)) {
+            runtime = Arc::new(pool.merging(&runtime, runs));
+        }
+        let task = TaskContext::from(&planner).with_runtime(runtime);
         if !self.is_kept {
             return Ok((planner.create_physical_plan(&self.plan).await?, task));
         }

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) const PIECE_BYTES: usize = 128 * 1024;
 
 /// Files merged at a time: more are merged in turns, as some rows of each are held.
-const MERGED_MAX: usize = 64;
+pub(super) const MERGED_MAX: usize = 64;
 
 /// Before each piece: its checksum and its length.
 const HEAD_BYTES: usize = 16;
@@ -53,9 +53,14 @@ impl SpillFolder {
 
     /// Has operators write there.
     pub(crate) fn disk_manager(&self) -> Arc<DiskManager> {
+        self.merging(MERGED_MAX)
+    }
+
+    /// Has operators write there, and merge so many files at a time.
+    pub(super) fn merging(&self, merged_max: usize) -> Arc<DiskManager> {
         let files = DiskManager::builder()
             .with_temp_file_factory(Arc::new(self.clone()))
-            .with_max_spill_merge_fan_in(MERGED_MAX);
+            .with_max_spill_merge_fan_in(merged_max);
         Arc::new(files.build().expect("who makes files is taken as he is"))
     }
 

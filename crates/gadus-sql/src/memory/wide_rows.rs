@@ -14,6 +14,7 @@
 mod tests;
 
 use super::pool::PlanPool;
+use super::spill::MERGED_MAX;
 use crate::error;
 use crate::value_limits::largest_and_all;
 use arrow::array::RecordBatch;
@@ -24,15 +25,16 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::StreamExt;
 use gadus_base::ByteCount;
 
-/// A full batch of rows of average width may take this part of the memory limit, or this where it is more: a merge
-/// of spilled runs has a batch of each of 64 in hand.
+/// A full batch of rows of average width may take this part of the memory limit, or this where it is more.
 const AVERAGE: Share = Share { part: 256, bytes_min: 1 << 20 };
 
 /// The same of a full batch of the widest rows, which come together where rows are sorted by what makes them wide.
 const WIDEST: Share = Share { part: 16, bytes_min: 4 << 20 };
 
-/// A plan that is made again has batches smaller by this factor: later rows may be wider.
-const MARGIN: u64 = 2;
+/// A plan that is made again has batches smaller by this factor: later rows may be wider, and a merge of spilled runs
+/// holds up to eight times a batch of each run, measured: two that were read ahead, one that is read in pieces, of which
+/// each doubles its memory, and the one that is merged.
+const MARGIN: u64 = 8;
 
 /// A part of the memory limit.
 struct Share {
@@ -82,8 +84,18 @@ impl Widths {
 /// How often an operator may give a row of its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Given {
+    /// Once, soon after it has come.
+    AtOnce,
     OnceAtMost,
     ManyTimes,
+}
+
+/// Watches the rows of the input of an operator that passes them on.
+pub(super) fn watched_passing(
+    rows: SendableRecordBatchStream,
+    task: &TaskContext,
+) -> SendableRecordBatchStream {
+    watched_as(Given::AtOnce, rows, task)
 }
 
 /// Watches the rows of the input of an operator that gives each of them once at most.
@@ -108,7 +120,8 @@ fn watched_as(
     task: &TaskContext,
 ) -> SendableRecordBatchStream {
     let batch_rows = task.session_config().batch_size() as u64;
-    if batch_rows <= 1 || PlanPool::of(task).is_none() {
+    // Where rows are given again, single ones are watched, too.
+    if PlanPool::of(task).is_none() || batch_rows <= 1 && given == Given::AtOnce {
         return rows;
     }
     let (schema, runtime, mut widths) = (rows.schema(), task.runtime_env(), Widths::default());
@@ -117,24 +130,32 @@ fn watched_as(
         widths.add(&batch);
         if let Some(pool) = pool {
             let full = match given {
-                Given::OnceAtMost => batch_rows.min(widths.rows),
+                Given::AtOnce | Given::OnceAtMost => batch_rows.min(widths.rows),
                 Given::ManyTimes => batch_rows,
             };
-            check(widths, full, pool)?;
+            check(widths, full, batch_rows, pool)?;
         }
         Ok(batch)
     });
     Box::pin(RecordBatchStreamAdapter::new(schema, rows))
 }
 
-fn check(widths: Widths, full: u64, pool: &PlanPool) -> Result<()> {
+/// Returns how many spilled runs of rows up to such a width are merged at a time.
+fn merged_runs(widest: u64, limit: ByteCount) -> usize {
+    let runs = MERGED_MAX as u64 * AVERAGE.of(limit) / MARGIN / widest.max(1);
+    usize::try_from(runs).unwrap_or(MERGED_MAX).clamp(2, MERGED_MAX)
+}
+
+/// Refuses rows of which a batch would be too large, unless batches have single rows already.
+fn check(widths: Widths, full: u64, batch_rows: u64, pool: &PlanPool) -> Result<()> {
     let limit = pool.limit();
     let most = widths.batch_rows(limit, pool.has_given());
-    if full <= most {
+    // Single rows come by merges of fewer runs, as long as two of them fit.
+    if full <= most || batch_rows <= 1 && widths.widest <= WIDEST.of(limit) {
         return Ok(());
     }
     let fewer = usize::try_from(most / MARGIN).unwrap_or(usize::MAX).max(1);
-    pool.ask_for_smaller_batches(fewer);
+    pool.ask_for_smaller_batches(fewer, merged_runs(widths.widest, limit));
     // No operator is to take it for memory that it was refused, and to spill.
     Err(DataFusionError::External(Box::new(error::limit(format!(
         "out of memory: batches of {full} rows of up to {}; gadus.memory_limit is {limit}, raise it",

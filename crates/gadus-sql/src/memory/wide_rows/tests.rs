@@ -32,3 +32,12 @@ fn batches_have_fewer_rows_the_wider_those_are() {
     assert_eq!(after(100, 1 << 20), 167_772);
     assert_eq!(after(1 << 20, 1 << 20), 16);
 }
+
+#[test]
+fn fewer_spilled_runs_are_merged_the_wider_their_rows() {
+    let runs = |widest| super::merged_runs(widest, ByteCount::mib(256));
+    assert_eq!(runs(100), 64);
+    assert_eq!(runs(128 << 10), 64);
+    assert_eq!(runs(1 << 20), 8);
+    assert_eq!(runs(u64::MAX), 2);
+}
