@@ -9,7 +9,8 @@
 //!   gets a conflict.
 //! - Like a fold, a move holds the checkpoint lock from the version it reads to its record: folds of
 //!   its sources, merges of key runs and other moves would otherwise undo its work or be undone.
-//!   What one move reads and writes is bounded, so that checkpoints wait for one of them only.
+//!   What one move reads and writes is bounded, also decoded, so that checkpoints wait for one of them
+//!   only, and memory does not go to it.
 //! - Segments move in the order of their ids, so rows of one segment keep their order; new ids are
 //!   larger than all before, hence moved rows stand behind those that stayed.
 //! - It ends: a move makes sparse segments dense or several small ones one, and nothing else moves.
@@ -40,6 +41,13 @@ const SMALL_ROWS: u32 = SEGMENT_ROWS_MAX / 2;
 /// cores with five cached columns and a full result: one source takes 7 ms, sixteen take 64 ms, for
 /// which a checkpoint may wait.
 const SOURCES_MAX: usize = 16;
+
+/// What the sources of a move may take decoded, which is in memory while they are encoded again: a
+/// long value that all rows of a segment have takes little in the file.
+const DECODED_TOGETHER_MAX: u64 = 64 << 20;
+
+/// A single source may take more: as many rows as a segment can have, none of them large.
+const DECODED_BYTES_MAX: u64 = 256 << 20;
 
 /// Segments without rows that one move drops: their ids take 4 KiB of a record.
 const EMPTY_MAX: usize = 1_024;
@@ -159,7 +167,7 @@ impl Inner {
     pub(super) fn write_move(&self, table: TableId, from: Sources) -> Result<Option<Move>> {
         let version = self.coordinator.newest()?.0;
         let Some(state) = version.table(table) else { return Ok(None) };
-        let sources = choose_sources(state, from);
+        let sources = self.known_sources(state, from)?;
         if sources.is_empty() {
             return Ok(None);
         }
@@ -179,6 +187,27 @@ impl Inner {
             self.blobs.store().sync_data()?;
         }
         Ok(Some(written))
+    }
+
+    /// Chooses sources of which it is known what they take decoded: an encoded base may be short and
+    /// have the same long value in each row.
+    fn known_sources(
+        &self,
+        state: &TableVersion,
+        from: Sources,
+    ) -> Result<Vec<Arc<SegmentVersion>>> {
+        loop {
+            let sources = choose_sources(state, from);
+            let read = sources.iter().filter(|source| source.live_rows() > 0);
+            let bases = read.filter_map(|source| source.encoded.as_ref());
+            let mut unknown = bases.filter(|base| base.value_bytes().is_none()).peekable();
+            if unknown.peek().is_none() {
+                return Ok(sources);
+            }
+            for base in unknown {
+                base.learn_value_bytes(&state.schema, &self.blobs)?;
+            }
+        }
     }
 
     /// Commits a move unless a source has changed.
@@ -258,32 +287,73 @@ fn choose_sources(state: &TableVersion, from: Sources) -> Vec<Arc<SegmentVersion
             .into_iter()
             .collect();
     }
-    let (mut sources, mut empty, mut live, mut sparse) = (Vec::new(), 0, 0, false);
     let candidates = state.segments.values().filter(|segment| {
         // A sparse segment is small as well: it has at most SEGMENT_ROWS_MAX positions.
         let is_open = state.open == Some(segment.id);
         (!is_open || from != Sources::Closed && is_sparse(segment))
             && is_small(segment.live_rows())
+            && (segment.live_rows() == 0 || segment.decoded_bytes() <= DECODED_BYTES_MAX)
             && (is_sparse(segment) || segment.bytes() <= SEGMENT_BYTES_MAX / 2)
     });
-    let mut bytes = 0;
+    let mut together = Together::default();
     for segment in candidates {
-        let is_full = sources.len() - empty == SOURCES_MAX || empty == EMPTY_MAX;
-        // Not skipped for one that fits: rows keep their order. What does not fit, itself small,
-        // leaves more than half a segment behind, which is worth moving.
-        let own = segment.bytes();
-        let is_too_much = bytes + own > SEGMENT_BYTES_MAX && !sources.is_empty();
-        if is_full || is_too_much || live + segment.live_rows() > SEGMENT_ROWS_MAX {
+        if together.is_full(segment) {
             break;
         }
-        bytes += own;
-        live += segment.live_rows();
-        empty += usize::from(segment.live_rows() == 0);
-        sparse |= is_sparse(segment);
-        sources.push(segment.clone());
+        if together.is_too_much(segment) {
+            if together.is_worth() {
+                break;
+            }
+            // Segments of long values, of which few fit in one, keep none behind them from moving.
+            together = Together::default();
+        }
+        together.add(segment);
     }
-    let is_worth = sparse || empty > 0 || !is_small(live) || sources.len() == SOURCES_MAX;
-    if is_worth { sources } else { Vec::new() }
+    if together.is_worth() { together.sources } else { Vec::new() }
+}
+
+/// Segments that one move may merge.
+#[derive(Default)]
+struct Together {
+    sources: Vec<Arc<SegmentVersion>>,
+    empty: usize,
+    live: u32,
+    bytes: u64,
+    decoded: u64,
+    has_sparse: bool,
+}
+
+impl Together {
+    /// True if no more may be read, or the rows of another one do not fit. It is not skipped for one
+    /// that fits: rows keep their order. What does not fit, itself small, leaves more than half a
+    /// segment behind, which is worth moving.
+    fn is_full(&self, more: &SegmentVersion) -> bool {
+        self.sources.len() - self.empty == SOURCES_MAX
+            || self.empty == EMPTY_MAX
+            || self.live + more.live_rows() > SEGMENT_ROWS_MAX
+    }
+
+    fn is_too_much(&self, more: &SegmentVersion) -> bool {
+        let is_more = self.bytes + more.bytes() > SEGMENT_BYTES_MAX
+            || self.decoded + more.decoded_bytes() > DECODED_TOGETHER_MAX;
+        is_more && !self.sources.is_empty()
+    }
+
+    fn add(&mut self, segment: &Arc<SegmentVersion>) {
+        self.bytes += segment.bytes();
+        self.decoded += segment.decoded_bytes();
+        self.live += segment.live_rows();
+        self.empty += usize::from(segment.live_rows() == 0);
+        self.has_sparse |= is_sparse(segment);
+        self.sources.push(segment.clone());
+    }
+
+    fn is_worth(&self) -> bool {
+        self.has_sparse
+            || self.empty > 0
+            || !is_small(self.live)
+            || self.sources.len() == SOURCES_MAX
+    }
 }
 
 /// The values of all live rows, one vector a column.

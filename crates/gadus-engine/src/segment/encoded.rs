@@ -20,7 +20,8 @@ use super::{Sample, Sketch};
 use crate::blobs::Blobs;
 use crate::encoding::Column;
 use crate::error::{Error, ErrorKind, Result};
-use crate::types::TableSchema;
+use crate::types::{StorageClass, TableSchema};
+use crate::vector::{Rows, Vector};
 use gadus_base::{ByteReader, ByteWriter, DecodeError, SegmentId};
 use gadus_storage::{BlobRef, Extent, ExtentRef};
 use std::sync::{Arc, OnceLock};
@@ -38,6 +39,8 @@ pub(crate) struct EncodedSegment {
     footer: OnceLock<Footer>,
     /// By column, drawn when they are first asked for.
     samples: OnceLock<Box<[OnceLock<Sample>]>>,
+    /// Bytes of all values of variable width, once they have been read for that.
+    value_bytes: OnceLock<u64>,
 }
 
 /// Names the blobs of a segment's columns.
@@ -83,7 +86,8 @@ impl EncodedSegment {
         footer: Footer,
     ) -> Self {
         let (footer, samples) = (OnceLock::from(footer), OnceLock::new());
-        Self { rows, footer_blob, extents, layout: None, footer, samples }
+        let value_bytes = OnceLock::new();
+        Self { rows, footer_blob, extents, layout: None, footer, samples, value_bytes }
     }
 
     /// The same rows under another schema: each column is one that was here, or has one value.
@@ -99,6 +103,7 @@ impl EncodedSegment {
             layout: Some(layout),
             footer: OnceLock::new(),
             samples: OnceLock::new(),
+            value_bytes: OnceLock::new(),
         }
     }
 
@@ -111,7 +116,8 @@ impl EncodedSegment {
             .collect::<Result<Vec<_>, _>>()?;
         let (footer, samples) = (OnceLock::new(), OnceLock::new());
         let (rows, footer_blob, layout) = (image.rows, image.footer, image.layout.clone());
-        Ok(Self { rows, footer_blob, extents, layout, footer, samples })
+        let value_bytes = OnceLock::new();
+        Ok(Self { rows, footer_blob, extents, layout, footer, samples, value_bytes })
     }
 
     pub(crate) fn image(&self, id: SegmentId) -> SegmentImage {
@@ -130,6 +136,30 @@ impl EncodedSegment {
 
     pub(crate) fn extents(&self) -> &[Arc<Extent>] {
         &self.extents
+    }
+
+    /// Bytes of all values of variable width, where they are known; what repeats counts each time.
+    pub(crate) fn value_bytes(&self) -> Option<u64> {
+        self.value_bytes.get().copied()
+    }
+
+    /// Learns the bytes of all values of variable width.
+    pub(crate) fn learn_value_bytes(&self, schema: &TableSchema, blobs: &Blobs) -> Result<()> {
+        if self.value_bytes.get().is_some() {
+            return Ok(());
+        }
+        let mut bytes = 0;
+        for (index, column) in schema.columns.iter().enumerate() {
+            let class = column.column_type.storage();
+            if class == StorageClass::Bytes {
+                let mut values = Vector::empty(class);
+                let rows = Rows::Range { first: 0, count: self.rows as usize };
+                values.append_column(&*self.column(schema, blobs, index)?, rows);
+                bytes += values.value_bytes();
+            }
+        }
+        let _ = self.value_bytes.set(bytes);
+        Ok(())
     }
 
     /// The footer, read on first use.

@@ -28,6 +28,12 @@ impl SegmentVersion {
         self.encoded_bytes() + self.open_bytes()
     }
 
+    /// About what its rows take decoded: what repeats counts each time, once that is known.
+    pub(crate) fn decoded_bytes(&self) -> u64 {
+        let values = self.encoded.as_ref().and_then(|base| base.value_bytes()).unwrap_or(0);
+        values.max(self.encoded_bytes()) + self.open_bytes()
+    }
+
     /// Bytes of the base in the file.
     pub(crate) fn encoded_bytes(&self) -> u64 {
         let extents = self.encoded.iter().flat_map(|base| base.extents());

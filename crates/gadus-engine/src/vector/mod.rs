@@ -78,6 +78,14 @@ impl Vector {
         }
     }
 
+    /// Bytes of the values of variable width: what repeats counts each time.
+    pub(crate) fn value_bytes(&self) -> u64 {
+        match &self.values {
+            VectorValues::Bytes(views) => views.value_bytes(),
+            _ => 0,
+        }
+    }
+
     /// Decodes rows of an encoded column behind those that are here.
     pub(crate) fn append_column(&mut self, column: &Column, rows: Rows<'_>) {
         let before = self.len();

@@ -8,7 +8,7 @@
 use super::Rows;
 use crate::encoding::{Body, ByteValues, Column, OwnedValues, Values, code_index, run_of};
 use crate::error::Result;
-use crate::types::{ColumnType, nested_array};
+use crate::types::{ColumnType, length_of, nested_array};
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, ByteView, StringViewArray, make_view,
 };
@@ -40,6 +40,11 @@ const COPIED_BYTES_MAX: usize = 1 << 30;
 impl Views {
     pub(super) fn len(&self) -> usize {
         self.views.len()
+    }
+
+    /// Bytes of all values: what repeats counts each time.
+    pub(super) fn value_bytes(&self) -> u64 {
+        self.views.iter().map(|view| length_of(*view) as u64).sum()
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {

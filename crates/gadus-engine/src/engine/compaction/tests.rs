@@ -5,7 +5,8 @@ use super::{Compacted, Move, Sources};
 use crate::blobs::Blobs;
 use crate::version::{Change, DatabaseVersion, decode_changes, encode_commit};
 use crate::{
-    Datum, Durability, Engine, ErrorKind, Options, RowChange, SEGMENT_ROWS_MAX, TableSchema,
+    ColumnDefinition, ColumnType, Datum, Durability, Engine, ErrorKind, Options, RowChange,
+    SEGMENT_ROWS_MAX, TableSchema,
 };
 use gadus_base::{ByteCount, SegmentId};
 use gadus_block::MemoryFolder;
@@ -200,4 +201,42 @@ fn a_damaged_record_of_a_move_is_an_error_or_another_record() {
             }
         }
     }
+}
+
+/// A dictionary of one long value is short in the file; what its rows take decoded is what a move has in memory.
+#[test]
+fn segments_of_one_long_value_are_merged_as_far_as_memory_allows() {
+    let engine = Engine::in_memory(Options { threads: 1, ..Options::default() }).unwrap();
+    let mut transaction = engine.begin().unwrap();
+    let columns = vec![
+        ColumnDefinition::new("k", ColumnType::Int64),
+        ColumnDefinition::new("v", ColumnType::Text),
+    ];
+    let schema =
+        transaction.create_table(&TableSchema::new("t", columns, vec![]).unwrap()).unwrap();
+    transaction.commit().unwrap();
+    let long = Datum::text(&"k".repeat(1 << 20));
+    let insert = |value: &Datum, rows: i64| {
+        let rows = (0..rows).map(|key| Arc::from([Datum::Integer(key), value.clone()]));
+        engine.insert_rows(&schema, rows.collect(), Durability::Sync).unwrap();
+        engine.fold().unwrap();
+    };
+    (0..8).for_each(|_| insert(&long, 16));
+    // They keep no others from being merged.
+    (0..40).for_each(|_| {
+        let mut transaction = engine.begin().unwrap();
+        let rows = (0..20_000).map(|key| Arc::from([Datum::Integer(key), Datum::text("short")]));
+        transaction.insert(&schema, rows.collect()).unwrap();
+        transaction.commit().unwrap();
+    });
+    engine.fold().unwrap();
+    engine.compact().unwrap();
+    let version = engine.inner().coordinator.newest().unwrap().0;
+    let segments = version.table(schema.id).unwrap().segments.values();
+    for segment in segments.filter(|segment| segment.rows > 0) {
+        let base = segment.encoded.as_ref().unwrap();
+        base.learn_value_bytes(&schema, &engine.inner().blobs).unwrap();
+        assert!(base.value_bytes().unwrap() <= super::DECODED_TOGETHER_MAX, "{} rows", base.rows());
+    }
+    verify(&engine);
 }
