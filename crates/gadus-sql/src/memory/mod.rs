@@ -17,6 +17,7 @@
 //!   ([`wide_rows`]).
 //! - Processes that gather much for one database divide the limit ([`share`]).
 
+mod array_agg;
 mod block_join;
 mod blocks;
 mod coalesce;
@@ -41,6 +42,7 @@ mod tests;
 mod wide_rows;
 mod windows;
 
+pub(crate) use array_agg::counted_array_agg;
 pub(crate) use gather::GatherInTurn;
 pub(crate) use gathered::{Gathered, check_changes};
 pub(crate) use joins::JoinsWithinMemory;

@@ -10,6 +10,7 @@ use crate::json::{JsonOperators, json_functions};
 use crate::lists::{ListOperators, quantified_functions};
 use crate::memory::{
     GatherInTurn, JoinsWithinMemory, Memory, SortsWithinMemory, WindowsWithinMemory,
+    counted_array_agg,
 };
 use crate::mended::{
     ConditionsKept, FiltersByName, KeysOfGroups, NoConstants, OrdersSeen, signed_ranks,
@@ -68,7 +69,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
     ];
     planners.splice(0..0, ours);
     let aggregates = builder.aggregate_functions().get_or_insert_default();
-    aggregates.extend([total(checked_sum()), average()]);
+    aggregates.extend([total(checked_sum()), average(), counted_array_agg()]);
     builder.window_functions().get_or_insert_default().extend(signed_ranks());
     let functions = builder.scalar_functions().get_or_insert_default();
     functions.extend(place_functions());

@@ -1,6 +1,7 @@
 //! Sizes of results, by function, from the sizes and values of its arguments.
 
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, OffsetSizeTrait};
+use arrow::buffer::OffsetBuffer;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::ScalarValue;
@@ -164,15 +165,34 @@ pub(super) fn bytes_of(array: &ArrayRef) -> Sizes {
             #[allow(clippy::cast_possible_truncation)]
             lengths(&|row| views[row] as u32 as usize)
         }
-        DataType::List(_) | DataType::LargeList(_) => {
-            let values = array.get_array_memory_size() as u64;
-            let elements = elements_of(array);
-            let (_, all) = elements.largest_and_sum(array.len());
-            let each = values.checked_div(all).unwrap_or(FIXED_BYTES).max(1);
-            elements.with(&Sizes::All(each), u64::saturating_mul)
+        DataType::List(_) => {
+            let list = array.as_list::<i32>();
+            bytes_of_lists(list.values(), list.offsets())
+        }
+        DataType::LargeList(_) => {
+            let list = array.as_list::<i64>();
+            bytes_of_lists(list.values(), list.offsets())
         }
         _ => Sizes::All(FIXED_BYTES),
     }
+}
+
+/// Returns the bytes of each list: those of its elements, whatever else the lists around it hold.
+fn bytes_of_lists<O: OffsetSizeTrait>(values: &ArrayRef, offsets: &OffsetBuffer<O>) -> Sizes {
+    let place = |offset: &O| offset.as_usize();
+    let (first, end) = (place(&offsets[0]), offsets.last().map_or(0, place));
+    let elements = match values.data_type().primitive_width() {
+        Some(width) => Sizes::All(width as u64),
+        None => bytes_of(&values.slice(first, end - first)),
+    };
+    let of_list = |bounds: &[O]| {
+        let places = place(&bounds[0]) - first..place(&bounds[1]) - first;
+        match &elements {
+            Sizes::All(each) => each.saturating_mul(places.len() as u64),
+            Sizes::Rows(sizes) => sizes[places].iter().sum(),
+        }
+    };
+    Sizes::Rows(offsets.windows(2).map(of_list).collect())
 }
 
 fn elements_of(array: &ArrayRef) -> Sizes {
