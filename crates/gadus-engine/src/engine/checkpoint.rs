@@ -9,6 +9,8 @@
 //! - What the last checkpoint names is held here until the next is complete, so that its extents
 //!   are not given to others while its header still names them.
 
+mod part;
+
 use super::Inner;
 use super::recovery;
 use crate::blobs::Blobs;
@@ -21,10 +23,9 @@ use crate::version::{
     TableVersion, encode_manifest,
 };
 use gadus_base::{CommitNumber, SegmentId, TableId};
-use gadus_storage::{
-    BlobRef, CheckpointTurn, EXTENT_UNIT_BYTES, Extent, ExtentRef, Remaining, Rewritten,
-};
+use gadus_storage::{BlobRef, CheckpointTurn, EXTENT_UNIT_BYTES, ExtentRef, Remaining, Rewritten};
 use parking_lot::MutexGuard;
+use part::Part;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -67,48 +68,6 @@ struct KeysCheckpoint {
     last_changed: CommitNumber,
     runs: Vec<Arc<KeyRun>>,
     recent: Option<Part>,
-}
-
-/// A blob of what lies in memory, in use.
-#[derive(Debug, Clone)]
-struct Part {
-    extent: Arc<Extent>,
-    blob: BlobRef,
-}
-
-impl Part {
-    fn write(bytes: &[u8], blobs: &Blobs) -> Result<Self> {
-        let (extent, references) = blobs.store().write_extent(&[bytes])?;
-        Ok(Self { extent, blob: references[0] })
-    }
-
-    /// The last checkpoint's part instead, where there is no space and it holds what is needed.
-    fn write_or_keep(
-        bytes: &[u8],
-        last: Option<&Self>,
-        holds: impl FnOnce(&[u8]) -> bool,
-        blobs: &Blobs,
-    ) -> Result<Self> {
-        match (Self::write(bytes, blobs), last) {
-            (Err(error), Some(last)) if error.kind() == ErrorKind::NoSpace => {
-                let there = blobs.store().read_blob(&last.blob)?;
-                if holds(&there) { Ok(last.clone()) } else { Err(error) }
-            }
-            (written, _) => written,
-        }
-    }
-
-    fn adopt(image: PartImage, blobs: &Blobs) -> Result<Self> {
-        Ok(Self { extent: blobs.store().adopt_extent(image.extent)?, blob: image.blob })
-    }
-
-    fn bytes(&self) -> u64 {
-        self.extent.reference().bytes
-    }
-
-    fn image(&self) -> PartImage {
-        PartImage { extent: self.extent.reference(), blob: self.blob }
-    }
 }
 
 impl Checkpointer {
