@@ -107,12 +107,13 @@ impl Checkpointer {
         self.root = root;
     }
 
-    /// What the next checkpoint may write again, or for the first time of what has no piece yet.
-    pub(super) fn rewritten(&self) -> Rewritten {
+    /// What the next checkpoint may write again, beside a root of such a size, or for the first time
+    /// of what has no piece yet.
+    pub(super) fn rewritten(&self, root_bytes: u64) -> Rewritten {
         let bytes = |part: &Option<Part>| part.as_ref().map_or(0, Part::bytes);
         let segments = self.segments.values();
         let overlays = segments.clone().map(|saved| bytes(&saved.overlay).max(EXTENT_UNIT_BYTES));
-        let root = self.root.map_or(0, |root| root.bytes.next_multiple_of(EXTENT_UNIT_BYTES));
+        let root = root_bytes.next_multiple_of(EXTENT_UNIT_BYTES);
         // What the last root takes is free only after two of them.
         let always = overlays.chain([root, root]);
         let rows = segments.map(|saved| bytes(&saved.open_rows));
@@ -316,12 +317,14 @@ impl Inner {
         let (version, end) = self.coordinator.newest()?;
         store.wait_durable(end.position())?;
         let (manifest, next) = checkpointer.write(&version, &self.blobs)?;
-        store.checkpoint(&manifest, version.commit, end.position())?;
+        // Before free space is found: what is free is given back but for what the next one needs.
+        store.saved(unsaved, next.rewritten(manifest.len() as u64));
+        let written = store.checkpoint(&manifest, version.commit, end.position());
+        written.inspect_err(|_| store.note_unsaved(unsaved))?;
         let named = next.extents();
         store.named(named.iter().copied());
         *checkpointer = next;
         checkpointer.describes(store.newest_root());
-        store.saved(unsaved, checkpointer.rewritten());
         self.limit_snapshots(&named);
         if store.is_shared() {
             store.find_free_space(|| self.coordinator.newest().is_ok());

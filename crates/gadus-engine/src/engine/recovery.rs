@@ -71,8 +71,9 @@ pub(super) fn open(
     let mut checkpointer = checkpointer.transpose()?.unwrap_or_default();
     checkpointer.describes(blobs.store().newest_root());
     let store = blobs.store();
-    store.saved(Unsaved::default(), checkpointer.rewritten());
-    store.note_unsaved(unsaved);
+    let root_bytes = store.newest_root().map_or(0, |root| root.bytes);
+    store.saved(Unsaved::default(), checkpointer.rewritten(root_bytes));
+    store.note_recovered(unsaved);
     blobs.store().finish_recovery()?;
     let warnings = recovered.warnings;
     Ok(Opened { blobs, version, checkpointer, warnings })

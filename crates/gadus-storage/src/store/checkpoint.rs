@@ -87,17 +87,22 @@ impl Store {
         Ok(())
     }
 
-    /// Says that a checkpoint has saved that much, and what the next one may write again of it: on a
-    /// full disk space is kept for that. In its turn, or at recovery.
+    /// Says that a checkpoint saves that much, and what the next one may write again of it: on a full
+    /// disk space is kept for that. In its turn, once all but its root is written, or at recovery.
     pub fn saved(&self, saved: Unsaved, rewritten: Rewritten) {
         self.shared.space.saved(saved, rewritten);
     }
 
-    /// Notes what recovered records add to the next checkpoint; no more than once for all who have
-    /// the database open.
+    /// Notes that the next checkpoint has that much more to save: one has failed.
     pub fn note_unsaved(&self, unsaved: Unsaved) {
+        self.shared.space.note_unsaved(unsaved);
+    }
+
+    /// Notes what recovered records add to the next checkpoint; once for all who have the database
+    /// open.
+    pub fn note_recovered(&self, unsaved: Unsaved) {
         if self.shared.recovered {
-            self.shared.space.note_unsaved(unsaved);
+            self.note_unsaved(unsaved);
         }
     }
 
