@@ -107,8 +107,8 @@ impl Checkpointer {
         self.root = root;
     }
 
-    /// What the next checkpoint may write again, beside a root of such a size, or for the first time
-    /// of what has no piece yet.
+    /// Returns the sizes of the pieces that the next checkpoint may write again, with a root of such a
+    /// size, and of those that segments have not had yet.
     pub(super) fn rewritten(&self, root_bytes: u64) -> Rewritten {
         let bytes = |part: &Option<Part>| part.as_ref().map_or(0, Part::bytes);
         let segments = self.segments.values();

@@ -42,8 +42,8 @@ const SMALL_ROWS: u32 = SEGMENT_ROWS_MAX / 2;
 /// which a checkpoint may wait.
 const SOURCES_MAX: usize = 16;
 
-/// What the sources of a move may take decoded, which is in memory while they are encoded again: a
-/// long value that all rows of a segment have takes little in the file.
+/// Limit of the decoded bytes of all sources of a move, which are in memory while they are encoded
+/// again: a long value that all rows of a segment have takes little in the file.
 const DECODED_TOGETHER_MAX: u64 = 64 << 20;
 
 /// A single source may take more: as many rows as a segment can have, none of them large.
@@ -277,11 +277,14 @@ fn live_bytes(segment: &&Arc<SegmentVersion>) -> u64 {
 
 /// The first segments, by their ids, that are worth moving together; their rows fit in one.
 fn choose_sources(state: &TableVersion, from: Sources) -> Vec<Arc<SegmentVersion>> {
+    let fits_memory = |segment: &&Arc<SegmentVersion>| {
+        segment.live_rows() == 0 || segment.decoded_bytes() <= DECODED_BYTES_MAX
+    };
     if from == Sources::Smallest {
         return state
             .segments
             .values()
-            .filter(|segment| has_holes(segment))
+            .filter(|segment| has_holes(segment) && fits_memory(segment))
             .min_by_key(live_bytes)
             .cloned()
             .into_iter()
@@ -292,7 +295,7 @@ fn choose_sources(state: &TableVersion, from: Sources) -> Vec<Arc<SegmentVersion
         let is_open = state.open == Some(segment.id);
         (!is_open || from != Sources::Closed && is_sparse(segment))
             && is_small(segment.live_rows())
-            && (segment.live_rows() == 0 || segment.decoded_bytes() <= DECODED_BYTES_MAX)
+            && fits_memory(segment)
             && (is_sparse(segment) || segment.bytes() <= SEGMENT_BYTES_MAX / 2)
     });
     let mut together = Together::default();

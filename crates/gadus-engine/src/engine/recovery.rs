@@ -96,7 +96,8 @@ fn root_of(blobs: &Blobs, recovered: &Recovered) -> Result<Option<Manifest>> {
     recovered.root.as_ref().map(|root| read_manifest(blobs, root)).transpose()
 }
 
-/// What a checkpoint and the records make, and what these add to the next one.
+/// Returns the version that a checkpoint and the records lead to, and the bytes that the records add
+/// to the next checkpoint.
 fn replay_from(
     blobs: &Arc<Blobs>,
     manifest: Option<&Manifest>,

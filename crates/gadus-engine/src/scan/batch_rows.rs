@@ -2,8 +2,7 @@
 //!
 //! - How wide values of text and binary columns are is known once some have been read, so the first batches of such
 //!   columns are small. What has been learned holds for all segments of a scan; rows that are wider are cut to
-//!   pieces: one value of a dictionary may be that of all rows, each of which is a value of its own for whoever
-//!   computes with it.
+//!   pieces: all rows may have one value of a dictionary, of which expressions make a value for each row.
 //! - Wide values are copied out of their segment where they are few of it: they would hold all of it in memory, as
 //!   long as a client takes to read them.
 

@@ -1,4 +1,4 @@
-//! What commits add to the next checkpoint, at most: on a full disk so much space is kept for it.
+//! Bounds of the bytes that commits add to the next checkpoint: on a full disk that much space is kept.
 //!
 //! - Pieces are whole blocks of the file. Their rests are counted where a piece is new; a piece that
 //!   grows was counted before.

@@ -4,8 +4,8 @@
 //!   reach the memory limit.
 //! - With DISTINCT or ORDER BY it keeps values of its own, which are counted.
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
-use arrow::buffer::OffsetBuffer;
+use crate::value_limits::bytes_of_views;
+use arrow::array::{ArrayRef, BooleanArray};
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_aggregate::array_agg::array_agg_udaf;
@@ -83,29 +83,6 @@ impl AggregateUDFImpl for CountedArrayAgg {
     }
 }
 
-/// Bytes of texts and byte strings that views point to.
-fn texts(array: &dyn Array) -> usize {
-    let of_views = |views: &[u128]| {
-        // The length stands in the lower half of a view.
-        #[expect(clippy::cast_possible_truncation)]
-        let lengths = views.iter().map(|view| *view as u32 as usize);
-        lengths.sum()
-    };
-    let within = |values: &ArrayRef, offsets: &OffsetBuffer<i32>| {
-        let place = |offset: Option<&i32>| offset.map_or(0, |place| place.unsigned_abs() as usize);
-        let (first, end) = (place(offsets.first()), place(offsets.last()));
-        texts(&values.slice(first, end - first))
-    };
-    match array.data_type() {
-        DataType::Utf8View => of_views(array.as_string_view().views()),
-        DataType::BinaryView => of_views(array.as_binary_view().views()),
-        DataType::List(_) => within(array.as_list::<i32>().values(), array.as_list().offsets()),
-        DataType::Map(..) => within(array.as_map().values(), array.as_map().offsets()),
-        DataType::Struct(_) => array.as_struct().columns().iter().map(|column| texts(column)).sum(),
-        _ => 0,
-    }
-}
-
 /// One list.
 #[derive(Debug)]
 struct Counted {
@@ -115,17 +92,17 @@ struct Counted {
 
 impl Accumulator for Counted {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        self.texts += values.iter().map(|values| texts(values)).sum::<usize>();
+        self.texts += values.iter().map(|values| bytes_of_views(values)).sum::<usize>();
         self.inner.update_batch(values)
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        self.texts += states.iter().map(|states| texts(states)).sum::<usize>();
+        self.texts += states.iter().map(|states| bytes_of_views(states)).sum::<usize>();
         self.inner.merge_batch(states)
     }
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let gone = values.iter().map(|values| texts(values)).sum();
+        let gone = values.iter().map(|values| bytes_of_views(values)).sum();
         self.texts = self.texts.saturating_sub(gone);
         self.inner.retract_batch(values)
     }
@@ -156,7 +133,7 @@ struct CountedGroups {
 
 impl CountedGroups {
     fn add(&mut self, values: &[ArrayRef], groups: usize) {
-        self.texts += values.iter().map(|values| texts(values)).sum::<usize>();
+        self.texts += values.iter().map(|values| bytes_of_views(values)).sum::<usize>();
         self.groups = self.groups.max(groups);
     }
 

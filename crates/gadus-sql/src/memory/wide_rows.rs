@@ -146,7 +146,7 @@ fn merged_runs(widest: u64, limit: ByteCount) -> usize {
     usize::try_from(runs).unwrap_or(MERGED_MAX).clamp(2, MERGED_MAX)
 }
 
-/// Refuses rows of which a batch would be too large, unless batches have single rows already.
+/// Refuses rows of which a batch would be too large, and single rows of which two do not fit a merge.
 fn check(widths: Widths, full: u64, batch_rows: u64, pool: &PlanPool) -> Result<()> {
     let limit = pool.limit();
     let most = widths.batch_rows(limit, pool.has_given());

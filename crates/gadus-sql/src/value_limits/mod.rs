@@ -16,11 +16,13 @@ mod slices;
 mod statement_size;
 #[cfg(test)]
 mod tests;
+mod views;
 
 pub(crate) use functions::bounded_functions;
 pub(crate) use result_size::largest_and_all;
 pub(crate) use slices::SliceByBytes;
 pub(crate) use statement_size::check_statement;
+pub(crate) use views::bytes_of_views;
 
 use crate::error::{limit, to_datafusion};
 use crate::memory::Memory;

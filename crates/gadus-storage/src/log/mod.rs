@@ -44,7 +44,7 @@ pub struct Terms {
     /// Part of the reserve that must remain. The log's own is for all records that may leave less
     /// than the whole.
     pub remaining: Remaining,
-    /// What the record adds to the next checkpoint.
+    /// Bytes that the record adds to the next checkpoint.
     pub unsaved: Unsaved,
 }
 

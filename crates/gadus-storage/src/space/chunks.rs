@@ -38,7 +38,7 @@ shared_struct! {
         pub(crate) end: AtomicU64,
         /// Blocks are allocated up to here, as far as is known; see [`super::reserve`].
         pub(crate) allocated: AtomicU64,
-        /// What the next checkpoint needs.
+        /// Space that the next checkpoint needs.
         pub(super) for_checkpoint: CheckpointState,
         pub(crate) next_id: AtomicU64,
         /// The newest checkpoint that has begun.

@@ -3,8 +3,9 @@
 //! - On a full disk rows can be deleted, but their space comes back only after a checkpoint, which
 //!   itself writes: the reserve is what it writes to, and VACUUM.
 //! - It holds what the next checkpoint writes: again what the last one wrote of rows in memory, and
-//!   what commits have added since, as they say themselves. Beside that, an eighth of the file is for moves of rows,
-//!   which leave the checkpoint's part alone: without a checkpoint nothing that they replace is free.
+//!   what commits have added since, as they say themselves. Beside that, an eighth of the file is for
+//!   moves of rows, which leave the checkpoint's part alone: without a checkpoint nothing that they
+//!   replace is free.
 //! - Others extend the file or the log only where the whole reserve remains; they fail with `NoSpace`
 //!   otherwise, before anything is written.
 //! - Where the file system cannot allocate blocks ahead of writes there is no reserve.
@@ -36,14 +37,14 @@ pub enum Remaining {
     /// All of it.
     #[default]
     Whole,
-    /// What the next checkpoint writes: for what gives space back once there has been one.
+    /// Space for the next checkpoint: for moves, which give space back once there has been one.
     ForCheckpoint,
     /// None of it: for the checkpoint itself, and for deleting rows.
     Nothing,
 }
 
 thread_local! {
-    /// What the writes of this thread must leave.
+    /// Part that the writes of this thread must leave.
     static REMAINING: Cell<Remaining> = const { Cell::new(Remaining::Whole) };
 }
 
@@ -66,12 +67,12 @@ impl Drop for ReserveUse {
     }
 }
 
-/// What commits since the last checkpoint add to the next one.
+/// Bytes that commits since the last checkpoint add to the next one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Unsaved {
     /// Bytes of the pieces that they add, or make longer.
     pub bytes: u64,
-    /// Of these, bytes of new rows and their keys.
+    /// Bytes of new rows and their keys among them.
     pub of_rows: u64,
 }
 
@@ -82,7 +83,7 @@ impl AddAssign for Unsaved {
     }
 }
 
-/// What a checkpoint may write again of what the last one wrote.
+/// Sizes of the pieces of the last checkpoint that the next one may write again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rewritten {
     /// Bytes of what any change replaces.
@@ -94,7 +95,7 @@ pub struct Rewritten {
 }
 
 shared_struct! {
-    /// Shared state: what the next checkpoint needs.
+    /// Shared state: space that the next checkpoint needs.
     pub(super) struct CheckpointState {
         rewritten: AtomicU64,
         rewritten_rows: AtomicU64,

@@ -19,7 +19,7 @@ impl Part {
         Ok(Self { extent, blob: references[0] })
     }
 
-    /// The last checkpoint's part instead, where there is no space and it holds what is needed.
+    /// Writes a part, or keeps the last checkpoint's where there is no space and it holds what is needed.
     pub(super) fn write_or_keep(
         bytes: &[u8],
         last: Option<&Self>,

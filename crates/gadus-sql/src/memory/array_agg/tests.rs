@@ -1,4 +1,4 @@
-//! What lists of long texts count.
+//! Sizes of lists of long texts.
 
 use super::counted_array_agg;
 use arrow::array::{ArrayRef, StringViewArray};

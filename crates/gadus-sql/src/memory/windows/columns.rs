@@ -1,6 +1,6 @@
 //! The columns that window expressions refer to, without the others.
 
-use crate::value_limits::largest_and_all;
+use crate::value_limits::bytes_of_views;
 use arrow::array::make_array;
 use arrow::array::{Array, ArrayRef, MutableArrayData, NullArray, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -84,12 +84,7 @@ impl NeededColumns {
 pub(super) fn bytes_of(column: &ArrayRef) -> usize {
     let data = column.to_data();
     let bytes = data.get_slice_memory_size().unwrap_or_else(|_| column.get_array_memory_size());
-    match column.data_type() {
-        DataType::Utf8View | DataType::BinaryView => {
-            bytes.saturating_add(usize::try_from(largest_and_all(column).1).unwrap_or(usize::MAX))
-        }
-        _ => bytes,
-    }
+    bytes.saturating_add(bytes_of_views(column))
 }
 
 /// Returns a column that holds no buffers of others, as one does that was read from a file.
