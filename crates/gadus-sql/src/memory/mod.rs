@@ -36,6 +36,7 @@ mod share;
 mod sorts;
 mod spill;
 mod stream_exec;
+mod string_agg;
 mod table_memory;
 #[cfg(test)]
 mod tests;
@@ -52,6 +53,7 @@ pub(crate) use pool::{PlanPool, task_of};
 pub(crate) use replan::{LastPlan, Replan, may_replan, run_observed, run_or_replan};
 pub(crate) use sorts::SortsWithinMemory;
 pub(crate) use spill::SpillFolder;
+pub(crate) use string_agg::bounded_string_agg;
 pub(crate) use windows::WindowsWithinMemory;
 
 use datafusion::common::Result;

@@ -10,7 +10,7 @@ use crate::json::{JsonOperators, json_functions};
 use crate::lists::{ListOperators, quantified_functions};
 use crate::memory::{
     GatherInTurn, JoinsWithinMemory, Memory, SortsWithinMemory, WindowsWithinMemory,
-    counted_array_agg,
+    bounded_string_agg, counted_array_agg,
 };
 use crate::mended::{
     ConditionsKept, FiltersByName, KeysOfGroups, NoConstants, OrdersSeen, signed_ranks,
@@ -69,7 +69,8 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
     ];
     planners.splice(0..0, ours);
     let aggregates = builder.aggregate_functions().get_or_insert_default();
-    aggregates.extend([total(checked_sum()), average(), counted_array_agg()]);
+    let texts = bounded_string_agg(&limits);
+    aggregates.extend([total(checked_sum()), average(), counted_array_agg(), texts]);
     builder.window_functions().get_or_insert_default().extend(signed_ranks());
     let functions = builder.scalar_functions().get_or_insert_default();
     functions.extend(place_functions());

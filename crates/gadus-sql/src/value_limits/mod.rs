@@ -58,7 +58,7 @@ fn call_bytes(memory: &Memory) -> u64 {
 }
 
 /// Refuses a value of so many bytes that is about to be made.
-fn check_value(what: &str, bytes: u64, memory: &Memory) -> Result<()> {
+pub(crate) fn check_value(what: &str, bytes: u64, memory: &Memory) -> Result<()> {
     if bytes > VALUE_BYTES_MAX {
         let message = format!(
             "requested length too large: {what} gives a value of {}; the limit is 1 GB",

@@ -64,3 +64,47 @@ fn arguments_with_effects_are_evaluated_once() {
     assert_eq!(number(&connection, drawn), 100_000);
     assert_eq!(number(&connection, "SELECT nextval('s')"), 100_001);
 }
+
+/// Through both stages of grouping, and where a window asks for each row.
+#[test]
+fn joined_texts_have_the_delimiter_of_each_row() {
+    let connection = connection();
+    let script = "CREATE TABLE words (g INT, id INT, w TEXT, d TEXT);
+                  INSERT INTO words VALUES (1, 1, 'a', '-'), (1, 2, NULL, '?'), (1, 3, 'b', NULL),
+                                           (1, 4, 'c', '/'), (2, 5, NULL, '!')";
+    connection.execute_script(script).unwrap();
+    for (sql, expected) in [
+        ("SELECT string_agg(w, d) FROM words", "ab/c"),
+        ("SELECT string_agg(w, d) FROM words GROUP BY g ORDER BY g LIMIT 1", "ab/c"),
+        ("SELECT coalesce(string_agg(w, d), 'none') FROM words WHERE g = 2", "none"),
+        ("SELECT string_agg(w, ', ' ORDER BY id DESC) FROM words", "c, b, a"),
+        ("SELECT string_agg(w, NULL) FROM words WHERE g = 1", "abc"),
+        (
+            "SELECT string_agg(s, '|' ORDER BY id) FROM \
+             (SELECT id, string_agg(w, d) OVER (ORDER BY id) AS s FROM words WHERE g = 1) x",
+            "a|a|ab|ab/c",
+        ),
+        ("SELECT string_agg(w, d) FILTER (WHERE id > 1) FROM words", "b/c"),
+    ] {
+        let mut rows = connection.query(sql, &[]).expect(sql);
+        assert_eq!(rows.next().unwrap().expect(sql).get::<String>(0).unwrap(), expected, "{sql}");
+    }
+    let many = "SELECT CAST(sum(length(s)) AS BIGINT) FROM \
+                (SELECT string_agg(v, ',') AS s FROM t GROUP BY id % 1000) x";
+    let values = "SELECT CAST(sum(length(v)) + count(*) - 1000 AS BIGINT) FROM t";
+    assert_eq!(number(&connection, many), number(&connection, values));
+}
+
+#[test]
+fn joined_texts_beyond_their_part_of_the_limit_are_refused() {
+    let connection = connection();
+    connection.execute("SET gadus.memory_limit = '64MiB'", &[]).unwrap();
+    for sql in [
+        "SELECT length(string_agg(repeat(v, 100), ',')) FROM t",
+        "SELECT max(length(s)) FROM (SELECT string_agg(repeat(v, 100), ',') AS s FROM t GROUP BY id < 0) x",
+    ] {
+        let error = connection.execute(sql, &[]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit, "{sql}: {error}");
+    }
+    assert_eq!(number(&connection, "SELECT length(string_agg(v, ',')) FROM t"), 988_889);
+}
