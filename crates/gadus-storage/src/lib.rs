@@ -47,7 +47,7 @@ mod store;
 pub use blob::{Blob, BlobRef, EXTENT_UNIT_BYTES, ExtentRef};
 pub use check::{CheckReport, Problem, check};
 pub use error::{ErrorKind, StorageError};
-pub use log::{LogEnd, LogRecord, Terms};
+pub use log::{LogEnd, LogRecord, Payload, Terms};
 pub use options::{Durability, Options, Sharing};
 pub use peers::{Stage, Takeovers};
 pub use space::{Extent, Remaining, ReserveUse, Rewritten, Unsaved};

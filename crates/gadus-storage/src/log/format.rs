@@ -39,7 +39,8 @@ use gadus_base::{ByteReader, CommitNumber, DatabaseId, DecodeError, checksum};
 
 pub(crate) const ZONE_HEADER_LENGTH: usize = 64;
 pub(crate) const ZONE_HEADER_BYTES: u64 = ZONE_HEADER_LENGTH as u64;
-pub(crate) const FRAGMENT_HEADER_BYTES: u64 = 48;
+pub(super) const FRAGMENT_HEADER_LENGTH: usize = 48;
+pub(crate) const FRAGMENT_HEADER_BYTES: u64 = FRAGMENT_HEADER_LENGTH as u64;
 pub(crate) const FRAGMENT_ALIGNMENT_BYTES: u64 = 8;
 
 const MAGIC: [u8; 8] = *b"GadusLog";

@@ -11,6 +11,7 @@
 pub(crate) mod file;
 pub(crate) mod flush;
 pub(crate) mod format;
+mod payload;
 mod read;
 pub(crate) mod scan;
 pub(crate) mod state;
@@ -23,6 +24,7 @@ use flush::Flush;
 use format::{Fragment, ZONE_HEADER_BYTES};
 use gadus_base::{CommitNumber, LogPosition};
 use parking_lot::Mutex;
+pub use payload::Payload;
 pub use state::LogEnd;
 use state::{LogState, RING_BYTES, ZONES_MAX};
 use std::io::IoSlice;
@@ -54,7 +56,7 @@ pub struct LogRecord {
     /// The commit it was appended with.
     pub commit: CommitNumber,
     /// What was appended.
-    pub payload: Vec<u8>,
+    pub payload: Payload,
     /// The end of the record, as [`crate::Store::append`] returned it.
     pub position: LogPosition,
     /// Checksum of its last fragment.

@@ -3,11 +3,13 @@
 //! - Reads the ring where it still holds the bytes, the file otherwise. The caller pins the log from
 //!   where it reads, or has found that it is not recycled after pinning it.
 
-use super::format::{Fragment, Kind, ZONE_HEADER_BYTES};
+use super::format::{FRAGMENT_HEADER_LENGTH, Fragment, Kind, ZONE_HEADER_BYTES};
+use super::payload::Payload;
 use super::state::LogEnd;
 use super::{Log, LogRecord};
 use crate::error::StorageError;
 use gadus_base::LogPosition;
+use std::sync::Arc;
 
 impl Log {
     /// The records from `from`, an end that was published, up to the last one now, and their end.
@@ -20,9 +22,10 @@ impl Log {
         if to.position == from.position {
             return Ok((records, from));
         }
-        let bytes = self.bytes(from.position, to.position)?;
+        let bytes = Arc::new(self.bytes(from.position, to.position)?);
         let (mut end, mut chain) = (from.position, from.chain);
-        let mut payload = Vec::new();
+        // Of a record in several fragments.
+        let mut gathered = Vec::new();
         while end < to.position {
             let position = self.file.shape.fragment_start(end);
             let zone_end = (self.file.shape.zone_of(position) + 1) * self.file.shape.zone_bytes;
@@ -34,11 +37,19 @@ impl Log {
                 let message = format!("a record that was appended at {} is gone", LogPosition(end));
                 return Err(StorageError::corrupt(&self.file.described, position, message));
             };
-            payload.extend_from_slice(found.payload);
+            let payload = match found.fragment.kind {
+                Kind::Whole => {
+                    let start = start + FRAGMENT_HEADER_LENGTH;
+                    Some(Payload::within(&bytes, start..start + found.payload.len()))
+                }
+                kind => {
+                    gathered.extend_from_slice(found.payload);
+                    (kind == Kind::Last).then(|| std::mem::take(&mut gathered).into())
+                }
+            };
             end = position + Fragment::bytes(found.payload.len());
             chain = found.checksum;
-            if matches!(found.fragment.kind, Kind::Whole | Kind::Last) {
-                let payload = std::mem::take(&mut payload);
+            if let Some(payload) = payload {
                 let commit = found.fragment.commit;
                 records.push(LogRecord { commit, payload, position: LogPosition(end), chain });
             }

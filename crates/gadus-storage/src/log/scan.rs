@@ -217,7 +217,8 @@ impl Scanner<'_> {
                 && let Some(OpenRecord { commit, payload }) = open.take()
             {
                 scan.last_commit = Some(commit);
-                scan.records.push(LogRecord { commit, payload, position: LogPosition(end), chain });
+                let (payload, position) = (payload.into(), LogPosition(end));
+                scan.records.push(LogRecord { commit, payload, position, chain });
                 (scan.end, scan.chain) = (end, chain);
             }
         }

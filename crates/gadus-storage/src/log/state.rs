@@ -130,6 +130,7 @@ impl LogState {
         if from < self.ring_from.load(Ordering::Acquire) || to - from > RING_BYTES as u64 {
             return false;
         }
+        into.reserve(usize::try_from(to - from).unwrap_or(RING_BYTES));
         let mut at = word_of(from);
         for _ in (from..to).step_by(8) {
             into.extend_from_slice(&self.ring[at].load(Ordering::Relaxed).to_le_bytes());

@@ -19,7 +19,7 @@ fn what_one_appends_the_others_read() {
         let end = append(writer, &payload);
         let records = follow(&two, &mut at);
         assert_eq!(records.len(), 1);
-        assert_eq!((&records[0].payload, records[0].position), (&payload, end));
+        assert_eq!((&*records[0].payload, records[0].position), (&*payload, end));
         if round % 10 == 0 {
             one.wait_durable(end).unwrap();
             assert!(two.durable() >= end);
@@ -282,7 +282,7 @@ fn opening_and_closing_at_once_loses_nothing() {
         thread.unwrap().join().unwrap();
     }
     let (store, recovered) = place.open();
-    let mut payloads = recovered.records.iter().map(|r| r.payload.clone()).collect::<Vec<_>>();
+    let mut payloads = recovered.records.iter().map(|r| r.payload.to_vec()).collect::<Vec<_>>();
     payloads.sort();
     let expected = (0..4).flat_map(|thread| (0..30).map(move |round| vec![thread, round]));
     assert_eq!(payloads, Vec::from_iter(expected));
