@@ -48,6 +48,8 @@ pub enum ErrorKind {
     Locked,
     /// The request makes no sense.
     Invalid,
+    /// What guards the device refuses changes.
+    Refused,
 }
 
 /// What was tried.
@@ -97,6 +99,15 @@ impl BlockError {
 
     pub(crate) fn invalid(device: impl Into<String>, detail: &'static str) -> Self {
         Self::new(ErrorKind::Invalid, Operation::Prepare, device).detailed(detail)
+    }
+
+    /// A change that a guard refuses.
+    pub(crate) fn refused(
+        operation: Operation,
+        device: impl Into<String>,
+        why: &'static str,
+    ) -> Self {
+        Self::new(ErrorKind::Refused, operation, device).detailed(why)
     }
 
     pub(crate) fn detailed(mut self, detail: &'static str) -> Self {
@@ -160,6 +171,7 @@ impl ErrorKind {
             Self::Io => "the device failed",
             Self::Locked => "it is in use",
             Self::Invalid => "the request is not valid",
+            Self::Refused => "changes are refused",
         }
     }
 
@@ -171,9 +183,12 @@ impl ErrorKind {
             Self::NoSpace => "free some space and try again",
             Self::Io => "check the disk and the kernel's log",
             Self::Locked => "close the other user first",
-            Self::ReadOnly | Self::NotAFile | Self::NotAFolder | Self::PastEnd | Self::Invalid => {
-                ""
-            }
+            Self::ReadOnly
+            | Self::NotAFile
+            | Self::NotAFolder
+            | Self::PastEnd
+            | Self::Invalid
+            | Self::Refused => "",
         }
     }
 }

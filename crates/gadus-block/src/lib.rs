@@ -47,8 +47,8 @@ pub use device::{
 };
 pub use error::{BlockError, ErrorKind, Operation};
 pub use filters::{
-    CrashPolicy, Delays, DyingFolder, Event, Fault, FaultPlan, FaultyFolder, Repeat, SmallFolder,
-    ThrottledFolder, Trace, TracedFolder,
+    CrashPolicy, Delays, Event, Fault, FaultPlan, FaultyFolder, Guard, GuardedDevice, HookedFolder,
+    Repeat, SmallFolder, ThrottledFolder, Trace, TracedFolder,
 };
 pub use input::{InputFolder, InputKind, open_input};
 pub use output::{Destination, OutputFolder, StagedFile, StreamFile};

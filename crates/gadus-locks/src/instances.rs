@@ -116,13 +116,16 @@ impl Instances {
         fence: Arc<dyn Fence>,
         mut own: impl FnMut(u32) -> Result<bool, E>,
     ) -> Result<Self, E> {
+        memory.check()?;
         let slots = &memory.at(table)?.slots;
         for (slot, record) in (0..INSTANCES_MAX).zip(slots) {
             let state = record.state.load(Ordering::Acquire);
             if status(state) != FREE {
                 continue;
             }
-            if !own(slot)? {
+            let is_own = own(slot)?;
+            memory.check()?;
+            if !is_own {
                 // Not one that was never used any more: who looks for others looks no further than the first of those.
                 let passed = word(FREE, generation(state).max(1), None);
                 steps::before(&record.state);
@@ -241,7 +244,7 @@ impl Instances {
     /// Leaves, unless that was done before. `clean` takes from shared memory all that this instance
     /// has there.
     pub fn leave(&self, clean: impl FnOnce()) {
-        self.memory.is_whole();
+        self.memory.verify_length();
         let state = &self.slots()[self.me.slot as usize].state;
         let live = word(LIVE, self.me.generation, None);
         let leaving = word(REAPING, self.me.generation, Some(self.me));
@@ -256,6 +259,13 @@ impl Instances {
         }
     }
 
+    /// Asks the system, which may take a while.
+    fn is_quiet(&self, slot: u32) -> bool {
+        let is_quiet = self.fence.is_quiet(slot);
+        self.memory.verify_length();
+        is_quiet
+    }
+
     fn slots(&self) -> &[Slot; SLOTS] {
         let table = self.memory.at(self.table).expect("claiming has found it mapped");
         &table.slots
@@ -265,7 +275,7 @@ impl Instances {
     fn has_no_reaper(&self, slot: u32, state: u64) -> bool {
         let Some(reaper) = cleaner(state) else { return true };
         if reaper.slot == slot {
-            return self.fence.is_quiet(slot);
+            return self.is_quiet(slot);
         }
         let Some(record) = self.slots().get(reaper.slot as usize) else { return true };
         let state = record.state.load(Ordering::Acquire);
@@ -287,7 +297,7 @@ impl Liveness for Instances {
             // It has left, or was cleaned up after.
             _ if !there.is_named_by(owner) => true,
             FREE | REAPING => true,
-            _ => self.fence.is_quiet(owner.slot),
+            _ => self.is_quiet(owner.slot),
         }
     }
 
@@ -301,7 +311,7 @@ impl Liveness for Instances {
     }
 
     fn look_at_memory(&self) {
-        self.memory.is_whole();
+        self.memory.verify_length();
     }
 }
 

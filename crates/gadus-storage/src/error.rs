@@ -77,7 +77,7 @@ impl From<BlockError> for StorageError {
             BlockErrorKind::NoSpace => ErrorKind::NoSpace,
             BlockErrorKind::NotAFile => ErrorKind::NotADatabase,
             BlockErrorKind::NotAFolder => ErrorKind::NotFound,
-            BlockErrorKind::PastEnd => ErrorKind::Corrupt,
+            BlockErrorKind::PastEnd | BlockErrorKind::Refused => ErrorKind::Corrupt,
             BlockErrorKind::Io => ErrorKind::Io,
             BlockErrorKind::Locked => ErrorKind::InUse,
             BlockErrorKind::Invalid => ErrorKind::Invalid,

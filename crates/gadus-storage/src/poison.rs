@@ -71,15 +71,9 @@ impl Poison {
         Err(StorageError::new(ErrorKind::Poisoned, &self.described, message))
     }
 
-    /// Fails with kind `Corrupt` where the shared memory is not to be believed: before a write to a file, behind what
-    /// decided its place and bytes. Those may be of zeros that have taken the place of lost memory.
-    pub(crate) fn check_memory(&self) -> Result<(), StorageError> {
-        self.peers.check_memory(&self.described)
-    }
-
     /// Fails with kind `Poisoned` once poisoned, and with `Corrupt` where the shared memory is not to be believed.
     pub(crate) fn check(&self) -> Result<(), StorageError> {
-        self.peers.check_memory_again(&self.described)?;
+        self.peers.check_memory_cached(&self.described)?;
         if !self.is_set() {
             return Ok(());
         }

@@ -1,24 +1,27 @@
 //! Filters: a folder around a folder. They compose in any order.
 //!
-//! - [`DyingFolder`] kills its process at a chosen operation.
 //! - [`FaultyFolder`] makes chosen operations fail, half succeed or lie.
+//! - [`GuardedDevice`], a device around a device, asks a guard before each change.
+//! - [`HookedFolder`] calls a function before each operation, or kills its process at a chosen one.
 //! - [`SmallFolder`] has no more space than a chosen disk.
 //! - [`ThrottledFolder`] makes operations take as long as a chosen disk would need.
 //! - [`TracedFolder`] records operations and rebuilds the disk as a power cut would leave it.
 
-mod dying;
 mod faulty;
+mod guarded;
+mod hooked;
 mod small;
 mod throttled;
 mod traced;
 
-pub use dying::DyingFolder;
 pub use faulty::{Fault, FaultPlan, FaultyFolder, Repeat};
+pub use guarded::{Guard, GuardedDevice};
+pub use hooked::HookedFolder;
 pub use small::SmallFolder;
 pub use throttled::{Delays, ThrottledFolder};
 pub use traced::{CrashPolicy, Event, Trace, TracedFolder};
 
-/// The methods of `Device` that a filter passes on as they are to `self.inner`; all of them but hints, where those are
+/// The methods of `Device` that a filter passes on as they are to `self.inner`; but hints and the length, where those are
 /// its own.
 macro_rules! pass_on {
     () => {
@@ -29,6 +32,13 @@ macro_rules! pass_on {
         }
     };
     (all but hints) => {
+        crate::filters::pass_on!(all but hints and length);
+
+        fn length(&self) -> Result<u64, BlockError> {
+            self.inner.length()
+        }
+    };
+    (all but hints and length) => {
         fn name(&self) -> &str {
             self.inner.name()
         }
@@ -37,9 +47,6 @@ macro_rules! pass_on {
         }
         fn location(&self) -> Option<std::path::PathBuf> {
             self.inner.location()
-        }
-        fn length(&self) -> Result<u64, BlockError> {
-            self.inner.length()
         }
         fn queue(
             self: Arc<Self>,

@@ -2,8 +2,8 @@
 
 use gadus_base::Random;
 use gadus_block::{
-    AlignedBuffer, Delays, Device, DyingFolder, ErrorKind, FaultPlan, FaultyFolder, Fence,
-    FileFolder, Folder, Hint, MemoryFolder, OWNER_SLOTS_MAX, OpenMode, Request, SmallFolder,
+    AlignedBuffer, Delays, Device, ErrorKind, FaultPlan, FaultyFolder, Fence, FileFolder, Folder,
+    Hint, HookedFolder, MemoryFolder, OWNER_SLOTS_MAX, OpenMode, Request, SmallFolder,
     ThrottledFolder, TracedFolder, Transfer,
 };
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ type Wrap = fn(Arc<dyn Folder>) -> Arc<dyn Folder>;
 
 const FILTERS: &[(&str, Wrap)] = &[
     ("plain", |inner| inner),
-    ("dying", |inner| Arc::new(DyingFolder::after(inner, u64::MAX))),
+    ("hooked", |inner| Arc::new(HookedFolder::before_each(inner, |_| ()))),
     ("faulty", |inner| Arc::new(FaultyFolder::new(inner, FaultPlan::new()))),
     ("small", |inner| Arc::new(SmallFolder::new(inner, 1 << 30))),
     ("throttled", |inner| {

@@ -104,9 +104,9 @@ impl Coordinator {
 
     /// Refuses a child that was forked after the database was opened, which has no part in it, and a process whose
     /// shared memory is gone.
-    pub(crate) fn check_process(&self) -> Result<()> {
+    pub(crate) fn check_usable(&self) -> Result<()> {
         if self.store().process().is_here() {
-            return Ok(self.store().check_memory_again()?);
+            return Ok(self.store().check_memory_cached()?);
         }
         let message = format!(
             "{}: this process was forked after the database had been opened; open it here, too",
@@ -117,7 +117,7 @@ impl Coordinator {
 
     /// Takes the commit lock.
     pub(crate) fn lock(&self) -> Result<Locked<'_>> {
-        self.check_process()?;
+        self.check_usable()?;
         let appending = loop {
             match self.appending.try_lock_for(PATIENCE) {
                 Some(appending) => break appending,
@@ -133,7 +133,7 @@ impl Coordinator {
 
     /// The newest appended version, and the end of its record.
     pub(crate) fn newest(&self) -> Result<(Arc<DatabaseVersion>, LogEnd)> {
-        self.check_process()?;
+        self.check_usable()?;
         let mut head = self.head.lock();
         self.catch_up(&mut head)?;
         Ok((head.version.clone(), head.version.end))

@@ -31,7 +31,7 @@ pub(crate) struct Pin {
 impl Coordinator {
     /// Pins the newest visible version.
     pub(crate) fn pin(self: &Arc<Self>) -> Result<(Arc<DatabaseVersion>, Pin)> {
-        self.check_process()?;
+        self.check_usable()?;
         loop {
             self.refresh()?;
             let mut pins = self.pins.lock();

@@ -13,7 +13,7 @@ impl Engine {
     /// Has a question about a table answered in the table's next shared scan, of the newest version
     /// then. Where the table has another shape by then, the answer is a `Conflict`.
     pub fn ask(&self, schema: &Arc<TableSchema>, question: Question) -> Result<Asked> {
-        self.check_process()?;
+        self.check_usable()?;
         self.inner().clock.ask(schema, question)
     }
 
@@ -27,7 +27,7 @@ impl Engine {
         modification: Modification,
         durability: Durability,
     ) -> Result<Asked> {
-        self.check_process()?;
+        self.check_usable()?;
         self.inner().clock.modify(schema, modification, durability, self.clone())
     }
 

@@ -272,7 +272,7 @@ impl Alone<'_> {
 impl Inner {
     /// Waits until no other checkpoint, fold or move of rows is under way.
     pub(super) fn alone(&self) -> Result<Alone<'_>> {
-        self.coordinator.check_process()?;
+        self.coordinator.check_usable()?;
         let mut checkpointer = self.checkpointer.lock();
         let turn = self.blobs.store().checkpoint_turn()?;
         let store = self.blobs.store();

@@ -158,9 +158,12 @@ impl Engine {
         self.inner().refuse_read_only()
     }
 
-    /// Refuses a child that was forked after the database was opened.
-    pub fn check_process(&self) -> Result<()> {
-        self.inner().coordinator.check_process()
+    /// Refuses a child that was forked after the database was opened, and a process whose shared memory is lost.
+    ///
+    /// # Errors
+    /// `Forked`, `Corrupt`.
+    pub fn check_usable(&self) -> Result<()> {
+        self.inner().coordinator.check_usable()
     }
 
     /// Refuses a statement where the memory that the processes share was cut off or overwritten from outside.

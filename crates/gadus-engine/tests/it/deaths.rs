@@ -6,7 +6,7 @@ use crate::reference::verify;
 use crate::threads::{row, schema, total};
 use crate::waiting::transact;
 use gadus_base::{ByteCount, RowId};
-use gadus_block::{DyingFolder, FileFolder, Folder};
+use gadus_block::{FileFolder, Folder, HookedFolder};
 use gadus_engine::{Datum, Engine, Options, Sharing};
 use std::path::Path;
 use std::sync::Arc;
@@ -33,7 +33,8 @@ fn open(folder: Arc<dyn Folder>, memory: &Path) -> Engine {
 fn child() {
     let Some((operations, path)) = task() else { return };
     let folder = Arc::new(FileFolder::new(&path));
-    let engine = open(Arc::new(DyingFolder::after(folder, operations.parse().unwrap())), &path);
+    let engine =
+        open(Arc::new(HookedFolder::killed_after(folder, operations.parse().unwrap())), &path);
     transfer_and_tell(&engine);
     engine.fold().unwrap();
     transfer_and_tell(&engine);

@@ -154,7 +154,7 @@ impl Memory {
 
     /// Returns true if the file still has all bytes that are mapped. Where it was cut off, pages of this process
     /// alone take their place, all zero: an access to a page that is gone would end the process.
-    pub fn is_whole(&self) -> bool {
+    pub fn verify_length(&self) -> bool {
         if self.is_lost() {
             return false;
         }
@@ -167,6 +167,14 @@ impl Memory {
         }
         self.replace_lost_pages();
         false
+    }
+
+    /// Fails where [`Memory::verify_length`] is false.
+    ///
+    /// # Errors
+    /// `Damaged`.
+    pub fn check(&self) -> Result<(), MemoryError> {
+        self.verify_length().then_some(()).ok_or_else(cut_off)
     }
 
     /// Returns true if the file was found to be cut off.
@@ -230,8 +238,7 @@ impl Memory {
         }
         let _turn = self.growth.lock();
         if self.is_lost() {
-            let message = "shared memory was cut off from outside".to_owned();
-            return Err(MemoryError::new(MemoryErrorKind::Damaged, message));
+            return Err(cut_off());
         }
         let from = self.mapped();
         let to = bytes.next_multiple_of(EXTENT_BYTES);
@@ -359,6 +366,11 @@ fn failed(what: &str, path: &Path, errno: Errno) -> MemoryError {
         _ => MemoryErrorKind::System,
     };
     MemoryError::new(kind, format!("{what} {}: {}", path.display(), std::io::Error::from(errno)))
+}
+
+fn cut_off() -> MemoryError {
+    let message = "shared memory was cut off from outside".to_owned();
+    MemoryError::new(MemoryErrorKind::Damaged, message)
 }
 
 #[cfg(test)]

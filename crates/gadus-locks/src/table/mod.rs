@@ -173,7 +173,7 @@ impl LockTable {
 
     /// Fails if shared memory was cut off while the caller slept.
     fn check_memory(&self) -> Result<(), LockError> {
-        match self.instances.memory().is_whole() {
+        match self.instances.memory().verify_length() {
             true => Ok(()),
             false => Err(LockError::damaged("its memory was cut off from outside")),
         }

@@ -17,7 +17,7 @@ impl Session {
         sets: &'a [Vec<Value>],
     ) -> Boxed<'a, u64> {
         Box::pin(async move {
-            self.engine.check_process()?;
+            self.engine.check_usable()?;
             let state = &mut *self.state.lock().await;
             let flag = self.begin_statement(state)?;
             let done = self.each_or_none(state, prepared, sets, &flag).await;

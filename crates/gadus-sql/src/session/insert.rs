@@ -158,7 +158,7 @@ impl Session {
         batches: Vec<RecordBatch>,
     ) -> Result<u64> {
         // Before anything is waited for: in a forked child nobody is there to end it.
-        self.engine.check_process()?;
+        self.engine.check_usable()?;
         let state = &mut *self.state.lock().await;
         super::transact::refuse_read_only(&self.engine, state)?;
         let flag = self.begin_statement(state)?;

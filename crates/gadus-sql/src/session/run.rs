@@ -39,7 +39,7 @@ impl Session {
     pub(super) async fn run(&self, source: Source<'_>, parameters: &[Value]) -> Result<Outcome> {
         let meter = Meter::begin();
         // Before anything is waited for: in a forked child nobody is there to end it.
-        self.engine.check_process()?;
+        self.engine.check_usable()?;
         let state = &mut *self.state.lock().await;
         self.run_in_turn(state, meter, source, parameters).await
     }

@@ -119,7 +119,7 @@ impl Drop for Session {
     /// Drops what goes with the session.
     fn drop(&mut self) {
         let Some(mut state) = self.state.try_lock().ok() else { return };
-        if state.temporary.is_empty() || self.engine.check_process().is_err() {
+        if state.temporary.is_empty() || self.engine.check_usable().is_err() {
             return;
         }
         // It may have locks on them.

@@ -38,7 +38,7 @@ impl Session {
     pub fn end_transaction(&self, commits: bool) -> Boxed<'_, bool> {
         Box::pin(async move {
             let meter = Meter::begin();
-            self.engine.check_process()?;
+            self.engine.check_usable()?;
             let state = &mut *self.state.lock().await;
             if state.transaction.is_none() {
                 return Ok(false);
@@ -61,7 +61,7 @@ impl Session {
         let taken = turn.as_mut().now_or_never();
         let session = self.clone();
         Box::pin(async move {
-            session.engine.check_process()?;
+            session.engine.check_usable()?;
             let mut state = match taken {
                 Some(state) => state,
                 None => turn.await,
@@ -76,7 +76,7 @@ impl Session {
         parameters: &[Value],
         meter: Meter,
     ) -> Result<Option<Boxed<'static, Outcome>>> {
-        self.engine.check_process()?;
+        self.engine.check_usable()?;
         let outside = *self.outside.lock();
         if outside.in_transaction
             || !self.autocommit()

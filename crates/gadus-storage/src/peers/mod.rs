@@ -17,7 +17,7 @@ pub(crate) use state::{FRONT, LAYOUT_VERSION, LOCKS_START, MAGIC, Pin, STATE, St
 
 use crate::error::{ErrorKind, StorageError};
 use gadus_base::{CommitNumber, Instant, LogPosition, clock};
-use gadus_block::{Device, Fence as DeviceFence};
+use gadus_block::{Device, Fence as DeviceFence, Guard};
 use gadus_locks::{
     Acquired, Cleanup, Fence, INSTANCES_MAX, Instances, Latch, Liveness, LockError, LockErrorKind,
     LockSettings, LockTable, Memory, MemoryError, MemoryErrorKind, Owner,
@@ -33,6 +33,9 @@ pub(crate) const MEMORY_BYTES_MAX: usize = 1 << 30;
 
 /// For so long the length of the memory's file is taken to be what it was.
 const MEMORY_LOOK: Duration = Duration::from_millis(10);
+
+const MEMORY_LOST: &str = "the shared memory of its processes was cut off or overwritten from outside; close the \
+                           database in all processes, and open it again";
 
 /// No pin.
 const NOTHING: u64 = u64::MAX;
@@ -51,7 +54,6 @@ pub(crate) struct Peers {
 #[derive(Debug)]
 pub(crate) struct Held<'a> {
     latch: &'a Latch,
-    me: Owner,
     acquired: Acquired,
     /// It is taken over when its thread is over, and so must not leave it.
     _stays: PhantomData<*const ()>,
@@ -66,7 +68,7 @@ impl Held<'_> {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        self.latch.unlock(self.me);
+        self.latch.unlock();
     }
 }
 
@@ -129,29 +131,28 @@ impl Peers {
     /// Fails if the shared memory was cut off, or overwritten, by a process that does not share the database: what
     /// it says of the log is not to be believed then, and nothing may be appended.
     pub(crate) fn check_memory(&self, described: &str) -> Result<(), StorageError> {
-        let is_whole = self.instances.memory().is_whole();
-        self.check_front(is_whole, described)
+        self.check_front(self.look_at_memory(), described)
     }
 
-    /// The same, where the length of the memory's file was looked at a moment ago: a system call for each commit would
-    /// cost threads that commit together some per cent.
-    pub(crate) fn check_memory_again(&self, described: &str) -> Result<(), StorageError> {
+    /// Fails as [`Peers::check_memory`] does, where the length of the memory's file was looked at a moment ago: a system
+    /// call for each commit would cost threads that commit together some per cent.
+    pub(crate) fn check_memory_cached(&self, described: &str) -> Result<(), StorageError> {
         self.check_front(self.was_whole(), described)
     }
 
     fn check_front(&self, is_whole: bool, described: &str) -> Result<(), StorageError> {
-        // Where it is not whole, nothing of it may be accessed.
-        if self.excludes_others || (is_whole && has_front(self.instances.memory())) {
-            return Ok(());
-        }
-        let message = "the shared memory of its processes was cut off or overwritten from outside; close the \
-                       database in all processes, and open it again";
-        Err(StorageError::new(ErrorKind::Corrupt, described, message))
+        let refused = || StorageError::new(ErrorKind::Corrupt, described, MEMORY_LOST);
+        self.is_believed(is_whole).then_some(()).ok_or_else(refused)
+    }
+
+    /// Returns true if what the memory says may be believed. Where it is not whole, nothing of it may be accessed.
+    fn is_believed(&self, is_whole: bool) -> bool {
+        self.excludes_others || (is_whole && has_front(self.instances.memory()))
     }
 
     /// Looks, after a sleep, whether the shared memory is still there: what is cut off is not to be accessed.
-    pub(crate) fn look_at_memory(&self) {
-        self.instances.memory().is_whole();
+    pub(crate) fn look_at_memory(&self) -> bool {
+        self.instances.memory().verify_length()
     }
 
     fn was_whole(&self) -> bool {
@@ -162,7 +163,7 @@ impl Peers {
         }
         *looked = Some(now);
         drop(looked);
-        self.instances.memory().is_whole()
+        self.look_at_memory()
     }
 
     /// The locks that all instances share.
@@ -232,7 +233,7 @@ impl Peers {
         // What latches of storage protect in memory is published by single stores: none of it is
         // half done. What is in the files may be.
         let acquired = latch.lock_until(self.me(), &*self.instances, end)?;
-        let held = Held { latch, me: self.me(), acquired, _stays: PhantomData };
+        let held = Held { latch, acquired, _stays: PhantomData };
         if held.was_taken_from_the_dead() {
             let stages = &self.state().stages;
             stages.note_takeover(stage(stages));
@@ -313,6 +314,16 @@ impl Peers {
 impl Drop for Peers {
     fn drop(&mut self) {
         self.leave();
+    }
+}
+
+impl Guard for Peers {
+    fn refusal(&self) -> Option<&'static str> {
+        (!self.is_believed(self.look_at_memory())).then_some(MEMORY_LOST)
+    }
+
+    fn look(&self) {
+        self.look_at_memory();
     }
 }
 

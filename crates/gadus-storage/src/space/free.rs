@@ -39,7 +39,7 @@ impl Space {
             shared.add_free(offset, bytes);
         }
         // A file that stays long is no reason to fail what was done.
-        let _ = self.file.cut(shared, CUT_BYTES_MIN.max(end / 4), &self.peers);
+        let _ = self.file.cut(shared, CUT_BYTES_MIN.max(end / 4));
     }
 
     /// Keeps of the reserve what must remain once the next checkpoint has that much more to write.
@@ -66,7 +66,7 @@ impl Space {
     /// Gives space behind the end back to the file system.
     pub(crate) fn cut(&self) -> Result<(), StorageError> {
         let _held = self.hold();
-        self.file.cut(self.shared(), 1, &self.peers)
+        self.file.cut(self.shared(), 1)
     }
 
     /// Bytes that are neither free nor reserved nor pending nor in use: that snapshots keep, here or

@@ -12,7 +12,6 @@
 
 use super::chunks::SpaceState;
 use crate::error::{ErrorKind, StorageError};
-use crate::peers::Peers;
 use gadus_block::{Device, ErrorKind as BlockErrorKind};
 use gadus_locks::shared_struct;
 use std::cell::Cell;
@@ -237,12 +236,7 @@ impl DataFile {
 
     /// Gives space behind the end and its reserve back to the file system, where that is at least so
     /// much. The caller has the space latch.
-    pub(super) fn cut(
-        &self,
-        shared: &SpaceState,
-        bytes_min: u64,
-        peers: &Peers,
-    ) -> Result<(), StorageError> {
+    pub(super) fn cut(&self, shared: &SpaceState, bytes_min: u64) -> Result<(), StorageError> {
         let end = shared.end.load(Ordering::Acquire);
         let (needed, _) = shared.for_checkpoint.needed(Unsaved::default(), Remaining::Whole);
         let kept = end.saturating_add(bytes_for_moves(end)).saturating_add(needed);
@@ -254,8 +248,6 @@ impl DataFile {
         // Setting a length frees the blocks behind it. The file becomes no longer than what is in use, and what others
         // write before the end stays.
         let cut = length.max(end).min(kept);
-        // The end may be of zeros that have taken the place of lost memory.
-        peers.check_memory(&self.described)?;
         self.device.set_length(cut)?;
         shared.allocated.store(cut, Ordering::Release);
         if cut < kept && self.device.reserve(cut..kept).is_ok() {

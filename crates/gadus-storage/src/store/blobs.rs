@@ -36,18 +36,14 @@ impl Shared {
         }
         let rest = usize::try_from(start + extent_bytes - offset).expect("at most one unit");
         pieces.push(IoSlice::new(&ZEROS[..rest]));
-        let written = match self.poison.check_memory() {
-            Ok(()) => self.files.data.write_at(start, &pieces).map_err(StorageError::from),
-            Err(error) => Err(error),
-        };
-        match written {
+        match self.files.data.write_at(start, &pieces) {
             Ok(()) => {
                 Account::note_written(extent_bytes);
                 Ok((extent, references))
             }
             Err(error) => {
                 self.space.cancel(extent);
-                Err(error)
+                Err(error.into())
             }
         }
     }

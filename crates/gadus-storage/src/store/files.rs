@@ -13,9 +13,11 @@ use crate::header::{DATA_START, Header, SLOT_BYTES, SLOT_OFFSETS, Slot};
 use crate::holder::{self, OpenersTurn};
 use crate::log::format::{LogShape, ZONE_HEADER_LENGTH, peek_zone_header};
 use crate::options::Options;
+use crate::peers::Peers;
 use crate::space::{DataFile, Pending};
 use gadus_block::{
-    BlockError, Device, ErrorKind as BlockErrorKind, Folder, Hint, Identity, OpenMode,
+    BlockError, Device, ErrorKind as BlockErrorKind, Folder, GuardedDevice, Hint, Identity,
+    OpenMode,
 };
 use std::sync::Arc;
 
@@ -111,6 +113,19 @@ impl Files {
     pub(crate) fn cover_by(&self, turn: &mut OpenersTurn) -> Result<(), StorageError> {
         turn.cover(&self.data)?;
         turn.cover(&self.log)
+    }
+
+    /// The same files, which are not changed any more once the memory that the processes share is lost: what decides the
+    /// place and bytes of a change may then be of zeros.
+    pub(super) fn guarded_by(self, peers: &Arc<Peers>) -> Self {
+        let guarded = |device, described: &str| {
+            Arc::new(GuardedDevice::new(device, described, peers.clone())) as Arc<dyn Device>
+        };
+        Self {
+            data: guarded(self.data, &self.data_described),
+            log: guarded(self.log, &self.log_described),
+            ..self
+        }
     }
 
     /// The data file, for who gives its space.

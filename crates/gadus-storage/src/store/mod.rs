@@ -204,13 +204,13 @@ impl Store {
     /// on.
     ///
     /// # Errors
-    /// `Invalid` when recovery is over already.
+    /// `Invalid` when recovery is over already, `Corrupt` where the shared memory is lost.
     pub fn finish_recovery(&self) -> Result<(), StorageError> {
         if !self.shared.space.is_recovering() {
             return Err(self.shared.invalid("recovery ends once"));
         }
         self.shared.finish_recovery();
-        Ok(())
+        self.check_memory()
     }
 
     /// Fails if the memory that the processes share was cut off, or overwritten, from outside: before a statement,
@@ -226,8 +226,8 @@ impl Store {
     ///
     /// # Errors
     /// `Corrupt`.
-    pub fn check_memory_again(&self) -> Result<(), StorageError> {
-        self.shared.peers.check_memory_again(&self.shared.files.data_described)
+    pub fn check_memory_cached(&self) -> Result<(), StorageError> {
+        self.shared.peers.check_memory_cached(&self.shared.files.data_described)
     }
 
     /// Takes the turn to append, which one thread of one instance has at a time.
@@ -244,7 +244,7 @@ impl Store {
     /// `InUse`, with the name of who has it.
     pub fn turn_within(&self, patience: Duration) -> Result<Turn<'_>, StorageError> {
         let peers = &self.shared.peers;
-        self.check_memory_again()?;
+        self.check_memory_cached()?;
         let end = Some(clock().now().plus(patience));
         let held = peers.hold_until(&peers.state().commit, end, |_| Stage::Commit);
         Ok(Turn { _held: held.map_err(|owner| self.shared.stuck(owner))? })

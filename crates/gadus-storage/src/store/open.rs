@@ -77,6 +77,7 @@ impl Store {
         options: Options,
         peers: Arc<Peers>,
     ) -> Result<(Self, Recovered), StorageError> {
+        let files = files.guarded_by(&peers);
         let chosen = files.choose_header()?;
         let (header, slot) = (chosen.header, chosen.slot);
         let shape = shape_of(&header);

@@ -86,6 +86,7 @@ impl Store {
         let place = SharedPlace::of(&memory).map_or(Recorded::Exclusive, Recorded::Shared);
         let recorded = opened.0.shared.opens_in.lock().as_ref().map(|turn| turn.record(&place));
         recorded.transpose()?;
+        opened.0.check_memory()?;
         removes.keep();
         Ok(opened)
     }
@@ -97,6 +98,7 @@ impl Store {
         options: Options,
         peers: Arc<Peers>,
     ) -> Result<(Self, Recovered), StorageError> {
+        let files = files.guarded_by(&peers);
         let chosen = files.choose_header()?;
         let header = chosen.header;
         let space = Space::opened(peers.clone(), files.data_file(), files.data.length()?);
@@ -111,6 +113,7 @@ impl Store {
         // Readers see what is durable: all of this is from now on.
         store.shared.log.group.wait(gadus_base::LogPosition(end.position))?;
         store.shared.opens_in.lock().take();
+        store.check_memory()?;
         let warnings = Vec::new();
         Ok((store, Recovered { root: rest.root, commit: header.commit, records, end, warnings }))
     }
@@ -280,6 +283,7 @@ impl Shared {
             self.files.cover_by(&mut turn).ok()?;
             Some(turn)
         });
+        self.peers.look_at_memory();
         let others =
             self.peers.instances().living().iter().any(|other| other.owner != self.peers.me());
         self.peers.leave();
@@ -287,6 +291,7 @@ impl Shared {
         // it wait until the files are closed.
         let _ = self.files.data.give_up_slots();
         let _ = self.files.log.give_up_slots();
+        self.peers.look_at_memory();
         if turn.is_some() && !others {
             memory.remove_file();
         }

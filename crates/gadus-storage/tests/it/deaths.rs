@@ -3,9 +3,9 @@
 
 use crate::child::{Child, say, task};
 use crate::ledger::{NAME, options};
-use crate::place::{Place, append};
+use crate::place::{Place, append, try_append};
 use gadus_base::{CommitNumber, Random};
-use gadus_block::{DyingFolder, Folder};
+use gadus_block::{Folder, HookedFolder};
 use gadus_storage::{ErrorKind, Recovered, StorageError, Store};
 use std::sync::Arc;
 
@@ -18,47 +18,57 @@ fn child() {
     let place = Place::at(&path);
     let (what, operations) = task.split_once(' ').unwrap();
     let operations = operations.parse().unwrap();
-    let folder: Arc<dyn Folder> = Arc::new(DyingFolder::after(place.folder.clone(), operations));
+    let folder: Arc<dyn Folder> =
+        Arc::new(HookedFolder::killed_after(place.folder.clone(), operations));
     match what {
         "create" => Store::make(folder, NAME, &place.options()).unwrap(),
-        "work" => work(place.open_through(folder).unwrap().0),
+        "work" => work(&place.open_through(folder).unwrap().0).unwrap(),
         "open" => open_again_and_again(&place, operations),
         what => panic!("what is {what}?"),
     }
     say("done");
 }
 
-/// Commits and checkpoints, and says what is durable; then leaves.
-fn work(store: Store) {
+/// Commits and checkpoints, and says what is durable.
+pub(crate) fn work(store: &Store) -> Result<(), StorageError> {
     for _ in 0..2 {
         for _ in 0..2 {
-            commit(&store);
-            say(&store.log_end().commit().0.to_string());
+            say(&try_commit(store)?.to_string());
         }
-        checkpoint(&store);
+        try_checkpoint(store)?;
     }
-    commit(&store);
-    say(&store.log_end().commit().0.to_string());
+    say(&try_commit(store)?.to_string());
+    Ok(())
 }
 
-/// Each record is the number of its commit, in more or fewer bytes.
 fn commit(store: &Store) {
+    try_commit(store).unwrap();
+}
+
+/// Each record is the number of its commit, in more or fewer bytes; returns the number.
+fn try_commit(store: &Store) -> Result<u64, StorageError> {
     let number = store.log_end().commit().next().0;
-    let end = append(store, &number.to_le_bytes().repeat(1 + 40 * (number % 5) as usize));
-    store.wait_durable(end).unwrap();
+    let end = try_append(store, &number.to_le_bytes().repeat(1 + 40 * (number % 5) as usize))?;
+    store.wait_durable(end)?;
+    Ok(number)
 }
 
 fn checkpoint(store: &Store) {
-    let _turn = store.checkpoint_turn().unwrap();
-    let end = store.log_end();
-    store.wait_durable(end.position()).unwrap();
-    store.checkpoint_begins();
-    store.checkpoint(&end.commit().0.to_le_bytes(), end.commit(), end.position()).unwrap();
-    store.find_free_space(|| true);
+    try_checkpoint(store).unwrap();
 }
 
-/// Whether all that was found is what was written; gives the last commit.
-fn verified(recovered: &Recovered) -> u64 {
+fn try_checkpoint(store: &Store) -> Result<(), StorageError> {
+    let _turn = store.checkpoint_turn()?;
+    let end = store.log_end();
+    store.wait_durable(end.position())?;
+    store.checkpoint_begins();
+    store.checkpoint(&end.commit().0.to_le_bytes(), end.commit(), end.position())?;
+    store.find_free_space(|| true);
+    Ok(())
+}
+
+/// Asserts that all that was found is what was written; returns the last commit.
+pub(crate) fn verified(recovered: &Recovered) -> u64 {
     let root = recovered.root.as_deref().map_or(Ok([0; 8]), <[u8; 8]>::try_from).unwrap();
     assert_eq!(recovered.commit, CommitNumber(u64::from_le_bytes(root)));
     let mut last = recovered.commit.0;

@@ -7,6 +7,7 @@ mod child;
 mod copies;
 mod crash;
 mod crowd;
+mod cut_memory;
 mod deaths;
 mod explorer;
 mod faults;

@@ -1,78 +1,95 @@
-//! A folder whose process is killed at a chosen operation, as `kill -9` would.
+//! A folder that calls a function before each operation on it and on its devices.
 //!
-//! - Every operation counts, on the folder and on its devices, also those that only look: what a
-//!   process does between two of them is left as it is at that moment.
-//! - A process that goes through the same steps each time can so be killed at each of them.
+//! - Every operation counts, also those that only look: what a process does between two of them is left as it is
+//!   at that moment.
+//! - A process that goes through the same steps each time can so be stopped at each of them, or have its
+//!   surroundings changed there.
 
 use crate::device::{Device, Fence, Folder, Geometry, Hint, Identity, OpenMode, Turn};
 use crate::error::BlockError;
 use crate::queue::{Queue, WorkerQueue};
 use rustix::process::{Signal, getpid, kill_process};
+use std::fmt::{self, Debug};
 use std::io::IoSlice;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A folder that its process does not outlive.
+/// A folder with a hook.
 #[derive(Debug)]
-pub struct DyingFolder {
+pub struct HookedFolder {
     inner: Arc<dyn Folder>,
-    life: Arc<Life>,
+    hook: Arc<Hook>,
 }
 
-#[derive(Debug)]
-struct Life {
+struct Hook {
     operations: AtomicU64,
-    last: u64,
+    /// Gets the number of operations before this one.
+    call: Box<dyn Fn(u64) + Send + Sync>,
 }
 
 #[derive(Debug)]
-struct DyingDevice {
+struct HookedDevice {
     inner: Arc<dyn Device>,
-    life: Arc<Life>,
+    hook: Arc<Hook>,
 }
 
-impl DyingFolder {
-    /// `inner`, whose process is killed after this number of operations, before the next one.
+impl HookedFolder {
+    /// `inner`, with a function that is called before each operation with the number of those before it.
     #[must_use]
-    pub fn after(inner: Arc<dyn Folder>, operations: u64) -> Self {
-        Self { inner, life: Arc::new(Life { operations: AtomicU64::new(0), last: operations }) }
+    pub fn before_each(inner: Arc<dyn Folder>, call: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        let hook = Hook { operations: AtomicU64::new(0), call: Box::new(call) };
+        Self { inner, hook: Arc::new(hook) }
+    }
+
+    /// `inner`, whose process is killed after this number of operations, before the next one, as `kill -9` would.
+    #[must_use]
+    pub fn killed_after(inner: Arc<dyn Folder>, operations: u64) -> Self {
+        Self::before_each(inner, move |before| {
+            if before < operations {
+                return;
+            }
+            let _ = kill_process(getpid(), Signal::KILL);
+            loop {
+                // The signal is on its way, and nothing may happen before it is there.
+                std::hint::spin_loop();
+            }
+        })
     }
 }
 
-impl Life {
-    fn pass(&self) {
-        if self.operations.fetch_add(1, Ordering::SeqCst) < self.last {
-            return;
-        }
-        let _ = kill_process(getpid(), Signal::KILL);
-        loop {
-            // The signal is on its way, and nothing may happen before it is there.
-            std::hint::spin_loop();
-        }
+impl Hook {
+    fn call(&self) {
+        (self.call)(self.operations.fetch_add(1, Ordering::SeqCst));
     }
 }
 
-impl Folder for DyingFolder {
+impl Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hook").field("operations", &self.operations).finish_non_exhaustive()
+    }
+}
+
+impl Folder for HookedFolder {
     fn open(&self, name: &str, mode: OpenMode) -> Result<Arc<dyn Device>, BlockError> {
-        self.life.pass();
+        self.hook.call();
         let inner = self.inner.open(name, mode)?;
-        Ok(Arc::new(DyingDevice { inner, life: Arc::clone(&self.life) }))
+        Ok(Arc::new(HookedDevice { inner, hook: Arc::clone(&self.hook) }))
     }
 
     fn exists(&self, name: &str) -> Result<bool, BlockError> {
-        self.life.pass();
+        self.hook.call();
         self.inner.exists(name)
     }
 
     fn remove(&self, name: &str) -> Result<(), BlockError> {
-        self.life.pass();
+        self.hook.call();
         self.inner.remove(name)
     }
 
     fn sync(&self) -> Result<(), BlockError> {
-        self.life.pass();
+        self.hook.call();
         self.inner.sync()
     }
 
@@ -81,15 +98,15 @@ impl Folder for DyingFolder {
     }
 }
 
-impl DyingDevice {
+impl HookedDevice {
     /// The device, for one operation.
     fn next(&self) -> &dyn Device {
-        self.life.pass();
+        self.hook.call();
         &*self.inner
     }
 }
 
-impl Device for DyingDevice {
+impl Device for HookedDevice {
     fn name(&self) -> &str {
         self.inner.name()
     }
