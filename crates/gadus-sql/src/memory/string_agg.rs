@@ -265,7 +265,7 @@ struct Text {
 }
 
 impl Text {
-    fn joined(&mut self) -> Option<&Joined> {
+    fn joined(&self) -> Option<&Joined> {
         self.texts.groups.first()?.as_ref()
     }
 }

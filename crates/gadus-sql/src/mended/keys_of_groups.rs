@@ -4,8 +4,9 @@
 //!   `n.id`, the primary key of `n`, determines `m.a`. It then drops `m.a` from an ORDER BY, and joins that can give
 //!   several rows.
 //! - Before all its rules, such keys are renamed in the grouping, and named back above it: then it knows of no key but
-//!   all columns together, which is right.
+//!   all columns together, which is right. It also keeps groups then that nothing reads: those are dropped here, too.
 
+use super::unused_groups::without_unused_groups;
 use datafusion::arrow::datatypes::FieldRef;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, DFSchema, DFSchemaRef, Result, TableReference};
@@ -40,9 +41,12 @@ impl OptimizerRule for KeysOfGroups {
         plan.transform_up_with_subqueries(|plan| {
             // What it believes of its input may have changed.
             let plan = if is_changed { plan.recompute_schema()? } else { plan };
-            let renamed = self.renamed(&plan)?;
-            is_changed |= renamed.is_some();
-            Ok(Transformed::new_transformed(renamed.unwrap_or(plan), is_changed))
+            let changed = match self.renamed(&plan)? {
+                None => without_unused_groups(&plan)?,
+                renamed => renamed,
+            };
+            is_changed |= changed.is_some();
+            Ok(Transformed::new_transformed(changed.unwrap_or(plan), is_changed))
         })
     }
 }

@@ -7,6 +7,7 @@ mod no_waiting;
 mod orders_seen;
 mod ranks;
 mod same_names;
+mod unused_groups;
 
 pub(crate) use conditions_kept::ConditionsKept;
 pub(crate) use keys_of_groups::KeysOfGroups;

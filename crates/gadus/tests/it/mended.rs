@@ -99,3 +99,53 @@ fn a_column_within_is_not_the_column_of_the_same_name_around() {
     let updated = rows(&connection, "SELECT id FROM t WHERE b = 100 ORDER BY id");
     assert_eq!(updated, ["1", "3", "4"]);
 }
+
+/// A key in the groups lets the select list name all columns of its table; the others are in no group.
+#[test]
+fn groups_have_no_columns_that_nothing_reads() {
+    let connection = connect();
+    for sql in [
+        "CREATE TABLE people (id INT PRIMARY KEY, name TEXT, address TEXT)",
+        "CREATE TABLE orders (id INT PRIMARY KEY, person INT, price INT, note TEXT)",
+        "CREATE TABLE items (part INT, n INT)",
+        "INSERT INTO people VALUES (1, 'a', 'x'), (2, 'b', 'y')",
+        "INSERT INTO orders VALUES (1, 1, 10, 'p'), (2, 1, 20, 'q'), (3, 2, 30, 'r')",
+        "INSERT INTO items VALUES (1, 5), (1, 6), (2, 7), (3, 8)",
+    ] {
+        run(&connection, sql);
+    }
+    let joined =
+        "FROM people AS p, orders AS o, items AS i WHERE p.id = o.person AND o.id = i.part";
+    for (sql, expected) in [
+        (
+            format!(
+                "SELECT p.name, o.id, sum(n) {joined} GROUP BY p.name, p.id, o.id ORDER BY o.id"
+            ),
+            &["a 1 11", "a 2 7", "b 3 8"] as &[&str],
+        ),
+        (
+            format!(
+                "SELECT o.price, sum(n) {joined} GROUP BY p.id, o.id HAVING sum(n) > 7 ORDER BY o.price"
+            ),
+            &["10 11", "30 8"],
+        ),
+        (
+            format!(
+                "SELECT p.id, rank() OVER (ORDER BY sum(n)) AS r {joined} GROUP BY p.id, o.id ORDER BY r, p.id"
+            ),
+            &["1 1", "2 2", "1 3"],
+        ),
+        (format!("SELECT 1 {joined} GROUP BY p.id, o.id"), &["1", "1", "1"]),
+    ] {
+        assert_eq!(rows(&connection, &sql), expected, "{sql}");
+        let plan = rows(&connection, &format!("EXPLAIN {sql}")).join("\n");
+        assert!(!plan.contains("address") && !plan.contains("note"), "{plan}");
+    }
+    let read =
+        format!("SELECT p.address, o.note, count(*) {joined} GROUP BY p.id, o.id ORDER BY o.id");
+    assert_eq!(rows(&connection, &read), ["x p 2", "x q 1", "y r 1"]);
+    let having = format!(
+        "SELECT count(*) {joined} GROUP BY p.id, o.id HAVING max(n) > (SELECT 6) AND p.address = 'x'"
+    );
+    assert_eq!(rows(&connection, &having), ["1"]);
+}
