@@ -176,11 +176,12 @@ impl Latch {
         }
     }
 
-    /// Gives the latch back. A word that is not this owner's is of memory that was lost or overwritten meanwhile,
-    /// where no latch means anything.
-    pub fn unlock(&self) {
+    /// Gives the latch back. A word of zeros is of pages that have taken the place of lost memory.
+    pub fn unlock(&self, me: Owner) {
         steps::before(&self.word);
         let before = self.word.swap(0, Ordering::Release);
+        let holder = half(before & !SLEEPERS);
+        assert!(holder == me.code() || before == 0, "a latch is given back by its owner");
         if before & SLEEPERS != 0 {
             wake(lower_half(&self.word), 1);
         }

@@ -16,7 +16,7 @@
 //! let owner = Owner { slot: 0, generation: 1 };
 //! assert!(latch.try_lock(owner));
 //! assert!(!latch.try_lock(owner));
-//! latch.unlock();
+//! latch.unlock(owner);
 //! # Ok(())
 //! # }
 //! ```

@@ -74,7 +74,7 @@ fn latching(count: u32) -> Play {
                 assert!(!inside.swap(true, Ordering::SeqCst), "another is inside");
                 steps::before(&*inside);
                 inside.store(false, Ordering::SeqCst);
-                latch.unlock();
+                latch.unlock(me);
             }
         })
     };

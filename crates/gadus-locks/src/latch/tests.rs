@@ -39,7 +39,7 @@ fn one_at_a_time_has_the_latch() {
                 // Not atomic on purpose: two at a time would lose increments.
                 let value = inside.load(Ordering::Relaxed);
                 inside.store(value + 1, Ordering::Relaxed);
-                latch.unlock();
+                latch.unlock(owner(slot));
             }
         })
     });
@@ -63,7 +63,7 @@ fn the_latch_of_a_dead_owner_is_taken_over_and_its_taker_told() {
     dead.0.store(true, Ordering::Relaxed);
     let Acquired::FromDead(before) = waiter.join().unwrap() else { panic!("it was not free") };
     assert!(owner(9).is_named_by(before));
-    latch.unlock();
+    latch.unlock(owner(1));
     assert!(latch.try_lock(owner(2)));
 }
 
@@ -87,11 +87,11 @@ fn the_latch_of_a_thread_that_is_over_is_taken_over_and_no_other_of_its_process(
     assert!(latch.try_lock(owner(9)));
     let late = latch.lock_until(owner(1), &Dying, Some(clock().now()));
     assert!(owner(9).is_named_by(late.unwrap_err()));
-    latch.unlock();
+    latch.unlock(owner(9));
     latch.word.store((7 << 32) | u64::from(owner(9).code()), Ordering::Relaxed);
     let Acquired::FromDead(before) = latch.lock(owner(1), &Dying) else { panic!("it was free") };
     assert!(owner(9).is_named_by(before));
-    latch.unlock();
+    latch.unlock(owner(1));
     assert!(latch.try_lock(owner(2)));
 }
 
@@ -101,7 +101,7 @@ fn who_is_late_is_told_who_has_the_latch() {
     assert!(latch.try_lock(owner(1)));
     let late = latch.lock_until(owner(2), &Dead::default(), Some(clock().now()));
     assert!(owner(1).is_named_by(late.unwrap_err()));
-    latch.unlock();
+    latch.unlock(owner(1));
     let free = latch.lock_until(owner(2), &Dead::default(), Some(clock().now()));
     assert_eq!(free, Ok(Acquired::Free));
 }

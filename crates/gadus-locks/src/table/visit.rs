@@ -170,7 +170,7 @@ impl Drop for Inside<'_> {
             }
             put32(&self.part.dirty, 0);
         }
-        self.part.latch.unlock();
+        self.part.latch.unlock(self.table.me);
         if let Some(end) = end {
             self.table.tell(&end);
         }

@@ -11,7 +11,7 @@ use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, Projection};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The same projection over groups without such columns; none where there are none.
+/// Returns a projection over groups without such columns; none where there are none.
 pub(super) fn without_unused_groups(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
     let LogicalPlan::Projection(Projection { input, .. }) = plan else { return Ok(None) };
     let Some(read) = read_by(plan, HashSet::new()) else { return Ok(None) };
@@ -19,8 +19,8 @@ pub(super) fn without_unused_groups(plan: &LogicalPlan) -> Result<Option<Logical
     plan.with_new_exprs(plan.expressions(), vec![input]).map(Some)
 }
 
-/// Columns that a node's expressions read, and those that are read above it; none where a subquery may read
-/// others.
+/// Returns the columns that a node's expressions read, and those that are read above it; none where a subquery may
+/// read others.
 fn read_by(plan: &LogicalPlan, mut above: HashSet<Column>) -> Option<HashSet<Column>> {
     for expr in plan.expressions() {
         let has_query = expr.exists(|expr| {
@@ -40,7 +40,7 @@ fn read_by(plan: &LogicalPlan, mut above: HashSet<Column>) -> Option<HashSet<Col
     Some(above)
 }
 
-/// A node over groups of which only some columns are read.
+/// Returns a node over groups without such columns, of which these columns are read.
 fn narrowed(plan: &LogicalPlan, read: HashSet<Column>) -> Result<Option<LogicalPlan>> {
     match plan {
         LogicalPlan::Filter(_) | LogicalPlan::Sort(_) | LogicalPlan::Window(_) => {

@@ -54,6 +54,7 @@ pub(crate) struct Peers {
 #[derive(Debug)]
 pub(crate) struct Held<'a> {
     latch: &'a Latch,
+    me: Owner,
     acquired: Acquired,
     /// It is taken over when its thread is over, and so must not leave it.
     _stays: PhantomData<*const ()>,
@@ -68,7 +69,7 @@ impl Held<'_> {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        self.latch.unlock();
+        self.latch.unlock(self.me);
     }
 }
 
@@ -233,7 +234,7 @@ impl Peers {
         // What latches of storage protect in memory is published by single stores: none of it is
         // half done. What is in the files may be.
         let acquired = latch.lock_until(self.me(), &*self.instances, end)?;
-        let held = Held { latch, acquired, _stays: PhantomData };
+        let held = Held { latch, me: self.me(), acquired, _stays: PhantomData };
         if held.was_taken_from_the_dead() {
             let stages = &self.state().stages;
             stages.note_takeover(stage(stages));

@@ -115,8 +115,8 @@ impl Files {
         turn.cover(&self.log)
     }
 
-    /// The same files, which are not changed any more once the memory that the processes share is lost: what decides the
-    /// place and bytes of a change may then be of zeros.
+    /// Returns the files behind a guard that refuses changes once the memory that the processes share is lost: zeros
+    /// may then have decided the place and bytes of a change.
     pub(super) fn guarded_by(self, peers: &Arc<Peers>) -> Self {
         let guarded = |device, described: &str| {
             Arc::new(GuardedDevice::new(device, described, peers.clone())) as Arc<dyn Device>

@@ -15,7 +15,7 @@ const MODULE: &str = "cut_memory";
 /// Bytes of the data file and of the log.
 type Contents = [Vec<u8>; 2];
 
-/// What a child does; nothing in the parent.
+/// Runs the task of a child; does nothing in the parent.
 #[test]
 fn child() {
     let Some((task, path)) = task() else { return };
