@@ -5,7 +5,7 @@
 //!   renamed key is.
 //! - Groups that stayed would be read, hashed, sorted and spilled with each row.
 
-use datafusion::common::tree_node::TreeNode;
+use crate::subqueries::has_subquery;
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, Projection};
 use std::collections::HashSet;
@@ -23,16 +23,7 @@ pub(super) fn without_unused_groups(plan: &LogicalPlan) -> Result<Option<Logical
 /// read others.
 fn read_by(plan: &LogicalPlan, mut above: HashSet<Column>) -> Option<HashSet<Column>> {
     for expr in plan.expressions() {
-        let has_query = expr.exists(|expr| {
-            Ok(matches!(
-                expr,
-                Expr::Exists(_)
-                    | Expr::InSubquery(_)
-                    | Expr::ScalarSubquery(_)
-                    | Expr::SetComparison(_)
-            ))
-        });
-        if has_query.unwrap_or(true) {
+        if has_subquery(&expr).unwrap_or(true) {
             return None;
         }
         above.extend(expr.column_refs().into_iter().cloned());

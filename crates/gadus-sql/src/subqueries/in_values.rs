@@ -3,9 +3,9 @@
 //! - DataFusion makes a table of VALUES while it plans, when no query has run yet. As a union of rows they are
 //!   evaluated when their turn comes.
 
-use super::is_subquery;
+use super::has_subquery;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{
     EmptyRelation, Expr, ExprSchemable, LogicalPlan, Projection, Union, Values,
@@ -35,7 +35,7 @@ impl AnalyzerRule for QueriesInValues {
 
 fn has_query(values: &Values) -> bool {
     let mut exprs = values.values.iter().flatten();
-    exprs.any(|expr| expr.exists(|expr| Ok(is_subquery(expr))).unwrap_or(true))
+    exprs.any(|expr| has_subquery(expr).unwrap_or(true))
 }
 
 fn union_of(Values { schema, values }: Values) -> Result<LogicalPlan> {

@@ -348,8 +348,8 @@ fn query_of(expr: &Expr) -> Option<&Subquery> {
     }
 }
 
-/// Whether an expression has a query within it.
-fn has_subquery(expr: &Expr) -> Result<bool> {
+/// Returns true if an expression has a query within it.
+pub(crate) fn has_subquery(expr: &Expr) -> Result<bool> {
     expr.exists(|expr| Ok(is_subquery(expr)))
 }
 
