@@ -48,7 +48,7 @@ pub enum ErrorKind {
     Locked,
     /// The request makes no sense.
     Invalid,
-    /// What guards the device refuses changes.
+    /// A guard of the device refuses changes.
     Refused,
 }
 

@@ -281,6 +281,6 @@ fn the_memory_of_a_killed_process_is_used_by_nobody_and_that_of_a_stopped_one_is
     assert!(!removed());
     holder.kill();
     // A child that another test spawns has what is open here until it becomes another program.
-    until("nobody uses the memory", removed);
+    until("the memory is unused", removed);
     assert!(!path.exists());
 }

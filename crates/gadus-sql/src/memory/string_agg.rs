@@ -118,7 +118,7 @@ impl Joined {
 struct Texts {
     memory: Memory,
     groups: Vec<Option<Joined>>,
-    /// What their buffers take.
+    /// Bytes of their buffers.
     buffers: usize,
 }
 

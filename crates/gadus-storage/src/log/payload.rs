@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// What was appended as a record.
-#[derive(Clone, Default)]
+/// Bytes that were appended as a record.
+#[derive(Clone)]
 pub struct Payload {
     bytes: Arc<Vec<u8>>,
     range: Range<usize>,
