@@ -54,9 +54,10 @@ pub use partitions::{Bandwidth, Partitions, cache_size, partitions};
 pub use placement::{Bound, CacheSharing, Mapping, PARTITIONS_MAX, Place, Proof, Request, place};
 pub use questions::{
     Reached, Temperature, Wait, batch_rows, decide_announcing, decide_batch_rows, decide_cache,
-    decide_cache_scope, decide_cache_sizes, decide_chunk_rows, decide_client_transport,
-    decide_gathering, decide_io_path, decide_latch_looks, decide_memory_limit, decide_partitions,
-    decide_scan_helpers, decide_scan_threads, decide_sharing, decide_wait, known_wake,
+    decide_cache_beside_plans, decide_cache_scope, decide_cache_sizes, decide_chunk_rows,
+    decide_client_transport, decide_gathering, decide_io_path, decide_latch_looks,
+    decide_memory_limit, decide_partitions, decide_scan_helpers, decide_scan_threads,
+    decide_sharing, decide_wait, known_wake,
 };
 pub use simulate::{ScanCost, Simulated, naive, simulate};
 pub use state::State;

@@ -2,6 +2,7 @@
 //!
 //! - What is decided, or told, is the most. Where memory is short the cache gives way, and it comes back when
 //!   there is plenty: see [`Elastic`].
+//! - `gadus.memory_limit`, where it is set, bounds the cache, too: a part of it, unless `gadus.cache` is set.
 //! - The thread that listens to other instances looks, as often as is worth it: somebody who keeps little has
 //!   little to give.
 //! - Caches of connections are small, and stay as they are.
@@ -34,6 +35,10 @@ struct State {
     elastic: Elastic,
     /// Why its most is what it is.
     decision: Decision,
+    /// The size that was set, and by what means.
+    told: Option<(ByteCount, String)>,
+    /// `gadus.memory_limit`, where it was set.
+    memory_limit: Option<ByteCount>,
     watch: Option<MemoryWatch>,
     looked: Option<Instant>,
 }
@@ -46,19 +51,44 @@ impl CacheSize {
         most: ByteCount,
         decision: Decision,
     ) -> Self {
-        let state = State { elastic: Elastic::new(most), decision, watch: None, looked: None };
+        let state = State {
+            elastic: Elastic::new(most),
+            told: decision.overridden.clone().map(|by| (most, by)),
+            decision,
+            memory_limit: None,
+            watch: None,
+            looked: None,
+        };
         Self { blobs, decided, state: Mutex::new(state) }
     }
 
-    /// Has another most: as told, or what the process may take now.
+    /// Sets the greatest size; none has it decided by what the process may take now.
     pub(super) fn set(&self, told: Option<ByteCount>) {
-        let told = told.map(|told| (told, format!("gadus.cache = '{}'", told.exact())));
-        let (most, decision) = decided_cache(&Limits::of_this_process(), told);
         let mut state = self.state.lock();
-        state.elastic = Elastic::new(most);
-        state.decision = decision.clone();
-        self.blobs.limit_cache(most);
-        self.decided.record(decision);
+        state.told = told.map(|told| (told, format!("gadus.cache = '{}'", told.exact())));
+        self.decide_anew(&mut state);
+    }
+
+    /// Bounds a size that was not set by a part of this memory limit.
+    pub(super) fn set_memory_limit(&self, told: Option<ByteCount>) {
+        let mut state = self.state.lock();
+        state.memory_limit = told;
+        self.decide_anew(&mut state);
+    }
+
+    fn decide_anew(&self, state: &mut State) {
+        let limits = Limits::of_this_process();
+        let (most, decision) = decided_cache(&limits, state.told.clone(), state.memory_limit);
+        let is_known = most == state.elastic.most()
+            && decision.overridden == state.decision.overridden
+            && decision.reason == state.decision.reason;
+        // A cache that has given way stays as it is.
+        if !is_known {
+            state.elastic = Elastic::new(most);
+            state.decision = decision.clone();
+            self.blobs.limit_cache(most);
+            self.decided.record(decision);
+        }
     }
 
     /// What it has at most where memory is not short.
@@ -141,6 +171,12 @@ impl Engine {
     /// Has the process cache so much at most, or as much as the machine gives it now.
     pub fn set_cache_most(&self, told: Option<ByteCount>) {
         self.inner().cache_size.set(told);
+    }
+
+    /// Bounds the cache by a part of this memory limit of plans, unless [`Self::set_cache_most`] has set its size; none
+    /// lifts the bound.
+    pub fn set_memory_limit(&self, told: Option<ByteCount>) {
+        self.inner().cache_size.set_memory_limit(told);
     }
 }
 

@@ -10,8 +10,8 @@ use crate::scan::decided_chunk_rows;
 use gadus_base::ByteCount;
 use gadus_machine::{
     Decision, Decisions, Facts, Limits, Reached, decide_announcing, decide_cache,
-    decide_client_transport, decide_gathering, decide_latch_looks, decide_scan_helpers,
-    decide_scan_threads, known_wake, measure_look,
+    decide_cache_beside_plans, decide_client_transport, decide_gathering, decide_latch_looks,
+    decide_scan_helpers, decide_scan_threads, known_wake, measure_look,
 };
 use parking_lot::Mutex;
 use std::sync::OnceLock;
@@ -55,7 +55,7 @@ impl Decided {
         let mut decisions = Decisions::default();
         decisions.record(decision);
         let told = options.cache.map(|told| (told, format!("cache = '{}'", told.exact())));
-        let (cache, decision) = decided_cache(&limits, told);
+        let (cache, decision) = decided_cache(&limits, told, None);
         options.cache = Some(cache);
         decisions.record(decision.clone());
         decisions.record(decided_chunk_rows().1.clone());
@@ -89,12 +89,17 @@ fn decide_latches(limits: &Limits, measured: &Facts) -> Decision {
     decision
 }
 
-/// What the cache has at most: as somebody told, by some means, or as the process may take.
+/// Decides the greatest size of the cache: the one that was set, by some means, or what the process may take beside
+/// plans whose memory limit was set.
 pub(super) fn decided_cache(
     limits: &Limits,
     told: Option<(ByteCount, String)>,
+    memory_limit: Option<ByteCount>,
 ) -> (ByteCount, Decision) {
-    let (usual, decision) = decide_cache(limits);
+    let (usual, decision) = match memory_limit {
+        None => decide_cache(limits),
+        Some(memory_limit) => decide_cache_beside_plans(limits, memory_limit),
+    };
     match told {
         None => (usual, decision),
         Some((told, by)) => (told, decision.told(told.exact(), by)),

@@ -45,6 +45,28 @@ pub fn decide_cache(limits: &Limits) -> (ByteCount, Decision) {
     part.decide(limits)
 }
 
+/// The part of `gadus.memory_limit` that a cache takes at most where that was set.
+const OF_MEMORY_LIMIT_DIVISOR: u64 = 4;
+
+/// Decides the size of a cache as [`decide_cache`] does, bounded by a part of a memory limit that was set.
+#[must_use]
+pub fn decide_cache_beside_plans(
+    limits: &Limits,
+    memory_limit: ByteCount,
+) -> (ByteCount, Decision) {
+    let (usual, decision) = decide_cache(limits);
+    let part = ByteCount(memory_limit.0 / OF_MEMORY_LIMIT_DIVISOR);
+    if part >= usual {
+        return (usual, decision);
+    }
+    let Decision { choice, reason, .. } = decision;
+    let reason = format!(
+        "a quarter of the {memory_limit} that gadus.memory_limit gives plans; otherwise {choice}: {reason}"
+    );
+    let would_change = vec!["another gadus.memory_limit".to_owned()];
+    (part, Decision { choice: part.exact(), reason, would_change, ..decision })
+}
+
 /// Runs of sorted rows that are merged at once, of each of which rows are in hand; what is more than that is merged
 /// in turn. Nobody knows how many there will be: with so many, statements sort 64 times what they may hold.
 const RUNS: u64 = 64;

@@ -24,7 +24,9 @@ pub use group_commit::decide_gathering;
 pub use io_path::{Temperature, decide_announcing, decide_io_path};
 pub use latch::decide_latch_looks;
 pub use machine::{decide_cache_sizes, decide_partitions};
-pub use memory::{batch_rows, decide_batch_rows, decide_cache, decide_memory_limit};
+pub use memory::{
+    batch_rows, decide_batch_rows, decide_cache, decide_cache_beside_plans, decide_memory_limit,
+};
 pub use scan_help::decide_scan_helpers;
 pub use scope::decide_cache_scope;
 pub use sharing::decide_sharing;

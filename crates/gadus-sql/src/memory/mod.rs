@@ -67,6 +67,7 @@ use plan::PlanMemory;
 use share::Share;
 use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -242,6 +243,21 @@ impl Memory {
         let woken = plans.waiting.extract_if(.., is_first).collect();
         drop(plans);
         wake(woken);
+    }
+}
+
+/// Equal only to itself: functions that measure their results by it are compared in plans.
+impl PartialEq for Memory {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Memory {}
+
+impl Hash for Memory {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
     }
 }
 

@@ -20,7 +20,6 @@ use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_na
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, ReversedUDAF, Signature,
 };
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 const NAME: &str = "string_agg";
@@ -31,24 +30,10 @@ pub(crate) fn bounded_string_agg(memory: &Memory) -> Arc<AggregateUDF> {
     Arc::new(AggregateUDF::new_from_impl(function))
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct BoundedStringAgg {
     inner: Arc<AggregateUDF>,
     memory: Memory,
-}
-
-impl PartialEq for BoundedStringAgg {
-    fn eq(&self, other: &Self) -> bool {
-        self.inner == other.inner
-    }
-}
-
-impl Eq for BoundedStringAgg {}
-
-impl Hash for BoundedStringAgg {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.inner.hash(state);
-    }
 }
 
 impl AggregateUDFImpl for BoundedStringAgg {

@@ -58,6 +58,7 @@ impl Session {
     fn limit_memory(&self, told: Option<ByteCount>) {
         let limits = Limits::of_this_process();
         self.shared.memory.set_limit(decided_limit(&self.engine, &limits, told));
+        self.engine.set_memory_limit(told);
     }
 
     /// The value of a setting of the database; none where it is another.

@@ -16,7 +16,6 @@ use datafusion::logical_expr::{
     ColumnarValue, Documentation, Expr, ExpressionPlacement, ReturnFieldArgs, ScalarFunctionArgs,
     ScalarUDF, ScalarUDFImpl, Signature, StructFieldMapping,
 };
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// Replaces the functions whose results may be far larger than their arguments by ones that refuse results
@@ -30,7 +29,7 @@ pub(crate) fn bounded_functions(functions: &mut [Arc<ScalarUDF>], memory: &Memor
 }
 
 /// A function, with the memory that its results are to fit in.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct BoundedFunction {
     inner: Arc<ScalarUDF>,
     memory: Memory,
@@ -39,20 +38,6 @@ struct BoundedFunction {
 impl BoundedFunction {
     fn function(&self) -> &dyn ScalarUDFImpl {
         &**self.inner.inner()
-    }
-}
-
-impl PartialEq for BoundedFunction {
-    fn eq(&self, other: &Self) -> bool {
-        self.inner == other.inner
-    }
-}
-
-impl Eq for BoundedFunction {}
-
-impl Hash for BoundedFunction {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.inner.hash(state);
     }
 }
 

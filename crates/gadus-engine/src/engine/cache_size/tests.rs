@@ -54,6 +54,22 @@ fn its_most_is_what_the_machine_gives_unless_somebody_tells() {
 }
 
 #[test]
+fn a_small_limit_of_plans_makes_the_cache_small_unless_its_size_is_told() {
+    let engine = Engine::in_memory(Options::default()).unwrap();
+    let usual = engine.cache_most();
+    engine.set_memory_limit(Some(ByteCount::mib(1)));
+    assert_eq!(engine.cache_most(), ByteCount::kib(256));
+    assert!(decided(&engine).0.reason.contains("gadus.memory_limit"));
+    engine.set_cache_most(Some(ByteCount::mib(2)));
+    engine.set_memory_limit(Some(ByteCount::mib(4)));
+    assert_eq!(engine.cache_most(), ByteCount::mib(2));
+    engine.set_cache_most(None);
+    assert_eq!(engine.cache_most(), ByteCount::mib(1));
+    engine.set_memory_limit(None);
+    assert_eq!(engine.cache_most(), usual);
+}
+
+#[test]
 fn a_connections_cache_is_nobody_elses_to_give() {
     let options = Options { cache_scope: crate::CacheScope::Connection, ..Options::default() };
     let engine = Engine::in_memory(options).unwrap();
