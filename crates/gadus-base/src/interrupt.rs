@@ -35,6 +35,12 @@ pub fn interruptible<T>(source: Option<Arc<dyn Interrupt>>, work: impl FnOnce() 
     work()
 }
 
+/// Returns what may interrupt this thread, for threads that help it.
+#[must_use]
+pub fn current_interrupt() -> Option<Arc<dyn Interrupt>> {
+    CURRENT.try_with(|current| current.borrow().clone()).unwrap_or_default()
+}
+
 /// Returns true if the statement that this thread works for is to end.
 #[must_use]
 pub fn is_interrupted() -> bool {
@@ -47,7 +53,7 @@ pub fn is_interrupted() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Interrupt, interruptible, is_interrupted};
+    use super::{Interrupt, current_interrupt, interruptible, is_interrupted};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -67,6 +73,9 @@ mod tests {
             assert!(!is_interrupted());
             switch.0.store(true, Ordering::Relaxed);
             assert!(is_interrupted());
+            let helped = current_interrupt();
+            let helper = std::thread::spawn(move || interruptible(helped, is_interrupted));
+            assert!(helper.join().unwrap());
             interruptible(None, || assert!(!is_interrupted()));
         });
         assert!(!is_interrupted());

@@ -37,7 +37,7 @@ pub use clock::{Clock, Instant, WallTime, clock};
 pub use date::{civil, date_and_time};
 pub use fork::{OwnDescriptor, OwnMapping, ProcessMark};
 pub use ids::{CommitNumber, DatabaseId, LogPosition, RowId, SegmentId, TableId};
-pub use interrupt::{Interrupt, interruptible, is_interrupted};
+pub use interrupt::{Interrupt, current_interrupt, interruptible, is_interrupted};
 pub use markup::escaped;
 pub use random::Random;
 pub use thread::{check_threads, spawn};

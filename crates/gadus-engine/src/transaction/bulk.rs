@@ -2,6 +2,8 @@
 //!
 //! - Full segments are encoded and written by worker threads; the log will name them, not hold them.
 //! - Memory is bounded: at most two segments wait for each worker.
+//! - The statement's interrupts are the workers' too: a load that is cancelled waits for the segments that are being
+//!   written, not for those that wait.
 //! - A remainder of few rows is inserted as rows, so that small loads make no small segments.
 
 use super::Transaction;
@@ -9,6 +11,7 @@ use super::loaded::{Loaded, check_distinct};
 use crate::blobs::Blobs;
 use crate::engine::{Inner, not_null, too_long};
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt_check::check_interrupt;
 use crate::keys::{KeyEntry, TableKey, TableKeys, row_code, write_run};
 use crate::locks::What;
 use crate::segment::{EncodedSegment, Row, SEGMENT_BYTES_MAX, SEGMENT_ROWS_MAX, build_segment};
@@ -19,7 +22,8 @@ use crate::types::{
 use crate::vector::Vector;
 use crate::version::TableVersion;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use gadus_base::{Account, ByteCount, RowId, SegmentId, spawn};
+use gadus_base::{Account, ByteCount, RowId, SegmentId, current_interrupt, interruptible, spawn};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -54,6 +58,8 @@ pub struct BulkWriter {
 struct Workers {
     jobs: SyncSender<Job>,
     threads: Vec<JoinHandle<Result<Vec<Built>>>>,
+    /// Set once no segment is wanted any more.
+    is_given_up: Arc<AtomicBool>,
 }
 
 /// The batches of one segment.
@@ -242,6 +248,7 @@ impl BulkWriter {
 impl Drop for BulkWriter {
     fn drop(&mut self) {
         if let Some(workers) = self.workers.take() {
+            workers.is_given_up.store(true, Ordering::Relaxed);
             // Nobody wants what they made, nor why they failed.
             let _ = workers.join();
         }
@@ -252,18 +259,21 @@ impl Workers {
     fn start(inner: &Arc<Inner>, table: &Arc<TableVersion>) -> Result<Self> {
         let (jobs, receiver) = sync_channel::<Job>(inner.options.threads);
         let receiver = Arc::new(Mutex::new(receiver));
+        let is_given_up = Arc::<AtomicBool>::default();
         let mut threads = Vec::new();
         for _ in 0..inner.options.threads {
             let (receiver, table, inner) = (receiver.clone(), table.clone(), inner.clone());
+            let (is_given_up, interrupt) = (is_given_up.clone(), current_interrupt());
             let account = Account::current().unwrap_or_default();
-            let encode = move || account.charge(|| encode_jobs(&receiver, &table, &inner.blobs));
+            let encode = move || encode_jobs(&receiver, &is_given_up, &table, &inner.blobs);
+            let encode = move || interruptible(interrupt, || account.charge(encode));
             let thread = spawn("gadus-load", encode);
             threads.push(thread.map_err(|error| {
                 Error::new(ErrorKind::Limit, "the system has no thread for a bulk load")
                     .caused_by(error)
             })?);
         }
-        Ok(Self { jobs, threads })
+        Ok(Self { jobs, threads, is_given_up })
     }
 
     fn join(self) -> Result<Vec<Built>> {
@@ -279,6 +289,7 @@ impl Workers {
 
 fn encode_jobs(
     receiver: &Mutex<Receiver<Job>>,
+    is_given_up: &AtomicBool,
     table: &TableVersion,
     blobs: &Blobs,
 ) -> Result<Vec<Built>> {
@@ -286,6 +297,9 @@ fn encode_jobs(
     loop {
         let job = receiver.lock().map_err(|_| Error::internal("a load's queue is broken"))?.recv();
         let Ok((id, batches)) = job else { return Ok(built) };
+        if is_given_up.load(Ordering::Relaxed) {
+            return Err(Error::cancelled());
+        }
         built.push(encode_job(id, &batches, table, blobs)?);
     }
 }
@@ -307,6 +321,7 @@ fn encode_job(
     });
     let rows = batches.iter().map(RecordBatch::num_rows).sum::<usize>();
     let rows = u32::try_from(rows).expect("at most SEGMENT_ROWS_MAX");
+    check_interrupt()?;
     let base = Arc::new(build_segment(rows, columns.collect(), blobs)?);
     Ok(Built { id, base, keys })
 }
