@@ -6,6 +6,8 @@
 //!   last slice took.
 //! - The smallest slice is one row, which takes as long as all rows that it meets. So the output of each
 //!   operator that multiplies rows has yield points, too (`yielding`).
+//! - Scans have them as well: what is computed of a batch of long texts takes milliseconds, and operators go through
+//!   many batches in a turn if few of their rows pass.
 
 mod passing;
 mod stream;
@@ -14,6 +16,8 @@ mod tests;
 mod yielding;
 
 pub(crate) use passing::PassingExec;
+pub(crate) use stream::TURN;
+pub(crate) use yielding::yielding;
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
@@ -45,7 +49,7 @@ impl PhysicalOptimizerRule for PaceJoins {
                 return Ok(Transformed::no(plan));
             }
             let plan = if is_sliced_join(&*plan) { with_sliced_probe_side(plan)? } else { plan };
-            let yielding = PassingExec::new("GadusYielding", plan, yielding::yielding);
+            let yielding = PassingExec::new("GadusYielding", plan, |rows, _| yielding(rows));
             Ok(Transformed::yes(Arc::new(yielding) as _))
         });
         paced.map(|plan| plan.data)

@@ -11,8 +11,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// How long the join may keep the thread: far less than people notice, far more than a turn costs.
-pub(super) const TURN: Duration = Duration::from_millis(2);
+/// How long an operator may keep the thread: far less than people notice, far more than a turn costs.
+pub(crate) const TURN: Duration = Duration::from_millis(2);
 
 /// How many times as large the next slice may be: the rows of one may cost more than those before.
 const GROWTH_MAX: u128 = 8;

@@ -3,14 +3,14 @@
 //! - DataFusion's sources yield after a number of batches. An operator that gives a million batches for one
 //!   of its input (a join whose rows meet all of the other side, a recursion, lists unnested) reaches its
 //!   source too rarely for that; rows without columns cost so little that a consumer counts them for
-//!   minutes without a yield.
+//!   minutes without a yield. Sources count batches, too: a hundred of long texts take seconds to compute with.
 //! - Time decides, not rows: what a batch costs depends on who consumes it.
 
 use super::stream::TURN;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
-use datafusion::execution::{RecordBatchStream, TaskContext};
+use datafusion::execution::RecordBatchStream;
 use datafusion::physical_plan::SendableRecordBatchStream;
 use futures::{Stream, StreamExt};
 use gadus_base::{Instant, clock};
@@ -25,10 +25,7 @@ struct Yielding {
 }
 
 /// Puts yield points behind an operator.
-pub(super) fn yielding(
-    input: SendableRecordBatchStream,
-    _: &TaskContext,
-) -> SendableRecordBatchStream {
+pub(crate) fn yielding(input: SendableRecordBatchStream) -> SendableRecordBatchStream {
     Box::pin(Yielding { input, turn: None })
 }
 

@@ -13,6 +13,7 @@ mod kept_scan;
 mod kept_tables;
 mod knowledge;
 mod measured;
+mod morsels;
 mod scan;
 mod scan_threads;
 mod system;

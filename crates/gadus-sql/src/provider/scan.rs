@@ -7,8 +7,11 @@ use super::Reading;
 use super::dynamic::Dynamic;
 use super::expected::statistics;
 use super::measured::ScanFigures;
+use super::morsels::Reader;
 use crate::error::{is_for_alone, to_datafusion};
+use crate::pace::yielding;
 use crate::statements::charged;
+use crate::value_limits::is_amplifying_expression;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Statistics;
@@ -34,8 +37,7 @@ use gadus_engine::{Answer, Asked, Scan, ScansAlone};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::fmt;
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 /// A scan of one table.
@@ -206,11 +208,12 @@ impl ExecutionPlan for ScanExec {
         result: ChildPushdownResult,
         _: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
-        let filters = result.parent_filters.iter().map(|pushed| &pushed.filter);
-        let filters = filters
-            .filter(|filter| DynamicFilterTracking::classify(filter).contains_dynamic_filter());
-        let filters = filters.cloned();
-        let filters = self.filters.iter().cloned().chain(filters).collect::<Vec<_>>();
+        let mut filters = self.filters.clone();
+        for pushed in &result.parent_filters {
+            if is_taken(&pushed.filter)? {
+                filters.push(pushed.filter.clone());
+            }
+        }
         let told = FilterPushdownPropagation::all_unsupported(result);
         let is_whole = self.limit.is_none();
         if phase != FilterPushdownPhase::Post || !is_whole || filters.len() == self.filters.len() {
@@ -278,8 +281,14 @@ impl ExecutionPlan for ScanExec {
                 Err(error) => Some((Err(error), (Source::Nothing, of))),
             }
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+        Ok(yielding(Box::pin(RecordBatchStreamAdapter::new(schema, batches))))
     }
+}
+
+/// True for a filter that comes while the plan runs, unless it is to be evaluated in slices: batches have none here.
+fn is_taken(filter: &Arc<dyn PhysicalExpr>) -> Result<bool> {
+    let is_dynamic = DynamicFilterTracking::classify(filter).contains_dynamic_filter();
+    Ok(is_dynamic && !is_amplifying_expression(filter)?)
 }
 
 impl ScanExec {
@@ -339,53 +348,5 @@ impl Source {
             Self::Asked(..) | Self::Nothing => None,
         };
         Ok((batch, self))
-    }
-}
-
-/// Reads morsel after morsel.
-struct Reader {
-    reading: Reading,
-    scan: Arc<Scan>,
-    next: Arc<AtomicUsize>,
-    left: usize,
-    waiting: VecDeque<RecordBatch>,
-    figures: Option<Arc<ScanFigures>>,
-    dynamic: Option<Dynamic>,
-    _alone: Option<Arc<ScansAlone>>,
-}
-
-impl Reader {
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            if let Some(batch) = self.waiting.pop_front() {
-                let batch = match &mut self.dynamic {
-                    Some(dynamic) => dynamic.passing(batch)?,
-                    None => batch,
-                };
-                if batch.num_rows() == 0 && self.dynamic.is_some() {
-                    continue;
-                }
-                let rows = batch.num_rows().min(self.left);
-                self.left -= rows;
-                return Ok((rows > 0).then(|| batch.slice(0, rows)));
-            }
-            let morsel = self.next.fetch_add(1, Ordering::Relaxed);
-            if self.left == 0 || morsel >= self.scan.morsels() {
-                return Ok(None);
-            }
-            let (waiting, left) = (&mut self.waiting, self.left);
-            let mut rows = 0;
-            self.scan
-                .morsel(morsel, |batch| {
-                    rows += batch.num_rows();
-                    waiting.push_back(batch);
-                    if rows >= left { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-                })
-                .map_err(to_datafusion)?;
-            self.reading.progress.morsel_read();
-            if let Some(figures) = &self.figures {
-                figures.segment();
-            }
-        }
     }
 }

@@ -68,12 +68,17 @@ fn amplifying(plan: &dyn ExecutionPlan) -> Result<Vec<Arc<dyn PhysicalExpr>>> {
         return Ok(found);
     }
     plan.apply_expressions(&mut |expression| {
-        if expression.exists(|node| Ok(is_amplifying_node(node)))? {
+        if is_amplifying_expression(expression)? {
             found.push(expression.clone());
         }
         Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(found)
+}
+
+/// True if an expression may give far more bytes than it takes, so that it is evaluated in slices alone.
+pub(crate) fn is_amplifying_expression(expression: &Arc<dyn PhysicalExpr>) -> Result<bool> {
+    expression.exists(|node| Ok(is_amplifying_node(node)))
 }
 
 fn takes_rows(mode: &AggregateMode) -> bool {

@@ -76,6 +76,25 @@ fn plans_of_many_long_expressions_are_given_up() {
     assert_eq!(error.kind(), ErrorKind::Cancelled, "parsing is given up, too: {error}");
 }
 
+/// What is computed of a batch of long texts takes milliseconds, and few rows of a batch pass, or none: a scan that goes
+/// through many batches in a turn keeps the threads of all statements, also after its own was cancelled.
+#[test]
+fn scans_of_long_texts_leave_the_threads_to_others() {
+    let connection = connection();
+    let script = "SET statement_timeout = 0;
+                  CREATE TABLE long AS SELECT repeat('long', 100000) AS v FROM range(6000);
+                  SET statement_timeout = '300ms'";
+    connection.execute_script(script).unwrap();
+    for sql in [
+        "SELECT max(length(v)) FROM long WHERE upper(reverse(lower(v))) = 'x'",
+        "SELECT length(v) FROM long ORDER BY upper(reverse(lower(v))) DESC LIMIT 1",
+    ] {
+        ends_in_time(&connection, sql);
+        let mut rows = connection.query("SELECT count(*) FROM t WHERE id < 10", &[]).unwrap();
+        assert_eq!(rows.next().unwrap().unwrap().get::<i64>(0).unwrap(), 10, "after {sql}");
+    }
+}
+
 /// All rows show one text while they are selected, and are a terabyte where they are kept.
 #[test]
 fn loads_of_one_text_many_times_are_given_up() {

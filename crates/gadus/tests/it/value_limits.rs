@@ -27,6 +27,10 @@ fn results_larger_than_a_batch_may_be_are_made_in_slices() {
     );
     let constant = "SELECT count(*) FROM (SELECT repeat('k', 100000) AS v FROM t) x WHERE v > 'a'";
     assert_eq!(number(&connection, constant), 100_000);
+    // The first rows filter the scan, where there are no slices.
+    let first =
+        "SELECT CAST(id AS BIGINT) FROM t WHERE id < 20000 ORDER BY repeat(v, 5000) DESC LIMIT 1";
+    assert_eq!(number(&connection, first), 9);
 }
 
 #[test]
