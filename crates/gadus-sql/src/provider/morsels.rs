@@ -29,7 +29,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Returns the next batch, which is empty where no row has passed for a whole turn: the thread is others' then.
+    /// Returns the next batch. It is empty if no row has passed for a whole turn, so that other tasks get the thread.
     pub(super) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let turn = clock().now();
         while self.left > 0 {

@@ -76,8 +76,8 @@ fn plans_of_many_long_expressions_are_given_up() {
     assert_eq!(error.kind(), ErrorKind::Cancelled, "parsing is given up, too: {error}");
 }
 
-/// What is computed of a batch of long texts takes milliseconds, and few rows of a batch pass, or none: a scan that goes
-/// through many batches in a turn keeps the threads of all statements, also after its own was cancelled.
+/// A batch of long texts takes milliseconds to compute with, and none of its rows passes: a scan that goes through many
+/// batches without a yield keeps the threads of all statements, even after its own was cancelled.
 #[test]
 fn scans_of_long_texts_leave_the_threads_to_others() {
     let connection = connection();
