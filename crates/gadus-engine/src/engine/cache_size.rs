@@ -69,7 +69,7 @@ impl CacheSize {
         self.decide_anew(&mut state);
     }
 
-    /// Bounds a size that was not set by a part of this memory limit.
+    /// Sets the memory limit of plans, a part of which bounds a size that was not set; none lifts the bound.
     pub(super) fn set_memory_limit(&self, told: Option<ByteCount>) {
         let mut state = self.state.lock();
         state.memory_limit = told;
