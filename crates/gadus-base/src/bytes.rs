@@ -54,6 +54,11 @@ impl ByteWriter {
 
     write_numbers!(u8: u8, u16: u16, u32: u32, u64: u64, i64: i64, i128: i128, f64: f64);
 
+    /// Makes room for so many more bytes.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.buffer.reserve(bytes);
+    }
+
     /// Appends bytes as they are.
     pub fn raw(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);

@@ -282,6 +282,8 @@ fn write_bytes(to: &mut ByteWriter, values: &[&[u8]]) {
         deviations.push(offset - (slope * (index + 1)) as i64);
     }
     Packed::write_slice(to, &deviations);
+    // With what pads them to eight bytes: many megabytes are not to be moved while they grow.
+    to.reserve(length + 7);
     for value in values {
         to.raw(value);
     }

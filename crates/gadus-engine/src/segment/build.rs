@@ -7,9 +7,11 @@ use super::encoded::{ColumnEntry, ColumnPlace, Footer};
 use super::{EncodedSegment, SegmentVersion, column_number};
 use crate::blobs::Blobs;
 use crate::encoding::{EncodedColumn, encode};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::interrupt_check::check_interrupt;
 use crate::types::TableSchema;
 use crate::vector::{Rows, Vector};
+use gadus_base::is_interrupted;
 use gadus_storage::{BlobRef, Extent};
 use std::sync::Arc;
 
@@ -20,10 +22,26 @@ pub(crate) fn build_segment(
     blobs: &Blobs,
 ) -> Result<EncodedSegment> {
     let encoded = columns.into_iter().map(encode_vector).collect::<Vec<_>>();
-    let (extent, references) = write_columns(&encoded, blobs)?;
-    let entries =
-        references.into_iter().zip(encoded).map(|(blob, column)| entry(blob, column)).collect();
-    with_footer(rows, Footer { columns: entries }, vec![extent], blobs)
+    let written = write_columns(&encoded, blobs)?;
+    new_segment(rows, encoded, written, blobs)
+}
+
+/// Writes a segment like [`build_segment`]; ends with the statement that this thread works for, if that is cancelled.
+pub(crate) fn build_segment_interruptibly(
+    rows: u32,
+    columns: Vec<Vector>,
+    blobs: &Blobs,
+) -> Result<EncodedSegment> {
+    let mut encoded = Vec::with_capacity(columns.len());
+    for column in columns {
+        let (mut values, validity) = column.into_owned();
+        check_interrupt()?;
+        encoded.push(encode(&mut values, validity.as_ref()));
+        check_interrupt()?;
+    }
+    let slices = slices(&encoded);
+    let written = blobs.store().write_extent_while(&slices, || !is_interrupted())?;
+    new_segment(rows, encoded, written.ok_or_else(Error::cancelled)?, blobs)
 }
 
 /// Writes the base that results when a version's open rows and patches enter it.
@@ -82,8 +100,23 @@ fn encode_vector(vector: Vector) -> EncodedColumn {
 }
 
 fn write_columns(encoded: &[EncodedColumn], blobs: &Blobs) -> Result<(Arc<Extent>, Vec<BlobRef>)> {
-    let slices = encoded.iter().map(|column| column.blob.as_slice()).collect::<Vec<_>>();
-    Ok(blobs.store().write_extent(&slices)?)
+    Ok(blobs.store().write_extent(&slices(encoded))?)
+}
+
+fn slices(encoded: &[EncodedColumn]) -> Vec<&[u8]> {
+    encoded.iter().map(|column| column.blob.as_slice()).collect()
+}
+
+/// Makes a segment of columns that have been written.
+fn new_segment(
+    rows: u32,
+    encoded: Vec<EncodedColumn>,
+    (extent, references): (Arc<Extent>, Vec<BlobRef>),
+    blobs: &Blobs,
+) -> Result<EncodedSegment> {
+    let entries =
+        references.into_iter().zip(encoded).map(|(blob, column)| entry(blob, column)).collect();
+    with_footer(rows, Footer { columns: entries }, vec![extent], blobs)
 }
 
 /// Writes the footer in an extent of its own, behind the columns that it names.

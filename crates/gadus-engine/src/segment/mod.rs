@@ -17,7 +17,7 @@ mod read;
 mod sample;
 mod sketch;
 
-pub(crate) use build::{build_segment, rebuild_segment};
+pub(crate) use build::{build_segment, build_segment_interruptibly, rebuild_segment};
 pub(crate) use changes::Lineage;
 pub(crate) use encoded::{ColumnEntry, ColumnPlace, EncodedSegment, SegmentImage};
 pub use large::is_large;

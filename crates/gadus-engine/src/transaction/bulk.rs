@@ -2,8 +2,8 @@
 //!
 //! - Full segments are encoded and written by worker threads; the log will name them, not hold them.
 //! - Memory is bounded: at most two segments wait for each worker.
-//! - The statement's interrupts are the workers' too: a load that is cancelled waits for the segments that are being
-//!   written, not for those that wait.
+//! - The statement's interrupts are the workers' too: once a load is cancelled, they end within a column that is
+//!   encoded or a few megabytes that are written.
 //! - A remainder of few rows is inserted as rows, so that small loads make no small segments.
 
 use super::Transaction;
@@ -14,7 +14,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt_check::check_interrupt;
 use crate::keys::{KeyEntry, TableKey, TableKeys, row_code, write_run};
 use crate::locks::What;
-use crate::segment::{EncodedSegment, Row, SEGMENT_BYTES_MAX, SEGMENT_ROWS_MAX, build_segment};
+use crate::segment::{
+    EncodedSegment, Row, SEGMENT_BYTES_MAX, SEGMENT_ROWS_MAX, build_segment_interruptibly,
+};
 use crate::types::{
     ColumnType, Datum, TableSchema, VALUE_BYTES_MAX, bytes_from_nested, bytes_of, datum_from_array,
     length_of,
@@ -322,7 +324,7 @@ fn encode_job(
     let rows = batches.iter().map(RecordBatch::num_rows).sum::<usize>();
     let rows = u32::try_from(rows).expect("at most SEGMENT_ROWS_MAX");
     check_interrupt()?;
-    let base = Arc::new(build_segment(rows, columns.collect(), blobs)?);
+    let base = Arc::new(build_segment_interruptibly(rows, columns.collect(), blobs)?);
     Ok(Built { id, base, keys })
 }
 

@@ -177,10 +177,13 @@ impl Views {
     }
 
     pub(super) fn into_owned(self, validity: Option<&BooleanBuffer>) -> OwnedValues {
-        let mut data = Vec::new();
+        let is_valid = |row: usize| validity.is_none_or(|valid| valid.value(row));
+        let lengths = self.views.iter().map(|view| length_of(*view)).enumerate();
+        let bytes = lengths.filter(|(row, _)| is_valid(*row)).map(|(_, length)| length).sum();
+        let mut data = Vec::with_capacity(bytes);
         let mut ends = Vec::with_capacity(self.views.len());
         for row in 0..self.views.len() {
-            if validity.is_none_or(|valid| valid.value(row)) {
+            if is_valid(row) {
                 data.extend_from_slice(self.get(row));
             }
             ends.push(u32::try_from(data.len()).expect("a segment's column stays below 4 GiB"));

@@ -120,3 +120,33 @@ fn an_interrupted_commit_leaves_the_database_as_it_was() {
     assert_eq!(state_of(&engine.snapshot().unwrap())["t"].rows.len(), rows.len());
     verify(&engine, "interrupted");
 }
+
+/// The last row alone is worth a segment, and is written in pieces.
+#[test]
+fn an_interrupted_load_leaves_nothing_behind() {
+    let engine = Engine::in_memory(Options { threads: 2, ..Options::default() }).unwrap();
+    let (schema, mut rows) = filled(&engine);
+    let before = state_of(&engine.snapshot().unwrap());
+    let mut new = rows.split_off(ROWS as usize);
+    new.last_mut().unwrap()[2] = Datum::text(&"long".repeat(4 << 20));
+    let batch = batch_of(&schema, &new);
+    let load = |transaction: &mut Transaction| {
+        let mut bulk = transaction.bulk(&schema)?;
+        bulk.push(&batch)?;
+        transaction.finish_bulk(bulk)
+    };
+    let mut checks = 0;
+    loop {
+        let mut transaction = engine.begin().unwrap();
+        if ends_within(checks, || load(&mut transaction).map(drop)) {
+            transaction.commit().unwrap();
+            break;
+        }
+        assert_eq!(state_of(&transaction.snapshot()), before);
+        checks += 1;
+    }
+    assert!(checks > 10, "two checks for each of five columns, and some while they are written");
+    let after = state_of(&engine.snapshot().unwrap());
+    assert_eq!(after["t"].rows.len(), rows.len() + new.len());
+    verify(&engine, "interrupted");
+}

@@ -8,15 +8,28 @@ use crate::blob::{BLOB_ALIGNMENT_BYTES, Blob, BlobRef, ExtentRef};
 use crate::error::StorageError;
 use crate::space::Extent;
 use gadus_base::Account;
-use gadus_block::{AlignedBuffer, Device};
+use gadus_block::{AlignedBuffer, BlockError, Device};
 use std::io::IoSlice;
 use std::sync::Arc;
 
+/// An extent that was written, and the references of its blobs.
+type Written = (Arc<Extent>, Vec<BlobRef>);
+
+/// Bytes of an extent that are written at once: some milliseconds on most devices.
+const WRITE_BYTES: usize = 4 << 20;
+
 impl Shared {
-    pub(super) fn write_extent(
+    pub(super) fn write_extent(&self, blobs: &[&[u8]]) -> Result<Written, StorageError> {
+        let written = self.write_extent_while(blobs, &|| true)?;
+        Ok(written.expect("nothing stops it"))
+    }
+
+    /// Writes an extent while `goes_on` returns true; gives none, and frees the space, if it does not.
+    pub(super) fn write_extent_while(
         &self,
         blobs: &[&[u8]],
-    ) -> Result<(Arc<Extent>, Vec<BlobRef>), StorageError> {
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Written>, StorageError> {
         const ZEROS: [u8; 4096] = [0; 4096];
         if self.space.is_recovering() {
             return Err(self.invalid("writing begins after recovery"));
@@ -31,15 +44,19 @@ impl Shared {
             references.push(BlobRef::of(id, offset, blob));
             let room = room_of(blob);
             let padding = usize::try_from(room - blob.len() as u64).expect("at most 64 bytes");
-            pieces.extend([IoSlice::new(blob), IoSlice::new(&ZEROS[..padding])]);
+            pieces.extend([*blob, &ZEROS[..padding]]);
             offset += room;
         }
         let rest = usize::try_from(start + extent_bytes - offset).expect("at most one unit");
-        pieces.push(IoSlice::new(&ZEROS[..rest]));
-        match self.files.data.write_at(start, &pieces) {
-            Ok(()) => {
+        pieces.push(&ZEROS[..rest]);
+        match write_while(&*self.files.data, start, &pieces, goes_on) {
+            Ok(true) => {
                 Account::note_written(extent_bytes);
-                Ok((extent, references))
+                Ok(Some((extent, references)))
+            }
+            Ok(false) => {
+                self.space.cancel(extent);
+                Ok(None)
             }
             Err(error) => {
                 self.space.cancel(extent);
@@ -63,6 +80,43 @@ impl Shared {
     ) -> Result<(), StorageError> {
         read_into(&*self.files.data, &self.files.data_described, blob, bytes)
     }
+}
+
+/// Writes bytes one behind the other, [`WRITE_BYTES`] at once, while `goes_on` returns true; false if it did not.
+fn write_while(
+    data: &dyn Device,
+    mut offset: u64,
+    pieces: &[&[u8]],
+    goes_on: &dyn Fn() -> bool,
+) -> Result<bool, BlockError> {
+    let (mut batch, mut room) = (Vec::with_capacity(pieces.len()), WRITE_BYTES);
+    let mut write = |batch: &mut Vec<IoSlice<'_>>, bytes: usize| {
+        let written = data.write_at(offset, batch);
+        offset += bytes as u64;
+        batch.clear();
+        written
+    };
+    for piece in pieces {
+        let mut left = *piece;
+        while !left.is_empty() {
+            let (now, later) = left.split_at(left.len().min(room));
+            batch.push(IoSlice::new(now));
+            (left, room) = (later, room - now.len());
+            if room > 0 {
+                continue;
+            }
+            if !goes_on() {
+                return Ok(false);
+            }
+            write(&mut batch, WRITE_BYTES)?;
+            room = WRITE_BYTES;
+        }
+    }
+    if batch.is_empty() {
+        return Ok(true);
+    }
+    write(&mut batch, WRITE_BYTES - room)?;
+    Ok(true)
 }
 
 /// Space that a blob takes in its extent; also an empty one takes some, so that the ids of an

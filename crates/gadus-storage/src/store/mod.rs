@@ -144,6 +144,20 @@ impl Store {
         self.shared.write_extent(blobs)
     }
 
+    /// Writes an extent like [`Store::write_extent`], and stops once `goes_on` returns false, which is asked every
+    /// few milliseconds. It gives nothing then, and the space is free again.
+    ///
+    /// # Errors
+    /// See [`Store::write_extent`].
+    pub fn write_extent_while(
+        &self,
+        blobs: &[&[u8]],
+        goes_on: impl Fn() -> bool,
+    ) -> Result<Option<(Arc<Extent>, Vec<BlobRef>)>, StorageError> {
+        self.shared.writable()?;
+        self.shared.write_extent_while(blobs, &goes_on)
+    }
+
     /// Makes every extent written before durable.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ mod crowd;
 mod cut_memory;
 mod deaths;
 mod explorer;
+mod extents;
 mod faults;
 mod ledger;
 mod model_recycling;
