@@ -30,15 +30,21 @@ pub(crate) struct CacheSize {
     state: Mutex<State>,
 }
 
+/// What was set of the size of a cache.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct CacheSettings {
+    /// The size, and by what means it was set.
+    pub(super) size: Option<(ByteCount, String)>,
+    /// `gadus.memory_limit`.
+    pub(super) memory_limit: Option<ByteCount>,
+}
+
 #[derive(Debug)]
 struct State {
     elastic: Elastic,
     /// Why its most is what it is.
     decision: Decision,
-    /// The size that was set, and by what means.
-    told: Option<(ByteCount, String)>,
-    /// `gadus.memory_limit`, where it was set.
-    memory_limit: Option<ByteCount>,
+    settings: CacheSettings,
     watch: Option<MemoryWatch>,
     looked: Option<Instant>,
 }
@@ -53,9 +59,11 @@ impl CacheSize {
     ) -> Self {
         let state = State {
             elastic: Elastic::new(most),
-            told: decision.overridden.clone().map(|by| (most, by)),
+            settings: CacheSettings {
+                size: decision.overridden.clone().map(|by| (most, by)),
+                memory_limit: None,
+            },
             decision,
-            memory_limit: None,
             watch: None,
             looked: None,
         };
@@ -63,32 +71,29 @@ impl CacheSize {
     }
 
     /// Sets the greatest size; none has it decided by what the process may take now.
-    pub(super) fn set(&self, told: Option<ByteCount>) {
-        let mut state = self.state.lock();
-        state.told = told.map(|told| (told, format!("gadus.cache = '{}'", told.exact())));
-        self.decide_anew(&mut state);
+    pub(super) fn set(&self, size: Option<ByteCount>) {
+        let size = size.map(|size| (size, format!("gadus.cache = '{}'", size.exact())));
+        self.decide_anew(|settings| settings.size = size);
     }
 
     /// Sets the memory limit of plans, a part of which bounds a size that was not set; none lifts the bound.
-    pub(super) fn set_memory_limit(&self, told: Option<ByteCount>) {
-        let mut state = self.state.lock();
-        state.memory_limit = told;
-        self.decide_anew(&mut state);
+    pub(super) fn set_memory_limit(&self, memory_limit: Option<ByteCount>) {
+        self.decide_anew(|settings| settings.memory_limit = memory_limit);
     }
 
-    fn decide_anew(&self, state: &mut State) {
-        let limits = Limits::of_this_process();
-        let (most, decision) = decided_cache(&limits, state.told.clone(), state.memory_limit);
-        let is_known = most == state.elastic.most()
-            && decision.overridden == state.decision.overridden
-            && decision.reason == state.decision.reason;
+    fn decide_anew(&self, change: impl FnOnce(&mut CacheSettings)) {
+        let mut state = self.state.lock();
+        let before = state.settings.clone();
+        change(&mut state.settings);
+        let (most, decision) = decided_cache(&Limits::of_this_process(), &state.settings);
         // A cache that has given way stays as it is.
-        if !is_known {
-            state.elastic = Elastic::new(most);
-            state.decision = decision.clone();
-            self.blobs.limit_cache(most);
-            self.decided.record(decision);
+        if most == state.elastic.most() && state.settings == before {
+            return;
         }
+        state.elastic = Elastic::new(most);
+        state.decision = decision.clone();
+        self.blobs.limit_cache(most);
+        self.decided.record(decision);
     }
 
     /// What it has at most where memory is not short.

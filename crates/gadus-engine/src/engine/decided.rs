@@ -5,6 +5,7 @@
 //! - What `gadus kub` has measured is followed where it is known; where it is not, nothing is done otherwise than
 //!   without it.
 
+use super::cache_size::CacheSettings;
 use super::{Engine, Options};
 use crate::scan::decided_chunk_rows;
 use gadus_base::ByteCount;
@@ -54,8 +55,9 @@ impl Decided {
         };
         let mut decisions = Decisions::default();
         decisions.record(decision);
-        let told = options.cache.map(|told| (told, format!("cache = '{}'", told.exact())));
-        let (cache, decision) = decided_cache(&limits, told, None);
+        let size = options.cache.map(|size| (size, format!("cache = '{}'", size.exact())));
+        let settings = CacheSettings { size, memory_limit: None };
+        let (cache, decision) = decided_cache(&limits, &settings);
         options.cache = Some(cache);
         decisions.record(decision.clone());
         decisions.record(decided_chunk_rows().1.clone());
@@ -91,18 +93,14 @@ fn decide_latches(limits: &Limits, measured: &Facts) -> Decision {
 
 /// Decides the greatest size of the cache: the one that was set, by some means, or what the process may take beside
 /// plans whose memory limit was set.
-pub(super) fn decided_cache(
-    limits: &Limits,
-    told: Option<(ByteCount, String)>,
-    memory_limit: Option<ByteCount>,
-) -> (ByteCount, Decision) {
-    let (usual, decision) = match memory_limit {
+pub(super) fn decided_cache(limits: &Limits, settings: &CacheSettings) -> (ByteCount, Decision) {
+    let (usual, decision) = match settings.memory_limit {
         None => decide_cache(limits),
         Some(memory_limit) => decide_cache_beside_plans(limits, memory_limit),
     };
-    match told {
+    match &settings.size {
         None => (usual, decision),
-        Some((told, by)) => (told, decision.told(told.exact(), by)),
+        Some((size, by)) => (*size, decision.told(size.exact(), by.clone())),
     }
 }
 
