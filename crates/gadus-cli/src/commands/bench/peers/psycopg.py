@@ -38,6 +38,11 @@ def tables(address, rows):
             "INSERT INTO large SELECT n, n % 1000, 'row ' || CAST(n AS TEXT) "
             f"FROM generate_series(1, {10 * rows}) AS s(n)"
         )
+        connection.execute("CREATE TABLE long (v TEXT)")
+        connection.execute(
+            "INSERT INTO long SELECT repeat('long text ', 100000) || CAST(n AS TEXT) "
+            "FROM generate_series(1, 1000) AS s(n)"
+        )
     return {}
 
 
