@@ -205,6 +205,23 @@ fn last(text: &str) -> String {
     lines[lines.len().saturating_sub(8)..].join("\n")
 }
 
+/// Prints which statements took longest, of those that psql has echoed and timed: each should end within its timeout.
+fn tell_longest(printed: &str) {
+    let (mut statement, mut times) = ("", Vec::new());
+    for line in printed.lines() {
+        let time = line.strip_prefix("Time: ").and_then(|time| time.split(' ').next());
+        match time.and_then(|time| time.parse::<f64>().ok()) {
+            Some(time) => times.push((time, statement)),
+            None if line.ends_with(';') => statement = line,
+            None => {}
+        }
+    }
+    times.sort_by(|one, other| other.0.total_cmp(&one.0));
+    for (time, statement) in times.iter().take(5) {
+        println!("{time} ms of 1000: {statement}");
+    }
+}
+
 /// One server runs all of them, one after the other, and serves others afterwards.
 #[test]
 fn no_statement_has_the_server_killed_for_want_of_memory() {
@@ -224,7 +241,7 @@ fn no_statement_has_the_server_killed_for_want_of_memory() {
     assert!(lines.any(|line| line.contains("started")), "the server does not start");
     // Drained, so that the server never blocks on a full pipe.
     let said = spawn("said", move || lines.collect::<Vec<_>>()).unwrap();
-    let mut script = format!("{SETTINGS};\n");
+    let mut script = format!("{SETTINGS};\n\\timing on\n");
     for statement in statements() {
         script += &format!("{statement};\nDELETE FROM s;\n");
     }
@@ -234,6 +251,7 @@ fn no_statement_has_the_server_killed_for_want_of_memory() {
     psql.args(["-X", "-q", "-A", "-t", "-e", "-U", "root", "-f", "script.sql", "-h"]);
     let output = psql.arg(folder.path("s")).current_dir(folder.path("")).output().unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);
+    tell_longest(&printed);
     assert!(printed.contains("the end|20000"), "{}\n{}", last(&printed), last(&error_of(&output)));
     let pid = server.id().to_string();
     assert!(Command::new("kill").arg(&pid).status().unwrap().success());
