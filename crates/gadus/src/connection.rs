@@ -34,6 +34,14 @@ pub struct CancelHandle {
     rows: Option<RowsCancel>,
 }
 
+/// Cancellation of a script as a whole: [`CancelHandle::cancel`] ends it between two of its statements, too, where none
+/// runs.
+#[derive(Debug, Clone, Copy)]
+pub struct ScriptCancel {
+    /// Requests to cancel before it began.
+    requests: u64,
+}
+
 /// What a statement gave.
 #[derive(Debug)]
 pub enum Outcome {
@@ -147,12 +155,19 @@ impl Connection {
     pub fn execute_script(&self, script: &str) -> Result<usize> {
         let script = split_statements(script);
         let last = Some(script.rest).filter(|rest| !rest.is_empty());
-        let mut ran = 0;
+        let (mut ran, script_cancel) = (0, self.script_cancel());
         for statement in script.statements.into_iter().chain(last) {
+            script_cancel.check(self)?;
             self.execute(&statement, &[])?;
             ran += 1;
         }
         Ok(ran)
+    }
+
+    /// Begins a script, for those who run its statements one by one.
+    #[must_use]
+    pub fn script_cancel(&self) -> ScriptCancel {
+        ScriptCancel { requests: self.session.cancel_requests() }
     }
 
     /// Parses a statement, for running it often.
@@ -330,6 +345,19 @@ impl Connection {
                 _ => Ok(BatchStream::empty()),
             }
         }))
+    }
+}
+
+impl ScriptCancel {
+    /// Called before each statement of the script.
+    ///
+    /// # Errors
+    /// `Cancelled` if that was asked for since the script began.
+    pub fn check(&self, connection: &Connection) -> Result<()> {
+        match connection.session.cancel_requests() == self.requests {
+            true => Ok(()),
+            false => Err(Error::cancelled()),
+        }
     }
 }
 

@@ -41,7 +41,7 @@ mod statement;
 pub use appender::Appender;
 pub use arrow;
 pub use check::{CheckReport, Problem, TableReport, check};
-pub use connection::{CancelHandle, Connection, Outcome};
+pub use connection::{CancelHandle, Connection, Outcome, ScriptCancel};
 pub use database::Database;
 pub use gadus_base::ByteCount;
 pub use gadus_engine::{

@@ -39,7 +39,10 @@ impl Client {
             self.channel.output.empty_query();
         }
         let are_many = statements.len() > 1;
+        let script_cancel = self.connection.script_cancel();
         for (statement, start) in &statements {
+            let cancelled = script_cancel.check(&self.connection);
+            cancelled.map_err(|error| Failure::of(&error, None))?;
             let started = clock().now();
             let answered = self.answer_one(statement, are_many).await;
             let answered = answered.map_err(|failure| failure.behind(&text[..*start]));

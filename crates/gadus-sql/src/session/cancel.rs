@@ -7,7 +7,7 @@ use futures::{Stream, StreamExt};
 use gadus_base::{Instant, Interrupt, clock};
 use gadus_engine::{Error, ErrorKind, Reason, Result};
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 #[derive(Debug, Default)]
 pub(crate) struct Cancel {
     current: parking_lot::Mutex<Arc<Flag>>,
+    requests: AtomicU64,
 }
 
 /// The flag of one statement.
@@ -38,7 +39,7 @@ struct Limit {
 impl Cancel {
     /// What cancels one statement, and none after it.
     pub(crate) fn of(flag: Arc<Flag>) -> Arc<Self> {
-        Arc::new(Self { current: parking_lot::Mutex::new(flag) })
+        Arc::new(Self { current: parking_lot::Mutex::new(flag), ..Self::default() })
     }
 
     /// Begins a statement that may take so long.
@@ -50,8 +51,14 @@ impl Cancel {
 
     /// Cancels the statement that began last.
     pub(crate) fn cancel(&self) {
+        self.requests.fetch_add(1, Ordering::SeqCst);
         let flag = self.current.lock().clone();
         flag.end();
+    }
+
+    /// How often that was asked for, with or without a statement that ran.
+    pub(super) fn requests(&self) -> u64 {
+        self.requests.load(Ordering::SeqCst)
     }
 
     /// Goes on with another flag.

@@ -348,6 +348,11 @@ impl Session {
         }
     }
 
+    /// Returns how often it was asked to cancel: a script ends if that happens between two of its statements.
+    pub fn cancel_requests(&self) -> u64 {
+        self.cancel.requests()
+    }
+
     /// What names the session among those of all processes, in `gadus.sessions` and for KILL.
     pub fn id(&self) -> Result<u32> {
         Ok(self.locker()?.id())

@@ -100,6 +100,21 @@ fn endless_queries_leave_room_for_others() {
     });
 }
 
+/// A request that comes between two statements of a script would otherwise be lost.
+#[test]
+fn a_script_is_cancelled_between_its_statements_too() {
+    let connection = Database::open_in_memory(Options::new()).unwrap().connect();
+    let handle = connection.cancel_handle();
+    handle.cancel();
+    let script = connection.script_cancel();
+    connection.execute("SELECT 1", &[]).unwrap();
+    script.check(&connection).unwrap();
+    handle.cancel();
+    assert_eq!(script.check(&connection).unwrap_err().kind(), ErrorKind::Cancelled);
+    // It ends that script, and none that begins later.
+    assert_eq!(connection.execute_script("SELECT 1; SELECT 2").unwrap(), 2);
+}
+
 #[test]
 fn a_cancel_handle_outlives_its_connection_in_peace() {
     let handle = Database::open_in_memory(Options::new()).unwrap().connect().cancel_handle();
