@@ -45,8 +45,9 @@ pub fn decide_cache(limits: &Limits) -> (ByteCount, Decision) {
     part.decide(limits)
 }
 
-/// The part of `gadus.memory_limit` that a cache takes at most where that was set.
-const OF_MEMORY_LIMIT_DIVISOR: u64 = 4;
+/// The part of `gadus.memory_limit` that a cache takes at most where that was set. Plans may take all of the limit: what
+/// the cache takes comes on top.
+const OF_MEMORY_LIMIT_DIVISOR: u64 = 8;
 
 /// Decides the size of a cache as [`decide_cache`] does, bounded by a part of a memory limit that was set.
 #[must_use]
@@ -61,7 +62,7 @@ pub fn decide_cache_beside_plans(
     }
     let Decision { choice, reason, .. } = decision;
     let reason = format!(
-        "a quarter of the {memory_limit} that gadus.memory_limit gives plans; otherwise {choice}: {reason}"
+        "an eighth of the {memory_limit} that gadus.memory_limit gives plans; otherwise {choice}: {reason}"
     );
     let would_change = vec!["another gadus.memory_limit".to_owned()];
     (part, Decision { choice: part.exact(), reason, would_change, ..decision })

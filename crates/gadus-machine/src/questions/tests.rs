@@ -65,8 +65,8 @@ fn memory_is_half_of_the_least_that_is_given() {
     let (beside, same) = decide_cache_beside_plans(&limits, limit);
     assert_eq!((beside, same.reason), (cache, decision.reason));
     let (beside, decision) = decide_cache_beside_plans(&limits, ByteCount::mib(256));
-    assert_eq!((beside, decision.choice.as_str()), (ByteCount::mib(64), "64 MiB"));
-    let why = "a quarter of the 256.0 MiB that gadus.memory_limit gives plans; otherwise 256 MiB: an eighth";
+    assert_eq!((beside, decision.choice.as_str()), (ByteCount::mib(32), "32 MiB"));
+    let why = "an eighth of the 256.0 MiB that gadus.memory_limit gives plans; otherwise 256 MiB: an eighth";
     assert!(decision.reason.starts_with(why), "{}", decision.reason);
     let (limit, decision) = decide_memory_limit(&Limits::default());
     assert_eq!(limit, ByteCount::mib(512));

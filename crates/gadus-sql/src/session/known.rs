@@ -87,7 +87,7 @@ const OWN: &[Setting] = &[
     setting(
         "gadus.cache",
         "a size such as '4GiB'",
-        "an eighth of what the machine and its control group give, or a quarter of gadus.memory_limit where that is less",
+        "an eighth of what the machine and its control group give, or of gadus.memory_limit where that is less",
         SettingScope::Database,
         "What the process keeps of the database's file in memory; less where memory is short.",
     ),

@@ -58,13 +58,13 @@ fn a_small_limit_of_plans_makes_the_cache_small_unless_its_size_is_told() {
     let engine = Engine::in_memory(Options::default()).unwrap();
     let usual = engine.cache_most();
     engine.set_memory_limit(Some(ByteCount::mib(1)));
-    assert_eq!(engine.cache_most(), ByteCount::kib(256));
+    assert_eq!(engine.cache_most(), ByteCount::kib(128));
     assert!(decided(&engine).0.reason.contains("gadus.memory_limit"));
     engine.set_cache_most(Some(ByteCount::mib(2)));
     engine.set_memory_limit(Some(ByteCount::mib(4)));
     assert_eq!(engine.cache_most(), ByteCount::mib(2));
     engine.set_cache_most(None);
-    assert_eq!(engine.cache_most(), ByteCount::mib(1));
+    assert_eq!(engine.cache_most(), ByteCount::kib(512));
     engine.set_memory_limit(None);
     assert_eq!(engine.cache_most(), usual);
 }
