@@ -49,19 +49,43 @@ pub(crate) fn pack(values: impl ExactSizeIterator<Item = u64>, width: u8) -> Vec
     words
 }
 
+/// Values of a packed sequence at any places: what follows from the width is computed once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unpacker<'a> {
+    words: &'a [u64],
+    bits: usize,
+    mask: u64,
+}
+
+impl<'a> Unpacker<'a> {
+    /// Values of so many bits lie within the eight bytes from the one that they begin in.
+    const ONE_LOAD_BITS_MAX: usize = 64 - 7;
+
+    pub(crate) fn new(words: &'a [u64], width: u8) -> Self {
+        Self { words, bits: usize::from(width), mask: mask(width) }
+    }
+
+    /// Value `index`.
+    #[inline]
+    pub(crate) fn value(self, index: usize) -> u64 {
+        let bit = index * self.bits;
+        if self.bits <= Self::ONE_LOAD_BITS_MAX {
+            let bytes = &bytemuck::cast_slice::<u64, u8>(self.words)[bit / 8..];
+            let bytes = bytes.first_chunk().expect("a spare word follows the last value");
+            return (u64::from_le_bytes(*bytes) >> (bit % 8)) & self.mask;
+        }
+        let (word, shift) = (bit / 64, bit % 64);
+        let pair = u128::from(self.words[word]) | (u128::from(self.words[word + 1]) << 64);
+        #[allow(clippy::cast_possible_truncation)] // masked to the width
+        let value = (pair >> shift) as u64;
+        value & self.mask
+    }
+}
+
 /// Value `index` of a packed sequence.
 #[must_use]
 pub(crate) fn unpack_one(words: &[u64], width: u8, index: usize) -> u64 {
-    if width == 0 {
-        return 0;
-    }
-    let bits = usize::from(width);
-    let bit = index * bits;
-    let (word, shift) = (bit / 64, bit % 64);
-    let pair = u128::from(words[word]) | (u128::from(words[word + 1]) << 64);
-    #[allow(clippy::cast_possible_truncation)] // masked to the width below
-    let value = (pair >> shift) as u64;
-    value & mask(width)
+    Unpacker::new(words, width).value(index)
 }
 
 /// Hands the values `first .. first + count` to `each`, in order.

@@ -5,7 +5,9 @@
 //!
 //! Byte table: base i64 | count u32 | width u8 | zero u8 × 3 | words u64 × `words_for(count, width)`.
 
-use super::bits::{pack, unpack, unpack_into, unpack_one, width_of, within_span, words_for};
+use super::bits::{
+    Unpacker, pack, unpack, unpack_into, unpack_one, width_of, within_span, words_for,
+};
 use super::prefetch::prefetch;
 use super::section::Sections;
 use arrow::buffer::ScalarBuffer;
@@ -107,6 +109,27 @@ impl Packed {
     pub(crate) fn distance(&self, index: usize) -> u64 {
         gadus_base::strict_assert!(index < self.count, "an index within the sequence");
         unpack_one(&self.words, self.width, index)
+    }
+
+    /// The values at some positions.
+    pub(crate) fn values_at<'a>(
+        &'a self,
+        positions: &'a [u32],
+    ) -> impl ExactSizeIterator<Item = i64> + 'a {
+        let base = self.base;
+        self.distances_at(positions).map(move |distance| base.wrapping_add(distance.cast_signed()))
+    }
+
+    /// How far the values at some positions are from the base.
+    pub(crate) fn distances_at<'a>(
+        &'a self,
+        positions: &'a [u32],
+    ) -> impl ExactSizeIterator<Item = u64> + 'a {
+        let unpacker = Unpacker::new(&self.words, self.width);
+        positions.iter().map(move |&position| {
+            gadus_base::strict_assert!((position as usize) < self.count, "within the sequence");
+            unpacker.value(position as usize)
+        })
     }
 
     /// Hands the values `first .. first + count` to `each`.

@@ -279,8 +279,10 @@ fn all_valid(count: usize) -> BooleanBufferBuilder {
 fn append_integers(to: &mut Vec<i64>, body: &Body, rows: Rows<'_>) {
     to.reserve(rows.count());
     match (body, rows) {
+        (Body::Plain(Values::Integer(packed)), Rows::Positions(positions)) => {
+            to.extend(packed.values_at(positions));
+        }
         (Body::Plain(Values::Integer(packed)), rows) => {
-            to.reserve(rows.count());
             each_packed(packed, rows, |value| to.push(value));
         }
         _ => append_each(body, rows, |from, index| {
@@ -320,7 +322,7 @@ pub(crate) fn append_codes(column: &Column, rows: Rows<'_>, to: &mut Vec<u64>) {
                 packed.distances(first, &mut to[before..]);
             }
             Rows::Positions(positions) => {
-                to.extend(positions.iter().map(|&position| packed.distance(position as usize)));
+                to.extend(packed.distances_at(positions));
             }
         },
         Body::Runs { ends, .. } => each_run_index(ends, rows, |run| to.push(run as u64)),
@@ -329,12 +331,10 @@ pub(crate) fn append_codes(column: &Column, rows: Rows<'_>, to: &mut Vec<u64>) {
 }
 
 /// Hands the packed value of each row.
-fn each_packed(packed: &crate::encoding::Packed, rows: Rows<'_>, mut each: impl FnMut(i64)) {
+fn each_packed(packed: &crate::encoding::Packed, rows: Rows<'_>, each: impl FnMut(i64)) {
     match rows {
         Rows::Range { first, count } => packed.for_each(first, count, each),
-        Rows::Positions(positions) => {
-            positions.iter().for_each(|&position| each(packed.get(position as usize)));
-        }
+        Rows::Positions(positions) => packed.values_at(positions).for_each(each),
     }
 }
 
