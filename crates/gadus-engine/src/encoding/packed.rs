@@ -25,6 +25,23 @@ pub(crate) struct Packed {
     words: ScalarBuffer<u64>,
 }
 
+/// A packed sequence about to be read at many places: what follows from its width is computed once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PackedReader<'a> {
+    base: i64,
+    count: usize,
+    unpacker: Unpacker<'a>,
+}
+
+impl PackedReader<'_> {
+    /// Value `index`.
+    #[inline]
+    pub(crate) fn value(self, index: usize) -> i64 {
+        gadus_base::strict_assert!(index < self.count, "an index within the sequence");
+        self.base.wrapping_add(self.unpacker.value(index).cast_signed())
+    }
+}
+
 impl Packed {
     /// Bytes that values between `min` and `max` take.
     pub(crate) fn bytes_for(count: usize, min: i64, max: i64) -> usize {
@@ -116,8 +133,14 @@ impl Packed {
         &'a self,
         positions: &'a [u32],
     ) -> impl ExactSizeIterator<Item = i64> + 'a {
-        let base = self.base;
-        self.distances_at(positions).map(move |distance| base.wrapping_add(distance.cast_signed()))
+        let reader = self.reader();
+        positions.iter().map(move |&position| reader.value(position as usize))
+    }
+
+    /// Reads values at any places.
+    pub(crate) fn reader(&self) -> PackedReader<'_> {
+        let unpacker = Unpacker::new(&self.words, self.width);
+        PackedReader { base: self.base, count: self.count, unpacker }
     }
 
     /// How far the values at some positions are from the base.

@@ -285,6 +285,14 @@ fn append_integers(to: &mut Vec<i64>, body: &Body, rows: Rows<'_>) {
         (Body::Plain(Values::Integer(packed)), rows) => {
             each_packed(packed, rows, |value| to.push(value));
         }
+        (Body::Dictionary { values: Values::Integer(entries), codes }, rows) => {
+            let entries = entries.reader();
+            let entry = |code| entries.value(code_index(code));
+            match rows {
+                Rows::Positions(positions) => to.extend(codes.values_at(positions).map(entry)),
+                rows => each_packed(codes, rows, |code| to.push(entry(code))),
+            }
+        }
         _ => append_each(body, rows, |from, index| {
             if let Values::Integer(packed) = from {
                 to.push(packed.get(index));
