@@ -1,5 +1,6 @@
 //! `gadus generate`: test data to standard output or a file.
 
+use std::fmt::Display;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -36,8 +37,11 @@ enum What {
         #[command(flatten)]
         target: Target,
     },
-    /// ClickBench's hits of web pages: 105 columns
+    /// ClickBench's hits of web pages, 105 columns, or its queries
     Hits {
+        /// Print the 43 queries
+        #[arg(long, conflicts_with_all = ["rows", "seed", "create_table", "format"])]
+        queries: bool,
         /// How many rows
         #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(0..=hits::ROWS_MAX))]
         rows: u64,
@@ -47,11 +51,14 @@ enum What {
         #[command(flatten)]
         target: Target,
     },
-    /// A table of the TPC-H benchmark; all statements with --create-table and no name
+    /// A table of the TPC-H benchmark, or its queries; all statements with --create-table and no name
     Tpch {
         /// Which table
-        #[arg(value_parser = PossibleValuesParser::new(tpch::TABLES), required_unless_present = "create_table")]
+        #[arg(value_parser = PossibleValuesParser::new(tpch::TABLES), required_unless_present_any = ["create_table", "queries"])]
         table: Option<String>,
+        /// Print the 22 queries with the values by which the specification validates answers
+        #[arg(long, conflicts_with_all = ["table", "create_table", "format"])]
+        queries: bool,
         /// 1 is about a gigabyte in all tables
         #[arg(long, default_value_t = 1.0, value_parser = scale_factor)]
         scale_factor: f64,
@@ -79,13 +86,19 @@ pub(crate) fn run(command: Generate) -> Result<(), Failure> {
             let table = Bookings::new(rows, seed).into_table(BATCH_ROWS);
             target.write(std::iter::once(table))
         }
-        What::Hits { rows, seed, target } => {
+        What::Hits { queries: true, target, .. } => {
+            target.write_queries(hits::queries::all().map(|query| query.text))
+        }
+        What::Hits { rows, seed, target, .. } => {
             target.write(std::iter::once(Hits::new(rows, seed).into_table(BATCH_ROWS)))
         }
-        What::Tpch { table: Some(name), scale_factor, target } => {
+        What::Tpch { queries: true, scale_factor, target, .. } => {
+            target.write_queries(tpch::queries::validation(scale_factor).map(|query| query.text))
+        }
+        What::Tpch { table: Some(name), scale_factor, target, .. } => {
             target.write(tpch::table(&name, scale_factor, BATCH_ROWS).into_iter())
         }
-        What::Tpch { table: None, scale_factor, target } => {
+        What::Tpch { table: None, scale_factor, target, .. } => {
             target.write(tpch::tables(scale_factor, BATCH_ROWS))
         }
     }
@@ -100,6 +113,15 @@ impl Target {
             } else {
                 self.write_rows(table, &mut output)?;
             }
+        }
+        output.flush()?;
+        Ok(())
+    }
+
+    fn write_queries(&self, queries: impl Iterator<Item: Display>) -> Result<(), Failure> {
+        let mut output = terminal::open(self.output.as_deref())?;
+        for query in queries {
+            writeln!(output, "{query};")?;
         }
         output.flush()?;
         Ok(())

@@ -59,6 +59,17 @@ fn statements_are_printed_for_loading() {
 }
 
 #[test]
+fn queries_are_printed_for_asking() {
+    let queries = printed("generate tpch --queries");
+    assert_eq!(queries.matches(";\n").count(), 22);
+    assert!(!queries.contains('['), "every parameter has its value");
+    assert!(queries.starts_with("SELECT"), "{queries}");
+    assert_eq!(printed("generate hits --queries").matches(";\n").count(), 43);
+    let refused = run("generate tpch --queries lineitem");
+    assert!(!refused.status.success());
+}
+
+#[test]
 fn a_tpch_table_is_the_one_of_the_standard() {
     let text = printed("generate tpch region --format table --scale-factor 0.01");
     matches_golden("tpch_region.txt", &text);
