@@ -62,7 +62,7 @@ fn memory_is_half_of_the_least_that_is_given() {
     let (cache, decision) = decide_cache(&limits);
     assert_eq!((cache, decision.question.as_str()), (ByteCount::mib(256), "cache"));
     assert!(decision.reason.starts_with("an eighth of the 2.0 GiB that the control group"));
-    let (beside, same) = decide_cache_beside_plans(&limits, limit);
+    let (beside, same) = decide_cache_beside_plans(&limits, ByteCount::gib(2));
     assert_eq!((beside, same.reason), (cache, decision.reason));
     let (beside, decision) = decide_cache_beside_plans(&limits, ByteCount::mib(256));
     assert_eq!((beside, decision.choice.as_str()), (ByteCount::mib(32), "32 MiB"));
