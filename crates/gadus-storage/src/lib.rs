@@ -51,4 +51,6 @@ pub use log::{LogEnd, LogRecord, Payload, Terms};
 pub use options::{Durability, Options, Sharing};
 pub use peers::{Stage, Takeovers};
 pub use space::{Extent, Remaining, ReserveUse, Rewritten, Unsaved};
-pub use store::{CheckpointTurn, NUMBERS_MAX, Recovered, Store, StoreStatistics, Turn};
+pub use store::{
+    CheckpointTurn, NUMBERS_MAX, Recovered, Store, StoreStatistics, Turn, WrittenExtent,
+};

@@ -13,13 +13,13 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 /// An extent that was written, and the references of its blobs.
-type Written = (Arc<Extent>, Vec<BlobRef>);
+pub type WrittenExtent = (Arc<Extent>, Vec<BlobRef>);
 
 /// Bytes of an extent that are written at once: some milliseconds on most devices.
 const WRITE_BYTES: usize = 4 << 20;
 
 impl Shared {
-    pub(super) fn write_extent(&self, blobs: &[&[u8]]) -> Result<Written, StorageError> {
+    pub(super) fn write_extent(&self, blobs: &[&[u8]]) -> Result<WrittenExtent, StorageError> {
         let written = self.write_extent_while(blobs, &|| true)?;
         Ok(written.expect("nothing stops it"))
     }
@@ -29,7 +29,7 @@ impl Shared {
         &self,
         blobs: &[&[u8]],
         goes_on: &dyn Fn() -> bool,
-    ) -> Result<Option<Written>, StorageError> {
+    ) -> Result<Option<WrittenExtent>, StorageError> {
         const ZEROS: [u8; 4096] = [0; 4096];
         if self.space.is_recovering() {
             return Err(self.invalid("writing begins after recovery"));

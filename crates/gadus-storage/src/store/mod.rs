@@ -19,6 +19,7 @@ mod revocation;
 mod share;
 mod statistics;
 
+pub use blobs::WrittenExtent;
 pub use checkpoint::CheckpointTurn;
 pub(crate) use files::{Files, read_slots};
 pub use follow::NUMBERS_MAX;
@@ -136,10 +137,7 @@ impl Store {
     ///
     /// # Errors
     /// `NoSpace`, `ReadOnly`, or a failure of the device; the space is free again then.
-    pub fn write_extent(
-        &self,
-        blobs: &[&[u8]],
-    ) -> Result<(Arc<Extent>, Vec<BlobRef>), StorageError> {
+    pub fn write_extent(&self, blobs: &[&[u8]]) -> Result<WrittenExtent, StorageError> {
         self.shared.writable()?;
         self.shared.write_extent(blobs)
     }
@@ -153,7 +151,7 @@ impl Store {
         &self,
         blobs: &[&[u8]],
         goes_on: impl Fn() -> bool,
-    ) -> Result<Option<(Arc<Extent>, Vec<BlobRef>)>, StorageError> {
+    ) -> Result<Option<WrittenExtent>, StorageError> {
         self.shared.writable()?;
         self.shared.write_extent_while(blobs, &goes_on)
     }
