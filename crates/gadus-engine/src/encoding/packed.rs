@@ -128,7 +128,7 @@ impl Packed {
         unpack_one(&self.words, self.width, index)
     }
 
-    /// The values at some positions.
+    /// Returns the values at some positions.
     pub(crate) fn values_at<'a>(
         &'a self,
         positions: &'a [u32],
@@ -143,7 +143,7 @@ impl Packed {
         PackedReader { base: self.base, count: self.count, unpacker }
     }
 
-    /// How far the values at some positions are from the base.
+    /// Returns the distances from the base of the values at some positions.
     pub(crate) fn distances_at<'a>(
         &'a self,
         positions: &'a [u32],

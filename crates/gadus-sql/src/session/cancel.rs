@@ -56,7 +56,7 @@ impl Cancel {
         flag.end();
     }
 
-    /// How often that was asked for, with or without a statement that ran.
+    /// Returns the number of requests to cancel, whether or not a statement ran at them.
     pub(super) fn requests(&self) -> u64 {
         self.requests.load(Ordering::SeqCst)
     }
