@@ -30,7 +30,7 @@ pub(crate) struct CacheSize {
     state: Mutex<State>,
 }
 
-/// What was set of the size of a cache.
+/// Settings that decide the size of a cache.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct CacheSettings {
     /// The size, and by what means it was set.
