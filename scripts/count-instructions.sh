@@ -2,7 +2,7 @@
 # Instructions of two builds for the same queries, counted by valgrind: unlike times they hardly vary from run to run,
 # so that a loss of a percent is seen on a noisy machine. They say nothing of caches, waits and the disk.
 #
-#   scripts/count-instructions.sh OLD NEW      paths of two gadus programs; NEW makes the data and the queries
+#   scripts/count-instructions.sh OLD NEW      paths of two gadus programs; each makes its data, NEW the queries
 #
 # Prints TPC-H's queries at scale factor SF (0.1), each run by one process, less what a query of no table takes. Ratios above 1:
 # NEW takes fewer. Results that differ are said, and make the script fail.

@@ -1,7 +1,8 @@
 //! `gadus bench freeze`: a second connection's wait while a statement runs without end.
 //!
 //! - One statement for each operator, over tables of 100,000 and 1,000,000 rows; each would take minutes or
-//!   for ever. Those over 1,000 texts of a megabyte take several seconds. Meanwhile new connections ask for one row, one after another; then the statement is cancelled.
+//!   for ever. Those over 1,000 texts of a megabyte take several seconds. Meanwhile new connections ask for one row,
+//!   one after another; then the statement is cancelled.
 //! - A statement that ends by itself, or with another error than that it was cancelled, is an error of the
 //!   benchmark: it would have measured nothing.
 
