@@ -279,6 +279,7 @@ impl From<StorageError> for Error {
                 ErrorKind::Corrupt
             }
             Storage::Limit => ErrorKind::Limit,
+            Storage::Cancelled => return Self::cancelled(),
             _ => ErrorKind::Io,
         };
         Self::new(kind, error.to_string()).caused_by(error)

@@ -29,6 +29,26 @@ impl InterruptCheck {
     }
 }
 
+/// Bytes that are encoded between two checks: a few milliseconds.
+const BYTES_PER_CHECK: usize = 4 << 20;
+
+/// Check for interrupts in a loop that encodes values, made once every some bytes.
+#[derive(Debug, Default)]
+pub(crate) struct EncodingCheck {
+    checked: usize,
+}
+
+impl EncodingCheck {
+    /// Notes how many bytes there are by now.
+    pub(crate) fn at(&mut self, length: usize) -> Result<()> {
+        if length < self.checked + BYTES_PER_CHECK {
+            return Ok(());
+        }
+        self.checked = length;
+        check_interrupt()
+    }
+}
+
 /// Refuses to go on with a statement that is to end.
 pub(crate) fn check_interrupt() -> Result<()> {
     match is_interrupted() {

@@ -52,6 +52,8 @@ pub enum ErrorKind {
     Foreign,
     /// Larger than a limit.
     Limit,
+    /// The statement that the thread works for is to end: nothing was changed.
+    Cancelled,
     /// The caller broke a rule of this interface.
     Invalid,
 }
@@ -60,6 +62,10 @@ impl StorageError {
     pub(crate) fn new(kind: ErrorKind, file: &str, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { kind, message, file: file.to_owned(), offset: None, source: None }
+    }
+
+    pub(crate) fn cancelled(file: &str) -> Self {
+        Self::new(ErrorKind::Cancelled, file, "the statement was cancelled")
     }
 
     pub(crate) fn corrupt(file: &str, offset: u64, message: impl Into<String>) -> Self {

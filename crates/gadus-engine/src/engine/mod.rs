@@ -346,18 +346,14 @@ impl Inner {
         // Applied before it is appended: what does not fit must not reach the log.
         let applied = changes.iter().try_for_each(|change| version.apply(change, commit));
         version.commit = commit;
+        let will_wait = durability == Durability::Sync;
         let appended = match applied {
-            Ok(()) => {
-                let will_wait = durability == Durability::Sync;
-                let (payload, unsaved) = encode_commit(changes, will_wait, &version);
-                let (store, pieces) = (self.blobs.store(), [IoSlice::new(&payload)]);
-                let terms = Terms {
-                    will_wait,
-                    unsaved,
-                    remaining: changes.iter().map(Change::remaining).min().unwrap_or_default(),
-                };
-                store.append_record(&head.turn, commit, &pieces, terms).map_err(Error::from)
-            }
+            Ok(()) => encode_commit(changes, will_wait, &version).and_then(|(payload, unsaved)| {
+                let remaining = changes.iter().map(Change::remaining).min().unwrap_or_default();
+                let terms = Terms { will_wait, unsaved, remaining };
+                let pieces = [IoSlice::new(&payload)];
+                Ok(self.blobs.store().append_record(&head.turn, commit, &pieces, terms)?)
+            }),
             Err(what) => Err(Error::internal(format!("a commit {what}; nothing was changed"))),
         };
         if appended.is_err() {
@@ -366,7 +362,7 @@ impl Inner {
         }
         let end = appended?;
         version.end = self.blobs.store().log_end();
-        if durability == Durability::Sync {
+        if will_wait {
             head.sync_end = end;
         }
         let needs = head.sync_end;

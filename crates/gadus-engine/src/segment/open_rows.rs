@@ -8,6 +8,8 @@
 //! Byte table of a blob of open rows (version 1): version u8 | rows.
 
 use super::SEGMENT_ROWS_MAX;
+use crate::error::Result;
+use crate::interrupt_check::EncodingCheck;
 use crate::types::{Datum, TableSchema};
 use gadus_base::{ByteReader, ByteWriter, DecodeError};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -81,13 +83,34 @@ pub(super) fn row_bytes(row: &[Datum]) -> u64 {
 }
 
 pub(crate) fn encode_rows(rows: &[Row], to: &mut ByteWriter) {
+    encode_counts(rows, to);
+    rows.iter().for_each(|row| encode_row(row, to));
+}
+
+/// Encodes rows unless the statement that this thread works for is to end.
+pub(crate) fn encode_rows_interruptibly(rows: &[Row], to: &mut ByteWriter) -> Result<()> {
+    encode_counts(rows, to);
+    let mut check = EncodingCheck::default();
+    rows.iter().try_for_each(|row| {
+        encode_row(row, to);
+        check.at(to.len())
+    })
+}
+
+/// Encodes how many rows there are, of how many values, and makes room for the long ones.
+fn encode_counts(rows: &[Row], to: &mut ByteWriter) {
     let count = |length: usize| u32::try_from(length).expect("a segment's rows and columns");
     to.u32(count(rows.len()));
     to.u32(count(rows.first().map_or(0, |row| row.len())));
-    rows.iter().flat_map(|row| row.iter()).for_each(|value| value.encode(to));
+    let bytes = rows.iter().map(|row| row_bytes(row)).sum::<u64>();
+    to.reserve(usize::try_from(bytes).expect("rows in memory"));
 }
 
-pub(crate) fn decode_rows(from: &mut ByteReader<'_>) -> Result<Vec<Row>, DecodeError> {
+fn encode_row(row: &Row, to: &mut ByteWriter) {
+    row.iter().for_each(|value| value.encode(to));
+}
+
+pub(crate) fn decode_rows(from: &mut ByteReader<'_>) -> std::result::Result<Vec<Row>, DecodeError> {
     let offset = from.offset();
     let (count, columns) = (from.u32()? as usize, from.u32()? as usize);
     // A value takes at least a byte.
@@ -126,7 +149,7 @@ pub(super) fn decode_blob(
     bytes: &[u8],
     schema: &TableSchema,
     rows_max: u32,
-) -> Result<Vec<Row>, DecodeError> {
+) -> std::result::Result<Vec<Row>, DecodeError> {
     let mut from = ByteReader::new(bytes);
     if from.u8()? != VERSION {
         return Err(DecodeError { offset: 0, expected: "open rows of version 1" });

@@ -39,8 +39,11 @@ use super::change::Change;
 use super::positions::{self, Bitmap};
 use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt_check::EncodingCheck;
 use crate::keys::{KeyRun, KeyRunImage, NamedRun, PRIMARY};
-use crate::segment::{EncodedSegment, Patches, SegmentImage, Source, decode_rows, encode_rows};
+use crate::segment::{
+    EncodedSegment, Patches, SegmentImage, Source, decode_rows, encode_rows_interruptibly,
+};
 use crate::types::{
     DEFINITION_BYTES_MAX, Datum, DefinitionKey, SchemaForm, Sequence, SequencePosition,
     TableSchema, ViewSchema,
@@ -55,12 +58,13 @@ const VERSION_WITHOUT_SEQUENCES: u8 = 3;
 const VERSION_WITHOUT_INDEXES: u8 = 2;
 const VERSION_WITHOUT_DURABILITY: u8 = 1;
 
-/// The payload of a commit that leads to a version, and what it adds to the next checkpoint.
+/// Returns the payload of a commit that leads to a version, and what it adds to the next checkpoint, unless the
+/// statement that this thread works for is to end.
 pub(crate) fn encode_commit(
     changes: &[Change],
     is_sync: bool,
     version: &DatabaseVersion,
-) -> (Vec<u8>, Unsaved) {
+) -> Result<(Vec<u8>, Unsaved)> {
     let mut to = ByteWriter::new();
     to.u8(VERSION);
     to.u8(u8::from(is_sync));
@@ -68,10 +72,10 @@ pub(crate) fn encode_commit(
     let mut unsaved = Unsaved::default();
     for change in changes {
         let start = to.len();
-        encode_change(change, &mut to);
+        encode_change(change, &mut to)?;
         unsaved += change.unsaved(to.len() - start, version);
     }
-    (to.finish(), unsaved)
+    Ok((to.finish(), unsaved))
 }
 
 /// Reads a commit's payload; extents that it names are taken into use. Says, too, whether the commit
@@ -229,23 +233,25 @@ fn encode_head(kind: u8, id: TableId, to: &mut ByteWriter) {
     to.u32(id.0);
 }
 
-fn encode_change(change: &Change, to: &mut ByteWriter) {
+fn encode_change(change: &Change, to: &mut ByteWriter) -> Result<()> {
     let head = |kind: u8, table: &TableId, to: &mut ByteWriter| encode_head(kind, *table, to);
     match change {
         Change::AppendRows { table, first, rows } => {
             head(3, table, to);
             to.u32(first.segment.0);
             to.u32(first.position);
-            encode_rows(rows, to);
+            encode_rows_interruptibly(rows, to)?;
         }
         Change::PatchRows { table, segment, column, patches } => {
             head(4, table, to);
             to.u32(segment.0);
             to.u32(*column);
             to.u32(count_u32(patches.rows().len()));
+            let mut check = EncodingCheck::default();
             for (position, value) in patches.rows() {
                 to.u32(*position);
                 value.encode(to);
+                check.at(to.len())?;
             }
         }
         Change::DeleteRows { table, segment, positions } => {
@@ -290,6 +296,7 @@ fn encode_change(change: &Change, to: &mut ByteWriter) {
         | Change::SetDefinition { .. }
         | Change::PlaceSequence { .. } => encode_shape(change, to),
     }
+    Ok(())
 }
 
 /// A change of the catalog.

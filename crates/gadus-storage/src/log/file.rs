@@ -8,10 +8,12 @@
 //!   after announcing it and reading every instance's pins.
 
 use super::format::LogShape;
+use super::is_long;
 use super::state::{LogState, ZONES_MAX};
 use crate::error::{ErrorKind, StorageError};
 use crate::peers::Peers;
 use crate::poison::Poison;
+use gadus_base::is_interrupted;
 use gadus_block::Device;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -94,6 +96,14 @@ impl LogFile {
         Ok(self.place(zone)? * self.shape.zone_bytes + self.shape.within(at))
     }
 
+    /// Refuses to go on with a record whose statement is to end.
+    pub(super) fn check_interrupt(&self) -> Result<(), StorageError> {
+        match is_interrupted() {
+            true => Err(StorageError::cancelled(&self.described)),
+            false => Ok(()),
+        }
+    }
+
     /// Makes durable what is written.
     pub(super) fn sync(&self) -> Result<(), StorageError> {
         self.device.sync().map_err(|error| self.poison.set(error.into()))
@@ -135,6 +145,9 @@ impl LogFile {
         };
         let free_wanted = missing.div_ceil(zone_bytes);
         while self.free_places(free_wanted, next) < free_wanted {
+            if is_long(payload_bytes) {
+                self.check_interrupt()?;
+            }
             self.grow(self.state().places.load(Ordering::Acquire))?;
         }
         Ok(())

@@ -38,6 +38,14 @@ pub(crate) const RECORD_BYTES_MAX: usize = 1 << 30;
 /// Records longer than this do not go through the ring: others must find room in it, too.
 const RINGED_BYTES_MAX: u64 = RING_BYTES as u64 / 4;
 
+/// Bytes of a long record that are written between two syncs.
+const UNSYNCED_BYTES_MAX: usize = 16 << 20;
+
+/// True if a record of so many bytes goes to the file directly, by its own statement.
+fn is_long(payload_bytes: usize) -> bool {
+    payload_bytes as u64 > RINGED_BYTES_MAX
+}
+
 /// How a record is appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Terms {
@@ -122,11 +130,11 @@ impl Log {
             self.file.keep_reserve(before.position, payload_bytes)?;
         }
         let start = self.file.shape.fragment_start(before.position);
-        let end = if payload_bytes <= self.file.shape.room_at(start) {
-            self.append_pieces(before, commit, pieces, payload_bytes)?
+        let end = if pieces.len() == 1 || payload_bytes <= self.file.shape.room_at(start) {
+            self.append_pieces(before, commit, pieces, payload_bytes, terms)?
         } else {
             let whole = pieces.iter().map(|piece| &**piece).collect::<Vec<_>>().concat();
-            self.append_pieces(before, commit, &[IoSlice::new(&whole)], payload_bytes)?
+            self.append_pieces(before, commit, &[IoSlice::new(&whole)], payload_bytes, terms)?
         };
         if !terms.will_wait {
             self.flush.to(end.position)?;
@@ -149,24 +157,14 @@ impl Log {
         commit: CommitNumber,
         pieces: &[IoSlice<'_>],
         payload_bytes: usize,
+        terms: Terms,
     ) -> Result<LogEnd, StorageError> {
         let state = self.state();
         let mut buffer = self.buffer.lock();
         buffer.clear();
-        if payload_bytes as u64 > RINGED_BYTES_MAX {
+        if is_long(payload_bytes) {
             self.flush.to(before.position)?;
-            let written = self.compose(
-                before,
-                commit,
-                pieces,
-                payload_bytes,
-                &mut buffer,
-                |zone, at, bytes| self.file.write(zone, at, bytes),
-            );
-            let end = written.map_err(|error| match error.kind {
-                ErrorKind::NoSpace => error,
-                _ => self.file.poison.set(error),
-            })?;
+            let end = self.write_long(before, commit, pieces, payload_bytes, terms, &mut buffer)?;
             state.ring_from.store(end.position, Ordering::Release);
             state.publish(end);
             state.written.fetch_max(end.position, Ordering::AcqRel);
@@ -187,6 +185,36 @@ impl Log {
         state.put(before.position, &image);
         state.publish(end);
         Ok(end)
+    }
+
+    /// Writes a record that does not go through the ring, which is not published yet: a failure for want of space and
+    /// a cancelled statement leave the log as it was. What is to be durable is synced on the way, so that the last sync,
+    /// which nothing cancels, has little to do.
+    fn write_long(
+        &self,
+        before: LogEnd,
+        commit: CommitNumber,
+        pieces: &[IoSlice<'_>],
+        payload_bytes: usize,
+        terms: Terms,
+        buffer: &mut Vec<u8>,
+    ) -> Result<LogEnd, StorageError> {
+        let mut unsynced = 0;
+        let written =
+            self.compose(before, commit, pieces, payload_bytes, buffer, |zone, at, bytes| {
+                self.file.check_interrupt()?;
+                self.file.write(zone, at, bytes)?;
+                unsynced += bytes.len();
+                if terms.will_wait && unsynced >= UNSYNCED_BYTES_MAX {
+                    unsynced = 0;
+                    self.file.sync()?;
+                }
+                Ok(())
+            });
+        written.map_err(|error| match error.kind {
+            ErrorKind::NoSpace | ErrorKind::Cancelled => error,
+            _ => self.file.poison.set(error),
+        })
     }
 
     /// Cuts a record into fragments and hands each to `put` with its zone and position; `pieces` is

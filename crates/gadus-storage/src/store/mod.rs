@@ -291,7 +291,8 @@ impl Store {
     /// Appends a record in a turn that was taken before.
     ///
     /// # Errors
-    /// `NoSpace` and `Limit` fail this record only; other failures poison the store.
+    /// `NoSpace`, `Limit` and `Cancelled` fail this record only; other failures poison the store. `Cancelled` is given
+    /// for long records alone, if the statement that this thread works for is to end (`gadus_base::interruptible`).
     pub fn append_record(
         &self,
         _turn: &Turn<'_>,

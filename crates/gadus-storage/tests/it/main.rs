@@ -13,6 +13,7 @@ mod explorer;
 mod extents;
 mod faults;
 mod ledger;
+mod long_records;
 mod model_recycling;
 mod namespaces;
 mod place;

@@ -174,7 +174,7 @@ fn a_damaged_record_of_a_move_is_an_error_or_another_record() {
     let schema = sparse(&engine);
     let written = write_move(&engine, &schema);
     let version = engine.inner().coordinator.newest().unwrap().0;
-    let (payload, _) = encode_commit(&[change_of(&written)], true, &version);
+    let (payload, _) = encode_commit(&[change_of(&written)], true, &version).unwrap();
     let image = Arc::new(folder.copy());
     drop(alone);
     let (store, _) = Store::open(image, "x", StoreOptions::default()).unwrap();
