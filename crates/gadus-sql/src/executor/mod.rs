@@ -23,7 +23,7 @@ mod tests;
 pub(crate) use cancellation::{WorkFor, check_cancelled};
 pub(crate) use hand_off::{HandOff, hand_off};
 pub(crate) use large_plans::{apart, is_large_statement, logical_plan, physical_plan};
-pub(crate) use planning::{Cancellable, CancellableExpressions};
+pub(crate) use planning::{Cancellable, CancellableExpressions, is_planning};
 pub(crate) use requirements::CancellableRequirements;
 
 use gadus_base::{ProcessMark, check_threads};

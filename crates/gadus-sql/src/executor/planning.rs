@@ -2,6 +2,8 @@
 //!
 //! - Planning is one long computation. Each rule, and each node that one is applied to, begins with a look, and
 //!   so does each operator and function that becomes an expression.
+//! - Rules fold constants: they call functions. [`is_planning`] says so to those whose results should not become part
+//!   of the plan.
 
 use super::cancellation::check_cancelled;
 use datafusion::common::config::ConfigOptions;
@@ -14,7 +16,33 @@ use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::optimizer::{AnalyzerRule, ApplyOrder, OptimizerConfig, OptimizerRule};
 use datafusion::physical_optimizer::{PhysicalOptimizerContext, PhysicalOptimizerRule};
 use datafusion::physical_plan::ExecutionPlan;
+use std::cell::Cell;
 use std::sync::Arc;
+
+thread_local! {
+    static IS_PLANNING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// True on a thread that applies a planning rule.
+pub(crate) fn is_planning() -> bool {
+    IS_PLANNING.get()
+}
+
+/// Applies a rule unless its statement was cancelled.
+fn apply<T>(rule: impl FnOnce() -> Result<T>) -> Result<T> {
+    check_cancelled()?;
+    let _before = BeforePlanning(IS_PLANNING.replace(true));
+    rule()
+}
+
+/// What [`is_planning`] gives again once it is dropped.
+struct BeforePlanning(bool);
+
+impl Drop for BeforePlanning {
+    fn drop(&mut self) {
+        IS_PLANNING.set(self.0);
+    }
+}
 
 /// A rule that looks whether its statement goes on.
 #[derive(Debug)]
@@ -22,8 +50,7 @@ pub(crate) struct Cancellable<R: ?Sized>(pub(crate) Arc<R>);
 
 impl AnalyzerRule for Cancellable<dyn AnalyzerRule + Send + Sync> {
     fn analyze(&self, plan: LogicalPlan, config: &ConfigOptions) -> Result<LogicalPlan> {
-        check_cancelled()?;
-        self.0.analyze(plan, config)
+        apply(|| self.0.analyze(plan, config))
     }
 
     fn name(&self) -> &str {
@@ -45,8 +72,7 @@ impl OptimizerRule for Cancellable<dyn OptimizerRule + Send + Sync> {
         plan: LogicalPlan,
         config: &dyn OptimizerConfig,
     ) -> Result<Transformed<LogicalPlan>> {
-        check_cancelled()?;
-        self.0.rewrite(plan, config)
+        apply(|| self.0.rewrite(plan, config))
     }
 }
 
@@ -56,8 +82,7 @@ impl PhysicalOptimizerRule for Cancellable<dyn PhysicalOptimizerRule + Send + Sy
         plan: Arc<dyn ExecutionPlan>,
         config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        check_cancelled()?;
-        self.0.optimize(plan, config)
+        apply(|| self.0.optimize(plan, config))
     }
 
     fn optimize_with_context(
@@ -65,8 +90,7 @@ impl PhysicalOptimizerRule for Cancellable<dyn PhysicalOptimizerRule + Send + Sy
         plan: Arc<dyn ExecutionPlan>,
         context: &dyn PhysicalOptimizerContext,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        check_cancelled()?;
-        self.0.optimize_with_context(plan, context)
+        apply(|| self.0.optimize_with_context(plan, context))
     }
 
     fn name(&self) -> &str {

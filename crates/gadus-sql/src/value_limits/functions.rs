@@ -1,8 +1,8 @@
 //! Functions that measure their results before they make them.
 
 use super::result_size::{Argument, is_amplifying, result_bytes};
-use super::{check_call, check_value};
-use crate::executor::check_cancelled;
+use super::{check_call, check_constant, check_value};
+use crate::executor::{check_cancelled, is_planning};
 use crate::memory::Memory;
 use crate::string_functions;
 use arrow::datatypes::{DataType, FieldRef};
@@ -85,6 +85,9 @@ impl ScalarUDFImpl for BoundedFunction {
         let (largest, sum) = sizes.largest_and_sum(rows);
         check_value(self.name(), largest, &self.memory)?;
         check_call(self.name(), sum, &self.memory)?;
+        if is_planning() {
+            check_constant(self.name(), sum)?;
+        }
         check_cancelled()?;
         match string_functions::evaluate(self.name(), &args) {
             Some(values) => values,

@@ -90,7 +90,7 @@ impl Argument {
         }
     }
 
-    fn of_scalar(scalar: &ScalarValue) -> Self {
+    pub(super) fn of_scalar(scalar: &ScalarValue) -> Self {
         let Ok(array) = scalar.to_array() else { return Self::of_bytes(Sizes::All(FIXED_BYTES)) };
         let Self { bytes, elements, number, signed } = Self::of_array(&array);
         let first = |sizes: Sizes| Sizes::All(sizes.at(0));

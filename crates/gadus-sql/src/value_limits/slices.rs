@@ -152,8 +152,7 @@ fn estimate(
         return Ok(column.map_or(Sizes::All(0), bytes_of));
     }
     if let Some(literal) = expression.downcast_ref::<Literal>() {
-        let bytes = Argument::of(&literal.value().clone().into()).bytes;
-        return Ok(bytes);
+        return Ok(Argument::of_scalar(literal.value()).bytes);
     }
     let call = expression.downcast_ref::<ScalarFunctionExpr>();
     let is_concatenation =

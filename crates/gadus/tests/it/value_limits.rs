@@ -112,3 +112,23 @@ fn joined_texts_beyond_their_part_of_the_limit_are_refused() {
     }
     assert_eq!(number(&connection, "SELECT length(string_agg(v, ',')) FROM t"), 988_889);
 }
+
+/// Each rule of the planner copies, hashes and prints what stands in a plan.
+#[test]
+fn large_constants_do_not_become_part_of_a_plan() {
+    let connection = connection();
+    for (sql, result) in [
+        ("SELECT count(*) FROM t WHERE v > repeat('k', 3000000)", 100_000),
+        (
+            "SELECT CAST(max(length(repeat('k', 3000000) || id)) AS BIGINT) FROM t WHERE id < 20",
+            3_000_002,
+        ),
+        ("SELECT count(*) FROM t WHERE id < 20 AND id = ANY(range(0, 1000000))", 20),
+    ] {
+        let explained = connection.query(&format!("EXPLAIN {sql}"), &[]).expect(sql);
+        let lines = explained.map(|row| row.unwrap().get::<String>(0).unwrap());
+        let length = lines.map(|line| line.len()).sum::<usize>();
+        assert!(length < 10_000, "{sql}: {length}");
+        assert_eq!(number(&connection, sql), result, "{sql}");
+    }
+}
