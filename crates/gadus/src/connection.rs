@@ -5,6 +5,7 @@
 //! - `BEGIN`, `COMMIT` and `ROLLBACK` are statements; a dropped connection rolls back.
 
 use crate::appender::Appender;
+use crate::cancel::{CancelHandle, ScriptCancel};
 use crate::pending::Pending;
 use crate::rows::{BatchStream, Rows};
 use crate::runtime;
@@ -13,33 +14,14 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use futures::future::BoxFuture;
 use gadus_engine::{Error, Result};
-use gadus_sql::{
-    LARGE_TEXT, ProgressReading, Reported, RowsCancel, Session, SessionOptions, Sql, Value,
-    split_statements,
-};
-use std::sync::{Arc, Weak};
+use gadus_sql::{LARGE_TEXT, Reported, Session, SessionOptions, Sql, Value, split_statements};
+use std::sync::Arc;
 
 /// One line of statements to a database.
 #[derive(Debug)]
 pub struct Connection {
     sql: Sql,
     session: Arc<Session>,
-}
-
-/// Watches and ends what a connection runs, from another thread; does not keep the database open.
-#[derive(Debug, Clone)]
-pub struct CancelHandle {
-    session: Weak<Session>,
-    /// The rows that it is about; none for what the connection runs at the moment.
-    rows: Option<RowsCancel>,
-}
-
-/// Cancellation of a script as a whole: [`CancelHandle::cancel`] ends it between two of its statements, too, where none
-/// runs.
-#[derive(Debug, Clone, Copy)]
-pub struct ScriptCancel {
-    /// Requests to cancel before it began.
-    requests: u64,
 }
 
 /// What a statement gave.
@@ -157,7 +139,7 @@ impl Connection {
         let last = Some(script.rest).filter(|rest| !rest.is_empty());
         let (mut ran, script_cancel) = (0, self.script_cancel());
         for statement in script.statements.into_iter().chain(last) {
-            script_cancel.check(self)?;
+            script_cancel.check()?;
             self.execute(&statement, &[])?;
             ran += 1;
         }
@@ -167,7 +149,7 @@ impl Connection {
     /// Begins a script, for those who run its statements one by one.
     #[must_use]
     pub fn script_cancel(&self) -> ScriptCancel {
-        ScriptCancel { requests: self.session.cancel_requests() }
+        ScriptCancel::new(&self.session)
     }
 
     /// Parses a statement, for running it often.
@@ -307,7 +289,7 @@ impl Connection {
     /// What ends a running statement, from any thread.
     #[must_use]
     pub fn cancel_handle(&self) -> CancelHandle {
-        CancelHandle { session: Arc::downgrade(&self.session), rows: None }
+        CancelHandle::new(&self.session)
     }
 
     /// [`Connection::execute`], without blocking: runs on the database's threads, for any executor.
@@ -345,43 +327,6 @@ impl Connection {
                 _ => Ok(BatchStream::empty()),
             }
         }))
-    }
-}
-
-impl ScriptCancel {
-    /// Called before each statement of the script.
-    ///
-    /// # Errors
-    /// `Cancelled` if that was asked for since the script began.
-    pub fn check(&self, connection: &Connection) -> Result<()> {
-        match connection.session.cancel_requests() == self.requests {
-            true => Ok(()),
-            false => Err(Error::cancelled()),
-        }
-    }
-}
-
-impl CancelHandle {
-    /// What ends the statement that makes these rows, whatever the connection runs by then.
-    #[must_use]
-    pub fn for_rows(self, rows: &Rows) -> Self {
-        Self { rows: Some(rows.canceller()), ..self }
-    }
-
-    /// How far the statement that runs now has come, with its rows.
-    #[must_use]
-    pub fn progress(&self) -> ProgressReading {
-        self.session.upgrade().map(|session| session.progress()).unwrap_or_default()
-    }
-
-    /// Ends the statement that runs now, with the error kind `Cancelled`; nothing it changed stays.
-    /// When none runs, nothing happens.
-    pub fn cancel(&self) {
-        match (&self.rows, self.session.upgrade()) {
-            (Some(rows), _) => rows.cancel(),
-            (None, Some(session)) => session.cancel(),
-            (None, None) => {}
-        }
     }
 }
 

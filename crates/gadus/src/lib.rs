@@ -25,6 +25,7 @@
 //! ```
 
 mod appender;
+mod cancel;
 mod check;
 mod connection;
 mod database;
@@ -40,8 +41,9 @@ mod statement;
 
 pub use appender::Appender;
 pub use arrow;
+pub use cancel::{CancelHandle, ScriptCancel};
 pub use check::{CheckReport, Problem, TableReport, check};
-pub use connection::{CancelHandle, Connection, Outcome, ScriptCancel};
+pub use connection::{Connection, Outcome};
 pub use database::Database;
 pub use gadus_base::ByteCount;
 pub use gadus_engine::{

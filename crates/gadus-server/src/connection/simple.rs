@@ -41,8 +41,7 @@ impl Client {
         let are_many = statements.len() > 1;
         let script_cancel = self.connection.script_cancel();
         for (statement, start) in &statements {
-            let cancelled = script_cancel.check(&self.connection);
-            cancelled.map_err(|error| Failure::of(&error, None))?;
+            script_cancel.check().map_err(|error| Failure::of(&error, None))?;
             let started = clock().now();
             let answered = self.answer_one(statement, are_many).await;
             let answered = answered.map_err(|failure| failure.behind(&text[..*start]));

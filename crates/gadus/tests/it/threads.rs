@@ -108,9 +108,9 @@ fn a_script_is_cancelled_between_its_statements_too() {
     handle.cancel();
     let script = connection.script_cancel();
     connection.execute("SELECT 1", &[]).unwrap();
-    script.check(&connection).unwrap();
+    script.check().unwrap();
     handle.cancel();
-    assert_eq!(script.check(&connection).unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(script.check().unwrap_err().kind(), ErrorKind::Cancelled);
     // It ends that script, and none that begins later.
     assert_eq!(connection.execute_script("SELECT 1; SELECT 2").unwrap(), 2);
 }
