@@ -5,11 +5,9 @@
 //!   ends with the step.
 //! - A hand-over costs some microseconds and a stack, so small statements are planned where they are.
 
-use super::HandOff;
-use crate::room::Roomy;
-use datafusion::common::runtime::SpawnedTask;
+use super::task::in_task;
+use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::ExecutionPlan;
@@ -17,10 +15,7 @@ use datafusion::sql::parser::Statement as PlannerStatement;
 use datafusion::sql::sqlparser::ast::{Statement, visit_expressions};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use gadus_base::Account;
-use std::future::poll_fn;
 use std::ops::ControlFlow;
-use std::panic::resume_unwind;
 use std::sync::Arc;
 
 /// Nested expressions of a statement that is planned on its own thread. An estimate: some milliseconds of planning.
@@ -51,23 +46,7 @@ pub(crate) fn apart<T: Send + 'static>(
     is_large: bool,
     planning: BoxFuture<'static, Result<T>>,
 ) -> BoxFuture<'static, Result<T>> {
-    if !is_large {
-        return planning;
-    }
-    let account = Account::current();
-    let mut planning = HandOff(Roomy(planning));
-    let planning = poll_fn(move |context| match &account {
-        Some(account) => account.charge(|| planning.poll_unpin(context)),
-        None => planning.poll_unpin(context),
-    });
-    let planned = async move {
-        let planned = SpawnedTask::spawn(planning).await;
-        planned.unwrap_or_else(|error| match error.try_into_panic() {
-            Ok(panic) => resume_unwind(panic),
-            Err(error) => Err(DataFusionError::External(Box::new(error))),
-        })
-    };
-    planned.boxed()
+    if is_large { in_task(planning) } else { planning }
 }
 
 /// True if a statement has many expressions.

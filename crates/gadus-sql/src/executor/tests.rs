@@ -1,16 +1,22 @@
 //! Workers stay free while statements compute.
 
 use super::hand_off::HandOff;
-use super::{apart, runtime};
+use super::{apart, apart_if_long, runtime};
 use crate::error::from_datafusion;
 use crate::session::Flag;
-use futures::FutureExt;
-use gadus_base::spawn;
+use arrow::array::RecordBatch;
+use arrow::datatypes::Schema;
+use datafusion::common::exec_err;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::{FutureExt, StreamExt, stream};
+use gadus_base::{clock, spawn};
 use gadus_engine::ErrorKind;
 use std::future::poll_fn;
+use std::hint;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, mpsc};
 use std::task::Poll;
+use std::time::Duration;
 use tokio::runtime::{Builder, Handle};
 
 /// The only worker of a runtime polls a computation that ends when another task of that runtime has run.
@@ -73,6 +79,44 @@ fn a_cancelled_statement_does_not_wait_for_its_large_plan() {
     assert_eq!(cancelled.kind(), ErrorKind::Cancelled);
     drop(release);
     cancelling.unwrap().join().unwrap();
+}
+
+/// The first step takes long, where it is asked for; the second one ends when the statement has failed, and cannot
+/// before.
+#[test]
+fn a_cancelled_statement_does_not_wait_for_a_long_step() {
+    let runtime = runtime().unwrap();
+    let flag = Arc::new(Flag::default());
+    let (release, released) = mpsc::channel::<()>();
+    let (clock, cancel) = (clock(), flag.clone());
+    let steps = stream::iter(0..2).map(move |step| {
+        let began = clock.now();
+        while step == 0 && began.elapsed() < Duration::from_millis(20) {
+            hint::spin_loop();
+        }
+        if step == 1 {
+            cancel.end();
+            let _ = released.recv();
+        }
+        Ok(RecordBatch::new_empty(Arc::new(Schema::empty())))
+    });
+    let schema = Arc::new(Schema::empty());
+    let mut rows = apart_if_long(Box::pin(RecordBatchStreamAdapter::new(schema, steps)), false);
+    let mut step =
+        async || flag.run(async { rows.next().await.transpose().map_err(from_datafusion) }).await;
+    assert!(runtime.block_on(step()).unwrap().is_some());
+    assert_eq!(runtime.block_on(step()).unwrap_err().kind(), ErrorKind::Cancelled);
+    drop(release);
+}
+
+#[test]
+fn steps_in_tasks_give_what_steps_give_and_end() {
+    let schema = Arc::new(Schema::empty());
+    let batch = RecordBatch::new_empty(schema.clone());
+    let steps = stream::iter([Ok(batch), exec_err!("a step fails")]);
+    let rows = apart_if_long(Box::pin(RecordBatchStreamAdapter::new(schema, steps)), true);
+    let given = runtime().unwrap().block_on(rows.map(|step| step.is_ok()).collect::<Vec<_>>());
+    assert_eq!(given, [true, false]);
 }
 
 #[test]

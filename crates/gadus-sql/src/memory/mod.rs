@@ -56,6 +56,8 @@ pub(crate) use spill::SpillFolder;
 pub(crate) use string_agg::bounded_string_agg;
 pub(crate) use windows::WindowsWithinMemory;
 
+use crate::executor::apart_if_long;
+use crate::value_limits::is_sliced;
 use datafusion::common::Result;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
@@ -307,6 +309,7 @@ fn wake(waiting: Vec<(u64, Waker)>) {
 
 /// Begins to run a plan in such a task.
 fn run(plan: Arc<dyn ExecutionPlan>, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+    let is_sliced = is_sliced(&*plan);
     let rows = execute_stream(plan, task.clone())?;
-    Ok(awaited(&task, rows))
+    Ok(awaited(&task, apart_if_long(rows, is_sliced)))
 }

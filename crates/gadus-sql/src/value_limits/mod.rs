@@ -23,7 +23,7 @@ mod views;
 
 pub(crate) use functions::bounded_functions;
 pub(crate) use result_size::largest_and_all;
-pub(crate) use slices::{SliceByBytes, is_amplifying_expression};
+pub(crate) use slices::{SliceByBytes, is_amplifying_expression, is_sliced};
 pub(crate) use statement_size::check_statement;
 pub(crate) use views::bytes_of_views;
 

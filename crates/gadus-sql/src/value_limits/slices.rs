@@ -27,6 +27,9 @@ use std::sync::Arc;
 /// Bytes of a constant that may stand in each row of a batch without a look at how many rows those are.
 const LITERAL_BYTES_MAX: usize = 4 << 10;
 
+/// The name of what gives an operator slices.
+const SLICED: &str = "GadusSliced";
+
 /// Gives operators slices of their input; after all rules that move expressions.
 #[derive(Debug)]
 pub(crate) struct SliceByBytes(pub(crate) Memory);
@@ -45,7 +48,7 @@ impl PhysicalOptimizerRule for SliceByBytes {
             }
             let (memory, expressions) = (self.0.clone(), Arc::new(expressions));
             let pass = move |input, _: &_| sliced(input, expressions.clone(), memory.clone());
-            let input = Arc::new(PassingExec::new("GadusSliced", input.clone(), pass));
+            let input = Arc::new(PassingExec::new(SLICED, input.clone(), pass));
             replace_children_if_necessary(plan, vec![input]).map(Transformed::yes)
         });
         sliced.map(|plan| plan.data)
@@ -58,6 +61,11 @@ impl PhysicalOptimizerRule for SliceByBytes {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// True if a plan has operators that get slices.
+pub(crate) fn is_sliced(plan: &dyn ExecutionPlan) -> bool {
+    plan.name() == SLICED || plan.children().into_iter().any(|child| is_sliced(&**child))
 }
 
 /// Returns the expressions of an operator that may give far more bytes than they take.
