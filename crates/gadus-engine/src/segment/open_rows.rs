@@ -9,7 +9,7 @@
 
 use super::SEGMENT_ROWS_MAX;
 use crate::error::Result;
-use crate::interrupt_check::EncodingCheck;
+use crate::interrupt_check::InterruptCheck;
 use crate::types::{Datum, TableSchema};
 use gadus_base::{ByteReader, ByteWriter, DecodeError};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -90,10 +90,11 @@ pub(crate) fn encode_rows(rows: &[Row], to: &mut ByteWriter) {
 /// Encodes rows unless the statement that this thread works for is to end.
 pub(crate) fn encode_rows_interruptibly(rows: &[Row], to: &mut ByteWriter) -> Result<()> {
     encode_counts(rows, to);
-    let mut check = EncodingCheck::default();
+    let mut check = InterruptCheck::default();
     rows.iter().try_for_each(|row| {
+        let before = to.len();
         encode_row(row, to);
-        check.at(to.len())
+        check.row_of(to.len() - before)
     })
 }
 

@@ -39,7 +39,7 @@ use super::change::Change;
 use super::positions::{self, Bitmap};
 use crate::blobs::Blobs;
 use crate::error::{Error, ErrorKind, Result};
-use crate::interrupt_check::EncodingCheck;
+use crate::interrupt_check::InterruptCheck;
 use crate::keys::{KeyRun, KeyRunImage, NamedRun, PRIMARY};
 use crate::segment::{
     EncodedSegment, Patches, SegmentImage, Source, decode_rows, encode_rows_interruptibly,
@@ -247,11 +247,12 @@ fn encode_change(change: &Change, to: &mut ByteWriter) -> Result<()> {
             to.u32(segment.0);
             to.u32(*column);
             to.u32(count_u32(patches.rows().len()));
-            let mut check = EncodingCheck::default();
+            let mut check = InterruptCheck::default();
             for (position, value) in patches.rows() {
+                let before = to.len();
                 to.u32(*position);
                 value.encode(to);
-                check.at(to.len())?;
+                check.row_of(to.len() - before)?;
             }
         }
         Change::DeleteRows { table, segment, positions } => {

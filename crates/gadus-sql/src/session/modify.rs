@@ -282,8 +282,10 @@ pub(super) fn rows_of(
     };
     let mut check = InterruptCheck::default();
     let row = |row| {
-        check.row()?;
-        columns.iter().zip(arrays).map(|both| value(row, both)).collect()
+        let values = columns.iter().zip(arrays).map(|both| value(row, both));
+        let values = values.collect::<Result<Vec<_>>>()?;
+        check.row_of(values.iter().map(Datum::heap_bytes).sum())?;
+        Ok(values)
     };
     (0..rows).map(row).collect()
 }

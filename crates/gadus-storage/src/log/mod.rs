@@ -39,7 +39,7 @@ pub(crate) const RECORD_BYTES_MAX: usize = 1 << 30;
 const RINGED_BYTES_MAX: u64 = RING_BYTES as u64 / 4;
 
 /// Bytes of a long record that are written between two syncs.
-const UNSYNCED_BYTES_MAX: usize = 16 << 20;
+const UNSYNCED_BYTES_MAX: usize = 8 << 20;
 
 /// True if a record of so many bytes goes to the file directly, by its own statement.
 fn is_long(payload_bytes: usize) -> bool {
