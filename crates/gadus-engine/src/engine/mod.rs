@@ -23,6 +23,7 @@ mod sequences;
 mod sessions;
 #[cfg(test)]
 pub(crate) mod test_tables;
+mod threads;
 mod vacuum;
 mod verify;
 mod watch;
@@ -63,6 +64,7 @@ use std::io::IoSlice;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+pub(crate) use threads::Threads;
 pub(crate) use watch::Watched;
 
 /// Schema versions of commits stay below this one.
@@ -80,7 +82,6 @@ pub struct Engine {
 #[derive(Debug)]
 struct Handle {
     inner: Arc<Inner>,
-    threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
 }
 
 /// What handles, transactions and the maintenance thread share.
@@ -102,6 +103,7 @@ pub(crate) struct Inner {
     /// See [`Options::snapshot_space_max`].
     snapshot_space_max: AtomicU64,
     clock: Arc<Clock>,
+    pub(crate) threads: Arc<Threads>,
 }
 
 impl Engine {
@@ -127,11 +129,12 @@ impl Engine {
             private_schemas: AtomicU64::new(PRIVATE_SCHEMAS),
             snapshot_space_max: AtomicU64::new(options.snapshot_space_max.0),
             options,
+            threads: Arc::default(),
         });
-        let handle = Handle { inner: inner.clone(), threads: Mutex::default() };
-        handle.threads.lock().push(watch::start(&inner)?);
+        let handle = Handle { inner: inner.clone() };
+        inner.threads.add([watch::start(&inner)?]);
         if !inner.options.read_only {
-            handle.threads.lock().push(maintenance::start(&inner)?);
+            inner.threads.add([maintenance::start(&inner)?]);
         }
         Ok(Self { blobs: inner.blobs.clone(), handle: Arc::new(handle) })
     }
@@ -376,9 +379,7 @@ impl Drop for Handle {
     fn drop(&mut self) {
         if !self.inner.blobs.store().process().is_here() {
             // The threads run in the parent, which closes the database.
-            if let Some(mut threads) = self.threads.try_lock() {
-                threads.drain(..).for_each(std::mem::forget);
-            }
+            self.inner.threads.forget();
             self.inner.clock.forget_threads();
             return;
         }
@@ -387,11 +388,7 @@ impl Drop for Handle {
         self.inner.clock.stop();
         self.inner.maintenance.stop();
         self.inner.watched.stop(self.inner.locks());
-        for thread in self.threads.lock().drain(..) {
-            // A panic of the thread has been reported by the runtime; closing goes on.
-            let _ = thread.join();
-        }
-        self.inner.watched.wait();
+        self.inner.threads.join();
         if !self.inner.options.read_only && !self.inner.blobs.store().is_poisoned() {
             // What fails here is in the log, which the next opening replays.
             // While others have the database open, one of them writes it.

@@ -4,7 +4,7 @@
 //!
 //! - It takes no lock of the engine: what a connection is asked to do, a thread of its own does.
 
-use super::{Engine, Inner};
+use super::{Engine, Inner, Threads};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locks::Locker;
 use gadus_base::spawn;
@@ -28,8 +28,6 @@ pub(crate) struct Watched {
     /// The connections that may be asked to end.
     connections: Mutex<HashMap<u32, Weak<Locker>>>,
     stops: AtomicBool,
-    /// Threads that end connections; they keep the database open until they are through.
-    ending: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// What is called once.
@@ -84,28 +82,15 @@ impl Watched {
         table.wake_watcher();
     }
 
-    /// Waits for the threads that end connections, but for the one that calls.
-    pub(super) fn wait(&self) {
-        let threads = std::mem::take(&mut *self.ending.lock());
-        let me = std::thread::current().id();
-        for thread in threads.into_iter().filter(|thread| thread.thread().id() != me) {
-            // A panic of the thread has been reported by the runtime.
-            let _ = thread.join();
-        }
-    }
-
     /// Asks the connections that the events name.
-    fn tell(&self, events: Vec<Event>) {
+    fn tell(&self, events: Vec<Event>, threads: &Threads) {
         for event in events {
             // Others wait for what its transaction has locked: it ends when the transaction does.
             let Event::End { connection, what } = event else { continue };
             let asked = self.connections.lock().get(&connection).and_then(Weak::upgrade);
             if let Some(locker) = asked {
                 // Without a thread to do it, whoever asked sees it go on, and asks again.
-                let ending = spawn("gadus-end", move || locker.asked_to_end(what));
-                let mut threads = self.ending.lock();
-                threads.retain(|thread| !thread.is_finished());
-                threads.extend(ending);
+                threads.add(spawn("gadus-end", move || locker.asked_to_end(what)));
             }
         }
     }
@@ -115,13 +100,14 @@ impl Watched {
 pub(super) fn start(inner: &Arc<Inner>) -> Result<JoinHandle<()>> {
     let (watched, table) = (inner.watched.clone(), inner.locks().clone());
     let (cache_size, store) = (inner.cache_size.clone(), inner.blobs.store().clone());
+    let threads = inner.threads.clone();
     let watch = move || {
         let mut watcher = table.watcher();
         while !watched.stops.load(Ordering::Acquire) {
             // Damage is found, and told, by whoever locks.
             let patience = cache_size.patience().map_or(MEMORY_LOOK, |time| time.min(MEMORY_LOOK));
             let Ok(events) = watcher.wait(Some(patience)) else { return };
-            watched.tell(events);
+            watched.tell(events, &threads);
             watched.tell_poison(&store);
             cache_size.look();
         }

@@ -1,34 +1,25 @@
 //! Bulk loads: Arrow batches become encoded segments while more are read.
 //!
 //! - Full segments are encoded and written by worker threads; the log will name them, not hold them.
-//! - Memory is bounded: at most two segments wait for each worker.
-//! - The statement's interrupts are the workers' too: once a load is cancelled, they end within a column that is
-//!   encoded or a few megabytes that are written.
+//! - Memory is bounded: few segments wait for each worker.
 //! - A remainder of few rows is inserted as rows, so that small loads make no small segments.
 
 use super::Transaction;
+use super::bulk_workers::Workers;
 use super::loaded::{Loaded, check_distinct};
-use crate::blobs::Blobs;
 use crate::engine::{Inner, not_null, too_long};
 use crate::error::{Error, ErrorKind, Result};
-use crate::interrupt_check::check_interrupt;
-use crate::keys::{KeyEntry, TableKey, TableKeys, row_code, write_run};
+use crate::keys::write_run;
 use crate::locks::What;
-use crate::segment::{
-    EncodedSegment, Row, SEGMENT_BYTES_MAX, SEGMENT_ROWS_MAX, build_segment_interruptibly,
-};
+use crate::segment::{Row, SEGMENT_BYTES_MAX, SEGMENT_ROWS_MAX};
 use crate::types::{
     ColumnType, Datum, TableSchema, VALUE_BYTES_MAX, bytes_from_nested, bytes_of, datum_from_array,
     length_of,
 };
-use crate::vector::Vector;
 use crate::version::TableVersion;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use gadus_base::{Account, ByteCount, RowId, SegmentId, current_interrupt, interruptible, spawn};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+use gadus_base::ByteCount;
+use std::sync::Arc;
 
 /// Fewer rows than this go through the log: their record is then about a megabyte.
 const SEGMENT_ROWS_MIN: usize = 8_192;
@@ -53,26 +44,6 @@ pub struct BulkWriter {
     waiting_bytes: Vec<u64>,
     segment_bytes_max: u64,
     workers: Option<Workers>,
-}
-
-/// Threads that encode segments.
-#[derive(Debug)]
-struct Workers {
-    jobs: SyncSender<Job>,
-    threads: Vec<JoinHandle<Result<Vec<Built>>>>,
-    /// Set once no segment is wanted any more.
-    is_given_up: Arc<AtomicBool>,
-}
-
-/// The batches of one segment.
-type Job = (SegmentId, Vec<RecordBatch>);
-
-/// An encoded segment with its entries of each index.
-#[derive(Debug)]
-struct Built {
-    id: SegmentId,
-    base: Arc<EncodedSegment>,
-    keys: Vec<Vec<KeyEntry>>,
 }
 
 impl Transaction {
@@ -198,16 +169,11 @@ impl BulkWriter {
         let job = (self.table.reserve_segment()?, std::mem::take(&mut self.waiting));
         self.waiting_rows = 0;
         self.waiting_bytes.fill(0);
-        let workers = match &self.workers {
+        let workers = match &mut self.workers {
             Some(workers) => workers,
             None => self.workers.insert(Workers::start(&self.inner, &self.table)?),
         };
-        if workers.jobs.send(job).is_err() {
-            // Every worker has ended early: joining them gives the reason.
-            self.workers.take().map_or(Ok(Vec::new()), Workers::join)?;
-            return Err(Error::internal("the workers of a bulk load ended early"));
-        }
-        Ok(())
+        workers.send(job)
     }
 
     pub(super) fn finish(mut self) -> Result<Loaded> {
@@ -216,7 +182,7 @@ impl BulkWriter {
         {
             self.send()?;
         }
-        let mut built = self.workers.take().map_or(Ok(Vec::new()), Workers::join)?;
+        let mut built = self.workers.take().map_or(Ok(Vec::new()), Workers::finish)?;
         built.sort_by_key(|built| built.id);
         let mut rows = Vec::with_capacity(self.waiting_rows);
         for batch in &self.waiting {
@@ -246,88 +212,6 @@ impl BulkWriter {
     }
 }
 
-/// A load that is given up leaves no thread behind that holds the database open.
-impl Drop for BulkWriter {
-    fn drop(&mut self) {
-        if let Some(workers) = self.workers.take() {
-            workers.is_given_up.store(true, Ordering::Relaxed);
-            // Nobody wants what they made, nor why they failed.
-            let _ = workers.join();
-        }
-    }
-}
-
-impl Workers {
-    fn start(inner: &Arc<Inner>, table: &Arc<TableVersion>) -> Result<Self> {
-        let (jobs, receiver) = sync_channel::<Job>(inner.options.threads);
-        let receiver = Arc::new(Mutex::new(receiver));
-        let is_given_up = Arc::<AtomicBool>::default();
-        let mut threads = Vec::new();
-        for _ in 0..inner.options.threads {
-            let (receiver, table, inner) = (receiver.clone(), table.clone(), inner.clone());
-            let (is_given_up, interrupt) = (is_given_up.clone(), current_interrupt());
-            let account = Account::current().unwrap_or_default();
-            let encode = move || encode_jobs(&receiver, &is_given_up, &table, &inner.blobs);
-            let encode = move || interruptible(interrupt, || account.charge(encode));
-            let thread = spawn("gadus-load", encode);
-            threads.push(thread.map_err(|error| {
-                Error::new(ErrorKind::Limit, "the system has no thread for a bulk load")
-                    .caused_by(error)
-            })?);
-        }
-        Ok(Self { jobs, threads, is_given_up })
-    }
-
-    fn join(self) -> Result<Vec<Built>> {
-        drop(self.jobs);
-        let mut all = Vec::new();
-        for thread in self.threads {
-            let built = thread.join();
-            all.extend(built.map_err(|_| Error::internal("a bulk load's thread panicked"))??);
-        }
-        Ok(all)
-    }
-}
-
-fn encode_jobs(
-    receiver: &Mutex<Receiver<Job>>,
-    is_given_up: &AtomicBool,
-    table: &TableVersion,
-    blobs: &Blobs,
-) -> Result<Vec<Built>> {
-    let mut built = Vec::new();
-    loop {
-        let job = receiver.lock().map_err(|_| Error::internal("a load's queue is broken"))?.recv();
-        let Ok((id, batches)) = job else { return Ok(built) };
-        if is_given_up.load(Ordering::Relaxed) {
-            return Err(Error::cancelled());
-        }
-        built.push(encode_job(id, &batches, table, blobs)?);
-    }
-}
-
-fn encode_job(
-    id: SegmentId,
-    batches: &[RecordBatch],
-    table: &TableVersion,
-    blobs: &Blobs,
-) -> Result<Built> {
-    let schema = &table.schema;
-    let keys = key_entries(id, batches, schema, &table.keys);
-    let columns = schema.columns.iter().enumerate().map(|(index, column)| {
-        let mut vector = Vector::empty(column.column_type.storage());
-        for batch in batches {
-            vector.append(Vector::from_array(column.column_type, batch.column(index)));
-        }
-        vector
-    });
-    let rows = batches.iter().map(RecordBatch::num_rows).sum::<usize>();
-    let rows = u32::try_from(rows).expect("at most SEGMENT_ROWS_MAX");
-    check_interrupt()?;
-    let base = Arc::new(build_segment_interruptibly(rows, columns.collect(), blobs)?);
-    Ok(Built { id, base, keys })
-}
-
 /// The length of the longest text or other byte string, as it is kept.
 fn longest(column_type: ColumnType, array: &ArrayRef) -> usize {
     let of_views = |views: &[u128]| views.iter().map(|view| length_of(*view)).max().unwrap_or(0);
@@ -340,33 +224,6 @@ fn longest(column_type: ColumnType, array: &ArrayRef) -> usize {
         ColumnType::Binary => of_views(array.as_binary_view().views()),
         _ => 0,
     }
-}
-
-/// The entries of each index.
-fn key_entries(
-    id: SegmentId,
-    batches: &[RecordBatch],
-    schema: &TableSchema,
-    keys: &TableKeys,
-) -> Vec<Vec<KeyEntry>> {
-    let of_key = |key: &TableKey| {
-        let mut entries = Vec::new();
-        let mut position = 0;
-        for batch in batches {
-            let column = |&column: &usize| {
-                Vector::from_array(schema.columns[column].column_type, batch.column(column))
-            };
-            let columns = key.shape.columns.iter().map(column).collect::<Vec<_>>();
-            for row in 0..batch.num_rows() {
-                let values = columns.iter().map(|vector| vector.datum(row)).collect::<Vec<_>>();
-                let code = key.shape.code(values.iter());
-                entries.push(KeyEntry { code, row: row_code(RowId { segment: id, position }) });
-                position += 1;
-            }
-        }
-        entries
-    };
-    keys.iter().map(of_key).collect()
 }
 
 fn append_rows(schema: &TableSchema, batch: &RecordBatch, rows: &mut Vec<Row>) -> Result<()> {

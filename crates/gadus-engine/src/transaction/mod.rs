@@ -9,6 +9,7 @@
 //! - Every part of it is persistent, so a statement that fails is undone by going back to a clone.
 
 mod bulk;
+mod bulk_workers;
 mod commit;
 mod definitions;
 mod foreign_keys;
