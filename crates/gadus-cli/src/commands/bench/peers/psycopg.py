@@ -43,6 +43,8 @@ def tables(address, rows):
             "INSERT INTO long SELECT repeat('long text ', 100000) || CAST(n AS TEXT) "
             "FROM generate_series(1, 1000) AS s(n)"
         )
+        # Again and again: a scan of one gigabyte ends too soon.
+        connection.execute("CREATE VIEW longer AS " + " UNION ALL ".join(["SELECT v FROM long"] * 20))
     return {}
 
 
