@@ -208,6 +208,19 @@ impl EncodedSegment {
         Ok(opened)
     }
 
+    /// How many bytes a column takes, encoded.
+    pub(crate) fn column_bytes(
+        &self,
+        schema: &TableSchema,
+        blobs: &Blobs,
+        column: usize,
+    ) -> Result<u64> {
+        Ok(match &self.footer(schema, blobs)?.columns[column].place {
+            ColumnPlace::Blob(blob) => blob.bytes,
+            ColumnPlace::Constant(_) => 0,
+        })
+    }
+
     /// Some of a column's values.
     pub(crate) fn sample(
         &self,

@@ -7,6 +7,7 @@ mod distinct;
 mod drawn;
 
 use crate::error::Result;
+use crate::interrupt_check::check_interrupt;
 use crate::scan::{Comparison, Predicate, Test};
 use crate::segment::{EncodedSegment, Sample};
 use crate::snapshot::Table;
@@ -83,7 +84,11 @@ impl<'a> Samples<'a> {
     /// The sample of each segment.
     fn of_column(&self, column: usize) -> impl Iterator<Item = Result<&'a Sample>> {
         let (schema, blobs) = (self.table.schema(), self.table.blobs());
-        self.segments.iter().map(move |segment| segment.sample(schema, blobs, column))
+        self.segments.iter().map(move |segment| {
+            // A sample that is not there yet takes a read of the column.
+            check_interrupt()?;
+            segment.sample(schema, blobs, column)
+        })
     }
 
     fn by_sketch(&self, segment: &EncodedSegment, predicate: &Predicate) -> Result<f64> {

@@ -2,6 +2,7 @@
 //!
 //! - Segments count their values as long as there are few. Where there are many, samples tell: how many of their values
 //!   are equal, and how many rows are followed by the same value, as in a table that is ordered by them.
+//! - Values of a kilobyte and more count as different where segments have counted so: they take a whole read to draw.
 //! - Where segments have values of their own each, as in such a table, their counts are added; otherwise all draw
 //!   from the same values.
 
@@ -11,6 +12,9 @@ use crate::types::Datum;
 
 /// Where so many of some values are different, all are.
 const UNIQUE_SHARE: f64 = 0.98;
+
+/// Bytes of a value, encoded, above which none are drawn.
+const DRAWN_BYTES_MAX: f64 = 1024.0;
 
 /// Fewer sampled values tell nothing.
 const DRAWN_MIN: f64 = 64.0;
@@ -25,6 +29,8 @@ struct Told {
     values: f64,
     /// As the segments have counted, or more.
     counted: f64,
+    /// Of the column, encoded.
+    bytes: f64,
     drawn: f64,
     /// Of those drawn in a segment.
     distinct: f64,
@@ -57,9 +63,11 @@ impl Samples<'_> {
             told.rows += f64::from(segment.rows());
             told.values += f64::from(segment.rows() - sketch.nulls);
             told.counted += f64::from(sketch.distinct);
+            told.bytes += segment.column_bytes(schema, blobs, column)? as f64;
             told.ranges.extend(sketch.range.clone());
         }
-        if told.counted < UNIQUE_SHARE * told.values {
+        let are_long = told.bytes > DRAWN_BYTES_MAX * told.values;
+        if told.counted < UNIQUE_SHARE * told.values || are_long {
             return Ok(told);
         }
         for sample in self.of_column(column) {

@@ -54,3 +54,24 @@ fn values_are_about_as_many_as_there_are() {
         assert!((0.5..=2.0).contains(&(told / expected)), "{name}: {told} of {expected}");
     }
 }
+
+#[test]
+fn long_texts_are_not_read_to_be_counted() {
+    let engine = Engine::in_memory(Options::default()).unwrap();
+    let column = ColumnDefinition::new("v", ColumnType::Text);
+    let schema = TableSchema::new("t", vec![column], Vec::new()).unwrap();
+    let mut transaction = engine.begin().unwrap();
+    let schema = transaction.create_table(&schema).unwrap();
+    let texts = (0..600).map(|row| Datum::text(&format!("{row} {}", "long".repeat(4_000))));
+    let texts = array_from_datums(ColumnType::Text, texts.collect::<Vec<_>>().iter()).unwrap();
+    let mut bulk = transaction.bulk(&schema).unwrap();
+    bulk.push(&RecordBatch::try_new(schema.arrow(), vec![texts]).unwrap()).unwrap();
+    transaction.finish_bulk(bulk).unwrap();
+    transaction.commit().unwrap();
+    let table = engine.snapshot().unwrap().table("t").unwrap();
+    let cached = || engine.statistics().cached;
+    let before = cached();
+    let told = Samples::of(&table).distinct(0).unwrap();
+    assert_eq!(told, Some(600.0));
+    assert_eq!(cached(), before, "the column stays on disk");
+}
