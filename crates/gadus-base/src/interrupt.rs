@@ -54,6 +54,7 @@ pub fn is_interrupted() -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Interrupt, current_interrupt, interruptible, is_interrupted};
+    use crate::spawn;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -74,7 +75,7 @@ mod tests {
             switch.0.store(true, Ordering::Relaxed);
             assert!(is_interrupted());
             let helped = current_interrupt();
-            let helper = std::thread::spawn(move || interruptible(helped, is_interrupted));
+            let helper = spawn("helper", move || interruptible(helped, is_interrupted)).unwrap();
             assert!(helper.join().unwrap());
             interruptible(None, || assert!(!is_interrupted()));
         });

@@ -1,13 +1,15 @@
 //! Workers stay free while statements compute.
 
 use super::hand_off::HandOff;
-use super::{apart, apart_if_long, runtime};
+use super::{apart, apart_if_long, is_large_statement, runtime};
 use crate::error::from_datafusion;
 use crate::session::Flag;
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use datafusion::common::exec_err;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
 use futures::{FutureExt, StreamExt, stream};
 use gadus_base::{clock, spawn};
 use gadus_engine::ErrorKind;
@@ -117,6 +119,18 @@ fn steps_in_tasks_give_what_steps_give_and_end() {
     let rows = apart_if_long(Box::pin(RecordBatchStreamAdapter::new(schema, steps)), true);
     let given = runtime().unwrap().block_on(rows.map(|step| step.is_ok()).collect::<Vec<_>>());
     assert_eq!(given, [true, false]);
+}
+
+#[test]
+fn statements_are_large_by_their_expressions_and_literals() {
+    let is_large = |sql: &str| {
+        let statements = Parser::parse_sql(&PostgreSqlDialect {}, sql).unwrap();
+        statements.iter().any(is_large_statement)
+    };
+    assert!(!is_large("SELECT a + 1 FROM t WHERE b = 'text'"));
+    assert!(is_large(&format!("SELECT a {} FROM t", "+ 1".repeat(600))));
+    assert!(is_large(&format!("SELECT '{}' || a FROM t", "x".repeat(2 << 20))));
+    assert!(is_large(&format!("INSERT INTO t SELECT $${}$$ || a FROM t", "x".repeat(2 << 20))));
 }
 
 #[test]
