@@ -37,10 +37,10 @@ while [ -f "$folder/$number.sql" ]; do
     else
         before=$((before - empty_before)) after=$((after - empty_after))
         all_before=$((all_before + before)) all_after=$((all_after + after))
-        awk -v n=$number -v b=$before -v a=$after 'BEGIN { printf "%5s %14d %14d %6.3f\n", n, b, a, b / a }'
+        awk -v n=$number -v b=$before -v a=$after 'BEGIN { printf "%5s %14.0f %14.0f %6.3f\n", n, b, a, b / a }'
         cmp -s "$folder/old.$number.csv" "$folder/new.$number.csv" || failed="$failed $number"
     fi
     number=$((number + 1))
 done
-awk -v b=$all_before -v a=$all_after 'BEGIN { printf "%5s %14d %14d %6.3f\n", "all", b, a, b / a }'
+awk -v b=$all_before -v a=$all_after 'BEGIN { printf "%5s %14.0f %14.0f %6.3f\n", "all", b, a, b / a }'
 [ -z "$failed" ] || { echo "different results:$failed" >&2; exit 1; }
