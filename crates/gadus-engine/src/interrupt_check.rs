@@ -65,7 +65,7 @@ mod tests {
         }
     }
 
-    /// How many rows of so many bytes are counted before a check.
+    /// Returns the number of rows of so many bytes that are counted before a check.
     fn counted(bytes: usize) -> usize {
         let mut check = InterruptCheck::default();
         interruptible(Some(Arc::new(Always)), || {

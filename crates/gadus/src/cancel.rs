@@ -44,13 +44,13 @@ impl CancelHandle {
         Self { session: Arc::downgrade(session), rows: None }
     }
 
-    /// What ends the statement that makes these rows, whatever the connection runs by then.
+    /// Returns a handle that ends the statement of these rows, whatever the connection runs by then.
     #[must_use]
     pub fn for_rows(self, rows: &Rows) -> Self {
         Self { rows: Some(rows.canceller()), ..self }
     }
 
-    /// How far the statement that runs now has come, with its rows.
+    /// Returns how far the statement that runs now has come, with its rows.
     #[must_use]
     pub fn progress(&self) -> ProgressReading {
         self.session.upgrade().map(|session| session.progress()).unwrap_or_default()

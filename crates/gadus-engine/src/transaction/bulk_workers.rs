@@ -2,8 +2,7 @@
 //!
 //! - At most two segments wait for each thread or are encoded by it.
 //! - The interrupts of the load's statement are theirs, too: they end within a column that is encoded or a few
-//!   megabytes that are written. The statement does not wait for that once it is cancelled: whoever closes the
-//!   database does.
+//!   megabytes that are written. A cancelled statement does not wait for that; closing the database does.
 
 use crate::blobs::Blobs;
 use crate::engine::{Inner, Threads};
@@ -27,8 +26,8 @@ use std::time::Duration;
 /// Segments that wait for each thread or are encoded by it.
 const JOBS_PER_THREAD: usize = 2;
 
-/// How long a statement waits for a segment before it looks whether it goes on: a request to cancel wakes nobody who
-/// waits for a thread.
+/// Time between two checks for interrupts of a statement that waits for a segment: a request to cancel does not wake a
+/// thread that waits for another one.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// The threads of one load.
@@ -56,7 +55,7 @@ pub(super) struct Built {
     pub(super) keys: Vec<Vec<KeyEntry>>,
 }
 
-/// What a thread works on, and for whom.
+/// State of one thread.
 struct Worker {
     jobs: Arc<Mutex<Receiver<Job>>>,
     results: Sender<Result<Built>>,

@@ -1,8 +1,8 @@
 //! Planning of large statements in tasks of their own, which their statements do not wait for once they are cancelled.
 //!
 //! - Some steps of planning cannot be cancelled, such as those that write out the names of all columns of a select
-//!   list: with thousands of long expressions, or a literal of many megabytes, they take seconds. A cancelled statement fails at once, and its planning
-//!   ends with the step.
+//!   list: with thousands of long expressions, or a literal of many megabytes, they take seconds. A cancelled
+//!   statement fails at once, and its planning ends with the step.
 //! - A hand-over costs some microseconds and a stack, so small statements are planned where they are.
 
 use super::task::in_task;

@@ -41,7 +41,7 @@ enum Step {
     InTask(BoxFuture<'static, Result<Made>>),
 }
 
-/// What a step has made, and what makes the next one.
+/// Batch of a step, with the stream that makes the next one.
 type Made = (Option<Result<RecordBatch>>, SendableRecordBatchStream);
 
 impl LongSteps {

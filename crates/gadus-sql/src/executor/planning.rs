@@ -35,7 +35,7 @@ fn apply<T>(rule: impl FnOnce() -> Result<T>) -> Result<T> {
     rule()
 }
 
-/// What [`is_planning`] gives again once it is dropped.
+/// Guard that restores what [`is_planning`] gave before, when it is dropped.
 struct BeforePlanning(bool);
 
 impl Drop for BeforePlanning {

@@ -10,7 +10,7 @@ use gadus_base::Account;
 use std::future::poll_fn;
 use std::panic::resume_unwind;
 
-/// Spawns work once it is awaited, on the account of whoever asks for it; it ends early when the result is dropped.
+/// Spawns work once it is awaited, charged to the caller's account; it ends early when the result is dropped.
 pub(super) fn in_task<T: Send + 'static>(
     work: BoxFuture<'static, Result<T>>,
 ) -> BoxFuture<'static, Result<T>> {

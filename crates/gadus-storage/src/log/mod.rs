@@ -58,6 +58,15 @@ pub struct Terms {
     pub unsaved: Unsaved,
 }
 
+/// A record that is to be appended.
+#[derive(Clone, Copy)]
+struct NewRecord<'a> {
+    commit: CommitNumber,
+    pieces: &'a [IoSlice<'a>],
+    /// Bytes of all pieces.
+    payload_bytes: usize,
+}
+
 /// A record read back from the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogRecord {
@@ -131,10 +140,11 @@ impl Log {
         }
         let start = self.file.shape.fragment_start(before.position);
         let end = if pieces.len() == 1 || payload_bytes <= self.file.shape.room_at(start) {
-            self.append_pieces(before, commit, pieces, payload_bytes, terms)?
+            self.append_pieces(before, NewRecord { commit, pieces, payload_bytes }, terms)?
         } else {
             let whole = pieces.iter().map(|piece| &**piece).collect::<Vec<_>>().concat();
-            self.append_pieces(before, commit, &[IoSlice::new(&whole)], payload_bytes, terms)?
+            let pieces = &[IoSlice::new(&whole)];
+            self.append_pieces(before, NewRecord { commit, pieces, payload_bytes }, terms)?
         };
         if !terms.will_wait {
             self.flush.to(end.position)?;
@@ -154,31 +164,28 @@ impl Log {
     fn append_pieces(
         &self,
         before: LogEnd,
-        commit: CommitNumber,
-        pieces: &[IoSlice<'_>],
-        payload_bytes: usize,
+        record: NewRecord<'_>,
         terms: Terms,
     ) -> Result<LogEnd, StorageError> {
         let state = self.state();
         let mut buffer = self.buffer.lock();
         buffer.clear();
-        if is_long(payload_bytes) {
+        if is_long(record.payload_bytes) {
             self.flush.to(before.position)?;
-            let end = self.write_long(before, commit, pieces, payload_bytes, terms, &mut buffer)?;
+            let end = self.write_long(before, record, terms, &mut buffer)?;
             state.ring_from.store(end.position, Ordering::Release);
             state.publish(end);
             state.written.fetch_max(end.position, Ordering::AcqRel);
             return Ok(end);
         }
-        let mut image = Vec::with_capacity(payload_bytes + 4096);
-        let end =
-            self.compose(before, commit, pieces, payload_bytes, &mut buffer, |_, at, bytes| {
-                // What lies between the end of a zone's records and the next zone is zeros.
-                let gap = usize::try_from(at - before.position).expect("below the ring's length");
-                image.resize(gap, 0);
-                image.extend_from_slice(bytes);
-                Ok(())
-            })?;
+        let mut image = Vec::with_capacity(record.payload_bytes + 4096);
+        let end = self.compose(before, record, &mut buffer, |_, at, bytes| {
+            // What lies between the end of a zone's records and the next zone is zeros.
+            let gap = usize::try_from(at - before.position).expect("below the ring's length");
+            image.resize(gap, 0);
+            image.extend_from_slice(bytes);
+            Ok(())
+        })?;
         if end.position - state.written.load(Ordering::Acquire) > RING_BYTES as u64 {
             self.flush.to(before.position)?;
         }
@@ -193,41 +200,37 @@ impl Log {
     fn write_long(
         &self,
         before: LogEnd,
-        commit: CommitNumber,
-        pieces: &[IoSlice<'_>],
-        payload_bytes: usize,
+        record: NewRecord<'_>,
         terms: Terms,
         buffer: &mut Vec<u8>,
     ) -> Result<LogEnd, StorageError> {
         let mut unsynced = 0;
-        let written =
-            self.compose(before, commit, pieces, payload_bytes, buffer, |zone, at, bytes| {
-                self.file.check_interrupt()?;
-                self.file.write(zone, at, bytes)?;
-                unsynced += bytes.len();
-                if terms.will_wait && unsynced >= UNSYNCED_BYTES_MAX {
-                    unsynced = 0;
-                    self.file.sync()?;
-                }
-                Ok(())
-            });
+        let written = self.compose(before, record, buffer, |zone, at, bytes| {
+            self.file.check_interrupt()?;
+            self.file.write(zone, at, bytes)?;
+            unsynced += bytes.len();
+            if terms.will_wait && unsynced >= UNSYNCED_BYTES_MAX {
+                unsynced = 0;
+                self.file.sync()?;
+            }
+            Ok(())
+        });
         written.map_err(|error| match error.kind {
             ErrorKind::NoSpace | ErrorKind::Cancelled => error,
             _ => self.file.poison.set(error),
         })
     }
 
-    /// Cuts a record into fragments and hands each to `put` with its zone and position; `pieces` is
+    /// Cuts a record into fragments and hands each to `put` with its zone and position; it has
     /// one piece, or fits one fragment. The zones are taken.
     fn compose(
         &self,
         before: LogEnd,
-        commit: CommitNumber,
-        pieces: &[IoSlice<'_>],
-        payload_bytes: usize,
+        record: NewRecord<'_>,
         buffer: &mut Vec<u8>,
         mut put: impl FnMut(u64, u64, &[u8]) -> Result<(), StorageError>,
     ) -> Result<LogEnd, StorageError> {
+        let NewRecord { commit, pieces, payload_bytes } = record;
         let durable = self.group.durable().0;
         let (mut end, mut chain, mut done) = (before.position, before.chain, 0);
         loop {

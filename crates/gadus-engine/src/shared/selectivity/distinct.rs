@@ -29,7 +29,7 @@ struct Told {
     values: f64,
     /// As the segments have counted, or more.
     counted: f64,
-    /// Of the column, encoded.
+    /// Bytes of the column, encoded.
     bytes: f64,
     drawn: f64,
     /// Of those drawn in a segment.
