@@ -165,6 +165,26 @@ impl Connection {
         Ok(Statement::new(self.session.clone(), prepared?))
     }
 
+    /// Parses the statement that this connection runs next: parsing a long text is a part of its
+    /// `statement_timeout`.
+    ///
+    /// # Errors
+    /// As [`Connection::prepare`].
+    pub async fn prepare_next(&self, sql: &str) -> Result<Statement> {
+        let prepared = if sql.len() < LARGE_TEXT {
+            self.session.prepare(sql)
+        } else {
+            self.session.prepare_large_next(sql).await
+        };
+        Ok(Statement::new(self.session.clone(), prepared?))
+    }
+
+    /// Gives the next statement all of its `statement_timeout`: what was prepared for it by
+    /// [`Connection::prepare_next`] has not been run.
+    pub fn forget_preparing(&self) {
+        self.session.forget_preparing();
+    }
+
     /// Appends Arrow batches to a table as one statement: all of them, or none; returns how many rows. Their
     /// columns are the table's by position, and values are cast as by INSERT.
     ///

@@ -50,7 +50,7 @@ impl Client {
             [one] => {
                 let before = script.starts.first().and_then(|start| text.get(..*start));
                 let failure = |error| Failure::of(&error, Some(one)).behind(before.unwrap_or(""));
-                Some(self.connection.prepare(one).map_err(failure)?)
+                Some(self.connection.prepare_next(one).await.map_err(failure)?)
             }
             _ => {
                 let text = "cannot insert multiple commands into a prepared statement";

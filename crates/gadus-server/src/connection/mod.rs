@@ -329,6 +329,7 @@ impl Client {
 
     /// Says that the client may go on, after what it is to be told of its settings.
     async fn ready(&mut self) -> Result<(), Failure> {
+        self.connection.forget_preparing();
         if let Some(reported) = self.connection.reported_variables(self.told).await {
             self.told = reported.changes;
             self.idle = Idle::of(&reported);

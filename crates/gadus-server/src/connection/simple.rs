@@ -53,7 +53,7 @@ impl Client {
 
     /// Returns the rows that were sent, or changed.
     async fn answer_one(&mut self, text: &str, is_one_of_many: bool) -> Result<u64, Failure> {
-        let prepared = self.connection.prepare(text);
+        let prepared = self.connection.prepare_next(text).await;
         let statement = prepared.map_err(|error| Failure::of(&error, Some(text)))?;
         self.check_block(statement.kind())?;
         if is_one_of_many && !super::extended::ends_block(statement.kind()) {

@@ -17,6 +17,8 @@ use tokio::sync::Notify;
 pub(crate) struct Cancel {
     current: parking_lot::Mutex<Arc<Flag>>,
     requests: AtomicU64,
+    /// Limit of the next statement, where preparing it is a part of its time.
+    prepared: parking_lot::Mutex<Option<Limit>>,
 }
 
 /// The flag of one statement.
@@ -36,15 +38,42 @@ struct Limit {
     ends: Instant,
 }
 
+impl Limit {
+    fn from_now(time: Duration) -> Self {
+        Self { time, ends: clock().now().plus(time) }
+    }
+}
+
 impl Cancel {
     /// What cancels one statement, and none after it.
     pub(crate) fn of(flag: Arc<Flag>) -> Arc<Self> {
         Arc::new(Self { current: parking_lot::Mutex::new(flag), ..Self::default() })
     }
 
-    /// Begins a statement that may take so long.
+    /// Begins a statement that may take so long, or what preparing it has left of that.
     pub(crate) fn begin(&self, time: Option<Duration>) -> Arc<Flag> {
-        let flag = Flag::with_time(time);
+        let prepared = self.prepared.lock().take();
+        self.begin_until(prepared.or_else(|| time.map(Limit::from_now)))
+    }
+
+    /// Begins to prepare a statement, like [`Cancel::begin`]; what is left then stays for the statement itself.
+    pub(super) fn begin_preparing(&self, time: Option<Duration>) -> Arc<Flag> {
+        let prepared = *self.prepared.lock();
+        self.begin_until(prepared.or_else(|| time.map(Limit::from_now)))
+    }
+
+    /// Has the next statement end when the one of a flag would have, which has prepared it.
+    pub(super) fn keep_limit(&self, preparing: &Flag) {
+        *self.prepared.lock() = preparing.limit;
+    }
+
+    /// Gives the next statement all of its time.
+    pub(super) fn forget_limit(&self) {
+        *self.prepared.lock() = None;
+    }
+
+    fn begin_until(&self, limit: Option<Limit>) -> Arc<Flag> {
+        let flag = Arc::new(Flag { limit, ..Flag::default() });
         *self.current.lock() = flag.clone();
         flag
     }
@@ -107,8 +136,7 @@ impl Interrupt for Cancel {
 impl Flag {
     /// Of a statement that begins now and may take so long.
     pub(super) fn with_time(time: Option<Duration>) -> Arc<Self> {
-        let limit = time.map(|time| Limit { time, ends: clock().now().plus(time) });
-        Arc::new(Self { limit, ..Self::default() })
+        Arc::new(Self { limit: time.map(Limit::from_now), ..Self::default() })
     }
 
     /// When the statement's time is over.
@@ -170,3 +198,6 @@ impl Flag {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,15 +32,35 @@ impl Session {
     /// `Cancelled`, and those of [`Session::prepare`].
     pub async fn prepare_large(&self, text: &str) -> Result<Prepared> {
         let before = self.begin_preparing().await;
-        let prepared = match self.shared.deadlines.watch(&before.flag) {
-            Ok(()) => match self.executed(text) {
-                Ok(Some(executed)) => Ok(executed),
-                Ok(None) => self.parse_within(text, &before.flag).await,
-                Err(error) => Err(error),
-            },
-            Err(error) => Err(error),
-        };
+        let prepared = self.parse_large(text, &before).await;
         self.end_preparing(before, prepared)
+    }
+
+    /// Parses a long text like [`Session::prepare_large`] for the statement that the session runs next: parsing is
+    /// a part of that one's time.
+    ///
+    /// # Errors
+    /// `Cancelled`, and those of [`Session::prepare`].
+    pub async fn prepare_large_next(&self, text: &str) -> Result<Prepared> {
+        let before = self.begin_preparing().await;
+        let prepared = self.parse_large(text, &before).await;
+        if prepared.is_ok() {
+            self.cancel.keep_limit(&before.flag);
+        }
+        self.end_preparing(before, prepared)
+    }
+
+    /// Gives the next statement all of its time: what was prepared for it has not been run.
+    pub fn forget_preparing(&self) {
+        self.cancel.forget_limit();
+    }
+
+    async fn parse_large(&self, text: &str, preparing: &Preparing) -> Result<Prepared> {
+        self.shared.deadlines.watch(&preparing.flag)?;
+        match self.executed(text)? {
+            Some(executed) => Ok(executed),
+            None => self.parse_within(text, &preparing.flag).await,
+        }
     }
 
     /// Begins to work for a statement that does not run yet, and can be cancelled all the same.
@@ -48,7 +68,10 @@ impl Session {
         // The statement that runs is the one to be cancelled until it is over.
         let _turn = self.state.lock().await;
         let before = self.cancel.current();
-        Preparing { flag: self.cancel.begin(self.outside.lock().statement_timeout), before }
+        Preparing {
+            flag: self.cancel.begin_preparing(self.outside.lock().statement_timeout),
+            before,
+        }
     }
 
     /// Ends it; gives its result, or the reason for which it was cancelled.
