@@ -43,8 +43,9 @@ mod version;
 
 pub use described::{ColumnDescription, SegmentDescription};
 pub use engine::{
-    Autocommit, BackedUp, CacheScope, Engine, Gatherers, NamedLock, Options, PlacedThread, Problem,
-    RowChange, SessionView, Statistics, Verification, VerifiedTable, measured_for, place,
+    Autocommit, BackedUp, CacheScope, CheckChanges, Engine, Gatherers, NamedLock, Options,
+    PlacedThread, Problem, RowChange, SessionView, Statistics, Verification, VerifiedTable,
+    measured_for, place,
 };
 pub use error::{Error, ErrorKind, Reason, Result};
 pub use gadus_locks::{
@@ -61,8 +62,8 @@ pub use scan::{
 pub use segment::{SEGMENT_ROWS_MAX, is_large};
 pub use shared::{
     Answer, Asked, BATCH_QUERIES, BATCH_UPDATES, ClockStatistics, Estimate, Expected, Fate,
-    FoundModification, FoundRows, LookedUp, MakeValues, Modification, NewValues, OrderBy, PassWork,
-    Pinning, Question, ScanLimits, ScanThread, ScansAlone, Wanted,
+    FoundModification, FoundReader, FoundRows, LookedUp, MakeValues, Modification, NewValues,
+    OrderBy, PassWork, Pinning, Question, ScanLimits, ScanThread, ScansAlone, Wanted,
 };
 pub use snapshot::{Snapshot, Table};
 pub use transaction::{BulkWriter, Isolation, Savepoint, Transaction};

@@ -8,6 +8,7 @@ use crate::blobs::Blobs;
 use crate::coordinator::Pin;
 use crate::encoding::Column;
 use crate::error::{Error, ErrorKind, Reason, Result};
+use crate::interrupt_check::{InterruptCheck, check_interrupt};
 use crate::scan::{Predicate, Scan, ScanRequest};
 use crate::segment::SegmentVersion;
 use crate::transaction::Reads;
@@ -302,7 +303,11 @@ impl Table {
         self.checked(columns.iter().map(value).collect::<Result<_>>().map(Some))
     }
 
-    /// The values of some columns of rows, one row after the other; none of those that the snapshot does not see.
+    /// Visits the values of some columns of rows, one row after the other; none of those that the snapshot does not
+    /// see. A segment's columns are read once for neighbouring rows: large ones are in no cache.
+    ///
+    /// # Errors
+    /// `Cancelled`, those of `each`, and where a column cannot be read.
     pub(crate) fn each_values(
         &self,
         rows: &[RowId],
@@ -310,7 +315,9 @@ impl Table {
         mut each: impl FnMut(RowId, Option<&[Datum]>) -> Result<()>,
     ) -> Result<()> {
         let mut values = Vec::with_capacity(columns.len());
+        let mut check = InterruptCheck::default();
         for rows in rows.chunk_by(|one, next| one.segment == next.segment) {
+            check_interrupt()?;
             let segment = self.version.segment(rows[0].segment);
             let bases = match segment {
                 Some(segment) => {
@@ -320,6 +327,7 @@ impl Table {
                 None => Vec::new(),
             };
             for &row in rows {
+                check.row()?;
                 let Some(segment) = segment.filter(|segment| segment.is_live(row.position)) else {
                     each(row, None)?;
                     continue;

@@ -53,9 +53,32 @@ impl Generator {
     }
 
     fn statement(&mut self) -> String {
-        match self.random.below(3) {
-            0 => self.statement_of_wide_rows(),
+        match self.random.below(8) {
+            0 | 1 => self.statement_of_wide_rows(),
+            2 => self.plain_statement_of_wide_rows(),
             _ => self.statement_of_grown_values(),
+        }
+    }
+
+    /// Returns a statement that names columns alone, which a shared scan answers, over rows that are more than the
+    /// group's memory.
+    fn plain_statement_of_wide_rows(&mut self) -> String {
+        let (column, count) = (self.one_of(&["a", "g", "b"]), self.count());
+        let order = self.one_of(&["a", "b", "g, b", "b DESC", "g"]);
+        match self.random.below(11) {
+            0 => format!("SELECT {column}, count(*) FROM d GROUP BY {column} LIMIT 1"),
+            1 => format!("SELECT {column}, max(b), min(b) FROM d GROUP BY {column} LIMIT 1"),
+            2 => format!("SELECT b, g, max(a) FROM d WHERE a < {count} GROUP BY b, g LIMIT 1"),
+            3 => format!("SELECT {column} FROM d ORDER BY {order} LIMIT 1"),
+            4 => format!("SELECT a FROM d ORDER BY {order} OFFSET {count}"),
+            5 => format!(
+                "SELECT length(v) FROM (SELECT b AS v FROM d ORDER BY {order} LIMIT {count}) x LIMIT 1"
+            ),
+            6 => format!("SELECT max({column}), min(b) < 'a' FROM d"),
+            7 => format!("SELECT a, b FROM d WHERE a < {count} OFFSET 2999"),
+            8 => format!("UPDATE d SET a = a + {count}"),
+            9 => "UPDATE d SET g = g + 1 WHERE b > 'a'".to_owned(),
+            _ => format!("DELETE FROM d WHERE a = {count} RETURNING b"),
         }
     }
 
@@ -161,6 +184,8 @@ const TABLES: &str = "CREATE TABLE t (a INT PRIMARY KEY, b TEXT);
                       CREATE TABLE s (v TEXT);
                       CREATE TABLE w (a INT PRIMARY KEY, b TEXT);
                       INSERT INTO w SELECT i, i || repeat('wide', 250000) FROM generate_series(1, 600) AS g(i);
+                      CREATE TABLE d (a INT PRIMARY KEY, g INT, b TEXT);
+                      INSERT INTO d SELECT i, i, i || repeat('wide', 250000) FROM generate_series(1, 3000) AS g(i);
                       CREATE TABLE k (a INT PRIMARY KEY, b TEXT);
                       INSERT INTO k SELECT i, repeat('k', 1000000) FROM generate_series(1, 3000) AS g(i);
                       INSERT INTO t SELECT i, 'row ' || i FROM generate_series(1, 20000) AS g(i)";

@@ -7,6 +7,7 @@
 mod asking;
 mod backup;
 mod cache_size;
+mod change_check;
 mod checkpoint;
 mod compaction;
 mod decided;
@@ -29,6 +30,8 @@ mod verify;
 mod watch;
 
 pub use backup::BackedUp;
+use change_check::ChangeCheck;
+pub use change_check::CheckChanges;
 pub use gatherers::Gatherers;
 pub(crate) use open_transactions::{Entered, OpenTransactions};
 pub use options::{CacheScope, Options, Statistics, measured_for};
@@ -99,6 +102,7 @@ pub(crate) struct Inner {
     warnings: Vec<String>,
     decided: Arc<Decided>,
     cache_size: Arc<CacheSize>,
+    pub(crate) change_check: ChangeCheck,
     private_schemas: AtomicU64,
     /// See [`Options::snapshot_space_max`].
     snapshot_space_max: AtomicU64,
@@ -126,6 +130,7 @@ impl Engine {
             warnings: opened.warnings,
             decided,
             cache_size: Arc::new(cache_size),
+            change_check: ChangeCheck::default(),
             private_schemas: AtomicU64::new(PRIVATE_SCHEMAS),
             snapshot_space_max: AtomicU64::new(options.snapshot_space_max.0),
             options,

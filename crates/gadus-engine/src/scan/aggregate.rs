@@ -49,6 +49,8 @@ pub(super) struct Partials {
     start: Vec<Partial>,
     /// Group after group.
     all: Vec<Partial>,
+    /// Bytes of the long values among them.
+    long_bytes: usize,
 }
 
 impl Aggregate {
@@ -126,7 +128,7 @@ impl Folding {
 impl Partials {
     /// Without a group.
     pub(super) fn of(table: &Table, aggregates: &[Aggregate]) -> Result<Self> {
-        Ok(Self { start: Folding::start(table, aggregates)?.0, all: Vec::new() })
+        Ok(Self { start: Folding::start(table, aggregates)?.0, all: Vec::new(), long_bytes: 0 })
     }
 
     /// A group more, without rows.
@@ -134,10 +136,16 @@ impl Partials {
         self.all.extend_from_slice(&self.start);
     }
 
-    /// Adds rows, each to the group with the number that is given for it. `vector` reads a column of them.
+    /// Bytes of the long values that aggregates hold.
+    pub(super) fn long_bytes(&self) -> usize {
+        self.long_bytes
+    }
+
+    /// Adds rows, each to the group with the number that is given for it. `vector` reads a column of them. Ends where
+    /// long values take more than `long_bytes_max`.
     pub(super) fn add(
         &mut self,
-        aggregates: &[Aggregate],
+        (aggregates, long_bytes_max): (&[Aggregate], usize),
         numbers: &[u32],
         vector: impl Fn(usize) -> Result<Vector>,
     ) -> Result<()> {
@@ -152,18 +160,44 @@ impl Partials {
                 }),
                 Some(column) => {
                     let vector = vector(column)?;
-                    fold_rows(&vector, places, &mut self.all)?;
+                    match vector.is_of_bytes() {
+                        true => self.fold_texts(&vector, places, long_bytes_max)?,
+                        false => fold_rows(&vector, places, &mut self.all)?,
+                    }
                 }
             }
         }
         Ok(())
     }
 
-    /// Adds what somebody else has added to one of his groups to one of these.
+    /// Adds texts or binary values, as [`fold_rows`] does others.
+    fn fold_texts(
+        &mut self,
+        vector: &Vector,
+        places: impl Iterator<Item = usize>,
+        long_bytes_max: usize,
+    ) -> Result<()> {
+        for (row, place) in places.enumerate().filter(|(row, _)| vector.is_valid(*row)) {
+            let partial = &mut self.all[place];
+            let before = partial.long_bytes();
+            fold_row(vector, row, partial)?;
+            self.long_bytes = self.long_bytes + partial.long_bytes() - before;
+            if self.long_bytes > long_bytes_max {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what another worker has added to one of its groups to one of these.
     pub(super) fn merge(&mut self, to: u32, other: &Self, from: u32) -> Result<()> {
         let (to, from) = (self.group(to as usize), other.group(from as usize));
-        let pairs = self.all[to].iter_mut().zip(&other.all[from]);
-        pairs.into_iter().try_for_each(|(to, from)| merge(to, from.clone()))
+        for (to, from) in self.all[to].iter_mut().zip(&other.all[from]) {
+            let before = to.long_bytes();
+            merge(to, from.clone())?;
+            self.long_bytes = self.long_bytes + to.long_bytes() - before;
+        }
+        Ok(())
     }
 
     pub(super) fn finish(&self, number: usize) -> Vec<Aggregated> {
@@ -173,6 +207,15 @@ impl Partials {
     fn group(&self, number: usize) -> Range<usize> {
         let width = self.start.len();
         number * width..(number + 1) * width
+    }
+}
+
+impl Partial {
+    fn long_bytes(&self) -> usize {
+        match self {
+            Self::Bound { value, .. } => value.long_bytes(),
+            _ => 0,
+        }
     }
 }
 
@@ -228,12 +271,23 @@ fn fold_vector(vector: &Vector, partial: &mut Partial) -> Result<()> {
                 }
             } else {
                 for row in (0..vector.len()).filter(valid) {
-                    tighten(bound, vector.datum(row), greatest);
+                    tighten_by_row(bound, (vector, row), greatest);
                 }
             }
         }
     }
     Ok(())
+}
+
+/// Tightens a bound by a value that is not NULL. Texts are copied only where they become the bound.
+fn tighten_by_row(bound: &mut Datum, (vector, row): (&Vector, usize), greatest: bool) {
+    if vector.is_of_bytes() && !bound.is_null() {
+        let ordering = vector.compare(row, bound);
+        if if greatest { ordering.is_le() } else { ordering.is_ge() } {
+            return;
+        }
+    }
+    tighten(bound, vector.datum(row), greatest);
 }
 
 fn tighten(bound: &mut Datum, value: Datum, greatest: bool) {
@@ -298,7 +352,7 @@ fn fold_row(vector: &Vector, row: usize, partial: &mut Partial) -> Result<()> {
                 total.get_or_insert_default().add(value);
             }
         }
-        Partial::Bound { value, greatest } => tighten(value, vector.datum(row), *greatest),
+        Partial::Bound { value, greatest } => tighten_by_row(value, (vector, row), *greatest),
     }
     Ok(())
 }

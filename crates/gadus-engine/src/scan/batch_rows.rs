@@ -30,7 +30,7 @@ const BYTES_MAX: usize = 4 << 20;
 
 /// How many rows the next batch of a scan has.
 #[derive(Debug)]
-pub(super) struct BatchRows {
+pub(crate) struct BatchRows {
     rows: AtomicUsize,
     /// True if a column is of variable width.
     learns: bool,
@@ -38,19 +38,19 @@ pub(super) struct BatchRows {
 
 impl BatchRows {
     /// Creates the batch size of a scan with these columns.
-    pub(super) fn of(shape: &TableSchema, projection: &[usize]) -> Self {
+    pub(crate) fn of(shape: &TableSchema, projection: &[usize]) -> Self {
         let is_wide =
             |&column: &usize| shape.columns[column].column_type.storage() == StorageClass::Bytes;
         let learns = projection.iter().any(is_wide);
         Self { rows: AtomicUsize::new(if learns { ROWS_FIRST } else { ROWS_MAX }), learns }
     }
 
-    pub(super) fn next(&self) -> usize {
+    pub(crate) fn next(&self) -> usize {
         self.rows.load(Ordering::Relaxed)
     }
 
     /// Learns how wide rows are, and cuts them to batches of [`BYTES_MAX`], or of one row that is wider.
-    pub(super) fn pieces(&self, rows: RecordBatch) -> impl Iterator<Item = RecordBatch> {
+    pub(crate) fn pieces(&self, rows: RecordBatch) -> impl Iterator<Item = RecordBatch> {
         let (count, mut first, mut fitting) = (rows.num_rows(), 0, usize::MAX);
         let mut fits = true;
         if self.learns && count > 0 {

@@ -44,10 +44,10 @@ fn arrays_of<'a>(
 ///
 /// A column may be too large for the cache, and rows show values within it: for each batch it would be read, and held,
 /// once more.
-pub(super) struct Bases(Vec<Option<Arc<Column>>>);
+pub(crate) struct Bases(Vec<Option<Arc<Column>>>);
 
 impl Bases {
-    pub(super) fn of(table: &Table, segment: &SegmentVersion, columns: &[usize]) -> Result<Self> {
+    pub(crate) fn of(table: &Table, segment: &SegmentVersion, columns: &[usize]) -> Result<Self> {
         columns
             .iter()
             .map(|&column| base_of(table, segment, column))
@@ -56,7 +56,7 @@ impl Bases {
     }
 
     /// Rows of the segment, whose positions are not empty and rise, by columns, which are those that are opened.
-    pub(super) fn arrays(
+    pub(crate) fn arrays(
         &self,
         table: &Table,
         (segment, positions): (&SegmentVersion, &[u32]),

@@ -1,7 +1,8 @@
 //! Plain aggregates over rows of a table, group by group.
 //!
 //! - A group is named by its values in some columns; NULL is a value like others there.
-//! - Groups are bounded: who has more is better served by a plan that can spill.
+//! - Groups are bounded, and so are the bytes of their long values: a plan that can spill serves those better that
+//!   have more.
 
 use super::aggregate::{Aggregate, Aggregated, Partials};
 use super::coded::{CodedNames, KnownCodes};
@@ -23,6 +24,8 @@ pub(crate) struct Grouping {
     numbers: HashMap<Box<[u8]>, u32, BuildHasherDefault<KeyHasher>>,
     /// The values that name each group.
     keys: Vec<Box<[Datum]>>,
+    /// Bytes of the long values that name groups, which are held twice.
+    long_bytes: usize,
     partials: Partials,
     known: KnownCodes,
 }
@@ -42,6 +45,8 @@ pub(crate) struct Groups<'a> {
     pub(crate) by: &'a [usize],
     pub(crate) aggregates: &'a [Aggregate],
     pub(crate) groups_max: usize,
+    /// Bytes of long values at most, names and aggregates together.
+    pub(crate) long_bytes_max: usize,
 }
 
 /// A group: the values that name it, and the aggregates of its rows.
@@ -68,7 +73,7 @@ impl Grouping {
     pub(crate) fn start(table: &Table, aggregates: &[Aggregate]) -> Result<Self> {
         let partials = Partials::of(table, aggregates)?;
         let (numbers, keys, known) = Default::default();
-        Ok(Self { numbers, keys, partials, known })
+        Ok(Self { numbers, keys, long_bytes: 0, partials, known })
     }
 
     /// Adds rows of a segment; `groups` is always the same.
@@ -86,7 +91,7 @@ impl Grouping {
         let numbers = match names {
             Some(names) => {
                 let mut known = std::mem::take(&mut self.known);
-                let find = |values| self.find(values, groups.groups_max);
+                let find = |values| self.find(values, groups);
                 let numbers = names.number(segment.id, rows, &mut known, find);
                 self.known = known;
                 numbers
@@ -95,8 +100,18 @@ impl Grouping {
         };
         let Some(numbers) = numbers else { return Ok(Room::TooMany) };
         let vector = |column| segment.vector(table.schema(), table.blobs(), column, rows);
-        self.partials.add(groups.aggregates, &numbers, vector)?;
-        Ok(Room::Enough)
+        let aggregates = (groups.aggregates, groups.long_bytes_max);
+        self.partials.add(aggregates, &numbers, vector)?;
+        Ok(if self.is_too_long(groups) { Room::TooMany } else { Room::Enough })
+    }
+
+    /// Whether there is no room for one group more.
+    fn is_full(&self, groups: Groups<'_>) -> bool {
+        self.keys.len() >= groups.groups_max || self.is_too_long(groups)
+    }
+
+    fn is_too_long(&self, groups: Groups<'_>) -> bool {
+        self.long_bytes + self.partials.long_bytes() > groups.long_bytes_max
     }
 
     /// The group of each row, by its values; none where there are too many.
@@ -116,7 +131,7 @@ impl Grouping {
             names.iter().for_each(|vector| vector.write_key(row, &mut key));
             let number = match self.numbers.get(&*key) {
                 Some(number) => *number,
-                None if self.keys.len() >= groups.groups_max => return Ok(None),
+                None if self.is_full(groups) => return Ok(None),
                 None => self.push(&key, names.iter().map(|vector| vector.datum(row)).collect()),
             };
             numbers.push(number);
@@ -125,28 +140,28 @@ impl Grouping {
     }
 
     /// The group that values name; none where there are too many.
-    fn find(&mut self, values: Box<[Datum]>, groups_max: usize) -> Option<u32> {
+    fn find(&mut self, values: Box<[Datum]>, groups: Groups<'_>) -> Option<u32> {
         let mut key = Vec::new();
         values.iter().for_each(|value| value.write_key(&mut key));
         match self.numbers.get(&*key) {
             Some(number) => Some(*number),
-            None if self.keys.len() >= groups_max => None,
+            None if self.is_full(groups) => None,
             None => Some(self.push(&key, values)),
         }
     }
 
-    /// Adds the groups of somebody else, of the same kind.
-    pub(crate) fn merge(&mut self, other: Self, groups_max: usize) -> Result<Room> {
+    /// Adds the groups that another worker has found.
+    pub(crate) fn merge(&mut self, other: Self, groups: Groups<'_>) -> Result<Room> {
         let mut keys = other.keys.into_iter().map(Some).collect::<Vec<_>>();
         for (key, from) in other.numbers {
             let to = match self.numbers.get(&*key) {
                 Some(number) => *number,
-                None if self.keys.len() >= groups_max => return Ok(Room::TooMany),
+                None if self.is_full(groups) => return Ok(Room::TooMany),
                 None => self.push(&key, keys[from as usize].take().unwrap_or_default()),
             };
             self.partials.merge(to, &other.partials, from)?;
         }
-        Ok(Room::Enough)
+        Ok(if self.is_too_long(groups) { Room::TooMany } else { Room::Enough })
     }
 
     pub(crate) fn finish(self) -> Vec<Group> {
@@ -157,6 +172,7 @@ impl Grouping {
     /// A group more; its number.
     fn push(&mut self, key: &[u8], values: Box<[Datum]>) -> u32 {
         let number = u32::try_from(self.keys.len()).expect("groups are bounded");
+        self.long_bytes += 2 * values.iter().map(Datum::long_bytes).sum::<usize>();
         self.numbers.insert(key.into(), number);
         self.keys.push(values);
         self.partials.push();

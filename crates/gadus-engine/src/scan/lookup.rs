@@ -7,6 +7,7 @@
 use super::predicate::Predicate;
 use super::{OpenedColumns, may_hold, open_columns};
 use crate::error::Result;
+use crate::interrupt_check::check_interrupt;
 use crate::keys::{KeyCode, KeyCursor, TableKey, row_of};
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
@@ -163,6 +164,8 @@ fn passes(
     position: u32,
     predicates: &[Predicate],
 ) -> Result<bool> {
+    // A large column is read anew for each row, as it is in no cache.
+    check_interrupt()?;
     for predicate in predicates {
         let value = segment.datum(table.schema(), table.blobs(), predicate.column, position)?;
         if !predicate.test.passes(&value) {

@@ -18,10 +18,9 @@ mod predicate;
 
 pub(crate) use aggregate::Folding;
 pub use aggregate::{Aggregate, Aggregated};
-use batch_rows::BatchRows;
+pub(crate) use batch_rows::BatchRows;
 pub(crate) use filter::Prepared;
-use gather::Bases;
-pub(crate) use gather::batch_of;
+pub(crate) use gather::{Bases, batch_of};
 pub use grouping::Group;
 pub(crate) use grouping::{Grouping, Groups, Room};
 pub use lookup::IndexUse;

@@ -23,7 +23,7 @@ pub(crate) use encoded::{ColumnEntry, ColumnPlace, EncodedSegment, SegmentImage}
 pub use large::is_large;
 pub(crate) use large::{SEGMENT_BYTES_MAX, fitting};
 pub(crate) use layout::Source;
-pub(crate) use open_rows::{OpenRows, Row, decode_rows, encode_rows_interruptibly};
+pub(crate) use open_rows::{OpenRows, Row, decode_rows, encode_rows_interruptibly, row_bytes};
 pub(crate) use overlay::Overlay;
 pub(crate) use patches::Patches;
 pub(crate) use sample::Sample;

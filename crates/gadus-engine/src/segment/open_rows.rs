@@ -78,7 +78,7 @@ impl OpenRows {
 }
 
 /// What the values of a row hold beside their slots.
-pub(super) fn row_bytes(row: &[Datum]) -> u64 {
+pub(crate) fn row_bytes(row: &[Datum]) -> u64 {
     row.iter().map(|value| value.heap_bytes() as u64).sum()
 }
 

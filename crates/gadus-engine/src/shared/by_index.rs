@@ -21,7 +21,7 @@ impl Table {
         if named.is_some() {
             return Ok(named);
         }
-        let Wanted::First { order, count } = &question.wanted else { return Ok(None) };
+        let Wanted::First { order, count, .. } = &question.wanted else { return Ok(None) };
         let Some(by) = order.first() else { return Ok(None) };
         let by = (by.column, by.descending, by.nulls_first);
         look_up_first(self, &question.predicates, by, *count)

@@ -5,6 +5,7 @@
 
 use super::places::Places;
 use crate::error::Result;
+use crate::scan::Room;
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use crate::types::Datum;
@@ -28,6 +29,8 @@ pub(super) struct FirstRows {
     rows: Vec<Row>,
     /// So many are known that are before this one or are it, that later ones need not be looked at.
     last: Option<Row>,
+    /// Bytes of the long values in keys.
+    long_bytes: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -42,28 +45,32 @@ const SPARE_ROWS: usize = 1_024;
 
 impl FirstRows {
     /// Adds rows of a segment, which has a place among its table's; `order` and `count` are always the
-    /// same.
+    /// same. Long values may take `long_bytes_max`.
     pub(super) fn add(
         &mut self,
         table: &Table,
         (segment, place): (&SegmentVersion, usize),
         (order, count): (&[OrderBy], usize),
         rows: Rows<'_>,
-    ) -> Result<()> {
+        long_bytes_max: usize,
+    ) -> Result<Room> {
         let vector = |by: &OrderBy| segment.vector(table.schema(), table.blobs(), by.column, rows);
         let vectors = order.iter().map(vector).collect::<Result<Vec<_>>>()?;
         for index in 0..rows.count() {
             if self.is_enough(order, count) {
-                return Ok(());
+                return Ok(Room::Enough);
             }
             if self.comes_too_late(order, &vectors, index) {
                 continue;
             }
             let position = super::probe::position_of(rows.position(index));
             let key = vectors.iter().map(|vector| vector.datum(index)).collect();
-            self.push(Row { key, segment: place, position }, order, count);
+            let row = Row { key, segment: place, position };
+            if self.push(row, (order, count), long_bytes_max) == Room::TooMany {
+                return Ok(Room::TooMany);
+            }
         }
-        Ok(())
+        Ok(Room::Enough)
     }
 
     /// Whether a row's first value alone says that it is not among the first.
@@ -80,9 +87,18 @@ impl FirstRows {
         if by.descending { ordering.is_lt() } else { ordering.is_gt() }
     }
 
-    /// Adds the rows that somebody else has found.
-    pub(super) fn merge(&mut self, other: Self, order: &[OrderBy], count: usize) {
-        other.rows.into_iter().for_each(|row| self.push(row, order, count));
+    /// Adds the rows that another worker has found.
+    pub(super) fn merge(
+        &mut self,
+        other: Self,
+        wanted: (&[OrderBy], usize),
+        long_bytes_max: usize,
+    ) -> Room {
+        let mut rows = other.rows.into_iter();
+        match rows.all(|row| self.push(row, wanted, long_bytes_max) == Room::Enough) {
+            true => Room::Enough,
+            false => Room::TooMany,
+        }
     }
 
     /// Whether others need not be looked at.
@@ -101,14 +117,27 @@ impl FirstRows {
         places
     }
 
-    fn push(&mut self, row: Row, order: &[OrderBy], count: usize) {
+    fn push(
+        &mut self,
+        row: Row,
+        (order, count): (&[OrderBy], usize),
+        long_bytes_max: usize,
+    ) -> Room {
         if self.last.as_ref().is_some_and(|last| compare(order, &row, last).is_gt()) {
-            return;
+            return Room::Enough;
         }
+        self.long_bytes += row.long_bytes();
         self.rows.push(row);
-        if self.rows.len() >= count.saturating_mul(2).saturating_add(SPARE_ROWS) {
+        if self.long_bytes > long_bytes_max {
+            self.sort_out(order, count);
+            // Rows that leave little room would have to be sorted out again and again.
+            if self.long_bytes > long_bytes_max / 2 {
+                return Room::TooMany;
+            }
+        } else if self.rows.len() >= count.saturating_mul(2).saturating_add(SPARE_ROWS) {
             self.sort_out(order, count);
         }
+        Room::Enough
     }
 
     /// Forgets rows that are not among the first.
@@ -122,6 +151,13 @@ impl FirstRows {
             self.last = Some(last.clone());
             self.rows.truncate(count);
         }
+        self.long_bytes = self.rows.iter().map(Row::long_bytes).sum();
+    }
+}
+
+impl Row {
+    fn long_bytes(&self) -> usize {
+        self.key.iter().map(Datum::long_bytes).sum()
     }
 }
 

@@ -1,10 +1,11 @@
 //! What is known of the answer to a question while its table is scanned.
 
 use super::first_rows::FirstRows;
+use super::found_rows::FoundRows;
 use super::places::Places;
-use super::question::{Answer, FoundRows, Question, Wanted};
+use super::question::{Answer, Question, Wanted};
 use crate::error::{Error, Result};
-use crate::scan::{Folding, Grouping, Groups, Room};
+use crate::scan::{Folding, Grouping, Room};
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use crate::vector::Rows;
@@ -42,18 +43,18 @@ impl Found {
                 places.add(place, rows);
                 places.count() <= *rows_max
             }
-            (Self::First(first), Wanted::First { order, count }) => {
-                first.add(table, (segment, place), (order, *count), rows)?;
-                true
+            (Self::First(first), Wanted::First { order, count, long_bytes_max }) => {
+                first.add(table, (segment, place), (order, *count), rows, *long_bytes_max)?
+                    == Room::Enough
             }
             (Self::Fold(folding), Wanted::Fold(aggregates)) => {
                 folding.add(table, segment, aggregates, rows)?;
                 true
             }
-            (Self::Groups(grouping), Wanted::Groups { by, aggregates, groups_max }) => {
-                let groups = Groups { by, aggregates, groups_max: *groups_max };
-                grouping.add(table, segment, groups, rows)? == Room::Enough
-            }
+            (Self::Groups(grouping), wanted) => match wanted.groups() {
+                Some(groups) => grouping.add(table, segment, groups, rows)? == Room::Enough,
+                None => true,
+            },
             _ => true,
         };
         if !has_room {
@@ -66,7 +67,9 @@ impl Found {
     pub(super) fn is_enough(&self, wanted: &Wanted) -> bool {
         match (self, wanted) {
             (Self::TooMany, _) => true,
-            (Self::First(first), Wanted::First { order, count }) => first.is_enough(order, *count),
+            (Self::First(first), Wanted::First { order, count, .. }) => {
+                first.is_enough(order, *count)
+            }
             _ => false,
         }
     }
@@ -83,20 +86,22 @@ impl Found {
                 all.append(more);
                 Self::Rows(all)
             }
-            (Self::First(mut all), Self::First(more), Wanted::First { order, count }) => {
-                all.merge(more, order, *count);
-                Self::First(all)
-            }
+            (
+                Self::First(mut all),
+                Self::First(more),
+                Wanted::First { order, count, long_bytes_max },
+            ) => match all.merge(more, (order, *count), *long_bytes_max) {
+                Room::Enough => Self::First(all),
+                Room::TooMany => Self::TooMany,
+            },
             (Self::Fold(mut all), Self::Fold(more), _) => {
                 all.merge(more)?;
                 Self::Fold(all)
             }
-            (Self::Groups(mut all), Self::Groups(more), Wanted::Groups { groups_max, .. }) => {
-                match all.merge(more, *groups_max)? {
-                    Room::Enough => Self::Groups(all),
-                    Room::TooMany => Self::TooMany,
-                }
-            }
+            (Self::Groups(mut all), Self::Groups(more), wanted) => match wanted.groups() {
+                Some(groups) if all.merge(more, groups)? == Room::TooMany => Self::TooMany,
+                _ => Self::Groups(all),
+            },
             _ => return Err(Error::internal("a question has two kinds of answer")),
         })
     }
@@ -112,10 +117,10 @@ impl Found {
             Self::Nothing => Self::start(&question.wanted, table)?,
             found => found,
         };
-        let rows = |places| Answer::Rows(FoundRows::new(table.clone(), places, segments));
+        let rows = |places| Answer::Rows(Arc::new(FoundRows::new(table.clone(), places, segments)));
         Ok(match (found, &question.wanted) {
             (Self::Rows(places), _) => rows(places),
-            (Self::First(first), Wanted::First { order, count }) => {
+            (Self::First(first), Wanted::First { order, count, .. }) => {
                 rows(first.finish(order, *count))
             }
             (Self::Fold(folding), _) => Answer::Folded(folding.finish()),

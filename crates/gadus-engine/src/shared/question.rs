@@ -1,15 +1,12 @@
 //! What is asked of a table in a shared scan, and what comes back.
 
 use super::first_rows::OrderBy;
-use super::places::Places;
+use super::found_rows::FoundRows;
 use crate::error::Result;
-use crate::scan::{Aggregate, Aggregated, Group, Predicate, batch_of, fields_of, merged};
-use crate::segment::SegmentVersion;
+use crate::scan::{Aggregate, Aggregated, Group, Groups, Predicate, merged};
 use crate::snapshot::Table;
-use arrow::array::RecordBatch;
-use arrow::datatypes::Schema;
-use gadus_base::{ByteWriter, RowId};
-use std::ops::Range;
+use crate::types::Datum;
+use gadus_base::ByteWriter;
 use std::sync::Arc;
 
 /// A question about one table.
@@ -35,6 +32,8 @@ pub enum Wanted {
         order: Vec<OrderBy>,
         /// How many.
         count: usize,
+        /// Where long values by which they are ordered take more bytes, the answer may be [`Answer::TooMany`].
+        long_bytes_max: usize,
     },
     /// These values, folded.
     Fold(Vec<Aggregate>),
@@ -46,6 +45,8 @@ pub enum Wanted {
         aggregates: Vec<Aggregate>,
         /// Where there are more groups, the answer is [`Answer::TooMany`].
         groups_max: usize,
+        /// Where long values of theirs take more bytes, the answer is [`Answer::TooMany`].
+        long_bytes_max: usize,
     },
 }
 
@@ -53,7 +54,7 @@ pub enum Wanted {
 #[derive(Debug)]
 pub enum Answer {
     /// Rows in the order of their table, where [`Wanted::Rows`] or [`Wanted::First`] was asked.
-    Rows(FoundRows),
+    Rows(Arc<FoundRows>),
     /// A value for each aggregate of [`Wanted::Fold`].
     Folded(Vec<Aggregated>),
     /// The values of each group of [`Wanted::Groups`], and its aggregates, in no order.
@@ -63,27 +64,6 @@ pub enum Answer {
     /// So many rows were changed by a modification.
     Changed(u64),
 }
-
-/// Rows of a snapshot of a table, to be read when they are needed.
-#[derive(Debug)]
-pub struct FoundRows {
-    table: Table,
-    pieces: Vec<Piece>,
-    positions: Vec<u32>,
-    /// The pieces of each batch.
-    batches: Vec<Range<usize>>,
-}
-
-/// Rows of one segment that belong to one batch.
-#[derive(Debug)]
-struct Piece {
-    segment: Arc<SegmentVersion>,
-    /// Of its positions, which rise.
-    range: Range<usize>,
-}
-
-/// Rows of a batch: what Arrow kernels like to get.
-const BATCH_ROWS: usize = 8_192;
 
 impl Question {
     /// The same with the two bounds of a range as one predicate.
@@ -130,15 +110,23 @@ impl Question {
 }
 
 impl Wanted {
+    /// The groups that are asked for, if any are.
+    pub(super) fn groups(&self) -> Option<Groups<'_>> {
+        let Self::Groups { by, aggregates, groups_max, long_bytes_max } = self else { return None };
+        let (groups_max, long_bytes_max) = (*groups_max, *long_bytes_max);
+        Some(Groups { by, aggregates, groups_max, long_bytes_max })
+    }
+
     fn encode(&self, to: &mut ByteWriter) {
         match self {
             Self::Rows { rows_max } => {
                 to.u8(0);
                 to.u64(*rows_max as u64);
             }
-            Self::First { order, count } => {
+            Self::First { order, count, long_bytes_max } => {
                 to.u8(1);
                 to.u64(*count as u64);
+                to.u64(*long_bytes_max as u64);
                 for by in order {
                     to.u64(by.column as u64);
                     to.u8(u8::from(by.descending));
@@ -149,9 +137,10 @@ impl Wanted {
                 to.u8(2);
                 encode_all(aggregates, to);
             }
-            Self::Groups { by, aggregates, groups_max } => {
+            Self::Groups { by, aggregates, groups_max, long_bytes_max } => {
                 to.u8(3);
                 to.u64(*groups_max as u64);
+                to.u64(*long_bytes_max as u64);
                 to.u64(by.len() as u64);
                 by.iter().for_each(|&column| to.u64(column as u64));
                 encode_all(aggregates, to);
@@ -179,10 +168,10 @@ impl Answer {
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self {
-            Self::Rows(rows) => {
-                size_of_val(&*rows.positions) + rows.pieces.len() * size_of::<Piece>()
+            Self::Rows(rows) => rows.bytes(),
+            Self::Folded(values) => {
+                size_of_val(&**values) + values.iter().map(Datum::heap_bytes).sum::<usize>()
             }
-            Self::Folded(values) => size_of_val(&**values),
             Self::Groups(groups) => groups.iter().map(group_bytes).sum(),
             Self::TooMany | Self::Changed(_) => 0,
         }
@@ -190,66 +179,6 @@ impl Answer {
 }
 
 fn group_bytes((names, values): &Group) -> usize {
-    size_of::<Group>() + size_of_val(&**names) + size_of_val(&**values)
-}
-
-impl FoundRows {
-    /// Rows of segments by their place.
-    pub(super) fn new(table: Table, places: Places, segments: &[Arc<SegmentVersion>]) -> Self {
-        let (ranges, positions) = places.in_order();
-        let mut pieces = Vec::with_capacity(ranges.len());
-        for (place, Range { mut start, end }) in ranges {
-            while start < end {
-                let range = start..end.min(start + BATCH_ROWS);
-                start = range.end;
-                pieces.push(Piece { segment: segments[place].clone(), range });
-            }
-        }
-        let (mut batches, mut rows): (Vec<Range<usize>>, usize) = Default::default();
-        for (place, piece) in pieces.iter().enumerate() {
-            rows += piece.range.len();
-            match batches.last_mut().filter(|_| rows <= BATCH_ROWS) {
-                Some(batch) => batch.end = place + 1,
-                None => {
-                    rows = piece.range.len();
-                    batches.push(place..place + 1);
-                }
-            }
-        }
-        Self { table, pieces, positions, batches }
-    }
-
-    /// How many rows there are.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.positions.len()
-    }
-
-    /// Which rows they are.
-    pub fn ids(&self) -> impl Iterator<Item = RowId> {
-        self.rows_of(&self.pieces).flat_map(|(segment, positions)| {
-            positions.iter().map(|&position| RowId { segment: segment.id, position })
-        })
-    }
-
-    fn rows_of<'a>(
-        &'a self,
-        pieces: &'a [Piece],
-    ) -> impl Iterator<Item = (&'a SegmentVersion, &'a [u32])> + Clone {
-        pieces.iter().map(|piece| (&*piece.segment, &self.positions[piece.range.clone()]))
-    }
-
-    /// How many batches they make.
-    #[must_use]
-    pub fn batches(&self) -> usize {
-        self.batches.len()
-    }
-
-    /// Reads some of the columns for a batch, which is not empty.
-    pub fn batch(&self, index: usize, projection: &[usize]) -> Result<RecordBatch> {
-        self.table.note_of_found(projection)?;
-        let pieces = self.pieces.get(self.batches[index].clone()).unwrap_or_default();
-        let schema = Arc::new(Schema::new(fields_of(self.table.schema(), projection)));
-        self.table.checked(batch_of(&self.table, self.rows_of(pieces), &schema, projection))
-    }
+    let heap = names.iter().chain(values).map(Datum::heap_bytes).sum::<usize>();
+    size_of::<Group>() + size_of_val(&**names) + size_of_val(&**values) + heap
 }

@@ -35,7 +35,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt_check::{InterruptCheck, check_interrupt};
 use crate::keys::NamedRun;
 use crate::locks::Locker;
-use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, fitting};
+use crate::segment::{EncodedSegment, Row, SEGMENT_ROWS_MAX, fitting, row_bytes};
 use crate::snapshot::{Snapshot, Table};
 use crate::types::{Datum, TableSchema};
 use crate::version::{Change, DatabaseVersion, PRIVATE_SEGMENTS, TableVersion};
@@ -197,11 +197,9 @@ impl Transaction {
         }
     }
 
-    /// Returns the memory that the values of rows take which the transaction inserted or updated, and that are not in
-    /// segments of their own.
-    #[must_use]
-    pub fn value_bytes(&self) -> u64 {
-        self.state.value_bytes
+    /// Refuses values of so many bytes more where there is no memory for them.
+    fn check_values(&self, bytes: u64) -> Result<()> {
+        self.inner.change_check.ask(self.state.value_bytes.saturating_add(bytes))
     }
 
     /// Whether nothing was written.
@@ -214,6 +212,7 @@ impl Transaction {
     pub fn insert(&mut self, schema: &TableSchema, rows: Vec<Row>) -> Result<u64> {
         let mut check = InterruptCheck::default();
         rows.iter().try_for_each(|row| check.row().and_then(|()| check_row(schema, row)))?;
+        self.check_values(rows.iter().map(|row| row_bytes(row)).sum())?;
         self.lock_keys(schema, &rows).map_err(|error| self.refused_keys(schema, &rows, error))?;
         let is_new = check_keys(self.view_table(schema)?, &rows, &self.blobs);
         self.refused(schema, self.state.pin.checked(is_new))?;

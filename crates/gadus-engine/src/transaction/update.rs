@@ -7,7 +7,7 @@ use super::Transaction;
 use crate::engine::check_value;
 use crate::error::Result;
 use crate::interrupt_check::{InterruptCheck, check_interrupt};
-use crate::segment::{Overlay, Patches, Row, column_number, is_large};
+use crate::segment::{Overlay, Patches, Row, column_number, is_large, row_bytes};
 use crate::types::{Datum, TableSchema};
 use crate::version::Change;
 use gadus_base::{RowId, SegmentId, TableId};
@@ -15,6 +15,9 @@ use gadus_locks::Mode;
 use imbl::OrdSet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Bytes of rows that are read between two checks of the memory that they take.
+const CHECKED_BYTES: u64 = 1 << 20;
 
 /// What a transaction gave rows of a segment's column.
 #[derive(Debug, Clone)]
@@ -87,13 +90,15 @@ impl Transaction {
         rows: impl Iterator<Item = (RowId, &'a [Datum])>,
     ) -> Result<u64> {
         let rows = rows.collect::<Vec<_>>();
-        let mut check = InterruptCheck::default();
+        let (mut check, mut bytes) = (InterruptCheck::default(), 0);
         for (_, values) in &rows {
             check.row()?;
+            bytes += row_bytes(values);
             for (&column, value) in columns.iter().zip(*values) {
                 check_value(schema, column, value)?;
             }
         }
+        self.check_values(bytes)?;
         if columns.iter().any(|column| schema.is_indexed(*column)) {
             return self.update_keys(schema, columns, &rows);
         }
@@ -176,18 +181,30 @@ impl Transaction {
         rows: &[(RowId, &[Datum])],
     ) -> Result<u64> {
         let table = self.table_to_write(schema)?;
+        let width = schema.columns.len();
+        let kept = (0..width).filter(|column| !columns.contains(column)).collect::<Vec<_>>();
+        let places = rows.iter().map(|(row, _)| *row).collect::<Vec<_>>();
+        let mut given = rows.iter().map(|(_, values)| *values);
         let mut replaced = Vec::new();
         let mut inserted: Vec<Row> = Vec::new();
-        let mut check = InterruptCheck::default();
-        for (row, values) in rows {
-            check.row()?;
-            let Some(mut whole) = table.row(*row)? else { continue };
-            for (&column, value) in columns.iter().zip(*values) {
+        let (mut bytes, mut checked) = (0, 0);
+        table.each_values(&places, &kept, |row, old| {
+            let given = given.next().expect("each place is of a row with its values");
+            let Some(old) = old else { return Ok(()) };
+            let mut whole = vec![Datum::Null; width];
+            let changed = columns.iter().zip(given);
+            for (&column, value) in kept.iter().zip(old).chain(changed) {
                 whole[column] = value.clone();
             }
-            replaced.push(*row);
+            bytes += row_bytes(&whole);
+            if bytes - checked > CHECKED_BYTES {
+                checked = bytes;
+                self.check_values(bytes)?;
+            }
+            replaced.push(row);
             inserted.push(Row::from(whole));
-        }
+            Ok(())
+        })?;
         self.whole_or_not(|transaction| {
             transaction.delete_rows(schema, &replaced)?;
             transaction.note_removed(schema, replaced, &inserted);

@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// Longest text or binary value, in bytes.
 pub(crate) const VALUE_BYTES_MAX: usize = 256 << 20;
 
+/// Bytes from which a text or binary value is long.
+const LONG_BYTES: usize = 1 << 10;
+
 /// A value of one row and column.
 #[derive(Debug, Clone)]
 pub enum Datum {
@@ -47,6 +50,14 @@ impl Datum {
             Self::Integer(value) => Some(i128::from(*value)),
             Self::Wide(value) => Some(**value),
             _ => None,
+        }
+    }
+
+    /// Bytes of a long text or binary value, 0 for all others: what bounds values by their number bounds these.
+    pub(crate) fn long_bytes(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) if bytes.len() >= LONG_BYTES => bytes.len(),
+            _ => 0,
         }
     }
 

@@ -78,6 +78,11 @@ impl Vector {
         }
     }
 
+    /// Whether its values are texts or binary.
+    pub(crate) fn is_of_bytes(&self) -> bool {
+        matches!(self.values, VectorValues::Bytes(_))
+    }
+
     /// Bytes of the values of variable width: what repeats counts each time.
     pub(crate) fn value_bytes(&self) -> u64 {
         match &self.values {

@@ -188,7 +188,7 @@ fn the_first_rows_of_an_order_are_those_of_a_sort() {
         };
         let count = 1 + random.below(20) as usize;
         let predicates = if random.chance(0.3) { vec![narrow(&mut random)] } else { Vec::new() };
-        let wanted = Wanted::First { order: vec![by], count };
+        let wanted = Wanted::First { order: vec![by], count, long_bytes_max: 0 };
         let question = Question { predicates: predicates.clone(), wanted };
         let answer = table.answer(vec![question], 1, &|_| false).unwrap().pop().unwrap().unwrap();
         let Answer::Rows(found) = answer else { panic!("{answer:?}") };

@@ -15,6 +15,7 @@ mod faults;
 mod history;
 mod indexes;
 mod interrupts;
+mod long_values;
 mod measured;
 mod model;
 mod modify;

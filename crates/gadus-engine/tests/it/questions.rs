@@ -54,12 +54,14 @@ fn random_wanted(one: &Expected<'_>, random: &mut Random) -> Wanted {
                 nulls_first: random.chance(0.5),
             };
             let order = (0..random.below(3)).map(|_| by(random)).collect();
-            Wanted::First { order, count: random.below(20) as usize }
+            // No value is long.
+            Wanted::First { order, count: random.below(20) as usize, long_bytes_max: 0 }
         }
         3 => {
             let by = (0..random.below(3)).map(|_| column(random)).collect();
             let groups_max = if random.chance(0.2) { 3 } else { usize::MAX };
-            Wanted::Groups { by, aggregates: one.aggregates.clone(), groups_max }
+            let aggregates = one.aggregates.clone();
+            Wanted::Groups { by, aggregates, groups_max, long_bytes_max: 0 }
         }
         _ => Wanted::Fold(one.aggregates.clone()),
     }
@@ -76,7 +78,7 @@ fn compare_answer(one: &Expected<'_>, wanted: &Wanted, answer: &Answer, what: &s
             let found = found_rows(answer);
             assert_eq!(found.values().collect::<Vec<_>>(), one.rows, "{what}");
         }
-        (Wanted::First { order, count }, Answer::Rows(_)) => {
+        (Wanted::First { order, count, .. }, Answer::Rows(_)) => {
             compare_first(one, (order, *count), &found_rows(answer), what);
         }
         (Wanted::Groups { by, groups_max, .. }, answer) => {
@@ -137,8 +139,8 @@ fn compare_rows(order: &[OrderBy], one: &Row, other: &Row) -> Ordering {
 fn found_rows(answer: &Answer) -> BTreeMap<i64, Row> {
     let Answer::Rows(rows) = answer else { panic!("rows were asked for") };
     let mut found = BTreeMap::new();
-    for index in 0..rows.batches() {
-        let batch = rows.batch(index, &(0..TYPES.len()).collect::<Vec<_>>()).unwrap();
+    for batch in rows.read(&(0..TYPES.len()).collect::<Vec<_>>()) {
+        let batch = batch.unwrap();
         found.extend(values_of(&batch).map(|row| (integer(&row[0]), row)));
     }
     assert_eq!(found.len(), rows.count());

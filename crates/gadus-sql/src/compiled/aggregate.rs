@@ -142,7 +142,8 @@ impl AggregateQuery {
         let wanted = match &self.by {
             None => Wanted::Fold(aggregates),
             Some(by) => {
-                Wanted::Groups { by: by.clone(), aggregates, groups_max: budget.kept_rows() }
+                let (groups_max, long_bytes_max) = (budget.kept_rows(), budget.long_bytes());
+                Wanted::Groups { by: by.clone(), aggregates, groups_max, long_bytes_max }
             }
         };
         Ok(Some(Question { predicates, wanted }))

@@ -15,6 +15,9 @@ const KEPT_BYTES: u64 = 1 << 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget(pub(crate) ByteCount);
 
+/// Part of a statement's memory for long values: a plan, which spills, serves those better that have more.
+const LONG_PART: u64 = 8;
+
 impl Default for Budget {
     fn default() -> Self {
         Self(ByteCount::mib(64))
@@ -30,6 +33,11 @@ impl Budget {
     /// Rows that are sorted, or groups.
     pub(crate) fn kept_rows(self) -> usize {
         self.fit(KEPT_BYTES)
+    }
+
+    /// Bytes of long values, beside rows and groups that are counted.
+    pub(crate) fn long_bytes(self) -> usize {
+        usize::try_from(self.0.0 / LONG_PART).unwrap_or(usize::MAX)
     }
 
     fn fit(self, bytes: u64) -> usize {

@@ -265,14 +265,14 @@ impl Compiled {
     /// many to be held: then DataFusion, which spills, is to answer.
     pub(crate) fn outcome(
         &self,
-        answer: Arc<Answer>,
-        parameters: &[Value],
+        answer: &Answer,
+        (parameters, budget): (&[Value], Budget),
         cancel: &Arc<Cancel>,
     ) -> Result<Option<Outcome>> {
         if let Some(account) = Account::current() {
             account.hold(answer.bytes() as u64);
         }
-        let outcome = match (self, &*answer) {
+        let outcome = match (self, answer) {
             (_, Answer::TooMany) => return Ok(None),
             (Self::Aggregate(query), Answer::Folded(values)) => {
                 query.outcome(&[(&[], values)], parameters)
@@ -281,7 +281,9 @@ impl Compiled {
                 let groups = groups.iter().map(|(names, values)| (&**names, values.as_slice()));
                 query.outcome(&groups.collect::<Vec<_>>(), parameters)
             }
-            (Self::Scan(query), Answer::Rows(_)) => query.outcome(answer, parameters, cancel),
+            (Self::Scan(query), Answer::Rows(found)) => {
+                return query.outcome(found, (parameters, budget), cancel);
+            }
             (Self::Modify(query), Answer::Changed(rows)) => Ok(query.outcome(*rows)),
             _ => Err(Error::internal("an answer of another kind than was asked for")),
         };

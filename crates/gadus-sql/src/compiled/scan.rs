@@ -10,11 +10,12 @@ use super::order::{Order, SortBy};
 use crate::rows::RowStream;
 use crate::session::{Cancel, Outcome};
 use crate::value::Value;
+use crate::value_limits::bytes_of_values;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{Schema, SchemaRef};
 use futures::{StreamExt, stream};
-use gadus_engine::{Answer, Error, FoundRows, OrderBy, Question, Result, Wanted};
+use gadus_engine::{FoundRows, OrderBy, Question, Result, Wanted};
 use std::sync::Arc;
 
 /// SELECT columns FROM table WHERE conjunction ORDER BY columns LIMIT rows.
@@ -72,7 +73,8 @@ impl ScanQuery {
                 descending: by.options.descending,
                 nulls_first: by.options.nulls_first,
             };
-            Wanted::First { order: self.order.by.iter().map(by).collect(), count }
+            let order = self.order.by.iter().map(by).collect();
+            Wanted::First { order, count, long_bytes_max: budget.long_bytes() }
         } else if cut.count.is_none() {
             Wanted::Rows { rows_max: budget.kept_rows() }
         } else {
@@ -81,37 +83,48 @@ impl ScanQuery {
         Ok(Some(Question { predicates, wanted }))
     }
 
-    /// The rows that answer the question.
+    /// Returns the rows that answer the question; none if more are to be sorted than there is memory for.
     pub(super) fn outcome(
         &self,
-        answer: Arc<Answer>,
-        parameters: &[Value],
+        found: &Arc<FoundRows>,
+        (parameters, budget): (&[Value], Budget),
         cancel: &Arc<Cancel>,
-    ) -> Result<Outcome> {
+    ) -> Result<Option<Outcome>> {
         if !self.order.is_none() {
-            let rows = self.sorted(found_rows(&answer)?, parameters)?;
-            return Ok(Outcome::Rows(RowStream::ready(self.schema.clone(), vec![rows])));
+            let rows = self.sorted(found, (parameters, budget))?;
+            let rows = rows.map(|rows| RowStream::ready(self.schema.clone(), vec![rows]));
+            return Ok(rows.map(Outcome::Rows));
         }
-        let count = found_rows(&answer)?.batches();
-        let (schema, columns) = (self.schema.clone(), self.columns.clone());
-        let batches = stream::iter(0..count)
-            .map(move |index| renamed(&found_rows(&answer)?.batch(index, &columns)?, &schema));
-        Ok(Outcome::Rows(RowStream::new(self.schema.clone(), batches, cancel)))
+        let schema = self.schema.clone();
+        let batches = stream::iter(found.read(&self.columns));
+        let batches = batches.map(move |batch| renamed(&batch?, &schema));
+        Ok(Some(Outcome::Rows(RowStream::new(self.schema.clone(), batches, cancel))))
     }
 
-    fn sorted(&self, found: &FoundRows, parameters: &[Value]) -> Result<RecordBatch> {
+    fn sorted(
+        &self,
+        found: &Arc<FoundRows>,
+        (parameters, budget): (&[Value], Budget),
+    ) -> Result<Option<RecordBatch>> {
         let read = &self.read;
-        let batch = |index| found.batch(index, read);
-        let batches = (0..found.batches()).map(batch).collect::<Result<Vec<_>>>()?;
+        let (mut batches, mut bytes) = (Vec::new(), 0);
+        for batch in found.read(read) {
+            let batch = batch?;
+            bytes += batch.columns().iter().map(bytes_of_values).sum::<usize>() as u64;
+            if bytes > budget.0.0 {
+                return Ok(None);
+            }
+            batches.push(batch);
+        }
         let Some(first) = batches.first() else {
-            return Ok(RecordBatch::new_empty(self.schema.clone()));
+            return Ok(Some(RecordBatch::new_empty(self.schema.clone())));
         };
         let all = concat_batches(&first.schema(), &batches)?;
         let wanted = all.project(&(0..self.columns.len()).collect::<Vec<_>>())?;
         let place = |column: usize| read.iter().position(|known| *known == column).unwrap_or(0);
         let cut = self.order.cut(parameters)?.unwrap_or_default();
         let sorted = self.order.apply(&wanted, cut, |column| all.column(place(column)).clone())?;
-        renamed(&sorted, &self.schema)
+        renamed(&sorted, &self.schema).map(Some)
     }
 
     pub(super) fn explain(&self) -> String {
@@ -127,13 +140,6 @@ impl ScanQuery {
             self.filter.conjuncts.len(),
             self.order.explained()
         )
-    }
-}
-
-fn found_rows(answer: &Answer) -> Result<&FoundRows> {
-    match answer {
-        Answer::Rows(found) => Ok(found),
-        _ => Err(Error::internal("rows were asked for")),
     }
 }
 

@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 use datafusion::physical_plan::SendableRecordBatchStream;
 use futures::TryStreamExt;
 use gadus_base::ByteCount;
-use gadus_engine::{Result, Transaction};
+use gadus_engine::Result;
 
 /// Values of a transaction's changes are in memory, and once more in the log's record when it commits.
 const COPIES_OF_CHANGES: u64 = 2;
@@ -76,12 +76,11 @@ impl Drop for Gathered {
     }
 }
 
-/// Refuses changes of a transaction that take more memory than there is.
+/// Refuses changes of a transaction whose values take so many bytes, if that is more than there is.
 ///
 /// # Errors
 /// `Limit` when they hold more than `gadus.memory_limit` allows.
-pub(crate) fn check_changes(transaction: &Transaction, memory: &Memory) -> Result<()> {
-    let bytes = transaction.value_bytes();
+pub(super) fn check_changes(bytes: u64, memory: &Memory) -> Result<()> {
     if !memory.is_beyond(bytes.saturating_mul(COPIES_OF_CHANGES)) {
         return Ok(());
     }

@@ -45,7 +45,7 @@ mod windows;
 
 pub(crate) use array_agg::counted_array_agg;
 pub(crate) use gather::GatherInTurn;
-pub(crate) use gathered::{Gathered, check_changes};
+pub(crate) use gathered::Gathered;
 pub(crate) use joins::JoinsWithinMemory;
 pub(crate) use limit::{decided_limit, memory_of};
 pub(crate) use plan::awaited;

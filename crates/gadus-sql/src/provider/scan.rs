@@ -33,7 +33,7 @@ use datafusion::physical_plan::{
     SendableRecordBatchStream,
 };
 use futures::stream;
-use gadus_engine::{Answer, Asked, Scan, ScansAlone};
+use gadus_engine::{Answer, Asked, FoundReader, Scan, ScansAlone};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::fmt;
@@ -311,11 +311,7 @@ enum Source {
     Own(Reader),
     /// Who has asked a shared scan, and reads himself where that has no answer for him.
     Asked(Asked, Reader),
-    Found {
-        scan: Arc<Scan>,
-        answer: Arc<Answer>,
-        next: usize,
-    },
+    Found(FoundReader),
     Nothing,
 }
 
@@ -324,27 +320,23 @@ impl Source {
     async fn next_batch(mut self) -> Result<(Option<RecordBatch>, Self)> {
         if let Self::Asked(asked, reader) = self {
             self = match asked.await {
-                Ok(answer) if matches!(*answer, Answer::Rows(_)) => {
-                    if let Some(figures) = &reader.figures {
-                        figures.shared();
+                Ok(answer) => match &*answer {
+                    Answer::Rows(found) => {
+                        if let Some(figures) = &reader.figures {
+                            figures.shared();
+                        }
+                        Self::Found(found.read(&reader.scan.request().projection))
                     }
-                    Self::Found { scan: reader.scan.clone(), answer, next: 0 }
-                }
-                // More rows than are held.
-                Ok(_) => Self::Own(reader),
+                    // More rows than are held.
+                    _ => Self::Own(reader),
+                },
                 Err(error) if is_for_alone(&error) => Self::Own(reader),
                 Err(error) => return Err(to_datafusion(error)),
             };
         }
         let batch = match &mut self {
             Self::Own(reader) => reader.next_batch()?,
-            Self::Found { scan, answer, next } => match &**answer {
-                Answer::Rows(rows) if *next < rows.batches() => {
-                    *next += 1;
-                    Some(rows.batch(*next - 1, &scan.request().projection).map_err(to_datafusion)?)
-                }
-                _ => None,
-            },
+            Self::Found(found) => found.next().transpose().map_err(to_datafusion)?,
             Self::Asked(..) | Self::Nothing => None,
         };
         Ok((batch, self))

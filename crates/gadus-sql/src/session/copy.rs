@@ -148,7 +148,7 @@ impl Session {
                 let part = Part::of(transaction);
                 let rows =
                     self.copy_from(part.transaction, table_name, columns, filename, &form).await?;
-                part.keep(&self.shared.memory)?;
+                part.keep();
                 rows
             }
             None => {

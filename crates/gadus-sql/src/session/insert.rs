@@ -190,7 +190,7 @@ impl Session {
             transaction.refresh()?;
             let part = Part::of(transaction);
             let rows = self.append_in(part.transaction, target, batches, flag).await?;
-            part.keep(&self.shared.memory)?;
+            part.keep();
             return Ok(rows);
         }
         let mut transaction = self.begin(state, Isolation::ReadCommitted)?;

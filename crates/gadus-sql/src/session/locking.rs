@@ -8,7 +8,6 @@
 
 use super::cancel::Flag;
 use super::{Boxed, Outcome, Session, State};
-use crate::memory::{Memory, check_changes};
 use crate::rows::RowsCancel;
 use gadus_base::clock;
 use gadus_engine::{Error, ErrorKind, Isolation, Locker, Result, Savepoint, Transaction};
@@ -28,11 +27,9 @@ impl<'a> Part<'a> {
         Self { transaction, before }
     }
 
-    /// Keeps it, unless the transaction's changes take too much memory with it.
-    pub(super) fn keep(mut self, memory: &Memory) -> Result<()> {
-        check_changes(self.transaction, memory)?;
+    /// Keeps it.
+    pub(super) fn keep(mut self) {
         self.before = None;
-        Ok(())
     }
 }
 

@@ -44,7 +44,7 @@ impl Session {
         if let Some(transaction) = &mut state.transaction {
             let part = Part::of(transaction);
             let outcome = self.write_once(part.transaction, statement, parameters).await?;
-            part.keep(&self.shared.memory)?;
+            part.keep();
             return Ok(outcome);
         }
         let mut own = self.own_transaction(state)?;

@@ -8,7 +8,7 @@
 use super::cancel::Flag;
 use super::locking::Part;
 use super::{Outcome, Session, State};
-use crate::compiled::Compiled;
+use crate::compiled::{Budget, Compiled};
 use crate::error::is_for_alone;
 use crate::executor::hand_off;
 use crate::value::Value;
@@ -105,7 +105,8 @@ impl Session {
             drop(scanning);
             Arc::new(answer)
         };
-        compiled.outcome(answer, parameters, &self.cancel)
+        let budget = state.settings.statement_memory;
+        compiled.outcome(&answer, (parameters, budget), &self.cancel)
     }
 
     /// Whether a question has so many rows for an answer that they are to leave as they are found.
@@ -148,7 +149,7 @@ impl Session {
         if let Some(transaction) = &mut state.transaction {
             let part = Part::of(transaction);
             let outcome = self.modify_in(part.transaction, compiled, &modification, flag)?;
-            part.keep(&self.shared.memory)?;
+            part.keep();
             return Ok(Some(outcome));
         }
         let mut own = self.own_transaction(state)?;
@@ -166,7 +167,7 @@ impl Session {
         let mut asked =
             Withdrawn(self.ask_modification(state.settings.durability, compiled, modification)?);
         let answer = carried_out(&mut asked.0, flag).await;
-        changed(compiled.outcome(answer?, &[], &self.cancel)?)
+        changed(compiled.outcome(&*answer?, (&[], Budget::default()), &self.cancel)?)
     }
 
     pub(super) fn ask_modification(
@@ -198,7 +199,8 @@ impl Session {
         // So that the transaction changes its version in place.
         drop(found);
         let count = transaction.modify(compiled.schema(), &modification.fate, &rows)?;
-        changed(compiled.outcome(Arc::new(Answer::Changed(count)), &[], &self.cancel)?)
+        let answer = Answer::Changed(count);
+        changed(compiled.outcome(&answer, (&[], Budget::default()), &self.cancel)?)
     }
 
     /// How a scan would run now, as EXPLAIN shows it.

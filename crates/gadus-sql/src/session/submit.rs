@@ -121,7 +121,10 @@ impl Session {
                     false => flag.run(&mut asked).await,
                 };
                 match answer {
-                    Ok(answer) => compiled.outcome(answer, values, &Cancel::of(flag)),
+                    Ok(answer) => {
+                        let budget = outside.statement_memory;
+                        compiled.outcome(&answer, (values, budget), &Cancel::of(flag))
+                    }
                     Err(error) if is_for_alone(&error) => Ok(None),
                     Err(error) => Err(error),
                 }

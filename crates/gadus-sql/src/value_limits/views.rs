@@ -4,6 +4,13 @@ use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::DataType;
 
+/// Returns the bytes that the values of a column take.
+pub(crate) fn bytes_of_values(column: &ArrayRef) -> usize {
+    let data = column.to_data();
+    let bytes = data.get_slice_memory_size().unwrap_or_else(|_| column.get_array_memory_size());
+    bytes.saturating_add(bytes_of_views(column))
+}
+
 /// Returns the bytes of texts and byte strings that views point to, also within lists, maps and structs; a value that
 /// repeats counts each time.
 pub(crate) fn bytes_of_views(array: &dyn Array) -> usize {

@@ -1,6 +1,6 @@
 //! The columns that window expressions refer to, without the others.
 
-use crate::value_limits::bytes_of_views;
+use crate::value_limits::bytes_of_values;
 use arrow::array::make_array;
 use arrow::array::{Array, ArrayRef, MutableArrayData, NullArray, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -72,7 +72,7 @@ impl NeededColumns {
     pub(super) fn bytes(&self, batch: &RecordBatch) -> (usize, usize) {
         let (mut all, mut needed) = (0, 0);
         for (column, is_needed) in batch.columns().iter().zip(&self.is_needed) {
-            let bytes = bytes_of(column);
+            let bytes = bytes_of_values(column);
             all += bytes;
             needed += if *is_needed { bytes } else { 0 };
         }
@@ -80,19 +80,12 @@ impl NeededColumns {
     }
 }
 
-/// Returns the bytes that the values of a column take.
-pub(super) fn bytes_of(column: &ArrayRef) -> usize {
-    let data = column.to_data();
-    let bytes = data.get_slice_memory_size().unwrap_or_else(|_| column.get_array_memory_size());
-    bytes.saturating_add(bytes_of_views(column))
-}
-
 /// Returns a column that holds no buffers of others, as one does that was read from a file.
 fn alone(column: &ArrayRef) -> Result<ArrayRef> {
     let held = column.get_buffer_memory_size();
     let is_view = matches!(column.data_type(), DataType::Utf8View | DataType::BinaryView);
     // Views are compact already.
-    if is_view || held <= LITTLE_BYTES || held / WASTE_MAX <= bytes_of(column) {
+    if is_view || held <= LITTLE_BYTES || held / WASTE_MAX <= bytes_of_values(column) {
         return Ok(column.clone());
     }
     let data = column.to_data();

@@ -1,8 +1,7 @@
 //! Joins rows with their results, in order.
 
-use super::columns::bytes_of;
 use super::waiting_rows::{Front, SharedRows, SpilledRows};
-use crate::value_limits::largest_and_all;
+use crate::value_limits::{bytes_of_values, largest_and_all};
 use arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::{concat, take};
 use arrow::datatypes::SchemaRef;
@@ -47,7 +46,7 @@ impl Results {
         let (mut bytes, mut repeated) = (0, 1);
         for column in &columns {
             let (ResultColumn::Rows(values) | ResultColumn::Partitions(values)) = column;
-            bytes += bytes_of(values);
+            bytes += bytes_of_values(values);
             if matches!(column, ResultColumn::Partitions(_)) {
                 repeated += largest_and_all(values).0;
             }

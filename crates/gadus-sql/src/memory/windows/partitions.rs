@@ -4,10 +4,11 @@
 //!   millions of small ones take no longer than one.
 //! - An aggregate with one value for each partition takes rows as they arrive, and holds none.
 
-use super::columns::{NeededColumns, bytes_of, constant_in_partition, evaluated};
+use super::columns::{NeededColumns, constant_in_partition, evaluated};
 use super::output::{ResultColumn, Results};
 use super::waiting_rows::SharedRows;
 use crate::memory::SPILL_BYTES_MIN;
+use crate::value_limits::bytes_of_values;
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::compute::{SortColumn, concat, concat_batches};
 use arrow::datatypes::Schema;
@@ -257,7 +258,8 @@ impl Partitions {
         let held = self.take_held(rows);
         let copied = self.account.new_empty();
         if held.len() > 1 {
-            copied.try_grow(held.iter().flat_map(RecordBatch::columns).map(bytes_of).sum())?;
+            copied
+                .try_grow(held.iter().flat_map(RecordBatch::columns).map(bytes_of_values).sum())?;
         }
         let held = concat_batches(self.needed.schema(), &held)?;
         let columns = self.evaluations.iter_mut().map(|evaluation| match evaluation {
