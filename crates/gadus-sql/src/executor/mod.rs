@@ -18,6 +18,7 @@ mod long_steps;
 mod planning;
 mod requirements;
 mod slow_tasks;
+mod step_slots;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub(crate) use large_plans::{apart, is_large_statement, logical_plan, physical_p
 pub(crate) use long_steps::apart_if_long;
 pub(crate) use planning::{Cancellable, CancellableExpressions, is_planning};
 pub(crate) use requirements::CancellableRequirements;
+pub(crate) use step_slots::StepSlots;
 
 use gadus_base::{ProcessMark, check_threads};
 use gadus_engine::{Error, ErrorKind, Result};

@@ -1,12 +1,15 @@
 //! Workers stay free while statements compute.
 
+use super::cancellation::work_for;
 use super::hand_off::HandOff;
+use super::step_slots::steps_max;
 use super::{apart, apart_if_long, is_large_statement, runtime};
 use crate::error::from_datafusion;
-use crate::session::Flag;
+use crate::session::{Cancel, Flag};
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use datafusion::common::exec_err;
+use datafusion::common::runtime::SpawnedTask;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -16,6 +19,7 @@ use gadus_engine::ErrorKind;
 use std::future::poll_fn;
 use std::hint;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::task::Poll;
 use std::time::Duration;
@@ -33,6 +37,43 @@ fn a_computation_that_never_yields_leaves_its_worker_to_other_tasks() {
     })));
     server.spawn(async move { ran.send(()).unwrap() });
     server.block_on(computing).unwrap();
+}
+
+/// Steps of which each takes some milliseconds, of more tasks than a statement may have at work.
+#[test]
+fn slow_steps_of_a_statement_run_a_few_at_a_time() {
+    const STEPS: u32 = 5;
+    let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let task = || {
+        let (running, most, mut step) = (running.clone(), most.clone(), 0);
+        let steps = poll_fn(move |context| {
+            step += 1;
+            // The first is not known to be slow before.
+            let counts = step > 1;
+            if counts {
+                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            }
+            let began = clock().now();
+            while began.elapsed() < Duration::from_millis(3) {
+                hint::spin_loop();
+            }
+            if counts {
+                running.fetch_sub(1, Ordering::SeqCst);
+            }
+            context.waker().wake_by_ref();
+            if step == STEPS { Poll::Ready(()) } else { Poll::Pending }
+        });
+        SpawnedTask::spawn(steps)
+    };
+    let statement = Cancel::of(Arc::default());
+    runtime().unwrap().block_on(async {
+        let spawn_all = || (0..10 * steps_max()).map(|_| task()).collect::<Vec<_>>();
+        for task in work_for(Some(&statement), spawn_all) {
+            task.await.unwrap();
+        }
+    });
+    let most = most.load(Ordering::SeqCst);
+    assert!((1..=steps_max()).contains(&most), "{most} steps at the same time");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! - Each statement has a flag of its own; a cancellation is for the one that runs at that moment.
 
 use super::deadlines::Watch;
+use crate::executor::StepSlots;
 use futures::{Stream, StreamExt};
 use gadus_base::{Instant, Interrupt, clock};
 use gadus_engine::{Error, ErrorKind, Reason, Result};
@@ -29,6 +30,7 @@ pub(crate) struct Flag {
     notify: Notify,
     limit: Option<Limit>,
     watch: OnceLock<Watch>,
+    pub(crate) steps: StepSlots,
 }
 
 /// How long a statement may take, and when that is over.
