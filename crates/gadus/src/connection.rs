@@ -13,6 +13,7 @@ use crate::statement::Statement;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use futures::future::BoxFuture;
+use gadus_base::Instant;
 use gadus_engine::{Error, Result};
 use gadus_sql::{LARGE_TEXT, Reported, Session, SessionOptions, Sql, Value, split_statements};
 use std::sync::Arc;
@@ -165,16 +166,16 @@ impl Connection {
         Ok(Statement::new(self.session.clone(), prepared?))
     }
 
-    /// Parses the statement that this connection runs next: parsing a long text is a part of its
-    /// `statement_timeout`.
+    /// Parses the statement that this connection runs next: where its text is long, its `statement_timeout` counts
+    /// from `since` on.
     ///
     /// # Errors
     /// As [`Connection::prepare`].
-    pub async fn prepare_next(&self, sql: &str) -> Result<Statement> {
+    pub async fn prepare_next(&self, sql: &str, since: Instant) -> Result<Statement> {
         let prepared = if sql.len() < LARGE_TEXT {
             self.session.prepare(sql)
         } else {
-            self.session.prepare_large_next(sql).await
+            self.session.prepare_large_next(sql, since).await
         };
         Ok(Statement::new(self.session.clone(), prepared?))
     }

@@ -8,7 +8,7 @@ use crate::error::{Failure, SqlState};
 use crate::protocol::{Bind, Field, Target};
 use crate::values::{Type, checked_format, fields, parameter, parameter_oid_of};
 use gadus::{Statement, StatementKind, Value, split_statements};
-use gadus_base::clock;
+use gadus_base::{Instant, clock};
 use std::sync::Arc;
 
 /// A statement as a client has it prepared.
@@ -36,6 +36,7 @@ impl Client {
         name: String,
         text: String,
         types: Vec<u32>,
+        came: Instant,
     ) -> Result<(), Failure> {
         self.current = self.kept_text(&text);
         if !name.is_empty() && self.statements.contains_key(&name) {
@@ -50,7 +51,7 @@ impl Client {
             [one] => {
                 let before = script.starts.first().and_then(|start| text.get(..*start));
                 let failure = |error| Failure::of(&error, Some(one)).behind(before.unwrap_or(""));
-                Some(self.connection.prepare_next(one).await.map_err(failure)?)
+                Some(self.connection.prepare_next(one, came).await.map_err(failure)?)
             }
             _ => {
                 let text = "cannot insert multiple commands into a prepared statement";

@@ -289,10 +289,10 @@ impl Client {
         let started = clock().now();
         let is_of_statement = message.is_of_statement();
         let answered = match message {
-            Message::Query(text) => return self.simple(&text).await,
+            Message::Query(text) => return self.simple(&text, started).await,
             Message::Sync => return self.sync().await,
             Message::Flush => return Ok(self.channel.flush().await?),
-            Message::Parse { name, text, types } => self.parse(name, text, types).await,
+            Message::Parse { name, text, types } => self.parse(name, text, types, started).await,
             Message::Bind(bind) => self.bind(bind).await,
             Message::Describe(target, name) => self.describe(target, &name).await,
             Message::Execute { portal, max_rows } => self.execute(&portal, max_rows).await,

@@ -4,14 +4,14 @@ use super::Client;
 use super::portal::Portal;
 use crate::error::Failure;
 use gadus::split_statements;
-use gadus_base::clock;
+use gadus_base::{Instant, clock};
 
 impl Client {
-    /// Answers a Query.
-    pub(super) async fn simple(&mut self, text: &str) -> Result<(), Failure> {
+    /// Answers a Query that came at a moment: the time of its first statement counts from then on.
+    pub(super) async fn simple(&mut self, text: &str, came: Instant) -> Result<(), Failure> {
         // The portal without a name does not outlive the next Query.
         self.portals.remove("");
-        match self.answer_all(text).await {
+        match self.answer_all(text, came).await {
             Ok(()) => {
                 self.drop_portals();
                 self.ready().await
@@ -30,7 +30,7 @@ impl Client {
         self.ready().await
     }
 
-    async fn answer_all(&mut self, text: &str) -> Result<(), Failure> {
+    async fn answer_all(&mut self, text: &str, came: Instant) -> Result<(), Failure> {
         let script = split_statements(text);
         let last = Some(script.rest).filter(|rest| !rest.is_empty());
         let statements = script.statements.into_iter().chain(last);
@@ -40,10 +40,12 @@ impl Client {
         }
         let are_many = statements.len() > 1;
         let script_cancel = self.connection.script_cancel();
+        let mut came = Some(came);
         for (statement, start) in &statements {
             script_cancel.check().map_err(|error| Failure::of(&error, None))?;
             let started = clock().now();
-            let answered = self.answer_one(statement, are_many).await;
+            let since = came.take().unwrap_or(started);
+            let answered = self.answer_one(statement, since, are_many).await;
             let answered = answered.map_err(|failure| failure.behind(&text[..*start]));
             self.finished(statement, started.elapsed(), answered.as_ref().copied());
             answered?;
@@ -52,8 +54,13 @@ impl Client {
     }
 
     /// Returns the rows that were sent, or changed.
-    async fn answer_one(&mut self, text: &str, is_one_of_many: bool) -> Result<u64, Failure> {
-        let prepared = self.connection.prepare_next(text).await;
+    async fn answer_one(
+        &mut self,
+        text: &str,
+        since: Instant,
+        is_one_of_many: bool,
+    ) -> Result<u64, Failure> {
+        let prepared = self.connection.prepare_next(text, since).await;
         let statement = prepared.map_err(|error| Failure::of(&error, Some(text)))?;
         self.check_block(statement.kind())?;
         if is_one_of_many && !super::extended::ends_block(statement.kind()) {

@@ -58,10 +58,12 @@ impl Cancel {
         self.begin_until(prepared.or_else(|| time.map(Limit::from_now)))
     }
 
-    /// Begins to prepare a statement, like [`Cancel::begin`]; what is left then stays for the statement itself.
-    pub(super) fn begin_preparing(&self, time: Option<Duration>) -> Arc<Flag> {
+    /// Begins to prepare a statement whose time counts from a moment on; what is left then stays for the statement
+    /// itself.
+    pub(super) fn begin_preparing(&self, time: Option<Duration>, since: Instant) -> Arc<Flag> {
         let prepared = *self.prepared.lock();
-        self.begin_until(prepared.or_else(|| time.map(Limit::from_now)))
+        let limit = |time| Limit { time, ends: since.plus(time) };
+        self.begin_until(prepared.or_else(|| time.map(limit)))
     }
 
     /// Has the next statement end when the one of a flag would have, which has prepared it.

@@ -6,6 +6,7 @@ use crate::error::from_datafusion;
 use crate::executor::apart;
 use crate::value_limits::check_statement;
 use futures::FutureExt;
+use gadus_base::{Instant, clock};
 use gadus_engine::{ErrorKind, Result};
 use std::sync::Arc;
 
@@ -36,13 +37,13 @@ impl Session {
         self.end_preparing(before, prepared)
     }
 
-    /// Parses a long text like [`Session::prepare_large`] for the statement that the session runs next: parsing is
-    /// a part of that one's time.
+    /// Parses a long text like [`Session::prepare_large`] for the statement that the session runs next, whose time
+    /// counts from `since` on.
     ///
     /// # Errors
     /// `Cancelled`, and those of [`Session::prepare`].
-    pub async fn prepare_large_next(&self, text: &str) -> Result<Prepared> {
-        let before = self.begin_preparing().await;
+    pub async fn prepare_large_next(&self, text: &str, since: Instant) -> Result<Prepared> {
+        let before = self.begin_preparing_since(since).await;
         let prepared = self.parse_large(text, &before).await;
         if prepared.is_ok() {
             self.cancel.keep_limit(&before.flag);
@@ -65,11 +66,15 @@ impl Session {
 
     /// Begins to work for a statement that does not run yet, and can be cancelled all the same.
     pub(super) async fn begin_preparing(&self) -> Preparing {
+        self.begin_preparing_since(clock().now()).await
+    }
+
+    async fn begin_preparing_since(&self, since: Instant) -> Preparing {
         // The statement that runs is the one to be cancelled until it is over.
         let _turn = self.state.lock().await;
         let before = self.cancel.current();
         Preparing {
-            flag: self.cancel.begin_preparing(self.outside.lock().statement_timeout),
+            flag: self.cancel.begin_preparing(self.outside.lock().statement_timeout, since),
             before,
         }
     }

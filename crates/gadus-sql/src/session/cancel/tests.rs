@@ -4,11 +4,11 @@ use super::*;
 #[test]
 fn a_statement_has_the_time_that_preparing_it_has_left() {
     let (cancel, time) = (Cancel::default(), Some(Duration::from_secs(60)));
-    let preparing = cancel.begin_preparing(time);
+    let preparing = cancel.begin_preparing(time, clock().now());
     assert!(cancel.begin(time).deadline() > preparing.deadline(), "nothing was kept");
 
     cancel.keep_limit(&preparing);
-    let described = cancel.begin_preparing(time);
+    let described = cancel.begin_preparing(time, clock().now());
     let ran = cancel.begin(time);
     assert_eq!(described.deadline(), preparing.deadline());
     assert_eq!(ran.deadline(), preparing.deadline());
