@@ -4,6 +4,7 @@
 //! - Integer sums are exact in 128 bits, sums of doubles rounded once; NULLs count only in `CountRows`.
 
 use super::float_sum::FloatSum;
+use super::grouping::Room;
 use crate::error::{Error, ErrorKind, Result};
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
@@ -141,14 +142,14 @@ impl Partials {
         self.long_bytes
     }
 
-    /// Adds rows, each to the group with the number that is given for it. `vector` reads a column of them. Ends where
-    /// long values take more than `long_bytes_max`.
+    /// Adds rows, each to the group with the number that is given for it. `vector` reads a column of them. Some rows
+    /// are left out once long values take more than `long_bytes_max`: then there is no room.
     pub(super) fn add(
         &mut self,
         (aggregates, long_bytes_max): (&[Aggregate], usize),
         numbers: &[u32],
         vector: impl Fn(usize) -> Result<Vector>,
-    ) -> Result<()> {
+    ) -> Result<Room> {
         let width = self.start.len();
         for (place, aggregate) in aggregates.iter().enumerate() {
             let places = numbers.iter().map(|&number| number as usize * width + place);
@@ -160,14 +161,15 @@ impl Partials {
                 }),
                 Some(column) => {
                     let vector = vector(column)?;
-                    match vector.is_of_bytes() {
-                        true => self.fold_texts(&vector, places, long_bytes_max)?,
-                        false => fold_rows(&vector, places, &mut self.all)?,
+                    if !vector.is_of_bytes() {
+                        fold_rows(&vector, places, &mut self.all)?;
+                    } else if self.fold_texts(&vector, places, long_bytes_max)? == Room::TooMany {
+                        return Ok(Room::TooMany);
                     }
                 }
             }
         }
-        Ok(())
+        Ok(Room::Enough)
     }
 
     /// Adds texts or binary values, as [`fold_rows`] does others.
@@ -176,17 +178,17 @@ impl Partials {
         vector: &Vector,
         places: impl Iterator<Item = usize>,
         long_bytes_max: usize,
-    ) -> Result<()> {
+    ) -> Result<Room> {
         for (row, place) in places.enumerate().filter(|(row, _)| vector.is_valid(*row)) {
             let partial = &mut self.all[place];
             let before = partial.long_bytes();
             fold_row(vector, row, partial)?;
             self.long_bytes = self.long_bytes + partial.long_bytes() - before;
             if self.long_bytes > long_bytes_max {
-                break;
+                return Ok(Room::TooMany);
             }
         }
-        Ok(())
+        Ok(Room::Enough)
     }
 
     /// Adds what another worker has added to one of its groups to one of these.

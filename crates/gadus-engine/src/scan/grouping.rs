@@ -101,8 +101,7 @@ impl Grouping {
         let Some(numbers) = numbers else { return Ok(Room::TooMany) };
         let vector = |column| segment.vector(table.schema(), table.blobs(), column, rows);
         let aggregates = (groups.aggregates, groups.long_bytes_max);
-        self.partials.add(aggregates, &numbers, vector)?;
-        Ok(if self.is_too_long(groups) { Room::TooMany } else { Room::Enough })
+        self.partials.add(aggregates, &numbers, vector)
     }
 
     /// Whether there is no room for one group more.

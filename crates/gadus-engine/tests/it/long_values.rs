@@ -22,18 +22,23 @@ const ALL: [usize; TYPES.len()] = [0, 1, 2, 3, 4];
 
 /// A table whose texts are long; all different, or the same ones again and again.
 fn filled(different: i64) -> (Engine, Snapshot) {
+    let text = |row: i64| format!("{:03}", row % different).repeat(LENGTH / 3);
+    filled_with((0..ROWS).map(|row| (row % 7, Some(text(row)))))
+}
+
+/// A table of such numbers and texts.
+fn filled_with(values: impl Iterator<Item = (i64, Option<String>)>) -> (Engine, Snapshot) {
     let options = Options { cache: Some(ByteCount(1)), threads: 2, ..Options::default() };
     let engine = Engine::open(Arc::new(MemoryFolder::new()), "x.gadus", options).unwrap();
     let mut transaction = engine.begin().unwrap();
     let schema = transaction.create_table(&schema("t", vec![0])).unwrap();
-    let text = |row: i64| format!("{:03}", row % different).repeat(LENGTH / 3);
-    let row = |row: i64| {
+    let row = |(row, (number, text)): (i64, (i64, Option<String>))| {
         let mut values = vec![Datum::Null; TYPES.len()];
-        (values[0], values[1]) = (Datum::Integer(row), Datum::Integer(row % 7));
-        values[TEXT] = Datum::text(&text(row));
+        (values[0], values[1]) = (Datum::Integer(row), Datum::Integer(number));
+        values[TEXT] = text.map_or(Datum::Null, |text| Datum::text(&text));
         values
     };
-    let rows = (0..ROWS).map(row).collect::<Vec<_>>();
+    let rows = (0..).zip(values).map(row).collect::<Vec<_>>();
     let mut bulk = transaction.bulk(&schema).unwrap();
     bulk.push(&batch_of(&schema, &rows)).unwrap();
     transaction.finish_bulk(bulk).unwrap();
@@ -78,6 +83,30 @@ fn groups_of_long_values_are_bounded_by_their_bytes() {
     let text = |row: i64| Datum::text(&format!("{row:03}").repeat(LENGTH / 3));
     let expected = (0..7).map(|by| (Datum::Integer(by), text(last(by)))).collect::<Vec<_>>();
     assert_eq!(all, expected);
+}
+
+/// One aggregate has no room for a value, and the other one makes room again by a shorter one.
+#[test]
+fn aggregates_that_have_left_out_rows_are_not_given() {
+    let long = |first: char| first.to_string().repeat(LENGTH);
+    let all_long = (0..3).map(|number| (number, Some(long('l'))));
+    // As many rows as are folded at a time.
+    let none = std::iter::repeat_n((0, None), 2_048 - 3);
+    let short = (0..3).map(|number| (number, Some(String::new())));
+    let last = [(3, Some(long('m'))), (4, Some("the only one".to_owned()))];
+    let values = all_long.chain(none).chain(short).chain(last);
+    let (_engine, snapshot) = filled_with(values);
+    let table = snapshot.table("t").unwrap();
+    let groups = |long_bytes_max| {
+        let aggregates = vec![Aggregate::Max(TEXT), Aggregate::Min(TEXT)];
+        let wanted = Wanted::Groups { by: vec![1], aggregates, groups_max: 9, long_bytes_max };
+        let question = Question { predicates: Vec::new(), wanted };
+        table.answer(vec![question], 1, &|_| false).unwrap().pop().unwrap().unwrap()
+    };
+    assert!(matches!(groups(13 * LENGTH / 2), Answer::TooMany));
+    let Answer::Groups(all) = groups(8 * LENGTH) else { panic!("they fit") };
+    let only = all.iter().find(|(by, _)| by[0] == Datum::Integer(4)).unwrap();
+    assert_eq!(only.1, vec![Datum::text("the only one"); 2]);
 }
 
 #[test]
