@@ -1,3 +1,5 @@
+//! The time of statements and of what prepares them.
+
 use super::*;
 
 /// Parsing is a part of the time of the statement behind it, once, as in PostgreSQL.
