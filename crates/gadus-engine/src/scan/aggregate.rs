@@ -285,7 +285,8 @@ fn fold_vector(vector: &Vector, partial: &mut Partial) -> Result<()> {
 fn tighten_by_row(bound: &mut Datum, (vector, row): (&Vector, usize), greatest: bool) {
     if vector.is_of_bytes() && !bound.is_null() {
         let ordering = vector.compare(row, bound);
-        if if greatest { ordering.is_le() } else { ordering.is_ge() } {
+        let is_better = if greatest { ordering.is_gt() } else { ordering.is_lt() };
+        if !is_better {
             return;
         }
     }

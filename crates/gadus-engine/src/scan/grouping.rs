@@ -101,10 +101,12 @@ impl Grouping {
         let Some(numbers) = numbers else { return Ok(Room::TooMany) };
         let vector = |column| segment.vector(table.schema(), table.blobs(), column, rows);
         let aggregates = (groups.aggregates, groups.long_bytes_max);
-        self.partials.add(aggregates, &numbers, vector)
+        let room = self.partials.add(aggregates, &numbers, vector)?;
+        // The name that was added last may be as long as a value can be.
+        Ok(if self.is_too_long(groups) { Room::TooMany } else { room })
     }
 
-    /// Whether there is no room for one group more.
+    /// Returns true if there is no room for one group more.
     fn is_full(&self, groups: Groups<'_>) -> bool {
         self.keys.len() >= groups.groups_max || self.is_too_long(groups)
     }

@@ -78,7 +78,7 @@ impl Vector {
         }
     }
 
-    /// Whether its values are texts or binary.
+    /// Returns true if the values are texts or binary.
     pub(crate) fn is_of_bytes(&self) -> bool {
         matches!(self.values, VectorValues::Bytes(_))
     }

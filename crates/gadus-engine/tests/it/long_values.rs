@@ -2,11 +2,11 @@
 //! that fit. Statements that change their rows read them once.
 
 use crate::reference::{TYPES, batch_of, integer, schema, values_of};
-use gadus_base::{Account, ByteCount};
+use gadus_base::{Account, ByteCount, RowId};
 use gadus_block::MemoryFolder;
 use gadus_engine::{
     Aggregate, Answer, Datum, Engine, Error, ErrorKind, Options, OrderBy, Question, Snapshot,
-    Table, Wanted,
+    Table, TableSchema, Wanted,
 };
 use std::sync::Arc;
 
@@ -51,6 +51,14 @@ fn filled_with(values: impl Iterator<Item = (i64, Option<String>)>) -> (Engine, 
 fn answer(table: &Table, wanted: Wanted) -> Answer {
     let question = Question { predicates: Vec::new(), wanted };
     table.answer(vec![question], 2, &|_| false).unwrap().pop().unwrap().unwrap()
+}
+
+/// The schema of the table, and the ids of its rows.
+fn all_rows(snapshot: &Snapshot) -> (Arc<TableSchema>, Vec<RowId>) {
+    let table = snapshot.table("t").unwrap();
+    let all = answer(&table, Wanted::Rows { rows_max: usize::MAX });
+    let Answer::Rows(found) = all else { panic!("all rows are wanted") };
+    (table.schema().clone(), found.ids().collect())
 }
 
 fn groups(by: usize, aggregate: Aggregate, long_bytes_max: usize) -> Wanted {
@@ -147,11 +155,7 @@ fn found_rows_with_long_values_are_read_in_small_batches() {
 #[test]
 fn rows_that_are_replaced_read_their_columns_once() {
     let (engine, snapshot) = filled(ROWS);
-    let table = snapshot.table("t").unwrap();
-    let schema = table.schema().clone();
-    let all = answer(&table, Wanted::Rows { rows_max: usize::MAX });
-    let Answer::Rows(found) = all else { panic!("all rows are wanted") };
-    let ids = found.ids().collect::<Vec<_>>();
+    let (schema, ids) = all_rows(&snapshot);
     let segments = ids.chunk_by(|one, next| one.segment == next.segment).count() as u64;
     assert!(segments < 10, "rows that share segments are what this is about");
     let mut transaction = engine.begin().unwrap();
@@ -178,11 +182,7 @@ fn rows_that_are_replaced_read_their_columns_once() {
 #[test]
 fn changes_ask_for_memory_before_they_are_made() {
     let (engine, snapshot) = filled(ROWS);
-    let table = snapshot.table("t").unwrap();
-    let schema = table.schema().clone();
-    let all = answer(&table, Wanted::Rows { rows_max: usize::MAX });
-    let Answer::Rows(found) = all else { panic!("all rows are wanted") };
-    let ids = found.ids().collect::<Vec<_>>();
+    let (schema, ids) = all_rows(&snapshot);
     engine.check_changes_by(Box::new(|bytes| match bytes > 50 * LENGTH as u64 {
         true => Err(Error::new(ErrorKind::Limit, "too much")),
         false => Ok(()),
