@@ -83,6 +83,7 @@ impl<'a> Unpacker<'a> {
 }
 
 /// Value `index` of a packed sequence.
+#[inline]
 #[must_use]
 pub(crate) fn unpack_one(words: &[u64], width: u8, index: usize) -> u64 {
     Unpacker::new(words, width).value(index)

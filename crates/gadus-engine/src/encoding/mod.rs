@@ -31,7 +31,7 @@ mod values;
 
 pub(crate) use choose::{EncodedColumn, OwnedValues, encode};
 pub(crate) use distinct::hash_bytes;
-pub(crate) use packed::Packed;
+pub(crate) use packed::{Packed, PackedReader};
 pub(crate) use section::Sections;
 pub(crate) use values::{ByteValues, Values};
 

@@ -5,9 +5,7 @@
 //!
 //! Byte table: base i64 | count u32 | width u8 | zero u8 × 3 | words u64 × `words_for(count, width)`.
 
-use super::bits::{
-    Unpacker, pack, unpack, unpack_into, unpack_one, width_of, within_span, words_for,
-};
+use super::bits::{Unpacker, pack, unpack, unpack_into, width_of, within_span, words_for};
 use super::prefetch::prefetch;
 use super::section::Sections;
 use arrow::buffer::ScalarBuffer;
@@ -37,8 +35,14 @@ impl PackedReader<'_> {
     /// Value `index`.
     #[inline]
     pub(crate) fn value(self, index: usize) -> i64 {
+        self.base.wrapping_add(self.distance(index).cast_signed())
+    }
+
+    /// Returns how far value `index` is from the base.
+    #[inline]
+    pub(crate) fn distance(self, index: usize) -> u64 {
         gadus_base::strict_assert!(index < self.count, "an index within the sequence");
-        self.base.wrapping_add(self.unpacker.value(index).cast_signed())
+        self.unpacker.value(index)
     }
 }
 
@@ -117,15 +121,9 @@ impl Packed {
         prefetch(&self.words, index * usize::from(self.width) / 64);
     }
 
+    #[inline]
     pub(crate) fn get(&self, index: usize) -> i64 {
-        gadus_base::strict_assert!(index < self.count, "an index within the sequence");
-        self.base.wrapping_add(unpack_one(&self.words, self.width, index).cast_signed())
-    }
-
-    /// How far a value is from the base.
-    pub(crate) fn distance(&self, index: usize) -> u64 {
-        gadus_base::strict_assert!(index < self.count, "an index within the sequence");
-        unpack_one(&self.words, self.width, index)
+        self.reader().value(index)
     }
 
     /// Returns the values at some positions.
@@ -138,6 +136,7 @@ impl Packed {
     }
 
     /// Reads values at any places.
+    #[inline]
     pub(crate) fn reader(&self) -> PackedReader<'_> {
         let unpacker = Unpacker::new(&self.words, self.width);
         PackedReader { base: self.base, count: self.count, unpacker }
@@ -148,11 +147,8 @@ impl Packed {
         &'a self,
         positions: &'a [u32],
     ) -> impl ExactSizeIterator<Item = u64> + 'a {
-        let unpacker = Unpacker::new(&self.words, self.width);
-        positions.iter().map(move |&position| {
-            gadus_base::strict_assert!((position as usize) < self.count, "within the sequence");
-            unpacker.value(position as usize)
-        })
+        let reader = self.reader();
+        positions.iter().map(move |&position| reader.distance(position as usize))
     }
 
     /// Hands the values `first .. first + count` to `each`.

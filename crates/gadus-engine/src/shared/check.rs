@@ -2,7 +2,7 @@
 
 use super::Question;
 use super::candidates::OpenSegment;
-use crate::encoding::{Body, Column, Packed, Values, code_index, run_of};
+use crate::encoding::{Body, Column, PackedReader, Values, code_index, run_of};
 use crate::error::Result;
 use crate::scan::{Prepared, Test};
 use crate::segment::column_number;
@@ -60,15 +60,17 @@ fn keep_spans(column: &Column, test: &Test, rows: &mut Vec<u32>) -> bool {
         // Also what stands for a test of NULL.
         _ => return false,
     };
-    rows.retain(|&row| is_within(column, packed, row as usize, (low, span), negated));
+    let reader = packed.reader();
+    rows.retain(|&row| is_within(column, reader, row as usize, (low, span), negated));
     true
 }
 
-/// Whether the packed value of a row lies within a range, or outside where that is wanted; NULL does
-/// neither.
+/// Tells whether the packed value of a row lies within a range, or outside where that is wanted; NULL
+/// does neither.
+#[inline]
 pub(super) fn is_within(
     column: &Column,
-    packed: &Packed,
+    packed: PackedReader<'_>,
     row: usize,
     (low, span): (u64, u64),
     negated: bool,

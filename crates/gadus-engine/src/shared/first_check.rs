@@ -69,7 +69,7 @@ impl<'a> FirstChecks<'a> {
         };
         let (_, column) = &self.columns[usize::from(slot)];
         let Some(packed) = column.packed() else { return true };
-        is_within(column, packed, row, (low.into(), span.into()), negated)
+        is_within(column, packed.reader(), row, (low.into(), span.into()), negated)
     }
 
     fn prepare(&mut self, place: usize, open: &mut OpenSegment<'_>) -> Option<FirstCheck> {

@@ -41,7 +41,8 @@ fn a_row_finds_who_asks_for_both_of_its_values() {
         let packed = [one, other].map(|place| columns[place].packed().unwrap());
         let mut found = 0;
         for (place, row) in rows.iter().enumerate() {
-            let key = packed[0].distance(place) | packed[1].distance(place) << bits;
+            let key =
+                packed[0].reader().distance(place) | packed[1].reader().distance(place) << bits;
             let asks = |(wanted, _): &&PairPoint| wanted[0] == row[one] && wanted[1] == row[other];
             let expected =
                 points.iter().filter(asks).map(|(_, question)| *question).collect::<Vec<_>>();
