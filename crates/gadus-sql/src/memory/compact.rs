@@ -24,15 +24,19 @@ pub(super) fn compact(batch: RecordBatch) -> Result<RecordBatch, ArrowError> {
     if !batch.columns().iter().any(is_wasteful) {
         return Ok(batch);
     }
-    let (schema, mut columns, rows) = batch.into_parts();
-    for column in columns.iter_mut().filter(|column| is_wasteful(column)) {
-        *column = match column.data_type() {
-            DataType::Utf8View => Arc::new(column.as_string_view().gc()),
-            _ => Arc::new(column.as_binary_view().gc()),
-        };
-    }
+    let (schema, columns, rows) = batch.into_parts();
+    let columns = columns.into_iter().map(compact_column).collect();
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(schema, columns, &options)
+}
+
+/// The same values, which hold little beside what they show.
+pub(super) fn compact_column(column: ArrayRef) -> ArrayRef {
+    match column.data_type() {
+        _ if !is_wasteful(&column) => column,
+        DataType::Utf8View => Arc::new(column.as_string_view().gc()),
+        _ => Arc::new(column.as_binary_view().gc()),
+    }
 }
 
 fn is_wasteful(column: &ArrayRef) -> bool {

@@ -40,14 +40,14 @@ enum Evaluation {
 }
 
 impl Evaluation {
-    fn of(window: &dyn ExecutionPlan) -> Result<Option<Self>> {
+    fn of(window: &dyn ExecutionPlan) -> Option<Self> {
         if let Some(window) = window.downcast_ref::<WindowAggExec>() {
             let partitioned = Partitioned::new(window.window_expr(), &window.input().schema());
-            return Ok(Some(Self::Partitioned(partitioned)));
+            return Some(Self::Partitioned(partitioned));
         }
         match window.downcast_ref::<BoundedWindowAggExec>() {
-            Some(window) => Ok(Bounded::new(window)?.map(Self::Bounded)),
-            None => Ok(None),
+            Some(window) => Bounded::new(window).map(Self::Bounded),
+            None => None,
         }
     }
 
@@ -61,13 +61,10 @@ impl Evaluation {
 
 impl SpillingWindowExec {
     /// Returns what stands for a window operator; none for any other one.
-    pub(super) fn replacing(window: &Arc<dyn ExecutionPlan>) -> Result<Option<Self>> {
-        let Some(evaluation) = Evaluation::of(&**window)? else { return Ok(None) };
-        Ok(Some(Self {
-            window: window.clone(),
-            evaluation: Arc::new(evaluation),
-            metrics: ExecutionPlanMetricsSet::new(),
-        }))
+    pub(super) fn replacing(window: &Arc<dyn ExecutionPlan>) -> Option<Self> {
+        let evaluation = Evaluation::of(&**window)?;
+        let metrics = ExecutionPlanMetricsSet::new();
+        Some(Self { window: window.clone(), evaluation: Arc::new(evaluation), metrics })
     }
 }
 
@@ -142,9 +139,7 @@ impl ExecutionPlan for SpillingWindowExec {
                 let batch_rows = task.session_config().batch_size();
                 partitioned.evaluate(input, rows.clone(), batch_rows, time)
             }
-            Evaluation::Bounded(bounded) => {
-                bounded.evaluate(input, rows.clone(), partition, task, time)?
-            }
+            Evaluation::Bounded(bounded) => bounded.evaluate(input, rows.clone(), time),
         };
         let schema = self.schema();
         let output = Output::new(schema.clone(), rows, results, metrics);

@@ -7,9 +7,8 @@
 //!   these are known ([`output`]).
 //! - For a `WindowAggExec`, it evaluates partition by partition ([`partitions`]), many small ones at a time. An aggregate
 //!   that has one value for each partition is computed as rows arrive, and holds none of them.
-//! - For a `BoundedWindowAggExec`, that operator itself evaluates the expressions over the columns ([`bounded`]): it needs
-//!   the rows of a frame, not of a partition. The rows before the current one that its frame holds are not counted. Its
-//!   input is always sorted by PARTITION BY: DataFusion hashes partitions of endless inputs alone, and here are none.
+//! - For a `BoundedWindowAggExec` ([`bounded`]), it holds the rows of a frame, not of a partition ([`frames`]). Its input
+//!   is always sorted by PARTITION BY: DataFusion hashes partitions of endless inputs alone, and here are none.
 //! - Columns that expressions refer to, and results, cannot spill: beyond the limit, and some, the statement fails
 //!   (53200). DataFusion does not show the predicate of a FILTER unless it is a column; such an aggregate holds whole
 //!   rows.
@@ -17,9 +16,13 @@
 mod bounded;
 mod columns;
 mod exec;
+mod frames;
 mod output;
 mod partitions;
 mod waiting_rows;
+
+#[cfg(test)]
+mod tests;
 
 pub(super) use exec::SpillingWindowExec;
 
@@ -44,7 +47,7 @@ impl PhysicalOptimizerRule for WindowsWithinMemory {
         _: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let spilling = plan.transform_up(|plan| {
-            Ok(match SpillingWindowExec::replacing(&plan)? {
+            Ok(match SpillingWindowExec::replacing(&plan) {
                 Some(window) => Transformed::yes(Arc::new(window) as _),
                 None => Transformed::no(plan),
             })
