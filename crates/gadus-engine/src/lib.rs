@@ -57,7 +57,7 @@ pub use interrupt_check::InterruptCheck;
 pub use locks::{Blocked, Locker};
 pub use scan::{
     Aggregate, Aggregated, Comparison, Group, IndexUse, Predicate, ROW_ID_COLUMN, Scan,
-    ScanRequest, Test, chunk_rows,
+    ScanRequest, ScannedBatch, Test, chunk_rows,
 };
 pub use segment::{SEGMENT_ROWS_MAX, is_large};
 pub use shared::{

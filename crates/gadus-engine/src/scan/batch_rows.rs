@@ -4,7 +4,7 @@
 //!   columns are small. What has been learned holds for all segments of a scan; rows that are wider are cut to
 //!   pieces: all rows may have one value of a dictionary, of which expressions make a value for each row.
 //! - Wide values are copied out of their segment where they are few of it: they would hold all of it in memory, as
-//!   long as a client takes to read them.
+//!   long as a client takes to read them. Who keeps several batches copies each when its turn comes ([`ScannedBatch`]).
 
 #[cfg(test)]
 mod tests;
@@ -50,11 +50,11 @@ impl BatchRows {
     }
 
     /// Learns how wide rows are, and cuts them to batches of [`BYTES_MAX`], or of one row that is wider.
-    pub(crate) fn pieces(&self, rows: RecordBatch) -> impl Iterator<Item = RecordBatch> {
+    pub(crate) fn pieces(&self, rows: RecordBatch) -> impl Iterator<Item = ScannedBatch> {
         let (count, mut first, mut fitting) = (rows.num_rows(), 0, usize::MAX);
         let mut fits = true;
         if self.learns && count > 0 {
-            let bytes = rows.columns().iter().map(|column| bytes_of(column)).sum::<usize>();
+            let bytes = bytes_of_rows(&rows);
             fits = bytes <= BYTES_MAX;
             fitting = BYTES_MAX * count / bytes.max(1);
             let next = fitting.clamp(1, ROWS_MAX).min(self.next() * GROWTH);
@@ -64,9 +64,36 @@ impl BatchRows {
             let left = rows.slice(first, count - first);
             let taken = if fits { count - first } else { fitting_rows(&left) };
             first += taken;
-            let piece = left.slice(0, taken);
-            (taken > 0).then(|| if fitting < ROWS_MAX { with_own_values(&piece) } else { piece })
+            let rows = left.slice(0, taken);
+            (taken > 0).then_some(ScannedBatch { rows, is_wide: fitting < ROWS_MAX })
         })
+    }
+}
+
+/// A batch of a scan that may still hold all of its segment.
+#[derive(Debug)]
+pub struct ScannedBatch {
+    rows: RecordBatch,
+    is_wide: bool,
+}
+
+impl ScannedBatch {
+    /// Returns the number of its rows.
+    #[must_use]
+    pub fn num_rows(&self) -> usize {
+        self.rows.num_rows()
+    }
+
+    /// Returns the bytes of its values where rows are wide, none elsewhere.
+    #[must_use]
+    pub fn wide_bytes(&self) -> usize {
+        if self.is_wide { bytes_of_rows(&self.rows) } else { 0 }
+    }
+
+    /// Returns the rows with values of their own, where they are wide and few of their segment.
+    #[must_use]
+    pub fn into_own(self) -> RecordBatch {
+        if self.is_wide { with_own_values(&self.rows) } else { self.rows }
     }
 }
 
@@ -81,6 +108,10 @@ fn fitting_rows(rows: &RecordBatch) -> usize {
         }
     }
     rows.num_rows()
+}
+
+fn bytes_of_rows(rows: &RecordBatch) -> usize {
+    rows.columns().iter().map(|column| bytes_of(column)).sum()
 }
 
 fn with_own_values(rows: &RecordBatch) -> RecordBatch {

@@ -19,6 +19,7 @@ mod predicate;
 pub(crate) use aggregate::Folding;
 pub use aggregate::{Aggregate, Aggregated};
 pub(crate) use batch_rows::BatchRows;
+pub use batch_rows::ScannedBatch;
 pub(crate) use filter::Prepared;
 pub(crate) use gather::{Bases, batch_of};
 pub use grouping::Group;
@@ -175,7 +176,16 @@ impl Scan {
     pub fn morsel(
         &self,
         index: usize,
-        each: impl FnMut(RecordBatch) -> ControlFlow<()>,
+        mut each: impl FnMut(RecordBatch) -> ControlFlow<()>,
+    ) -> Result<()> {
+        self.morsel_batches(index, |piece| each(piece.into_own()))
+    }
+
+    /// Reads one morsel for somebody who keeps its batches for a while.
+    pub fn morsel_batches(
+        &self,
+        index: usize,
+        each: impl FnMut(ScannedBatch) -> ControlFlow<()>,
     ) -> Result<()> {
         let (tours, began) = (self.table.blobs().tours(), clock().thread_time());
         let segment = if self.request.together {
@@ -203,7 +213,7 @@ impl Scan {
     fn read_morsel(
         &self,
         segment: &SegmentVersion,
-        mut each: impl FnMut(RecordBatch) -> ControlFlow<()>,
+        mut each: impl FnMut(ScannedBatch) -> ControlFlow<()>,
     ) -> Result<()> {
         let rows = segment.rows as usize;
         let columns = open_columns(&self.table, segment, &self.request.predicates)?;
@@ -235,7 +245,7 @@ impl Scan {
         &self,
         segment: &SegmentVersion,
         positions: &[u32],
-        mut each: impl FnMut(RecordBatch) -> ControlFlow<()>,
+        mut each: impl FnMut(ScannedBatch) -> ControlFlow<()>,
     ) -> Result<()> {
         let rows = passing(&self.table, (segment, positions), &self.request.predicates)?;
         let (mut rows, mut bases) = (&*rows, None);

@@ -5,7 +5,7 @@
 
 use super::places::Places;
 use crate::error::Result;
-use crate::scan::{Bases, BatchRows, batch_of, fields_of};
+use crate::scan::{Bases, BatchRows, ScannedBatch, batch_of, fields_of};
 use crate::segment::SegmentVersion;
 use crate::snapshot::Table;
 use arrow::array::{RecordBatch, RecordBatchOptions};
@@ -155,7 +155,7 @@ impl Iterator for FoundReader {
         }
         match self.rows(self.left.min(self.batch_rows.next())) {
             Ok(rows) => {
-                self.ready.extend(self.batch_rows.pieces(rows));
+                self.ready.extend(self.batch_rows.pieces(rows).map(ScannedBatch::into_own));
                 self.ready.pop_front().map(Ok)
             }
             Err(error) => {

@@ -6,7 +6,7 @@
 use super::Memory;
 use super::block_join::{can_be_block_join, with_block_join};
 use super::grace_join::GraceJoinExec;
-use super::replan::JoinOptions;
+use super::replan::SpillOptions;
 use arrow::compute::SortOptions;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -34,7 +34,7 @@ impl PhysicalOptimizerRule for JoinsWithinMemory {
         config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let most = self.0.plan_part();
-        let always = config.extensions.get::<JoinOptions>().is_some_and(|join| join.always_spill);
+        let always = SpillOptions::is_always(config);
         let fitting = plan.transform_up(|plan| match plan.downcast_ref::<HashJoinExec>() {
             None if always => match with_block_join(&*plan)? {
                 Some(join) => Ok(Transformed::yes(join)),

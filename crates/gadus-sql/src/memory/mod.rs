@@ -78,10 +78,16 @@ use std::task::{Context, Poll, Waker};
 const LITTLE_DIVISOR: u64 = 1024;
 const LITTLE_BYTES_MIN: u64 = 1 << 20;
 
-/// What a plan may hold beyond the limit in operators that cannot spill: a part of the limit, or this where it is
-/// more. With a limit of a mebibyte, as somebody may try it, joins and windows of ordinary size still run.
+/// What a plan may hold beyond the limit in operators that cannot spill, as a part of the limit.
 const BEYOND_PART: u64 = 10;
-const BEYOND_BYTES_MIN: u64 = 64 << 20;
+
+/// What it may hold then in any case. With a limit of a mebibyte, as somebody may try it, joins and windows of ordinary
+/// size still run.
+const UNSPILLED_BYTES_MIN: u64 = 64 << 20;
+
+/// What a plan may hold in rows on their way between partitions: a part of the limit, or this where it is more.
+const PASSING_PART: u64 = 4;
+const PASSING_BYTES_MIN: u64 = 8 << 20;
 
 /// What an operator holds at least when it writes that out.
 const SPILL_BYTES_MIN: u64 = 1 << 20;
@@ -175,11 +181,17 @@ impl Memory {
             && of_plan > self.plan_part()
     }
 
+    /// True if a plan that has so many bytes of rows on their way between partitions writes further ones to files: those
+    /// who take them may be slower than those who give them, and for long.
+    fn passes_through_files(&self, passing: u64) -> bool {
+        passing > (self.part(true).0 / PASSING_PART).max(PASSING_BYTES_MIN)
+    }
+
     /// True if a plan that holds so much has more than this process's part, and some: an operator that cannot
     /// spill must not go on then.
     fn is_beyond(&self, of_plan: u64) -> bool {
         let part = self.part(true).0;
-        of_plan > part.saturating_add((part / BEYOND_PART).max(BEYOND_BYTES_MIN))
+        of_plan > part.saturating_add(part / BEYOND_PART).max(UNSPILLED_BYTES_MIN)
     }
 
     fn wake_all(&self) {

@@ -5,7 +5,7 @@ use super::gather::{Gathered, last_gathered};
 use super::plan::PlanMemory;
 use super::spill::MERGED_MAX;
 use super::windows::WINDOW;
-use super::{BEYOND_BYTES_MIN, Memory, SPILL_BYTES_MIN};
+use super::{Memory, SPILL_BYTES_MIN, UNSPILLED_BYTES_MIN};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{
@@ -22,8 +22,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// A hash table of so many bytes is built however low the limit is: some fit into what a plan may hold beyond it.
-const TABLE_BYTES_MIN: u64 = BEYOND_BYTES_MIN / 8;
+/// A hash table of so many bytes is built however low the limit is: some fit into what a plan may hold in any case.
+const TABLE_BYTES_MIN: u64 = UNSPILLED_BYTES_MIN / 8;
 
 /// With which the names of what nested loop joins hold begin.
 const NESTED_LOOPS: &str = "NestedLoopJoinLoad";
@@ -39,6 +39,8 @@ pub(crate) struct PlanPool {
     has_refused: AtomicBool,
     /// What windows hold that they cannot write out.
     window_bytes: AtomicU64,
+    /// Bytes of rows on their way between the partitions of its operators.
+    passing_bytes: AtomicU64,
     /// Whether rows of this run have been given to the client.
     has_given: AtomicBool,
     /// Rows per batch that this run should have had; zero where its rows were not too wide.
@@ -97,6 +99,7 @@ impl PlanPool {
             operators: Mutex::default(),
             has_refused: AtomicBool::new(false),
             window_bytes: AtomicU64::new(0),
+            passing_bytes: AtomicU64::new(0),
             has_given: AtomicBool::new(false),
             batch_rows: AtomicUsize::new(0),
             merged_runs: AtomicUsize::new(MERGED_MAX),
@@ -178,11 +181,15 @@ impl PlanPool {
         self.has_refused.load(Ordering::Relaxed)
     }
 
-    /// Whether an operator is to write out what it holds, rather than hold more.
-    fn is_to_write(&self, reservation: &MemoryReservation) -> bool {
+    /// Whether an operator is to write out what it holds, or is given, rather than hold more.
+    fn is_to_write(&self, reservation: &MemoryReservation, additional: u64) -> bool {
         let consumer = reservation.consumer();
         if !consumer.can_spill() {
             return false;
+        }
+        if is_passing(consumer) {
+            let passing = self.passing_bytes.load(Ordering::Relaxed).saturating_add(additional);
+            return self.memory.passes_through_files(passing);
         }
         let mut operators = self.operators.lock();
         let operator = match operators.entry(consumer.id()) {
@@ -208,6 +215,15 @@ impl PlanPool {
         }
     }
 
+    /// Returns the bytes of an operator's kind, where they are also counted apart.
+    fn bytes_apart(&self, consumer: &MemoryConsumer) -> Option<&AtomicU64> {
+        match consumer {
+            window if is_window(window) => Some(&self.window_bytes),
+            passing if is_passing(passing) => Some(&self.passing_bytes),
+            _ => None,
+        }
+    }
+
     /// Changes what an operator holds, and says by how much that changes what is counted.
     fn counted(
         &self,
@@ -215,7 +231,8 @@ impl PlanPool {
         count: impl FnOnce(&mut Operator) -> u64,
     ) -> Option<u64> {
         let consumer = reservation.consumer();
-        let mut operators = consumer.can_spill().then(|| self.operators.lock())?;
+        let gathers = consumer.can_spill() && !is_passing(consumer);
+        let mut operators = gathers.then(|| self.operators.lock())?;
         operators.get_mut(&consumer.id()).map(count)
     }
 
@@ -242,8 +259,8 @@ impl MemoryPool for PlanPool {
 
     fn grow(&self, reservation: &MemoryReservation, additional: usize) {
         let bytes = additional as u64;
-        if is_window(reservation.consumer()) {
-            self.window_bytes.fetch_add(bytes, Ordering::Relaxed);
+        if let Some(own) = self.bytes_apart(reservation.consumer()) {
+            own.fetch_add(bytes, Ordering::Relaxed);
         }
         let count = |operator: &mut Operator| match operator.is_writing() {
             true => {
@@ -261,8 +278,8 @@ impl MemoryPool for PlanPool {
 
     fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
         let bytes = shrink as u64;
-        if is_window(reservation.consumer()) {
-            self.window_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        if let Some(own) = self.bytes_apart(reservation.consumer()) {
+            own.fetch_sub(bytes, Ordering::Relaxed);
         }
         let count = |operator: &mut Operator| {
             let uncounted = operator.uncounted.min(bytes);
@@ -281,7 +298,7 @@ impl MemoryPool for PlanPool {
             // What holds less is not why the plan holds much.
             && (reservation.size() + additional) as u64 >= SPILL_BYTES_MIN
             && self.memory.is_beyond(self.held_beside(reservation).saturating_add(additional as u64));
-        if is_over || self.is_to_write(reservation) {
+        if is_over || self.is_to_write(reservation, additional as u64) {
             let held = ByteCount(reservation.size() as u64);
             if is_over {
                 self.has_refused.store(true, Ordering::Relaxed);
@@ -310,6 +327,11 @@ impl MemoryPool for PlanPool {
 fn holds_its_input(consumer: &MemoryConsumer) -> bool {
     const GO_ON: [&str; 3] = ["Merge", "Repartition", "Sorter"];
     !consumer.can_spill() && !GO_ON.iter().any(|part| consumer.name().contains(part))
+}
+
+/// True for rows on their way between partitions, which are not gathered: each batch is held or written alone.
+fn is_passing(consumer: &MemoryConsumer) -> bool {
+    consumer.can_spill() && consumer.name().starts_with("Repartition")
 }
 
 /// True for the columns and results of windows.

@@ -3,21 +3,21 @@
 //! - How large the input of a join is, and how wide its rows are, no plan knows for sure. A plan of which an operator
 //!   is refused memory, a join or what the joins left none for, is made once more with joins that spill: by merging
 //!   sorted inputs, by partitions of both inputs ([`grace_join`](super::grace_join)) where a join cannot be merged, as
-//!   one with further conditions on pairs, or by blocks ([`block_join`](super::block_join)) without an equality. One
-//!   whose rows are too wide for its batches is made again with fewer rows per batch ([`wide_rows`](super::wide_rows)).
+//!   one with further conditions on pairs, or by blocks ([`block_join`](super::block_join)) without an equality. Sorts
+//!   that keep their first rows only sort all of them then, and spill ([`sorts`](super::sorts)). A plan whose rows are
+//!   too wide for its batches is made again with fewer rows per batch ([`wide_rows`](super::wide_rows)).
 //! - Only before rows have been given: the same ones might come again, and others not at all.
 //! - Numbers that a sequence has given to the first plan are not given again, as after any statement that fails.
 //! - NOT IN of values that may be NULL does not spill: it fails as before.
 
 use super::blocks::with_schema;
 use super::gather::gathers;
-use super::joins::may_spill;
 use super::pool::PlanPool;
-use super::run;
+use super::{joins, run, sorts};
 use crate::mended::FiltersByName;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use datafusion::common::config::{ConfigExtension, ConfigNonZeroUsize};
+use datafusion::common::config::{ConfigExtension, ConfigNonZeroUsize, ConfigOptions};
 use datafusion::common::{DataFusionError, Result, extensions_options};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::LogicalPlan;
@@ -32,15 +32,22 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 
 extensions_options! {
-    /// How joins are planned.
-    pub(super) struct JoinOptions {
-        /// Whether all joins that can spill do, however small they seem.
-        pub always_spill: bool, default = false
+    /// How joins and sorts are planned.
+    pub(super) struct SpillOptions {
+        /// Whether all that can spill do, however small they seem.
+        pub always: bool, default = false
     }
 }
 
-impl ConfigExtension for JoinOptions {
-    const PREFIX: &'static str = "gadus_joins";
+impl ConfigExtension for SpillOptions {
+    const PREFIX: &'static str = "gadus_spills";
+}
+
+impl SpillOptions {
+    /// Tells whether all joins and sorts that can spill do, however small they seem.
+    pub(super) fn is_always(config: &ConfigOptions) -> bool {
+        config.extensions.get::<Self>().is_some_and(|options| options.always)
+    }
 }
 
 /// Plans of one statement that are made at most, after the first one.
@@ -49,11 +56,16 @@ const REPLANS_MAX: u32 = 5;
 /// Where the rows of a plan with smaller batches are too wide as well, its batches get so much smaller at least.
 const GROWTH: usize = 16;
 
+/// Where rows are wide, a partial aggregate looks at so many batches; where it has more groups than this part of their
+/// rows, it passes the others on as they are.
+const PROBED_BATCHES: usize = 8;
+const PROBED_RATIO: f64 = 0.5;
+
 /// What a plan that is made again has other than the first one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Changes {
-    /// Whether all joins that can spill do.
-    joins_spill: bool,
+    /// Whether all joins and sorts that can spill do.
+    spills: bool,
     /// Rows per batch, where those of the session are too many.
     batch_rows: Option<usize>,
     /// Spilled runs that are merged at a time, where the usual number is too large.
@@ -62,22 +74,22 @@ struct Changes {
 
 impl Changes {
     /// The same with what helps a plan that failed in a task; none where nothing does.
-    fn after_failure(self, pool: &PlanPool, can_joins_spill: bool) -> Option<Self> {
+    fn after_failure(self, pool: &PlanPool, can_spill: bool) -> Option<Self> {
         let batch_rows = match (pool.smaller_batches(), self.batch_rows) {
             // Rows that grow, as those of a recursive query may, would have a plan made for each length.
             (Some(asked), Some(before)) => Some(asked.min(before / GROWTH).max(1)),
             (asked, before) => asked.or(before),
         };
-        let joins_spill = self.joins_spill || (can_joins_spill && pool.has_refused());
+        let spills = self.spills || (can_spill && pool.has_refused());
         let merged_runs = pool.smaller_batches().map(|_| pool.merged_runs());
         let merged_runs = merged_runs.into_iter().chain(self.merged_runs).min();
-        let changed = Self { joins_spill, batch_rows, merged_runs };
+        let changed = Self { spills, batch_rows, merged_runs };
         (changed != self).then_some(changed)
     }
 
     fn in_words(self) -> Option<String> {
-        let spills =
-            self.joins_spill.then(|| "joins that outgrew the memory limit spill".to_owned());
+        let spills = "joins and sorts that outgrew the memory limit spill";
+        let spills = self.spills.then(|| spills.to_owned());
         let batches = self.batch_rows.map(|rows| {
             format!("rows too wide for full batches come {} at a time", counted(rows as u64))
         });
@@ -119,9 +131,13 @@ impl Replan {
     ) -> Result<(Arc<dyn ExecutionPlan>, TaskContext)> {
         let mut planner = self.context.state();
         let config = planner.config_mut().options_mut();
-        config.extensions.insert(JoinOptions { always_spill: changes.joins_spill });
+        config.extensions.insert(SpillOptions { always: changes.spills });
         if let Some(rows) = changes.batch_rows {
             config.execution.batch_size = ConfigNonZeroUsize::try_new(rows)?;
+            // What partial aggregates give when memory is short is on nobody's account while it waits to be taken.
+            let execution = &mut config.execution;
+            execution.skip_partial_aggregation_probe_rows_threshold = PROBED_BATCHES * rows;
+            execution.skip_partial_aggregation_probe_ratio_threshold = PROBED_RATIO;
         }
         let mut runtime = task.runtime_env();
         if let (Some(runs), Some(pool)) = (changes.merged_runs, PlanPool::of(task)) {
@@ -144,9 +160,10 @@ pub(crate) fn may_replan(plan: &dyn ExecutionPlan) -> bool {
         || plan.children().into_iter().any(|child| may_replan(&**child))
 }
 
-/// True if a plan has a join that another plan can spill.
-fn can_joins_spill(plan: &dyn ExecutionPlan) -> bool {
-    may_spill(plan) || plan.children().into_iter().any(|child| can_joins_spill(&**child))
+/// True if a plan has a join or a sort that another plan can spill.
+fn can_spill(plan: &dyn ExecutionPlan) -> bool {
+    let is_one = joins::may_spill(plan) || sorts::may_spill(plan);
+    is_one || plan.children().into_iter().any(|child| can_spill(&**child))
 }
 
 /// Begins to run a plan in such a task, which is made again if it needs more memory than there is.
@@ -166,7 +183,7 @@ pub(crate) fn run_observed(
     observed: Option<Arc<LastPlan>>,
 ) -> Result<SendableRecordBatchStream> {
     let replan = if may_replan(&*plan) { replan() } else { None };
-    let can_joins_spill = can_joins_spill(&*plan);
+    let can_spill = can_spill(&*plan);
     let rows = run(plan, task.clone())?;
     if replan.is_none() {
         return Ok(rows);
@@ -177,7 +194,7 @@ pub(crate) fn run_observed(
         rows,
         task,
         replan,
-        can_joins_spill,
+        can_spill,
         changes: Changes::default(),
         replans: 0,
         observed,
@@ -210,7 +227,7 @@ struct Running {
     task: Arc<TaskContext>,
     /// None once rows have been given.
     replan: Option<Replan>,
-    can_joins_spill: bool,
+    can_spill: bool,
     /// What the plan has other than the first one, and how often it was made again.
     changes: Changes,
     replans: u32,
@@ -249,7 +266,7 @@ impl Running {
         if !is_refused || self.replan.is_none() || self.replans == REPLANS_MAX {
             return None;
         }
-        self.changes.after_failure(pool, self.can_joins_spill)
+        self.changes.after_failure(pool, self.can_spill)
     }
 
     async fn run_again(&mut self, changes: Changes) -> Result<()> {

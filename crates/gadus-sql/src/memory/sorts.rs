@@ -1,8 +1,10 @@
 //! Sorts that give their first rows only: where those are many, by sorting all rows, which can be written out, and
-//! not by a heap of the first ones, which cannot, and whose every row costs more than a sort's does.
+//! not by a heap of the first ones, which cannot, and whose every row costs more than a sort's does. So it is where
+//! the heap of few rows turned out to be too large for the memory.
 
 use super::Memory;
 use super::joins::{row_bytes, rows};
+use super::replan::SpillOptions;
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -27,14 +29,14 @@ impl PhysicalOptimizerRule for SortsWithinMemory {
     fn optimize(
         &self,
         plan: Arc<dyn ExecutionPlan>,
-        _: &ConfigOptions,
+        config: &ConfigOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let most = self.0.plan_part();
+        let (most, always) = (self.0.plan_part(), SpillOptions::is_always(config));
         let fitting = plan.transform_up(|plan| {
             let Some(sort) = plan.downcast_ref::<SortExec>() else {
                 return Ok(Transformed::no(plan));
             };
-            Ok(match sort.fetch().filter(|first| are_many(*first, sort, most)) {
+            Ok(match sort.fetch().filter(|first| always || are_many(*first, sort, most)) {
                 Some(first) => Transformed::yes(sorting_all(sort, first)),
                 None => Transformed::no(plan),
             })
@@ -49,6 +51,11 @@ impl PhysicalOptimizerRule for SortsWithinMemory {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// True for a sort that keeps its first rows, which it cannot spill.
+pub(super) fn may_spill(plan: &dyn ExecutionPlan) -> bool {
+    plan.downcast_ref::<SortExec>().is_some_and(|sort| sort.fetch().is_some())
 }
 
 fn are_many(first: usize, sort: &SortExec, most: u64) -> bool {

@@ -7,8 +7,9 @@ use crate::error::to_datafusion;
 use crate::pace::TURN;
 use arrow::array::RecordBatch;
 use datafusion::error::Result;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use gadus_base::clock;
-use gadus_engine::{Scan, ScansAlone};
+use gadus_engine::{Scan, ScannedBatch, ScansAlone};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -22,7 +23,8 @@ pub(super) struct Reader {
     /// Rows that it gives at most.
     pub(super) left: usize,
     /// Batches of the last morsel.
-    pub(super) waiting: VecDeque<RecordBatch>,
+    pub(super) waiting: VecDeque<ScannedBatch>,
+    pub(super) held: WideMorsels,
     pub(super) figures: Option<Arc<ScanFigures>>,
     pub(super) dynamic: Option<Dynamic>,
     pub(super) _alone: Option<Arc<ScansAlone>>,
@@ -33,7 +35,8 @@ impl Reader {
     pub(super) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let turn = clock().now();
         while self.left > 0 {
-            if let Some(batch) = self.waiting.pop_front() {
+            if let Some(piece) = self.waiting.pop_front() {
+                let batch = piece.into_own();
                 let batch = match &mut self.dynamic {
                     Some(dynamic) => dynamic.passing(batch)?,
                     None => batch,
@@ -65,18 +68,48 @@ impl Reader {
             return Ok(false);
         }
         let (waiting, left) = (&mut self.waiting, self.left);
-        let mut rows = 0;
+        let (mut rows, mut wide_bytes) = (0, 0);
         self.scan
-            .morsel(morsel, |batch| {
-                rows += batch.num_rows();
-                waiting.push_back(batch);
+            .morsel_batches(morsel, |piece| {
+                rows += piece.num_rows();
+                wide_bytes += piece.wide_bytes();
+                waiting.push_back(piece);
                 if rows >= left { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })
             .map_err(to_datafusion)?;
+        self.held.note(wide_bytes);
         self.reading.progress.morsel_read();
         if let Some(figures) = &self.figures {
             figures.segment();
         }
         Ok(true)
+    }
+}
+
+/// The memory of a morsel of wide rows, which are read with all of their segment.
+///
+/// - It is on the account of the plan, so that what can spill does so earlier. Nobody is refused it.
+/// - It is kept until the partition ends: the next morsel will be as large.
+pub(super) struct WideMorsels {
+    pool: Arc<dyn MemoryPool>,
+    reserved: Option<MemoryReservation>,
+}
+
+impl WideMorsels {
+    /// Less than this is what any scan takes.
+    const BYTES_MIN: usize = 1 << 20;
+
+    pub(super) fn new(pool: &Arc<dyn MemoryPool>) -> Self {
+        Self { pool: pool.clone(), reserved: None }
+    }
+
+    /// Counts a morsel with so many bytes of wide rows.
+    fn note(&mut self, bytes: usize) {
+        if bytes < Self::BYTES_MIN {
+            return;
+        }
+        let anew = || MemoryConsumer::new("WideMorsels").register(&self.pool);
+        let reserved = self.reserved.get_or_insert_with(anew);
+        reserved.grow(bytes.saturating_sub(reserved.size()));
     }
 }

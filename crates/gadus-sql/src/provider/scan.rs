@@ -7,7 +7,7 @@ use super::Reading;
 use super::dynamic::Dynamic;
 use super::expected::statistics;
 use super::measured::ScanFigures;
-use super::morsels::Reader;
+use super::morsels::{Reader, WideMorsels};
 use crate::error::{is_for_alone, to_datafusion};
 use crate::pace::yielding;
 use crate::statements::charged;
@@ -253,17 +253,21 @@ impl ExecutionPlan for ScanExec {
         Ok(Arc::new(Self { figures: self.figures.clone(), ..anew }))
     }
 
-    fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+    fn execute(
+        &self,
+        partition: usize,
+        task: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
         let source = match &mut *self.rows.lock() {
             Rows::Asked(asked) => match asked.take() {
-                Some(asked) => Source::Asked(asked, self.reader(None)),
+                Some(asked) => Source::Asked(asked, self.reader(None, &task)),
                 None => Source::Nothing,
             },
             Rows::Read(alone) => {
                 if partition == 0 {
                     self.reading.progress.scan_begins(self.scan.morsels());
                 }
-                Source::Own(self.reader(alone.clone()))
+                Source::Own(self.reader(alone.clone(), &task))
             }
         };
         let schema: SchemaRef = self.scan.schema().clone();
@@ -292,13 +296,14 @@ fn is_taken(filter: &Arc<dyn PhysicalExpr>) -> Result<bool> {
 }
 
 impl ScanExec {
-    fn reader(&self, alone: Option<Arc<ScansAlone>>) -> Reader {
+    fn reader(&self, alone: Option<Arc<ScansAlone>>, task: &TaskContext) -> Reader {
         Reader {
             reading: self.reading.clone(),
             scan: self.scan.clone(),
             next: self.next.clone(),
             left: self.limit.unwrap_or(usize::MAX),
             waiting: VecDeque::new(),
+            held: WideMorsels::new(task.memory_pool()),
             figures: self.figures.clone(),
             dynamic: Dynamic::of(&self.filters),
             _alone: alone,

@@ -22,6 +22,7 @@ mod dependent;
 mod endless;
 mod enums;
 mod files;
+mod first_rows;
 mod foreign_keys;
 mod fork;
 mod forms;

@@ -3,7 +3,7 @@
 use crate::statement::rows;
 use gadus::{Connection, Database, Options};
 
-/// Each side is 80 MB, of which planning knows nothing: a text counts as 32 bytes. A plan may hold 68 MiB.
+/// Each side is 80 MB, of which planning knows nothing: a text counts as 32 bytes. A plan may hold 64 MiB.
 pub(crate) const LIMIT: &str = "SET gadus.memory_limit = '4MiB'";
 pub(crate) const LEFT: &str = "(SELECT id, k, x, repeat(label, 1500) AS wide FROM l) AS a";
 pub(crate) const RIGHT: &str = "(SELECT id, k, x, repeat(label, 1500) AS wide FROM r) AS b";

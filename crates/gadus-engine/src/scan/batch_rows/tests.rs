@@ -1,6 +1,6 @@
 //! How many rows the next batch has, and what it holds.
 
-use super::{BYTES_MAX, BatchRows, ROWS_FIRST, ROWS_MAX};
+use super::{BYTES_MAX, BatchRows, ROWS_FIRST, ROWS_MAX, ScannedBatch};
 use arrow::array::{ArrayRef, AsArray, RecordBatch, StringViewArray};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -38,7 +38,8 @@ fn batches_grow_to_what_fits_and_shrink_where_rows_are_wider() {
 fn wide_values_do_not_hold_those_around_them() {
     let rows = BatchRows { rows: AtomicUsize::new(ROWS_FIRST), learns: true };
     let held = |bytes: usize| {
-        let pieces = rows.pieces(texts(100, bytes).slice(7, 2)).collect::<Vec<_>>();
+        let pieces = rows.pieces(texts(100, bytes).slice(7, 2)).map(ScannedBatch::into_own);
+        let pieces = pieces.collect::<Vec<_>>();
         assert_eq!(pieces.len(), 1);
         assert_eq!(pieces[0].column(0).as_string_view().value(1).len(), bytes);
         held(&pieces[0])
@@ -55,7 +56,7 @@ fn what_repeats_is_cut_to_pieces_and_not_copied() {
     let one = StringViewArray::from_iter_values(["x".repeat(1 << 20)]);
     let views = vec![one.views()[0]; 301];
     let all = StringViewArray::new(views.into(), one.data_buffers().to_vec(), None);
-    let pieces = rows.pieces(batch(all)).collect::<Vec<_>>();
+    let pieces = rows.pieces(batch(all)).map(ScannedBatch::into_own).collect::<Vec<_>>();
     let counts = pieces.iter().map(RecordBatch::num_rows).collect::<Vec<_>>();
     assert_eq!((counts.len(), counts[0], counts[75]), (76, 4, 1));
     assert!(pieces.iter().all(|piece| held(piece) == 1 << 20));
