@@ -4,7 +4,8 @@
 //!   columns are small. What has been learned holds for all segments of a scan; rows that are wider are cut to
 //!   pieces: all rows may have one value of a dictionary, of which expressions make a value for each row.
 //! - Wide values are copied out of their segment where they are few of it: they would hold all of it in memory, as
-//!   long as a client takes to read them. Who keeps several batches copies each when its turn comes ([`ScannedBatch`]).
+//!   long as a client takes to read them. A reader that keeps several batches copies each one when it is due
+//!   ([`ScannedBatch`]).
 
 #[cfg(test)]
 mod tests;
@@ -84,10 +85,15 @@ impl ScannedBatch {
         self.rows.num_rows()
     }
 
-    /// Returns the bytes of its values where rows are wide, none elsewhere.
-    #[must_use]
-    pub fn wide_bytes(&self) -> usize {
-        if self.is_wide { bytes_of_rows(&self.rows) } else { 0 }
+    /// Returns the buffers of texts and binary values that it holds if its rows are wide, each by its address and size.
+    pub fn wide_buffers(&self) -> impl Iterator<Item = (usize, usize)> {
+        let columns = self.rows.columns().iter().filter(|_| self.is_wide);
+        let buffers = columns.flat_map(|column| match column.data_type() {
+            DataType::Utf8View => column.as_string_view().data_buffers(),
+            DataType::BinaryView => column.as_binary_view().data_buffers(),
+            _ => &[],
+        });
+        buffers.map(|buffer| (buffer.as_ptr().addr(), buffer.len()))
     }
 
     /// Returns the rows with values of their own, where they are wide and few of their segment.

@@ -181,7 +181,7 @@ impl Scan {
         self.morsel_batches(index, |piece| each(piece.into_own()))
     }
 
-    /// Reads one morsel for somebody who keeps its batches for a while.
+    /// Reads one morsel into batches that may be kept for a while.
     pub fn morsel_batches(
         &self,
         index: usize,

@@ -30,7 +30,7 @@ pub(super) fn compact(batch: RecordBatch) -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_new_with_options(schema, columns, &options)
 }
 
-/// The same values, which hold little beside what they show.
+/// Returns a column with the same values, which holds little beside what it shows.
 pub(super) fn compact_column(column: ArrayRef) -> ArrayRef {
     match column.data_type() {
         _ if !is_wasteful(&column) => column,

@@ -78,16 +78,16 @@ use std::task::{Context, Poll, Waker};
 const LITTLE_DIVISOR: u64 = 1024;
 const LITTLE_BYTES_MIN: u64 = 1 << 20;
 
-/// What a plan may hold beyond the limit in operators that cannot spill, as a part of the limit.
+/// Operators that cannot spill may have their plan hold more than the limit by this part of it.
 const BEYOND_PART: u64 = 10;
 
-/// What it may hold then in any case. With a limit of a mebibyte, as somebody may try it, joins and windows of ordinary
-/// size still run.
+/// A plan with such operators may hold this in any case: joins and windows of ordinary size still run with a limit of a
+/// mebibyte.
 const UNSPILLED_BYTES_MIN: u64 = 64 << 20;
 
-/// What a plan may hold in rows on their way between partitions: a part of the limit, or this where it is more.
-const PASSING_PART: u64 = 4;
-const PASSING_BYTES_MIN: u64 = 8 << 20;
+/// Batches in flight between partitions may take this part of the limit, or this where it is more.
+const IN_FLIGHT_PART: u64 = 4;
+const IN_FLIGHT_BYTES_MIN: u64 = 8 << 20;
 
 /// What an operator holds at least when it writes that out.
 const SPILL_BYTES_MIN: u64 = 1 << 20;
@@ -181,10 +181,11 @@ impl Memory {
             && of_plan > self.plan_part()
     }
 
-    /// True if a plan that has so many bytes of rows on their way between partitions writes further ones to files: those
-    /// who take them may be slower than those who give them, and for long.
-    fn passes_through_files(&self, passing: u64) -> bool {
-        passing > (self.part(true).0 / PASSING_PART).max(PASSING_BYTES_MIN)
+    /// True if a plan with so many bytes in flight between partitions writes further batches to files: the operators that
+    /// take them may be slower than those that give them.
+    fn spills_in_flight(&self, in_flight: u64) -> bool {
+        // Asking for the part tells other processes that this one gathers much.
+        in_flight > IN_FLIGHT_BYTES_MIN && in_flight > self.part(true).0 / IN_FLIGHT_PART
     }
 
     /// True if a plan that holds so much has more than this process's part, and some: an operator that cannot

@@ -39,8 +39,8 @@ pub(crate) struct PlanPool {
     has_refused: AtomicBool,
     /// What windows hold that they cannot write out.
     window_bytes: AtomicU64,
-    /// Bytes of rows on their way between the partitions of its operators.
-    passing_bytes: AtomicU64,
+    /// Bytes of batches in flight between partitions.
+    in_flight_bytes: AtomicU64,
     /// Whether rows of this run have been given to the client.
     has_given: AtomicBool,
     /// Rows per batch that this run should have had; zero where its rows were not too wide.
@@ -99,7 +99,7 @@ impl PlanPool {
             operators: Mutex::default(),
             has_refused: AtomicBool::new(false),
             window_bytes: AtomicU64::new(0),
-            passing_bytes: AtomicU64::new(0),
+            in_flight_bytes: AtomicU64::new(0),
             has_given: AtomicBool::new(false),
             batch_rows: AtomicUsize::new(0),
             merged_runs: AtomicUsize::new(MERGED_MAX),
@@ -181,15 +181,15 @@ impl PlanPool {
         self.has_refused.load(Ordering::Relaxed)
     }
 
-    /// Whether an operator is to write out what it holds, or is given, rather than hold more.
+    /// True if an operator is to write out what it holds, or is given, rather than hold more.
     fn is_to_write(&self, reservation: &MemoryReservation, additional: u64) -> bool {
         let consumer = reservation.consumer();
         if !consumer.can_spill() {
             return false;
         }
-        if is_passing(consumer) {
-            let passing = self.passing_bytes.load(Ordering::Relaxed).saturating_add(additional);
-            return self.memory.passes_through_files(passing);
+        if is_in_flight(consumer) {
+            let in_flight = self.in_flight_bytes.load(Ordering::Relaxed).saturating_add(additional);
+            return self.memory.spills_in_flight(in_flight);
         }
         let mut operators = self.operators.lock();
         let operator = match operators.entry(consumer.id()) {
@@ -216,10 +216,10 @@ impl PlanPool {
     }
 
     /// Returns the bytes of an operator's kind, where they are also counted apart.
-    fn bytes_apart(&self, consumer: &MemoryConsumer) -> Option<&AtomicU64> {
+    fn bytes_of_kind(&self, consumer: &MemoryConsumer) -> Option<&AtomicU64> {
         match consumer {
             window if is_window(window) => Some(&self.window_bytes),
-            passing if is_passing(passing) => Some(&self.passing_bytes),
+            batches if is_in_flight(batches) => Some(&self.in_flight_bytes),
             _ => None,
         }
     }
@@ -231,7 +231,7 @@ impl PlanPool {
         count: impl FnOnce(&mut Operator) -> u64,
     ) -> Option<u64> {
         let consumer = reservation.consumer();
-        let gathers = consumer.can_spill() && !is_passing(consumer);
+        let gathers = consumer.can_spill() && !is_in_flight(consumer);
         let mut operators = gathers.then(|| self.operators.lock())?;
         operators.get_mut(&consumer.id()).map(count)
     }
@@ -259,7 +259,7 @@ impl MemoryPool for PlanPool {
 
     fn grow(&self, reservation: &MemoryReservation, additional: usize) {
         let bytes = additional as u64;
-        if let Some(own) = self.bytes_apart(reservation.consumer()) {
+        if let Some(own) = self.bytes_of_kind(reservation.consumer()) {
             own.fetch_add(bytes, Ordering::Relaxed);
         }
         let count = |operator: &mut Operator| match operator.is_writing() {
@@ -278,7 +278,7 @@ impl MemoryPool for PlanPool {
 
     fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
         let bytes = shrink as u64;
-        if let Some(own) = self.bytes_apart(reservation.consumer()) {
+        if let Some(own) = self.bytes_of_kind(reservation.consumer()) {
             own.fetch_sub(bytes, Ordering::Relaxed);
         }
         let count = |operator: &mut Operator| {
@@ -329,8 +329,8 @@ fn holds_its_input(consumer: &MemoryConsumer) -> bool {
     !consumer.can_spill() && !GO_ON.iter().any(|part| consumer.name().contains(part))
 }
 
-/// True for rows on their way between partitions, which are not gathered: each batch is held or written alone.
-fn is_passing(consumer: &MemoryConsumer) -> bool {
+/// True for batches in flight between partitions: each is held or spilled alone.
+fn is_in_flight(consumer: &MemoryConsumer) -> bool {
     consumer.can_spill() && consumer.name().starts_with("Repartition")
 }
 

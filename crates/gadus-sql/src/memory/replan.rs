@@ -34,7 +34,7 @@ use std::sync::Arc;
 extensions_options! {
     /// How joins and sorts are planned.
     pub(super) struct SpillOptions {
-        /// Whether all that can spill do, however small they seem.
+        /// True if all that can spill do, however small they seem.
         pub always: bool, default = false
     }
 }
@@ -56,10 +56,11 @@ const REPLANS_MAX: u32 = 5;
 /// Where the rows of a plan with smaller batches are too wide as well, its batches get so much smaller at least.
 const GROWTH: usize = 16;
 
-/// Where rows are wide, a partial aggregate looks at so many batches; where it has more groups than this part of their
-/// rows, it passes the others on as they are.
+/// If rows are wide, a partial aggregate looks at so many batches, and rows, first. If nearly all of these rows are groups
+/// of their own, it passes the others on as they are.
 const PROBED_BATCHES: usize = 8;
-const PROBED_RATIO: f64 = 0.5;
+const PROBED_ROWS_MIN: usize = 16;
+const PROBED_RATIO: f64 = 0.9;
 
 /// What a plan that is made again has other than the first one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -134,9 +135,10 @@ impl Replan {
         config.extensions.insert(SpillOptions { always: changes.spills });
         if let Some(rows) = changes.batch_rows {
             config.execution.batch_size = ConfigNonZeroUsize::try_new(rows)?;
-            // What partial aggregates give when memory is short is on nobody's account while it waits to be taken.
+            // Groups that a partial aggregate gives when memory is short are not counted while they wait to be taken.
             let execution = &mut config.execution;
-            execution.skip_partial_aggregation_probe_rows_threshold = PROBED_BATCHES * rows;
+            execution.skip_partial_aggregation_probe_rows_threshold =
+                (PROBED_BATCHES * rows).max(PROBED_ROWS_MIN);
             execution.skip_partial_aggregation_probe_ratio_threshold = PROBED_RATIO;
         }
         let mut runtime = task.runtime_env();

@@ -1,6 +1,6 @@
 //! Sorts that give their first rows only: where those are many, by sorting all rows, which can be written out, and
-//! not by a heap of the first ones, which cannot, and whose every row costs more than a sort's does. So it is where
-//! the heap of few rows turned out to be too large for the memory.
+//! not by a heap of the first ones, which cannot, and whose every row costs more than a sort's does. The same
+//! holds if a heap of few rows turned out to be too large for the memory.
 
 use super::Memory;
 use super::joins::{row_bytes, rows};

@@ -7,10 +7,12 @@ use crate::error::to_datafusion;
 use crate::pace::TURN;
 use arrow::array::RecordBatch;
 use datafusion::error::Result;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
+use datafusion::execution::memory_pool::{
+    MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
+};
 use gadus_base::clock;
 use gadus_engine::{Scan, ScannedBatch, ScansAlone};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,16 +70,16 @@ impl Reader {
             return Ok(false);
         }
         let (waiting, left) = (&mut self.waiting, self.left);
-        let (mut rows, mut wide_bytes) = (0, 0);
+        let (mut rows, mut buffers) = (0, BTreeMap::new());
         self.scan
             .morsel_batches(morsel, |piece| {
                 rows += piece.num_rows();
-                wide_bytes += piece.wide_bytes();
+                buffers.extend(piece.wide_buffers());
                 waiting.push_back(piece);
                 if rows >= left { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })
             .map_err(to_datafusion)?;
-        self.held.note(wide_bytes);
+        self.held.note(buffers.values().sum());
         self.reading.progress.morsel_read();
         if let Some(figures) = &self.figures {
             figures.segment();
@@ -88,26 +90,35 @@ impl Reader {
 
 /// The memory of a morsel of wide rows, which are read with all of their segment.
 ///
-/// - It is on the account of the plan, so that what can spill does so earlier. Nobody is refused it.
+/// - It is on the account of the plan, so that operators that can spill do so earlier. The scan itself is never refused.
 /// - It is kept until the partition ends: the next morsel will be as large.
 pub(super) struct WideMorsels {
     pool: Arc<dyn MemoryPool>,
     reserved: Option<MemoryReservation>,
+    /// Partitions that read at the same time.
+    partitions: usize,
 }
 
 impl WideMorsels {
     /// Less than this is what any scan takes.
     const BYTES_MIN: usize = 1 << 20;
 
-    pub(super) fn new(pool: &Arc<dyn MemoryPool>) -> Self {
-        Self { pool: pool.clone(), reserved: None }
+    /// Scans count for this part of the memory limit at most: the rest of a plan needs room to work in.
+    const PART: usize = 4;
+
+    pub(super) fn new(pool: &Arc<dyn MemoryPool>, partitions: usize) -> Self {
+        Self { pool: pool.clone(), reserved: None, partitions }
     }
 
-    /// Counts a morsel with so many bytes of wide rows.
+    /// Counts a morsel that holds so many bytes of wide rows.
     fn note(&mut self, bytes: usize) {
         if bytes < Self::BYTES_MIN {
             return;
         }
+        let bytes = match self.pool.memory_limit() {
+            MemoryLimit::Finite(limit) => bytes.min(limit / Self::PART / self.partitions.max(1)),
+            _ => bytes,
+        };
         let anew = || MemoryConsumer::new("WideMorsels").register(&self.pool);
         let reserved = self.reserved.get_or_insert_with(anew);
         reserved.grow(bytes.saturating_sub(reserved.size()));

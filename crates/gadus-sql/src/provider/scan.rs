@@ -303,7 +303,10 @@ impl ScanExec {
             next: self.next.clone(),
             left: self.limit.unwrap_or(usize::MAX),
             waiting: VecDeque::new(),
-            held: WideMorsels::new(task.memory_pool()),
+            held: WideMorsels::new(
+                task.memory_pool(),
+                self.properties.partitioning.partition_count(),
+            ),
             figures: self.figures.clone(),
             dynamic: Dynamic::of(&self.filters),
             _alone: alone,

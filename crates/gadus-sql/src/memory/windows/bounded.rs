@@ -1,4 +1,4 @@
-//! What stands for a `BoundedWindowAggExec`: its expressions over the columns that they refer to.
+//! Evaluates the expressions of a `BoundedWindowAggExec` over the columns that they refer to.
 
 use super::columns::{NeededColumns, evaluated};
 use super::frames::Frames;

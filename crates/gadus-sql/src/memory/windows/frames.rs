@@ -3,7 +3,7 @@
 //! - DataFusion's operator for such expressions joins each batch to the rows that it holds. Texts are views, and what is
 //!   joined of views holds the texts of all rows that ever came: `lag` of a text held all texts of its input.
 //! - Here rows are held from the start of the next row's frame on, and results until all expressions have theirs. Both
-//!   are compacted, and counted.
+//!   are compacted, and counted; but not the texts within lists and structs, of which all are still held.
 
 use super::output::{ResultColumn, Results};
 use crate::memory::compact::{compact, compact_column};
@@ -18,11 +18,8 @@ use datafusion::physical_expr::window::{
     PartitionBatches, PartitionKey, PartitionWindowAggStates, WindowEvalContext,
 };
 use datafusion::physical_plan::PhysicalExpr;
-use datafusion::physical_plan::windows::WindowExpr;
+use datafusion::physical_plan::windows::{StandardWindowExpr, WindowExpr};
 use std::sync::Arc;
-
-/// An aggregate over a frame may hold a copy of its values.
-const COPIES: usize = 2;
 
 /// The rows that frames need, and what expressions know of them.
 pub(super) struct Frames {
@@ -32,17 +29,22 @@ pub(super) struct Frames {
     partitions: PartitionBatches,
     /// What each expression knows of each partition, in the same order.
     states: Vec<PartitionWindowAggStates>,
+    /// The values of a frame are held so often: an aggregate may have a copy of them.
+    copies: usize,
     account: MemoryReservation,
 }
 
 impl Frames {
     pub(super) fn new(expressions: &[Arc<dyn WindowExpr>], account: MemoryReservation) -> Self {
         let partition_by = expressions.first().map_or(&[][..], |window| window.partition_by());
+        let aggregates =
+            expressions.iter().any(|window| !window.as_any().is::<StandardWindowExpr>());
         Self {
             expressions: expressions.to_vec(),
             partition_by: partition_by.to_vec(),
             partitions: PartitionBatches::default(),
             states: expressions.iter().map(|_| PartitionWindowAggStates::default()).collect(),
+            copies: if aggregates { 2 } else { 1 },
             account,
         }
     }
@@ -89,19 +91,20 @@ impl Frames {
             expression.evaluate_stateful(&self.partitions, states, &context)?;
         }
         let known = self.known();
-        let results = match known.iter().sum() {
-            0 => None,
-            rows => {
+        let rows = known.iter().sum();
+        let columns = match rows {
+            0 => Vec::new(),
+            _ => {
                 let columns = self.states.iter_mut().map(|states| take_results(states, &known));
-                let columns = columns.collect::<Result<_>>()?;
-                Some(Results::new(columns, Vec::new(), rows, self.account.new_empty())?)
+                columns.collect::<Result<_>>()?
             }
         };
         self.forget()?;
-        Ok(results)
+        let results = || Results::new(columns, Vec::new(), rows, self.account.new_empty());
+        (rows > 0).then(results).transpose()
     }
 
-    /// Returns of how many rows of each partition all expressions have results.
+    /// Returns the number of rows of each partition for which all expressions have results.
     fn known(&self) -> Vec<usize> {
         let of_partition = |place| {
             let states = self.states.iter().filter_map(|states| states.get_index(place));
@@ -125,8 +128,8 @@ impl Frames {
             let rows = last.record_batch.num_rows() - passed;
             last.record_batch = compact(last.record_batch.slice(passed, rows))?;
             states.iter_mut().for_each(|state| state.prune_state(passed));
-            bytes +=
-                last.record_batch.columns().iter().map(bytes_of_values).sum::<usize>() * COPIES;
+            bytes += last.record_batch.columns().iter().map(bytes_of_values).sum::<usize>()
+                * self.copies;
         }
         self.account.try_resize(bytes)
     }
