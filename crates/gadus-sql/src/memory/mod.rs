@@ -85,10 +85,6 @@ const BEYOND_PART: u64 = 10;
 /// mebibyte.
 const UNSPILLED_BYTES_MIN: u64 = 64 << 20;
 
-/// Batches in flight between partitions may take this part of the limit, or this where it is more.
-const IN_FLIGHT_PART: u64 = 4;
-const IN_FLIGHT_BYTES_MIN: u64 = 8 << 20;
-
 /// What an operator holds at least when it writes that out.
 const SPILL_BYTES_MIN: u64 = 1 << 20;
 
@@ -179,13 +175,6 @@ impl Memory {
         held >= SPILL_BYTES_MIN
             && self.0.held.load(Ordering::SeqCst) + held > self.part(true).0
             && of_plan > self.plan_part()
-    }
-
-    /// True if a plan with so many bytes in flight between partitions writes further batches to files: the operators that
-    /// take them may be slower than those that give them.
-    fn spills_in_flight(&self, in_flight: u64) -> bool {
-        // Asking for the part tells other processes that this one gathers much.
-        in_flight > IN_FLIGHT_BYTES_MIN && in_flight > self.part(true).0 / IN_FLIGHT_PART
     }
 
     /// True if a plan that holds so much has more than this process's part, and some: an operator that cannot

@@ -39,8 +39,6 @@ pub(crate) struct PlanPool {
     has_refused: AtomicBool,
     /// What windows hold that they cannot write out.
     window_bytes: AtomicU64,
-    /// Bytes of batches in flight between partitions.
-    in_flight_bytes: AtomicU64,
     /// Whether rows of this run have been given to the client.
     has_given: AtomicBool,
     /// Rows per batch that this run should have had; zero where its rows were not too wide.
@@ -99,7 +97,6 @@ impl PlanPool {
             operators: Mutex::default(),
             has_refused: AtomicBool::new(false),
             window_bytes: AtomicU64::new(0),
-            in_flight_bytes: AtomicU64::new(0),
             has_given: AtomicBool::new(false),
             batch_rows: AtomicUsize::new(0),
             merged_runs: AtomicUsize::new(MERGED_MAX),
@@ -181,15 +178,11 @@ impl PlanPool {
         self.has_refused.load(Ordering::Relaxed)
     }
 
-    /// True if an operator is to write out what it holds, or is given, rather than hold more.
-    fn is_to_write(&self, reservation: &MemoryReservation, additional: u64) -> bool {
+    /// True if an operator is to write out what it holds, rather than hold more.
+    fn is_to_write(&self, reservation: &MemoryReservation) -> bool {
         let consumer = reservation.consumer();
         if !consumer.can_spill() {
             return false;
-        }
-        if is_in_flight(consumer) {
-            let in_flight = self.in_flight_bytes.load(Ordering::Relaxed).saturating_add(additional);
-            return self.memory.spills_in_flight(in_flight);
         }
         let mut operators = self.operators.lock();
         let operator = match operators.entry(consumer.id()) {
@@ -215,15 +208,6 @@ impl PlanPool {
         }
     }
 
-    /// Returns the bytes of an operator's kind, where they are also counted apart.
-    fn bytes_of_kind(&self, consumer: &MemoryConsumer) -> Option<&AtomicU64> {
-        match consumer {
-            window if is_window(window) => Some(&self.window_bytes),
-            batches if is_in_flight(batches) => Some(&self.in_flight_bytes),
-            _ => None,
-        }
-    }
-
     /// Changes what an operator holds, and says by how much that changes what is counted.
     fn counted(
         &self,
@@ -231,8 +215,7 @@ impl PlanPool {
         count: impl FnOnce(&mut Operator) -> u64,
     ) -> Option<u64> {
         let consumer = reservation.consumer();
-        let gathers = consumer.can_spill() && !is_in_flight(consumer);
-        let mut operators = gathers.then(|| self.operators.lock())?;
+        let mut operators = consumer.can_spill().then(|| self.operators.lock())?;
         operators.get_mut(&consumer.id()).map(count)
     }
 
@@ -259,8 +242,8 @@ impl MemoryPool for PlanPool {
 
     fn grow(&self, reservation: &MemoryReservation, additional: usize) {
         let bytes = additional as u64;
-        if let Some(own) = self.bytes_of_kind(reservation.consumer()) {
-            own.fetch_add(bytes, Ordering::Relaxed);
+        if is_window(reservation.consumer()) {
+            self.window_bytes.fetch_add(bytes, Ordering::Relaxed);
         }
         let count = |operator: &mut Operator| match operator.is_writing() {
             true => {
@@ -278,8 +261,8 @@ impl MemoryPool for PlanPool {
 
     fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
         let bytes = shrink as u64;
-        if let Some(own) = self.bytes_of_kind(reservation.consumer()) {
-            own.fetch_sub(bytes, Ordering::Relaxed);
+        if is_window(reservation.consumer()) {
+            self.window_bytes.fetch_sub(bytes, Ordering::Relaxed);
         }
         let count = |operator: &mut Operator| {
             let uncounted = operator.uncounted.min(bytes);
@@ -298,7 +281,7 @@ impl MemoryPool for PlanPool {
             // What holds less is not why the plan holds much.
             && (reservation.size() + additional) as u64 >= SPILL_BYTES_MIN
             && self.memory.is_beyond(self.held_beside(reservation).saturating_add(additional as u64));
-        if is_over || self.is_to_write(reservation, additional as u64) {
+        if is_over || self.is_to_write(reservation) {
             let held = ByteCount(reservation.size() as u64);
             if is_over {
                 self.has_refused.store(true, Ordering::Relaxed);
@@ -327,11 +310,6 @@ impl MemoryPool for PlanPool {
 fn holds_its_input(consumer: &MemoryConsumer) -> bool {
     const GO_ON: [&str; 3] = ["Merge", "Repartition", "Sorter"];
     !consumer.can_spill() && !GO_ON.iter().any(|part| consumer.name().contains(part))
-}
-
-/// True for batches in flight between partitions: each is held or spilled alone.
-fn is_in_flight(consumer: &MemoryConsumer) -> bool {
-    consumer.can_spill() && consumer.name().starts_with("Repartition")
 }
 
 /// True for the columns and results of windows.
