@@ -56,6 +56,12 @@ const REPLANS_MAX: u32 = 5;
 /// Where the rows of a plan with smaller batches are too wide as well, its batches get so much smaller at least.
 const GROWTH: usize = 16;
 
+/// If rows are wide, a partial aggregate looks at so many batches, and rows, first. If nearly all of these rows are groups
+/// of their own, it passes the others on as they are.
+const PROBED_BATCHES: usize = 8;
+const PROBED_ROWS_MIN: usize = 16;
+const PROBED_RATIO: f64 = 0.9;
+
 /// What a plan that is made again has other than the first one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Changes {
@@ -129,9 +135,15 @@ impl Replan {
         config.extensions.insert(SpillOptions { always: changes.spills });
         if let Some(rows) = changes.batch_rows {
             config.execution.batch_size = ConfigNonZeroUsize::try_new(rows)?;
-            // Batches in flight between partitions are held without end if those that take them are slower, and groups
-            // that a partial aggregate gives when memory is short are not counted.
-            config.execution.target_partitions = 1;
+            let execution = &mut config.execution;
+            // Groups that a partial aggregate gives when memory is short are not counted while they wait to be taken.
+            execution.skip_partial_aggregation_probe_rows_threshold =
+                (PROBED_BATCHES * rows).max(PROBED_ROWS_MIN);
+            execution.skip_partial_aggregation_probe_ratio_threshold = PROBED_RATIO;
+            if changes.spills {
+                // Batches in flight between partitions are held without end if the operators that take them are slower.
+                execution.target_partitions = 1;
+            }
         }
         let mut runtime = task.runtime_env();
         if let (Some(runs), Some(pool)) = (changes.merged_runs, PlanPool::of(task)) {
