@@ -10,11 +10,15 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use gadus_base::Random;
 use std::sync::Arc;
 
+fn below(random: &mut Random, bound: u64) -> usize {
+    usize::try_from(random.below(bound)).unwrap()
+}
+
 /// Batches of different sizes, with NULLs and texts that are not in their views.
 fn table(random: &mut Random) -> MemTable {
     let mut id = 0;
     let mut batch = || {
-        let rows = random.below(40) as usize;
+        let rows = below(random, 40);
         let mut number = |below| {
             (0..rows).map(|_| random.chance(0.9).then(|| random.below(below) as i64)).collect()
         };
@@ -36,7 +40,7 @@ fn table(random: &mut Random) -> MemTable {
 }
 
 fn one<'a>(random: &mut Random, texts: &[&'a str]) -> &'a str {
-    texts[usize::try_from(random.below(texts.len() as u64)).unwrap()]
+    texts[below(random, texts.len() as u64)]
 }
 
 /// Draws a window whose rows have one order.
@@ -79,7 +83,7 @@ async fn random_windows_answer_as_datafusion_does() {
     let mut random = Random::seeded(11);
     let mut replaced = 0;
     for _ in 0..150 {
-        let batch_rows = 1 + random.below(20) as usize;
+        let batch_rows = 1 + below(&mut random, 20);
         let config = SessionConfig::new().with_target_partitions(1).with_batch_size(batch_rows);
         let context = SessionContext::new_with_config(config);
         context.register_table("r", Arc::new(table(&mut random))).unwrap();
