@@ -5,7 +5,8 @@
 //!   sorted inputs, by partitions of both inputs ([`grace_join`](super::grace_join)) where a join cannot be merged, as
 //!   one with further conditions on pairs, or by blocks ([`block_join`](super::block_join)) without an equality. Sorts
 //!   that keep their first rows only sort all of them then, and spill ([`sorts`](super::sorts)). A plan whose rows are
-//!   too wide for its batches is made again with fewer rows per batch ([`wide_rows`](super::wide_rows)).
+//!   too wide for its batches is made again with fewer rows per batch ([`wide_rows`](super::wide_rows)), and with one
+//!   partition if its joins or sorts spill, too.
 //! - Only before rows have been given: the same ones might come again, and others not at all.
 //! - Numbers that a sequence has given to the first plan are not given again, as after any statement that fails.
 //! - NOT IN of values that may be NULL does not spill: it fails as before.
@@ -65,7 +66,7 @@ const PROBED_RATIO: f64 = 0.9;
 /// What a plan that is made again has other than the first one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Changes {
-    /// Whether all joins and sorts that can spill do.
+    /// True if all joins and sorts that can spill do.
     spills: bool,
     /// Rows per batch, where those of the session are too many.
     batch_rows: Option<usize>,

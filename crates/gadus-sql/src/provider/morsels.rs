@@ -37,8 +37,8 @@ impl Reader {
     pub(super) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let turn = clock().now();
         while self.left > 0 {
-            if let Some(piece) = self.waiting.pop_front() {
-                let batch = piece.into_own();
+            if let Some(batch) = self.waiting.pop_front() {
+                let batch = batch.into_own();
                 let batch = match &mut self.dynamic {
                     Some(dynamic) => dynamic.passing(batch)?,
                     None => batch,
@@ -72,10 +72,10 @@ impl Reader {
         let (waiting, left) = (&mut self.waiting, self.left);
         let (mut rows, mut buffers) = (0, BTreeMap::new());
         self.scan
-            .morsel_batches(morsel, |piece| {
-                rows += piece.num_rows();
-                buffers.extend(piece.wide_buffers());
-                waiting.push_back(piece);
+            .morsel_batches(morsel, |batch| {
+                rows += batch.num_rows();
+                buffers.extend(batch.wide_buffers());
+                waiting.push_back(batch);
                 if rows >= left { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })
             .map_err(to_datafusion)?;

@@ -27,7 +27,7 @@ pub(super) struct Frames {
     partition_by: Vec<Arc<dyn PhysicalExpr>>,
     /// In order; all but the last one have ended.
     partitions: PartitionBatches,
-    /// What each expression knows of each partition, in the same order.
+    /// States of each expression, one for each partition in the same order.
     states: Vec<PartitionWindowAggStates>,
     /// The values of a frame are held so often: an aggregate may have a copy of them.
     copies: usize,
