@@ -126,14 +126,29 @@ fn file_system(folder: &Path) -> String {
     mounts.max_by_key(|(length, _)| *length).map_or("unknown".to_owned(), |(_, name)| name)
 }
 
-/// The memory of a process, of which what it shares with others counts in part.
+/// Returns the proportional set size of a process: memory that it shares with others counts in part.
+///
+/// It falls as soon as another process maps the same program, so differences of two of them say little: see
+/// [`data_bytes`].
 pub(super) fn proportional_bytes(pid: u32) -> Result<u64, Failure> {
+    rollup_bytes(pid, &["Pss:"])
+}
+
+/// Returns the proportional set size of a process without what it maps of files: anonymous and shared memory.
+pub(super) fn data_bytes(pid: u32) -> Result<u64, Failure> {
+    rollup_bytes(pid, &["Pss_Anon:", "Pss_Shmem:"])
+}
+
+/// Sums some lines of the kernel's totals over all mappings of a process.
+fn rollup_bytes(pid: u32, names: &[&str]) -> Result<u64, Failure> {
     let path = format!("/proc/{pid}/smaps_rollup");
     let text = std::fs::read_to_string(&path)?;
-    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
-    let kibibytes =
-        line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
-    kibibytes
-        .map(|kibibytes| kibibytes * 1024)
-        .ok_or_else(|| Failure::message(format!("{path} tells no proportional set size")))
+    let bytes = |name: &&str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(*name));
+        let kibibytes = line
+            .and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok())
+            .ok_or_else(|| Failure::message(format!("{path} has no line {name}")))?;
+        Ok(kibibytes * 1024)
+    };
+    names.iter().map(bytes).sum()
 }

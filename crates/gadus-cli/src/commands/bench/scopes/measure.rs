@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::super::figures::Metric;
 use super::super::latencies::Latencies;
-use super::super::machine::proportional_bytes;
+use super::super::machine::{data_bytes, proportional_bytes};
 use super::super::player::Player;
 use super::super::rounds::Measured;
 use super::super::worker;
@@ -126,10 +126,10 @@ pub(super) fn idle(file: &Path, scope: CacheScope, connections: u32) -> Result<M
     }
     let mut player = Player::start(command)?;
     player.wait_ready()?;
-    let before = proportional_bytes(player.pid())?;
+    let before = data_bytes(player.pid())?;
     player.go()?;
     player.answer()?;
-    let all = proportional_bytes(player.pid())?.saturating_sub(before);
+    let all = data_bytes(player.pid())?.saturating_sub(before);
     Ok(vec![(PER_CONNECTION, all as f64 / f64::from(connections))])
 }
 
