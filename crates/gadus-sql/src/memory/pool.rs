@@ -181,7 +181,7 @@ impl PlanPool {
     /// True if an operator is to write out what it holds, rather than hold more.
     fn is_to_write(&self, reservation: &MemoryReservation) -> bool {
         let consumer = reservation.consumer();
-        if !consumer.can_spill() {
+        if !consumer.can_spill() || is_in_flight(consumer) {
             return false;
         }
         let mut operators = self.operators.lock();
@@ -310,6 +310,15 @@ impl MemoryPool for PlanPool {
 fn holds_its_input(consumer: &MemoryConsumer) -> bool {
     const GO_ON: [&str; 3] = ["Merge", "Repartition", "Sorter"];
     !consumer.can_spill() && !GO_ON.iter().any(|part| consumer.name().contains(part))
+}
+
+/// True for batches between partitions.
+///
+/// `DataFusion` 55 may wait for ever for those that it spills: a partition's reader waits for the oldest file that is
+/// still open, while its batch is in a file of another writer, who may have to wait for this reader. Two sides of a
+/// merge join, which each wait for the other in some partition, hung so.
+fn is_in_flight(consumer: &MemoryConsumer) -> bool {
+    consumer.name().starts_with("RepartitionExec[")
 }
 
 /// True for the columns and results of windows.

@@ -1,7 +1,16 @@
-//! Whose turn it is to gather.
+//! Turns of plans to gather rows, and which operators write out what they hold.
 
+use super::gather::in_turn_unwatched;
 use super::plan::PlanMemory;
-use super::{Memory, SpillFolder};
+use super::{Memory, PlanPool, SpillFolder};
+use arrow::datatypes::Schema;
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::physical_plan::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::{FutureExt, StreamExt, stream};
 use gadus_base::ByteCount;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -105,4 +114,37 @@ fn who_holds_much_writes_it_out() {
     small.hold(mib(3));
     assert!(!large.is_to_spill(mib(1) - 1), "so little is not worth it");
     assert!(!small.is_to_spill(mib(5)), "the other has more");
+}
+
+/// Batches between partitions are never spilled, even if an operator that may be told to spill was polled last on the
+/// same thread.
+#[test]
+fn batches_between_partitions_stay_in_memory() {
+    let asked_of = |name: &str| {
+        let runtime =
+            RuntimeEnvBuilder::new().with_memory_pool(Arc::new(memory())).build().unwrap();
+        let task = TaskContext::default().with_runtime(Arc::new(runtime));
+        let (task, pool) = PlanPool::below(task);
+        let pool: Arc<dyn MemoryPool> = pool;
+        let mut rows = in_turn_unwatched(one_row(), &task);
+        rows.next().now_or_never().expect("a plan without memory has its turn").unwrap().unwrap();
+        let others = MemoryConsumer::new("others").register(&pool);
+        others.grow(8 << 20);
+        let held = spilling(name, &pool);
+        held.grow(3 << 20);
+        held.try_grow(1)
+    };
+    assert!(asked_of("GroupedHashAggregateStream[0] (count(1))").is_err());
+    assert!(asked_of("RepartitionExec[0]").is_ok());
+}
+
+fn spilling(name: &str, pool: &Arc<dyn MemoryPool>) -> MemoryReservation {
+    MemoryConsumer::new(name).with_can_spill(true).register(pool)
+}
+
+fn one_row() -> SendableRecordBatchStream {
+    let schema = Arc::new(Schema::empty());
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    let batch = RecordBatch::try_new_with_options(schema.clone(), Vec::new(), &options).unwrap();
+    Box::pin(RecordBatchStreamAdapter::new(schema, stream::iter([Ok(batch)])))
 }

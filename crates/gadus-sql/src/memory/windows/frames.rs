@@ -3,7 +3,7 @@
 //! - DataFusion's operator for such expressions joins each batch to the rows that it holds. Texts are views, and what is
 //!   joined of views holds the texts of all rows that ever came: `lag` of a text held all texts of its input.
 //! - Here rows are held from the start of the next row's frame on, and results until all expressions have theirs. Both
-//!   are compacted, and counted; but not the texts within lists and structs, of which all are still held.
+//!   are compacted, and counted.
 
 use super::output::{ResultColumn, Results};
 use crate::memory::compact::{compact, compact_column};
