@@ -1,10 +1,15 @@
 //! A turn of Gadus, closed loop, and what it measured.
+//!
+//! - A turn ends with whole rounds: a client that has begun to ask a second time goes on until all that it has
+//!   outstanding is asked once more. Otherwise the last pass would have as many statements as the end of the time
+//!   happened to let, which had the rate of a turn of ten passes differ by a tenth; the bare pass has whole batches, too.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use gadus::{Connection, Database, Outcome, Statistics};
-use gadus_base::{Random, clock};
+use gadus_base::{Instant, Random, clock};
 use serde_json::{Value, json};
 
 use super::super::figures::Metric;
@@ -47,10 +52,12 @@ pub(super) fn play(
 ) -> Result<Answered, Failure> {
     let all = u32::try_from(clients.len()).unwrap_or(u32::MAX).min(outstanding);
     let (each, more) = (outstanding / all, outstanding % all);
+    let end = End { began: clock().now(), time, begun: AtomicU64::new(0) };
     let turns = std::thread::scope(|scope| {
         let begin = |(place, client)| {
             let part = each + u32::from(place < more);
-            scope.spawn(move || play_one(client, statements, part, time))
+            let end = &end;
+            scope.spawn(move || play_one(client, statements, part, end))
         };
         let begun = (0..all).zip(clients).map(begin).collect::<Vec<_>>();
         begun.into_iter().map(|turn| turn.join()).collect::<Vec<_>>()
@@ -62,12 +69,32 @@ pub(super) fn play(
     Ok(answered)
 }
 
+/// When the clients of a turn end.
+struct End {
+    began: Instant,
+    time: Duration,
+    /// The latest round that a client has begun in time.
+    begun: AtomicU64,
+}
+
+impl End {
+    /// Tells whether a client that has come to a round carries it out: in time, or as the only one after that if
+    /// others have begun it.
+    fn lets_begin(&self, round: u64, was_late: &mut bool) -> bool {
+        if self.began.elapsed() < self.time {
+            self.begun.fetch_max(round, Ordering::Relaxed);
+            return true;
+        }
+        !std::mem::replace(was_late, true) && self.begun.load(Ordering::Relaxed) >= round
+    }
+}
+
 /// The turn of one client.
 fn play_one(
     connection: &Connection,
     statements: &Statements<'_>,
     outstanding: u32,
-    time: Duration,
+    end: &End,
 ) -> Result<Answered, Failure> {
     let mut next = (0..statements.texts.len()).cycle().skip(anywhere());
     let mut submit = || {
@@ -75,17 +102,22 @@ fn play_one(
         let since = clock().now();
         (since, statements.is_update(place), connection.submit(&statements.texts[place], &[]))
     };
-    let began = clock().now();
     let mut answered = Answered::default();
     let mut pending = (0..outstanding).map(|_| submit()).collect::<VecDeque<_>>();
+    let (mut round, mut asked, mut was_late, mut goes_on) = (0, 0, false, true);
     while let Some((since, is_update, statement)) = pending.pop_front() {
         finish(statement.wait()?)?;
         answered.note(is_update, since.elapsed());
-        if began.elapsed() < time {
+        if asked == 0 && goes_on {
+            round += 1;
+            goes_on = end.lets_begin(round, &mut was_late);
+        }
+        if goes_on {
             pending.push_back(submit());
+            asked = (asked + 1) % outstanding;
         }
     }
-    answered.seconds = began.elapsed().as_secs_f64();
+    answered.seconds = end.began.elapsed().as_secs_f64();
     Ok(answered)
 }
 
