@@ -48,6 +48,7 @@ fn survivors_of_kills_lose_nothing() {
     assert_eq!(value(&figures, case, "errors"), 0.0);
     assert!(value(&figures, case, "acknowledged") > 0.0);
     assert!(value(&figures, case, "stall_ms_p999") >= 0.0);
+    assert!(value(&figures, case, "pause_without_kill_ms_max") >= 0.0);
 }
 
 #[test]

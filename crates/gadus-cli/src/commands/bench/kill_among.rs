@@ -6,6 +6,8 @@
 //! - How long the survivors pause around a kill is measured at their acknowledged commits, from
 //!   outside: with the start of the replacement, and with whatever else the cores do. Victims that have
 //!   much memory are replaced by processes that have theirs before the kill.
+//! - After some kills there are as many moments without one: pauses around these come from the machine, its disk, and
+//!   checkpoints, and kills have no part in them.
 //! - A witness syncs a file of its own meanwhile. What its disk does to it, it does to the survivors:
 //!   pauses are told with that time and without.
 //! - Every so often all are killed at once, and the files are looked at from another process.
@@ -23,7 +25,7 @@ use super::machine::Machine;
 use super::pause;
 use super::witness::{Seen, Witness};
 use super::workplace::{Workplace, remove_database};
-use crate::commands::ledger::{Numbers, Pause, Writers, Writing};
+use crate::commands::ledger::{AFTERMATH, Numbers, Pause, Writers, Writing};
 use crate::failure::Failure;
 use crate::progress::Progress;
 
@@ -32,6 +34,8 @@ const STALL_MEDIAN: Metric = Metric::lower("stall_ms_median", "ms");
 const STALL_MAX: Metric = Metric::lower("stall_ms_max", "ms");
 const OWN_STALL_999: Metric = Metric::lower("stall_without_disk_ms_p999", "ms");
 const OWN_STALL_MAX: Metric = Metric::lower("stall_without_disk_ms_max", "ms");
+const CALM_999: Metric = Metric::lower("pause_without_kill_ms_p999", "ms");
+const CALM_MAX: Metric = Metric::lower("pause_without_kill_ms_max", "ms");
 const BARE_SYNC_999: Metric = Metric::lower("bare_sync_ms_p999", "ms");
 const BARE_SYNC_MAX: Metric = Metric::lower("bare_sync_ms_max", "ms");
 
@@ -67,6 +71,8 @@ const EARLY_ONE_IN: u64 = 8;
 struct Around {
     /// The survivors' pauses around each.
     stalls: Vec<Vec<Pause>>,
+    /// The pauses around each moment without a kill.
+    calm: Vec<Vec<Pause>>,
     /// Kills in the middle of something, by who took over.
     hits: Takeovers,
 }
@@ -122,15 +128,10 @@ fn report(
     quiet: bool,
     json: bool,
 ) -> Result<(), Failure> {
-    let Around { stalls, hits } = around;
-    let longest = |length: &dyn Fn(&Pause) -> Duration| {
-        let of_one = |pauses: &Vec<Pause>| pauses.iter().map(length).max().unwrap_or_default();
-        let mut all = stalls.iter().map(of_one).collect::<Vec<_>>();
-        all.sort_unstable();
-        all
-    };
-    let stalls = longest(&Pause::length);
-    let own = longest(&|pause| seen.without_disk(*pause));
+    let hits = &around.hits;
+    let stalls = longest(&around.stalls, Pause::length);
+    let own = longest(&around.stalls, |pause| seen.without_disk(*pause));
+    let calm = longest(&around.calm, Pause::length);
     seen.took.sort_unstable();
     let case = format!("{processes} processes");
     let figures = [
@@ -143,6 +144,8 @@ fn report(
         (STALL_MAX, share_ms(&stalls, 1.0)),
         (OWN_STALL_999, share_ms(&own, 0.999)),
         (OWN_STALL_MAX, share_ms(&own, 1.0)),
+        (CALM_999, share_ms(&calm, 0.999)),
+        (CALM_MAX, share_ms(&calm, 1.0)),
         (BARE_SYNC_999, share_ms(&seen.took, 0.999)),
         (BARE_SYNC_MAX, share_ms(&seen.took, 1.0)),
         (HIT_COMMIT, hits.commit as f64),
@@ -157,6 +160,14 @@ fn report(
     figures::print("kill", &figures, quiet, json)
 }
 
+/// The longest pause around each moment, sorted.
+fn longest(around: &[Vec<Pause>], length: impl Fn(&Pause) -> Duration) -> Vec<Duration> {
+    let of_one = |pauses: &Vec<Pause>| pauses.iter().map(&length).max().unwrap_or_default();
+    let mut all = around.iter().map(of_one).collect::<Vec<_>>();
+    all.sort_unstable();
+    all
+}
+
 /// What so large a share of sorted times does not exceed, in milliseconds.
 #[allow(clippy::cast_precision_loss)] // counts below 2^53
 fn share_ms(sorted: &[Duration], share: f64) -> f64 {
@@ -166,8 +177,8 @@ fn share_ms(sorted: &[Duration], share: f64) -> f64 {
     time.map_or(0.0, |time| time.as_secs_f64() * 1e3)
 }
 
-/// Starts all, kills some one after another and then all at once; returns what they have
-/// acknowledged, and adds how long survivors stalled around each kill.
+/// Starts all, kills some one after another, watches them for a while, and kills all at once; returns what they have
+/// acknowledged, and adds how long they paused around each kill and each moment without one.
 fn kill_some(
     all: &Writing,
     kills: u32,
@@ -190,12 +201,19 @@ fn kill_some(
         writers.replace(victim)?;
         progress.advance(1);
     }
+    // The last one's replacement is started.
+    pause(2 * AFTERMATH);
+    for _ in 0..kills {
+        writers.note_calm();
+        pause(AFTERMATH);
+    }
     around.hits.add(&database.statistics().store.takeovers);
     // Nobody is left when all are killed at once.
     drop(database);
-    let (acknowledged, stalled) = writers.end()?;
-    around.stalls.extend(stalled);
-    Ok(acknowledged)
+    let written = writers.end()?;
+    around.stalls.extend(written.stalls);
+    around.calm.extend(written.calm);
+    Ok(written.acknowledged)
 }
 
 /// A writer that is in the middle of something, if one is before long.

@@ -126,7 +126,7 @@ fn watch(all: &Writing, time: Duration) -> Result<(Vec<Sample>, u32, Numbers), F
         }
     }
     drop(database);
-    let (acknowledged, _) = writers.end()?;
+    let acknowledged = writers.end()?.acknowledged;
     Ok((samples, kills, acknowledged))
 }
 

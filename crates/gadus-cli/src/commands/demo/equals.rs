@@ -7,7 +7,7 @@ use gadus::{Connection, Database, Options};
 use gadus_base::{Random, clock, counted};
 
 use super::report::Report;
-use crate::commands::ledger::{self, Pause, Totals, Writers, Writing};
+use crate::commands::ledger::{self, Pause, Totals, Writers, Writing, Written};
 use crate::commands::pause;
 use crate::failure::Failure;
 use crate::shell::shown_seconds;
@@ -44,7 +44,7 @@ pub(super) fn rounds(path: &Path, kills: u32, report: &mut Report) -> Result<(),
         ))?;
         before = all;
     }
-    let (acknowledged, stalls) = writers.end()?;
+    let Written { acknowledged, stalls, .. } = writers.end()?;
     let there = Totals::read(&connection)?.verify(&connection, None)?;
     match acknowledged.beyond(&there) {
         0 => {}

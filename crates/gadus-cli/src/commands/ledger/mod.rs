@@ -14,7 +14,7 @@ mod writers;
 pub(crate) use process::{Pause, WritingProcess};
 pub(crate) use verify::Totals;
 pub(crate) use writer::{Writing, write};
-pub(crate) use writers::Writers;
+pub(crate) use writers::{AFTERMATH, Writers, Written};
 
 use std::collections::BTreeMap;
 use std::ops::Range;

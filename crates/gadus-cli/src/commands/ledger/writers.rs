@@ -12,7 +12,17 @@ use crate::failure::Failure;
 
 /// A pause that begins this long after a kill may still come from it: a latch is looked at every
 /// ten milliseconds while somebody waits for it.
-const AFTERMATH: Duration = Duration::from_millis(30);
+pub(crate) const AFTERMATH: Duration = Duration::from_millis(30);
+
+/// What writers did until all were killed.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) acknowledged: Numbers,
+    /// Pauses of survivors that overlap each kill.
+    pub(crate) stalls: Vec<Vec<Pause>>,
+    /// Pauses of all that overlap each moment without a kill.
+    pub(crate) calm: Vec<Vec<Pause>>,
+}
 
 /// The writers of one ledger, each in a process of its own.
 pub(crate) struct Writers {
@@ -22,6 +32,8 @@ pub(crate) struct Writers {
     acknowledged: Numbers,
     /// When somebody was killed, and the pauses of all that they did not end with.
     kills: Vec<Instant>,
+    /// Moments at which nobody was killed, to compare with.
+    calm: Vec<Instant>,
     pauses: Vec<Vec<Pause>>,
     /// The next to be started, where that takes long.
     spare: Option<Spare>,
@@ -35,6 +47,7 @@ impl Writers {
             processes: Vec::new(),
             acknowledged: Numbers::default(),
             kills: Vec::new(),
+            calm: Vec::new(),
             pauses: Vec::new(),
             spare: None,
         };
@@ -96,19 +109,24 @@ impl Writers {
         Ok(())
     }
 
-    /// Kills all; returns what all have acknowledged, and the pauses of survivors that overlap each
-    /// kill before.
-    pub(crate) fn end(mut self) -> Result<(Numbers, Vec<Vec<Pause>>), Failure> {
+    /// Notes that nobody is killed now, nor has been for a while: pauses around this moment have other reasons.
+    pub(crate) fn note_calm(&mut self) {
+        self.calm.push(clock().now());
+    }
+
+    /// Kills all.
+    pub(crate) fn end(mut self) -> Result<Written, Failure> {
         for process in self.processes.drain(..) {
             self.pauses.push(process.pauses(true));
             self.acknowledged.note_all(&process.kill()?);
         }
-        let around = |kill: &Instant| {
-            let end = kill.plus(AFTERMATH);
-            let overlaps = |pause: &&Pause| pause.from <= end && pause.to >= *kill;
+        let around = |moment: &Instant| {
+            let end = moment.plus(AFTERMATH);
+            let overlaps = |pause: &&Pause| pause.from <= end && pause.to >= *moment;
             self.pauses.iter().flatten().filter(overlaps).copied().collect()
         };
         let stalls = self.kills.iter().map(around).collect();
-        Ok((self.acknowledged, stalls))
+        let calm = self.calm.iter().map(around).collect();
+        Ok(Written { acknowledged: self.acknowledged, stalls, calm })
     }
 }
