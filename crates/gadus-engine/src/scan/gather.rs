@@ -11,8 +11,15 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use std::sync::Arc;
 
+#[cfg(test)]
+mod tests;
+
 /// Rows are scattered where at most one of so many is read.
 const SCATTERED_PART: usize = 8;
+
+/// Of several segments, shorter runs of rows are read as single rows: their values are copied instead of kept with all
+/// others of their segment, and each of them is asked for before the first one is read.
+const RUN_MIN: usize = 16;
 
 /// Some columns of rows of segments as one batch; positions are not empty, and rise.
 pub(crate) fn batch_of<'a>(
@@ -82,9 +89,11 @@ fn array_of<'a, 'b>(
 ) -> Result<ArrayRef> {
     let column_type = table.schema().columns[column].column_type;
     let mut vector = Vector::empty(column_type.storage());
-    prefetch(pieces.clone().map(|(base, (_, positions))| (base, contiguous(positions))));
+    let run_min = if pieces.clone().nth(1).is_some() { RUN_MIN } else { 1 };
+    let rows = |positions| contiguous(positions, run_min);
+    prefetch(pieces.clone().map(|(base, (_, positions))| (base, rows(positions))));
     for (base, (segment, positions)) in pieces {
-        segment.append_to(&mut vector, base, column, contiguous(positions));
+        segment.append_to(&mut vector, base, column, rows(positions));
     }
     vector.into_array(column_type)
 }
@@ -104,18 +113,22 @@ fn prefetch<'a, 'b>(pieces: impl Iterator<Item = (Option<&'b Column>, Rows<'a>)>
     each(Column::prefetch_value);
 }
 
-/// Whether so few rows of their surroundings are read that memory does not come before it is asked for.
+/// Tells whether so few rows of their surroundings are read that memory does not come before it is asked for.
 fn is_scattered(positions: &[u32]) -> bool {
     match (positions.first(), positions.last()) {
-        (Some(&first), Some(&last)) => (last - first) as usize >= SCATTERED_PART * positions.len(),
+        (Some(&first), Some(&last)) => {
+            positions.len() < RUN_MIN || (last - first) as usize >= SCATTERED_PART * positions.len()
+        }
         _ => false,
     }
 }
 
-/// Positions as a range where they are one.
-fn contiguous(positions: &[u32]) -> Rows<'_> {
+/// Returns positions as a range if they are one of so many rows at least.
+fn contiguous(positions: &[u32], run_min: usize) -> Rows<'_> {
     match (positions.first(), positions.last()) {
-        (Some(&first), Some(&last)) if (last - first) as usize + 1 == positions.len() => {
+        (Some(&first), Some(&last))
+            if (last - first) as usize + 1 == positions.len() && positions.len() >= run_min =>
+        {
             Rows::Range { first: first as usize, count: positions.len() }
         }
         _ => Rows::Positions(positions),
