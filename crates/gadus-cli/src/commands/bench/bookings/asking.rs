@@ -65,7 +65,7 @@ pub(in super::super) fn ask(file: &Path, asking: &Asking) -> Result<(), Failure>
         // Looking takes time of its own, which is not to be taken from a rate.
         let watched = task["memory"].as_bool().unwrap_or(false);
         let watch = watched.then(Watch::begin).transpose()?;
-        let answered = play(&clients, statements, outstanding, time)?;
+        let answered = play(&clients, statements, outstanding, time, &|| ())?;
         let answer = json!({ "answered": answered.to_json(), "memory_bytes": watch.map(Watch::bytes).transpose()? });
         writeln!(io::stdout(), "{answer}")?;
     }

@@ -1,10 +1,12 @@
 //! A turn of Gadus, closed loop, and what it measured.
 //!
-//! - A turn ends with whole rounds: a client that has begun to ask a second time goes on until all that it has
-//!   outstanding is asked once more. Otherwise the last pass would have as many statements as the end of the time
-//!   happened to let, which had the rate of a turn of ten passes differ by a tenth; the bare pass has whole batches, too.
+//! - A steady state is measured, as of the bare pass, which has whole batches: from the end of each client's first round,
+//!   with all that it has outstanding, to the end of a later one. Clients that begin one after another would share out
+//!   their first statements among several passes, and the last pass would have as many as the end of the time let:
+//!   that had the rate of a turn of ten passes differ by a tenth.
 
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -43,23 +45,25 @@ pub(super) struct Scans {
     after: Statistics,
 }
 
-/// One turn: so many statements are outstanding until the time is over, divided among the clients.
+/// One turn: so many statements are outstanding until the time is over, divided among the clients; `begin` is called
+/// when it begins to count.
 pub(super) fn play(
     clients: &[Connection],
     statements: &Statements<'_>,
     outstanding: u32,
     time: Duration,
+    begin: &(dyn Fn() + Sync),
 ) -> Result<Answered, Failure> {
     let all = u32::try_from(clients.len()).unwrap_or(u32::MAX).min(outstanding);
     let (each, more) = (outstanding / all, outstanding % all);
-    let end = End { began: clock().now(), time, begun: AtomicU64::new(0) };
+    let rounds = Rounds { time, begin, began: OnceLock::new(), latest: AtomicU64::new(0) };
     let turns = std::thread::scope(|scope| {
-        let begin = |(place, client)| {
+        let start = |(place, client)| {
             let part = each + u32::from(place < more);
-            let end = &end;
-            scope.spawn(move || play_one(client, statements, part, end))
+            let rounds = &rounds;
+            scope.spawn(move || play_one(client, statements, part, rounds))
         };
-        let begun = (0..all).zip(clients).map(begin).collect::<Vec<_>>();
+        let begun = (0..all).zip(clients).map(start).collect::<Vec<_>>();
         begun.into_iter().map(|turn| turn.join()).collect::<Vec<_>>()
     });
     let mut answered = Answered::default();
@@ -69,23 +73,32 @@ pub(super) fn play(
     Ok(answered)
 }
 
-/// When the clients of a turn end.
-struct End {
-    began: Instant,
+/// Rounds that count: each client's second one is the first of them.
+struct Rounds<'a> {
     time: Duration,
-    /// The latest round that a client has begun in time.
-    begun: AtomicU64,
+    begin: &'a (dyn Fn() + Sync),
+    began: OnceLock<Instant>,
+    /// The latest one that a client has begun in time.
+    latest: AtomicU64,
 }
 
-impl End {
+impl Rounds<'_> {
+    /// Returns when the first one began, which is now for the first client that has come to it.
+    fn began(&self) -> Instant {
+        *self.began.get_or_init(|| {
+            (self.begin)();
+            clock().now()
+        })
+    }
+
     /// Tells whether a client that has come to a round carries it out: in time, or as the only one after that if
     /// others have begun it.
     fn lets_begin(&self, round: u64, was_late: &mut bool) -> bool {
-        if self.began.elapsed() < self.time {
-            self.begun.fetch_max(round, Ordering::Relaxed);
+        if self.began().elapsed() < self.time {
+            self.latest.fetch_max(round, Ordering::Relaxed);
             return true;
         }
-        !std::mem::replace(was_late, true) && self.begun.load(Ordering::Relaxed) >= round
+        !std::mem::replace(was_late, true) && self.latest.load(Ordering::Relaxed) >= round
     }
 }
 
@@ -94,7 +107,7 @@ fn play_one(
     connection: &Connection,
     statements: &Statements<'_>,
     outstanding: u32,
-    end: &End,
+    rounds: &Rounds<'_>,
 ) -> Result<Answered, Failure> {
     let mut next = (0..statements.texts.len()).cycle().skip(anywhere());
     let mut submit = || {
@@ -104,20 +117,23 @@ fn play_one(
     };
     let mut answered = Answered::default();
     let mut pending = (0..outstanding).map(|_| submit()).collect::<VecDeque<_>>();
-    let (mut round, mut asked, mut was_late, mut goes_on) = (0, 0, false, true);
+    let (mut round, mut left, mut was_late, mut goes_on) = (0, outstanding, false, true);
     while let Some((since, is_update, statement)) = pending.pop_front() {
         finish(statement.wait()?)?;
-        answered.note(is_update, since.elapsed());
-        if asked == 0 && goes_on {
-            round += 1;
-            goes_on = end.lets_begin(round, &mut was_late);
+        if !goes_on {
+            continue;
         }
-        if goes_on {
-            pending.push_back(submit());
-            asked = (asked + 1) % outstanding;
+        if round > 0 {
+            answered.note(is_update, since.elapsed());
+        }
+        pending.push_back(submit());
+        left -= 1;
+        if left == 0 {
+            (round, left) = (round + 1, outstanding);
+            goes_on = rounds.lets_begin(round, &mut was_late);
+            answered.seconds = rounds.began().elapsed().as_secs_f64();
         }
     }
-    answered.seconds = end.began.elapsed().as_secs_f64();
     Ok(answered)
 }
 
@@ -129,8 +145,10 @@ pub(super) fn measured(
     outstanding: u32,
     time: Duration,
 ) -> Result<Measured, Failure> {
-    let before = database.statistics();
-    let answered = play(clients, statements, outstanding, time)?;
+    let before = OnceLock::new();
+    let begin = || drop(before.set(database.statistics()));
+    let answered = play(clients, statements, outstanding, time, &begin)?;
+    let before = before.into_inner().unwrap_or_else(|| database.statistics());
     let scans = Scans::between(before, database.statistics());
     Ok(answered.figures().into_iter().chain(scans.figures()).collect())
 }
