@@ -38,6 +38,13 @@ const LOOK_PART: u32 = 32;
 /// asks again, and the first ones are the slowest.
 const JUDGE_PART: u32 = 8;
 
+/// Part of the expected statements that have to be there when a pass begins, for its clients to be known to come back.
+const RETURNED_PART: f64 = 0.75;
+
+/// Clients that are known to come back have so many times as long, and need not come faster than one in so many of
+/// those that the last pass answered: a pass that begins with a tenth of them costs nearly as much as one with all.
+const PATIENCE: u32 = 2;
+
 /// Nothing is gathered for any more once no statement has come for this part of the last pass's time,
 const SILENT_PART: u32 = 4;
 
@@ -105,6 +112,8 @@ struct Queue {
     /// When that is expected to end.
     ends: Option<Instant>,
     gathering: Option<Gathering>,
+    /// True if most of those that the last pass gathered for had come when it began.
+    returned: bool,
 }
 
 /// A moment in which a pass does not begin unless all are there.
@@ -116,6 +125,8 @@ struct Gathering {
     expected: usize,
     /// The questions of one pass, at most: more are not waited for.
     full: usize,
+    /// True if clients came back the last time.
+    returned: bool,
     /// What the last pass answered, and how long that took.
     answered: usize,
     took: Duration,
@@ -184,6 +195,9 @@ impl Queues {
         let mut queue = self.queues.remove(place)?;
         let (table, pace) = (queue.table, paces.get(&queue.table));
         let bounds = limits.bounds(pace);
+        if let Some(gathering) = &queue.gathering {
+            queue.returned = gathering.has_most(queue.waiting());
+        }
         let batch = Batch {
             questions: first(&mut queue.questions, bounds.questions),
             modifications: first(&mut queue.modifications, bounds.modifications),
@@ -245,11 +259,12 @@ impl Queues {
         queue.has_pass = false;
         if answered >= GATHER_MIN && bounds.may_gather {
             let expected = (before + answered).min(bounds.questions + bounds.modifications);
-            let full = bounds.questions;
+            let (full, returned) = (bounds.questions, queue.returned);
             let [began, looked, last_came] = [now; 3];
             queue.gathering = Some(Gathering {
                 expected,
                 full,
+                returned,
                 answered,
                 took,
                 began,
@@ -275,7 +290,8 @@ impl Queues {
 impl Queue {
     fn of(table: TableId) -> Self {
         let (questions, modifications, ends) = Default::default();
-        Self { table, questions, modifications, has_pass: false, ends, gathering: None }
+        let (has_pass, gathering, returned) = (false, None, false);
+        Self { table, questions, modifications, has_pass, ends, gathering, returned }
     }
 
     fn waiting(&self) -> usize {
@@ -311,6 +327,11 @@ impl Queue {
 }
 
 impl Gathering {
+    #[allow(clippy::cast_precision_loss)] // small counts
+    fn has_most(&self, waiting: usize) -> bool {
+        waiting as f64 >= RETURNED_PART * self.expected as f64
+    }
+
     fn next_look(&self) -> Instant {
         self.looked.plus(self.took / LOOK_PART)
     }
@@ -325,8 +346,10 @@ impl Gathering {
         }
         self.looked = now;
         let (came, waited) = (waiting.saturating_sub(self.before), now.since(self.began));
-        let is_fast = waited < self.took / JUDGE_PART
-            || came as f64 * self.took.as_secs_f64() >= self.answered as f64 * waited.as_secs_f64();
+        let patience = if self.returned { PATIENCE } else { 1 };
+        let took = patience * self.took;
+        let is_fast = waited < took / JUDGE_PART
+            || came as f64 * took.as_secs_f64() >= self.answered as f64 * waited.as_secs_f64();
         let is_silent = now.since(self.last_came) >= (self.took / SILENT_PART).max(SILENT_MIN);
         // A client that waits for its modification first asks on behind it.
         let waits_for_writes = writes && waited < self.took / WRITES_PART_MAX;

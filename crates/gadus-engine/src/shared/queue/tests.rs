@@ -12,7 +12,8 @@ const TOOK: Duration = Duration::from_millis(320);
 fn gathering(began: Instant) -> Gathering {
     let [looked, last_came] = [began; 2];
     let (expected, answered, full, before, took) = (1_000, 1_000, 2_048, 0, TOOK);
-    Gathering { expected, full, answered, took, began, before, looked, last_came }
+    let returned = false;
+    Gathering { expected, full, returned, answered, took, began, before, looked, last_came }
 }
 
 #[test]
@@ -37,6 +38,34 @@ fn nobody_is_waited_for_where_statements_come_as_they_are_answered() {
     let mut writing = gathering(began);
     assert!(!writing.is_over(0, true, after(100)), "who waits for his modification asks on");
     assert!(writing.is_over(0, true, after(161)), "but not for ever");
+}
+
+#[test]
+fn clients_that_came_back_last_time_have_twice_as_long() {
+    let (table, began) = (schema(), clock().now());
+    let after = |milliseconds: u64| began.plus(Duration::from_millis(milliseconds));
+    let limits = ScanLimits::default();
+    let mut queues = Queues::default();
+    let end = |queues: &mut Queues, now| {
+        let ended = Ended { answered: 1_000, before: 0, took: TOOK };
+        queues.end(table.id, ended, limits.bounds(None), now);
+    };
+    let mut begins = |queues: &mut Queues, now| begins(queues, &limits, now);
+    push(&mut queues, &table, 1_000, began);
+    assert!(begins(&mut queues, began), "nobody is known yet");
+    end(&mut queues, began);
+    push(&mut queues, &table, 100, began);
+    assert!(!begins(&mut queues, after(39)));
+    assert!(begins(&mut queues, after(50)), "strangers have an eighth of the pass");
+    end(&mut queues, began);
+    push(&mut queues, &table, 1_000, began);
+    assert!(begins(&mut queues, began), "all are there");
+    end(&mut queues, began);
+    push(&mut queues, &table, 33, began);
+    assert!(!begins(&mut queues, after(60)), "they came back before");
+    push(&mut queues, &table, 150, after(79));
+    assert!(!begins(&mut queues, after(100)), "half as fast as they were answered");
+    assert!(begins(&mut queues, after(180)), "but not for ever");
 }
 
 #[test]
