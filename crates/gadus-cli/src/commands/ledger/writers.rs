@@ -116,8 +116,9 @@ impl Writers {
 
     /// Kills all.
     pub(crate) fn end(mut self) -> Result<Written, Failure> {
+        // All first: who is killed later waits for those that are killed before, and no kill is counted any more.
+        self.pauses.extend(self.processes.iter().map(|process| process.pauses(true)));
         for process in self.processes.drain(..) {
-            self.pauses.push(process.pauses(true));
             self.acknowledged.note_all(&process.kill()?);
         }
         let around = |moment: &Instant| {
