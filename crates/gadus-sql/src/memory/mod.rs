@@ -309,9 +309,14 @@ fn wake(waiting: Vec<(u64, Waker)>) {
     waiting.into_iter().for_each(|(_, waker)| waker.wake());
 }
 
-/// Begins to run a plan in such a task.
-fn run(plan: Arc<dyn ExecutionPlan>, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-    let is_sliced = is_sliced(&*plan);
+/// Begins to run a plan in such a task. A plan that spills is long from its first step on: if it has one partition, it
+/// has no tasks of its own that a cancelled statement could leave behind while they write.
+fn run(
+    plan: Arc<dyn ExecutionPlan>,
+    task: Arc<TaskContext>,
+    is_long: bool,
+) -> Result<SendableRecordBatchStream> {
+    let is_long = is_long || is_sliced(&*plan);
     let rows = execute_stream(plan, task.clone())?;
-    Ok(awaited(&task, apart_if_long(rows, is_sliced)))
+    Ok(awaited(&task, apart_if_long(rows, is_long)))
 }

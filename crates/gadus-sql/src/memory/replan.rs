@@ -191,7 +191,7 @@ pub(crate) fn run_observed(
 ) -> Result<SendableRecordBatchStream> {
     let replan = if may_replan(&*plan) { replan() } else { None };
     let can_spill = can_spill(&*plan);
-    let rows = run(plan, task.clone())?;
+    let rows = run(plan, task.clone(), false)?;
     if replan.is_none() {
         return Ok(rows);
     }
@@ -288,7 +288,7 @@ impl Running {
         if let Some(observed) = &self.observed {
             *observed.0.lock() = (plan.clone(), changes);
         }
-        self.rows = run(plan, Arc::new(task))?;
+        self.rows = run(plan, Arc::new(task), true)?;
         Ok(())
     }
 
