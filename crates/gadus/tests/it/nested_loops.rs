@@ -48,7 +48,8 @@ fn conditions_on_other_tables_that_outgrow_the_memory_answer_the_same() {
     for condition in
         [exists.clone(), format!("NOT {exists}"), format!("{exists} OR a.id % 1000 = 0")]
     {
-        let text = format!("SELECT count(*), sum(length(a.wide)) FROM {GROUPED} a WHERE {condition}");
+        let text =
+            format!("SELECT count(*), sum(length(a.wide)) FROM {GROUPED} a WHERE {condition}");
         assert!(spilled_with_little_memory(&connection, &text) > 0, "{text}");
     }
     let text =

@@ -50,7 +50,7 @@ fn clients_that_came_back_last_time_have_twice_as_long() {
         let ended = Ended { answered: 1_000, before: 0, took: TOOK };
         queues.end(table.id, ended, limits.bounds(None), now);
     };
-    let mut begins = |queues: &mut Queues, now| begins(queues, &limits, now);
+    let begins = |queues: &mut Queues, now| begins(queues, &limits, now);
     push(&mut queues, &table, 1_000, began);
     assert!(begins(&mut queues, began), "nobody is known yet");
     end(&mut queues, began);
