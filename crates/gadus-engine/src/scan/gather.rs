@@ -17,8 +17,8 @@ mod tests;
 /// Rows are scattered where at most one of so many is read.
 const SCATTERED_PART: usize = 8;
 
-/// Of several segments, shorter runs of rows are read as single rows: their values are copied instead of kept with all
-/// others of their segment, and each of them is asked for before the first one is read.
+/// Rows of a run that is read as a range if a batch has rows of several segments. Values of shorter runs are copied,
+/// which does not keep all others of their segment, and each is prefetched before the first one is read.
 const RUN_MIN: usize = 16;
 
 /// Some columns of rows of segments as one batch; positions are not empty, and rise.

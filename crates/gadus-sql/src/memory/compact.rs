@@ -127,6 +127,7 @@ mod tests {
         assert_eq!(compacted, roomy);
         assert!(held(&roomy) > 1 << 20 && held(&compacted) < 1000);
     }
+
     #[test]
     fn what_is_not_seen_within_lists_maps_and_structs_is_not_held() {
         let text = |row: usize| format!("a text of more than twelve bytes: {row}");

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// ten milliseconds while somebody waits for it.
 pub(crate) const AFTERMATH: Duration = Duration::from_millis(30);
 
-/// What writers did until all were killed.
+/// Acknowledged commits of a run, and pauses around its kills.
 #[derive(Debug)]
 pub(crate) struct Written {
     pub(crate) acknowledged: Numbers,
@@ -32,7 +32,7 @@ pub(crate) struct Writers {
     acknowledged: Numbers,
     /// When somebody was killed, and the pauses of all that they did not end with.
     kills: Vec<Instant>,
-    /// Moments at which nobody was killed, to compare with.
+    /// Instants without a kill, as a control.
     calm: Vec<Instant>,
     pauses: Vec<Vec<Pause>>,
     /// The next to be started, where that takes long.
@@ -109,7 +109,7 @@ impl Writers {
         Ok(())
     }
 
-    /// Notes that nobody is killed now, nor has been for a while: pauses around this moment have other reasons.
+    /// Notes an instant without a kill, later than the aftermath of the last one, as a control.
     pub(crate) fn note_calm(&mut self) {
         self.calm.push(clock().now());
     }

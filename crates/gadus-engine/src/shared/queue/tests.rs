@@ -52,7 +52,7 @@ fn clients_that_came_back_last_time_have_twice_as_long() {
     };
     let begins = |queues: &mut Queues, now| begins(queues, &limits, now);
     push(&mut queues, &table, 1_000, began);
-    assert!(begins(&mut queues, began), "nobody is known yet");
+    assert!(begins(&mut queues, began), "no client is known yet");
     end(&mut queues, began);
     push(&mut queues, &table, 100, began);
     assert!(!begins(&mut queues, after(39)));
