@@ -5,6 +5,7 @@
 //! - Operators that gather rows to full batches take room for texts by the megabyte, whatever they need of it. Who
 //!   holds thousands of small batches would hold gigabytes of nothing.
 
+use crate::value_limits::visible;
 use arrow::array::{
     Array, ArrayRef, AsArray, GenericByteViewArray, ListArray, MapArray, RecordBatch,
     RecordBatchOptions, StructArray,
@@ -76,12 +77,6 @@ fn is_wasteful(column: &ArrayRef) -> bool {
         DataType::Struct(_) => column.as_struct().columns().iter().any(is_wasteful),
         _ => false,
     }
-}
-
-/// Returns the first value within lists, and the number of values.
-fn visible(offsets: &OffsetBuffer<i32>) -> (usize, usize) {
-    let first = offsets[0].unsigned_abs() as usize;
-    (first, offsets[offsets.len() - 1].unsigned_abs() as usize - first)
 }
 
 /// Returns offsets into the visible values alone.

@@ -25,7 +25,7 @@ pub(crate) use functions::bounded_functions;
 pub(crate) use result_size::largest_and_all;
 pub(crate) use slices::{SliceByBytes, is_amplifying_expression, is_sliced};
 pub(crate) use statement_size::check_statement;
-pub(crate) use views::{bytes_of_values, bytes_of_views};
+pub(crate) use views::{bytes_of_values, bytes_of_views, visible};
 
 use crate::error::{limit, to_datafusion};
 use crate::memory::Memory;

@@ -37,7 +37,13 @@ fn lengths(views: &[u128]) -> usize {
 }
 
 fn within(values: &ArrayRef, offsets: &OffsetBuffer<i32>) -> usize {
+    let (first, count) = visible(offsets);
+    bytes_of_views(&values.slice(first, count))
+}
+
+/// Returns the place of the first value within lists or maps, and the number of values.
+pub(crate) fn visible(offsets: &OffsetBuffer<i32>) -> (usize, usize) {
     let place = |offset: Option<&i32>| offset.map_or(0, |place| place.unsigned_abs() as usize);
     let (first, end) = (place(offsets.first()), place(offsets.last()));
-    bytes_of_views(&values.slice(first, end - first))
+    (first, end - first)
 }
