@@ -4,7 +4,6 @@
 //! - A reader that goes away, as `head` does, ends the program quietly.
 //! - Exit codes: 0 done, 1 failed or damaged, 2 a wrong command line, 130 ended by Ctrl-C.
 
-mod allocator;
 mod commands;
 mod failure;
 mod generate;
@@ -89,7 +88,10 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    allocator::heed(&gadus_machine::Limits::of_this_process());
+    if gadus_allocator::heed_limits() {
+        // A kernel that refuses this only costs memory.
+        let _ = rustix::thread::disable_transparent_huge_pages(true);
+    }
     let outcome = match cli.command {
         None => shell::run(cli.shell),
         Some(Command::Backup(command)) => commands::backup::run(&command),

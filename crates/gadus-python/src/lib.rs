@@ -3,6 +3,7 @@
 //! - Connections and cursors of DB-API 2.0, over the embedded API alone. Whatever can take time runs
 //!   without the interpreter's lock.
 //! - Arrow data goes in and out through the Arrow `PyCapsule` interface, without a copy.
+//! - Memory is jemalloc's; Python's own objects stay where Python has them.
 //! - What needs other packages (pandas, polars, pyarrow, numpy) is Python: the folder `python/gadus`.
 
 mod batches;
@@ -21,13 +22,9 @@ mod progress;
 
 use pyo3::prelude::*;
 
-/// The engine's threads free each other's memory all the time, and the C library's allocator has
-/// them wait for it. Python's own objects stay where Python has them.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[pymodule(gil_used = true)]
 fn _gadus(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    gadus_allocator::heed_limits();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<connection::Connection>()?;
     module.add_class::<cursor::Cursor>()?;

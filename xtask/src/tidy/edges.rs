@@ -25,6 +25,12 @@ const ROOMS: &[Room] = &[
     Room { name: "gadus-base", uses: &[], never: &["arrow", "tokio"], never_named: SOCKETS },
     Room { name: "gadus-machine", uses: &["gadus-base"], never: &["arrow"], never_named: SOCKETS },
     Room {
+        name: "gadus-allocator",
+        uses: &["gadus-base", "gadus-machine"],
+        never: &["arrow", "tokio"],
+        never_named: SOCKETS,
+    },
+    Room {
         name: "gadus-machine-c",
         uses: &["gadus-base", "gadus-machine"],
         never: &["arrow"],
@@ -77,6 +83,7 @@ const ROOMS: &[Room] = &[
         name: "gadus-cli",
         uses: &[
             "gadus",
+            "gadus-allocator",
             "gadus-base",
             "gadus-block",
             "gadus-cluster",
@@ -90,7 +97,12 @@ const ROOMS: &[Room] = &[
         never: &[],
         never_named: &[],
     },
-    Room { name: "gadus-python", uses: &["gadus", "gadus-base"], never: &[], never_named: SOCKETS },
+    Room {
+        name: "gadus-python",
+        uses: &["gadus", "gadus-allocator", "gadus-base"],
+        never: &[],
+        never_named: SOCKETS,
+    },
     Room {
         name: "gadus-server",
         uses: &["gadus", "gadus-base", "gadus-machine"],

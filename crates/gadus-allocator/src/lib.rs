@@ -1,0 +1,72 @@
+//! The memory allocator of the program and of the Python package: jemalloc.
+//!
+//! - The engine's threads free each other's memory all the time, and the C library's allocator has them wait for it.
+//! - Buffers of columns come and go beside a cache that keeps some of them. They are runs of pages here, which go back
+//!   to the system one by one, and those that were freed are used first. Allocators that put buffers of one size into
+//!   blocks (mimalloc 3 has blocks of 4 MiB) keep a block while any buffer in it lives: after query 18 of TPC-H at
+//!   scale factor 5 with 1 GiB for plans, 400 MiB beside the cache stayed with the process, and the second such query
+//!   took it beyond 1.25 GiB. With jemalloc 30 MiB stay, and queries take as long.
+//! - A thread of jemalloc gives back what was freed, little by little. Where a control group gives little memory, it is
+//!   given back sooner; at once would double the time of such queries.
+//! - Transparent huge pages save page faults, but much of them stays unused where there is little memory: programs then
+//!   do without.
+
+use gadus_base::ByteCount;
+use gadus_machine::Limits;
+use std::ffi::c_char;
+use tikv_jemalloc_ctl::raw;
+use tikv_jemallocator::Jemalloc;
+
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
+
+/// Less than this is little.
+const LITTLE: ByteCount = ByteCount::gib(4);
+
+/// Freed memory goes back within so many milliseconds where there is little.
+const DECAY_MS_LITTLE: isize = 200;
+
+/// Where new arenas have from how long they keep what was freed, and where the one has it that there is at first.
+const DECAY_OF_NEW: &[u8] = b"arenas.dirty_decay_ms\0";
+const DECAY_OF_FIRST: &[u8] = b"arena.0.dirty_decay_ms\0";
+
+/// One arena for each processor, not four: each keeps freed memory of its own.
+const CONFIGURATION: &std::ffi::CStr =
+    c"narenas_ratio:1,background_thread:true,max_background_threads:1,dirty_decay_ms:5000,muzzy_decay_ms:0,thp:always";
+
+/// A pointer to a text that is never written.
+#[allow(missing_debug_implementations)] // jemalloc's alone
+#[repr(transparent)]
+pub struct Configuration(#[allow(dead_code)] *const c_char);
+
+// SAFETY: nobody writes to the text.
+#[allow(unsafe_code)]
+unsafe impl Sync for Configuration {}
+
+/// Read by jemalloc before the first allocation; `_RJEM_MALLOC_CONF` in the environment comes after it.
+#[allow(unsafe_code)] // the name is the one that jemalloc looks for
+#[unsafe(export_name = "_rjem_malloc_conf")]
+pub static CONFIGURATION_READ: Configuration = Configuration(CONFIGURATION.as_ptr());
+
+/// Gives back freed memory soon if this process may have little, and tells whether that is so. To be called before
+/// other threads allocate.
+pub fn heed_limits() -> bool {
+    heed(&Limits::of_this_process())
+}
+
+fn heed(limits: &Limits) -> bool {
+    let is_little = limits.memory_given().is_some_and(|given| given < LITTLE);
+    let is_told = std::env::var_os("_RJEM_MALLOC_CONF").is_some();
+    if is_little && !is_told {
+        for name in [DECAY_OF_NEW, DECAY_OF_FIRST] {
+            // An allocator that refuses this only keeps memory longer.
+            #[allow(unsafe_code)]
+            // SAFETY: both are of this type.
+            let _ = unsafe { raw::write(name, DECAY_MS_LITTLE) };
+        }
+    }
+    is_little
+}
+
+#[cfg(test)]
+mod tests;
