@@ -181,8 +181,12 @@ impl PlanPool {
     /// True if an operator is to write out what it holds, rather than hold more.
     fn is_to_write(&self, reservation: &MemoryReservation) -> bool {
         let consumer = reservation.consumer();
-        if !consumer.can_spill() || is_in_flight(consumer) {
+        if !consumer.can_spill() {
             return false;
+        }
+        let held = reservation.size() as u64;
+        if is_in_flight(consumer) {
+            return self.plan().is_to_spill(held);
         }
         let mut operators = self.operators.lock();
         let operator = match operators.entry(consumer.id()) {
@@ -194,7 +198,7 @@ impl PlanPool {
                 None => return false,
             },
         };
-        let is_to = self.plan().is_to_spill(reservation.size() as u64) && operator.gathered.take();
+        let is_to = self.plan().is_to_spill(held) && operator.gathered.take();
         operator.has_written |= is_to;
         is_to
     }
@@ -312,11 +316,7 @@ fn holds_its_input(consumer: &MemoryConsumer) -> bool {
     !consumer.can_spill() && !GO_ON.iter().any(|part| consumer.name().contains(part))
 }
 
-/// True for batches between partitions.
-///
-/// `DataFusion` 55 may wait for ever for those that it spills: a partition's reader waits for the oldest file that is
-/// still open, while its batch is in a file of another writer, who may have to wait for this reader. Two sides of a
-/// merge join, which each wait for the other in some partition, hung so.
+/// True for batches between partitions: each is written out when there is no room for it, by whoever sends it.
 fn is_in_flight(consumer: &MemoryConsumer) -> bool {
     consumer.name().starts_with("RepartitionExec[")
 }

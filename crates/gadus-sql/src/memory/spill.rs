@@ -1,6 +1,8 @@
-//! Files for what plans hold beyond their memory: sorted rows and states of groups, written once and read once,
-//! from front to back.
+//! Files for what plans hold beyond their memory: sorted rows, states of groups, and batches between partitions,
+//! written once and read once, from front to back.
 //!
+//! - Each batch between partitions is written for itself ([`IN_FLIGHT_BYTES_MAX`]). Many of them share a file: others
+//!   than the one that is written are whole.
 //! - They have no name. Nobody else sees them, and when whoever wrote them ends, however that happens, their
 //!   space is free again.
 //! - They are written and read in pieces, each with its checksum: whoever reads trusts the bytes.
@@ -13,13 +15,14 @@ use datafusion::execution::{SpillFile, SpillWriter, TempFileFactory};
 use futures::{Stream, stream};
 use gadus_base::{ByteCount, checksum};
 use gadus_engine::{Error, ErrorKind};
+use parking_lot::Mutex;
 use std::fs::File;
 use std::io::{self, ErrorKind as IoErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 /// Bytes of a piece; those at the end, and before each flush, are shorter.
 pub(super) const PIECE_BYTES: usize = 128 * 1024;
@@ -30,11 +33,26 @@ pub(super) const MERGED_MAX: usize = 64;
 /// Before each piece: its checksum and its length.
 const HEAD_BYTES: usize = 16;
 
+/// How `DataFusion` asks for a file of batches between partitions.
+const IN_FLIGHT: &str = "SpillPool";
+
+/// So long may what `DataFusion` takes for such a file grow: every batch ends one.
+///
+/// `DataFusion` 55 may wait for ever for longer ones: a partition's reader waits for the oldest one that is still open,
+/// while its batch is in another writer's, who may have to wait for this reader. Two sides of a merge join, which each
+/// wait for the other in some partition, hung so.
+pub(crate) const IN_FLIGHT_BYTES_MAX: usize = 1;
+
+/// A file that batches between partitions share takes no more once it is so long.
+const SHARED_BYTES_MAX: u64 = 128 << 20;
+
 /// Where plans of a database write.
 #[derive(Debug, Clone)]
 pub(crate) struct SpillFolder {
     folder: PathBuf,
     counts: Arc<Counts>,
+    /// Files that batches between partitions share, to which nobody writes now.
+    shared: Arc<Mutex<Vec<Weak<TempFile>>>>,
 }
 
 /// What was written so far, and what of it takes space.
@@ -48,7 +66,7 @@ impl SpillFolder {
     /// None is the system's folder for such files.
     pub(crate) fn new(folder: Option<&Path>) -> Self {
         let folder = folder.map_or_else(std::env::temp_dir, Path::to_path_buf);
-        Self { folder, counts: Arc::default() }
+        Self { folder, counts: Arc::default(), shared: Arc::default() }
     }
 
     /// Has operators write there.
@@ -80,51 +98,90 @@ impl SpillFolder {
     }
 
     /// A file, where it may be made: a folder that is only read has room for none.
-    fn file(&self) -> io::Result<File> {
-        tempfile::tempfile_in(&self.folder).or_else(|error| match error.kind() {
+    fn file(&self) -> io::Result<Arc<TempFile>> {
+        let file = tempfile::tempfile_in(&self.folder).or_else(|error| match error.kind() {
             IoErrorKind::PermissionDenied | IoErrorKind::ReadOnlyFilesystem => tempfile::tempfile(),
             _ => Err(error),
-        })
+        });
+        Ok(Arc::new(TempFile { file: file?, end: AtomicU64::new(0), of: self.clone() }))
+    }
+
+    /// Takes a file that batches between partitions share, for one that writes to it alone.
+    fn take_shared(&self) -> Option<Arc<TempFile>> {
+        let mut shared = self.shared.lock();
+        std::iter::from_fn(|| shared.pop()).find_map(|file| file.upgrade())
+    }
+
+    /// Others may write to a file that batches between partitions share.
+    fn give_back(&self, file: &Arc<TempFile>) {
+        if file.end.load(Ordering::Relaxed) < SHARED_BYTES_MAX {
+            self.shared.lock().push(Arc::downgrade(file));
+        }
     }
 }
 
 impl TempFileFactory for SpillFolder {
-    fn create_temp_file(&self, _: &str) -> Result<Arc<dyn SpillFile>> {
-        let file = self.file().map_err(|error| refused(&self.folder, &error))?;
-        let spilled = Spilled { file, end: AtomicU64::new(0), of: self.clone() };
-        Ok(Arc::new(Reference(Arc::new(spilled))))
+    fn create_temp_file(&self, request: &str) -> Result<Arc<dyn SpillFile>> {
+        let is_shared = request == IN_FLIGHT;
+        let file = if is_shared { self.take_shared() } else { None };
+        let file = file.map_or_else(|| self.file(), Ok);
+        let file = file.map_err(|error| refused(&self.folder, &error))?;
+        Ok(Arc::new(Reference(Arc::new(Spilled::behind(file, is_shared)))))
     }
 }
 
-/// A file. It goes with its last reader.
+/// A file of the system. It goes with the last reader of what was spilled to it.
 #[derive(Debug)]
-struct Spilled {
+struct TempFile {
     file: File,
     end: AtomicU64,
     of: SpillFolder,
 }
 
-impl Drop for Spilled {
+impl Drop for TempFile {
     fn drop(&mut self) {
         self.of.counts.kept.fetch_sub(*self.end.get_mut(), Ordering::Relaxed);
     }
 }
 
+/// What operators take for a file.
+#[derive(Debug)]
+struct Spilled {
+    file: Arc<TempFile>,
+    begin: u64,
+    end: AtomicU64,
+    is_shared: bool,
+}
+
 impl Spilled {
+    /// Behind what the file has, to which nobody else writes until this one is whole.
+    fn behind(file: Arc<TempFile>, is_shared: bool) -> Self {
+        let begin = file.end.load(Ordering::Relaxed);
+        Self { file, begin, end: AtomicU64::new(begin), is_shared }
+    }
+
     /// Writes a piece behind those that are there.
     fn append(&self, piece: &mut [u8]) -> io::Result<()> {
         let (head, bytes) = piece.split_at_mut(HEAD_BYTES);
         let place = self.end.load(Ordering::Relaxed);
         head[..8].copy_from_slice(&checksum(place, bytes).to_le_bytes());
         head[8..].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
-        self.file
-            .write_all_at(piece, place)
-            .map_err(|error| refused_io(&self.of.folder, &error))?;
+        let SpillFolder { folder, counts, .. } = &self.file.of;
+        let written = self.file.file.write_all_at(piece, place);
+        written.map_err(|error| refused_io(folder, &error))?;
         let length = piece.len() as u64;
-        self.of.counts.written.fetch_add(length, Ordering::Relaxed);
-        self.of.counts.kept.fetch_add(length, Ordering::Relaxed);
+        counts.written.fetch_add(length, Ordering::Relaxed);
+        counts.kept.fetch_add(length, Ordering::Relaxed);
+        self.file.end.store(place + length, Ordering::Relaxed);
         self.end.store(place + length, Ordering::Release);
         Ok(())
+    }
+
+    /// Nothing more is written.
+    fn end(&self) {
+        if self.is_shared {
+            self.file.of.give_back(&self.file);
+        }
     }
 
     /// The bytes of the piece that begins there, and where the next one does; none behind the last.
@@ -135,14 +192,14 @@ impl Spilled {
         }
         let damaged = || io::Error::new(IoErrorKind::InvalidData, "what was spilled has changed");
         let mut head = [0; HEAD_BYTES];
-        self.file.read_exact_at(&mut head, place)?;
+        self.file.file.read_exact_at(&mut head, place)?;
         let half = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| head[at + byte]));
         let (expected, length) = (half(0), usize::try_from(half(8)).unwrap_or(usize::MAX));
         if length > PIECE_BYTES || (HEAD_BYTES + length) as u64 > left {
             return Err(damaged());
         }
         let mut bytes = vec![0; length];
-        self.file.read_exact_at(&mut bytes, place + HEAD_BYTES as u64)?;
+        self.file.file.read_exact_at(&mut bytes, place + HEAD_BYTES as u64)?;
         if checksum(place, &bytes) != expected {
             return Err(damaged());
         }
@@ -156,11 +213,11 @@ struct Reference(Arc<Spilled>);
 
 impl SpillFile for Reference {
     fn size(&self) -> Option<u64> {
-        Some(self.0.end.load(Ordering::Relaxed))
+        Some(self.0.end.load(Ordering::Relaxed) - self.0.begin)
     }
 
     fn read_stream(&self) -> Result<Pin<Box<dyn Stream<Item = Result<Bytes>> + Send>>> {
-        Ok(Box::pin(stream::iter(Pieces { file: self.0.clone(), place: Some(0) })))
+        Ok(Box::pin(stream::iter(Pieces { file: self.0.clone(), place: Some(self.0.begin) })))
     }
 
     fn open_writer(&self) -> Result<Box<dyn SpillWriter>> {
@@ -189,7 +246,7 @@ impl Iterator for Pieces {
             Err(error) => {
                 let message = format!(
                     "reading what was spilled to {}: {error}",
-                    self.file.of.folder.display()
+                    self.file.file.of.folder.display()
                 );
                 Err(to_datafusion(Error::new(ErrorKind::Io, message)))
             }
@@ -225,7 +282,9 @@ impl Write for Writer {
 
 impl SpillWriter for Writer {
     fn finish(&mut self) -> Result<()> {
-        self.flush().map_err(DataFusionError::IoError)
+        self.flush().map_err(DataFusionError::IoError)?;
+        self.file.end();
+        Ok(())
     }
 }
 

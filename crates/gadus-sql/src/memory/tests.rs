@@ -116,11 +116,10 @@ fn who_holds_much_writes_it_out() {
     assert!(!small.is_to_spill(mib(5)), "the other has more");
 }
 
-/// Batches between partitions are never spilled, even if an operator that may be told to spill was polled last on the
-/// same thread.
+/// Batches between partitions are written out whoever was polled last on the same thread, where they are much.
 #[test]
-fn batches_between_partitions_stay_in_memory() {
-    let asked_of = |name: &str| {
+fn batches_between_partitions_are_written_out() {
+    let asked_of = |name: &str, mebibytes: usize| {
         let runtime =
             RuntimeEnvBuilder::new().with_memory_pool(Arc::new(memory())).build().unwrap();
         let task = TaskContext::default().with_runtime(Arc::new(runtime));
@@ -131,11 +130,12 @@ fn batches_between_partitions_stay_in_memory() {
         let others = MemoryConsumer::new("others").register(&pool);
         others.grow(8 << 20);
         let held = spilling(name, &pool);
-        held.grow(3 << 20);
+        held.grow(mebibytes << 20);
         held.try_grow(1)
     };
-    assert!(asked_of("GroupedHashAggregateStream[0] (count(1))").is_err());
-    assert!(asked_of("RepartitionExec[0]").is_ok());
+    assert!(asked_of("GroupedHashAggregateStream[0] (count(1))", 3).is_err());
+    assert!(asked_of("RepartitionExec[0]", 3).is_err());
+    assert!(asked_of("RepartitionExec[0]", 0).is_ok());
 }
 
 fn spilling(name: &str, pool: &Arc<dyn MemoryPool>) -> MemoryReservation {

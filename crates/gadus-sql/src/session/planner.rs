@@ -9,8 +9,8 @@ use crate::intervals::{IntervalOperators, average, interval_functions, total};
 use crate::json::{JsonOperators, json_functions};
 use crate::lists::{ListOperators, quantified_functions};
 use crate::memory::{
-    GatherInTurn, JoinsWithinMemory, Memory, SortsWithinMemory, WindowsWithinMemory,
-    bounded_string_agg, counted_array_agg,
+    GatherInTurn, IN_FLIGHT_BYTES_MAX, JoinsWithinMemory, Memory, SortsWithinMemory,
+    WindowsWithinMemory, bounded_string_agg, counted_array_agg,
 };
 use crate::mended::{
     ConditionsKept, FiltersByName, KeysOfGroups, NoConstants, OrdersSeen, signed_ranks,
@@ -24,6 +24,7 @@ use crate::subqueries::{
 };
 use crate::uuids::{UuidNamed, UuidOperators, uuid_functions};
 use crate::value_limits::{SliceByBytes, bounded_functions};
+use datafusion::common::config::ConfigNonZeroUsize;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::optimizer::{Analyzer, AnalyzerRule, Optimizer, OptimizerRule};
@@ -43,6 +44,8 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
     config.options_mut().sql_parser.parse_float_as_decimal = true;
     // Columns of TIMESTAMPTZ are in UTC; so is what is cast to it, and now().
     config.options_mut().execution.time_zone = Some("UTC".to_owned());
+    config.options_mut().execution.max_spill_file_size_bytes =
+        ConfigNonZeroUsize::try_new(IN_FLIGHT_BYTES_MAX).expect("it is not zero");
     let limits = memory.clone();
     let disk_manager = memory.spill().disk_manager();
     let memory_pool = Arc::new(memory.clone());

@@ -43,18 +43,18 @@ fn what_was_written_is_read_and_its_space_is_free_when_nobody_reads_it() {
 #[test]
 fn a_changed_byte_is_found_wherever_it_is() {
     let folder = SpillFolder::new(None);
-    let spilled = Spilled { file: folder.file().unwrap(), end: AtomicU64::new(0), of: folder };
+    let spilled = Spilled::behind(folder.file().unwrap(), false);
     let mut piece = vec![7; HEAD_BYTES + 100];
     spilled.append(&mut piece).unwrap();
     spilled.append(&mut piece).unwrap();
     for place in 0..spilled.end.load(Ordering::Relaxed) {
         let mut byte = [0];
-        spilled.file.read_exact_at(&mut byte, place).unwrap();
-        spilled.file.write_all_at(&[byte[0] ^ 16], place).unwrap();
+        spilled.file.file.read_exact_at(&mut byte, place).unwrap();
+        spilled.file.file.write_all_at(&[byte[0] ^ 16], place).unwrap();
         let second = (HEAD_BYTES + 100) as u64;
         let is_damaged = spilled.piece(0).is_err() || spilled.piece(second).is_err();
         assert!(is_damaged, "byte {place}");
-        spilled.file.write_all_at(&byte, place).unwrap();
+        spilled.file.file.write_all_at(&byte, place).unwrap();
     }
     assert!(spilled.piece(0).unwrap().is_some());
 }
@@ -65,4 +65,33 @@ fn a_folder_that_is_gone_is_named() {
     let folder = SpillFolder::new(Some(&place.path().join("gone")));
     let error = folder.create_temp_file("a test").err().unwrap().to_string();
     assert!(error.contains("gone") && error.contains("gadus.memory_limit"), "{error}");
+}
+
+/// Batches between partitions, each written for itself, take few descriptors; what one writes no other overwrites.
+#[test]
+fn batches_between_partitions_share_files() {
+    let folder = SpillFolder::new(None);
+    let file = || folder.create_temp_file(IN_FLIGHT).unwrap();
+    let write = |file: &Arc<dyn SpillFile>, byte: u8| {
+        let mut writer = file.open_writer().unwrap();
+        writer.write_all(&[byte; 3 * PIECE_BYTES]).unwrap();
+        writer
+    };
+    let [first, beside] = [file(), file()];
+    let writers = [write(&first, 1), write(&beside, 2)];
+    writers.into_iter().for_each(|mut writer| writer.finish().unwrap());
+    let mut files = vec![first, beside];
+    for byte in 3..=9 {
+        let next = file();
+        write(&next, byte).finish().unwrap();
+        files.push(next);
+    }
+    for (byte, file) in (1..).zip(&files) {
+        assert!(read(&**file).unwrap() == vec![byte; 3 * PIECE_BYTES], "of {byte}");
+        assert_eq!(file.size(), files[0].size());
+    }
+    assert_eq!(folder.shared.lock().len(), 2, "as many as have been written to at a time");
+    drop(files);
+    assert_eq!(folder.kept().0, 0);
+    assert!(folder.take_shared().is_none(), "files go with the last reader");
 }
