@@ -26,4 +26,6 @@ fn freed_memory_is_kept_for_seconds_unless_there_is_little() {
     assert_eq!(decays(), [5000; 2]);
     assert!(heed(&limits(ByteCount::gib(2))));
     assert_eq!(decays(), [DECAY_MS_LITTLE; 2]);
+    assert!(heed(&limits(ByteCount::mib(512))));
+    assert_eq!(decays(), [0; 2]);
 }

@@ -27,15 +27,12 @@ fn spilled_with_little_memory(connection: &Connection, text: &str) -> u64 {
 #[test]
 fn joins_without_an_equality_that_outgrow_the_memory_answer_the_same() {
     let connection = connection();
-    // Where the few rows are held, all others go by: the plan is made again, and spills nothing.
-    for (join, holds_few) in
-        [("JOIN", false), ("LEFT JOIN", false), ("RIGHT JOIN", true), ("FULL JOIN", false)]
-    {
+    // Where the few rows are held, all others go by: what waits for the join between partitions is written out.
+    for join in ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"] {
         let text = format!(
             "SELECT count(*), sum(length(a.wide)), sum(b.id) FROM {GROUPED} a {join} {FEW} b ON a.id < b.id"
         );
-        let spilled = spilled_with_little_memory(&connection, &text);
-        assert_eq!(spilled == 0, holds_few, "{text}");
+        assert!(spilled_with_little_memory(&connection, &text) > 0, "{text}");
         let explained = rows(&connection, &format!("EXPLAIN ANALYZE {text}")).concat();
         assert!(explained.contains("planned again"), "{text}");
     }
