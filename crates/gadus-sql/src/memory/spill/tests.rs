@@ -1,6 +1,16 @@
 //! What is written is read again, or found to be damaged.
 
 use super::*;
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use datafusion::common::config::ConfigNonZeroUsize;
+use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::GreedyMemoryPool;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::physical_expr::expressions::col;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::{Partitioning, collect_partitioned};
+use datafusion::prelude::SessionConfig;
 use futures::executor::block_on_stream;
 
 fn spilled(folder: &SpillFolder, pieces: &[&[u8]]) -> Arc<dyn SpillFile> {
@@ -94,4 +104,32 @@ fn batches_between_partitions_share_files() {
     drop(files);
     assert_eq!(folder.kept().0, 0);
     assert!(folder.take_shared().is_none(), "files go with the last reader");
+}
+
+/// `DataFusion` asks for them as we expect it, and several writers wait for none of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repartitioning_without_memory_gives_all_rows_and_shares_files() {
+    let folder = SpillFolder::new(None);
+    let batch = |first: i64| {
+        let values: ArrayRef = Arc::new((first..first + 1000).collect::<Int64Array>());
+        RecordBatch::try_from_iter([("a", values)]).unwrap()
+    };
+    let inputs = [0, 1, 2].map(|input| (0..50).map(|at| batch(1000 * (50 * input + at))).collect());
+    let schema = batch(0).schema();
+    let input = MemorySourceConfig::try_new_exec(&inputs, schema.clone(), None).unwrap();
+    let key = Partitioning::Hash(vec![col("a", &schema).unwrap()], 2);
+    let plan = Arc::new(RepartitionExec::try_new(input, key).unwrap());
+    let mut config = SessionConfig::new().with_batch_size(100);
+    config.options_mut().execution.max_spill_file_size_bytes =
+        ConfigNonZeroUsize::try_new(IN_FLIGHT_BYTES_MAX).unwrap();
+    let memory_pool = Arc::new(GreedyMemoryPool::new(1));
+    let disk_manager = folder.disk_manager();
+    let runtime = RuntimeEnv { memory_pool, disk_manager, ..RuntimeEnv::default() };
+    let task = TaskContext::default().with_session_config(config).with_runtime(Arc::new(runtime));
+    let partitions = collect_partitioned(plan, Arc::new(task)).await.unwrap();
+    let rows = partitions.iter().flatten().map(RecordBatch::num_rows).sum::<usize>();
+    assert_eq!(rows, 150_000);
+    assert!(folder.written().0 > 8 * 150_000, "all are written out");
+    let files = folder.shared.lock().len();
+    assert!((1..=6).contains(&files), "{files} files, of three writers to each of two partitions");
 }
