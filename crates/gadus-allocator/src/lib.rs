@@ -15,7 +15,6 @@
 
 use gadus_base::ByteCount;
 use gadus_machine::Limits;
-use std::ffi::c_char;
 use tikv_jemalloc_ctl::raw;
 use tikv_jemallocator::Jemalloc;
 
@@ -31,27 +30,18 @@ const DECAY_MS_LITTLE: isize = 200;
 /// Less than this is hardly any: there, freed memory goes back at once.
 const HARDLY_ANY: ByteCount = ByteCount::gib(1);
 
-/// Where new arenas have from how long they keep what was freed, and where the one has it that there is at first.
+/// Names of the decay time of new arenas, and of that of the first one.
 const DECAY_OF_NEW: &[u8] = b"arenas.dirty_decay_ms\0";
 const DECAY_OF_FIRST: &[u8] = b"arena.0.dirty_decay_ms\0";
 
 /// One arena for each processor, not four: each keeps freed memory of its own.
-const CONFIGURATION: &std::ffi::CStr =
-    c"narenas_ratio:1,background_thread:true,max_background_threads:1,dirty_decay_ms:5000,muzzy_decay_ms:0,thp:always";
+const OPTIONS: &[u8] =
+    b"narenas_ratio:1,background_thread:true,max_background_threads:1,dirty_decay_ms:5000,muzzy_decay_ms:0,thp:always\0";
 
-/// A pointer to a text that is never written.
-#[allow(missing_debug_implementations)] // jemalloc's alone
-#[repr(transparent)]
-pub struct Configuration(#[allow(dead_code)] *const c_char);
-
-// SAFETY: nobody writes to the text.
-#[allow(unsafe_code)]
-unsafe impl Sync for Configuration {}
-
-/// Read by jemalloc before the first allocation; `_RJEM_MALLOC_CONF` in the environment comes after it.
-#[allow(unsafe_code)] // the name is the one that jemalloc looks for
+/// Options that jemalloc reads before the first allocation; `_RJEM_MALLOC_CONF` in the environment overrides them.
+#[allow(unsafe_code)] // the name is the one that jemalloc looks for, the type is a C string's: a thin pointer
 #[unsafe(export_name = "_rjem_malloc_conf")]
-pub static CONFIGURATION_READ: Configuration = Configuration(CONFIGURATION.as_ptr());
+pub static CONFIGURATION: &[u8; OPTIONS.len()] = OPTIONS.first_chunk().expect("it is as long");
 
 /// Gives back freed memory soon if this process may have little, and tells whether that is so. To be called before
 /// other threads allocate.

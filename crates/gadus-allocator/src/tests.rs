@@ -1,4 +1,4 @@
-//! Whether jemalloc has read its configuration, and keeps freed memory for as long as it is told.
+//! Tests jemalloc's options, and the decay time by the memory of the process.
 
 use super::*;
 

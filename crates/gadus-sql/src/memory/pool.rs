@@ -316,7 +316,7 @@ fn holds_its_input(consumer: &MemoryConsumer) -> bool {
     !consumer.can_spill() && !GO_ON.iter().any(|part| consumer.name().contains(part))
 }
 
-/// True for batches between partitions: each is written out when there is no room for it, by whoever sends it.
+/// True for batches between partitions: a sender without memory for a batch spills it.
 fn is_in_flight(consumer: &MemoryConsumer) -> bool {
     consumer.name().starts_with("RepartitionExec[")
 }

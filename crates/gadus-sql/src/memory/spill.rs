@@ -36,7 +36,7 @@ const HEAD_BYTES: usize = 16;
 /// How `DataFusion` asks for a file of batches between partitions.
 const IN_FLIGHT: &str = "SpillPool";
 
-/// So long may what `DataFusion` takes for such a file grow: every batch ends one.
+/// Limit at which `DataFusion` ends such a file: every batch does.
 ///
 /// `DataFusion` 55 may wait for ever for longer ones: a partition's reader waits for the oldest one that is still open,
 /// while its batch is in another writer's, who may have to wait for this reader. Two sides of a merge join, which each
@@ -51,7 +51,7 @@ const SHARED_BYTES_MAX: u64 = 128 << 20;
 pub(crate) struct SpillFolder {
     folder: PathBuf,
     counts: Arc<Counts>,
-    /// Files that batches between partitions share, to which nobody writes now.
+    /// Files of batches between partitions that have no writer now.
     shared: Arc<Mutex<Vec<Weak<TempFile>>>>,
 }
 
@@ -144,7 +144,7 @@ impl Drop for TempFile {
     }
 }
 
-/// What operators take for a file.
+/// A spill file of an operator: all of a file of the system, or a part of one.
 #[derive(Debug)]
 struct Spilled {
     file: Arc<TempFile>,
@@ -154,7 +154,7 @@ struct Spilled {
 }
 
 impl Spilled {
-    /// Behind what the file has, to which nobody else writes until this one is whole.
+    /// Begins at the end of a file that has no other writer.
     fn behind(file: Arc<TempFile>, is_shared: bool) -> Self {
         let begin = file.end.load(Ordering::Relaxed);
         Self { file, begin, end: AtomicU64::new(begin), is_shared }

@@ -116,7 +116,7 @@ fn who_holds_much_writes_it_out() {
     assert!(!small.is_to_spill(mib(5)), "the other has more");
 }
 
-/// Batches between partitions are written out whoever was polled last on the same thread, where they are much.
+/// Spills large batches between partitions, after any operator on the same thread.
 #[test]
 fn batches_between_partitions_are_written_out() {
     let asked_of = |name: &str, mebibytes: usize| {
