@@ -6,7 +6,7 @@
 //!   one with further conditions on pairs, or by blocks ([`block_join`](super::block_join)) without an equality. Sorts
 //!   that keep their first rows only sort all of them then, and spill ([`sorts`](super::sorts)). A plan whose rows are
 //!   too wide for its batches is made again with fewer rows per batch ([`wide_rows`](super::wide_rows)), and with one
-//!   partition if its joins or sorts spill, too.
+//!   partition if its joins or sorts spill, too: each partition of those holds batches, and merges runs, of its own.
 //! - Only before rows have been given: the same ones might come again, and others not at all.
 //! - Numbers that a sequence has given to the first plan are not given again, as after any statement that fails.
 //! - NOT IN of values that may be NULL does not spill: it fails as before.
@@ -142,7 +142,6 @@ impl Replan {
                 (PROBED_BATCHES * rows).max(PROBED_ROWS_MIN);
             execution.skip_partial_aggregation_probe_ratio_threshold = PROBED_RATIO;
             if changes.spills {
-                // Batches in flight between partitions are held without end if the operators that take them are slower.
                 execution.target_partitions = 1;
             }
         }

@@ -1,18 +1,15 @@
 //! Where the server's events go, and how they are written.
 //!
-//! - To standard error, by a thread of their own. Who reads slowly, or not at all, keeps nobody from
-//!   serving: what there is no room for is lost.
+//! - To standard error, by a thread of their own. A reader that is slow, or does not read at all, keeps no connection
+//!   waiting: events that there is no room for are lost.
 //! - What waits is written when the command ends, for a second at most.
 
 use clap::{Args, ValueEnum};
 use std::io;
 use tracing::level_filters::LevelFilter;
-use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 
+use super::event_writer::{EventWriter, LastWrites};
 use crate::failure::Failure;
-
-/// Events that wait to be written: some megabytes, where each is as long as they become.
-const WAITING_MAX: usize = 4_096;
 
 /// Says the least that is written, where the command line does not.
 const VARIABLE: &str = "GADUS_LOG";
@@ -61,15 +58,13 @@ impl LogArguments {
 }
 
 /// Begins to write events, until what is returned is dropped.
-pub(super) fn begin(arguments: &LogArguments) -> Result<WorkerGuard, Failure> {
+pub(super) fn begin(arguments: &LogArguments) -> Result<LastWrites, Failure> {
     let level = match arguments.log_level {
         Some(level) => level,
         None => level_of_environment()?,
     };
-    let (writer, guard) = NonBlockingBuilder::default()
-        .buffered_lines_limit(WAITING_MAX)
-        .thread_name("log")
-        .finish(io::stderr());
+    let (writer, guard) = EventWriter::start(io::stderr())
+        .map_err(|error| Failure::message(format!("events cannot be written: {error}")))?;
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::from(level))
         .with_target(false)

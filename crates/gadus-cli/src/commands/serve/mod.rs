@@ -1,5 +1,6 @@
 //! `gadus serve`: a database for clients of PostgreSQL's protocol.
 
+mod event_writer;
 mod log;
 
 use std::io;
