@@ -61,6 +61,12 @@ const ROOMS: &[Room] = &[
         never_named: &["std::net", "std::os::unix::net", "rustix::net", "std::fs", "rustix::fs"],
     },
     Room {
+        name: "gadus-syntax",
+        uses: &[],
+        never: &["arrow", "datafusion", "sqlparser", "tokio"],
+        never_named: SOCKETS,
+    },
+    Room {
         name: "gadus-sql",
         uses: &[
             "gadus-base",
@@ -69,6 +75,7 @@ const ROOMS: &[Room] = &[
             "gadus-locks",
             "gadus-machine",
             "gadus-storage",
+            "gadus-syntax",
         ],
         never: &[],
         never_named: SOCKETS,

@@ -52,18 +52,16 @@ impl Gatherer {
 
     /// What is left when there are no more lines: its semicolon may be missing.
     pub(super) fn finish(&mut self) -> Option<Piece> {
-        let rest = split_statements(&self.waiting).rest;
         let text = std::mem::take(&mut self.waiting);
-        let at = text.find(&rest).unwrap_or(0);
-        let line = self.line_at(&text, at);
+        let script = split_statements(&text);
+        let line = self.line_at(&text, script.starts.last().copied().unwrap_or(0));
+        let rest = script.rest;
         (!rest.is_empty()).then_some(Piece { kind: Kind::Statement, text: rest, line })
     }
 
-    /// Whether no statement is open.
+    /// True if no statement and no comment is open.
     pub(super) fn is_empty(&self) -> bool {
-        let text = &self.waiting;
-        let open_comment = text.rfind("/*").is_some_and(|open| !text[open + 2..].contains("*/"));
-        !open_comment && split_statements(text).rest.is_empty()
+        split_statements(&self.waiting).rest.is_empty()
     }
 
     /// Forgets an open statement.
@@ -73,39 +71,21 @@ impl Gatherer {
 
     fn take_statements(&mut self) -> Vec<Piece> {
         let text = std::mem::take(&mut self.waiting);
+        let script = split_statements(&text);
         let mut pieces = Vec::new();
-        let mut end = 0;
-        for statement in split_statements(&text).statements {
-            let start = end + text[end..].find(&statement).unwrap_or(0);
-            end = start + statement.len();
-            let line = self.line_at(&text, start);
+        for (statement, start) in script.statements.into_iter().zip(&script.starts) {
+            let line = self.line_at(&text, *start);
             pieces.push(Piece { kind: Kind::Statement, text: statement, line });
         }
-        // Behind the last statement: white space, and the semicolon that ended it.
-        let after = text[end..].trim_start();
-        let rest = if pieces.is_empty() { &text } else { after.strip_prefix(';').unwrap_or(after) };
-        self.first_line += text[..text.len() - rest.len()].matches('\n').count();
-        self.waiting = rest.to_owned();
+        let rest = script.starts.last().copied().unwrap_or(text.len());
+        self.first_line += text[..rest].matches('\n').count();
+        self.waiting = text[rest..].to_owned();
         pieces
     }
 
-    /// The number of the line on which the statement at `start` begins, behind its comments.
+    /// Returns the number of the line on which a statement begins.
     fn line_at(&self, text: &str, start: usize) -> usize {
-        let mut at = start;
-        loop {
-            let rest = &text[at..];
-            let skipped = if rest.starts_with("--") {
-                rest.find('\n').map(|end| end + 1)
-            } else if rest.starts_with("/*") {
-                rest.find("*/").map(|end| end + 2)
-            } else {
-                Some(rest.len() - rest.trim_start().len()).filter(|&spaces| spaces > 0)
-            };
-            match skipped {
-                Some(bytes) => at += bytes,
-                None => return self.first_line + text[..at].matches('\n').count() + 1,
-            }
-        }
+        self.first_line + text[..start].matches('\n').count() + 1
     }
 }
 
