@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help prepare build demo test slt check install
+.PHONY: help prepare build demo test slt regress check install
 
 # rustup's folder is not in everybody's PATH.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
@@ -34,6 +34,10 @@ test: ## run every test
 
 slt: prepare ## run the corpus of sqllogictest (GADUS_SLT_CORPUS says where it is)
 	cargo test --release --locked --package gadus --package gadus-cli --test slt -- --all
+
+regress: ## compare with PostgreSQL on its own regression files
+	@sh scripts/prepare.sh python wire
+	cargo xtask regress
 
 check: prepare ## what a change must pass: fmt, tidy, clippy, tests, docs, licences
 	cargo xtask check

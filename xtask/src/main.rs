@@ -5,6 +5,7 @@
 mod check;
 mod environment;
 mod python;
+mod regress;
 mod sdist;
 mod tidy;
 mod wire;
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask check [PACKAGE...]  fmt, clippy, tidy, tests, docs, licences; all packages by default
 cargo xtask python [ARGUMENT...] the Python package as a wheel, and its tests; arguments are pytest's
+cargo xtask regress [FILE...]   statements of PostgreSQL's regression files that give the same here, by file
 cargo xtask sdist               the Python package's source distribution, and whether it is whole
 cargo xtask tidy                the house rules that no compiler checks
 cargo xtask tidy --write        the same, and records the present long functions
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["check", packages @ ..] => check::run(&root(), packages, &mut output),
         ["python", arguments @ ..] => python::run(&root(), arguments, &mut output),
+        ["regress", arguments @ ..] => regress::run(&root(), arguments, &mut output),
         ["sdist"] => sdist::run(&root(), &mut output),
         ["wire", arguments @ ..] => wire::run(&root(), arguments, &mut output),
         ["tidy"] => tidy::run(&root(), tidy::LongFunctions::Compare, &mut output),

@@ -146,6 +146,8 @@ fn key_words_are_names_by_their_class() {
         "SELECT between.a FROM between",
         "SELECT interval, date, timestamp '2020-01-01', interval '1' day, bigint '1' FROM t",
         "SELECT qualify FROM qualify",
+        "SELECT a is, b IS NULL FROM t",
+        "WITH recursive (a) AS (SELECT 1) SELECT a FROM recursive",
         "SELECT asof FROM asof JOIN b ON true",
     ] {
         parses(text);

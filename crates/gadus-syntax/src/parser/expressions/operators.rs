@@ -77,7 +77,7 @@ impl Parser<'_> {
                 Some(match keyword {
                     Keyword::Or => (Infix::Or, Precedence::Or),
                     Keyword::And => (Infix::And, Precedence::And),
-                    Keyword::Is => (Infix::Is, Precedence::Is),
+                    Keyword::Is if self.is_test_ahead() => (Infix::Is, Precedence::Is),
                     Keyword::Isnull => (Infix::IsNull, Precedence::Is),
                     Keyword::Notnull => (Infix::NotNull, Precedence::Is),
                     Keyword::Operator if self.token(1).kind == TokenKind::Open => {
@@ -96,6 +96,27 @@ impl Parser<'_> {
             TokenKind::Name => self.membership(0),
             _ => None,
         }
+    }
+
+    /// True if a test follows IS: otherwise it is a label.
+    fn is_test_ahead(&self) -> bool {
+        matches!(
+            self.token(1).kind,
+            TokenKind::Keyword(
+                Keyword::Not
+                    | Keyword::Null
+                    | Keyword::True
+                    | Keyword::False
+                    | Keyword::Unknown
+                    | Keyword::Distinct
+                    | Keyword::Document
+                    | Keyword::Normalized
+                    | Keyword::Nfc
+                    | Keyword::Nfd
+                    | Keyword::Nfkc
+                    | Keyword::Nfkd
+            )
+        )
     }
 
     fn membership(&self, ahead: usize) -> Option<(Infix, Precedence)> {

@@ -12,7 +12,8 @@ impl Parser<'_> {
         if !self.has(Keyword::With) {
             return Ok(None);
         }
-        let recursive = self.has(Keyword::Recursive);
+        let recursive = self.is(Keyword::Recursive) && self.is_name(1);
+        self.at += usize::from(recursive);
         let tables = self.list(|parser| parser.nested(Self::common_table))?;
         Ok(Some(With { recursive, tables }))
     }

@@ -121,7 +121,8 @@ impl Parser<'_> {
             if self.is(keyword) && !is_plain {
                 self.at += 1;
                 let is_end = matches!(self.kind(), TokenKind::End | TokenKind::Semicolon);
-                let value = if is_end { SetValue::Default } else { self.single_value()? };
+                let is_default = keyword == Keyword::Names && is_end;
+                let value = if is_default { SetValue::Default } else { self.single_value()? };
                 return Ok((name.to_owned(), value));
             }
         }
