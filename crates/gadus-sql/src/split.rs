@@ -5,7 +5,7 @@ use gadus_syntax::split_script;
 /// Statements of a script and what follows its last semicolon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// Texts of whole statements, without their semicolons, without comments around them and without empty ones.
+    /// Texts of whole statements, with comments around them, without their semicolons and without empty ones.
     pub statements: Vec<String>,
     /// Text after the last semicolon, trimmed; a shell waits for the rest of it.
     pub rest: String,

@@ -11,8 +11,8 @@ use crate::span::Span;
 /// Statements of a script, and what follows its last semicolon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// Ranges of whole statements, without white space and comments before them and without their semicolons. Empty
-    /// ones are left out.
+    /// Ranges of whole statements, without white space around them and without their semicolons. Comments before and
+    /// after a statement are parts of it: some say in logs where it comes from. Empty statements are left out.
     pub statements: Vec<Span>,
     /// Range of the text after the last semicolon, trimmed: a shell waits for its end. Empty if there are only comments
     /// that end.
@@ -25,7 +25,7 @@ pub fn split_script(text: &str) -> Script {
     let mut lexer = Lexer::new(text);
     let mut statements = Vec::new();
     let mut body = FunctionBody::default();
-    let mut current: Option<Span> = None;
+    let (mut start, mut is_empty) = (0, true);
     loop {
         let (kind, span) = match lexer.next() {
             Ok(token) => (Some(token.kind), token.span),
@@ -34,17 +34,27 @@ pub fn split_script(text: &str) -> Script {
         match kind {
             Some(TokenKind::End) => break,
             Some(TokenKind::Semicolon) if !body.is_open() => {
-                statements.extend(current.take());
+                if !is_empty {
+                    statements.push(trimmed(text, start, span.start as usize));
+                }
                 body = FunctionBody::default();
+                (start, is_empty) = (span.end as usize, true);
             }
             kind => {
                 body.see(kind);
-                current = Some(current.map_or(span, |current| current.to(span)));
+                is_empty = false;
             }
         }
     }
-    let end = Span::new(text.len(), text.len());
-    Script { statements, rest: current.unwrap_or(end) }
+    let start = if is_empty { text.len() } else { start };
+    Script { statements, rest: trimmed(text, start, text.len()) }
+}
+
+/// Returns a range without the white space at its ends.
+fn trimmed(text: &str, start: usize, end: usize) -> Span {
+    let text = text.get(start..end).unwrap_or_default();
+    let start = start + text.len() - text.trim_start().len();
+    Span::new(start, start + text.trim().len())
 }
 
 /// Depth in the statements of a function's body.

@@ -83,9 +83,23 @@ impl Gatherer {
         pieces
     }
 
-    /// Returns the number of the line on which a statement begins.
+    /// Returns the number of the line on which the statement at `start` begins, after its comments.
     fn line_at(&self, text: &str, start: usize) -> usize {
-        self.first_line + text[..start].matches('\n').count() + 1
+        let mut at = start;
+        loop {
+            let rest = &text[at..];
+            let skipped = if rest.starts_with("--") {
+                rest.find('\n').map(|end| end + 1)
+            } else if rest.starts_with("/*") {
+                rest.find("*/").map(|end| end + 2)
+            } else {
+                Some(rest.len() - rest.trim_start().len()).filter(|&spaces| spaces > 0)
+            };
+            match skipped {
+                Some(bytes) => at += bytes,
+                None => return self.first_line + text[..at].matches('\n').count() + 1,
+            }
+        }
     }
 }
 

@@ -45,7 +45,7 @@ fn backslashes_escape_behind_an_e_alone() {
 #[test]
 fn comments_stand_in_comments() {
     let script = split_statements("SELECT 1 /* a; /* b; */ c; */; SELECT /*/ ; */ 2; /* /* */ ;");
-    assert_eq!(script.statements, ["SELECT 1", "SELECT /*/ ; */ 2"]);
+    assert_eq!(script.statements, ["SELECT 1 /* a; /* b; */ c; */", "SELECT /*/ ; */ 2"]);
     assert_eq!(script.rest, "/* /* */ ;");
 }
 
