@@ -9,7 +9,7 @@ use crate::lexer::{Operator, TokenKind};
 use crate::parser::Parser;
 
 impl Parser<'_> {
-    /// Reads what follows CREATE [OR REPLACE] FUNCTION or PROCEDURE.
+    /// Reads what follows CREATE FUNCTION or CREATE PROCEDURE.
     pub(in crate::parser) fn create_function(
         &mut self,
         or_replace: bool,

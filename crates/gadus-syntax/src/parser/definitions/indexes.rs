@@ -7,7 +7,7 @@ use crate::lexer::TokenKind;
 use crate::parser::Parser;
 
 impl Parser<'_> {
-    /// Reads what follows CREATE [UNIQUE] INDEX.
+    /// Reads what follows CREATE INDEX or CREATE UNIQUE INDEX.
     pub(in crate::parser) fn create_index(&mut self, unique: bool) -> Result<Statement> {
         let concurrently = self.has(Keyword::Concurrently);
         let if_not_exists = self.if_not_exists();
