@@ -206,7 +206,7 @@ impl BinaryOperator {
     }
 }
 
-/// What IS asks for.
+/// Test after IS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BooleanTest {
     Null,
@@ -266,6 +266,23 @@ pub struct FunctionCall {
     /// IGNORE NULLS or RESPECT NULLS.
     pub ignore_nulls: Option<bool>,
     pub over: Option<WindowSpecification>,
+}
+
+impl FunctionCall {
+    pub(crate) fn new(name: ObjectName, form: CallForm, arguments: Vec<Argument>) -> Self {
+        Self {
+            name,
+            form,
+            arguments,
+            star: false,
+            distinct: false,
+            order_by: Vec::new(),
+            within_group: Vec::new(),
+            filter: None,
+            ignore_nulls: None,
+            over: None,
+        }
+    }
 }
 
 /// How a call was written: forms of the grammar resolve among PostgreSQL's own functions alone.

@@ -149,6 +149,8 @@ pub enum Statement {
         what: String,
     },
     Call(Expr),
+    /// RETURN in the body of a function.
+    Return(Expr),
     Do {
         language: Option<Name>,
         body: String,

@@ -276,7 +276,7 @@ pub struct Unpivot {
     pub include_nulls: bool,
 }
 
-/// What stands after OVER: a window's name alone, or its specification.
+/// Window after OVER: a name alone, or a specification.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WindowSpecification {
     Name(Name),

@@ -18,7 +18,7 @@ use skip::Reader;
 /// Token of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
-    /// What the token is.
+    /// Kind, by which the parser decides.
     pub kind: TokenKind,
     /// Range of its text.
     pub span: Span,

@@ -27,7 +27,7 @@ const STACK_SEGMENT: usize = 1 << 20;
 /// Parses the statements of a script.
 ///
 /// # Errors
-/// Those of the first statement that is none.
+/// Returns that of the first statement that cannot be read.
 pub fn parse_script(text: &str) -> std::result::Result<Vec<ScriptStatement>, SyntaxError> {
     let mut parser = Parser::new(text)?;
     let mut statements = Vec::new();

@@ -1,9 +1,7 @@
 //! Statements by their first words.
 
 use super::Parser;
-use crate::ast::{
-    Explain, LockTable, Name, ObjectName, Prepare, QueryBody, Statement, UtilityOption,
-};
+use crate::ast::{Explain, LockTable, Name, ObjectName, Prepare, Statement, UtilityOption};
 use crate::error::Result;
 use crate::keywords::Keyword;
 use crate::lexer::TokenKind;
@@ -75,6 +73,7 @@ impl Parser<'_> {
 
     /// Reads a query or a change, with WITH before it (PreparableStmt).
     pub(super) fn preparable(&mut self) -> Result<Statement> {
+        let start = self.span();
         let with = self.with()?;
         match self.keyword() {
             Some(Keyword::Insert) => self.insert(with),
@@ -82,10 +81,7 @@ impl Parser<'_> {
             Some(Keyword::Delete) => self.delete(with),
             Some(Keyword::Merge) => self.merge(with),
             _ => {
-                let query = self.query_after_with(with)?;
-                if let QueryBody::Modification(_) = query.body {
-                    return Err(self.unexpected());
-                }
+                let query = self.query_after_with(start, with)?;
                 Ok(Statement::Query(Box::new(query)))
             }
         }
@@ -150,7 +146,7 @@ impl Parser<'_> {
     fn lock_tables(&mut self) -> Result<Statement> {
         self.needs(Keyword::Lock)?;
         self.has(Keyword::Table);
-        let tables = self.list(|parser| parser.changed_table().map(|(name, _)| name))?;
+        let tables = self.list(|parser| parser.table_name().map(|(name, _)| name))?;
         let mode = if self.has(Keyword::In) {
             let mut words = Vec::new();
             while !self.is(Keyword::Mode) {

@@ -12,7 +12,7 @@ impl Parser<'_> {
             return self.skip_statement("ALTER … ALL IN TABLESPACE");
         }
         let if_exists = self.if_exists();
-        let (name, only) = self.changed_table()?;
+        let (name, only) = self.table_name()?;
         if let Some(action) = self.object_action()? {
             use crate::ast::AlterObjectAction::OwnerTo;
             let is_last = self.kind() != TokenKind::Comma;

@@ -234,7 +234,7 @@ impl Parser<'_> {
                 let start = self.span();
                 self.at += 1;
                 let value = self.expr()?;
-                let statement = Statement::Call(value);
+                let statement = Statement::Return(value);
                 statements.push(ScriptStatement { statement, span: start.to(self.last_span()) });
             } else {
                 statements.push(self.script_statement()?);

@@ -13,7 +13,7 @@ impl Parser<'_> {
         let if_not_exists = self.if_not_exists();
         let name = if self.is(Keyword::On) && !if_not_exists { None } else { Some(self.name()?) };
         self.needs(Keyword::On)?;
-        let (table, _) = self.changed_table()?;
+        let (table, _) = self.table_name()?;
         let method = self.has(Keyword::Using).then(|| self.name()).transpose()?;
         let elements = self.in_parentheses(|parser| parser.list(Self::index_element))?;
         let include =

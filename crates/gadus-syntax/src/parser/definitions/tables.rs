@@ -25,16 +25,17 @@ impl Parser<'_> {
         let name = self.object_name()?;
         if self.is_table_as() {
             let columns = self.optional_names()?;
-            return self.table_as(CreateTableAs {
+            let (source, with_data) = self.table_source()?;
+            return Ok(Statement::CreateTableAs(Box::new(CreateTableAs {
                 name,
                 persistence,
                 if_not_exists,
                 or_replace,
                 materialized_view: false,
                 columns,
-                source: Statement::Checkpoint,
-                with_data: true,
-            });
+                source,
+                with_data,
+            })));
         }
         let mut table = CreateTable {
             name,
@@ -81,8 +82,8 @@ impl Parser<'_> {
         )
     }
 
-    /// Reads clauses, AS and the query.
-    pub(in crate::parser) fn table_as(&mut self, table: CreateTableAs) -> Result<Statement> {
+    /// Reads clauses, AS and the query, and whether its rows are wanted.
+    fn table_source(&mut self) -> Result<(Statement, bool)> {
         self.access_method()?;
         self.with_storage()?;
         self.on_commit()?;
@@ -92,8 +93,7 @@ impl Parser<'_> {
             Some(Keyword::Execute) => self.execute()?,
             _ => self.preparable()?,
         };
-        let with_data = self.with_data()?;
-        Ok(Statement::CreateTableAs(Box::new(CreateTableAs { source, with_data, ..table })))
+        Ok((source, self.with_data()?))
     }
 
     fn with_data(&mut self) -> Result<bool> {
@@ -256,16 +256,17 @@ impl Parser<'_> {
         let if_not_exists = self.if_not_exists();
         let name = self.object_name()?;
         let columns = self.optional_names()?;
-        self.table_as(CreateTableAs {
+        let (source, with_data) = self.table_source()?;
+        Ok(Statement::CreateTableAs(Box::new(CreateTableAs {
             name,
             persistence: Persistence::Permanent,
             if_not_exists,
             or_replace: false,
             materialized_view: true,
             columns,
-            source: Statement::Checkpoint,
-            with_data: true,
-        })
+            source,
+            with_data,
+        })))
     }
 
     /// Skips from `(` to the `)` that belongs to it.

@@ -10,18 +10,8 @@ use crate::span::Span;
 impl Parser<'_> {
     /// Reads the arguments of a call and what follows them; or, if a text follows, that of a type with modifiers.
     pub(in crate::parser) fn call(&mut self, start: Span, parts: Vec<Name>) -> Result<Expr> {
-        let mut call = FunctionCall {
-            name: ObjectName { parts },
-            form: CallForm::Ordinary,
-            arguments: Vec::new(),
-            star: false,
-            distinct: false,
-            order_by: Vec::new(),
-            within_group: Vec::new(),
-            filter: None,
-            ignore_nulls: None,
-            over: None,
-        };
+        let name = ObjectName { parts };
+        let mut call = FunctionCall::new(name, CallForm::Ordinary, Vec::new());
         self.expect(TokenKind::Open)?;
         self.call_arguments(&mut call)?;
         self.expect(TokenKind::Close)?;

@@ -322,18 +322,8 @@ impl Parser<'_> {
         arguments: Vec<Expr>,
     ) -> FunctionCall {
         let argument = |value| Argument { name: None, value, variadic: false };
-        FunctionCall {
-            name: ObjectName { parts: vec![Name { text: name.to_owned(), span }] },
-            form: CallForm::Grammar,
-            arguments: arguments.into_iter().map(argument).collect(),
-            star: false,
-            distinct: false,
-            order_by: Vec::new(),
-            within_group: Vec::new(),
-            filter: None,
-            ignore_nulls: None,
-            over: None,
-        }
+        let name = ObjectName { parts: vec![Name { text: name.to_owned(), span }] };
+        FunctionCall::new(name, CallForm::Grammar, arguments.into_iter().map(argument).collect())
     }
 
     pub(in crate::parser) fn spanned(&self, start: Span, kind: ExprKind) -> Expr {

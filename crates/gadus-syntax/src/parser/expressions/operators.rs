@@ -48,7 +48,7 @@ impl Precedence {
     }
 }
 
-/// What follows an operand.
+/// Operator or clause after an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::parser) enum Infix {
     Or,

@@ -6,7 +6,7 @@ use crate::ast::{
 };
 use crate::error::Result;
 use crate::keywords::Keyword;
-use crate::lexer::{Operator, TokenKind};
+use crate::lexer::TokenKind;
 use crate::parser::Parser;
 use crate::parser::expressions::special_calls::is_special_call;
 
@@ -120,13 +120,7 @@ impl Parser<'_> {
         if lateral {
             return Err(self.unexpected());
         }
-        let only = self.has(Keyword::Only);
-        let name = if only && self.kind() == TokenKind::Open {
-            self.in_parentheses(Self::object_name)?
-        } else {
-            self.object_name()?
-        };
-        self.has_operator(Operator::Star);
+        let (name, only) = self.table_name()?;
         let alias = self.alias()?;
         let sample = self.sample()?;
         let kind = FromKind::Table { name, only, sample };

@@ -8,7 +8,7 @@ use crate::parser::Parser;
 impl Parser<'_> {
     pub(in crate::parser) fn merge(&mut self, with: Option<With>) -> Result<Statement> {
         self.needs_all(&[Keyword::Merge, Keyword::Into])?;
-        let (table, only) = self.changed_table()?;
+        let (table, only) = self.table_name()?;
         let alias = self.changed_alias()?;
         self.needs(Keyword::Using)?;
         let source = self.table_item()?;

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::keywords::Keyword;
 use crate::lexer::TokenKind;
 use crate::parser::Parser;
+use crate::span::Span;
 
 impl Parser<'_> {
     /// True at `(`, however many of them, with a query after it: not with an expression that begins with a query.
@@ -70,39 +71,28 @@ impl Parser<'_> {
 
     /// Reads a query.
     pub(in crate::parser) fn query(&mut self) -> Result<Query> {
-        let with = self.with()?;
-        self.query_after_with(with)
-    }
-
-    pub(in crate::parser) fn query_after_with(&mut self, with: Option<With>) -> Result<Query> {
         let start = self.span();
-        let had_with = with.is_some();
-        let mut query = self.set_operations(0)?;
-        if let Some(with) = with {
-            if query.with.is_some() {
-                return Err(self.error("multiple WITH clauses not allowed", start));
-            }
-            query.with = Some(with);
-        }
-        let is_bare = query.order_by.is_empty()
-            && query.order_by_all.is_none()
-            && query.limit.is_none()
-            && query.offset.is_none()
-            && query.locking.is_empty();
-        if !is_bare && !had_with && !self.has_query_end() {
-            return Ok(query);
-        }
-        self.query_end(&mut query)?;
-        query.span = start.to(self.last_span());
-        Ok(query)
+        let with = self.with()?;
+        self.query_after_with(start, with)
     }
 
-    /// True at a clause that ends a query.
-    fn has_query_end(&self) -> bool {
-        matches!(
-            self.keyword(),
-            Some(Keyword::Order | Keyword::Limit | Keyword::Offset | Keyword::Fetch | Keyword::For)
-        )
+    /// Reads a query that began at `start` with such a WITH.
+    pub(in crate::parser) fn query_after_with(
+        &mut self,
+        start: Span,
+        with: Option<With>,
+    ) -> Result<Query> {
+        let mut query = self.set_operations(0)?;
+        if with.is_some() && query.with.is_some() {
+            return Err(self.error("multiple WITH clauses not allowed", start));
+        }
+        let goes_on = with.is_some() || self.keyword().is_some_and(ends_query);
+        query.with = with.or(query.with);
+        if goes_on {
+            self.query_end(&mut query)?;
+            query.span = start.to(self.last_span());
+        }
+        Ok(query)
     }
 
     /// Reads ORDER BY, LIMIT, OFFSET, FETCH and FOR UPDATE, which a query in parentheses may have had already.
@@ -330,7 +320,7 @@ impl Parser<'_> {
         Ok(self.bare_query(start, body))
     }
 
-    pub(in crate::parser) fn bare_query(&self, start: crate::span::Span, body: QueryBody) -> Query {
+    pub(in crate::parser) fn bare_query(&self, start: Span, body: QueryBody) -> Query {
         Query {
             with: None,
             body,
@@ -347,16 +337,21 @@ impl Parser<'_> {
 
 /// True for what goes on with a query after one in parentheses.
 fn continues_query(kind: TokenKind) -> bool {
-    let TokenKind::Keyword(keyword) = kind else { return kind == TokenKind::End };
+    match kind {
+        TokenKind::Keyword(keyword) => is_set_operator(keyword) || ends_query(keyword),
+        _ => kind == TokenKind::End,
+    }
+}
+
+/// True for the words of set operations.
+pub(in crate::parser) fn is_set_operator(keyword: Keyword) -> bool {
+    matches!(keyword, Keyword::Union | Keyword::Intersect | Keyword::Except)
+}
+
+/// True for the words of clauses that end a query: ORDER BY, LIMIT, OFFSET, FETCH, FOR UPDATE.
+pub(in crate::parser) fn ends_query(keyword: Keyword) -> bool {
     matches!(
         keyword,
-        Keyword::Union
-            | Keyword::Intersect
-            | Keyword::Except
-            | Keyword::Order
-            | Keyword::Limit
-            | Keyword::Offset
-            | Keyword::Fetch
-            | Keyword::For
+        Keyword::Order | Keyword::Limit | Keyword::Offset | Keyword::Fetch | Keyword::For
     )
 }

@@ -116,7 +116,7 @@ impl Parser<'_> {
     }
 
     /// Reads `[ONLY] name [*]`.
-    pub(in crate::parser) fn changed_table(&mut self) -> Result<(crate::ast::ObjectName, bool)> {
+    pub(in crate::parser) fn table_name(&mut self) -> Result<(crate::ast::ObjectName, bool)> {
         let only = self.has(Keyword::Only);
         let name = if only && self.kind() == TokenKind::Open {
             self.in_parentheses(Self::object_name)?
@@ -139,7 +139,7 @@ impl Parser<'_> {
 
     pub(in crate::parser) fn update(&mut self, with: Option<With>) -> Result<Statement> {
         self.needs(Keyword::Update)?;
-        let (table, only) = self.changed_table()?;
+        let (table, only) = self.table_name()?;
         let alias = self.changed_alias()?;
         self.needs(Keyword::Set)?;
         let assignments = self.assignments()?;
@@ -170,7 +170,7 @@ impl Parser<'_> {
 
     pub(in crate::parser) fn delete(&mut self, with: Option<With>) -> Result<Statement> {
         self.needs_all(&[Keyword::Delete, Keyword::From])?;
-        let (table, only) = self.changed_table()?;
+        let (table, only) = self.table_name()?;
         let alias = self.changed_alias()?;
         let using = if self.has(Keyword::Using) { self.table_list()? } else { Vec::new() };
         let filter = self.has(Keyword::Where).then(|| self.condition()).transpose()?;
@@ -189,7 +189,7 @@ impl Parser<'_> {
     pub(in crate::parser) fn truncate(&mut self) -> Result<Statement> {
         self.needs(Keyword::Truncate)?;
         self.has(Keyword::Table);
-        let tables = self.list(|parser| parser.changed_table().map(|(name, _)| name))?;
+        let tables = self.list(|parser| parser.table_name().map(|(name, _)| name))?;
         let restart_identity = self.has_all(&[Keyword::Restart, Keyword::Identity]);
         if !restart_identity {
             self.has_all(&[Keyword::Continue, Keyword::Identity]);

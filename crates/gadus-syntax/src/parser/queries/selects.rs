@@ -1,5 +1,6 @@
 //! SELECT and its clauses up to WINDOW and QUALIFY.
 
+use super::{ends_query, is_set_operator};
 use crate::ast::{
     Distinct, Expr, GroupBy, GroupingElement, ObjectName, Replacement, Select, Target, TargetKind,
 };
@@ -61,23 +62,18 @@ impl Parser<'_> {
     fn has_no_target(&self) -> bool {
         match self.kind() {
             TokenKind::End | TokenKind::Close | TokenKind::Semicolon => true,
-            TokenKind::Keyword(keyword) => matches!(
-                keyword,
-                Keyword::From
-                    | Keyword::Into
-                    | Keyword::Where
-                    | Keyword::Group
-                    | Keyword::Having
-                    | Keyword::Window
-                    | Keyword::Union
-                    | Keyword::Intersect
-                    | Keyword::Except
-                    | Keyword::Order
-                    | Keyword::Limit
-                    | Keyword::Offset
-                    | Keyword::Fetch
-                    | Keyword::For
-            ),
+            TokenKind::Keyword(keyword) => {
+                let is_clause = matches!(
+                    keyword,
+                    Keyword::From
+                        | Keyword::Into
+                        | Keyword::Where
+                        | Keyword::Group
+                        | Keyword::Having
+                        | Keyword::Window
+                );
+                is_clause || is_set_operator(keyword) || ends_query(keyword)
+            }
             _ => false,
         }
     }
@@ -190,22 +186,17 @@ impl Parser<'_> {
     fn begins_expr(&self, ahead: usize) -> bool {
         match self.token(ahead).kind {
             TokenKind::End | TokenKind::Close | TokenKind::Semicolon | TokenKind::Comma => false,
-            TokenKind::Keyword(keyword) => !matches!(
-                keyword,
-                Keyword::Having
-                    | Keyword::Window
-                    | Keyword::Union
-                    | Keyword::Intersect
-                    | Keyword::Except
-                    | Keyword::Order
-                    | Keyword::Limit
-                    | Keyword::Offset
-                    | Keyword::Fetch
-                    | Keyword::For
-                    | Keyword::With
-                    | Keyword::On
-                    | Keyword::Returning
-            ),
+            TokenKind::Keyword(keyword) => {
+                let is_clause = matches!(
+                    keyword,
+                    Keyword::Having
+                        | Keyword::Window
+                        | Keyword::With
+                        | Keyword::On
+                        | Keyword::Returning
+                );
+                !is_clause && !is_set_operator(keyword) && !ends_query(keyword)
+            }
             _ => !self.is_word_ahead(ahead, "qualify"),
         }
     }
