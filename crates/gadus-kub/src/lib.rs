@@ -55,4 +55,5 @@ pub use report::{
 };
 pub use run::{Progress, Settings, run};
 pub use show::{Form, render};
+pub use system::become_real_time;
 pub use verdict::{Advice, Criterion, Domain, Row, Suitability, Verdict, judge};

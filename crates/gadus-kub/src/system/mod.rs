@@ -33,8 +33,9 @@ pub(crate) use mount::{Mount, OwnMounts};
 pub(crate) use range_lock::{RangeLock, RangeLockKind};
 pub(crate) use ring::{Operation, Ring};
 pub(crate) use robust_mutex::RobustMutex;
+pub use scheduling::become_real_time;
 pub(crate) use scheduling::{
-    become_real_time, become_usual, call_by_library, own_pid, permit_reading_by, read_from_process,
+    become_usual, call_by_library, own_pid, permit_reading_by, read_from_process,
 };
 pub(crate) use semaphore::Semaphore;
 pub(crate) use services::{count_own_time, landlock_version};

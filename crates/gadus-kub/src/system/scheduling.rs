@@ -8,7 +8,10 @@ use rustix::io::Errno;
 const PRIORITY: i32 = 1;
 
 /// Puts the calling thread into the real-time class; its own children inherit it.
-pub(crate) fn become_real_time() -> Result<(), KubError> {
+///
+/// # Errors
+/// `Unavailable` without the right to do so.
+pub fn become_real_time() -> Result<(), KubError> {
     let parameters = libc::sched_param { sched_priority: PRIORITY };
     // SAFETY: the kernel reads one set of parameters, for the calling thread.
     let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) };

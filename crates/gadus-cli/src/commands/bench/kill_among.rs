@@ -8,8 +8,8 @@
 //!   much memory are replaced by processes that have theirs before the kill.
 //! - After some kills there are as many moments without one: pauses around these come from the machine, its disk, and
 //!   checkpoints, and kills have no part in them.
-//! - A witness syncs a file of its own meanwhile. What its disk does to it, it does to the survivors:
-//!   pauses are told with that time and without.
+//! - Witnesses of the disk and of each processor run meanwhile ([`super::witness`]). What the machine does to them,
+//!   it does to the survivors: pauses are given with that time, without the disk's, and without both.
 //! - Every so often all are killed at once, and the files are looked at from another process.
 
 use std::io::{self, Write};
@@ -34,10 +34,13 @@ const STALL_MEDIAN: Metric = Metric::lower("stall_ms_median", "ms");
 const STALL_MAX: Metric = Metric::lower("stall_ms_max", "ms");
 const OWN_STALL_999: Metric = Metric::lower("stall_without_disk_ms_p999", "ms");
 const OWN_STALL_MAX: Metric = Metric::lower("stall_without_disk_ms_max", "ms");
+const BARE_STALL_999: Metric = Metric::lower("stall_without_machine_ms_p999", "ms");
+const BARE_STALL_MAX: Metric = Metric::lower("stall_without_machine_ms_max", "ms");
 const CALM_999: Metric = Metric::lower("pause_without_kill_ms_p999", "ms");
 const CALM_MAX: Metric = Metric::lower("pause_without_kill_ms_max", "ms");
 const BARE_SYNC_999: Metric = Metric::lower("bare_sync_ms_p999", "ms");
 const BARE_SYNC_MAX: Metric = Metric::lower("bare_sync_ms_max", "ms");
+const CPU_WAIT_MAX: Metric = Metric::lower("processor_wait_ms_max", "ms");
 
 const HIT_COMMIT: Metric = Metric::higher("kills_in_commit", "count");
 const HIT_SYNC: Metric = Metric::higher("kills_in_sync", "count");
@@ -131,8 +134,10 @@ fn report(
     let hits = &around.hits;
     let stalls = longest(&around.stalls, Pause::length);
     let own = longest(&around.stalls, |pause| seen.without_disk(*pause));
+    let without_machine = longest(&around.stalls, |pause| seen.without_machine(*pause));
     let calm = longest(&around.calm, Pause::length);
-    seen.took.sort_unstable();
+    seen.syncs.sort_unstable();
+    seen.waits.sort_unstable();
     let case = format!("{processes} processes");
     let figures = [
         (KILLS, f64::from(kills)),
@@ -144,10 +149,13 @@ fn report(
         (STALL_MAX, share_ms(&stalls, 1.0)),
         (OWN_STALL_999, share_ms(&own, 0.999)),
         (OWN_STALL_MAX, share_ms(&own, 1.0)),
+        (BARE_STALL_999, share_ms(&without_machine, 0.999)),
+        (BARE_STALL_MAX, share_ms(&without_machine, 1.0)),
         (CALM_999, share_ms(&calm, 0.999)),
         (CALM_MAX, share_ms(&calm, 1.0)),
-        (BARE_SYNC_999, share_ms(&seen.took, 0.999)),
-        (BARE_SYNC_MAX, share_ms(&seen.took, 1.0)),
+        (BARE_SYNC_999, share_ms(&seen.syncs, 0.999)),
+        (BARE_SYNC_MAX, share_ms(&seen.syncs, 1.0)),
+        (CPU_WAIT_MAX, share_ms(&seen.waits, 1.0)),
         (HIT_COMMIT, hits.commit as f64),
         (HIT_SYNC, hits.sync as f64),
         (HIT_CHECKPOINT, hits.checkpoint as f64),
