@@ -67,6 +67,12 @@ const ROOMS: &[Room] = &[
         never_named: SOCKETS,
     },
     Room {
+        name: "gadus-binder",
+        uses: &["gadus-syntax"],
+        never: &["arrow", "datafusion", "sqlparser", "tokio"],
+        never_named: SOCKETS,
+    },
+    Room {
         name: "gadus-sql",
         uses: &[
             "gadus-base",

@@ -1,0 +1,106 @@
+//! Arrays: constructors, elements, parts.
+
+use super::Binder;
+use crate::bound::{Scalar, ScalarKind, SubscriptItem};
+use crate::catalog::CastContext;
+use crate::error::{BindError, Result};
+use crate::types::{TypeId, constants};
+use gadus_syntax::Span;
+use gadus_syntax::ast::{Expr, ExprKind};
+
+impl Binder<'_> {
+    /// Binds `ARRAY[…]`; `wanted` is the array's type if a cast gives it.
+    pub(super) fn array(
+        &mut self,
+        elements: &[Expr],
+        wanted: Option<TypeId>,
+        span: Span,
+    ) -> Result<Scalar> {
+        let mut values = Vec::with_capacity(elements.len());
+        for element in elements {
+            values.push(match &element.kind {
+                ExprKind::Array(inner) => self.array(inner, wanted, element.span)?,
+                _ => self.expr(element)?,
+            });
+        }
+        if let Some(wanted) = wanted {
+            let element = wanted.element().unwrap_or(wanted);
+            let mut convert = |value: Scalar| {
+                let to = if value.data_type.id.is_array { wanted } else { element };
+                self.coercion().explicit(value, to.plain())
+            };
+            let values = values.into_iter().map(&mut convert).collect::<Result<_>>()?;
+            return Ok(Scalar::new(ScalarKind::Array(values), wanted, span));
+        }
+        if values.is_empty() {
+            let message = "cannot determine type of empty array";
+            let hint = "Explicitly cast to the desired type, for example ARRAY[]::integer[].";
+            return Err(BindError::new("42P18", message, span).with_hint(hint));
+        }
+        let values = self.coercion().unify(values, "ARRAY")?;
+        let element = values.first().map_or(constants::TEXT, |value| value.data_type.id);
+        let whole = if element.is_array { Some(element) } else { element.array_of() };
+        let whole = whole.ok_or_else(|| {
+            let message = format!("could not find array type for data type {element}");
+            BindError::new("42704", message, span)
+        })?;
+        Ok(Scalar::new(ScalarKind::Array(values), whole, span))
+    }
+
+    /// Binds `a[1][2:3]`.
+    pub(super) fn subscript(&mut self, expr: &Expr) -> Result<Scalar> {
+        let (mut inner, mut indices) = (expr, Vec::new());
+        loop {
+            match &inner.kind {
+                ExprKind::Subscript { operand, index } => {
+                    indices.push((Some(index.as_ref()), None, false));
+                    inner = operand;
+                }
+                ExprKind::Slice { operand, low, high } => {
+                    indices.push((low.as_deref(), high.as_deref(), true));
+                    inner = operand;
+                }
+                _ => break,
+            }
+        }
+        let operand = self.expr(inner)?;
+        let source = operand.data_type.id;
+        let is_json = source == constants::JSONB;
+        let has_slice = indices.iter().any(|(_, _, is_slice)| *is_slice);
+        if !source.is_array && (!is_json || has_slice) {
+            let message = match is_json {
+                true => "jsonb subscript does not support slices".to_owned(),
+                false => format!(
+                    "cannot subscript type {source} because it does not support subscripting"
+                ),
+            };
+            return Err(BindError::new("42804", message, expr.span));
+        }
+        let mut items = Vec::with_capacity(indices.len());
+        for (low, high, is_slice) in indices.into_iter().rev() {
+            let low = low.map(|low| self.array_index(low, is_json)).transpose()?;
+            let high = high.map(|high| self.array_index(high, is_json)).transpose()?;
+            items.push(match (is_slice, low) {
+                (false, Some(index)) => SubscriptItem::Index(index),
+                (_, low) => SubscriptItem::Slice(low, high),
+            });
+        }
+        let result = match source.element() {
+            Some(element) if !has_slice => element,
+            _ => source,
+        };
+        let kind = ScalarKind::Subscript { operand: Box::new(operand), items };
+        Ok(Scalar::new(kind, result, expr.span))
+    }
+
+    fn array_index(&mut self, index: &Expr, is_json: bool) -> Result<Scalar> {
+        let value = self.expr(index)?;
+        let source = value.data_type.id;
+        let is_text = is_json && (source.is_unknown() || source == constants::TEXT);
+        let to = if is_text { constants::TEXT } else { constants::INT4 };
+        let converted = self.coercion().convert(value, to, CastContext::Assignment)?;
+        converted.ok_or_else(|| {
+            BindError::new("42804", "array subscript must have type integer", index.span)
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! Binding of syntax trees.
+//!
+//! - A stack of scopes, one for each query around an expression; names are looked up from the innermost one.
+//! - Expressions collect aggregates, window functions and set-returning functions in their query's scope, and name the
+//!   columns that these will have. The query puts the operators that compute them below its projection.
+
+mod arrays;
+mod calls;
+mod comparisons;
+mod expressions;
+mod from;
+mod grouping;
+mod joins;
+mod literals;
+mod names;
+mod operators;
+mod order;
+mod query;
+mod rows;
+mod scope;
+mod select;
+mod set_operations;
+mod signatures;
+mod subqueries;
+mod targets;
+mod values;
+mod windows;
+mod with;
+
+use crate::bound::{BoundQuery, ColumnId, CommonTableId};
+use crate::error::{BindError, Result};
+use crate::provider::Provider;
+use crate::resolve::Coercion;
+use crate::resolve::coerce::Parameters;
+use crate::types::SqlType;
+use gadus_syntax::ast::Query;
+use scope::Scope;
+use with::Frame;
+
+/// Query with the types of its parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoundStatement {
+    /// Query
+    pub query: BoundQuery,
+    /// Types of `$1` and so on.
+    pub parameters: Vec<SqlType>,
+}
+
+/// Binds a query.
+///
+/// # Errors
+/// PostgreSQL's, for names that do not exist, types that do not fit, and so on.
+pub fn bind_query(
+    provider: &dyn Provider,
+    query: &Query,
+    parameters: &[Option<SqlType>],
+) -> Result<BoundStatement> {
+    let mut binder = Binder::new(provider, parameters);
+    let query = binder.query(query, UnknownOutputs::BecomeText)?;
+    Ok(BoundStatement { query, parameters: binder.parameters.finish()? })
+}
+
+/// Treatment of literals of undecided type in a select list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnknownOutputs {
+    /// They are text.
+    BecomeText,
+    /// The statement around decides: a set operation, INSERT.
+    Stay,
+}
+
+/// State of binding one statement.
+pub(crate) struct Binder<'a> {
+    provider: &'a dyn Provider,
+    parameters: Parameters,
+    scopes: Vec<Scope>,
+    /// Common tables by query, the innermost last.
+    frames: Vec<Frame>,
+    columns: u32,
+    common_tables: u32,
+    /// Views that are being expanded.
+    views: u32,
+}
+
+/// Stack that one level of a query or an expression may need.
+const STACK_BYTES: usize = 128 << 10;
+/// Stack that is added if less is left.
+const STACK_STEP: usize = 4 << 20;
+
+/// Calls a function with enough stack for one more level.
+fn with_stack<T>(run: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(STACK_BYTES, STACK_STEP, run)
+}
+
+impl<'a> Binder<'a> {
+    fn new(provider: &'a dyn Provider, parameters: &[Option<SqlType>]) -> Self {
+        Self {
+            provider,
+            parameters: Parameters::new(parameters),
+            scopes: Vec::new(),
+            frames: Vec::new(),
+            columns: 0,
+            common_tables: 0,
+            views: 0,
+        }
+    }
+
+    fn new_column(&mut self) -> ColumnId {
+        self.columns += 1;
+        ColumnId(self.columns)
+    }
+
+    fn new_common_table(&mut self) -> CommonTableId {
+        self.common_tables += 1;
+        CommonTableId(self.common_tables)
+    }
+
+    fn coercion(&mut self) -> Coercion<'_> {
+        Coercion { parameters: &mut self.parameters }
+    }
+
+    /// Returns the scope of the query whose clauses are bound.
+    fn scope(&mut self) -> &mut Scope {
+        if self.scopes.is_empty() {
+            self.scopes.push(Scope::new());
+        }
+        let last = self.scopes.len() - 1;
+        &mut self.scopes[last]
+    }
+
+    /// Binds within a new scope, and returns it.
+    fn in_scope<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<(T, Scope)> {
+        self.scopes.push(Scope::new());
+        let bound = bind(self);
+        let scope = self.scopes.pop();
+        let lost = || BindError::unsupported("a query without a scope", Default::default());
+        Ok((bound?, scope.ok_or_else(lost)?))
+    }
+}

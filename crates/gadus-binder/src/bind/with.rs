@@ -1,0 +1,206 @@
+//! WITH: common tables and their readers.
+
+use super::{Binder, UnknownOutputs};
+use crate::bound::{
+    BoundQuery, CommonTable, CommonTableId, OutputColumn, Relational, Scalar, ScalarKind,
+};
+use crate::error::{BindError, Result};
+use crate::types::SqlType;
+use gadus_syntax::Span;
+use gadus_syntax::ast::{self, QueryBody, SetOperator};
+
+/// Common tables of one WITH that are bound so far.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    entries: Vec<Entry>,
+}
+
+/// Common table as its readers see it.
+#[derive(Debug)]
+struct Entry {
+    name: String,
+    id: CommonTableId,
+    columns: Vec<(String, SqlType)>,
+    readers: u32,
+}
+
+impl Binder<'_> {
+    /// Binds WITH, and the query that it belongs to.
+    pub(super) fn with(
+        &mut self,
+        with: &ast::With,
+        bind: impl FnOnce(&mut Self) -> Result<BoundQuery>,
+    ) -> Result<BoundQuery> {
+        self.frames.push(Frame::default());
+        let bound = self.common_tables(with).and_then(|tables| Ok((tables, bind(self)?)));
+        let frame = self.frames.pop().unwrap_or_default();
+        let (mut tables, BoundQuery { root, outputs }) = bound?;
+        for table in &mut tables {
+            let entry = frame.entries.iter().find(|entry| entry.id == table.id);
+            table.readers = entry.map_or(0, |entry| entry.readers);
+        }
+        Ok(BoundQuery { root: Relational::With { tables, input: Box::new(root) }, outputs })
+    }
+
+    fn common_tables(&mut self, with: &ast::With) -> Result<Vec<CommonTable>> {
+        let mut tables = Vec::with_capacity(with.tables.len());
+        for (place, table) in with.tables.iter().enumerate() {
+            if with.tables[..place].iter().any(|other| other.name.text == table.name.text) {
+                let message =
+                    format!("WITH query name \"{}\" specified more than once", table.name.text);
+                return Err(BindError::new("42712", message, table.name.span));
+            }
+            if let Some(span) = table.search_or_cycle {
+                return Err(BindError::unsupported("SEARCH or CYCLE", span));
+            }
+            if matches!(table.query.body, QueryBody::Modification(_)) {
+                return Err(BindError::unsupported("a change in WITH", table.name.span));
+            }
+            let id = self.new_common_table();
+            let bound = match recursive_parts(with, table) {
+                Some((start, step, all)) => self.recursive(id, table, (start, step), all)?,
+                None => {
+                    let mut query = self.query(&table.query, UnknownOutputs::BecomeText)?;
+                    name_columns(&mut query.outputs, table)?;
+                    self.declare(id, table, &query.outputs);
+                    (query, None)
+                }
+            };
+            let (query, recursive) = bound;
+            let (name, materialized) = (table.name.text.clone(), table.materialized);
+            tables.push(CommonTable { id, name, query, recursive, materialized, readers: 0 });
+        }
+        Ok(tables)
+    }
+
+    /// Binds the two parts of a recursive query.
+    fn recursive(
+        &mut self,
+        id: CommonTableId,
+        table: &ast::CommonTable,
+        (start, step): (&ast::Query, &ast::Query),
+        all: bool,
+    ) -> Result<(BoundQuery, Option<(BoundQuery, bool)>)> {
+        let mut start = self.query(start, UnknownOutputs::BecomeText)?;
+        name_columns(&mut start.outputs, table)?;
+        self.declare(id, table, &start.outputs);
+        let readers =
+            |binder: &mut Self| binder.entry(&table.name.text).map_or(0, |entry| entry.readers);
+        let before = readers(self);
+        let step = self.query(step, UnknownOutputs::Stay)?;
+        if readers(self) == before {
+            // It does not read itself: an ordinary set operation.
+            let whole = self.query(&table.query, UnknownOutputs::BecomeText)?;
+            let mut whole = whole;
+            name_columns(&mut whole.outputs, table)?;
+            self.declare(id, table, &whole.outputs);
+            return Ok((whole, None));
+        }
+        if start.outputs.len() != step.outputs.len() {
+            let message = "each UNION query must have the same number of columns";
+            return Err(BindError::new("42601", message, table.query.span));
+        }
+        let step = self.match_step(&start.outputs, step, table)?;
+        if let Some(entry) = self.entry(&table.name.text) {
+            entry.readers = before;
+        }
+        Ok((start, Some((step, all))))
+    }
+
+    /// Converts the columns of a recursive step to the types of the start, which must be the common ones.
+    fn match_step(
+        &mut self,
+        start: &[OutputColumn],
+        step: BoundQuery,
+        table: &ast::CommonTable,
+    ) -> Result<BoundQuery> {
+        let (mut items, mut outputs) = (Vec::new(), Vec::new());
+        for (place, (known, output)) in start.iter().zip(&step.outputs).enumerate() {
+            let span = table.query.span;
+            let left = Scalar::new(ScalarKind::Column(known.id), known.data_type, span);
+            let right = Scalar::new(ScalarKind::Column(output.id), output.data_type, span);
+            let common = self.coercion().common(&[left, right.clone()], "UNION")?;
+            if common.id != known.data_type.id {
+                let message = format!(
+                    "recursive query \"{}\" column {} has type {} in non-recursive term but type {} overall",
+                    table.name.text,
+                    place + 1,
+                    known.data_type,
+                    common
+                );
+                let hint = "Cast the output of the non-recursive term to the correct type.";
+                return Err(BindError::new("42804", message, span).with_hint(hint));
+            }
+            let value = self.coercion().convert_to_common(right, common, "UNION")?;
+            let id = self.new_column();
+            outputs.push(OutputColumn { name: known.name.clone(), id, data_type: value.data_type });
+            items.push((id, value));
+        }
+        let root = Relational::Project { input: Box::new(step.root), items };
+        Ok(BoundQuery { root, outputs })
+    }
+
+    fn declare(&mut self, id: CommonTableId, table: &ast::CommonTable, outputs: &[OutputColumn]) {
+        let columns = outputs.iter().map(|output| (output.name.clone(), output.data_type));
+        let name = table.name.text.clone();
+        let entry = Entry { name, id, columns: columns.collect(), readers: 0 };
+        if let Some(frame) = self.frames.last_mut() {
+            frame.entries.retain(|entry| entry.id != id);
+            frame.entries.push(entry);
+        }
+    }
+
+    fn entry(&mut self, name: &str) -> Option<&mut Entry> {
+        let frames = self.frames.iter_mut().rev();
+        frames.flat_map(|frame| &mut frame.entries).find(|entry| entry.name == name)
+    }
+
+    /// Returns a scan of a common table, if there is one of the name.
+    pub(super) fn common_table(
+        &mut self,
+        name: &str,
+        _span: Span,
+    ) -> Result<Option<(Relational, Vec<OutputColumn>)>> {
+        let Some(entry) = self.entry(name) else { return Ok(None) };
+        entry.readers += 1;
+        let (table, columns) = (entry.id, entry.columns.clone());
+        let output = |(name, data_type)| OutputColumn { name, id: self.new_column(), data_type };
+        let outputs = columns.into_iter().map(output).collect::<Vec<_>>();
+        let columns = outputs.iter().map(|output| output.id).collect();
+        Ok(Some((Relational::CommonTableScan { table, columns }, outputs)))
+    }
+}
+
+/// Returns the parts of a query of WITH RECURSIVE that may read itself.
+fn recursive_parts<'a>(
+    with: &ast::With,
+    table: &'a ast::CommonTable,
+) -> Option<(&'a ast::Query, &'a ast::Query, bool)> {
+    let query = &table.query;
+    let is_plain = query.with.is_none() && query.order_by.is_empty() && query.limit.is_none();
+    match &query.body {
+        QueryBody::SetOperation {
+            operator: SetOperator::Union,
+            all,
+            left,
+            right,
+            by_name: false,
+        } if with.recursive && is_plain => Some((left, right, *all)),
+        _ => None,
+    }
+}
+
+fn name_columns(outputs: &mut [OutputColumn], table: &ast::CommonTable) -> Result<()> {
+    let (there, given) = (outputs.len(), table.columns.len());
+    if given > there {
+        let name = &table.name.text;
+        let message = format!(
+            "WITH query \"{name}\" has {there} columns available but {given} columns specified"
+        );
+        return Err(BindError::new("42P10", message, table.name.span));
+    }
+    for (output, name) in outputs.iter_mut().zip(&table.columns) {
+        output.name.clone_from(&name.text);
+    }
+    Ok(())
+}

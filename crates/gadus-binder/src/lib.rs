@@ -1,0 +1,19 @@
+//! Names and types of SQL statements, resolved by PostgreSQL's rules.
+//!
+//! - A syntax tree becomes a bound query: a small tree of relational operators in which every column has a number, every
+//!   expression a type, and every conversion is written out.
+//! - Types, casts, operators and functions are tables ([`catalog`]); which one is meant is decided as in chapter 10 of
+//!   PostgreSQL's manual (`resolve`).
+//! - Knows neither Arrow, DataFusion nor the engine: relations come from a [`Provider`].
+
+mod bind;
+pub mod bound;
+pub mod catalog;
+mod error;
+mod provider;
+mod resolve;
+pub mod types;
+
+pub use bind::{BoundStatement, bind_query};
+pub use error::{BindError, Result};
+pub use provider::{Provider, Relation, RelationColumn, RelationId};
