@@ -275,7 +275,8 @@ impl Binder<'_> {
 /// Gives a table and its columns the names of an alias.
 pub(super) fn rename(table: &mut ScopeTable, alias: &Alias, span: Span) -> Result<()> {
     if !alias.name.text.is_empty() {
-        table.name.clone_from(&alias.name.text);
+        let name = std::mem::replace(&mut table.name, alias.name.text.clone());
+        table.hidden_name = Some(name).filter(|name| *name != table.name);
         (table.schema, table.is_named) = (None, true);
     }
     let (there, given) = (table.columns.len(), alias.columns.len());

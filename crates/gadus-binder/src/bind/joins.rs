@@ -47,7 +47,8 @@ impl Binder<'_> {
         let is_lateral = names_any(&right_rows, &left_columns);
         if is_lateral && matches!(kind, JoinKind::Right | JoinKind::Full) {
             let detail = "The combining JOIN type must be INNER or LEFT for a LATERAL reference.";
-            let message = "invalid reference to FROM-clause entry in a lateral join";
+            let name = self.lateral_name(&right_rows, sides);
+            let message = format!("invalid reference to FROM-clause entry for table \"{name}\"");
             return Err(BindError::new("42P10", message, right.span).with_detail(detail));
         }
         let condition = match condition {
@@ -73,6 +74,16 @@ impl Binder<'_> {
         }
         let join = Join { kind, left: left_rows, right: right_rows, condition, is_lateral };
         Ok(Relational::Join(Box::new(join)))
+    }
+
+    /// Returns the first table of the left side that the right one names.
+    fn lateral_name(&mut self, right: &Relational, sides: Sides) -> String {
+        let tables = &self.scope().tables[sides.first..sides.middle];
+        let is_named = |table: &&ScopeTable| {
+            let columns = table.columns.iter().filter_map(|column| column.value.as_column());
+            names_any(right, &columns.collect())
+        };
+        tables.iter().find(is_named).map_or_else(String::new, |table| table.name.clone())
     }
 
     /// Binds ON, which sees the tables of the join alone.

@@ -11,6 +11,11 @@ use gadus_syntax::ast::Name;
 impl Binder<'_> {
     /// Resolves `a`, `t.a` or `s.t.a`.
     pub(super) fn column(&mut self, parts: &[Name], span: Span) -> Result<Scalar> {
+        if parts.len() > 4 {
+            let name = dotted(parts);
+            let message = format!("improper qualified name (too many dotted names): {name}");
+            return Err(BindError::new("42601", message, span));
+        }
         let found = match parts {
             [column] => self.plain_column(&column.text, span)?,
             [table, column] => self.qualified_column(None, &table.text, column, span)?,
@@ -79,7 +84,8 @@ impl Binder<'_> {
     pub(super) fn missing_table(&self, schema: Option<&str>, name: &str, span: Span) -> BindError {
         let shown = schema.map_or_else(|| name.to_owned(), |schema| format!("{schema}.{name}"));
         let mut tables = self.scopes.iter().rev().flat_map(|scope| &scope.tables);
-        let is_elsewhere = tables.any(|table| table.is_named && table.name == name);
+        let is_elsewhere =
+            tables.any(|table| table.name == name || table.hidden_name.as_deref() == Some(name));
         if is_elsewhere {
             let message = format!("invalid reference to FROM-clause entry for table \"{shown}\"");
             let detail = format!(
@@ -97,6 +103,10 @@ pub(super) fn whole_row(table: &ScopeTable, span: Span) -> Scalar {
     let fields = table.columns.iter().map(|column| column.value.clone()).collect();
     let row_type = table.row_type.unwrap_or(constants::RECORD);
     Scalar::new(ScalarKind::Row(fields), row_type, span)
+}
+
+fn dotted(parts: &[Name]) -> String {
+    parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(".")
 }
 
 fn missing_column(parts: &[Name], span: Span) -> BindError {

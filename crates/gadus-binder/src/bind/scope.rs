@@ -98,6 +98,8 @@ pub(crate) struct ScopeColumn {
 pub(crate) struct ScopeTable {
     /// Alias, or the table's name.
     pub(crate) name: String,
+    /// Name of the table if an alias hides it.
+    pub(crate) hidden_name: Option<String>,
     /// Schema, unless an alias hides it.
     pub(crate) schema: Option<String>,
     pub(crate) columns: Vec<ScopeColumn>,
@@ -193,6 +195,7 @@ impl ScopeTable {
         };
         Self {
             name: name.into(),
+            hidden_name: None,
             schema: None,
             columns: columns.into_iter().map(column).collect(),
             is_named: true,
