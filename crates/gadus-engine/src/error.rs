@@ -15,6 +15,20 @@ pub struct Error {
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
     blocked: Option<Blocked>,
     reason: Option<Reason>,
+    diagnosis: Option<Arc<Diagnosis>>,
+}
+
+/// Diagnosis of a statement: SQLSTATE, detail, hint and position, as PostgreSQL gives them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// Code of five characters, if it is another than that of the reason or the kind.
+    pub sql_state: Option<&'static str>,
+    /// More about the cause.
+    pub detail: Option<String>,
+    /// What to do.
+    pub hint: Option<String>,
+    /// Offset in the statement's text, in bytes.
+    pub position: Option<usize>,
 }
 
 /// What exactly was wrong, where the kind leaves it open and protocols have codes for it.
@@ -101,6 +115,8 @@ pub enum Reason {
     OpenTransaction,
     /// A statement that ran longer than `statement_timeout`.
     StatementTimeout,
+    /// A statement that the planner refused.
+    Unplannable,
 }
 
 /// What the caller must do about an error.
@@ -166,7 +182,14 @@ impl Error {
     /// An error of the given kind.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None, blocked: None, reason: None }
+        Self {
+            kind,
+            message: message.into(),
+            source: None,
+            blocked: None,
+            reason: None,
+            diagnosis: None,
+        }
     }
 
     /// Creates the error of a statement that was cancelled.
@@ -201,6 +224,26 @@ impl Error {
     pub fn reworded(mut self, words: impl FnOnce(&str) -> String) -> Self {
         self.message = words(&self.message);
         self
+    }
+
+    /// Returns the same error with another kind.
+    #[must_use]
+    pub fn of_kind(mut self, kind: ErrorKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// Adds SQLSTATE, detail, hint and position.
+    #[must_use]
+    pub fn diagnosed(mut self, diagnosis: Diagnosis) -> Self {
+        self.diagnosis = Some(Arc::new(diagnosis));
+        self
+    }
+
+    /// Returns SQLSTATE, detail, hint and position, if the statement was analysed.
+    #[must_use]
+    pub fn diagnosis(&self) -> Option<&Diagnosis> {
+        self.diagnosis.as_deref()
     }
 
     /// What exactly was wrong, where that is known.

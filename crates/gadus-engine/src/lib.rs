@@ -47,7 +47,7 @@ pub use engine::{
     PlacedThread, Problem, RowChange, SessionView, Statistics, Verification, VerifiedTable,
     measured_for, place,
 };
-pub use error::{Error, ErrorKind, Reason, Result};
+pub use error::{Diagnosis, Error, ErrorKind, Reason, Result};
 pub use gadus_locks::{
     Ending, InstanceDescription, LockHolder, LockStatistics, LockView, Mode, Owner as InstanceId,
     Resource,

@@ -100,7 +100,13 @@ impl Failure {
     pub(crate) fn of(error: &gadus::Error, text: Option<&str>) -> Self {
         let mut failure = Self::new(code_of(error), error.to_string());
         failure.is_fatal = matches!(error.kind(), ErrorKind::Terminated);
-        if error.reason() == Some(Reason::Syntax) {
+        if let Some(diagnosis) = error.diagnosis() {
+            failure.code = diagnosis.sql_state.map_or(failure.code, SqlState);
+            failure.detail.clone_from(&diagnosis.detail);
+            failure.hint.clone_from(&diagnosis.hint);
+            let before = diagnosis.position.and_then(|offset| text?.get(..offset));
+            failure.position = before.map(|before| before.chars().count() + 1);
+        } else if error.reason() == Some(Reason::Syntax) {
             failure.position = text.and_then(|text| position(error.message(), text));
         }
         failure

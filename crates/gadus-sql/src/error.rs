@@ -58,7 +58,7 @@ fn reason(root: &DataFusionError) -> Option<Reason> {
         DataFusionError::SchemaError(error, _) => match **error {
             SchemaError::FieldNotFound { .. } => Some(Reason::UnknownColumn),
             SchemaError::AmbiguousReference { .. } => Some(Reason::AmbiguousColumn),
-            _ => None,
+            _ => Some(Reason::Unplannable),
         },
         DataFusionError::Plan(text) if text.starts_with("Invalid function") => {
             Some(Reason::UnknownFunction)
@@ -68,6 +68,7 @@ fn reason(root: &DataFusionError) -> Option<Reason> {
         {
             Some(Reason::UnknownTable)
         }
+        DataFusionError::Plan(_) | DataFusionError::NotImplemented(_) => Some(Reason::Unplannable),
         _ => None,
     }
 }

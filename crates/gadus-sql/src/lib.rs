@@ -24,6 +24,7 @@
 //! # }
 //! ```
 
+mod analysis;
 mod checked;
 mod compiled;
 mod enums;

@@ -47,8 +47,8 @@ pub use connection::{Connection, Outcome};
 pub use database::Database;
 pub use gadus_base::ByteCount;
 pub use gadus_engine::{
-    BackedUp, CacheScope, Durability, Enum, Error, ErrorKind, INTERVAL, Interval, Isolation,
-    JSON_EXTENSION, LockStatistics, Reason, Result, Stage, Statistics, Takeovers, UUID,
+    BackedUp, CacheScope, Diagnosis, Durability, Enum, Error, ErrorKind, INTERVAL, Interval,
+    Isolation, JSON_EXTENSION, LockStatistics, Reason, Result, Stage, Statistics, Takeovers, UUID,
     interval_texts, type_with_texts, uuid_of_text, uuid_text, uuid_texts, with_texts,
 };
 pub use gadus_sql::{

@@ -76,6 +76,7 @@ const ROOMS: &[Room] = &[
         name: "gadus-sql",
         uses: &[
             "gadus-base",
+            "gadus-binder",
             "gadus-block",
             "gadus-engine",
             "gadus-locks",

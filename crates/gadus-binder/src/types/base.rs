@@ -40,8 +40,8 @@ macro_rules! base_types {
         #[allow(missing_docs)] // each is the type of its name in PostgreSQL's or DuckDB's manual
         pub enum BaseType {
             $($variant,)*
-            /// Enumeration, by its number in the database's catalog.
-            Enum(u32),
+            /// Enumeration, by its name in the database's catalog.
+            Enum(&'static str),
             /// Row of a table or a composite type, by its number in the database's catalog.
             Composite(u32),
         }
@@ -55,7 +55,7 @@ macro_rules! base_types {
             pub fn name(self) -> Cow<'static, str> {
                 match self {
                     $(Self::$variant => $name.into(),)*
-                    Self::Enum(id) => format!("enum_{id}").into(),
+                    Self::Enum(name) => name.into(),
                     Self::Composite(id) => format!("row_{id}").into(),
                 }
             }

@@ -4,6 +4,7 @@
 //! - At a prompt an error is told and the shell goes on; elsewhere it ends the run, with its line.
 
 mod commands;
+mod diagnosis;
 mod gather;
 mod plot;
 mod prompt;
@@ -113,7 +114,12 @@ impl Shell {
         self.begin()?;
         let started = clock().now();
         let watch = Watch::start(self.connection.cancel_handle());
-        match self.connection.run(sql, &[])? {
+        let outcome = self.connection.run(sql, &[]);
+        let told = |error: gadus::Error| match Failure::from(error.clone()) {
+            Failure::Message(_) => Failure::Message(diagnosis::described(&error, sql)),
+            other => other,
+        };
+        match outcome.map_err(told)? {
             Outcome::Rows(rows) => self.write_rows(rows, watch)?,
             Outcome::Changed { verb, rows } => {
                 drop(watch);

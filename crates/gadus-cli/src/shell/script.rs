@@ -65,12 +65,6 @@ fn run_piece(shell: &mut Shell, piece: &Piece, path: Option<&Path>) -> Result<Ne
     };
     ran.map_err(|failure| match failure {
         Failure::Message(message) => {
-            // The parser counts lines from the statement's first; a reader counts the script's.
-            let padded = "\n".repeat(piece.line - 1) + &piece.text;
-            let message = match shell.connection.prepare(&padded) {
-                Err(error) if piece.kind == Kind::Statement => error.to_string(),
-                _ => message,
-            };
             Failure::Message(format!("{}: {message}", place(path, piece.line)))
         }
         Failure::TimedOut(message) => {

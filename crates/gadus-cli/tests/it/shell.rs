@@ -77,7 +77,10 @@ fn a_script_names_the_line_of_its_error_and_stops_there() {
     assert!(error.starts_with("error: syntax error"), "{error}");
     let output = folder.piped(&[], "SELECT 1;\n\nSELECT\n  1 1 1;\n");
     let error = error_of(&output);
-    assert!(error.starts_with("error: line 3: ") && error.contains("Line: 4"), "{error}");
+    assert!(
+        error.starts_with("error: line 3: syntax error at or near \"1\"\nLINE 2:   1 1 1"),
+        "{error}"
+    );
     assert!(folder.refused(&["-f", "nowhere.sql"]).contains("cannot read nowhere.sql"));
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct Request<'a> {
     pub(crate) statement: &'a Statement,
     /// Whether the statement is to run.
     pub(crate) runs: bool,
+    /// True if the bound query is shown instead of the plan.
+    pub(crate) shows_bound: bool,
     pub(crate) format: Format,
 }
 
@@ -65,15 +67,20 @@ impl<'a> Request<'a> {
             }
         };
         let (mut runs, mut format) = (*analyze, named.unwrap_or_default());
+        let mut shows_bound = false;
         for UtilityOption { name, arg } in options.iter().flatten() {
             match name.value.to_lowercase().as_str() {
                 "analyze" => runs = is_on(name, arg.as_ref())?,
+                "bound" => shows_bound = is_on(name, arg.as_ref())?,
                 "format" => format = format_of(arg.as_ref())?,
                 shown if SHOWN.contains(&shown) => _ = is_on(name, arg.as_ref())?,
                 other => return Err(input(format!("unrecognized EXPLAIN option \"{other}\""))),
             }
         }
-        Ok(Some(Self { statement, runs, format }))
+        if runs && shows_bound {
+            return Err(input("EXPLAIN option BOUND cannot be used together with ANALYZE"));
+        }
+        Ok(Some(Self { statement, runs, shows_bound, format }))
     }
 }
 

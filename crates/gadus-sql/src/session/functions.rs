@@ -171,7 +171,8 @@ impl Session {
         super::query::physical_plan(&context, statement, &[]).await.map(|_| ())
     }
 
-    fn is_built_in(&self, name: &str) -> bool {
+    /// Returns true if there is a function of this name that nobody has to make.
+    pub(super) fn is_built_in(&self, name: &str) -> bool {
         let planner = &self.shared.planner;
         planner.udf(name).is_ok()
             || planner.udaf(name).is_ok()

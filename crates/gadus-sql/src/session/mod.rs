@@ -32,6 +32,7 @@ mod deadlines;
 mod defaults;
 mod define;
 mod describe;
+mod diagnose;
 mod each;
 mod end;
 mod enum_users;

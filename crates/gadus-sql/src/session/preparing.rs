@@ -2,6 +2,7 @@
 
 use super::cancel::Flag;
 use super::{Prepared, Session};
+use crate::analysis::diagnosed_syntax;
 use crate::error::from_datafusion;
 use crate::executor::apart;
 use crate::value_limits::check_statement;
@@ -98,13 +99,14 @@ impl Session {
         }
         check_statement(text, &self.shared.memory)?;
         let text = text.to_owned();
-        let parsed = apart(true, async move { Ok(super::parse(&text)) }.boxed());
+        let parse = move || super::parse(&text).map_err(|error| diagnosed_syntax(error, &text));
+        let parsed = apart(true, async move { Ok(parse()) }.boxed());
         flag.run(async { parsed.await.map_err(from_datafusion) }).await?
     }
 
     /// Parses a statement if there is memory for what it becomes.
     pub(super) fn parse(&self, text: &str) -> Result<Prepared> {
         check_statement(text, &self.shared.memory)?;
-        super::parse(text)
+        super::parse(text).map_err(|error| diagnosed_syntax(error, text))
     }
 }

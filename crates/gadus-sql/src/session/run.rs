@@ -115,7 +115,7 @@ impl Session {
         // What looks at the flag by itself does not know why it is set.
         outcome.map_err(|error| match error.kind() {
             ErrorKind::Cancelled if flag.is_set() => flag.reason(),
-            _ => error.reworded(written),
+            _ => self.diagnosed(state, asked.source, error).reworded(written),
         })
     }
 
@@ -168,6 +168,9 @@ impl Session {
         drop(snapshot);
         let is_deep = prepared.is_deep || views;
         if let Some(request) = Request::of(&prepared.statement)? {
+            if request.shows_bound {
+                return self.explain_bound(state, prepared, request);
+            }
             refuse_parameters(prepared, parameters)?;
             let explained =
                 Box::pin(self.explain_unplanned(state, (prepared, request), parameters, flag));

@@ -7,6 +7,7 @@ mod beside;
 mod chains;
 mod complex;
 mod conditions;
+mod diagnosis;
 mod dynamic;
 mod explain;
 mod in_order;

@@ -189,7 +189,7 @@ fn a_copy_that_fails_leaves_nothing() {
         ("PARTITION_BY (nothing)", "there is no one column \"nothing\""),
         ("PARTITION_BY (id, id)", "twice"),
         ("PARTITION_BY (id, k, day, note)", "leaves no column"),
-        ("PARTITION_BY ()", "has a name"),
+        ("PARTITION_BY ()", "syntax error at or near \")\""),
         ("OVERWRITE", "go with PARTITION_BY"),
         ("PARTITION_BY id, OVERWRITE, OVERWRITE_OR_IGNORE", "not both"),
     ] {

@@ -1,0 +1,101 @@
+//! Relations and types of a snapshot, as the binder asks for them.
+
+use super::types::sql_type;
+use crate::names::{Names, kept};
+use gadus_binder::types::{BaseType, TypeId};
+use gadus_binder::{BindError, Provider, Relation, RelationColumn, RelationId, Result};
+use gadus_engine::{ColumnType, Snapshot, schema_and_name};
+use std::sync::Arc;
+
+/// Schema of relations that were made without one, as PostgreSQL calls it.
+const MAIN: &str = "public";
+
+/// Catalog of a snapshot under a session's search path.
+#[derive(Debug)]
+pub(crate) struct BinderCatalog {
+    snapshot: Snapshot,
+    names: Names,
+}
+
+impl BinderCatalog {
+    /// Creates a catalog; without names those are meant that every session has.
+    pub(crate) fn new(snapshot: Snapshot, names: Option<Names>) -> Self {
+        Self { snapshot, names: names.unwrap_or_default() }
+    }
+
+    /// Returns the name under which a relation is stored.
+    fn stored_name(&self, schema: Option<&str>, name: &str) -> String {
+        let schema = schema.or_else(|| self.names.schema_of(&self.snapshot, name));
+        schema.map_or_else(|| name.to_owned(), |schema| kept(schema, name))
+    }
+}
+
+impl Provider for BinderCatalog {
+    fn relation(&self, schema: Option<&str>, name: &str) -> Result<Option<Arc<Relation>>> {
+        let stored = self.stored_name(schema, name);
+        let (schema, name) = schema_and_name(&stored);
+        let (schema, name) = (schema.unwrap_or(MAIN).to_owned(), name.to_owned());
+        if let Some(table) = self.snapshot.find_table(&stored) {
+            let definition = table.schema();
+            let columns = definition.columns.iter();
+            let columns = columns.map(|column| (column.name.as_str(), Some(column.column_type)));
+            let key = Some(definition.key.clone()).filter(|key| !key.is_empty());
+            return Ok(Some(Arc::new(Relation {
+                id: RelationId(table.id().0.into()),
+                schema,
+                name,
+                columns: typed(columns)?,
+                keys: key.into_iter().collect(),
+                row_type: None,
+                view: None,
+            })));
+        }
+        let Some(view) = self.snapshot.find_view(&stored) else { return Ok(None) };
+        let columns = view.columns.iter();
+        let columns = columns.map(|column| (column.name.as_str(), column.column_type));
+        // Its query is in the names of the time when it was made: the view is taken as a table.
+        Ok(Some(Arc::new(Relation {
+            id: RelationId(view.id.0.into()),
+            schema,
+            name,
+            columns: typed(columns)?,
+            keys: Vec::new(),
+            row_type: None,
+            view: None,
+        })))
+    }
+
+    fn type_named(&self, schema: Option<&str>, name: &str) -> Result<Option<TypeId>> {
+        let stored = self.stored_name(schema, name);
+        let found = self.snapshot.find_enum(&stored);
+        Ok(found.map(|of| TypeId::scalar(BaseType::Enum(of.name()))))
+    }
+
+    fn type_name(&self, id: TypeId) -> Option<String> {
+        match id.base {
+            BaseType::Enum(name) => Some(schema_and_name(name).1.to_owned()),
+            _ => None,
+        }
+    }
+
+    fn fields(&self, _id: TypeId) -> Option<Arc<[RelationColumn]>> {
+        None
+    }
+}
+
+/// Returns columns with the binder's types.
+fn typed<'a>(
+    columns: impl Iterator<Item = (&'a str, Option<ColumnType>)>,
+) -> Result<Vec<RelationColumn>> {
+    let column = |(name, column_type): (&str, Option<ColumnType>)| {
+        let data_type = column_type.and_then(sql_type).ok_or_else(|| BindError {
+            sql_state: "0A000",
+            message: format!("the type of column \"{name}\" is not supported"),
+            detail: None,
+            hint: None,
+            span: None,
+        })?;
+        Ok(RelationColumn { name: name.to_owned(), data_type })
+    };
+    columns.map(column).collect()
+}

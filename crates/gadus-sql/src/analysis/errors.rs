@@ -1,0 +1,124 @@
+//! Errors of statements that the planner refuses, in PostgreSQL's words.
+
+use super::{BinderCatalog, query_of};
+use gadus_binder::{BindError, bind_query};
+use gadus_engine::{Diagnosis, Error, ErrorKind, Reason};
+use gadus_syntax::{SyntaxErrorKind, parse_statement};
+
+/// Says which functions the planner has besides those of the binder's catalog.
+pub(crate) trait KnownFunctions {
+    /// Returns true if there is a function of this name.
+    fn has_function(&self, name: &str) -> bool;
+}
+
+/// Returns the error of a text that is no statement, by PostgreSQL's grammar if that refuses it, too.
+pub(crate) fn diagnosed_syntax(error: Error, text: &str) -> Error {
+    if error.reason() != Some(Reason::Syntax) {
+        return error;
+    }
+    match parse_statement(text) {
+        Err(found) if found.kind == SyntaxErrorKind::Syntax => {
+            from_bind(found.into()).of_kind(error.kind())
+        }
+        _ => error,
+    }
+}
+
+/// Returns the error of a query that the planner refused, by analysis if that refuses it, too.
+pub(crate) fn diagnosed(
+    error: Error,
+    text: &str,
+    catalog: impl FnOnce() -> Option<BinderCatalog>,
+    functions: &dyn KnownFunctions,
+) -> Error {
+    if error.diagnosis().is_some() || !is_of_planning(&error) {
+        return error;
+    }
+    let Ok(parsed) = parse_statement(text) else { return error };
+    let (Some(query), Some(catalog)) = (query_of(parsed.statement), catalog()) else {
+        return error;
+    };
+    match bind_query(&catalog, &query, &[]) {
+        Err(found) if explains(&found, &error, functions) => {
+            let kind = match error.kind() {
+                ErrorKind::Unsupported => ErrorKind::Input,
+                kind => kind,
+            };
+            from_bind(found).of_kind(kind)
+        }
+        _ => error,
+    }
+}
+
+/// Returns true for errors that say something about a statement's names and types.
+fn is_of_planning(error: &Error) -> bool {
+    matches!(
+        error.reason(),
+        Some(
+            Reason::UnknownTable
+                | Reason::UnknownColumn
+                | Reason::AmbiguousColumn
+                | Reason::DuplicateColumn
+                | Reason::UnknownFunction
+                | Reason::TypeMismatch
+                | Reason::CannotCast
+                | Reason::Unplannable
+        )
+    )
+}
+
+/// Returns true if the binder's error is about what the planner refused, too: not about things that only the planner
+/// knows.
+fn explains(found: &BindError, error: &Error, functions: &dyn KnownFunctions) -> bool {
+    match found.sql_state {
+        "0A000" => false,
+        // A system table or a file.
+        "42P01" if found.message.starts_with("relation") => {
+            error.reason() == Some(Reason::UnknownTable)
+        }
+        // A type of Gadus alone.
+        "42704" => false,
+        "42883" => match function_name(&found.message) {
+            Some(name) => !functions.has_function(name),
+            None => true,
+        },
+        _ => true,
+    }
+}
+
+/// Returns the name in `function name(types) does not exist`.
+fn function_name(message: &str) -> Option<&str> {
+    Some(message.strip_prefix("function ")?.split_once('(')?.0)
+}
+
+/// Turns an error of the binder into the engine's.
+pub(super) fn from_bind(error: BindError) -> Error {
+    let BindError { sql_state, message, detail, hint, span } = error;
+    let kind = match sql_state {
+        "0A000" => ErrorKind::Unsupported,
+        "42P01" | "42704" => ErrorKind::NotFound,
+        "54001" | "54011" | "54023" => ErrorKind::Limit,
+        _ => ErrorKind::Input,
+    };
+    let position = span.map(|span| span.start as usize);
+    let error = Error::new(kind, message);
+    let error = match reason(sql_state) {
+        Some(reason) => error.because(reason),
+        None => error,
+    };
+    error.diagnosed(Diagnosis { sql_state: Some(sql_state), detail, hint, position })
+}
+
+fn reason(sql_state: &str) -> Option<Reason> {
+    Some(match sql_state {
+        "42601" => Reason::Syntax,
+        "42P01" => Reason::UnknownTable,
+        "42703" => Reason::UnknownColumn,
+        "42702" => Reason::AmbiguousColumn,
+        "42701" => Reason::DuplicateColumn,
+        "42804" => Reason::TypeMismatch,
+        "42846" => Reason::CannotCast,
+        "42883" => Reason::UnknownFunction,
+        _ => return None,
+    })
+}

@@ -1,0 +1,47 @@
+//! Reasons of refused statements, by analysis of their text.
+
+use super::asked::Source;
+use super::{Outcome, Prepared, Session, State};
+use crate::analysis::{BinderCatalog, KnownFunctions, diagnosed, explain_bound};
+use crate::explained::{Explained, Figures, Operator, Request};
+use gadus_engine::{DefinitionKey, Error, Result, Snapshot};
+
+/// Functions of the planner, and those that are defined in a snapshot.
+struct Functions<'a> {
+    session: &'a Session,
+    snapshot: Option<&'a Snapshot>,
+}
+
+impl KnownFunctions for Functions<'_> {
+    fn has_function(&self, name: &str) -> bool {
+        let key = DefinitionKey::Function(name.to_owned());
+        self.session.is_built_in(name)
+            || self.snapshot.is_some_and(|snapshot| snapshot.definition(&key).is_some())
+    }
+}
+
+impl Session {
+    /// Returns the error of a statement in PostgreSQL's words, if it is about names or types.
+    pub(super) fn diagnosed(&self, state: &State, source: Source<'_>, error: Error) -> Error {
+        let snapshot = state.snapshot(&self.engine).ok();
+        let catalog = || {
+            let snapshot = snapshot.clone()?;
+            Some(BinderCatalog::new(snapshot, self.names(state)))
+        };
+        let functions = Functions { session: self, snapshot: snapshot.as_ref() };
+        diagnosed(error, source.text(), catalog, &functions)
+    }
+
+    /// Shows the bound query: EXPLAIN (BOUND).
+    pub(super) fn explain_bound(
+        &self,
+        state: &State,
+        prepared: &Prepared,
+        request: Request<'_>,
+    ) -> Result<Outcome> {
+        let catalog = BinderCatalog::new(state.snapshot(&self.engine)?, self.names(state));
+        let lines = explain_bound(&catalog, &prepared.text)?;
+        let operator = Operator::alone("Bound", &lines.join("\n"), Figures::default());
+        Explained { operator, run: None }.shown_as(&lines, request.format)
+    }
+}
