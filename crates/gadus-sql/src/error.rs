@@ -51,6 +51,9 @@ pub(crate) fn error_of_system(error: &(dyn StdError + 'static)) -> Option<io::Er
     None
 }
 
+/// How the planner begins the error of a function that refuses the types of its arguments.
+const COERCION_FAILED: &str = "user-defined coercion failed with: External error: ";
+
 /// What exactly a planner found wrong. It says some of it only in its text.
 fn reason(root: &DataFusionError) -> Option<Reason> {
     match root {
@@ -60,7 +63,11 @@ fn reason(root: &DataFusionError) -> Option<Reason> {
             SchemaError::AmbiguousReference { .. } => Some(Reason::AmbiguousColumn),
             _ => Some(Reason::Unplannable),
         },
-        DataFusionError::Plan(text) if text.starts_with("Invalid function") => {
+        DataFusionError::Plan(text)
+            if text.starts_with("Invalid function")
+                || text.starts_with("Failed to coerce arguments")
+                || text.contains(COERCION_FAILED) =>
+        {
             Some(Reason::UnknownFunction)
         }
         DataFusionError::Plan(text)
@@ -79,6 +86,10 @@ fn plain_text(root: &DataFusionError) -> String {
         DataFusionError::NotImplemented(message) if is_of_subquery(message) => {
             let what = "a subquery that depends on the row around it cannot stand here in this way";
             format!("{what}: join what it reads instead")
+        }
+        DataFusionError::Plan(message) if message.contains(COERCION_FAILED) => {
+            let told = message.split_once(COERCION_FAILED).map_or(&**message, |(_, told)| told);
+            told.split_once(". No function matches").map_or(told, |(told, _)| told).to_owned()
         }
         DataFusionError::Plan(message)
         | DataFusionError::Execution(message)

@@ -52,6 +52,7 @@ mod provider;
 mod room;
 mod row_values;
 mod rows;
+mod scalar_functions;
 mod sequences;
 mod session;
 mod shape;

@@ -73,12 +73,19 @@ const ROOMS: &[Room] = &[
         never_named: SOCKETS,
     },
     Room {
+        name: "gadus-functions",
+        uses: &["gadus-base"],
+        never: &["arrow", "datafusion", "sqlparser", "tokio"],
+        never_named: SOCKETS,
+    },
+    Room {
         name: "gadus-sql",
         uses: &[
             "gadus-base",
             "gadus-binder",
             "gadus-block",
             "gadus-engine",
+            "gadus-functions",
             "gadus-locks",
             "gadus-machine",
             "gadus-storage",

@@ -31,7 +31,8 @@ pub(crate) fn diagnosed(
     catalog: impl FnOnce() -> Option<BinderCatalog>,
     functions: &dyn KnownFunctions,
 ) -> Error {
-    if error.diagnosis().is_some() || !is_of_planning(&error) {
+    let has_position = error.diagnosis().is_some_and(|known| known.position.is_some());
+    if has_position || !is_of_planning(&error) {
         return error;
     }
     let Ok(parsed) = parse_statement(text) else { return error };

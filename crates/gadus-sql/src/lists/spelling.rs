@@ -3,7 +3,7 @@
 use super::list_elements;
 use super::of_query::{list_of_query, query_of};
 use super::quantified::{Quantifier, function_name};
-use super::tables::respelled;
+use super::tables::{list_of_rows, respelled};
 use datafusion::sql::sqlparser::ast::{
     Array, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
     FunctionArguments, Ident, ObjectName, Statement, TableFactor, Value as SqlValue, VisitMut,
@@ -40,6 +40,9 @@ impl VisitorMut for Spelling {
             Expr::AllOp { left, compare_op, right } => {
                 quantified(Quantifier::All, left, compare_op, right)
             }
+            Expr::Function(function) if set_returning(function).is_some() => {
+                set_returning(function)
+            }
             other => match query_of(other).map(list_of_query).transpose() {
                 Ok(list) => list,
                 Err(error) => return ControlFlow::Break(error),
@@ -50,6 +53,17 @@ impl VisitorMut for Spelling {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// A call that gives rows, as the elements of a list.
+fn set_returning(function: &Function) -> Option<Expr> {
+    let list = list_of_rows(&function.name.to_string().to_lowercase())?;
+    let FunctionArguments::List(arguments) = &function.args else { return None };
+    let plain = arguments.args.iter().map(|argument| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        _ => None,
+    });
+    Some(call("unnest", vec![call(list, plain.collect::<Option<Vec<_>>>()?)]))
 }
 
 /// A comparison with the elements of a list, or the rows of a query; none where DataFusion's is right, or

@@ -33,7 +33,7 @@ pub(super) fn respelled(table: &TableFactor) -> Option<TableFactor> {
         } => (lists_of(name, args, !with_ordinality)?, *with_ordinality, alias.clone()),
         _ => return None,
     };
-    let alias = alias.unwrap_or_else(|| named(Ident::new("unnest")));
+    let alias = alias.unwrap_or_else(|| named(Ident::new(function_name(table))));
     let names = alias.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>();
     if with_ordinality {
         let [list] = lists.as_slice() else { return None };
@@ -57,6 +57,25 @@ pub(super) fn respelled(table: &TableFactor) -> Option<TableFactor> {
     (respelled != *table).then_some(respelled)
 }
 
+/// The name of a table that has no other: PostgreSQL names it by its function.
+fn function_name(table: &TableFactor) -> String {
+    let name = match table {
+        TableFactor::Function { name, .. } | TableFactor::Table { name, .. } => name.to_string(),
+        _ => return "unnest".to_owned(),
+    };
+    let name = name.to_lowercase();
+    if list_of_rows(&name).is_some() { name } else { "unnest".to_owned() }
+}
+
+/// The function that gives the rows of a set-returning function as a list.
+pub(super) fn list_of_rows(name: &str) -> Option<&'static str> {
+    match name {
+        "regexp_matches" => Some("gadus_regexp_matches"),
+        "regexp_split_to_table" => Some("gadus_regexp_split_to_table"),
+        _ => None,
+    }
+}
+
 /// The lists that a function gives the elements of; none of other functions, and of those that DataFusion knows as they
 /// are.
 fn lists_of(name: &ObjectName, args: &[FunctionArg], is_known: bool) -> Option<Vec<Expr>> {
@@ -72,7 +91,7 @@ fn lists_of(name: &ObjectName, args: &[FunctionArg], is_known: bool) -> Option<V
         "generate_series" | "range" if !is_known || plain.iter().any(names_columns) => {
             Some(vec![call(&name, plain)])
         }
-        _ => None,
+        other => list_of_rows(other).map(|list| vec![call(list, plain)]),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::activity::{blockers, is_blocked_among};
 use super::keys::Key;
-use super::known::{Asking, Known, quoted};
+use super::known::{Asking, Known};
 use super::{oids, routines, types};
 use crate::error::to_datafusion;
 use crate::provider::{CATALOG, MAIN_SCHEMA};
@@ -84,7 +84,6 @@ const FUNCTIONS: &[(&str, Gives, Evaluate)] = &[
     // Of rows where there are none: no table is a part of another.
     ("pg_partition_ancestors", Gives::Number, |_, _| numbered(None)),
     ("pg_char_to_encoding", Gives::Number, |_, _| numbered(Some(6))),
-    ("quote_ident", Gives::Text, |_, values| text(string(values, 0).map(|name| quoted(&name)))),
     ("pg_table_is_visible", Gives::Boolean, |_, _| yes()),
     ("pg_type_is_visible", Gives::Boolean, |_, _| yes()),
     ("pg_function_is_visible", Gives::Boolean, |_, _| yes()),

@@ -18,6 +18,7 @@ use crate::mended::{
 use crate::order_keys::OrderKeys;
 use crate::pace::PaceJoins;
 use crate::provider::place_functions;
+use crate::scalar_functions::{PatternOperators, SimilarTo, scalar_functions};
 use crate::string_functions::LongPatterns;
 use crate::subqueries::{
     ConditionsAsValues, JoinSubqueries, Memberships, NamesApart, OuterTypes, QueriesInValues,
@@ -54,7 +55,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
         .with_config(config)
         .with_runtime_env(Arc::new(runtime))
         .with_default_features()
-        .with_analyzer_rules(analyzer_rules())
+        .with_analyzer_rules(analyzer_rules(&limits))
         .with_optimizer_rules(optimizer_rules())
         .with_physical_optimizer_rules(physical_rules(memory))
         .with_physical_optimizer_rule(Arc::new(SliceByBytes(limits.clone())))
@@ -69,6 +70,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
         Arc::new(IntervalOperators) as _,
         Arc::new(JsonOperators) as _,
         Arc::new(ListOperators) as _,
+        Arc::new(PatternOperators::new(&limits)) as _,
     ];
     planners.splice(0..0, ours);
     let aggregates = builder.aggregate_functions().get_or_insert_default();
@@ -82,6 +84,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
     functions.extend(interval_functions());
     functions.extend(json_functions());
     functions.extend(enum_functions());
+    functions.extend(scalar_functions(&limits));
     bounded_functions(functions, &limits);
     builder.build()
 }
@@ -123,11 +126,13 @@ fn optimizer_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
 }
 
 /// What DataFusion does, and our own rules before and behind type coercion.
-fn analyzer_rules() -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
+fn analyzer_rules(memory: &Memory) -> Vec<Arc<dyn AnalyzerRule + Send + Sync>> {
     let mut rules = Analyzer::new().rules;
     let coercion = rules.iter().position(|rule| rule.name() == "type_coercion");
     rules.insert(coercion.map_or(0, |place| place + 1), Arc::new(OuterTypes::default()));
     rules.insert(coercion.unwrap_or(0), Arc::new(BesideOthers));
+    // Before type coercion, which gives the call its overload.
+    rules.insert(0, Arc::new(SimilarTo::new(memory)));
     rules.insert(0, Arc::new(JoinSubqueries::default()));
     rules.insert(0, Arc::new(NamesApart::default()));
     rules.insert(0, Arc::new(ConditionsAsValues::default()));

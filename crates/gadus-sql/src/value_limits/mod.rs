@@ -28,6 +28,7 @@ pub(crate) use statement_size::check_statement;
 pub(crate) use views::{bytes_of_values, bytes_of_views, visible};
 
 use crate::error::{limit, to_datafusion};
+use crate::executor::is_planning;
 use crate::memory::Memory;
 use datafusion::common::{DataFusionError, Result};
 use gadus_base::ByteCount;
@@ -61,6 +62,15 @@ fn slice_bytes(memory: &Memory) -> u64 {
 /// Returns the bytes that one call may make: a slice is cut by estimates, which may be too low.
 fn call_bytes(memory: &Memory) -> u64 {
     (memory.limit().0 / VALUE_PART).max(CALL_BYTES_MIN)
+}
+
+/// Returns the bytes that a function may make of one row, or fold into a constant.
+pub(crate) fn result_bytes_max(memory: &Memory) -> usize {
+    let bytes = match is_planning() {
+        true => CONSTANT_BYTES_MAX,
+        false => call_bytes(memory).min(VALUE_BYTES_MAX),
+    };
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 /// Refuses a value of so many bytes that is about to be made.

@@ -58,6 +58,7 @@ mod rejects;
 mod rounding;
 mod row_values;
 mod rows;
+mod scalar_functions;
 mod schemas;
 mod sequences;
 mod serializable;

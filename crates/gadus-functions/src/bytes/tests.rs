@@ -1,0 +1,43 @@
+//! Single bits and bytes, and digests, with PostgreSQL's answers.
+
+use super::{bit_count, get_bit, get_byte, md5, set_bit, set_byte, sha224, sha256, sha384, sha512};
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn digests_are_those_of_their_standards() {
+    assert_eq!(md5(b"").unwrap(), "d41d8cd98f00b204e9800998ecf8427e");
+    assert_eq!(md5("é".as_bytes()).unwrap(), "66ddcd97cfdeabb2f6fb8a999b4bc76f");
+    let abc = b"abc";
+    let short = "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7";
+    assert_eq!(hexadecimal(&sha224(abc).unwrap()), short);
+    let middle = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(hexadecimal(&sha256(abc).unwrap()), middle);
+    assert!(hexadecimal(&sha384(abc).unwrap()).starts_with("cb00753f45a35e8bb5a03d699ac65007"));
+    assert!(hexadecimal(&sha512(abc).unwrap()).starts_with("ddaf35a193617abacc417349ae204131"));
+}
+
+#[test]
+fn bits_count_from_the_lowest_of_each_byte() {
+    let bytes = [0x12, 0x34];
+    assert_eq!(get_bit(&bytes, 1).unwrap(), 1);
+    assert_eq!(get_bit(&bytes, 10).unwrap(), 1);
+    assert_eq!(set_bit(&bytes, 0, 1).unwrap(), [0x13, 0x34]);
+    assert_eq!(set_bit(&bytes, 10, 0).unwrap(), [0x12, 0x30]);
+    assert_eq!(get_byte(&bytes, 1).unwrap(), 0x34);
+    assert_eq!(set_byte(&bytes, 0, 257).unwrap(), [0x01, 0x34]);
+    assert_eq!(bit_count(&bytes), 5);
+}
+
+#[test]
+fn positions_outside_of_a_value_are_refused() {
+    let error = get_bit(&[0], 8).unwrap_err();
+    assert_eq!((error.sqlstate, &*error.message), ("2202E", "index 8 out of valid range, 0..7"));
+    let error = get_byte(&[], 0).unwrap_err();
+    assert_eq!(error.message, "index 0 out of valid range, 0..-1");
+    assert_eq!(set_byte(&[0], -1, 0).unwrap_err().sqlstate, "2202E");
+    let error = set_bit(&[0], 0, 2).unwrap_err();
+    assert_eq!((error.sqlstate, &*error.message), ("22023", "new bit must be 0 or 1"));
+}

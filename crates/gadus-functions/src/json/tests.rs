@@ -1,0 +1,115 @@
+//! Functions of documents, with PostgreSQL's answers.
+
+use super::{
+    NullTreatment, json_object, json_object_of_lists, json_strip_nulls, jsonb_contains,
+    jsonb_delete_index, jsonb_delete_keys, jsonb_delete_path, jsonb_exists_any_or_all,
+    jsonb_insert, jsonb_pretty, jsonb_set, jsonb_set_lax, jsonb_strip_nulls, normalized,
+};
+
+const DOCUMENT: &str = r#"{"b": [0, 1, 2], "aa": null, "a": {"c": null}, "a": 1.50}"#;
+
+#[test]
+fn documents_are_normalized_as_jsonb() {
+    assert_eq!(normalized(DOCUMENT).unwrap(), r#"{"a": 1.50, "b": [0, 1, 2], "aa": null}"#);
+    let numbers = normalized("[-0, 2e2, 1.5E-3, 1e0, -12.50]").unwrap();
+    assert_eq!(numbers, "[0, 200, 0.0015, 1, -12.50]");
+    assert_eq!(normalized(r#""\u0041\ud83d\ude00\n""#).unwrap(), "\"A😀\\n\"");
+    for wrong in ["", "{", "[1,]", "01", "tru", "\"\\x\"", "{\"a\" 1}", "1 2"] {
+        let error = normalized(wrong).unwrap_err();
+        assert_eq!(error.message, "invalid input syntax for type json", "{wrong}");
+    }
+    assert_eq!(normalized(&"[".repeat(1000)).unwrap_err().sqlstate, "54001");
+    assert_eq!(normalized("1e200000").unwrap_err().sqlstate, "22003");
+}
+
+#[test]
+fn nulls_are_stripped_from_objects() {
+    let document = r#"{"a": null, "b": [null, {"c": null, "d": 1.0}]}"#;
+    assert_eq!(json_strip_nulls(document).unwrap(), r#"{"b":[null,{"d":1.0}]}"#);
+    assert_eq!(jsonb_strip_nulls(document).unwrap(), r#"{"b": [null, {"d": 1.0}]}"#);
+}
+
+#[test]
+fn values_are_set_inserted_and_deleted_at_paths() {
+    let target = r#"{"a": [1, 2], "b": {"c": 3}}"#;
+    let set = |path: &[Option<&str>], creates| jsonb_set(target, path, "9", creates).unwrap();
+    assert_eq!(set(&[Some("a"), Some("-1")], true), r#"{"a": [1, 9], "b": {"c": 3}}"#);
+    assert_eq!(set(&[Some("a"), Some("7")], true), r#"{"a": [1, 2, 9], "b": {"c": 3}}"#);
+    assert_eq!(set(&[Some("a"), Some("-7")], true), r#"{"a": [9, 1, 2], "b": {"c": 3}}"#);
+    assert_eq!(set(&[Some("b"), Some("d")], true), r#"{"a": [1, 2], "b": {"c": 3, "d": 9}}"#);
+    assert_eq!(set(&[Some("b"), Some("d")], false), r#"{"a": [1, 2], "b": {"c": 3}}"#);
+    let inserted = jsonb_insert(target, &[Some("a"), Some("0")], "9", true).unwrap();
+    assert_eq!(inserted, r#"{"a": [1, 9, 2], "b": {"c": 3}}"#);
+    let deleted = jsonb_delete_path(target, &[Some("b"), Some("c")]).unwrap();
+    assert_eq!(deleted, r#"{"a": [1, 2], "b": {}}"#);
+    let error = jsonb_set(target, &[Some("a"), Some("x")], "9", true).unwrap_err();
+    assert_eq!(error.message, "path element at position 2 is not an integer: \"x\"");
+    let error = jsonb_insert(target, &[Some("b")], "9", false).unwrap_err();
+    assert_eq!(error.message, "cannot replace existing key");
+    assert_eq!(
+        jsonb_set("1", &[None], "9", true).unwrap_err().message,
+        "cannot set path in scalar"
+    );
+    assert_eq!(jsonb_set(target, &[None], "9", true).unwrap_err().sqlstate, "22004");
+}
+
+#[test]
+fn nulls_are_treated_as_told() {
+    let lax = |name| {
+        let treatment = NullTreatment::named(Some(name)).unwrap();
+        jsonb_set_lax(r#"{"a": 1}"#, &[Some("a")], None, true, treatment)
+    };
+    assert_eq!(lax("use_json_null").unwrap(), r#"{"a": null}"#);
+    assert_eq!(lax("delete_key").unwrap(), "{}");
+    assert_eq!(lax("return_target").unwrap(), r#"{"a": 1}"#);
+    assert_eq!(lax("raise_exception").unwrap_err().sqlstate, "22004");
+    assert_eq!(NullTreatment::named(None).unwrap_err().sqlstate, "22023");
+}
+
+#[test]
+fn members_and_elements_are_deleted() {
+    let keys = [Some("a"), None];
+    assert_eq!(jsonb_delete_keys(r#"["a", "b", 1, "a"]"#, &keys).unwrap(), r#"["b", 1]"#);
+    assert_eq!(jsonb_delete_keys(r#"{"a": 1, "b": 2}"#, &keys).unwrap(), r#"{"b": 2}"#);
+    assert_eq!(jsonb_delete_index("[1, 2, 3]", -1).unwrap(), "[1, 2]");
+    assert_eq!(jsonb_delete_index("[1]", 5).unwrap(), "[1]");
+    let error = jsonb_delete_index("{}", 0).unwrap_err();
+    assert_eq!(error.message, "cannot delete from object using integer index");
+}
+
+#[test]
+fn containment_ignores_order_and_repetition() {
+    for (document, part, expected) in [
+        (r#"{"a": 1, "b": [1, 2]}"#, r#"{"b": [2, 2]}"#, true),
+        ("[1, 2, [1, 3]]", "[1, 3]", false),
+        ("[1.0]", "[1.00]", true),
+        (r#"["a"]"#, r#""a""#, true),
+        (r#""a""#, r#"["a"]"#, false),
+        (r#"{"a": {"b": 1}}"#, r#"{"b": 1}"#, false),
+        ("{}", "[]", false),
+    ] {
+        assert_eq!(jsonb_contains(document, part).unwrap(), expected, "{document} {part}");
+    }
+    let keys = [Some("a"), Some("x")];
+    assert!(jsonb_exists_any_or_all(r#"{"a": 1}"#, &keys, false).unwrap());
+    assert!(!jsonb_exists_any_or_all(r#"{"a": 1}"#, &keys, true).unwrap());
+}
+
+#[test]
+fn objects_are_made_of_lists() {
+    let texts = [Some("a"), Some("1"), Some("b"), None];
+    assert_eq!(json_object(&texts).unwrap(), r#"{"a" : "1", "b" : null}"#);
+    assert_eq!(json_object_of_lists(&texts[..1], &texts[1..2]).unwrap(), r#"{"a" : "1"}"#);
+    let error = json_object(&texts[..1]).unwrap_err();
+    assert_eq!(error.message, "array must have even number of elements");
+    assert_eq!(json_object(&[None, None]).unwrap_err().sqlstate, "22004");
+    let error = json_object_of_lists(&texts, &[]).unwrap_err();
+    assert_eq!(error.message, "mismatched array dimensions");
+}
+
+#[test]
+fn documents_are_written_on_lines() {
+    let text = "{\n    \"a\": [\n        1\n    ],\n    \"b\": {\n    }\n}";
+    assert_eq!(jsonb_pretty(r#"{"b": {}, "a": [1]}"#, 1000).unwrap(), text);
+    assert_eq!(jsonb_pretty("[1]", 3).unwrap_err().sqlstate, "54000");
+}

@@ -1,0 +1,16 @@
+//! Functions of numbers: exact decimals, histograms, angles in degrees.
+
+mod decimal;
+mod degrees;
+mod integers;
+mod spelling;
+#[cfg(test)]
+mod tests;
+mod width_bucket;
+
+pub use decimal::{Decimal, div, min_scale, trim_scale};
+pub use degrees::{acosd, asind, atan2d, atand, cosd, cotd, sind, tand};
+pub use integers::{factorial, gcd, lcm};
+pub use width_bucket::{width_bucket_double, width_bucket_list, width_bucket_numeric};
+
+pub(crate) use spelling::{general, integer_of_text};

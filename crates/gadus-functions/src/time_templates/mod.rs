@@ -1,0 +1,16 @@
+//! Templates of points in time and intervals: `to_char`, `to_timestamp` and `to_date`.
+//!
+//! - `template` reads a template, `write` writes by it, `read` reads fields by it, and `resolve` makes a point in time
+//!   of fields.
+//! - Names of days and months are English, as in the C locale, and the session's zone is UTC.
+
+mod keys;
+mod read;
+mod resolve;
+mod template;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use resolve::{to_date, to_timestamp};
+pub use write::{Span, interval_to_char, timestamp_to_char};
