@@ -2,8 +2,9 @@
 //! apart from what one process does to others.
 //!
 //! - Disk: a file of its own is written and synced again and again, as [`Bare`] does.
-//! - Processors: a thread for each sleeps for a moment at real-time priority. If it wakes late, its processor ran
-//!   nothing: the host did not schedule the virtual processor, which the kernel does not always count as stolen.
+//! - Processors: a thread for each, at real-time priority, sleeps for a moment and then does some work. If it wakes late,
+//!   its processor ran nothing; if the work takes several times as long as before, others slow it down. The kernel does
+//!   not always count either as stolen by the host.
 //! - Without the right to real-time priority there is no witness of processors, and standard error says so.
 
 mod processors;
@@ -41,7 +42,7 @@ pub(super) struct Witness {
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) syncs: Vec<Duration>,
-    /// Waits of processors' witnesses for their processor.
+    /// Times in which a processor ran nothing, or much slower than before.
     pub(super) waits: Vec<Duration>,
     disk: Vec<Pause>,
     machine: Vec<Pause>,

@@ -16,8 +16,14 @@ use crate::failure::Failure;
 const REST: Duration = Duration::from_millis(1);
 
 /// Longer waits after a sleep are those of a processor that ran nothing: a thread of real-time priority waits for
-/// interrupts and parts of system calls alone.
+/// interrupts and for system calls that cannot be interrupted.
 const LATE: Duration = Duration::from_millis(3);
+
+/// Rounds of the work that a witness thread measures its processor by: some 10 microseconds.
+const WORK_ROUNDS: u32 = 10_000;
+
+/// Work that takes so many times as long as the fastest one so far is that of a processor which others slow down.
+const SLOWER: u32 = 4;
 
 /// Starts a thread on each processor that this process may use; none without the right to real-time priority.
 pub(super) fn watch(is_over: &Arc<AtomicBool>) -> Result<Vec<JoinHandle<Vec<Pause>>>, Failure> {
@@ -39,20 +45,32 @@ fn probe() -> Result<Result<(), gadus_kub::KubError>, Failure> {
     thread.join().map_err(|_| Failure::message("the witness broke off"))
 }
 
-/// Returns the long waits for a processor, until `is_over`.
+/// Returns the times in which a processor ran nothing, or much slower than before, until `is_over`.
 fn waits(cpu: u32, is_over: &AtomicBool) -> Vec<Pause> {
     let mut seen = Vec::new();
     let is_placed = gadus_machine::pin_this_thread(&[cpu].into_iter().collect()).is_ok();
     if !is_placed || gadus_kub::become_real_time().is_err() {
         return seen;
     }
+    let mut from = clock().now();
+    let mut fastest = Duration::MAX;
     while !is_over.load(Ordering::Relaxed) {
-        let due = clock().now().plus(REST);
         pause(REST);
-        let now = clock().now();
-        if now.since(due) >= LATE {
-            seen.push(Pause { from: due, to: now });
+        let begun = clock().now();
+        std::hint::black_box(work(WORK_ROUNDS));
+        let to = clock().now();
+        let took = to.since(begun);
+        fastest = fastest.min(took);
+        let is_late = begun.since(from) >= REST + LATE;
+        if is_late || took >= fastest.saturating_mul(SLOWER) {
+            seen.push(Pause { from, to });
         }
+        from = to;
     }
     seen
+}
+
+/// Computes something that needs neither memory nor the system.
+fn work(rounds: u32) -> u32 {
+    (0..rounds).fold(1, |state: u32, round| state.rotate_left(5) ^ round.wrapping_mul(0x9E37_79B9))
 }
