@@ -4,6 +4,8 @@
 //!   expression a type, and every conversion is written out.
 //! - Types, casts, operators and functions are tables ([`catalog`]); which one is meant is decided as in chapter 10 of
 //!   PostgreSQL's manual (`resolve`).
+//! - Trees are at most as deep as the grammar allows, which may take a stack of 128 MiB: copies, comparisons and the end of
+//!   their lives are recursive.
 //! - Knows neither Arrow, DataFusion nor the engine: relations come from a [`Provider`].
 
 mod bind;

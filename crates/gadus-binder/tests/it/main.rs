@@ -1,5 +1,6 @@
 //! Statements and their columns, types and errors, as PostgreSQL describes them.
 
+mod deep;
 mod provider;
 
 use gadus_binder::bind_query;

@@ -1,6 +1,7 @@
 //! Errors of statements that the planner refuses, in PostgreSQL's words.
 
 use super::{BinderCatalog, query_of};
+use crate::room::with_room;
 use gadus_binder::{BindError, bind_query};
 use gadus_engine::{Diagnosis, Error, ErrorKind, Reason};
 use gadus_syntax::{SyntaxErrorKind, parse_statement};
@@ -16,8 +17,8 @@ pub(crate) fn diagnosed_syntax(error: Error, text: &str) -> Error {
     if error.reason() != Some(Reason::Syntax) {
         return error;
     }
-    match parse_statement(text) {
-        Err(found) if found.kind == SyntaxErrorKind::Syntax => {
+    match with_room(true, || parse_statement(text).err()) {
+        Some(found) if found.kind == SyntaxErrorKind::Syntax => {
             from_bind(found.into()).of_kind(error.kind())
         }
         _ => error,
@@ -35,12 +36,12 @@ pub(crate) fn diagnosed(
     if has_position || !is_of_planning(&error) {
         return error;
     }
-    let Ok(parsed) = parse_statement(text) else { return error };
-    let (Some(query), Some(catalog)) = (query_of(parsed.statement), catalog()) else {
-        return error;
+    let refused = || {
+        let query = query_of(parse_statement(text).ok()?.statement)?;
+        bind_query(&catalog()?, &query, &[]).err()
     };
-    match bind_query(&catalog, &query, &[]) {
-        Err(found) if explains(&found, &error, functions) => {
+    match with_room(true, refused) {
+        Some(found) if explains(&found, &error, functions) => {
             let kind = match error.kind() {
                 ErrorKind::Unsupported => ErrorKind::Input,
                 kind => kind,

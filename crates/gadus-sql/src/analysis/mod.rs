@@ -2,6 +2,7 @@
 //!
 //! - Queries are not planned from bound queries yet. Analysis says why a statement is refused, in PostgreSQL's words and
 //!   with a position, and shows the bound query: EXPLAIN (BOUND).
+//! - Trees are as deep as the grammar allows: all that handles them has a stack of its own ([`with_room`]).
 //! - What the binder does not know (files, system tables, functions of Gadus alone) is left to the planner's errors.
 
 mod catalog;
@@ -12,6 +13,7 @@ pub(crate) use catalog::BinderCatalog;
 pub(crate) use errors::{KnownFunctions, diagnosed, diagnosed_syntax};
 
 use crate::error::input;
+use crate::room::with_room;
 use errors::from_bind;
 use gadus_binder::bind_query;
 use gadus_engine::Result;
@@ -20,6 +22,10 @@ use gadus_syntax::parse_statement;
 
 /// Binds the query of an EXPLAIN, and returns the bound query as lines.
 pub(crate) fn explain_bound(catalog: &BinderCatalog, text: &str) -> Result<Vec<String>> {
+    with_room(true, || bound_lines(catalog, text))
+}
+
+fn bound_lines(catalog: &BinderCatalog, text: &str) -> Result<Vec<String>> {
     let parsed = parse_statement(text).map_err(|error| from_bind(error.into()))?;
     let Some(query) = query_of(parsed.statement) else {
         return Err(input("EXPLAIN (BOUND) shows queries"));

@@ -31,6 +31,9 @@ impl Session {
         parameters: &[Value],
         flag: &Flag,
     ) -> Result<Option<Outcome>> {
+        if request.shows_bound {
+            return self.explain_bound(state, prepared, request).map(Some);
+        }
         let is_query =
             matches!(request.statement, Statement::Query(query) if query.locks.is_empty());
         let compiled = Compiled::compile(request.statement, &state.snapshot(&self.engine)?);

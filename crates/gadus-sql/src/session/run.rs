@@ -168,9 +168,6 @@ impl Session {
         drop(snapshot);
         let is_deep = prepared.is_deep || views;
         if let Some(request) = Request::of(&prepared.statement)? {
-            if request.shows_bound {
-                return self.explain_bound(state, prepared, request);
-            }
             refuse_parameters(prepared, parameters)?;
             let explained =
                 Box::pin(self.explain_unplanned(state, (prepared, request), parameters, flag));

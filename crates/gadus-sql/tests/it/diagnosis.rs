@@ -92,3 +92,21 @@ fn explain_bound_shows_the_bound_query() {
     let error = shell.try_run("EXPLAIN (BOUND, ANALYZE) SELECT 1", &[]).unwrap_err();
     assert!(error.message().contains("ANALYZE"), "{error}");
 }
+
+#[test]
+fn deep_statements_are_refused_as_others_are() {
+    let shell = shell();
+    for deep in [
+        format!("SELECT nothing{} FROM t", " + 1".repeat(120)),
+        format!("SELECT {}nothing{} FROM t", "(".repeat(100), ")".repeat(100)),
+        format!("SELECT a FROM t WHERE nothing = 1{}", " OR a = 1".repeat(2_000)),
+        format!("SELECT {}nothing{} FROM t", "abs(".repeat(100), ")".repeat(100)),
+    ] {
+        let error = shell.try_run(&deep, &[]).unwrap_err();
+        let sql_state = error.diagnosis().and_then(|diagnosis| diagnosis.sql_state);
+        assert_eq!(sql_state, Some("42703"), "{error}");
+    }
+    // Deeper than any parser goes.
+    let error = shell.try_run(&format!("SELECT {}", "(".repeat(100_000)), &[]).unwrap_err();
+    assert!(!error.message().is_empty());
+}
