@@ -12,7 +12,7 @@ pub struct BindError {
     pub message: String,
     /// More about the cause.
     pub detail: Option<String>,
-    /// What to do.
+    /// Remedy
     pub hint: Option<String>,
     /// Range of the statement's text that the error is about.
     pub span: Option<Span>,

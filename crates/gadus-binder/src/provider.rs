@@ -10,13 +10,13 @@ pub trait Provider: Debug {
     /// Returns the relation of a name; without a schema the first one of the search path.
     ///
     /// # Errors
-    /// What reading the catalog fails with.
+    /// Errors of reading the catalog.
     fn relation(&self, schema: Option<&str>, name: &str) -> Result<Option<Arc<Relation>>>;
 
     /// Returns an enumeration or a row type by its name.
     ///
     /// # Errors
-    /// What reading the catalog fails with.
+    /// Errors of reading the catalog.
     fn type_named(&self, schema: Option<&str>, name: &str) -> Result<Option<TypeId>>;
 
     /// Returns the name of an enumeration or a row type.

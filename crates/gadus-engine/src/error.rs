@@ -25,7 +25,7 @@ pub struct Diagnosis {
     pub sql_state: Option<&'static str>,
     /// More about the cause.
     pub detail: Option<String>,
-    /// What to do.
+    /// Remedy
     pub hint: Option<String>,
     /// Offset in the statement's text, in bytes.
     pub position: Option<usize>,

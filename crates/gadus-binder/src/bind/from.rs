@@ -3,7 +3,7 @@
 use super::scope::{Clause, ScopeTable};
 use super::{Binder, UnknownOutputs, with_stack};
 use crate::bound::{
-    BoundQuery, Join, JoinKind, OutputColumn, Relational, Scalar, ScalarKind, TableCall,
+    BoundQuery, ColumnId, Join, JoinKind, OutputColumn, Relational, Scalar, ScalarKind, TableCall,
 };
 use crate::error::{BindError, Result};
 use crate::provider::Relation;
@@ -14,6 +14,8 @@ use gadus_syntax::ast::{
 };
 use std::sync::Arc;
 
+/// Columns of all tables of a statement, as often as each is named.
+const COLUMNS_MAX: u32 = 200_000;
 /// Views within views.
 const VIEWS_MAX: u32 = 200;
 
@@ -22,14 +24,14 @@ impl Binder<'_> {
     pub(super) fn bind_from(&mut self, items: &[FromItem]) -> Result<Relational> {
         let mut joined = None;
         for item in items {
-            let before = self.scope().own.clone();
+            let before = self.columns;
             let middle = self.scope().tables.len();
             let right = self.bind_item(item)?;
             self.check_names(0, middle, item.span)?;
             joined = Some(match joined {
                 None => right,
                 Some(left) => {
-                    let is_lateral = names_any(&right, &before);
+                    let is_lateral = self.is_lateral(&right, before);
                     let kind = JoinKind::Inner;
                     Relational::Join(Box::new(Join {
                         kind,
@@ -42,6 +44,12 @@ impl Binder<'_> {
             });
         }
         Ok(joined.unwrap_or(Relational::OneRow))
+    }
+
+    /// Returns true if an item names columns of this FROM that were there before it, by the last number then given.
+    pub(super) fn is_lateral(&mut self, item: &Relational, before: u32) -> bool {
+        let own = &self.scope().own;
+        names_any(item, |column| column.0 <= before && own.contains(&column))
     }
 
     /// Binds one item and adds its names to the scope.
@@ -104,6 +112,10 @@ impl Binder<'_> {
         };
         let (root, outputs) = match &relation.view {
             Some(text) => self.view(&relation, text, span)?,
+            None if self.columns > COLUMNS_MAX => {
+                let message = format!("a statement can read at most {COLUMNS_MAX} columns");
+                return Err(BindError::new("54011", message, span));
+            }
             None => self.scan(&relation),
         };
         let mut table = table_of(plain, outputs, span);
@@ -298,15 +310,10 @@ pub(super) fn table_of(name: &str, outputs: Vec<OutputColumn>, span: Span) -> Sc
     ScopeTable::new(name, columns, span)
 }
 
-/// Returns true if an operator names any of these columns.
-pub(super) fn names_any(
-    operator: &Relational,
-    columns: &std::collections::HashSet<crate::bound::ColumnId>,
-) -> bool {
+/// Returns true if an operator names a column that satisfies a predicate.
+pub(super) fn names_any(operator: &Relational, is_wanted: impl Fn(ColumnId) -> bool) -> bool {
     let mut found = false;
-    let mut look = |part: &mut Scalar| {
-        found |= part.as_column().is_some_and(|column| columns.contains(&column));
-    };
+    let mut look = |part: &mut Scalar| found |= part.as_column().is_some_and(&is_wanted);
     operator.clone().for_each_scalar(&mut |scalar| scalar.for_each(&mut look));
     found
 }

@@ -46,8 +46,9 @@ impl Binder<'_> {
                 let mut sets = vec![Vec::new()];
                 for element in elements {
                     let next = self.element_sets(element, targets, &mut groups)?;
+                    // Before they are made: two cubes would be millions.
+                    check_count(sets.len().saturating_mul(next.len()))?;
                     sets = cross(&sets, &next);
-                    check_count(&sets)?;
                 }
                 if *distinct {
                     let mut seen = Vec::<Vec<usize>>::new();
@@ -96,7 +97,7 @@ impl Binder<'_> {
                 let mut sets = Vec::new();
                 for element in elements {
                     sets.extend(self.element_sets(element, targets, groups)?);
-                    check_count(&sets)?;
+                    check_count(sets.len())?;
                 }
                 Ok(sets)
             }
@@ -298,8 +299,8 @@ fn cross(left: &[Vec<usize>], right: &[Vec<usize>]) -> Vec<Vec<usize>> {
     joined.collect()
 }
 
-fn check_count(sets: &[Vec<usize>]) -> Result<()> {
-    if sets.len() <= SETS_MAX {
+fn check_count(sets: usize) -> Result<()> {
+    if sets <= SETS_MAX {
         return Ok(());
     }
     let message = format!("too many grouping sets present (maximum {SETS_MAX})");

@@ -8,6 +8,7 @@ use crate::error::{BindError, Result};
 use crate::types::constants;
 use gadus_syntax::Span;
 use gadus_syntax::ast::{self, Alias, FromItem, JoinCondition, Name};
+use std::collections::HashSet;
 
 /// Tables of a join in the scope: those of its left item, then those of its right one.
 #[derive(Debug, Clone, Copy)]
@@ -40,11 +41,11 @@ impl Binder<'_> {
         };
         let first = self.scope().tables.len();
         let left_rows = self.bind_item(left)?;
-        let left_columns = self.scope().own.clone();
+        let before = self.columns;
         let sides = Sides { first, middle: self.scope().tables.len() };
         let right_rows = self.bind_item(right)?;
         self.check_names(sides.first, sides.middle, right.span)?;
-        let is_lateral = names_any(&right_rows, &left_columns);
+        let is_lateral = self.is_lateral(&right_rows, before);
         if is_lateral && matches!(kind, JoinKind::Right | JoinKind::Full) {
             let detail = "The combining JOIN type must be INNER or LEFT for a LATERAL reference.";
             let name = self.lateral_name(&right_rows, sides);
@@ -81,7 +82,8 @@ impl Binder<'_> {
         let tables = &self.scope().tables[sides.first..sides.middle];
         let is_named = |table: &&ScopeTable| {
             let columns = table.columns.iter().filter_map(|column| column.value.as_column());
-            names_any(right, &columns.collect())
+            let columns = columns.collect::<HashSet<_>>();
+            names_any(right, |column| columns.contains(&column))
         };
         tables.iter().find(is_named).map_or_else(String::new, |table| table.name.clone())
     }
@@ -142,10 +144,15 @@ impl Binder<'_> {
         let is_merged = |column: &ScopeColumn| names.iter().any(|name| name.text == column.name);
         let scope = self.scope();
         let mut columns = merged;
-        for table in scope.tables[sides.first..].iter_mut().filter(|table| table.has_plain_columns)
-        {
-            columns.extend(table.columns.iter().filter(|column| !is_merged(column)).cloned());
-            table.has_plain_columns = false;
+        for table in &mut scope.tables[sides.first..] {
+            if !std::mem::take(&mut table.has_plain_columns) {
+                continue;
+            }
+            match table.is_named {
+                true => columns.extend(table.columns.iter().filter(|one| !is_merged(one)).cloned()),
+                // Columns of a join below, which nothing else names.
+                false => columns.extend(table.columns.drain(..).filter(|one| !is_merged(one))),
+            }
         }
         let mut table = ScopeTable::new("", [], span);
         (table.columns, table.is_named) = (columns, false);

@@ -28,9 +28,9 @@ pub enum CastMethod {
 /// Way from one type to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CastPath {
-    /// Of the value itself.
+    /// Conversion of the value itself.
     Value(CastMethod),
-    /// Of each element of an array.
+    /// Conversion of each element of an array.
     Elements(CastMethod),
 }
 

@@ -18,6 +18,7 @@ fn statements() -> Vec<String> {
         |open: &str, close: &str| format!("SELECT {} FROM t", nested(open, "a", close, DEPTH));
     let chain = |part: &str| format!("SELECT a{} FROM t", part.repeat(DEPTH));
     let joins = (0..DEPTH).map(|at| format!(" JOIN u AS u{at} ON u{at}.id = t.a"));
+    let using = (0..DEPTH).map(|at| format!(" JOIN t AS t{at} USING (id)"));
     vec![
         expr("(", ")"),
         expr("abs(", ")"),
@@ -41,6 +42,11 @@ fn statements() -> Vec<String> {
         format!("SELECT a FROM t WHERE a IN ({})", vec!["1"; 20_000].join(", ")),
         format!("SELECT a, count(*) FROM t GROUP BY {}", nested("abs(", "a", ")", DEPTH)),
         format!("SELECT count(*) FROM t GROUP BY CUBE ({})", vec!["a"; 13].join(", ")),
+        format!(
+            "SELECT count(*) FROM t GROUP BY CUBE ({0}), CUBE ({0})",
+            "a, b, c, d, v, ts, tz, id, a + 1, a + 2, a + 3"
+        ),
+        format!("SELECT count(*) FROM t AS x{}", using.collect::<String>()),
         format!(
             "WITH {} SELECT 1",
             (0..500).map(|at| format!("w{at} AS (SELECT 1)")).collect::<Vec<_>>().join(", ")

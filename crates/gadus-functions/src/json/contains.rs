@@ -1,4 +1,4 @@
-//! Whether a document has another within it, or keys.
+//! Tests for documents and keys within a document.
 
 use super::numbers::is_equal;
 use super::parse::parse_normalized;

@@ -10,7 +10,7 @@ const INVALID_TEXT: &str = "22P02";
 /// Steps of a path: keys of objects, and places in arrays.
 type Path<'a> = [Option<&'a str>];
 
-/// What happens where a path leads.
+/// Change of the value that a path leads to.
 #[derive(Debug, Clone)]
 enum Change {
     /// Sets a value, and adds a member that is not there if it may.
@@ -25,7 +25,7 @@ enum Change {
     Delete,
 }
 
-/// What `jsonb_set_lax` does with a NULL.
+/// Treatment of NULL by `jsonb_set_lax`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NullTreatment {
     /// Raises an error.

@@ -32,10 +32,6 @@ pub(crate) fn diagnosed(
     catalog: impl FnOnce() -> Option<BinderCatalog>,
     functions: &dyn KnownFunctions,
 ) -> Error {
-    let has_position = error.diagnosis().is_some_and(|known| known.position.is_some());
-    if has_position || !is_of_planning(&error) {
-        return error;
-    }
     let refused = || {
         let query = query_of(parse_statement(text).ok()?.statement)?;
         bind_query(&catalog()?, &query, &[]).err()
@@ -52,28 +48,31 @@ pub(crate) fn diagnosed(
     }
 }
 
-/// Returns true for errors that say something about a statement's names and types.
-fn is_of_planning(error: &Error) -> bool {
-    matches!(
-        error.reason(),
-        Some(
-            Reason::UnknownTable
-                | Reason::UnknownColumn
-                | Reason::AmbiguousColumn
-                | Reason::DuplicateColumn
-                | Reason::UnknownFunction
-                | Reason::TypeMismatch
-                | Reason::CannotCast
-                | Reason::Unplannable
+/// Returns true for errors about a statement's names and types that have no position yet.
+pub(crate) fn is_of_planning(error: &Error) -> bool {
+    let has_position = error.diagnosis().is_some_and(|known| known.position.is_some());
+    !has_position
+        && matches!(
+            error.reason(),
+            Some(
+                Reason::UnknownTable
+                    | Reason::UnknownColumn
+                    | Reason::AmbiguousColumn
+                    | Reason::DuplicateColumn
+                    | Reason::UnknownFunction
+                    | Reason::TypeMismatch
+                    | Reason::CannotCast
+                    | Reason::Unplannable
+            )
         )
-    )
 }
 
 /// Returns true if the binder's error is about what the planner refused, too: not about things that only the planner
 /// knows.
 fn explains(found: &BindError, error: &Error, functions: &dyn KnownFunctions) -> bool {
     match found.sql_state {
-        "0A000" => false,
+        // Features and limits of the binder alone.
+        "0A000" | "54001" | "54011" => false,
         // A system table or a file.
         "42P01" if found.message.starts_with("relation") => {
             error.reason() == Some(Reason::UnknownTable)

@@ -10,7 +10,7 @@ mod errors;
 mod types;
 
 pub(crate) use catalog::BinderCatalog;
-pub(crate) use errors::{KnownFunctions, diagnosed, diagnosed_syntax};
+pub(crate) use errors::{KnownFunctions, diagnosed, diagnosed_syntax, is_of_planning};
 
 use crate::error::input;
 use crate::room::with_room;

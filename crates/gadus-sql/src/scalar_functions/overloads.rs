@@ -68,7 +68,7 @@ impl Overload {
         Self { takes, is_variadic: false, is_strict: false, gives, compute }
     }
 
-    /// The same with any number of last arguments.
+    /// Allows any number of last arguments.
     pub(super) const fn variadic(self) -> Self {
         Self { is_variadic: true, ..self }
     }

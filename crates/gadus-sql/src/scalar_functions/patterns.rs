@@ -10,13 +10,13 @@ use Kind::{Boolean, Integer, Text, TextLists, Texts};
 
 type Computed = Result<Answer, FunctionError>;
 
-/// True if a text has a match: what `~` is.
+/// Function for `~`: true if a text has a match.
 pub(super) const MATCHES: &str = "gadus_regexp_matches_text";
-/// The same of a pattern of SIMILAR TO, with its escape.
+/// Function for SIMILAR TO, with the escape.
 pub(super) const SIMILAR: &str = "gadus_similar_to";
-/// What `SUBSTRING(text FROM pattern)` is.
+/// Function for `SUBSTRING(text FROM pattern)`.
 pub(super) const SUBSTRING: &str = "gadus_substring_of_pattern";
-/// What `SUBSTRING(text SIMILAR pattern ESCAPE escape)` is.
+/// Function for `SUBSTRING(text SIMILAR pattern ESCAPE escape)`.
 pub(super) const SUBSTRING_SIMILAR: &str = "gadus_substring_of_similar";
 
 #[rustfmt::skip]

@@ -1,8 +1,9 @@
 //! Reasons of refused statements, by analysis of their text.
 
 use super::asked::Source;
+use super::preparing::LARGE_TEXT;
 use super::{Outcome, Prepared, Session, State};
-use crate::analysis::{BinderCatalog, KnownFunctions, diagnosed, explain_bound};
+use crate::analysis::{BinderCatalog, KnownFunctions, diagnosed, explain_bound, is_of_planning};
 use crate::explained::{Explained, Figures, Operator, Request};
 use gadus_engine::{DefinitionKey, Error, Result, Snapshot};
 
@@ -23,6 +24,10 @@ impl KnownFunctions for Functions<'_> {
 impl Session {
     /// Returns the error of a statement in PostgreSQL's words, if it is about names or types.
     pub(super) fn diagnosed(&self, state: &State, source: Source<'_>, error: Error) -> Error {
+        // Nothing interrupts analysis: long texts keep the planner's error.
+        if !is_of_planning(&error) || source.text().len() >= LARGE_TEXT {
+            return error;
+        }
         let snapshot = state.snapshot(&self.engine).ok();
         let catalog = || {
             let snapshot = snapshot.clone()?;
