@@ -2,7 +2,7 @@
 
 use super::Binder;
 use super::scope::{Clause, Scope};
-use super::signatures::{Arguments, CAST, Called};
+use super::signatures::{Arguments, Called, FunctionCalled};
 use crate::bound::{AggregateCall, ColumnId, Constant, OrderedScalar, Scalar, ScalarKind, SetCall};
 use crate::catalog::functions::functions_named;
 use crate::catalog::{CastContext, Function, FunctionKind};
@@ -55,16 +55,11 @@ impl Binder<'_> {
         self.scalar_call(called, span)
     }
 
-    fn scalar_call(&mut self, called: Option<Called>, span: Span) -> Result<Scalar> {
-        let Some(Called { function, arguments, result }) = called else {
-            return Err(BindError::unsupported("this call", span));
+    fn scalar_call(&mut self, called: Called, span: Span) -> Result<Scalar> {
+        let FunctionCalled { function, arguments, result } = match called {
+            Called::Function(called) => called,
+            Called::Cast(value) => return Ok(value),
         };
-        if function.name == CAST {
-            return arguments
-                .into_iter()
-                .next()
-                .ok_or_else(|| BindError::unsupported("a cast of nothing", span));
-        }
         let kind = ScalarKind::Function { function, arguments };
         let call = Scalar::new(kind, result, span);
         if !function.returns_set {
@@ -170,8 +165,8 @@ impl Binder<'_> {
             return Err(BindError::new("42601", "* has no other arguments", span));
         }
         let called = self.choose_function(name, arguments, is_allowed, span)?;
-        let Some(Called { function, arguments, result }) = called else {
-            return Err(BindError::unsupported("this call", span));
+        let Called::Function(FunctionCalled { function, arguments, result }) = called else {
+            return Err(BindError::unsupported("a cast in this place", span));
         };
         check_aggregate(function, call, span)?;
         let mut arguments = arguments;

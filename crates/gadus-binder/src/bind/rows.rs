@@ -71,11 +71,7 @@ impl Binder<'_> {
         let fields = self.exprs(fields)?;
         let query = self.query(query, UnknownOutputs::BecomeText)?;
         check_width(query.outputs.len(), fields.len(), span)?;
-        let values = query
-            .outputs
-            .iter()
-            .map(|output| Scalar::new(ScalarKind::Column(output.id), output.data_type, span));
-        let values = values.collect();
+        let values = query.columns(span);
         let condition = self.compare_fields(operator.operator.text(), fields, values, span)?;
         // At most one row: its comparison is the value, NULL without it.
         let condition_id = self.new_column();

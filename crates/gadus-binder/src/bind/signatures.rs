@@ -10,8 +10,16 @@ use crate::resolve::polymorphic::instantiate;
 use crate::types::{Category, SqlType, TypeId, constants, type_of_plain_name};
 use gadus_syntax::Span;
 
+/// Meaning of a call.
+pub(super) enum Called {
+    /// Function of the catalog.
+    Function(FunctionCalled),
+    /// Cast in the form of a call, `text(a)`: the converted value.
+    Cast(Scalar),
+}
+
 /// Function with its arguments converted, and the type of its result.
-pub(super) struct Called {
+pub(super) struct FunctionCalled {
     pub(super) function: &'static Function,
     pub(super) arguments: Vec<Scalar>,
     pub(super) result: SqlType,
@@ -41,7 +49,7 @@ impl Binder<'_> {
         arguments: Arguments,
         is_allowed: fn(&Function) -> bool,
         span: Span,
-    ) -> Result<Option<Called>> {
+    ) -> Result<Called> {
         let inputs = arguments.values.iter().map(|value| value.data_type.id).collect::<Vec<_>>();
         let candidates = functions_named(name)
             .iter()
@@ -54,11 +62,10 @@ impl Binder<'_> {
             && is_cast_by_call(value.data_type.id, target)
         {
             let value = self.cast_to(value.clone(), target.plain())?;
-            let result = value.data_type;
-            return Ok(Some(Called { function: &CAST_BY_CALL, arguments: vec![value], result }));
+            return Ok(Called::Cast(value));
         }
         match choose(candidates, &inputs) {
-            Choice::One(chosen) => self.finish_call(chosen, arguments, span).map(Some),
+            Choice::One(chosen) => self.finish_call(chosen, arguments, span).map(Called::Function),
             Choice::None => Err(self.missing_function(name, &inputs, span)),
             Choice::Ambiguous => {
                 let message = format!("function {} is not unique", signature(name, &inputs));
@@ -73,7 +80,7 @@ impl Binder<'_> {
         chosen: Candidate<Fitted>,
         arguments: Arguments,
         span: Span,
-    ) -> Result<Called> {
+    ) -> Result<FunctionCalled> {
         let Fitted { function, order, repeated_from } = chosen.entry;
         let inputs = arguments.values.iter().map(|value| value.data_type.id).collect::<Vec<_>>();
         let (targets, result) = instantiate(&inputs, &chosen.arguments, function.result)
@@ -92,7 +99,7 @@ impl Binder<'_> {
             let array = element.and_then(TypeId::array_of).unwrap_or(constants::TEXT_ARRAY);
             values.push(Scalar::new(ScalarKind::Array(repeated), array, span));
         }
-        Ok(Called { function, arguments: values, result: result.plain() })
+        Ok(FunctionCalled { function, arguments: values, result: result.plain() })
     }
 
     pub(super) fn missing_function(&self, name: &str, inputs: &[TypeId], span: Span) -> BindError {
@@ -101,11 +108,6 @@ impl Binder<'_> {
         BindError::new("42883", message, span).with_hint(hint)
     }
 }
-
-/// Name of the function that stands for a cast in the form of a call.
-pub(super) const CAST: &str = "cast";
-
-static CAST_BY_CALL: Function = crate::catalog::functions::CAST;
 
 /// Signature and the places of a call's arguments in it.
 #[derive(Debug, Clone)]

@@ -86,11 +86,7 @@ impl Binder<'_> {
         };
         let query = self.query(query, UnknownOutputs::BecomeText)?;
         check_width(query.outputs.len(), fields.len(), span)?;
-        let values = query
-            .outputs
-            .iter()
-            .map(|output| Scalar::new(ScalarKind::Column(output.id), output.data_type, span));
-        let values = values.collect();
+        let values = query.columns(span);
         let condition = self.compare_fields(name, fields, values, span)?;
         if condition.data_type.id != constants::BOOL {
             let message = format!(

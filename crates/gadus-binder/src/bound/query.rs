@@ -1,9 +1,10 @@
 //! Relational operators.
 
-use super::{ColumnId, Scalar};
+use super::{ColumnId, Scalar, ScalarKind};
 use crate::catalog::Function;
 use crate::provider::Relation;
 use crate::types::SqlType;
+use gadus_syntax::Span;
 use gadus_syntax::ast::{FrameExclusion, FrameUnits, LockStrength, LockWait, SetOperator};
 use std::sync::Arc;
 
@@ -14,6 +15,16 @@ pub struct BoundQuery {
     pub root: Relational,
     /// Columns of the result.
     pub outputs: Vec<OutputColumn>,
+}
+
+impl BoundQuery {
+    /// Returns the columns of the result as expressions.
+    pub(crate) fn columns(&self, span: Span) -> Vec<Scalar> {
+        let column = |output: &OutputColumn| {
+            Scalar::new(ScalarKind::Column(output.id), output.data_type, span)
+        };
+        self.outputs.iter().map(column).collect()
+    }
 }
 
 /// Column of a result.

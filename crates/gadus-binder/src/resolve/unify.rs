@@ -17,11 +17,6 @@ pub(crate) struct Mismatch {
 /// Returns the type to which all convert; text if all are unknown.
 pub(crate) fn common_type(types: &[SqlType]) -> Result<SqlType, Mismatch> {
     let Some(first) = types.first() else { return Ok(constants::TEXT.plain()) };
-    if !first.id.is_unknown() && types.iter().all(|other| other.id == first.id) {
-        let is_same = types.iter().all(|other| other.modifier == first.modifier);
-        let modifier = if is_same { first.modifier } else { Modifier::None };
-        return Ok(SqlType { id: first.id, modifier });
-    }
     let mut common = first.id;
     for (place, other) in types.iter().enumerate().skip(1) {
         let next = other.id;

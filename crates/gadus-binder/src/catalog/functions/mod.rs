@@ -169,9 +169,6 @@ impl Function {
     }
 }
 
-/// Entry of casts in the form of a call, `text(a)`: its argument is the converted value.
-pub(crate) const CAST: Function = scalar("cast", &[constants::ANY], constants::ANY);
-
 const fn scalar(name: &'static str, arguments: &'static [TypeId], result: TypeId) -> Function {
     Function::new(name, arguments, result, FunctionKind::Scalar)
 }
