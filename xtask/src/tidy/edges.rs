@@ -79,6 +79,12 @@ const ROOMS: &[Room] = &[
         never_named: SOCKETS,
     },
     Room {
+        name: "gadus-numeric",
+        uses: &["gadus-base"],
+        never: &["arrow", "datafusion", "sqlparser", "tokio"],
+        never_named: SOCKETS,
+    },
+    Room {
         name: "gadus-sql",
         uses: &[
             "gadus-base",
