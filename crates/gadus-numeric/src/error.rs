@@ -7,15 +7,15 @@ use std::fmt;
 /// The result of a numeric call.
 pub type Result<T, E = NumericError> = std::result::Result<T, E>;
 
-/// Failure of a numeric call for given arguments.
+/// Failure of a numeric call for given arguments. One word: results of calls are then as short as values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NumericError {
-    /// Code of five characters, from appendix A of PostgreSQL's manual.
-    pub sqlstate: &'static str,
-    /// Primary message.
-    pub message: String,
-    /// Second sentence with particulars.
-    pub detail: Option<String>,
+pub struct NumericError(Box<Report>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Report {
+    sqlstate: &'static str,
+    message: String,
+    detail: Option<String>,
 }
 
 /// SQLSTATE of a conversion that is not supported.
@@ -42,11 +42,11 @@ const CANCELLED: &str = "57014";
 impl NumericError {
     /// An error without detail.
     pub(crate) fn new(sqlstate: &'static str, message: impl Into<String>) -> Self {
-        Self { sqlstate, message: message.into(), detail: None }
+        Self(Box::new(Report { sqlstate, message: message.into(), detail: None }))
     }
 
-    pub(crate) fn detail(mut self, detail: impl Into<String>) -> Self {
-        self.detail = Some(detail.into());
+    pub(crate) fn with_detail(mut self, detail: impl Into<String>) -> Self {
+        self.0.detail = Some(detail.into());
         self
     }
 
@@ -74,16 +74,34 @@ impl NumericError {
         Self::new(CORRUPTED, format!("corrupted numeric: {reason}"))
     }
 
+    /// Returns the code of five characters, from appendix A of PostgreSQL's manual.
+    #[must_use]
+    pub fn sqlstate(&self) -> &'static str {
+        self.0.sqlstate
+    }
+
+    /// Returns the primary message.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Returns the second sentence, with particulars.
+    #[must_use]
+    pub fn detail(&self) -> Option<&str> {
+        self.0.detail.as_deref()
+    }
+
     /// Returns true if the statement was cancelled during the call.
     #[must_use]
     pub fn is_cancellation(&self) -> bool {
-        self.sqlstate == CANCELLED
+        self.0.sqlstate == CANCELLED
     }
 }
 
 impl fmt::Display for NumericError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.0.message)
     }
 }
 

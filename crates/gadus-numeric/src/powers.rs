@@ -50,7 +50,7 @@ pub(crate) fn small_digit_count(magnitude: u128) -> usize {
     }
     // 1233 / 4096 is a little more than log10(2): the estimate is right or one too high for 128 bits.
     let bits = 128 - magnitude.leading_zeros();
-    let estimate = (bits * 1233 >> 12) as usize;
+    let estimate = ((bits * 1233) >> 12) as usize;
     match SMALL.get(estimate) {
         Some(power) if magnitude < power.unsigned_abs() => estimate,
         Some(_) => estimate + 1,

@@ -61,6 +61,11 @@ fn aligned(one: &Numeric, other: &Numeric) -> Option<(i128, i128, u16)> {
 
 #[cold]
 fn add_any(one: &Numeric, other: &Numeric) -> Result<Numeric> {
+    if let (Ok((one, scale)), Ok((other, scale_of_other))) = (one.parts(), other.parts())
+        && scale == scale_of_other
+    {
+        return Numeric::finite(&*one + &*other, scale);
+    }
     match (Working::of(one), Working::of(other)) {
         (Ok(one), Ok(other)) => {
             let sum = one.add(&other);

@@ -28,7 +28,7 @@ impl Numeric {
 
 #[cold]
 fn multiply_any(one: &Numeric, other: &Numeric) -> Result<Numeric> {
-    let (Ok(one), Ok(other)) = (Working::of(one), Working::of(other)) else {
+    let (Ok((one, scale)), Ok((other, scale_of_other))) = (one.parts(), other.parts()) else {
         return Ok(match (one.is_nan() || other.is_nan(), one.signum() * other.signum()) {
             (false, 1) => Numeric::INFINITY,
             (false, -1) => Numeric::NEGATIVE_INFINITY,
@@ -36,6 +36,7 @@ fn multiply_any(one: &Numeric, other: &Numeric) -> Result<Numeric> {
             _ => Numeric::NAN,
         });
     };
-    let scale = (one.scale + other.scale).min(i64::from(SCALE_MAX));
-    one.multiply(&other, scale).into_numeric(scale)
+    let product = Working { digits: &*one * &*other, scale: scale + scale_of_other };
+    let scale = product.scale.min(i64::from(SCALE_MAX));
+    product.into_numeric(scale)
 }

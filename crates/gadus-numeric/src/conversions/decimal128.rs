@@ -32,7 +32,9 @@ impl Numeric {
     #[must_use]
     #[inline]
     pub fn to_unscaled(&self, scale: i32) -> Option<i128> {
-        let Repr::Small { unscaled, scale: own } = self.0 else { return self.to_unscaled_any(scale) };
+        let Repr::Small { unscaled, scale: own } = self.0 else {
+            return self.to_unscaled_any(scale);
+        };
         match usize::try_from(scale - i32::from(own)) {
             Ok(missing) if unscaled != 0 => unscaled.checked_mul(powers::small_power(missing)?),
             Ok(_) => Some(0),

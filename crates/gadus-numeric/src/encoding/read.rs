@@ -3,8 +3,8 @@
 //! - Nothing is allocated before the limits of the type are checked.
 
 use super::{
-    EXPONENT_MAX, EXPONENT_MIN, HUGE, INFINITY, NAN, NEGATIVE_INFINITY, SCALE_BYTES, SMALLEST, TINY,
-    TINY_BIAS, ZERO,
+    EXPONENT_MAX, EXPONENT_MIN, HUGE, INFINITY, NAN, NEGATIVE_INFINITY, SCALE_BYTES, SMALLEST,
+    TINY, TINY_BIAS, ZERO,
 };
 use crate::error::{NumericError, Result};
 use crate::limits::{INTEGER_DIGITS_MAX, SCALE_MAX};
@@ -78,23 +78,20 @@ impl Numeric {
 fn split(bytes: &[u8]) -> Result<(&[u8], &[u8])> {
     let end = || NumericError::corrupted("end within a key");
     let first = *bytes.first().ok_or_else(end)?;
-    let header = match if first < ZERO { !first } else { first } {
-        ZERO | INFINITY | NAN => 1,
+    let is_negative = first < ZERO;
+    let header = match if is_negative { !first } else { first } {
+        _ if matches!(first, ZERO | INFINITY | NAN | NEGATIVE_INFINITY) => {
+            return Ok(bytes.split_at(1));
+        }
         TINY | HUGE => 3,
         SMALLEST..HUGE => 1,
         _ => return Err(NumericError::corrupted("first byte of no key")),
     };
-    let has_digits = !matches!(first, ZERO | INFINITY | NAN | NEGATIVE_INFINITY);
     // The lowest bit of a digit is set unless it is the last; those of negative values are complements.
-    let last = u8::from(first < ZERO);
-    let digits = match has_digits {
-        true => {
-            let digits = bytes.get(header..).ok_or_else(end)?;
-            digits.iter().position(|byte| byte & 1 == last).ok_or_else(end)? + 1
-        }
-        false => 0,
-    };
-    Ok(bytes.split_at(header + digits))
+    let last = u8::from(is_negative);
+    let digits = bytes.get(header..).ok_or_else(end)?;
+    let length = digits.iter().position(|byte| byte & 1 == last).ok_or_else(end)? + 1;
+    Ok(bytes.split_at(header + length))
 }
 
 impl<'a> Key<'a> {
@@ -111,6 +108,9 @@ impl<'a> Key<'a> {
         let (exponent, digits) = match first ^ mask(is_negative) {
             TINY => {
                 let (exponent, digits) = wide(rest)?;
+                if exponent - TINY_BIAS >= EXPONENT_MIN {
+                    return Err(corrupted());
+                }
                 (exponent - TINY_BIAS, digits)
             }
             HUGE => {
@@ -119,10 +119,6 @@ impl<'a> Key<'a> {
             }
             first => (i32::from(first) - i32::from(SMALLEST) + EXPONENT_MIN, rest),
         };
-        let is_wide = digits.len() + 1 < key.len();
-        if is_wide && (EXPONENT_MIN..=EXPONENT_MAX).contains(&exponent) {
-            return Err(corrupted());
-        }
         Ok(Self { is_negative, exponent, digits })
     }
 

@@ -4,7 +4,7 @@ use super::{
     EXPONENT_MAX, EXPONENT_MIN, HUGE, INFINITY, NAN, NEGATIVE_INFINITY, SMALLEST, TINY, TINY_BIAS,
     ZERO,
 };
-use crate::value::{Numeric, Repr};
+use crate::value::{Numeric, Repr, decimal_digits};
 use dashu_int::Sign;
 use dashu_int::ops::UnsignedAbs;
 
@@ -22,7 +22,7 @@ impl Numeric {
                 complement(&mut bytes[start..], *unscaled < 0);
             }
             Repr::Large { unscaled, scale } => {
-                let digits = unscaled.unsigned_abs().to_string();
+                let digits = decimal_digits(&unscaled.unsigned_abs());
                 write_text(bytes, digits.as_bytes(), usize::from(*scale));
                 complement(&mut bytes[start..], unscaled.sign() == Sign::Negative);
             }

@@ -29,13 +29,12 @@ pub(super) fn integer_power(base: &Working, exponent: i32, scale: i64) -> Result
         };
     }
     let weight = estimate_weight(base, exponent);
-    #[expect(clippy::cast_precision_loss)]
-    let (weight_max, scale_max) = ((WEIGHT_MAX * GROUP_DIGITS) as f64, RESULT_SCALE_MAX as f64);
-    if weight > 3.0 * weight_max {
+    // The estimate is exact to far less than a digit.
+    if weight > f64::from(INTEGER_DIGITS_MAX) + 1.0 {
         return Err(NumericError::overflow());
     }
     #[expect(clippy::cast_precision_loss)]
-    let vanishes = weight + 1.0 < -(scale as f64) || weight + 1.0 < -scale_max;
+    let vanishes = weight + 1.0 < -(scale as f64) || weight + 1.0 < -(RESULT_SCALE_MAX as f64);
     if vanishes {
         return Ok(zero());
     }

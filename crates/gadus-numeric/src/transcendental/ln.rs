@@ -89,7 +89,8 @@ pub(super) fn ln_weight(value: &Working) -> i64 {
     if value.is_negative() || value.is_zero() {
         return 0;
     }
-    if value.compare(&tenths(9)) != Ordering::Less && value.compare(&tenths(11)) != Ordering::Greater
+    if value.compare(&tenths(9)) != Ordering::Less
+        && value.compare(&tenths(11)) != Ordering::Greater
     {
         // ln(1 + x) is about x.
         let distance = value.subtract(&Working::integer(1_u8));

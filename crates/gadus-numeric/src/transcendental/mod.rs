@@ -15,8 +15,10 @@ mod tests;
 use crate::limits::{RESULT_SCALE_MAX, SIGNIFICANT_DIGITS_MIN};
 
 /// Decimal logarithm of 2, as PostgreSQL has it.
+#[expect(clippy::approx_constant)] // estimates are truncated to integers, and those are to agree
 const LOG10_2: f64 = 0.301_029_995_663_981;
 /// Decimal logarithm of e, as PostgreSQL has it.
+#[expect(clippy::approx_constant)]
 const LOG10_E: f64 = 0.434_294_481_903_252;
 /// Digits beyond those that the result has.
 const GUARD_DIGITS: i64 = 8;

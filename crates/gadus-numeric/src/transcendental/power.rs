@@ -34,7 +34,7 @@ impl Numeric {
         if exponent.is_integral()
             && let Ok(integer) = i32::try_from(power.clone().at_scale(0))
         {
-            let scale = base.scale.max(SIGNIFICANT_DIGITS_MIN).min(RESULT_SCALE_MAX);
+            let scale = base.scale.clamp(SIGNIFICANT_DIGITS_MIN, RESULT_SCALE_MAX);
             return integer_power(&base, integer, scale)?.into_numeric(scale);
         }
         if base.is_zero() {
@@ -86,7 +86,9 @@ fn power_special(base: &Numeric, exponent: &Numeric) -> Result<Numeric> {
         return Ok(match base.abs().cmp(&Numeric::ONE) {
             // The base is -1.
             Ordering::Equal => Numeric::ONE,
-            magnitude if (magnitude == Ordering::Greater) == exponent.is_negative() => Numeric::ZERO,
+            magnitude if (magnitude == Ordering::Greater) == exponent.is_negative() => {
+                Numeric::ZERO
+            }
             _ => Numeric::INFINITY,
         });
     }

@@ -1,7 +1,9 @@
 //! Text of a value, as PostgreSQL writes it.
 
-use super::{Numeric, Repr};
+use super::{Numeric, Repr, decimal_digits};
 use crate::powers;
+use dashu_int::Sign;
+use dashu_int::ops::UnsignedAbs;
 use std::fmt::{self, Write};
 
 /// Digits that a group of the decimal text has: the most that a double word's quotient can be split into at once.
@@ -12,13 +14,11 @@ impl fmt::Display for Numeric {
         match &self.0 {
             Repr::Small { unscaled, scale } => write_small(f, *unscaled, usize::from(*scale)),
             Repr::Large { unscaled, scale } => {
-                let text = unscaled.to_string();
-                let (sign, digits) = match text.strip_prefix('-') {
-                    Some(digits) => ("-", digits),
-                    None => ("", text.as_str()),
-                };
-                f.write_str(sign)?;
-                write_digits(f, digits, usize::from(*scale))
+                if unscaled.sign() == Sign::Negative {
+                    f.write_char('-')?;
+                }
+                let digits = decimal_digits(&unscaled.unsigned_abs());
+                write_digits(f, &digits, usize::from(*scale))
             }
             Repr::Infinity => f.write_str("Infinity"),
             Repr::NegativeInfinity => f.write_str("-Infinity"),

@@ -4,6 +4,7 @@
 //! - The representation is small exactly if the integer fits 128 bits; small values do not allocate.
 //! - A value beyond the limits of the type is never constructed: results pass [`Numeric::finite`].
 
+mod digits;
 mod display;
 mod hash;
 mod modifier;
@@ -17,7 +18,9 @@ use crate::limits::{INTEGER_DIGITS_MAX, SCALE_MAX};
 use crate::powers;
 use dashu_int::ops::{BitTest, UnsignedAbs};
 use dashu_int::{IBig, Sign};
+pub(crate) use digits::decimal_digits;
 pub use modifier::TypeModifier;
+use std::borrow::Cow;
 
 /// Value of PostgreSQL's type `numeric`: an exact decimal with a display scale, NaN, or an infinity.
 #[derive(Clone)]
@@ -124,10 +127,12 @@ impl Numeric {
     }
 
     /// Returns the integer and the scale of a finite value.
-    pub(crate) fn parts(&self) -> Result<(IBig, i64), Special> {
+    pub(crate) fn parts(&self) -> Result<(Cow<'_, IBig>, i64), Special> {
         match &self.0 {
-            Repr::Small { unscaled, scale } => Ok((IBig::from(*unscaled), i64::from(*scale))),
-            Repr::Large { unscaled, scale } => Ok((unscaled.clone(), i64::from(*scale))),
+            Repr::Small { unscaled, scale } => {
+                Ok((Cow::Owned(IBig::from(*unscaled)), i64::from(*scale)))
+            }
+            Repr::Large { unscaled, scale } => Ok((Cow::Borrowed(unscaled), i64::from(*scale))),
             Repr::Infinity => Err(Special::Infinity),
             Repr::NegativeInfinity => Err(Special::NegativeInfinity),
             Repr::Nan => Err(Special::Nan),

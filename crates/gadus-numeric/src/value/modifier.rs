@@ -36,9 +36,7 @@ impl TypeModifier {
         };
         let Some(valid_scale) = valid_scale else {
             let (low, high) = (MODIFIER_SCALES.start(), MODIFIER_SCALES.end());
-            return Err(invalid(format!(
-                "NUMERIC scale {scale} must be between {low} and {high}"
-            )));
+            return Err(invalid(format!("NUMERIC scale {scale} must be between {low} and {high}")));
         };
         Ok(Self { precision: valid_precision, scale: valid_scale })
     }
@@ -118,7 +116,7 @@ impl TypeModifier {
     fn overflow(self, condition: &str) -> NumericError {
         let Self { precision, scale } = self;
         NumericError::new(OUT_OF_RANGE, "numeric field overflow")
-            .detail(format!("A field with precision {precision}, scale {scale} {condition}"))
+            .with_detail(format!("A field with precision {precision}, scale {scale} {condition}"))
     }
 }
 

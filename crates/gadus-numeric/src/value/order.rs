@@ -4,6 +4,7 @@
 
 use super::{Numeric, Repr};
 use crate::powers;
+use crate::working::distance;
 use dashu_int::ops::UnsignedAbs;
 use dashu_int::{IBig, UBig};
 use std::cmp::Ordering;
@@ -13,13 +14,14 @@ impl Ord for Numeric {
     fn cmp(&self, other: &Self) -> Ordering {
         if let (
             Repr::Small { unscaled: one, scale: scale_of_one },
-            Repr::Small { unscaled: two, scale: scale_of_two },
+            Repr::Small { unscaled: other, scale: scale_of_other },
         ) = (&self.0, &other.0)
         {
-            if scale_of_one == scale_of_two {
-                return one.cmp(two);
+            if scale_of_one == scale_of_other {
+                return one.cmp(other);
             }
-            if let Some(ordering) = compare_small((*one, *scale_of_one), (*two, *scale_of_two)) {
+            if let Some(ordering) = compare_small((*one, *scale_of_one), (*other, *scale_of_other))
+            {
                 return ordering;
             }
         }
@@ -44,42 +46,47 @@ impl PartialEq for Numeric {
 impl Eq for Numeric {}
 
 /// Compares at the greater scale, if both integers fit 128 bits there.
-fn compare_small(one: (i128, u16), two: (i128, u16)) -> Option<Ordering> {
-    let scale = one.1.max(two.1);
+fn compare_small(one: (i128, u16), other: (i128, u16)) -> Option<Ordering> {
+    let scale = one.1.max(other.1);
     let scaled = |(unscaled, own): (i128, u16)| {
         powers::small_power(usize::from(scale - own)).and_then(|power| unscaled.checked_mul(power))
     };
-    Some(scaled(one)?.cmp(&scaled(two)?))
+    Some(scaled(one)?.cmp(&scaled(other)?))
 }
 
-#[cold]
-fn compare_any(one: &Numeric, two: &Numeric) -> Ordering {
-    let (Ok((one_digits, one_scale)), Ok((two_digits, two_scale))) = (one.parts(), two.parts())
+/// Compares values of which one is not finite or more than 128 bits long at the common scale.
+fn compare_any(one: &Numeric, other: &Numeric) -> Ordering {
+    if let (
+        Repr::Large { unscaled: one, scale: scale_of_one },
+        Repr::Large { unscaled: other, scale: scale_of_other },
+    ) = (&one.0, &other.0)
+        && scale_of_one == scale_of_other
+    {
+        return one.cmp(other);
+    }
+    let (Ok((one_digits, one_scale)), Ok((other_digits, other_scale))) =
+        (one.parts(), other.parts())
     else {
-        return rank(one).cmp(&rank(two));
+        return rank(one).cmp(&rank(other));
     };
-    match (one.signum(), two.signum()) {
-        (1, 1) => magnitudes(&one_digits, one_scale, &two_digits, two_scale),
-        (-1, -1) => magnitudes(&two_digits, two_scale, &one_digits, one_scale),
-        (one, two) => one.cmp(&two),
+    match (one.signum(), other.signum()) {
+        (1, 1) => compare_magnitudes(&one_digits, one_scale, &other_digits, other_scale),
+        (-1, -1) => compare_magnitudes(&other_digits, other_scale, &one_digits, one_scale),
+        (one, other) => one.cmp(&other),
     }
 }
 
 /// Compares absolute values, by the place of the first digit if that is enough.
-fn magnitudes(one: &IBig, one_scale: i64, two: &IBig, two_scale: i64) -> Ordering {
-    let (one, two) = (one.unsigned_abs(), two.unsigned_abs());
-    if one_scale == two_scale {
-        return one.cmp(&two);
-    }
-    let weight = |magnitude: &UBig, scale: i64| {
+fn compare_magnitudes(one: &IBig, one_scale: i64, other: &IBig, other_scale: i64) -> Ordering {
+    let (one, other) = (one.unsigned_abs(), other.unsigned_abs());
+    let place = |magnitude: &UBig, scale: i64| {
         i64::try_from(powers::digit_count(magnitude)).unwrap_or(i64::MAX) - scale
     };
-    let by_weight = weight(&one, one_scale).cmp(&weight(&two, two_scale));
-    by_weight.then_with(|| {
-        let missing = usize::try_from(one_scale.abs_diff(two_scale)).unwrap_or(usize::MAX);
-        match one_scale < two_scale {
-            true => (one * &*powers::power(missing)).cmp(&two),
-            false => one.cmp(&(two * &*powers::power(missing))),
+    place(&one, one_scale).cmp(&place(&other, other_scale)).then_with(|| {
+        let missing = distance(one_scale, other_scale);
+        match one_scale < other_scale {
+            true => (one * &*powers::power(missing)).cmp(&other),
+            false => one.cmp(&(other * &*powers::power(missing))),
         }
     })
 }

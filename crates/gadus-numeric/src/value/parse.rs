@@ -120,7 +120,9 @@ impl<'a> Literal<'a> {
             return Err(NumericError::overflow());
         }
         let value = match digits {
-            0 => Numeric::small(0, u16::try_from(scale.clamp(0, i64::from(SCALE_MAX))).unwrap_or(0)),
+            0 => {
+                Numeric::small(0, u16::try_from(scale.clamp(0, i64::from(SCALE_MAX))).unwrap_or(0))
+            }
             _ if length(integer) + length(fraction) - scale > i64::from(INTEGER_DIGITS_MAX) => {
                 return Err(NumericError::overflow());
             }
@@ -196,8 +198,8 @@ fn parse_exponent(text: &str) -> Option<(i64, &str)> {
     if digits.is_empty() {
         return None;
     }
-    let exponent = digits.bytes().fold(0_i64, |sum, digit| {
-        sum.saturating_mul(10).saturating_add(i64::from(digit - b'0'))
-    });
+    let exponent = digits
+        .bytes()
+        .fold(0_i64, |sum, digit| sum.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
     Some((if is_negative { -exponent } else { exponent }, rest))
 }

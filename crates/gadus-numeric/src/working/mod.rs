@@ -11,6 +11,7 @@ use crate::value::{Numeric, Special};
 use dashu_int::ops::{BitTest, DivRem, SquareRoot, UnsignedAbs};
 use dashu_int::{IBig, Sign, UBig};
 pub(crate) use groups::{Leading, leading_groups, leading_of_small};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Number `digits / 10^scale`.
@@ -29,7 +30,7 @@ impl Working {
     /// Returns a finite value as a working number.
     pub(crate) fn of(value: &Numeric) -> Result<Self, Special> {
         let (digits, scale) = value.parts()?;
-        Ok(Self { digits, scale })
+        Ok(Self { digits: digits.into_owned(), scale })
     }
 
     /// Returns the value with a display scale, to which it is rounded.
@@ -75,17 +76,18 @@ impl Working {
 
     pub(crate) fn add(&self, other: &Self) -> Self {
         let (one, other, scale) = self.aligned(other);
-        Self { digits: one + other, scale }
+        Self { digits: &*one + &*other, scale }
     }
 
     pub(crate) fn subtract(&self, other: &Self) -> Self {
         let (one, other, scale) = self.aligned(other);
-        Self { digits: one - other, scale }
+        Self { digits: &*one - &*other, scale }
     }
 
     /// Multiplies and rounds.
     pub(crate) fn multiply(&self, other: &Self, scale: i64) -> Self {
-        let product = Self { digits: &self.digits * &other.digits, scale: self.scale + other.scale };
+        let product =
+            Self { digits: &self.digits * &other.digits, scale: self.scale + other.scale };
         product.round(scale)
     }
 
@@ -145,9 +147,17 @@ impl Working {
         crate::conversions::nearest_f64(&self.digits, self.scale)
     }
 
-    fn aligned(&self, other: &Self) -> (IBig, IBig, i64) {
+    fn aligned<'a>(&'a self, other: &'a Self) -> (Cow<'a, IBig>, Cow<'a, IBig>, i64) {
         let scale = self.scale.max(other.scale);
-        (self.clone().at_scale(scale), other.clone().at_scale(scale), scale)
+        (self.raised(scale), other.raised(scale), scale)
+    }
+
+    /// Returns the integer that the number has at a scale that is not less.
+    fn raised(&self, scale: i64) -> Cow<'_, IBig> {
+        match distance(scale, self.scale) {
+            0 => Cow::Borrowed(&self.digits),
+            missing => Cow::Owned(&self.digits * &*powers::power(missing)),
+        }
     }
 }
 
