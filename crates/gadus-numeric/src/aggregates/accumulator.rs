@@ -17,6 +17,17 @@ pub(super) struct Accumulator {
 }
 
 impl Accumulator {
+    /// Returns the sum `digits / 10^scale`.
+    pub(super) fn of(digits: &IBig, scale: u16) -> Self {
+        match i128::try_from(digits) {
+            Ok(small) => Self { small, scale, large: None },
+            Err(_) => {
+                let rest = Working { digits: digits.clone(), scale: scale.into() };
+                Self { small: 0, scale, large: Some(Box::new(rest)) }
+            }
+        }
+    }
+
     /// Adds `unscaled / 10^scale`.
     #[inline]
     pub(super) fn add_small(&mut self, unscaled: i128, scale: u16) {
@@ -30,9 +41,12 @@ impl Accumulator {
     }
 
     /// Adds a number of any length.
-    pub(super) fn add_large(&mut self, digits: IBig, scale: u16) {
+    pub(super) fn add_large(&mut self, digits: &IBig, scale: u16) {
         self.raise(scale);
-        self.add_rest(Working { digits, scale: scale.into() });
+        match &mut self.large {
+            Some(rest) if rest.scale == i64::from(scale) => rest.digits += digits,
+            _ => self.add_rest(Working { digits: digits.clone(), scale: scale.into() }),
+        }
     }
 
     /// Adds another sum.
@@ -41,6 +55,10 @@ impl Accumulator {
         if let Some(rest) = &other.large {
             self.add_rest(rest.as_ref().clone());
         }
+    }
+
+    pub(super) fn scale(&self) -> u16 {
+        self.scale
     }
 
     /// Returns the sum at its scale.

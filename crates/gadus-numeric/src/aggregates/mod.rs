@@ -5,6 +5,7 @@
 //! - NaN and infinities are counted apart from the sums, so that they can be removed.
 
 mod accumulator;
+mod bytes;
 mod sum;
 #[cfg(test)]
 mod tests;

@@ -8,15 +8,15 @@ use crate::working::Working;
 /// State of `sum` and `avg`.
 #[derive(Debug, Clone, Default)]
 pub struct SumState {
-    sum: Accumulator,
+    pub(super) sum: Accumulator,
     /// Finite values.
-    count: i64,
-    scale_max: u16,
+    pub(super) count: i64,
+    pub(super) scale_max: u16,
     /// Finite values with the greatest scale.
-    scale_max_count: i64,
-    nan_count: i64,
-    infinity_count: i64,
-    negative_infinity_count: i64,
+    pub(super) scale_max_count: i64,
+    pub(super) nan_count: i64,
+    pub(super) infinity_count: i64,
+    pub(super) negative_infinity_count: i64,
 }
 
 impl SumState {
@@ -36,7 +36,7 @@ impl SumState {
             }
             Repr::Large { unscaled, scale } => {
                 self.count_scale(*scale);
-                self.sum.add_large(unscaled.clone(), *scale);
+                self.sum.add_large(unscaled, *scale);
             }
             _ => self.count_special(value, 1),
         }
@@ -61,7 +61,7 @@ impl SumState {
         match &value.negate().0 {
             _ if self.count == 0 => self.sum = Accumulator::default(),
             Repr::Small { unscaled, scale } => self.sum.add_small(*unscaled, *scale),
-            Repr::Large { unscaled, scale } => self.sum.add_large(unscaled.clone(), *scale),
+            Repr::Large { unscaled, scale } => self.sum.add_large(unscaled, *scale),
             _ => {}
         }
         true
@@ -114,11 +114,6 @@ impl SumState {
             Some(sum) if sum.is_finite() => sum.divide(&Numeric::from(self.count)).map(Some),
             sum => Ok(sum),
         }
-    }
-
-    /// Returns the finite values' count.
-    pub(super) fn finite_count(&self) -> i64 {
-        self.count
     }
 
     /// Returns the finite values' sum.

@@ -11,8 +11,8 @@ use dashu_int::IBig;
 /// State of `var_pop`, `var_samp`, `stddev_pop` and `stddev_samp`.
 #[derive(Debug, Clone, Default)]
 pub struct VarianceState {
-    values: SumState,
-    squares: Accumulator,
+    pub(super) values: SumState,
+    pub(super) squares: Accumulator,
 }
 
 /// Values that a variance is of.
@@ -43,7 +43,7 @@ impl VarianceState {
         if !self.values.remove(value) {
             return false;
         }
-        match self.values.finite_count() {
+        match self.values.count {
             0 => self.squares = Accumulator::default(),
             _ => self.add_square(value, true),
         }
@@ -53,7 +53,7 @@ impl VarianceState {
     /// Adds the values of another state.
     pub fn merge(&mut self, other: &Self) {
         self.values.merge(&other.values);
-        if other.values.finite_count() > 0 {
+        if other.values.count > 0 {
             self.squares.merge(&other.squares);
         }
     }
@@ -107,7 +107,8 @@ impl VarianceState {
         }
         if let (Ok((digits, _)), Some(scale)) = (value.parts(), value.scale()) {
             let square = IBig::from(digits.sqr());
-            self.squares.add_large(if is_removed { -square } else { square }, scale * 2);
+            let square = if is_removed { -square } else { square };
+            self.squares.add_large(&square, scale * 2);
         }
     }
 
@@ -116,7 +117,7 @@ impl VarianceState {
         if self.count() < count_min {
             return Ok(None);
         }
-        let count = self.values.finite_count();
+        let count = self.values.count;
         if self.count() > count {
             return Ok(Some(Numeric::NAN));
         }

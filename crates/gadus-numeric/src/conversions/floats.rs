@@ -9,7 +9,7 @@ use crate::value::{Numeric, Repr};
 use dashu_int::IBig;
 
 /// Integers up to it, in either direction, are doubles.
-const EXACT_MAX: u128 = 1 << 53;
+const EXACT_MAX: u64 = 1 << 53;
 /// Greatest power of ten that is a double.
 const EXACT_POWER_MAX: usize = 22;
 /// Significant digits of a `real`.
@@ -93,14 +93,29 @@ pub(crate) fn nearest_f64(digits: &IBig, scale: i64) -> f64 {
     text_of(digits, scale).parse().unwrap_or(f64::NAN)
 }
 
-/// Divides two numbers that are doubles exactly: the quotient is rounded once.
+/// Returns the double nearest to `unscaled / 10^scale` if that takes no more than a division.
 fn nearest_small(unscaled: i128, scale: usize) -> Option<f64> {
-    if scale > EXACT_POWER_MAX || unscaled.unsigned_abs() > EXACT_MAX {
-        return None;
-    }
+    let magnitude = u64::try_from(unscaled.unsigned_abs()).ok()?;
+    let power = powers::small_power(scale).filter(|_| scale <= EXACT_POWER_MAX)?;
     #[expect(clippy::cast_precision_loss)]
-    let (dividend, divisor) = (unscaled as f64, powers::small_power(scale)? as f64);
-    Some(dividend / divisor)
+    let nearest = match (magnitude <= EXACT_MAX, u64::try_from(power)) {
+        // The quotient of two numbers that are doubles exactly is rounded once.
+        (true, _) => magnitude as f64 / power as f64,
+        (false, Ok(power)) => nearest_quotient(magnitude, power),
+        _ => return None,
+    };
+    Some(if unscaled < 0 { -nearest } else { nearest })
+}
+
+/// Divides integers of which the first is not zero: the quotient has at least 64 bits, and its lowest bit stands for
+/// those after it, so that the conversion rounds it correctly.
+fn nearest_quotient(dividend: u64, divisor: u64) -> f64 {
+    let shift = dividend.leading_zeros() + 64;
+    let (dividend, divisor) = (u128::from(dividend) << shift, u128::from(divisor));
+    let quotient = (dividend / divisor) | u128::from(dividend % divisor != 0);
+    #[expect(clippy::cast_precision_loss)]
+    let rounded = quotient as f64;
+    rounded / 2.0_f64.powi(i32::try_from(shift).unwrap_or(0))
 }
 
 fn text_of(digits: &IBig, scale: i64) -> String {

@@ -1,13 +1,18 @@
 //! Text of a value, as PostgreSQL writes it.
 
 use super::{Numeric, Repr, decimal_digits};
-use crate::powers;
 use dashu_int::Sign;
 use dashu_int::ops::UnsignedAbs;
 use std::fmt::{self, Write};
 
-/// Digits that a group of the decimal text has: the most that a double word's quotient can be split into at once.
-const GROUP: usize = 19;
+/// Bytes of a text of 128 bits: 40 digits of a fraction or 39 of an integer, a zero, a point and a sign.
+const BUFFER_BYTES: usize = 48;
+/// Greatest scale of a text in a buffer.
+const BUFFER_SCALE_MAX: usize = 40;
+/// Digits that are split off a value of more than 64 bits.
+const GROUP_DIGITS: u32 = 19;
+/// Power of ten of as many digits.
+const GROUP: u64 = 10_u64.pow(GROUP_DIGITS);
 
 impl fmt::Display for Numeric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,24 +39,57 @@ impl fmt::Debug for Numeric {
 }
 
 fn write_small(f: &mut fmt::Formatter<'_>, unscaled: i128, scale: usize) -> fmt::Result {
-    let magnitude = unscaled.unsigned_abs();
-    if unscaled < 0 {
-        f.write_char('-')?;
+    if scale > BUFFER_SCALE_MAX {
+        f.write_str(if unscaled < 0 { "-" } else { "" })?;
+        return write_digits(f, &unscaled.unsigned_abs().to_string(), scale);
     }
-    if scale == 0 {
-        return write!(f, "{magnitude}");
-    }
+    let mut text = BackwardText { buffer: [0; BUFFER_BYTES], start: BUFFER_BYTES, scale };
+    let mut rest = unscaled.unsigned_abs();
     // Division of 64 bits is several times faster than that of 128.
-    if let (Ok(small), 1..=GROUP) = (u64::try_from(magnitude), scale) {
-        let power = 10_u64.pow(u32::try_from(scale).unwrap_or(0));
-        return write!(f, "{}.{:0scale$}", small / power, small % power);
-    }
-    match powers::small_power(scale) {
-        Some(power) => {
-            let power = power.unsigned_abs();
-            write!(f, "{}.{:0scale$}", magnitude / power, magnitude % power)
+    while rest > u128::from(u64::MAX) {
+        let mut group = u64::try_from(rest % u128::from(GROUP)).unwrap_or(0);
+        rest /= u128::from(GROUP);
+        for _ in 0..GROUP_DIGITS {
+            text.push(group % 10);
+            group /= 10;
         }
-        None => write_digits(f, &magnitude.to_string(), scale),
+    }
+    let mut rest = u64::try_from(rest).unwrap_or(0);
+    while rest > 0 || text.digits() <= scale {
+        text.push(rest % 10);
+        rest /= 10;
+    }
+    if unscaled < 0 {
+        text.push_byte(b'-');
+    }
+    f.write_str(std::str::from_utf8(&text.buffer[text.start..]).unwrap_or(""))
+}
+
+/// Decimal text that is written from its end.
+struct BackwardText {
+    buffer: [u8; BUFFER_BYTES],
+    start: usize,
+    scale: usize,
+}
+
+impl BackwardText {
+    /// Writes a digit, and the decimal point before it.
+    fn push(&mut self, digit: u64) {
+        if self.scale > 0 && BUFFER_BYTES - self.start == self.scale {
+            self.push_byte(b'.');
+        }
+        self.push_byte(b'0' + digit.to_le_bytes()[0]);
+    }
+
+    fn push_byte(&mut self, byte: u8) {
+        self.start -= 1;
+        self.buffer[self.start] = byte;
+    }
+
+    /// Returns the count of digits written.
+    fn digits(&self) -> usize {
+        let written = BUFFER_BYTES - self.start;
+        written - usize::from(self.scale > 0 && written > self.scale)
     }
 }
 

@@ -11,6 +11,8 @@ use std::str::FromStr;
 
 /// Exponents beyond it, in either direction, overflow whatever the digits are.
 const EXPONENT_MAX: i64 = 1_073_741_823;
+/// Bytes of digits, and of a decimal point, that fit 64 bits whatever they are.
+const PLAIN_BYTES_MAX: usize = 19;
 /// Digits that fit 128 bits whatever they are.
 const SMALL_DIGITS: usize = 38;
 
@@ -29,6 +31,12 @@ impl Numeric {
     /// # Errors
     /// 22P02 for a text that is not a number, 22003 beyond the limits of the type or of the modifier.
     pub fn parse(text: &str, modifier: Option<TypeModifier>) -> Result<Self> {
+        if let Some(value) = parse_plain(text.as_bytes()) {
+            return match modifier {
+                Some(modifier) => modifier.apply(&value),
+                None => Ok(value),
+            };
+        }
         let trimmed = text.trim_matches(is_space);
         if let Some(special) = parse_special(trimmed) {
             return match modifier {
@@ -46,6 +54,32 @@ impl Numeric {
             false => Err(NumericError::invalid_text(text)),
         }
     }
+}
+
+/// Parses a number of few digits without spaces and exponent, which most are; `None` for any other text.
+fn parse_plain(text: &[u8]) -> Option<Numeric> {
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    if digits.len() > PLAIN_BYTES_MAX {
+        return None;
+    }
+    let (mut magnitude, mut point) = (0_u64, None);
+    for (index, byte) in digits.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => magnitude = magnitude * 10 + u64::from(byte - b'0'),
+            b'.' if point.is_none() => point = Some(index),
+            _ => return None,
+        }
+    }
+    let fraction = point.map_or(0, |point| digits.len() - point - 1);
+    if digits.len() == usize::from(point.is_some()) {
+        return None;
+    }
+    let unscaled = i128::from(magnitude);
+    let unscaled = if is_negative { -unscaled } else { unscaled };
+    Some(Numeric::small(unscaled, u16::try_from(fraction).ok()?))
 }
 
 /// Returns true for a space of C's standard locale.

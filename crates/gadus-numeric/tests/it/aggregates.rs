@@ -14,7 +14,7 @@ fn merged_states_equal_one_state() {
         for chunk in values.chunks(3) {
             let mut part = State::default();
             chunk.iter().for_each(|value| part.add(value));
-            merged.merge(&part);
+            merged.merge(&part.sent());
         }
         assert_eq!(whole.results(), merged.results(), "{values:?}");
     }
@@ -54,6 +54,24 @@ fn no_values_have_no_results() {
     assert_eq!(State::default().results(), [const { None::<String> }; 6]);
 }
 
+#[test]
+fn changed_bytes_of_states_are_read_without_a_panic() {
+    let mut random = Random::seeded(23);
+    for _ in 0..300 {
+        let mut state = VarianceState::new();
+        (0..random.below(5)).for_each(|_| state.add(&finite(&mut random)));
+        let mut bytes = state.to_bytes();
+        let position = usize::try_from(random.below(bytes.len().try_into().unwrap())).unwrap();
+        bytes[position] ^= 1 << random.below(8);
+        if let Ok(mut read) = VarianceState::from_bytes(&bytes) {
+            read.merge(&state);
+            let _ = read.var_samp();
+        }
+        bytes.truncate(position);
+        assert_eq!(VarianceState::from_bytes(&bytes).unwrap_err().sqlstate(), "XX001");
+    }
+}
+
 #[derive(Default)]
 struct State(SumState, VarianceState);
 
@@ -70,6 +88,12 @@ impl State {
     fn merge(&mut self, other: &Self) {
         self.0.merge(&other.0);
         self.1.merge(&other.1);
+    }
+
+    /// Returns the state that another process receives.
+    fn sent(&self) -> Self {
+        let sum = SumState::from_bytes(&self.0.to_bytes()).unwrap();
+        Self(sum, VarianceState::from_bytes(&self.1.to_bytes()).unwrap())
     }
 
     fn results(&self) -> [Option<String>; 6] {
