@@ -32,8 +32,8 @@ impl Numeric {
     pub fn truncate(&self, scale: i32) -> Self {
         let low = -i64::from(INTEGER_DIGITS_MAX);
         let scale = i64::from(scale).clamp(low, i64::from(SCALE_MAX));
-        // Truncation adds no digit before the decimal point.
-        rescale(self, scale, Rounding::TowardsZero).unwrap_or(Self::NAN)
+        rescale(self, scale, Rounding::TowardsZero)
+            .expect("truncation adds no digit before the decimal point")
     }
 
     /// Returns the least integer that is not less.
