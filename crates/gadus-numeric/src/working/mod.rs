@@ -4,6 +4,9 @@
 //! - Rounding is half away from zero, as everywhere in the type.
 
 mod groups;
+mod product;
+#[cfg(test)]
+mod tests;
 
 use crate::error::Result;
 use crate::powers;
@@ -82,18 +85,6 @@ impl Working {
     pub(crate) fn subtract(&self, other: &Self) -> Self {
         let (one, other, scale) = self.aligned(other);
         Self { digits: &*one - &*other, scale }
-    }
-
-    /// Multiplies and rounds.
-    pub(crate) fn multiply(&self, other: &Self, scale: i64) -> Self {
-        let product =
-            Self { digits: &self.digits * &other.digits, scale: self.scale + other.scale };
-        product.round(scale)
-    }
-
-    /// Squares and rounds.
-    pub(crate) fn square(&self, scale: i64) -> Self {
-        Self { digits: self.digits.sqr().into(), scale: self.scale * 2 }.round(scale)
     }
 
     /// Divides by a number that is not zero, and rounds.

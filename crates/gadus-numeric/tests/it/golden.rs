@@ -30,7 +30,7 @@ fn rounding_is_postgresqls() {
 
 #[test]
 fn functions_are_postgresqls() {
-    check(include_str!("golden/functions.tsv"), 719);
+    check(include_str!("golden/functions.tsv"), 725);
 }
 
 #[test]

@@ -51,6 +51,17 @@ fn results_beyond_the_limits_overflow() {
 }
 
 #[test]
+fn functions_of_the_longest_fractions_end_soon() {
+    let fraction = value("1").round(16_383).unwrap().divide(&value("7")).unwrap();
+    let fraction = fraction.add(&value("1e-16383")).unwrap();
+    assert_eq!(fraction.exp().unwrap().scale(), Some(1_000));
+    assert_eq!(fraction.ln().unwrap().scale(), Some(1_000));
+    assert_eq!(fraction.power(&value("2")).unwrap().scale(), Some(1_000));
+    assert_eq!(fraction.power(&value("1.5")).unwrap().scale(), Some(1_000));
+    assert_eq!(fraction.sqrt().unwrap().scale(), Some(1_000));
+}
+
+#[test]
 fn long_computations_end_when_the_statement_is_cancelled() {
     #[derive(Debug)]
     struct Cancelled;
