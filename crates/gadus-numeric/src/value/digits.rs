@@ -8,6 +8,12 @@ use dashu_int::ops::{BitTest, DivRem};
 const SPLIT_BITS: usize = 20 * 64;
 /// Digits that are split off at a time: the most whose power of ten fits 128 bits.
 const GROUP_DIGITS: usize = powers::SMALL_MAX;
+/// Digits of half of a group, which fits 64 bits.
+const HALF_DIGITS: usize = GROUP_DIGITS / 2;
+/// Power of ten of as many digits.
+const HALF: u128 = 10_u128.pow(19);
+
+const _: () = assert!(HALF_DIGITS == 19);
 
 /// Returns the decimal digits of an integer.
 pub(crate) fn decimal_digits(magnitude: &UBig) -> String {
@@ -15,16 +21,33 @@ pub(crate) fn decimal_digits(magnitude: &UBig) -> String {
         return magnitude.to_string();
     }
     let group = powers::small_power(GROUP_DIGITS).unwrap_or(1).unsigned_abs();
-    let mut groups = Vec::with_capacity(SPLIT_BITS / 120);
+    // The last digit first.
+    let mut digits = Vec::with_capacity(magnitude.bit_len() / 3 + 1);
     let mut rest = magnitude.clone();
-    while rest >= UBig::from(group) {
+    let top = loop {
+        match u128::try_from(&rest) {
+            Ok(top) if top < group => break top,
+            _ => {}
+        }
         let (quotient, remainder) = rest.div_rem(group);
-        groups.push(remainder);
+        push_digits(&mut digits, remainder % HALF, HALF_DIGITS);
+        push_digits(&mut digits, remainder / HALF, HALF_DIGITS);
         rest = quotient;
+    };
+    push_digits(&mut digits, top % HALF, if top < HALF { 1 } else { HALF_DIGITS });
+    if top >= HALF {
+        push_digits(&mut digits, top / HALF, 1);
     }
-    let mut digits = rest.to_string();
-    for group in groups.iter().rev() {
-        digits.push_str(&format!("{group:0GROUP_DIGITS$}"));
+    digits.reverse();
+    String::from_utf8(digits).unwrap_or_default()
+}
+
+/// Appends the digits of an integer of up to 64 bits, the last one first, and at least `count_min` of them.
+fn push_digits(digits: &mut Vec<u8>, integer: u128, count_min: usize) {
+    let mut rest = u64::try_from(integer).unwrap_or(u64::MAX);
+    let end = digits.len() + count_min;
+    while rest > 0 || digits.len() < end {
+        digits.push(b'0' + (rest % 10).to_le_bytes()[0]);
+        rest /= 10;
     }
-    digits
 }

@@ -86,3 +86,13 @@ fn type_modifiers_are_packed_as_in_the_catalogs() {
         assert_eq!(TypeModifier::from_list(list).unwrap_err().sqlstate(), "22023");
     }
 }
+
+#[test]
+fn digits_of_long_integers_are_those_of_the_library() {
+    for exponent in 0..450 {
+        for addend in [0_u8, 7] {
+            let integer = &*crate::powers::power(exponent) - 1_u8 + addend;
+            assert_eq!(super::decimal_digits(&integer), integer.to_string());
+        }
+    }
+}
