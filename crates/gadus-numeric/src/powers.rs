@@ -12,6 +12,9 @@ pub(crate) const SMALL_MAX: usize = 38;
 /// Greatest exponent whose power is cached: beyond it the computation that needs a power takes longer than the power.
 const CACHED_MAX: usize = 1_150;
 
+/// Uncertainty of logarithms of up to half a million bits, whose error is below 1e-10.
+const MARGIN: f64 = 1e-9;
+
 const SMALL: [i128; SMALL_MAX + 1] = {
     let mut powers = [1; SMALL_MAX + 1];
     let mut exponent = 1;
@@ -63,10 +66,8 @@ pub(crate) fn digit_count(magnitude: &UBig) -> usize {
     if let Ok(small) = u128::try_from(magnitude) {
         return small_digit_count(small);
     }
-    let bits = magnitude.bit_len();
-    let excess = bits - 64;
-    let top = u64::try_from(magnitude >> excess).unwrap_or(u64::MAX);
-    let (low, high) = (logarithm(top, excess, -1e-9), logarithm(top, excess, 1e-9));
+    let logarithm = logarithm(magnitude);
+    let (low, high) = (truncated(logarithm - MARGIN), truncated(logarithm + MARGIN));
     if low == high {
         return low + 1;
     }
@@ -74,13 +75,36 @@ pub(crate) fn digit_count(magnitude: &UBig) -> usize {
     low + 1 + usize::from(*magnitude >= *power(low + 1))
 }
 
-/// Returns the decimal logarithm of `top * 2^excess`, moved by `margin` and rounded down. The error before is below
-/// 1e-9 for half a million bits.
-fn logarithm(top: u64, excess: usize, margin: f64) -> usize {
+/// Returns the first digits, and the count of all; `None` if an estimate cannot tell them.
+pub(crate) fn leading_digits(
+    magnitude: &UBig,
+    count_of: impl Fn(usize) -> usize,
+) -> Option<(u64, usize)> {
+    let logarithm = logarithm(magnitude);
+    let (low, high) = (logarithm - MARGIN, logarithm + MARGIN);
+    let digits = truncated(low) + 1;
+    let count = count_of(digits);
+    #[expect(clippy::cast_precision_loss)]
+    let leading = |logarithm: f64| {
+        truncated(10.0_f64.powf(logarithm - (digits - 1) as f64 + (count - 1) as f64))
+    };
+    let (low_leading, high_leading) = (leading(low), leading(high));
+    let is_certain = truncated(high) + 1 == digits && low_leading == high_leading;
+    Some((u64::try_from(low_leading).ok()?, digits)).filter(|_| is_certain)
+}
+
+/// Returns the decimal logarithm of an integer of more than 64 bits; the error is below a tenth of the margin.
+fn logarithm(magnitude: &UBig) -> f64 {
+    let excess = magnitude.bit_len() - 64;
+    let top = u64::try_from(magnitude >> excess).unwrap_or(u64::MAX);
     #[expect(clippy::cast_precision_loss)]
     let binary = (top as f64).log2() + excess as f64;
-    let decimal = binary * std::f64::consts::LOG10_2 + margin;
+    binary * std::f64::consts::LOG10_2
+}
+
+/// Truncates a number that is not negative.
+fn truncated(number: f64) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let floor = decimal as usize;
-    floor
+    let truncated = number as usize;
+    truncated
 }

@@ -19,7 +19,7 @@ pub(super) fn integer_power(base: &Working, exponent: i32, scale: i64) -> Result
         -1 if base.is_zero() => return Err(NumericError::division_by_zero()),
         -1 => return Ok(Working::integer(1_u8).divide(base, scale)),
         2 if 2 * base.weight() > WEIGHT_MAX => return Err(NumericError::overflow()),
-        2 => return Ok(base.square(scale)),
+        2 => return Ok(base.square_to_result(scale)),
         _ => {}
     }
     let zero = || Working { digits: IBig::ZERO, scale };

@@ -20,6 +20,10 @@ pub(crate) fn leading_of(magnitude: &UBig, scale: i64) -> Option<Leading> {
     if let Ok(small) = u128::try_from(magnitude) {
         return leading_of_small(small, scale);
     }
+    if let Some((group, digits)) = powers::leading_digits(magnitude, |count| place(count, scale).1)
+    {
+        return Some(Leading { weight: place(digits, scale).0, group });
+    }
     let digits = powers::digit_count(magnitude);
     let (weight, length) = place(digits, scale);
     let group = magnitude / &*powers::power(digits - length);

@@ -18,24 +18,39 @@ const GROUP_BASE: u64 = 10_000;
 /// Digits of a product beyond twice those of the result from which on the operands are worth truncating.
 const SURPLUS_MIN: i64 = 64;
 
+/// Groups of an intermediate product whose left out products are computed, in quadratic time. Longer ones have digits
+/// after those of the result, where an error does not show.
+const INTERMEDIATE_GROUPS_MAX: i64 = 1_024;
+/// Groups of a result whose left out products are computed: all.
+const RESULT_GROUPS_MAX: i64 = i64::MAX;
+
 impl Working {
-    /// Multiplies and rounds.
+    /// Multiplies and rounds an intermediate product.
     pub(crate) fn multiply(&self, other: &Self, scale: i64) -> Self {
         if self.scale + other.scale <= scale {
             let digits = &self.digits * &other.digits;
             return Self { digits, scale: self.scale + other.scale };
         }
         let (one, two) = (self.without_left_out(other, scale), other.without_left_out(self, scale));
-        round_product(&one.digits * &two.digits, &one, &two, scale)
+        round_product(&one.digits * &two.digits, (&one, &two), scale, INTERMEDIATE_GROUPS_MAX)
     }
 
-    /// Squares and rounds.
+    /// Squares and rounds an intermediate product.
     pub(crate) fn square(&self, scale: i64) -> Self {
+        self.square_within(scale, INTERMEDIATE_GROUPS_MAX)
+    }
+
+    /// Squares and rounds a result.
+    pub(crate) fn square_to_result(&self, scale: i64) -> Self {
+        self.square_within(scale, RESULT_GROUPS_MAX)
+    }
+
+    fn square_within(&self, scale: i64, groups_max: i64) -> Self {
         if self.scale * 2 <= scale {
             return Self { digits: self.digits.sqr().into(), scale: self.scale * 2 };
         }
         let one = self.without_left_out(self, scale);
-        round_product(one.digits.sqr().into(), &one, &one, scale)
+        round_product(one.digits.sqr().into(), (&one, &one), scale, groups_max)
     }
 
     /// Truncates digits that no product with the other operand is made of.
@@ -55,7 +70,12 @@ impl Working {
     }
 }
 
-fn round_product(product: IBig, one: &Working, other: &Working, scale: i64) -> Working {
+fn round_product(
+    product: IBig,
+    (one, other): (&Working, &Working),
+    scale: i64,
+    groups_max: i64,
+) -> Working {
     if one.scale + other.scale <= scale {
         return Working { digits: product, scale: one.scale + other.scale };
     }
@@ -63,16 +83,22 @@ fn round_product(product: IBig, one: &Working, other: &Working, scale: i64) -> W
     let power = powers::power(distance(one.scale + other.scale, scale));
     let (quotient, remainder) = magnitude.div_rem(&*power);
     let excess = IBig::from(remainder << 1) - &*power;
-    let is_up = excess >= IBig::ZERO && !is_left_out(&excess, one, other, scale);
+    let is_up = excess >= IBig::ZERO && !is_left_out(&excess, (one, other), scale, groups_max);
     let rounded = if is_up { quotient + 1_u8 } else { quotient };
     Working { digits: IBig::from_parts(sign, rounded), scale }
 }
 
 /// Returns true if products that are left out add up to more than half of `excess`.
-fn is_left_out(excess: &IBig, one: &Working, other: &Working, scale: i64) -> bool {
+fn is_left_out(
+    excess: &IBig,
+    (one, other): (&Working, &Working),
+    scale: i64,
+    groups_max: i64,
+) -> bool {
     let (groups, other_groups) = (group_count(one.scale), group_count(other.scale));
     let last = group_count(scale) + GUARD_GROUPS;
-    if groups + other_groups <= last {
+    let count = groups + other_groups - last;
+    if count <= 0 || count > groups_max {
         return false;
     }
     // A group times the digits that are left out is less than the group at the last place.
@@ -82,7 +108,6 @@ fn is_left_out(excess: &IBig, one: &Working, other: &Working, scale: i64) -> boo
     if *excess >= bound {
         return false;
     }
-    let count = groups + other_groups - last;
     let left_out =
         left_out(&last_groups(one, groups, count), &last_groups(other, other_groups, count));
     let padding = distance((groups + other_groups) * GROUP_DIGITS, own_scale);
@@ -113,7 +138,8 @@ fn last_groups(number: &Working, groups: i64, count: i64) -> Vec<u64> {
         Err(_) => return Vec::new(),
     };
     let last = (number.magnitude() * &*padding) % &*powers::power(digits);
-    let text = format!("{:0>digits$}", decimal_digits(&last));
+    let text = decimal_digits(&last);
+    let text = "0".repeat(digits - text.len()) + &text;
     let group = |end: usize| text[end - 4..end].parse().unwrap_or(0);
     (0..count).map(|index| group(digits - index * 4)).collect()
 }

@@ -57,6 +57,7 @@ fn halves_are_rounded_away_from_zero() {
 fn products_of_groups_after_the_guard_groups_are_left_out() {
     // Just above the middle of two results; the last groups' products are what it lies above it.
     let operand = number(49_990_001_999_999_995_000, 24);
+    assert_eq!(operand.square_to_result(24), operand.square(24));
     assert_eq!(operand.square(24).digits, IBig::from(2_499_000_299_960_003_i64));
     assert_eq!(operand.multiply(&operand, 24), operand.square(24));
     let exact = operand.multiply(&operand, 48);
@@ -69,4 +70,25 @@ fn operands_much_longer_than_the_result_are_truncated_without_effect() {
     let short = number(1, 0).divide(&number(7, 0), 60);
     assert_eq!(long.square(20), short.square(20));
     assert_eq!(long.multiply(&number(12_345, 2), 20), short.multiply(&number(12_345, 2), 20));
+}
+
+#[test]
+fn first_groups_are_exact_next_to_each_other() {
+    for exponent in [40, 100, 1_000, 30_000] {
+        let power = powers::power(exponent);
+        for group in [1_u16, 2, 9, 10, 99, 100, 1_234, 9_999] {
+            let integer = &*power * group;
+            // A scale that moves the first group before the decimal point.
+            let scale = i64::try_from(exponent).unwrap();
+            for (integer, expected) in [(&integer + 1_u8, group), (integer - 1_u8, group - 1)] {
+                let leading = Working { digits: integer.into(), scale }.leading().unwrap();
+                match expected {
+                    0 => assert_eq!((leading.weight, leading.group), (-1, 9_999)),
+                    _ => {
+                        assert_eq!((leading.weight, leading.group), (0, expected.into()), "{group}")
+                    }
+                }
+            }
+        }
+    }
 }

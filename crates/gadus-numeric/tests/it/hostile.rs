@@ -51,6 +51,14 @@ fn results_beyond_the_limits_overflow() {
 }
 
 #[test]
+fn powers_of_a_hundred_thousand_digits_are_computed() {
+    let power = value("11.125").power(&value("99999.00")).unwrap();
+    assert_eq!(power.to_string().len(), 104_646);
+    let base = format!("0.{}", "00009999500049990001".repeat(819));
+    assert_eq!(value(&base).power(&value("2")).unwrap().scale(), Some(1_000));
+}
+
+#[test]
 fn functions_of_the_longest_fractions_end_soon() {
     let fraction = value("1").round(16_383).unwrap().divide(&value("7")).unwrap();
     let fraction = fraction.add(&value("1e-16383")).unwrap();
