@@ -1,9 +1,11 @@
 //! Arrow data in and out, by the Arrow `PyCapsule` interface: nothing is copied.
+//!
+//! - Arrow has no numerics of any number of digits: those leave as doubles.
 
 #![allow(unsafe_code)]
 
 use crate::errors::{misuse, wrong};
-use gadus::Rows;
+use gadus::{Rows, schema_with_doubles, with_doubles};
 use gadus::arrow::array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use gadus::arrow::datatypes::SchemaRef;
 use gadus::arrow::error::ArrowError;
@@ -68,8 +70,8 @@ impl Gathered {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let batches = self.batches.clone().into_iter().map(Ok);
-        let reader = RecordBatchIterator::new(batches, self.schema.clone());
+        let batches = self.batches.clone().into_iter().map(|batch| with_doubles(&batch));
+        let reader = RecordBatchIterator::new(batches, schema_with_doubles(&self.schema));
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
     }
 }
@@ -85,7 +87,7 @@ impl Iterator for Leaving {
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(batch) = self.first.take() {
-            return Some(Ok(batch));
+            return Some(with_doubles(&batch));
         }
         let rows = &mut self.rows;
         // Whoever asks may hold the interpreter's lock, which those who make the rows may want.
@@ -95,12 +97,15 @@ impl Iterator for Leaving {
         let failed = |error: gadus::Error| {
             ArrowError::ComputeError(error.to_string().replace('\0', "\u{fffd}"))
         };
-        batch.map_err(failed).transpose()
+        match batch.map_err(failed) {
+            Ok(batch) => batch.map(|batch| with_doubles(&batch)),
+            Err(error) => Some(Err(error)),
+        }
     }
 }
 
 impl RecordBatchReader for Leaving {
     fn schema(&self) -> SchemaRef {
-        self.rows.schema().clone()
+        schema_with_doubles(self.rows.schema())
     }
 }

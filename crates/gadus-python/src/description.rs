@@ -1,6 +1,7 @@
 //! What DB-API 2.0 wants to know of a result's columns.
 
-use gadus::arrow::datatypes::{DataType, Schema};
+use gadus::arrow::datatypes::{DataType, Field, Schema};
+use gadus::is_numeric_text;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -13,9 +14,13 @@ pub(crate) fn description<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bou
         };
         let (name, nullable) = (field.name().as_str(), field.is_nullable());
         let sizes = (None::<usize>, None::<usize>);
-        (name, sql_type(field.data_type()), sizes.0, sizes.1, precision, scale, nullable)
+        (name, type_of(field), sizes.0, sizes.1, precision, scale, nullable)
     });
     PyList::new(py, fields)
+}
+
+fn type_of(field: &Field) -> String {
+    if is_numeric_text(field) { "DECIMAL".to_owned() } else { sql_type(field.data_type()) }
 }
 
 /// The SQL name of a type.

@@ -12,6 +12,7 @@ use gadus::arrow::datatypes::{
     TimestampMicrosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use gadus::arrow::error::ArrowError;
+use gadus::is_numeric_text;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -62,7 +63,10 @@ pub(crate) fn tuples<'py>(
     py: Python<'py>,
     batch: &RecordBatch,
 ) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-    let columns = batch.columns().iter().map(|column| objects(py, column));
+    let schema = batch.schema();
+    let columns = batch.columns().iter().zip(schema.fields()).map(|(column, field)| {
+        if is_numeric_text(field) { decimals(py, column) } else { objects(py, column) }
+    });
     let mut columns =
         columns.map(|column| column.map(Vec::into_iter)).collect::<PyResult<Vec<_>>>()?;
     let row = |_| {
@@ -70,6 +74,12 @@ pub(crate) fn tuples<'py>(
         PyTuple::new(py, cells)
     };
     (0..batch.num_rows()).map(row).collect()
+}
+
+/// Numerics, which a batch has as texts.
+fn decimals<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Vec<Object<'py>>> {
+    let (classes, texts) = (Classes::of(py)?, array.as_string_view());
+    made(py, array, |row| classes.decimal.bind(py).call1((texts.value(row),)))
 }
 
 type Object<'py> = Bound<'py, PyAny>;

@@ -92,6 +92,7 @@ const ROOMS: &[Room] = &[
             "gadus-block",
             "gadus-engine",
             "gadus-functions",
+            "gadus-numeric",
             "gadus-locks",
             "gadus-machine",
             "gadus-storage",

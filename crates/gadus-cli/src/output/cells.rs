@@ -1,9 +1,10 @@
 //! Values as text that is safe to show.
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, Schema};
+use arrow::datatypes::{Field, Schema};
 use arrow::error::ArrowError;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
+use gadus::is_numeric_text;
 
 use super::{POINT_FORMAT, POINT_WITH_ZONE_FORMAT};
 
@@ -39,8 +40,10 @@ pub(super) fn header(schema: &Schema) -> Vec<String> {
 
 /// Which columns hold numbers, and so stand to the right.
 pub(super) fn numeric(schema: &Schema) -> Vec<bool> {
-    let numeric = |kind: &DataType| kind.is_numeric();
-    schema.fields().iter().map(|field| numeric(field.data_type())).collect()
+    let is_number = |field: &Field| {
+        field.data_type().is_numeric() || is_numeric_text(field)
+    };
+    schema.fields().iter().map(|field| is_number(field)).collect()
 }
 
 /// The text with control characters escaped: a value must neither break a line nor steer a terminal.

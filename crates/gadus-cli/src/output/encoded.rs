@@ -1,6 +1,7 @@
 //! Formats for programs, by Arrow's own writers.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::csv::WriterBuilder as CsvBuilder;
@@ -10,6 +11,7 @@ use arrow::ipc::writer::StreamWriter;
 use arrow::json::WriterBuilder as JsonBuilder;
 use arrow::json::writer::{JsonArray, LineDelimited, Writer as JsonWriter};
 
+use super::numbers::Numbers;
 use super::{BatchWriter, POINT_FORMAT, POINT_WITH_ZONE_FORMAT};
 
 /// Comma-separated values; the header is written even when there are no rows.
@@ -59,7 +61,8 @@ pub(super) struct Json<W: Write> {
 
 impl<W: Write> Json<W> {
     pub(super) fn new(output: W) -> Self {
-        Self { writer: JsonBuilder::new().with_explicit_nulls(true).build(output) }
+        let builder = JsonBuilder::new().with_explicit_nulls(true);
+        Self { writer: builder.with_encoder_factory(Arc::new(Numbers)).build(output) }
     }
 }
 
@@ -86,7 +89,8 @@ pub(super) struct JsonLines<W: Write> {
 
 impl<W: Write> JsonLines<W> {
     pub(super) fn new(output: W) -> Self {
-        Self { writer: JsonBuilder::new().with_explicit_nulls(true).build(output) }
+        let builder = JsonBuilder::new().with_explicit_nulls(true);
+        Self { writer: builder.with_encoder_factory(Arc::new(Numbers)).build(output) }
     }
 }
 

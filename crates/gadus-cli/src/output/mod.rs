@@ -9,6 +9,7 @@ mod cells;
 mod encoded;
 mod layout;
 mod markdown;
+mod numbers;
 mod parquet;
 mod plan;
 mod texts;

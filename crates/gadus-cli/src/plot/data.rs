@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, TimeUnit};
-use gadus::Rows;
+use gadus::{Rows, schema_with_doubles, with_doubles};
 
 /// Many times what a terminal or a picture shows beside each other.
 const POINTS_MAX: usize = 20_000;
@@ -77,7 +77,7 @@ impl Data {
     /// # Errors
     /// Where there are no rows, or no numbers.
     pub(crate) fn read(mut rows: Rows, kind: Option<Kind>) -> Result<Self, Failure> {
-        let schema = rows.schema().clone();
+        let schema = schema_with_doubles(rows.schema());
         let fields = schema.fields().iter().map(|field| &**field).collect::<Vec<_>>();
         let columns = columns(&fields, kind)?;
         let of_x = columns.x.map(|at| fields[at]);
@@ -101,7 +101,7 @@ impl Data {
         };
         let (mut count, mut left_out) = (0_u64, 0_u64);
         while let Some(batch) = rows.next_batch()? {
-            left_out += data.add(&batch, &columns, count)?;
+            left_out += data.add(&with_doubles(&batch)?, &columns, count)?;
             count += batch.num_rows() as u64;
         }
         if count == 0 {

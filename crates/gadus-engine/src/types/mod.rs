@@ -16,6 +16,7 @@ mod nested_values;
 mod schema;
 mod schema_bytes;
 mod sequence;
+mod numerics;
 mod texts;
 mod uuids;
 mod view;
@@ -44,6 +45,7 @@ pub use schema::{
 };
 pub(crate) use schema_bytes::SchemaForm;
 pub use sequence::{Sequence, SequencePosition, SequenceShape};
+pub use numerics::{NUMERIC_EXTENSION, is_numeric_text, schema_with_doubles, with_doubles};
 pub use texts::{type_with_texts, with_texts};
 pub use uuids::{UUID, uuid_of_text, uuid_text, uuid_texts};
 pub use view::{UsedColumn, UsedRelation, ViewColumn, ViewSchema};
@@ -53,7 +55,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The key under which a field's metadata has the name of its extension type, as Arrow's columnar format says.
-const EXTENSION_KEY: &str = "ARROW:extension:name";
+pub const EXTENSION_KEY: &str = "ARROW:extension:name";
 
 /// Arrow's extension type of JSON documents.
 pub const JSON_EXTENSION: &str = "arrow.json";

@@ -19,10 +19,10 @@ pub(crate) use types::{Type, modifier, oid_of, parameter_oid_of};
 
 use crate::error::{Failure, SqlState};
 use crate::protocol::Field;
-use arrow::array::{Array, ArrayRef, RecordBatch};
-use arrow::datatypes::{Field as ArrowField, Schema};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Field as ArrowField, Schema};
 use bytes::{BufMut, BytesMut};
-use gadus::{Enum, JSON_EXTENSION, enum_number};
+use gadus::{Enum, JSON_EXTENSION, NUMERIC_EXTENSION, enum_number};
 use vector::{vector_oid, vector_writer};
 
 /// Writes the value of one row of a column, which is not NULL.
@@ -66,6 +66,7 @@ fn oid_of_column(column: &ArrowField) -> u32 {
     }
     match column.extension_type_name() {
         Some(JSON_EXTENSION) => Type::Json.oid(),
+        Some(NUMERIC_EXTENSION) => Type::Numeric.oid(),
         _ => vector_oid(column).unwrap_or_else(|| oid_of(column.data_type())),
     }
 }
@@ -119,6 +120,10 @@ fn writer_as(column: &ArrayRef, oid: u32, format: i16) -> Result<Writer<'_>, Fai
     match (vector_writer(&**column, oid, format)?, format) {
         (Some(writer), _) => Ok(writer),
         (None, 0) => text_writer(&**column),
+        (None, _) if oid == Type::Numeric.oid() && *column.data_type() == DataType::Utf8View => {
+            let texts = known(column.as_string_view_opt())?;
+            Ok(Box::new(|row, body| numeric::put_binary_of_text(body, texts.value(row))))
+        }
         (None, _) => binary_writer(&**column),
     }
 }

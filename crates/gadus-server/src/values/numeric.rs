@@ -6,6 +6,9 @@ use bytes::{Buf, BufMut, BytesMut};
 const BASE: u128 = 10_000;
 const NEGATIVE: u16 = 0x4000;
 const POSITIVE: u16 = 0x0000;
+const NOT_A_NUMBER: u16 = 0xC000;
+const INFINITE: u16 = 0xD000;
+const NEGATIVE_INFINITE: u16 = 0xF000;
 /// Digits that a decimal has at most.
 const DIGITS_MAX: usize = 38;
 /// Groups of four digits that a decimal has at most, also with 128 zeros behind its digits.
@@ -79,15 +82,22 @@ pub(super) fn put_binary(body: &mut BytesMut, value: i128, scale: i8) {
 
 /// Writes a decimal of any length in binary, from its digits as text.
 pub(super) fn put_wide_binary(body: &mut BytesMut, unscaled: &str, scale: i8) {
-    let (is_negative, digits) = match unscaled.strip_prefix('-') {
+    match usize::try_from(scale) {
+        Ok(behind) => put_digits(body, unscaled, behind),
+        Err(_) => {
+            let zeros = usize::from(scale.unsigned_abs());
+            put_digits(body, &format!("{unscaled}{:0<zeros$}", ""), 0);
+        }
+    }
+}
+
+/// Writes digits, so many of them behind the point, in binary.
+fn put_digits(body: &mut BytesMut, digits: &str, behind: usize) {
+    let (is_negative, digits) = match digits.strip_prefix('-') {
         Some(digits) => (true, digits),
-        None => (false, unscaled),
+        None => (false, digits),
     };
-    let (behind, zeros) = match usize::try_from(scale) {
-        Ok(behind) => (behind, 0),
-        Err(_) => (0, usize::from(scale.unsigned_abs())),
-    };
-    let padded = format!("{digits:0>width$}{:0<zeros$}", "", width = behind + 1);
+    let padded = format!("{digits:0>width$}", width = behind + 1);
     let (whole, fraction) = padded.split_at(padded.len() - behind);
     // Groups of four on each side of the point.
     let whole = format!("{whole:0>width$}", width = whole.len().next_multiple_of(4));
@@ -103,10 +113,28 @@ pub(super) fn put_wide_binary(body: &mut BytesMut, unscaled: &str, scale: i8) {
     body.put_u16(u16::try_from(sent.len()).unwrap_or(0));
     body.put_i16(if sent.is_empty() { 0 } else { weight });
     body.put_u16(if is_negative { NEGATIVE } else { POSITIVE });
-    body.put_u16(u16::try_from(scale).unwrap_or(0));
+    body.put_u16(u16::try_from(behind).unwrap_or(0));
     for group in sent {
         body.put_u16(*group);
     }
+}
+
+/// Writes a numeric in binary, from its text.
+pub(super) fn put_binary_of_text(body: &mut BytesMut, text: &str) {
+    let special = match text {
+        "NaN" => Some(NOT_A_NUMBER),
+        "Infinity" => Some(INFINITE),
+        "-Infinity" => Some(NEGATIVE_INFINITE),
+        _ => None,
+    };
+    if let Some(special) = special {
+        body.put_slice(&[0; 4]);
+        body.put_u16(special);
+        body.put_u16(0);
+        return;
+    }
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    put_digits(body, &format!("{whole}{fraction}"), fraction.len());
 }
 
 /// Reads a decimal in binary: unscaled value and scale.

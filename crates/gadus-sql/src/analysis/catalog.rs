@@ -5,6 +5,7 @@ use crate::names::{Names, kept};
 use gadus_binder::types::{BaseType, TypeId};
 use gadus_binder::{BindError, Provider, Relation, RelationColumn, RelationId, Result};
 use gadus_engine::{ColumnType, Snapshot, schema_and_name};
+use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Schema of relations that were made without one, as PostgreSQL calls it.
@@ -15,12 +16,30 @@ const MAIN: &str = "public";
 pub(crate) struct BinderCatalog {
     snapshot: Snapshot,
     names: Names,
+    /// Relations that were found.
+    found: Mutex<Vec<Arc<Relation>>>,
 }
 
 impl BinderCatalog {
     /// Creates a catalog; without names those are meant that every session has.
     pub(crate) fn new(snapshot: Snapshot, names: Option<Names>) -> Self {
-        Self { snapshot, names: names.unwrap_or_default() }
+        Self { snapshot, names: names.unwrap_or_default(), found: Mutex::default() }
+    }
+
+    /// Returns the relations that a statement names, once each.
+    pub(crate) fn into_found(self) -> Vec<Arc<Relation>> {
+        self.found.into_inner()
+    }
+
+    /// Notes a relation that was found.
+    fn noted(&self, relation: Relation) -> Arc<Relation> {
+        let mut found = self.found.lock();
+        if let Some(known) = found.iter().find(|known| known.id == relation.id) {
+            return known.clone();
+        }
+        let relation = Arc::new(relation);
+        found.push(relation.clone());
+        relation
     }
 
     /// Returns the name under which a relation is stored.
@@ -40,7 +59,7 @@ impl Provider for BinderCatalog {
             let columns = definition.columns.iter();
             let columns = columns.map(|column| (column.name.as_str(), Some(column.column_type)));
             let key = Some(definition.key.clone()).filter(|key| !key.is_empty());
-            return Ok(Some(Arc::new(Relation {
+            return Ok(Some(self.noted(Relation {
                 id: RelationId(table.id().0.into()),
                 schema,
                 name,
@@ -54,7 +73,7 @@ impl Provider for BinderCatalog {
         let columns = view.columns.iter();
         let columns = columns.map(|column| (column.name.as_str(), column.column_type));
         // Its query is in the names of the time when it was made: the view is taken as a table.
-        Ok(Some(Arc::new(Relation {
+        Ok(Some(self.noted(Relation {
             id: RelationId(view.id.0.into()),
             schema,
             name,

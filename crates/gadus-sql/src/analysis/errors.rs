@@ -93,7 +93,7 @@ fn function_name(message: &str) -> Option<&str> {
 }
 
 /// Turns an error of the binder into the engine's.
-pub(super) fn from_bind(error: BindError) -> Error {
+pub(crate) fn from_bind(error: BindError) -> Error {
     let BindError { sql_state, message, detail, hint, span } = error;
     let kind = match sql_state {
         "0A000" => ErrorKind::Unsupported,

@@ -4,18 +4,22 @@
 //!   operands have one type.
 
 use super::rewrite::rewritten;
+use crate::error::to_datafusion;
 use arrow::array::ArrayRef;
 use arrow::compute::kernels::numeric::{add, mul, sub};
 use arrow::datatypes::DataType;
+use arrow::error::ArrowError;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::error::DataFusionError;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ScalarFunctionArgs,
     ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::optimizer::AnalyzerRule;
+use gadus_engine::{Error, ErrorKind};
 use std::sync::Arc;
 
 /// Replaces `+`, `-` and `*` on integers.
@@ -57,6 +61,23 @@ impl CheckedArithmetic {
         let args = vec![Expr::clone(left), Expr::clone(right)];
         let call = ScalarFunction::new_udf(function.clone(), args);
         Ok(Transformed::yes(Expr::ScalarFunction(call)))
+    }
+}
+
+/// Returns the error of an operator in PostgreSQL's words.
+fn out_of_range(error: ArrowError, data_type: &DataType) -> DataFusionError {
+    let name = match data_type {
+        DataType::Int16 => "smallint",
+        DataType::Int32 => "integer",
+        DataType::Int64 => "bigint",
+        _ => return error.into(),
+    };
+    match error {
+        ArrowError::ArithmeticOverflow(_) => {
+            let message = format!("{name} out of range");
+            to_datafusion(Error::new(ErrorKind::OutOfRange, message))
+        }
+        other => other.into(),
     }
 }
 
@@ -102,11 +123,13 @@ impl ScalarUDFImpl for CheckedFunction {
             Operator::Minus => sub,
             _ => mul,
         };
+        let data_type = left.data_type().clone();
         let result = match (left_scalar && !scalars, right_scalar && !scalars) {
-            (true, _) => kernel(&arrow::array::Scalar::new(left), &right)?,
-            (_, true) => kernel(&left, &arrow::array::Scalar::new(right))?,
-            _ => kernel(&left, &right)?,
+            (true, _) => kernel(&arrow::array::Scalar::new(left), &right),
+            (_, true) => kernel(&left, &arrow::array::Scalar::new(right)),
+            _ => kernel(&left, &right),
         };
+        let result = result.map_err(|error| out_of_range(error, &data_type))?;
         gadus_base::strict_assert!(result.len() == rows, "a value for each row");
         if scalars {
             return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&result, 0)?));

@@ -9,6 +9,7 @@ mod arithmetic;
 mod bytes;
 mod coercion;
 mod doubles;
+mod floats;
 mod in_lists;
 mod rewrite;
 mod rounding;
@@ -17,6 +18,7 @@ mod times;
 mod unions;
 
 pub(crate) use arithmetic::CheckedArithmetic;
+pub(crate) use floats::float_operator;
 pub(crate) use coercion::{BesideOthers, Casts};
 pub(crate) use rewrite::{cast_texts_beside, peers, rewritten_with_nodes};
 pub(crate) use rounding::rounded_for;

@@ -5,6 +5,7 @@
 //! - Filters that the engine takes over are kept as expressions and made anew for each run.
 
 use crate::provider::{Reading, predicate_of};
+use crate::value::is_text;
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, ScalarValue, plan_err};
@@ -23,11 +24,13 @@ use std::sync::Arc;
 /// The snapshot and the values of one run at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Binding {
-    bound: RwLock<Bound>,
+    pub(super) bound: RwLock<Bound>,
+    /// Types to which values are converted; `None` if they stay as they are given.
+    pub(super) types: Option<Vec<DataType>>,
 }
 
 #[derive(Debug, Default)]
-struct Bound {
+pub(super) struct Bound {
     snapshot: Option<Snapshot>,
     values: Arc<[ScalarValue]>,
     reading: Reading,
@@ -37,6 +40,14 @@ impl Binding {
     /// Sets what the next run reads.
     pub(super) fn bind(&self, snapshot: Snapshot, values: Vec<ScalarValue>, reading: Reading) {
         *self.bound.write() = Bound { snapshot: Some(snapshot), values: values.into(), reading };
+    }
+
+    /// Returns values in the types of the parameters; `None` if one cannot be.
+    pub(super) fn converted(&self, values: Vec<ScalarValue>) -> Option<Vec<ScalarValue>> {
+        match &self.types {
+            Some(types) => converted(values, types),
+            None => Some(values),
+        }
     }
 
     /// Lets the snapshot go; values stay, for threads of a run that was dropped and still ends.
@@ -110,6 +121,22 @@ impl Binding {
         let call = ScalarFunction::new_udf(function, Vec::new());
         Ok(Transformed::yes(Expr::ScalarFunction(call)))
     }
+}
+
+/// Converts values to types, one for each; `None` if one cannot be.
+pub(crate) fn converted(values: Vec<ScalarValue>, types: &[DataType]) -> Option<Vec<ScalarValue>> {
+    let value = |(value, data_type): (ScalarValue, &DataType)| {
+        let given = value.data_type();
+        // A value whose type nothing decides keeps its own: it is no text.
+        let is_undecided = is_text(data_type) && !is_text(&given) && !given.is_null();
+        match given == *data_type {
+            true => Some(value),
+            false if is_undecided => None,
+            false => value.cast_to(data_type).ok(),
+        }
+    };
+    (values.len() == types.len()).then_some(())?;
+    values.into_iter().zip(types).map(value).collect()
 }
 
 fn index_of(id: &str) -> Option<usize> {

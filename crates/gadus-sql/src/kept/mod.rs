@@ -12,7 +12,7 @@ mod plan;
 
 pub(crate) use plan::scalars;
 
-pub(crate) use binding::Binding;
+pub(crate) use binding::{Binding, converted};
 
 use crate::error::from_datafusion;
 use crate::memory::{PlanPool, Replan, run_or_replan};
@@ -76,7 +76,8 @@ pub(crate) struct KeptPlan {
     task: Arc<TaskContext>,
     /// What its runs hold, one run at a time.
     pool: Arc<PlanPool>,
-    headings: Headings,
+    /// Each over those before it.
+    headings: Vec<Headings>,
     /// Whether its joins have filters for scans.
     has_joins: bool,
     /// What it is made again of, where its hash joins may outgrow the memory.
@@ -158,6 +159,7 @@ impl KeptPlan {
     ) -> Result<Option<RowStream>> {
         let key = Key::new(text, &values);
         let version = snapshot.schema_version();
+        let Some(values) = self.binding.converted(values) else { return Ok(None) };
         self.pool.begin();
         self.binding.bind(snapshot, values, reading);
         // The template keeps no state of a run: each has nodes of its own.
@@ -177,7 +179,7 @@ impl KeptPlan {
         let headings = self.headings.clone();
         let lease = Lease { plans: plans.clone(), key, version, plan: Some(self) };
         let rows = RowStream::from_datafusion(stream, cancel).holding(lease);
-        Ok(Some(rows.with_headings(&headings)))
+        Ok(Some(headings.iter().fold(rows, RowStream::with_headings)))
     }
 }
 

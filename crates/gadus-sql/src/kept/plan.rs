@@ -10,6 +10,7 @@ use crate::memory::{PlanPool, Replan, may_replan};
 use crate::provider::{Reading, is_snapshot_table};
 use crate::session::Headings;
 use crate::value::Value;
+use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::error::{DataFusionError, Result as PlannerResult};
@@ -30,6 +31,17 @@ impl Binding {
     pub(crate) fn new(snapshot: Snapshot, parameters: &[Value], reading: Reading) -> Arc<Self> {
         let binding = Arc::new(Self::default());
         binding.bind(snapshot, scalars(parameters), reading);
+        binding
+    }
+
+    /// Creates a binding for a plan whose parameters have types, to which values are converted.
+    pub(crate) fn typed_as(
+        types: Vec<DataType>,
+        (snapshot, values): (Snapshot, Vec<ScalarValue>),
+        reading: Reading,
+    ) -> Arc<Self> {
+        let binding = Arc::new(Self { types: Some(types), ..Self::default() });
+        binding.bind(snapshot, values, reading);
         binding
     }
 }
@@ -56,6 +68,17 @@ impl KeptPlan {
     ) -> PlannerResult<Option<Self>> {
         let statement = PlannerStatement::Statement(Box::new(statement));
         let plan = planner.statement_to_plan(statement).await?;
+        Self::of_plan(planner, binding, plan, vec![headings]).await
+    }
+
+    /// Makes a plan of a logical one, whose tables are those of the binding; none where it would hold more than a
+    /// snapshot and values can replace.
+    pub(crate) async fn of_plan(
+        planner: PlannerState,
+        binding: Arc<Binding>,
+        plan: LogicalPlan,
+        headings: Vec<Headings>,
+    ) -> PlannerResult<Option<Self>> {
         if !is_fit(&plan)? {
             return Ok(None);
         }

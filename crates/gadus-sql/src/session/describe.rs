@@ -7,6 +7,7 @@
 //!   none at all, and says why when it runs.
 
 use super::as_queries::describe;
+use super::bound_queries::{BoundPlan, QueryText};
 use super::cancel::{Cancel, Flag};
 use super::columns::Headings;
 use super::frames::{Frames, names_frame};
@@ -131,6 +132,20 @@ impl Session {
             if let Statement::ShowVariable { variable } = statement {
                 return Ok(Arc::new(shown(variable)));
             }
+            if explains.is_none() {
+                let query = QueryText {
+                    text: prepared.text(),
+                    statement,
+                    is_deep: prepared.is_deep,
+                    snapshot: snapshot.clone(),
+                    names,
+                };
+                let work = Box::pin(self.describe_bound(query));
+                let bound = HandOff(WorkFor { cancel: Cancel::of(flag.clone()), work }).await?;
+                if let Some(description) = bound {
+                    return Ok(self.described(prepared, (version, remembers), description));
+                }
+            }
             let Some(planned) =
                 self.plan_described((frames, snapshot), prepared, statement, flag).await
             else {
@@ -150,13 +165,35 @@ impl Session {
                 Err(error) if prepared.gives_rows() || flag.is_set() => return Err(error),
                 Err(_) => (Description::undecided(prepared, None), false),
             };
-            let description = Arc::new(description);
-            if remembers {
-                let text = Arc::from(prepared.text());
-                self.shared.descriptions.keep(text, version, description.clone());
-            }
-            Ok(description)
+            Ok(self.described(prepared, (version, remembers), description))
         })
+    }
+
+    /// Returns a description, which is kept if it holds for others.
+    fn described(
+        &self,
+        prepared: &Prepared,
+        (version, remembers): (u64, bool),
+        description: Description,
+    ) -> Arc<Description> {
+        let description = Arc::new(description);
+        if remembers {
+            let text = Arc::from(prepared.text());
+            self.shared.descriptions.keep(text, version, description.clone());
+        }
+        description
+    }
+
+    /// Describes a query by its bound tree, if that has a plan.
+    async fn describe_bound(&self, query: QueryText<'_>) -> Result<Option<Description>> {
+        let context = self.planner_of_tables(query.snapshot.clone(), self.reading())?;
+        let Ok(BoundPlan { plan, types, headings }) = query.plan(&context.state()).await? else {
+            return Ok(None);
+        };
+        let schema = Arc::new(plan.schema().as_arrow().clone());
+        let columns = headings.iter().fold(schema, |schema, headings| headings.over(&schema));
+        let parameters = types.into_iter().map(Some).collect();
+        Ok(Some(Description { parameters, columns: Some(columns) }))
     }
 
     /// The plans that describe a statement, made until a flag is set, and whether it reads files; none if no plan

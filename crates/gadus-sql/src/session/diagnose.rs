@@ -2,10 +2,9 @@
 
 use super::asked::Source;
 use super::preparing::LARGE_TEXT;
-use super::{Outcome, Prepared, Session, State};
-use crate::analysis::{BinderCatalog, KnownFunctions, diagnosed, explain_bound, is_of_planning};
-use crate::explained::{Explained, Figures, Operator, Request};
-use gadus_engine::{DefinitionKey, Error, Result, Snapshot};
+use super::{Session, State};
+use crate::analysis::{BinderCatalog, KnownFunctions, diagnosed, is_of_planning};
+use gadus_engine::{DefinitionKey, Error, Snapshot};
 
 /// Functions of the planner, and those that are defined in a snapshot.
 struct Functions<'a> {
@@ -35,18 +34,5 @@ impl Session {
         };
         let functions = Functions { session: self, snapshot: snapshot.as_ref() };
         diagnosed(error, source.text(), catalog, &functions)
-    }
-
-    /// Shows the bound query: EXPLAIN (BOUND).
-    pub(super) fn explain_bound(
-        &self,
-        state: &State,
-        prepared: &Prepared,
-        request: Request<'_>,
-    ) -> Result<Outcome> {
-        let catalog = BinderCatalog::new(state.snapshot(&self.engine)?, self.names(state));
-        let lines = explain_bound(&catalog, &prepared.text)?;
-        let operator = Operator::alone("Bound", &lines.join("\n"), Figures::default());
-        Explained { operator, run: None }.shown_as(&lines, request.format)
     }
 }

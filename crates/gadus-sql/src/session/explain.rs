@@ -2,13 +2,14 @@
 
 use super::as_queries::describe;
 use super::asked::{Asked, Source};
+use super::bound_queries::with_values;
 use super::cancel::Flag;
 use super::probes::query_below;
 use super::query::{plan, refuse_locks};
 use super::{Outcome, Prepared, Session, State};
 use crate::compiled::Compiled;
 use crate::error::{from_datafusion, input};
-use crate::executor::physical_plan;
+use crate::executor::{self, physical_plan};
 use crate::explained::{Explained, Figures, Operator, Request, Run};
 use crate::memory::{LastPlan, Replan, run_observed, task_of};
 use crate::provider::Reading;
@@ -32,7 +33,7 @@ impl Session {
         flag: &Flag,
     ) -> Result<Option<Outcome>> {
         if request.shows_bound {
-            return self.explain_bound(state, prepared, request).map(Some);
+            return self.explain_bound(state, prepared, request).await.map(Some);
         }
         let is_query =
             matches!(request.statement, Statement::Query(query) if query.locks.is_empty());
@@ -90,13 +91,16 @@ impl Session {
     pub(super) async fn explain_planned(
         &self,
         state: &State,
-        request: Request<'_>,
+        (prepared, request): (&Prepared, Request<'_>),
         parameters: &[Value],
     ) -> Result<Outcome> {
         let asking = self.asking(state);
         let (account, began) = (Account::current().unwrap_or_default(), clock().now());
         let Planned { context, logical, physical } =
-            self.plan_of(state, request.statement, parameters, request.runs).await?;
+            match self.bound_plan_of(state, (prepared, &request), parameters).await? {
+                Some(planned) => planned,
+                None => self.plan_of(state, request.statement, parameters, request.runs).await?,
+            };
         let planned = began.elapsed();
         if !request.runs {
             let operator = Operator::of_plan(&*physical);
@@ -115,6 +119,25 @@ impl Session {
         let (plan, planned_again) = last.take();
         let run = Run { planned, planned_again, ran, rows, ..Run::default() }.on(&account);
         Explained { operator: Operator::of_plan(&*plan), run: Some(run) }.shown(request.format)
+    }
+
+    /// Plans an explained query from its bound tree, if it has a plan.
+    async fn bound_plan_of(
+        &self,
+        state: &State,
+        (prepared, request): (&Prepared, &Request<'_>),
+        parameters: &[Value],
+    ) -> Result<Option<Planned>> {
+        let query = self.query_text(state, prepared, request.statement)?;
+        let reading = Reading { measured: request.runs, ..self.reading() };
+        let context = self.planner_of_tables(query.snapshot.clone(), reading)?;
+        let Ok(bound) = query.plan(&context.state()).await? else { return Ok(None) };
+        let Some(logical) = with_values(bound.plan, &bound.types, parameters) else {
+            return Ok(None);
+        };
+        let physical = physical_plan(context.state(), &logical).await;
+        executor::check_cancelled().map_err(from_datafusion)?;
+        Ok(physical.ok().map(|physical| Planned { context, logical, physical }))
     }
 
     /// A query's plan, whose scans tell what they took where that is asked for.

@@ -13,6 +13,7 @@ mod asking;
 mod assigned;
 mod backup;
 mod beside;
+mod bound_queries;
 mod by_name;
 mod cancel;
 mod chains;

@@ -16,7 +16,7 @@ use crate::executor::{self, logical_plan};
 use crate::kept::{Binding, KeptPlan, scalars};
 use crate::memory::{Replan, run_or_replan, task_of};
 use crate::postgres;
-use crate::provider::{Reading, SYSTEM_SCHEMA, SnapshotCatalog, System};
+use crate::provider::{Files, Reading, SYSTEM_SCHEMA, SnapshotCatalog, System};
 use crate::rows::RowStream;
 use crate::value::Value;
 use datafusion::common::ParamValues;
@@ -82,15 +82,51 @@ impl Session {
                 state.register_udf(function).map_err(from_datafusion)?;
             }
         }
+        Ok(self.context(state, snapshot, (files, frames), reading))
+    }
+
+    /// Gives a planner the tables of a snapshot, files and Arrow data.
+    fn context(
+        &self,
+        mut state: PlannerState,
+        snapshot: Snapshot,
+        named: (Files, Arc<Frames>),
+        reading: Reading,
+    ) -> SessionContext {
         let statements = self.shared.statements.clone();
         let settings = self.shown.lock().clone();
         let memory = self.shared.memory.clone();
         let system = System { engine: self.engine.clone(), statements, settings, memory };
-        let named = (files, frames);
         let reading = (reading, for_views(&snapshot, &state));
         let catalog = SnapshotCatalog::new(snapshot, named, system, reading);
         state.register_catalog_list(Arc::new(catalog));
-        Ok(SessionContext::new_with_state(state))
+        SessionContext::new_with_state(state)
+    }
+
+    /// Returns a planner for bound queries: it sees the tables of a snapshot.
+    pub(super) fn planner_of_tables(
+        &self,
+        snapshot: Snapshot,
+        reading: Reading,
+    ) -> Result<SessionContext> {
+        let mut state = self.shared.planner.clone();
+        self.set_batch_rows(&mut state)?;
+        Ok(self.context(state, snapshot, Default::default(), reading))
+    }
+
+    /// Returns a planner for a bound query whose plan is kept: it sees the tables of a binding.
+    pub(super) fn planner_of_binding(
+        &self,
+        snapshot: &Snapshot,
+        binding: Arc<Binding>,
+    ) -> Result<PlannerState> {
+        let threads = self.engine.options().threads;
+        let mut planner = self.shared.planner.clone();
+        self.set_batch_rows(&mut planner)?;
+        let views = for_views(snapshot, &planner);
+        let catalog = SnapshotCatalog::for_keeping(snapshot.clone(), threads, binding, views);
+        planner.register_catalog_list(Arc::new(catalog));
+        Ok(planner)
     }
 
     /// Has plans give as many rows at a time as the memory limit is for.
@@ -113,12 +149,14 @@ impl Session {
         let snapshot = state.snapshot(&self.engine)?;
         let (kept, values) = (&self.shared.kept, scalars(parameters));
         let version = snapshot.schema_version();
-        let plan = match self.plan_to_keep(&snapshot, statement, parameters).await? {
-            Some(plan) => plan,
-            None => {
-                kept.refuse(&prepared.text, &values, version);
-                return Ok(None);
-            }
+        let bound = self.bound_plan_to_keep(state, prepared, parameters).await?;
+        let plan = match bound {
+            Some(plan) => Some(plan),
+            None => self.plan_to_keep(&snapshot, statement, parameters).await?,
+        };
+        let Some(plan) = plan else {
+            kept.refuse(&prepared.text, &values, version);
+            return Ok(None);
         };
         let told = (&self.cancel, self.reading(), self.asking(state));
         let rows = plan.run(kept, &prepared.text, snapshot, values, told)?;
@@ -148,12 +186,7 @@ impl Session {
             return Ok(None);
         }
         let binding = Binding::new(snapshot.clone(), parameters, self.reading());
-        let threads = self.engine.options().threads;
-        let mut planner = self.shared.planner.clone();
-        self.set_batch_rows(&mut planner)?;
-        let (snapshot, views) = (snapshot.clone(), for_views(snapshot, &planner));
-        let catalog = SnapshotCatalog::for_keeping(snapshot, threads, binding.clone(), views);
-        planner.register_catalog_list(Arc::new(catalog));
+        let planner = self.planner_of_binding(snapshot, binding.clone())?;
         KeptPlan::make(planner, binding, rest, Headings::of(statement)).await
     }
 
@@ -187,13 +220,24 @@ impl Session {
         let plan = plan(&context, statement, parameters).await?;
         let physical = executor::physical_plan(context.state(), &plan).await;
         let physical = physical.map_err(from_datafusion)?;
+        let rows = self.run_plan(&context, plan, physical, asking)?;
+        Ok(Outcome::Rows(rows.with_headings(&headings)))
+    }
+
+    /// Begins to run a plan; where it may ask others, on a newer snapshot.
+    pub(super) fn run_plan(
+        &self,
+        context: &SessionContext,
+        plan: LogicalPlan,
+        physical: Arc<dyn ExecutionPlan>,
+        asking: Option<Asking>,
+    ) -> Result<RowStream> {
         if let Some(asking) = asking {
             asking.begin(&*physical)?;
         }
-        let replan = || Some(Replan::new(&context, plan));
-        let stream = run_or_replan(physical, task_of(&context), replan).map_err(from_datafusion)?;
-        let rows = RowStream::from_datafusion(stream, &self.cancel);
-        Ok(Outcome::Rows(rows.with_headings(&headings)))
+        let replan = || Some(Replan::new(context, plan));
+        let stream = run_or_replan(physical, task_of(context), replan).map_err(from_datafusion)?;
+        Ok(RowStream::from_datafusion(stream, &self.cancel))
     }
 
     /// Tells how many rows a plan will give, where it knows.

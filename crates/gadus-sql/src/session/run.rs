@@ -308,7 +308,7 @@ impl Session {
             return Ok(outcome);
         }
         if let Some(request) = Request::of(statement)? {
-            return self.explain_planned(state, request, parameters).await;
+            return self.explain_planned(state, (prepared, request), parameters).await;
         }
         match statement {
             Statement::Copy { to, .. } => {
@@ -334,6 +334,9 @@ impl Session {
                 if again
                     && let Some(outcome) = self.query_and_keep(state, prepared, parameters).await?
                 {
+                    return Ok(outcome);
+                }
+                if let Some(outcome) = self.query_bound(state, prepared, parameters).await? {
                     return Ok(outcome);
                 }
                 self.query(state, statement, parameters).await

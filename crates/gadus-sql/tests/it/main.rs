@@ -4,6 +4,7 @@
 #![allow(clippy::duplicate_mod)] // the same suites in several ways
 
 mod beside;
+mod bound_queries;
 mod chains;
 mod complex;
 mod conditions;

@@ -108,7 +108,7 @@ fn parameters_beside_lists_have_their_types() {
         other => panic!("{other:?}"),
     };
     assert_eq!(types.iter().map(element).collect::<Vec<_>>(), [DataType::Int32, DataType::Float64]);
-    assert_eq!(describe("SELECT $1 >= ANY (ARRAY[1])"), [Some(DataType::Int64)]);
+    assert_eq!(describe("SELECT $1 >= ANY (ARRAY[1])"), [Some(DataType::Int32)]);
 }
 
 #[test]

@@ -21,28 +21,30 @@ const BY_NUMBER: [&str; 4] = ["9", "10", "100", "NULL"];
 fn a_cast_is_ordered_by_what_the_table_has() {
     let connection = connect();
     for query in [
-        "SELECT a::text FROM n ORDER BY a",
-        "SELECT CAST(a AS TEXT) FROM n ORDER BY a",
-        "SELECT TRY_CAST(a AS TEXT) FROM n ORDER BY a",
-        "SELECT a::bigint::text FROM n ORDER BY a",
-        "SELECT n.a::text FROM n ORDER BY a",
         "SELECT a::text FROM n ORDER BY n.a",
         "SELECT a::text FROM n AS m ORDER BY m.a",
         "SELECT a::text AS a FROM n ORDER BY n.a",
         "SELECT a::text AS b FROM n ORDER BY a",
         "SELECT a::text FROM n ORDER BY a + 0",
         "SELECT a::text FROM n ORDER BY a * 2, v",
-        "SELECT a::text FROM n GROUP BY a ORDER BY a",
         "SELECT max(a)::text FROM n GROUP BY id ORDER BY max(a)",
         "SELECT max(a)::text FROM n GROUP BY id ORDER BY max(a) + 0",
         "SELECT (a + 0)::text FROM n ORDER BY a + 0",
-        "SELECT a FROM (SELECT a::text FROM n ORDER BY a LIMIT 10) AS m",
-        "WITH m AS (SELECT a::text FROM n ORDER BY a LIMIT 10) SELECT a FROM m",
-        "SELECT a::text FROM n WHERE id > 0 ORDER BY a ASC NULLS LAST LIMIT 4 OFFSET 0",
     ] {
         assert_eq!(rows(&connection, query), BY_NUMBER, "{query}");
     }
+    // A cast is called as what it casts, as in PostgreSQL: the name is that of the text.
     for query in [
+        "SELECT a::text FROM n ORDER BY a",
+        "SELECT DISTINCT a::text FROM n ORDER BY a",
+        "SELECT CAST(a AS TEXT) FROM n ORDER BY a",
+        "SELECT TRY_CAST(a AS TEXT) FROM n ORDER BY a",
+        "SELECT a::bigint::text FROM n ORDER BY a",
+        "SELECT n.a::text FROM n ORDER BY a",
+        "SELECT a::text FROM n GROUP BY a ORDER BY a",
+        "SELECT a FROM (SELECT a::text FROM n ORDER BY a LIMIT 10) AS m",
+        "WITH m AS (SELECT a::text FROM n ORDER BY a LIMIT 10) SELECT a FROM m",
+        "SELECT a::text FROM n WHERE id > 0 ORDER BY a ASC NULLS LAST LIMIT 4 OFFSET 0",
         "SELECT a::text FROM n ORDER BY 1",
         "SELECT a::text AS a FROM n ORDER BY a",
         "SELECT a::text AS b FROM n ORDER BY b",
@@ -50,9 +52,9 @@ fn a_cast_is_ordered_by_what_the_table_has() {
     ] {
         assert_eq!(rows(&connection, query), ["10", "100", "9", "NULL"], "{query}");
     }
-    let descending = "SELECT a::text, v FROM n ORDER BY a DESC NULLS LAST LIMIT 2";
+    let descending = "SELECT a::text, v FROM n ORDER BY n.a DESC NULLS LAST LIMIT 2";
     assert_eq!(rows(&connection, descending), ["100 x", "10 x"]);
-    let intervals = "SELECT took::text FROM n WHERE took IS NOT NULL ORDER BY took";
+    let intervals = "SELECT took::text FROM n WHERE took IS NOT NULL ORDER BY n.took";
     assert_eq!(rows(&connection, intervals), ["00:09:00", "00:10:00", "01:00:00"]);
 }
 
@@ -136,7 +138,7 @@ fn columns_keep_their_headings() {
 #[test]
 fn what_cannot_be_ordered_is_refused() {
     let connection = connect();
-    refused(&connection, "SELECT DISTINCT a::text FROM n ORDER BY a");
+    refused(&connection, "SELECT DISTINCT a::text FROM n ORDER BY n.a");
     refused(&connection, "SELECT a::text FROM n ORDER BY 3");
     refused(&connection, "SELECT a::text FROM n ORDER BY b");
 }

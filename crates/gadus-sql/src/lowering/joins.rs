@@ -1,0 +1,74 @@
+//! Joins.
+
+use super::{Lowering, Result, missing};
+use datafusion::logical_expr::{Expr, JoinType, LogicalPlan, LogicalPlanBuilder, Subquery, lit};
+use gadus_binder::bound::{Join, JoinKind};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+impl Lowering<'_> {
+    pub(super) fn join(&mut self, join: &Join) -> Result<LogicalPlan> {
+        let left = self.relational(&join.left)?;
+        let right = match join.is_lateral {
+            true => self.lateral(join)?,
+            false => self.relational(&join.right)?,
+        };
+        let kind = match join.kind {
+            JoinKind::Inner => JoinType::Inner,
+            JoinKind::Left => JoinType::Left,
+            JoinKind::Right => JoinType::Right,
+            JoinKind::Full => JoinType::Full,
+            JoinKind::Semi => JoinType::LeftSemi,
+            JoinKind::Anti => JoinType::LeftAnti,
+        };
+        let both = left.schema().join(right.schema())?;
+        let condition = match &join.condition {
+            Some(condition) => Some(self.condition(condition, &both)?),
+            None => None,
+        };
+        joined(left, right, kind, condition)
+    }
+
+    /// Lowers an input that may name columns of the one before it.
+    fn lateral(&mut self, join: &Join) -> Result<LogicalPlan> {
+        if !matches!(join.kind, JoinKind::Inner | JoinKind::Left) {
+            return missing("this lateral join");
+        }
+        let outer = self.made.last().cloned().unwrap_or_default();
+        self.made.push(HashSet::new());
+        let lowered = self.relational(&join.right);
+        let inner = self.made.pop().unwrap_or_default();
+        if let Some(made) = self.made.last_mut() {
+            made.extend(outer);
+            made.extend(inner);
+        }
+        let right = lowered?;
+        let outer_ref_columns = right.all_out_ref_exprs();
+        if outer_ref_columns.is_empty() {
+            return Ok(right);
+        }
+        let subquery = Subquery {
+            subquery: Arc::new(right),
+            outer_ref_columns,
+            spans: Default::default(),
+        };
+        Ok(LogicalPlan::Subquery(subquery))
+    }
+}
+
+/// Joins two plans. The optimiser finds the equalities that are between them.
+fn joined(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    kind: JoinType,
+    condition: Option<Expr>,
+) -> Result<LogicalPlan> {
+    let left = LogicalPlanBuilder::from(left);
+    Ok(match condition {
+        None if kind == JoinType::Inner => left.cross_join(right)?.build()?,
+        condition => {
+            let condition = condition.unwrap_or_else(|| lit(true));
+            left.join_on(right, kind, [condition])?.build()?
+        }
+    })
+}

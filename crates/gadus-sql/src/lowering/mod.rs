@@ -1,0 +1,213 @@
+//! Bound queries as DataFusion's logical plans.
+//!
+//! - Columns are called by their numbers: no rule can take one for another. Headings are put on when rows leave.
+//! - Each expression has its type, and each conversion is there: rules that give types find nothing to do.
+//! - What has no plan yet ([`NotLowered::Missing`]) is left to the planner of texts.
+
+mod casts;
+mod common_tables;
+mod constants;
+mod distinct;
+mod forms;
+mod functions;
+mod groups;
+mod joins;
+mod keys;
+mod operators;
+mod relations;
+mod scalars;
+mod set_operations;
+mod subqueries;
+mod tables;
+mod types;
+mod windows;
+
+pub(crate) use tables::Tables;
+pub(crate) use types::arrow_type;
+
+use crate::numerics::{self, NUMERIC};
+use common_tables::LoweredTable;
+use datafusion::arrow::datatypes::{DataType, Field};
+use datafusion::common::{Column, DFSchema};
+use datafusion::error::DataFusionError;
+use datafusion::execution::SessionState as PlannerState;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use gadus_binder::bound::{BoundQuery, ColumnId, CommonTableId};
+use gadus_binder::types::SqlType;
+use keys::key;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+/// Reason why a query has no plan of its bound tree.
+#[derive(Debug)]
+pub(crate) enum NotLowered {
+    /// Form, type or function that is not lowered yet.
+    Missing(String),
+    /// Error of building the plan.
+    Failed(DataFusionError),
+}
+
+impl fmt::Display for NotLowered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(what) => f.write_str(what),
+            Self::Failed(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+type Result<T> = std::result::Result<T, NotLowered>;
+
+impl From<DataFusionError> for NotLowered {
+    fn from(error: DataFusionError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Returns the error of what is not lowered.
+fn missing<T>(what: impl Into<String>) -> Result<T> {
+    Err(NotLowered::Missing(what.into()))
+}
+
+/// Expression with the type of its values.
+#[derive(Debug, Clone)]
+struct Typed {
+    expr: Expr,
+    data_type: DataType,
+}
+
+impl Typed {
+    fn new(expr: Expr, data_type: DataType) -> Self {
+        Self { expr, data_type }
+    }
+}
+
+/// State of lowering one query.
+struct Lowering<'a> {
+    planner: &'a PlannerState,
+    tables: &'a Tables,
+    parameters: &'a [SqlType],
+    /// Types of all columns so far.
+    columns: HashMap<ColumnId, DataType>,
+    /// Columns that were made within each query around, the innermost last.
+    made: Vec<HashSet<ColumnId>>,
+    common_tables: HashMap<CommonTableId, LoweredTable>,
+    /// Values of the CASEs around that have an operand, the innermost last.
+    case_operands: Vec<Typed>,
+}
+
+/// Returns the plan of a bound query. Its columns are in the order of the query's outputs.
+pub(crate) fn lower(
+    query: &BoundQuery,
+    planner: &PlannerState,
+    tables: &Tables,
+    parameters: &[SqlType],
+) -> Result<LogicalPlan> {
+    let mut lowering = Lowering {
+        planner,
+        tables,
+        parameters,
+        columns: HashMap::new(),
+        made: vec![HashSet::new()],
+        common_tables: HashMap::new(),
+        case_operands: Vec::new(),
+    };
+    let plan = lowering.query(query)?;
+    shown(plan)
+}
+
+/// Returns a plan whose numerics are as they leave.
+fn shown(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let fields = plan.schema().fields();
+    if !fields.iter().any(|field| *field.data_type() == NUMERIC) {
+        return Ok(plan);
+    }
+    let mut items = Vec::with_capacity(fields.len());
+    for field in fields {
+        let value = Expr::Column(Column::new_unqualified(field.name()));
+        items.push(match *field.data_type() == NUMERIC {
+            true => numerics::shown(value).alias(field.name()),
+            false => value,
+        });
+    }
+    Ok(LogicalPlanBuilder::from(plan).project(items)?.build()?)
+}
+
+/// Name of a column in plans.
+fn column_name(id: ColumnId) -> String {
+    format!("c{}", id.0)
+}
+
+/// Returns an expression that is a column of a plan's input.
+fn column(id: ColumnId) -> Expr {
+    Expr::Column(Column::new_unqualified(column_name(id)))
+}
+
+impl Lowering<'_> {
+    /// Lowers a query, with exactly its outputs.
+    fn query(&mut self, query: &BoundQuery) -> Result<LogicalPlan> {
+        let plan = self.relational(&query.root)?;
+        if query.outputs.is_empty() {
+            return missing("a query without columns");
+        }
+        let wanted = query.outputs.iter().map(|output| column_name(output.id)).collect::<Vec<_>>();
+        let fields = plan.schema().fields().iter();
+        if fields.map(|field| field.name()).eq(wanted.iter()) {
+            return Ok(plan);
+        }
+        let mut named = HashSet::new();
+        let mut items = Vec::with_capacity(wanted.len());
+        for (place, name) in wanted.into_iter().enumerate() {
+            let expr = Expr::Column(Column::new_unqualified(&name));
+            // A plan cannot give a column twice under its name.
+            items.push(if named.insert(name.clone()) { expr } else { expr.alias(format!("{name}_{place}")) });
+        }
+        Ok(LogicalPlanBuilder::from(plan).project(items)?.build()?)
+    }
+
+    /// Returns a column that was made as an expression that stands for it in comparisons, orders and groups.
+    fn key_of_column(&self, id: ColumnId) -> Expr {
+        match self.columns.get(&id) {
+            Some(data_type) => key(Typed::new(column(id), data_type.clone())),
+            None => column(id),
+        }
+    }
+
+    /// Notes a column that an operator makes.
+    fn make(&mut self, id: ColumnId, data_type: DataType) {
+        self.columns.insert(id, data_type);
+        if let Some(made) = self.made.last_mut() {
+            made.insert(id);
+        }
+    }
+
+    /// Returns a column as an expression, of this query or of one around it.
+    fn column(&self, id: ColumnId) -> Result<Typed> {
+        let Some(data_type) = self.columns.get(&id) else {
+            return missing(format!("column {} that no operator makes", id.0));
+        };
+        let is_inner = self.made.last().is_some_and(|made| made.contains(&id));
+        let expr = match is_inner {
+            true => column(id),
+            false => {
+                let field = Field::new(column_name(id), data_type.clone(), true);
+                let name = Column::new_unqualified(column_name(id));
+                Expr::OuterReferenceColumn(field.into(), name)
+            }
+        };
+        Ok(Typed::new(expr, data_type.clone()))
+    }
+
+    /// Lowers within a query of its own: columns of others are outer references there.
+    fn nested<T>(&mut self, lower: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.made.push(HashSet::new());
+        let lowered = lower(self);
+        self.made.pop();
+        lowered
+    }
+}
+
+/// Schema without columns, for expressions that name none.
+fn no_columns() -> DFSchema {
+    DFSchema::empty()
+}

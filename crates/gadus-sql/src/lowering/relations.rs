@@ -1,0 +1,219 @@
+//! Operators over rows.
+
+use super::casts::converted;
+use super::types::{common_type, lowered_type};
+use super::{Lowering, Result, Typed, column_name, missing, no_columns};
+use crate::numerics::NUMERIC;
+use crate::executor::check_cancelled;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{Column, TableReference};
+use datafusion::logical_expr::{
+    Expr, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SortExpr,
+};
+use gadus_binder::Relation;
+use gadus_binder::bound::{ColumnId, Limit, Relational, Scalar, ScalarKind, Constant, SortKey};
+use gadus_binder::types::SqlType;
+use std::sync::Arc;
+
+impl Lowering<'_> {
+    /// Lowers an operator.
+    pub(super) fn relational(&mut self, relational: &Relational) -> Result<LogicalPlan> {
+        check_cancelled()?;
+        match relational {
+            Relational::OneRow => Ok(LogicalPlanBuilder::empty(true).build()?),
+            Relational::Scan { relation, columns } => self.scan(relation, columns),
+            Relational::Values { rows, columns } => self.values(rows, columns),
+            Relational::Project { input, items } => {
+                let input = self.relational(input)?;
+                self.project(input, items)
+            }
+            Relational::Filter { input, predicate } => {
+                let input = self.relational(input)?;
+                let predicate = self.condition(predicate, input.schema())?;
+                Ok(LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(input))?))
+            }
+            Relational::Join(join) => self.join(join),
+            Relational::Aggregate { input, groups, sets, aggregates, set_number } => {
+                if set_number.is_some() {
+                    return missing("GROUPING");
+                }
+                let input = self.relational(input)?;
+                self.aggregate(input, groups, sets.as_deref(), aggregates)
+            }
+            Relational::Window { input, calls } => {
+                let input = self.relational(input)?;
+                self.windows(input, calls)
+            }
+            Relational::Distinct { input, on: None, columns } => {
+                let input = self.relational(input)?;
+                self.distinct(input, columns)
+            }
+            Relational::Distinct { input, on: Some(on), .. } => self.distinct_on(input, on),
+            Relational::SetOperation(operation) => self.set_operation(operation),
+            Relational::Sort { input, keys } => {
+                let input = self.relational(input)?;
+                let keys = self.sort_exprs(keys);
+                Ok(LogicalPlanBuilder::from(input).sort(keys)?.build()?)
+            }
+            Relational::Limit(limit) => self.limit(limit),
+            Relational::With { tables, input } => self.with(tables, input),
+            Relational::CommonTableScan { table, columns } => {
+                self.common_table_scan(*table, columns)
+            }
+            Relational::TableFunctions { .. } => missing("a function in FROM"),
+            Relational::ProjectSets { .. } => missing("a set in a select list"),
+            Relational::Lock { .. } => missing("FOR UPDATE"),
+        }
+    }
+
+    /// Reads a table, with the numbers of its columns as names.
+    fn scan(
+        &mut self,
+        relation: &Relation,
+        columns: &[(usize, ColumnId)],
+    ) -> Result<LogicalPlan> {
+        let source = self.tables.get(relation)?;
+        let schema = source.schema();
+        if columns.is_empty() {
+            return missing("a table without columns");
+        }
+        let alias = TableReference::bare(format!("t{}", columns[0].1.0));
+        let mut items = Vec::with_capacity(columns.len());
+        for (place, id) in columns {
+            let (Some(field), Some(known)) =
+                (schema.fields().get(*place), relation.columns.get(*place))
+            else {
+                return missing("a column that the table does not have");
+            };
+            if field.data_type() != &lowered_type(known.data_type)? {
+                return missing(format!("column {} of type {}", field.name(), known.data_type));
+            }
+            let from = Column::new(Some(alias.clone()), field.name());
+            items.push(Expr::Column(from).alias(column_name(*id)));
+            self.make(*id, field.data_type().clone());
+        }
+        let scan = LogicalPlanBuilder::scan(alias, source, None)?;
+        Ok(scan.project(items)?.build()?)
+    }
+
+    /// Rows of expressions.
+    fn values(
+        &mut self,
+        rows: &[Vec<Scalar>],
+        columns: &[(ColumnId, SqlType)],
+    ) -> Result<LogicalPlan> {
+        let schema = no_columns();
+        let mut lowered = Vec::with_capacity(rows.len());
+        for row in rows {
+            let row = row.iter().map(|value| self.scalar(value, &schema));
+            lowered.push(row.collect::<Result<Vec<_>>>()?);
+        }
+        let mut items = Vec::with_capacity(columns.len());
+        for (place, (id, _)) in columns.iter().enumerate() {
+            let data_type = unify(lowered.iter_mut().filter_map(|row| row.get_mut(place)))?;
+            // As DataFusion calls columns of VALUES.
+            let from = Column::new_unqualified(format!("column{}", place + 1));
+            items.push(Expr::Column(from).alias(column_name(*id)));
+            self.make(*id, data_type);
+        }
+        let rows = lowered.into_iter().map(|row| row.into_iter().map(|value| value.expr).collect());
+        Ok(LogicalPlanBuilder::values(rows.collect())?.project(items)?.build()?)
+    }
+
+    /// Columns of expressions.
+    fn project(
+        &mut self,
+        input: LogicalPlan,
+        items: &[(ColumnId, Scalar)],
+    ) -> Result<LogicalPlan> {
+        if items.is_empty() {
+            return missing("a query without columns");
+        }
+        let mut lowered = Vec::with_capacity(items.len());
+        for (id, item) in items {
+            let Typed { expr, data_type } = self.scalar(item, input.schema())?;
+            let is_itself = item.as_column() == Some(*id) && matches!(expr, Expr::Column(_));
+            let Typed { expr, data_type } = with_type(Typed::new(expr, data_type))?;
+            lowered.push(if is_itself { expr } else { expr.alias(column_name(*id)) });
+            self.make(*id, data_type);
+        }
+        Ok(LogicalPlan::Projection(Projection::try_new(lowered, Arc::new(input))?))
+    }
+
+    fn limit(&mut self, limit: &Limit) -> Result<LogicalPlan> {
+        if limit.with_ties {
+            return missing("WITH TIES");
+        }
+        let input = self.relational(&limit.input)?;
+        let count = |count: &Option<Scalar>| count.as_ref().map(row_count).transpose();
+        let (skip, fetch) = (count(&limit.offset)?.flatten(), count(&limit.limit)?.flatten());
+        Ok(LogicalPlanBuilder::from(input).limit(skip.unwrap_or(0), fetch)?.build()?)
+    }
+}
+
+/// Returns the number of rows of a LIMIT or OFFSET that is written out; `None` for NULL, which is no limit.
+fn row_count(count: &Scalar) -> Result<Option<usize>> {
+    if matches!(without_casts(count).kind, ScalarKind::Constant(Constant::Null)) {
+        return Ok(None);
+    }
+    match written_integer(count).map(usize::try_from) {
+        Some(Ok(count)) => Ok(Some(count)),
+        Some(Err(_)) => missing("a negative LIMIT"),
+        None => missing("a LIMIT that is computed"),
+    }
+}
+
+/// Returns an integer that is written out.
+pub(super) fn written_integer(scalar: &Scalar) -> Option<i64> {
+    match without_casts(scalar).kind {
+        ScalarKind::Constant(Constant::Integer(number)) => Some(number),
+        _ => None,
+    }
+}
+
+fn without_casts(mut scalar: &Scalar) -> &Scalar {
+    while let ScalarKind::Cast { operand, .. } = &scalar.kind {
+        scalar = operand;
+    }
+    scalar
+}
+
+/// Gives values of one column one type, as their SQL type is.
+pub(super) fn unify<'a>(values: impl Iterator<Item = &'a mut Typed>) -> Result<DataType> {
+    let values = values.collect::<Vec<_>>();
+    // NULL has no digits of its own.
+    let mut typed = values.iter().filter(|value| value.data_type != DataType::Null);
+    let first = typed.next();
+    let mut common = first.map_or(NUMERIC, |first| first.data_type.clone());
+    for value in typed {
+        match common_type(&common, &value.data_type) {
+            Some(wider) => common = wider,
+            None => return missing(format!("{common} and {} in one column", value.data_type)),
+        }
+    }
+    for value in values {
+        if value.data_type != common {
+            let other = Typed::new(std::mem::take(&mut value.expr), value.data_type.clone());
+            *value = converted(other, common.clone(), false)?;
+        }
+    }
+    Ok(common)
+}
+
+/// Gives NULL a type, which columns have.
+fn with_type(value: Typed) -> Result<Typed> {
+    match value.data_type {
+        DataType::Null => converted(value, NUMERIC, false),
+        _ => Ok(value),
+    }
+}
+
+impl Lowering<'_> {
+    /// Returns keys of an order as DataFusion has them.
+    pub(super) fn sort_exprs(&self, keys: &[SortKey]) -> Vec<SortExpr> {
+        let key = |key: &SortKey| {
+            self.key_of_column(key.column).sort(!key.is_descending, key.nulls_first)
+        };
+        keys.iter().map(key).collect()
+    }
+}

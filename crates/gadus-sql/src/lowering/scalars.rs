@@ -1,0 +1,143 @@
+//! Expressions.
+
+use super::{Lowering, Result, Typed, missing};
+use crate::executor::check_cancelled;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::DFSchema;
+use datafusion::logical_expr::{Expr, Operator, binary_expr, is_null, is_true, is_false, is_unknown, is_not_null, is_not_true, is_not_false, is_not_unknown};
+use gadus_binder::bound::{Scalar, ScalarKind};
+use gadus_syntax::ast::BooleanTest;
+
+impl Lowering<'_> {
+    /// Lowers an expression over the columns of a schema.
+    pub(super) fn scalar(&mut self, scalar: &Scalar, schema: &DFSchema) -> Result<Typed> {
+        check_cancelled()?;
+        match &scalar.kind {
+            ScalarKind::Constant(constant) => self.constant(constant, scalar.data_type),
+            ScalarKind::Parameter(number) => self.parameter(*number, scalar.data_type),
+            ScalarKind::Column(id) => self.column(*id),
+            ScalarKind::Operator { operator, operands } => {
+                self.operator(operator, operands, scalar.data_type, schema)
+            }
+            ScalarKind::Function { function, arguments } => {
+                self.function(function, arguments, scalar.data_type, schema)
+            }
+            ScalarKind::Cast { operand, path, is_try, .. } => {
+                self.cast(operand, *path, *is_try, scalar.data_type, schema)
+            }
+            ScalarKind::ApplyModifier { operand, .. } => {
+                self.apply_modifier(operand, scalar.data_type, schema)
+            }
+            ScalarKind::And(parts) => self.connected(parts, Operator::And, schema),
+            ScalarKind::Or(parts) => self.connected(parts, Operator::Or, schema),
+            ScalarKind::Not(operand) => self.negated(operand, schema),
+            ScalarKind::Is { operand, test, negated } => {
+                self.tested(operand, *test, *negated, schema)
+            }
+            ScalarKind::IsDistinct { operands, negated, .. } => {
+                self.is_distinct(operands, *negated, schema)
+            }
+            ScalarKind::Coalesce(values) => self.choice("coalesce", values, schema),
+            ScalarKind::Greatest(values) => self.choice("greatest", values, schema),
+            ScalarKind::Least(values) => self.choice("least", values, schema),
+            ScalarKind::NullIf { operands, .. } => self.null_if(operands, schema),
+            ScalarKind::Case { operand, branches, otherwise } => {
+                self.case(operand.as_deref(), branches, otherwise.as_deref(), schema)
+            }
+            ScalarKind::CaseOperand => match self.case_operands.last() {
+                Some(operand) => Ok(operand.clone()),
+                None => missing("the operand of no CASE"),
+            },
+            ScalarKind::Quantified(quantified) => self.quantified(quantified, schema),
+            ScalarKind::RowComparison { operators, fields } => {
+                self.row_comparison(operators, fields, schema)
+            }
+            ScalarKind::Subquery(subquery) => self.subquery(subquery, schema),
+            ScalarKind::Value(function) => self.value_function(*function),
+            ScalarKind::Array(_) => missing("ARRAY"),
+            ScalarKind::Row(_) | ScalarKind::Field { .. } => missing("a row as a value"),
+            ScalarKind::Subscript { .. } => missing("an element of an array"),
+            ScalarKind::Collate { .. } => missing("COLLATE"),
+            ScalarKind::Grouping(_) => missing("GROUPING"),
+            ScalarKind::Default => missing("DEFAULT"),
+        }
+    }
+
+    /// Lowers a condition.
+    pub(super) fn condition(&mut self, scalar: &Scalar, schema: &DFSchema) -> Result<Expr> {
+        let Typed { expr, data_type } = self.scalar(scalar, schema)?;
+        match data_type {
+            DataType::Boolean => Ok(expr),
+            other => missing(format!("a condition of type {other}")),
+        }
+    }
+
+    /// Lowers AND and OR.
+    fn connected(&mut self, parts: &[Scalar], by: Operator, schema: &DFSchema) -> Result<Typed> {
+        let parts = parts.iter().map(|part| self.condition(part, schema));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        match balanced(parts, by) {
+            Some(expr) => Ok(Typed::new(expr, DataType::Boolean)),
+            None => missing("a condition without parts"),
+        }
+    }
+
+    fn negated(&mut self, operand: &Scalar, schema: &DFSchema) -> Result<Typed> {
+        let expr = match self.condition(operand, schema)? {
+            Expr::InSubquery(mut query) => {
+                query.negated = !query.negated;
+                Expr::InSubquery(query)
+            }
+            Expr::Exists(mut query) => {
+                query.negated = !query.negated;
+                Expr::Exists(query)
+            }
+            expr => Expr::Not(Box::new(expr)),
+        };
+        Ok(Typed::new(expr, DataType::Boolean))
+    }
+
+    /// Lowers IS NULL, IS TRUE and the like.
+    fn tested(
+        &mut self,
+        operand: &Scalar,
+        test: BooleanTest,
+        negated: bool,
+        schema: &DFSchema,
+    ) -> Result<Typed> {
+        if matches!(operand.kind, ScalarKind::Row(_)) {
+            return missing("a test of a row");
+        }
+        let operand = self.scalar(operand, schema)?.expr;
+        let expr = match (test, negated) {
+            (BooleanTest::Null, false) => is_null(operand),
+            (BooleanTest::Null, true) => is_not_null(operand),
+            (BooleanTest::True, false) => is_true(operand),
+            (BooleanTest::True, true) => is_not_true(operand),
+            (BooleanTest::False, false) => is_false(operand),
+            (BooleanTest::False, true) => is_not_false(operand),
+            (BooleanTest::Unknown, false) => is_unknown(operand),
+            (BooleanTest::Unknown, true) => is_not_unknown(operand),
+            (BooleanTest::Document | BooleanTest::Normalized, _) => {
+                return missing("this test");
+            }
+        };
+        Ok(Typed::new(expr, DataType::Boolean))
+    }
+}
+
+/// Connects conditions as a tree whose depth is the logarithm of their number.
+pub(super) fn balanced(mut parts: Vec<Expr>, by: Operator) -> Option<Expr> {
+    while parts.len() > 1 {
+        let mut pairs = Vec::with_capacity(parts.len().div_ceil(2));
+        let mut rest = parts.into_iter();
+        while let Some(left) = rest.next() {
+            pairs.push(match rest.next() {
+                Some(right) => binary_expr(left, by, right),
+                None => left,
+            });
+        }
+        parts = pairs;
+    }
+    parts.pop()
+}

@@ -1,0 +1,158 @@
+//! Window functions.
+
+use super::casts::converted;
+use super::keys::key;
+use super::relations::written_integer;
+use super::types::{is_numeric, lowered_type};
+use super::{Lowering, Result, Typed, column_name, missing};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{Column, DFSchema, ScalarValue};
+use datafusion::functions_window::row_number::row_number_udwf;
+use datafusion::logical_expr::expr::{NullTreatment, WindowFunction};
+use datafusion::logical_expr::{
+    Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, SortExpr, WindowFrame,
+    WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition, lit,
+};
+use gadus_binder::bound::{
+    ColumnId, Scalar, WindowBound, WindowCall, WindowFrame as BoundFrame,
+};
+use gadus_binder::catalog::FunctionKind;
+use gadus_syntax::ast::{FrameExclusion, FrameUnits};
+use std::collections::HashMap;
+
+/// Returns the number of a row within its group, from 1.
+pub(super) fn row_number(groups: Vec<Expr>, order_by: Vec<SortExpr>) -> Result<Expr> {
+    let (first, current) =
+        (WindowFrameBound::Preceding(ScalarValue::UInt64(None)), WindowFrameBound::CurrentRow);
+    let mut window = WindowFunction::new(row_number_udwf(), Vec::new());
+    window.params.partition_by = groups;
+    window.params.order_by = order_by;
+    window.params.window_frame = WindowFrame::new_bounds(WindowFrameUnits::Rows, first, current);
+    Ok(Expr::from(window))
+}
+
+impl Lowering<'_> {
+    pub(super) fn windows(
+        &mut self,
+        input: LogicalPlan,
+        calls: &[(ColumnId, WindowCall)],
+    ) -> Result<LogicalPlan> {
+        let before = input.schema().columns();
+        let mut items = before.into_iter().map(Expr::Column).collect::<Vec<_>>();
+        let mut distinct = HashMap::new();
+        for (id, call) in calls {
+            let (expr, given, wanted) = self.window_call(call, input.schema())?;
+            let name = expr.schema_name().to_string();
+            let value = Expr::Column(Column::new_unqualified(&name));
+            let value = converted(Typed::new(value, given), wanted.clone(), false)?.expr;
+            items.push(value.alias(column_name(*id)));
+            self.make(*id, wanted);
+            // One column for calls that are the same.
+            distinct.insert(name, expr);
+        }
+        let plan = LogicalPlanBuilder::window_plan(input, distinct.into_values())?;
+        Ok(LogicalPlanBuilder::from(plan).project(items)?.build()?)
+    }
+
+    /// Lowers a call; returns it with the type that it gives, and the type of its column.
+    fn window_call(
+        &mut self,
+        call: &WindowCall,
+        schema: &DFSchema,
+    ) -> Result<(Expr, DataType, DataType)> {
+        let function = call.call.function;
+        let (definition, arguments, known) = match function.kind {
+            FunctionKind::Window => {
+                let Some(kernel) = self.planner.window_functions().get(function.name) else {
+                    return missing(format!("window function {}", function.name));
+                };
+                let kernel = WindowFunctionDefinition::WindowUDF(kernel.clone());
+                let mut arguments = Vec::new();
+                for argument in &call.call.arguments {
+                    arguments.push(self.window_argument(argument, schema)?);
+                }
+                (kernel, arguments, None)
+            }
+            _ => {
+                let Typed { expr, data_type } = self.aggregate_call(&call.call, schema)?;
+                let Expr::AggregateFunction(aggregate) = expr else {
+                    return missing(format!("{} over a window", function.name));
+                };
+                if aggregate.params.distinct || !aggregate.params.order_by.is_empty() {
+                    return missing("DISTINCT or ORDER BY in a call over a window");
+                }
+                let kernel = WindowFunctionDefinition::AggregateUDF(aggregate.func);
+                (kernel, aggregate.params.args, Some(data_type))
+            }
+        };
+        let mut window = WindowFunction::new(definition, arguments);
+        let params = &mut window.params;
+        for value in &call.partition_by {
+            params.partition_by.push(key(self.scalar(value, schema)?));
+        }
+        params.order_by = self.order_by(&call.order_by, schema)?;
+        params.window_frame = frame(&call.frame, !call.order_by.is_empty())?;
+        params.null_treatment = call.ignores_nulls.then_some(NullTreatment::IgnoreNulls);
+        if let Some(filter) = &call.call.filter {
+            params.filter = Some(Box::new(self.condition(filter, schema)?));
+        }
+        let expr = Expr::from(window);
+        let given = expr.get_type(schema)?;
+        let wanted = match known {
+            Some(known) => known,
+            None if is_numeric(call.call.data_type) => given.clone(),
+            None => lowered_type(call.call.data_type)?,
+        };
+        Ok((expr, given, wanted))
+    }
+
+    fn window_argument(&mut self, argument: &Scalar, schema: &DFSchema) -> Result<Expr> {
+        // Distances are written out for DataFusion.
+        match written_integer(argument) {
+            Some(number) => Ok(lit(number)),
+            None => Ok(self.scalar(argument, schema)?.expr),
+        }
+    }
+}
+
+/// Lowers a frame.
+fn frame(frame: &BoundFrame, is_ordered: bool) -> Result<WindowFrame> {
+    if frame.exclusion != FrameExclusion::NoOthers {
+        return missing("EXCLUDE in a frame");
+    }
+    let units = match frame.units {
+        FrameUnits::Rows => WindowFrameUnits::Rows,
+        FrameUnits::Range => WindowFrameUnits::Range,
+        FrameUnits::Groups => WindowFrameUnits::Groups,
+    };
+    let is_of_range = units == WindowFrameUnits::Range;
+    let (start, end) = (bound(&frame.start, is_of_range)?, bound(&frame.end, is_of_range)?);
+    if units != WindowFrameUnits::Rows && !is_ordered {
+        let is_plain = matches!(start, WindowFrameBound::Preceding(ScalarValue::UInt64(None)))
+            && !matches!(frame.end, WindowBound::Following(_) | WindowBound::Preceding(_));
+        // All rows are peers.
+        return match is_plain {
+            true => Ok(WindowFrame::new(None)),
+            false => missing("a frame of a window without an order"),
+        };
+    }
+    Ok(WindowFrame::new_bounds(units, start, end))
+}
+
+fn bound(bound: &WindowBound, is_of_range: bool) -> Result<WindowFrameBound> {
+    let distance = |distance: &Scalar| {
+        let rows = written_integer(distance).filter(|_| !is_of_range);
+        match rows.map(u64::try_from) {
+            Some(Ok(rows)) => Ok(ScalarValue::UInt64(Some(rows))),
+            Some(Err(_)) => missing("a negative distance in a frame"),
+            None => missing("a distance in a frame"),
+        }
+    };
+    Ok(match bound {
+        WindowBound::UnboundedPreceding => WindowFrameBound::Preceding(ScalarValue::UInt64(None)),
+        WindowBound::Preceding(rows) => WindowFrameBound::Preceding(distance(rows)?),
+        WindowBound::CurrentRow => WindowFrameBound::CurrentRow,
+        WindowBound::Following(rows) => WindowFrameBound::Following(distance(rows)?),
+        WindowBound::UnboundedFollowing => WindowFrameBound::Following(ScalarValue::UInt64(None)),
+    })
+}

@@ -1,0 +1,205 @@
+//! Queries that are planned from their bound trees.
+//!
+//! - A query goes this way if the binder accepts it and all of it can be lowered; the planner of texts has the others.
+
+use super::columns::Headings;
+use super::preparing::LARGE_TEXT;
+use super::{Outcome, Prepared, Session, State};
+use crate::analysis::{BinderCatalog, bound_query, from_bind};
+use crate::error::from_datafusion;
+use crate::executor;
+use crate::explained::{Explained, Figures, Operator, Request};
+use crate::kept::{Binding, KeptPlan, converted, scalars};
+use crate::lowering::{NotLowered, Tables, arrow_type, lower};
+use crate::names::Names;
+use crate::room::with_room;
+use crate::rows::RowStream;
+use crate::value::Value;
+use arrow::datatypes::DataType;
+use datafusion::common::ParamValues;
+use datafusion::execution::SessionState as PlannerState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::sql::sqlparser::ast::Statement;
+use gadus_binder::BoundStatement;
+use gadus_engine::{Result, Snapshot};
+
+/// Query whose names are looked up in a snapshot.
+pub(super) struct QueryText<'a> {
+    /// Statement that is the query or explains it.
+    pub(super) text: &'a str,
+    /// Query
+    pub(super) statement: &'a Statement,
+    /// True if it needs room on the stack.
+    pub(super) is_deep: bool,
+    pub(super) snapshot: Snapshot,
+    pub(super) names: Option<Names>,
+}
+
+/// Plan of a bound query.
+pub(super) struct BoundPlan {
+    pub(super) plan: LogicalPlan,
+    /// Types of its parameters.
+    pub(super) types: Vec<DataType>,
+    /// Headings of its columns, each over those before.
+    pub(super) headings: Vec<Headings>,
+}
+
+impl Session {
+    /// Returns a query as it is bound.
+    pub(super) fn query_text<'a>(
+        &self,
+        state: &State,
+        prepared: &'a Prepared,
+        statement: &'a Statement,
+    ) -> Result<QueryText<'a>> {
+        Ok(QueryText {
+            text: &prepared.text,
+            statement,
+            is_deep: prepared.is_deep,
+            snapshot: state.snapshot(&self.engine)?,
+            names: self.names(state),
+        })
+    }
+
+    /// Runs a query by the plan of its bound tree; `None` if it has none.
+    pub(super) async fn query_bound(
+        &self,
+        state: &State,
+        prepared: &Prepared,
+        parameters: &[Value],
+    ) -> Result<Option<Outcome>> {
+        let query = self.query_text(state, prepared, &prepared.statement)?;
+        let context = self.planner_of_tables(query.snapshot.clone(), self.reading())?;
+        let planner = context.state();
+        let Ok(BoundPlan { plan, types, headings }) = query.plan(&planner).await? else {
+            return Ok(None);
+        };
+        let Some(plan) = with_values(plan, &types, parameters) else { return Ok(None) };
+        let physical = executor::physical_plan(planner, &plan).await;
+        executor::check_cancelled().map_err(from_datafusion)?;
+        // What fails here has its error from the planner of texts.
+        let Ok(physical) = physical else { return Ok(None) };
+        let rows = self.run_plan(&context, plan, physical, self.asking(state))?;
+        Ok(Some(Outcome::Rows(headings.iter().fold(rows, RowStream::with_headings))))
+    }
+
+    /// Makes a plan of a query's bound tree that is kept; `None` if it has none.
+    pub(super) async fn bound_plan_to_keep(
+        &self,
+        state: &State,
+        prepared: &Prepared,
+        parameters: &[Value],
+    ) -> Result<Option<KeptPlan>> {
+        let query = self.query_text(state, prepared, &prepared.statement)?;
+        let Ok((_, types)) = query.bound(&query.catalog()) else { return Ok(None) };
+        let Some(values) = converted(scalars(parameters), &types) else { return Ok(None) };
+        let snapshot = query.snapshot.clone();
+        let binding = Binding::typed_as(types, (snapshot.clone(), values), self.reading());
+        let planner = self.planner_of_binding(&snapshot, binding.clone())?;
+        let Ok(BoundPlan { plan, headings, .. }) = query.plan(&planner).await? else {
+            return Ok(None);
+        };
+        let kept = KeptPlan::of_plan(planner, binding, plan, headings).await;
+        kept.map_err(from_datafusion)
+    }
+
+    /// Shows the bound query, and what keeps it from being planned: EXPLAIN (BOUND).
+    pub(super) async fn explain_bound(
+        &self,
+        state: &State,
+        prepared: &Prepared,
+        request: Request<'_>,
+    ) -> Result<Outcome> {
+        let query = self.query_text(state, prepared, request.statement)?;
+        let bound = with_room(true, || {
+            let bound = bound_query(&query.catalog(), query.text);
+            bound.map(|bound| bound.query.to_string())
+        });
+        let bound = bound.map_err(|error| match error {
+            Some(error) => from_bind(error),
+            None => crate::error::input("EXPLAIN (BOUND) shows queries"),
+        })?;
+        let mut lines = bound.lines().map(str::to_owned).collect::<Vec<_>>();
+        let context = self.planner_of_tables(query.snapshot.clone(), self.reading())?;
+        let unplanned = match query.plan(&context.state()).await? {
+            Ok(bound) => {
+                let planned = executor::physical_plan(context.state(), &bound.plan).await;
+                planned.err().map(NotLowered::Failed)
+            }
+            Err(reason) => Some(reason),
+        };
+        if let Some(reason) = unplanned {
+            lines.push(format!("Not planned from this tree: {reason}"));
+        }
+        let operator = Operator::alone("Bound", &lines.join("\n"), Figures::default());
+        Explained { operator, run: None }.shown_as(&lines, request.format)
+    }
+}
+
+impl QueryText<'_> {
+    fn catalog(&self) -> BinderCatalog {
+        BinderCatalog::new(self.snapshot.clone(), self.names.clone())
+    }
+
+    /// Binds the query; returns it with the types of its parameters.
+    fn bound(
+        &self,
+        catalog: &BinderCatalog,
+    ) -> std::result::Result<(BoundStatement, Vec<DataType>), NotLowered> {
+        let missing = |what: &str| NotLowered::Missing(what.to_owned());
+        let bound = with_room(self.is_deep, || bound_query(catalog, self.text));
+        let bound = bound.map_err(|error| match error {
+            Some(error) => NotLowered::Missing(error.message),
+            None => missing("a statement that is no query"),
+        })?;
+        let types = bound.parameters.iter().map(|parameter| arrow_type(*parameter));
+        let types = types.collect::<Option<_>>();
+        Ok((bound, types.ok_or_else(|| missing("the type of a parameter"))?))
+    }
+
+    /// Plans the query from its bound tree.
+    ///
+    /// # Errors
+    /// Cancellation, and those of reading the catalog; the reason if it cannot be bound or lowered.
+    pub(super) async fn plan(
+        &self,
+        planner: &PlannerState,
+    ) -> Result<std::result::Result<BoundPlan, NotLowered>> {
+        let is_plain =
+            matches!(self.statement, Statement::Query(query) if query.locks.is_empty());
+        if !is_plain || self.text.len() >= LARGE_TEXT {
+            return Ok(Err(NotLowered::Missing("a long text, or one that locks".to_owned())));
+        }
+        let catalog = self.catalog();
+        let (bound, types) = match self.bound(&catalog) {
+            Ok(bound) => bound,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let tables = Tables::find(&**planner.catalog_list(), &catalog.into_found()).await;
+        let tables = tables.map_err(from_datafusion)?;
+        let lowered = with_room(self.is_deep, || {
+            let plan = lower(&bound.query, planner, &tables, &bound.parameters)?;
+            let names = bound.query.outputs.iter().map(|output| Some(output.name.clone()));
+            let headings =
+                vec![Headings::of_each(names.collect()), Headings::of(self.statement)];
+            drop(bound);
+            Ok(BoundPlan { plan, types, headings })
+        });
+        executor::check_cancelled().map_err(from_datafusion)?;
+        Ok(lowered)
+    }
+}
+
+/// Puts values of parameters into a plan; `None` if one is not of its type.
+pub(super) fn with_values(
+    plan: LogicalPlan,
+    types: &[DataType],
+    parameters: &[Value],
+) -> Option<LogicalPlan> {
+    let values = converted(scalars(parameters), types)?;
+    if values.is_empty() {
+        return Some(plan);
+    }
+    let values = values.into_iter().map(Into::into).collect();
+    plan.with_param_values(ParamValues::List(values)).ok()
+}

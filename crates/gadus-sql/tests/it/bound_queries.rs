@@ -1,0 +1,42 @@
+//! Queries that are planned from their bound trees, beside PostgreSQL's answers.
+
+use crate::support::Shell;
+
+const ANSWERS: &str = include_str!("bound_queries/answers.txt");
+
+fn filled() -> Shell {
+    let shell = Shell::new();
+    shell.run("CREATE TABLE t (a INT, b TEXT, c BIGINT, d DOUBLE, e DATE, f NUMERIC(10,2))");
+    shell.run(
+        "INSERT INTO t VALUES (1, 'x', 10, 1.5, '2024-01-01', 1.25),
+         (2, 'y', 20, 2.5, '2024-02-01', 2.50), (3, NULL, NULL, NULL, NULL, NULL)",
+    );
+    shell
+}
+
+/// Returns the answer to a query, as the file has it.
+fn answer(shell: &Shell, query: &str) -> String {
+    match shell.try_run(query, &[]) {
+        Ok(rows) => rows,
+        Err(error) => {
+            format!("error {error}")
+        }
+    }
+}
+
+#[test]
+fn answers_are_postgresqls() {
+    let shell = filled();
+    let mut wrong = Vec::new();
+    for case in ANSWERS.split("\n\n").skip(1) {
+        let (query, expected) = case.split_once("\n----\n").unwrap();
+        let expected = expected.trim_end();
+        let found = answer(&shell, query);
+        let tree = shell.run(&format!("EXPLAIN (BOUND) {query}"));
+        let reason = tree.lines().find(|line| line.starts_with("Not planned"));
+        if found != expected || reason.is_some() {
+            wrong.push(format!("{query}\n  gives {found}\n  not {expected}\n  {reason:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
