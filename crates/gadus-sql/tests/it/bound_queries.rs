@@ -29,8 +29,8 @@ fn answers_are_postgresqls() {
     let shell = filled();
     let mut wrong = Vec::new();
     for case in ANSWERS.split("\n\n").skip(1) {
-        let (query, expected) = case.split_once("\n----\n").unwrap();
-        let expected = expected.trim_end();
+        let (query, expected) = case.split_once("\n----").unwrap();
+        let expected = expected.trim();
         let found = answer(&shell, query);
         let tree = shell.run(&format!("EXPLAIN (BOUND) {query}"));
         let reason = tree.lines().find(|line| line.starts_with("Not planned"));
