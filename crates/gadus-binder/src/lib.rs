@@ -12,6 +12,7 @@ mod bind;
 pub mod bound;
 pub mod catalog;
 mod error;
+mod literals;
 mod provider;
 mod resolve;
 pub mod types;

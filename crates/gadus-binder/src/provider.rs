@@ -24,6 +24,11 @@ pub trait Provider: Debug {
 
     /// Returns the fields of a row type.
     fn fields(&self, id: TypeId) -> Option<Arc<[RelationColumn]>>;
+
+    /// Returns the labels of an enumeration; without them literals are not checked.
+    fn enum_labels(&self, _id: TypeId) -> Option<Arc<[String]>> {
+        None
+    }
 }
 
 /// Table or view.

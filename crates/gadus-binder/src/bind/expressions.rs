@@ -5,7 +5,7 @@ use super::{Binder, with_stack};
 use crate::bound::{Constant, Scalar, ScalarKind};
 use crate::error::{BindError, Result};
 use crate::resolve::coerce::with_modifier;
-use crate::types::{BaseType, SqlType, constants, resolve_type};
+use crate::types::{BaseType, Modifier, SqlType, constants, resolve_type};
 use gadus_syntax::Span;
 use gadus_syntax::ast::{
     BooleanTest, CaseBranch, CastForm, Expr, ExprKind, TypeName, ValueFunction,
@@ -185,8 +185,9 @@ impl Binder<'_> {
 
     /// Converts to a type as CAST does. The fields of an interval decide how its literal is read.
     pub(super) fn cast_to(&mut self, value: Scalar, data_type: SqlType) -> Result<Scalar> {
-        let is_interval = data_type.id == constants::INTERVAL;
-        if value.is_unknown_constant() && is_interval {
+        let has_fields =
+            data_type.id == constants::INTERVAL && data_type.modifier != Modifier::None;
+        if value.is_unknown_constant() && has_fields {
             return Ok(Scalar { data_type, ..value });
         }
         self.coercion().explicit(value, data_type)
@@ -330,7 +331,7 @@ fn value_function(function: ValueFunction, precision: Option<u32>, span: Span) -
     let value = Scalar::new(ScalarKind::Value(function), data_type, span);
     let digits = precision.map(|digits| u8::try_from(digits.min(6)).unwrap_or(6));
     match digits {
-        Some(digits) => with_modifier(value, crate::types::Modifier::Precision(digits), false),
+        Some(digits) => with_modifier(value, Modifier::Precision(digits), false),
         None => value,
     }
 }

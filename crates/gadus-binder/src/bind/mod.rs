@@ -116,7 +116,7 @@ impl<'a> Binder<'a> {
     }
 
     fn coercion(&mut self) -> Coercion<'_> {
-        Coercion { parameters: &mut self.parameters }
+        Coercion { provider: self.provider, parameters: &mut self.parameters }
     }
 
     /// Returns the scope of the query whose clauses are bound.

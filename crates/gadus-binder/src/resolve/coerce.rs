@@ -5,6 +5,8 @@ use super::unify::{Mismatch, common_type};
 use crate::bound::{Constant, Scalar, ScalarKind};
 use crate::catalog::{CastContext, CastMethod, CastPath, find_cast};
 use crate::error::{BindError, Result};
+use crate::literals;
+use crate::provider::Provider;
 use crate::types::{BaseType, Modifier, SqlType, TypeId, constants};
 use gadus_syntax::Span;
 
@@ -68,6 +70,8 @@ impl Parameters {
 
 /// Conversions within one statement.
 pub(crate) struct Coercion<'a> {
+    /// Catalog that knows the labels of enumerations.
+    pub(crate) provider: &'a dyn Provider,
     /// Parameters of the statement.
     pub(crate) parameters: &'a mut Parameters,
 }
@@ -107,6 +111,10 @@ impl Coercion<'_> {
     fn convert_unknown(&mut self, value: Scalar, target: TypeId) -> Result<Scalar> {
         let span = value.span;
         match value.kind {
+            ScalarKind::Constant(Constant::Text(text)) => {
+                let constant = literals::read(&text, target, self.provider, span)?;
+                Ok(Scalar::new(ScalarKind::Constant(constant), target, span))
+            }
             ScalarKind::Constant(_) => Ok(Scalar { data_type: target.plain(), ..value }),
             ScalarKind::Parameter(number) => {
                 self.parameters.decide(number, target, span)?;
