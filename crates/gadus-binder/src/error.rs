@@ -27,6 +27,11 @@ impl BindError {
         Self { sql_state, message: message.into(), detail: None, hint: None, span: Some(span) }
     }
 
+    /// Creates an error that is about no range of the text.
+    pub(crate) fn without_position(sql_state: &'static str, message: impl Into<String>) -> Self {
+        Self { span: None, ..Self::new(sql_state, message, Span::default()) }
+    }
+
     /// Creates the error of a feature that is not there.
     pub fn unsupported(what: impl fmt::Display, span: Span) -> Self {
         Self::new("0A000", format!("{what} is not supported"), span)

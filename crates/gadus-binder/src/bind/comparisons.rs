@@ -23,7 +23,7 @@ impl Binder<'_> {
             }
         }
         if let (Some(left), Some(right)) = (row_fields(left), row_fields(right)) {
-            let (left, right) = (self.exprs(left)?, self.exprs(right)?);
+            let (left, right) = (self.expanded(left)?, self.expanded(right)?);
             return self.rows_are_distinct(left, right, negated, span);
         }
         let (left, right) = (self.expr(left)?, self.expr(right)?);
@@ -74,7 +74,7 @@ impl Binder<'_> {
     ) -> Result<Scalar> {
         let name = if negated { "<>" } else { "=" };
         if let Some(fields) = row_fields(operand) {
-            let fields = self.exprs(fields)?;
+            let fields = self.expanded(fields)?;
             return self.row_in_list(fields, list, negated, span);
         }
         let left = self.expr(operand)?;

@@ -70,7 +70,7 @@ impl Binder<'_> {
             }
             ExprKind::Array(elements) => self.array(elements, None, span),
             ExprKind::Row { fields, .. } => {
-                let fields = self.exprs(fields)?;
+                let fields = self.expanded(fields)?;
                 Ok(Scalar::new(ScalarKind::Row(fields), constants::RECORD, span))
             }
             ExprKind::Subscript { .. } | ExprKind::Slice { .. } => self.subscript(expr),
@@ -165,7 +165,7 @@ impl Binder<'_> {
         let text = operator.operator.text();
         if is_comparison(text) {
             if let (Some(left), Some(right)) = (row_fields(left), row_fields(right)) {
-                let (left, right) = (self.exprs(left)?, self.exprs(right)?);
+                let (left, right) = (self.expanded(left)?, self.expanded(right)?);
                 return self.compare_rows(operator, left, right, span);
             }
             if let (Some(fields), ExprKind::Query(query)) = (row_fields(left), &right.kind) {

@@ -92,11 +92,7 @@ impl Binder<'_> {
         alias: Option<&Alias>,
         span: Span,
     ) -> Result<Relational> {
-        let (schema, plain) = match name.parts.as_slice() {
-            [plain] => (None, plain.text.as_str()),
-            [.., schema, plain] => (Some(schema.text.as_str()), plain.text.as_str()),
-            [] => return Err(BindError::unsupported("a table without a name", span)),
-        };
+        let (schema, plain) = schema_and_name(name)?;
         if schema.is_none()
             && let Some((scan, outputs)) = self.common_table(plain, span)?
         {
@@ -104,12 +100,7 @@ impl Binder<'_> {
             self.add_table(table, alias, span)?;
             return Ok(scan);
         }
-        let Some(relation) = self.provider.relation(schema, plain)? else {
-            let shown =
-                schema.map_or_else(|| plain.to_owned(), |schema| format!("{schema}.{plain}"));
-            let message = format!("relation \"{shown}\" does not exist");
-            return Err(BindError::new("42P01", message, name.span()));
-        };
+        let relation = self.relation_named(name)?;
         let (root, outputs) = match &relation.view {
             Some(text) => self.view(&relation, text, span)?,
             None if self.columns > COLUMNS_MAX => {
@@ -128,7 +119,19 @@ impl Binder<'_> {
         Ok(root)
     }
 
-    fn scan(&mut self, relation: &Arc<Relation>) -> (Relational, Vec<OutputColumn>) {
+    /// Looks up a relation.
+    pub(super) fn relation_named(&self, name: &ObjectName) -> Result<Arc<Relation>> {
+        let (schema, plain) = schema_and_name(name)?;
+        self.provider.relation(schema, plain)?.ok_or_else(|| {
+            let shown =
+                schema.map_or_else(|| plain.to_owned(), |schema| format!("{schema}.{plain}"));
+            let message = format!("relation \"{shown}\" does not exist");
+            BindError::new("42P01", message, name.span())
+        })
+    }
+
+    /// Returns a scan of a relation with new columns.
+    pub(super) fn scan(&mut self, relation: &Arc<Relation>) -> (Relational, Vec<OutputColumn>) {
         let mut outputs = Vec::with_capacity(relation.columns.len());
         for column in &relation.columns {
             let (name, data_type) = (column.name.clone(), column.data_type);
@@ -281,6 +284,15 @@ impl Binder<'_> {
                 Err(BindError::new("42712", message, span))
             }
         }
+    }
+}
+
+/// Returns the schema and the name of a table.
+fn schema_and_name(name: &ObjectName) -> Result<(Option<&str>, &str)> {
+    match name.parts.as_slice() {
+        [plain] => Ok((None, plain.text.as_str())),
+        [.., schema, plain] => Ok((Some(schema.text.as_str()), plain.text.as_str())),
+        [] => Err(BindError::unsupported("a table without a name", name.span())),
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod arrays;
 mod calls;
+mod changes;
 mod comparisons;
 mod expressions;
 mod from;
@@ -33,14 +34,14 @@ use crate::provider::Provider;
 use crate::resolve::Coercion;
 use crate::resolve::coerce::Parameters;
 use crate::types::SqlType;
-use gadus_syntax::ast::Query;
+use gadus_syntax::ast::{Query, Statement};
 use scope::Scope;
 use with::Frame;
 
-/// Query with the types of its parameters.
+/// Query or change with the types of its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundStatement {
-    /// Query
+    /// Query; of a change, [`crate::bound::Relational::Change`] with the columns of RETURNING.
     pub query: BoundQuery,
     /// Types of `$1` and so on.
     pub parameters: Vec<SqlType>,
@@ -57,6 +58,23 @@ pub fn bind_query(
 ) -> Result<BoundStatement> {
     let mut binder = Binder::new(provider, parameters);
     let query = binder.query(query, UnknownOutputs::BecomeText)?;
+    Ok(BoundStatement { query, parameters: binder.parameters.finish()? })
+}
+
+/// Binds a query, INSERT, UPDATE, DELETE or MERGE; a change gives the columns of RETURNING, none without it.
+///
+/// # Errors
+/// PostgreSQL's, and 0A000 for other statements.
+pub fn bind_statement(
+    provider: &dyn Provider,
+    statement: &Statement,
+    parameters: &[Option<SqlType>],
+) -> Result<BoundStatement> {
+    if let Statement::Query(query) = statement {
+        return bind_query(provider, query, parameters);
+    }
+    let mut binder = Binder::new(provider, parameters);
+    let query = binder.change(statement)?;
     Ok(BoundStatement { query, parameters: binder.parameters.finish()? })
 }
 
@@ -80,6 +98,8 @@ pub(crate) struct Binder<'a> {
     common_tables: u32,
     /// Views that are being expanded.
     views: u32,
+    /// Queries and changes that are being bound, one within the other.
+    depth: u32,
 }
 
 /// Stack that one level of a query or an expression may need.
@@ -102,6 +122,7 @@ impl<'a> Binder<'a> {
             columns: 0,
             common_tables: 0,
             views: 0,
+            depth: 0,
         }
     }
 
@@ -113,6 +134,14 @@ impl<'a> Binder<'a> {
     fn new_common_table(&mut self) -> CommonTableId {
         self.common_tables += 1;
         CommonTableId(self.common_tables)
+    }
+
+    /// Binds a query or a change within those that are being bound.
+    fn nested<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.depth += 1;
+        let bound = bind(self);
+        self.depth -= 1;
+        bound
     }
 
     fn coercion(&mut self) -> Coercion<'_> {

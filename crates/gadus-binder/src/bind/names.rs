@@ -83,19 +83,30 @@ impl Binder<'_> {
     /// Returns the error of a table that is not in FROM, or not visible where it is named.
     pub(super) fn missing_table(&self, schema: Option<&str>, name: &str, span: Span) -> BindError {
         let shown = schema.map_or_else(|| name.to_owned(), |schema| format!("{schema}.{name}"));
-        let mut tables = self.scopes.iter().rev().flat_map(|scope| &scope.tables);
-        let is_elsewhere =
-            tables.any(|table| table.name == name || table.hidden_name.as_deref() == Some(name));
-        if is_elsewhere {
-            let message = format!("invalid reference to FROM-clause entry for table \"{shown}\"");
-            let detail = format!(
-                "There is an entry for table \"{name}\", but it cannot be referenced from this part of the query."
-            );
-            return BindError::new("42P01", message, span).with_detail(detail);
+        let tables = || self.scopes.iter().rev().flat_map(|scope| &scope.tables);
+        let message = format!("invalid reference to FROM-clause entry for table \"{shown}\"");
+        let renamed = |table: &&ScopeTable| table.hidden_name.as_deref() == Some(name);
+        if let Some(alias) = tables().find(renamed).map(|table| &table.name) {
+            let error = BindError::new("42P01", message, span);
+            return error.with_hint(match self.find_table(None, alias) {
+                Some(_) => {
+                    format!("Perhaps you meant to reference the table alias \"{alias}\".")
+                }
+                None => unreachable_table(name),
+            });
+        }
+        if tables().any(|table| table.name == name) {
+            return BindError::new("42P01", message, span).with_hint(unreachable_table(name));
         }
         let message = format!("missing FROM-clause entry for table \"{shown}\"");
         BindError::new("42P01", message, span)
     }
+}
+
+fn unreachable_table(name: &str) -> String {
+    format!(
+        "There is an entry for table \"{name}\", but it cannot be referenced from this part of the query."
+    )
 }
 
 /// Returns the row of a table as a value.

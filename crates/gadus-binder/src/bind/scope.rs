@@ -36,6 +36,18 @@ pub(crate) enum Clause {
     Offset,
     /// VALUES
     Values,
+    /// VALUES of one row, of INSERT
+    InsertValues,
+    /// SET
+    Set,
+    /// RETURNING
+    Returning,
+    /// Elements of ON CONFLICT
+    IndexExpression,
+    /// WHERE of the elements of ON CONFLICT
+    IndexPredicate,
+    /// WHEN of MERGE
+    MergeWhen,
     /// FILTER
     Filter,
 }
@@ -56,7 +68,12 @@ impl Clause {
             Self::DistinctOn => "DISTINCT ON",
             Self::Limit => "LIMIT",
             Self::Offset => "OFFSET",
-            Self::Values => "VALUES",
+            Self::Values | Self::InsertValues => "VALUES",
+            Self::Set => "UPDATE",
+            Self::Returning => "RETURNING",
+            Self::IndexExpression => "index expressions",
+            Self::IndexPredicate => "index predicates",
+            Self::MergeWhen => "MERGE WHEN conditions",
             Self::Filter => "FILTER",
         }
     }
@@ -81,7 +98,10 @@ impl Clause {
 
     /// Returns true if functions that return sets may be called.
     pub(crate) fn allows_sets(self) -> bool {
-        matches!(self, Self::Select | Self::OrderBy | Self::GroupBy | Self::DistinctOn)
+        matches!(
+            self,
+            Self::Select | Self::OrderBy | Self::GroupBy | Self::DistinctOn | Self::InsertValues
+        )
     }
 }
 
@@ -203,6 +223,12 @@ impl ScopeTable {
             row_type: None,
             keys: Vec::new(),
         }
+    }
+
+    /// Returns a table of this name that is not visible, for errors that name it.
+    pub(crate) fn hidden(&self) -> Self {
+        let columns = Vec::new();
+        Self { columns, is_named: false, has_plain_columns: false, ..self.clone() }
     }
 
     /// Returns the columns of a name.

@@ -253,7 +253,7 @@ impl Binder<'_> {
 }
 
 /// Adds the calls that return sets: those whose arguments have sets above the others.
-fn with_sets(mut rows: Relational, sets: Vec<(u32, SetCall)>) -> Relational {
+pub(super) fn with_sets(mut rows: Relational, sets: Vec<(u32, SetCall)>) -> Relational {
     let last = sets.iter().map(|(step, _)| *step).max();
     for step in 0..=last.unwrap_or(0) {
         let calls = sets.iter().filter(|(at, _)| *at == step).map(|(_, call)| call.clone());

@@ -88,20 +88,26 @@ impl Binder<'_> {
     }
 }
 
-/// Returns the expression of a column in the projection below sorts and limits.
+/// Returns the literal of a column in the projection below sorts and limits.
 fn literal_of(root: &mut Relational, column: crate::bound::ColumnId) -> Option<&mut Scalar> {
+    item_of(root, column)
+        .filter(|value| matches!(value.kind, ScalarKind::Constant(_) | ScalarKind::Parameter(_)))
+}
+
+/// Returns the expression of a column in the projection below sorts and limits.
+pub(super) fn item_of(
+    root: &mut Relational,
+    column: crate::bound::ColumnId,
+) -> Option<&mut Scalar> {
     match root {
         Relational::Project { items, .. } => {
-            let item = items.iter_mut().find(|(id, _)| *id == column);
-            let literal = item.map(|(_, value)| value);
-            literal.filter(|value| {
-                matches!(value.kind, ScalarKind::Constant(_) | ScalarKind::Parameter(_))
-            })
+            items.iter_mut().find(|(id, _)| *id == column).map(|(_, value)| value)
         }
-        Relational::Sort { input, .. } | Relational::Distinct { input, .. } => {
-            literal_of(input, column)
-        }
-        Relational::Limit(limit) => literal_of(&mut limit.input, column),
+        Relational::Sort { input, .. }
+        | Relational::Distinct { input, .. }
+        | Relational::With { input, .. }
+        | Relational::Lock { input, .. } => item_of(input, column),
+        Relational::Limit(limit) => item_of(&mut limit.input, column),
         _ => None,
     }
 }

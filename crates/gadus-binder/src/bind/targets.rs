@@ -55,6 +55,26 @@ impl Binder<'_> {
         Ok(bound)
     }
 
+    /// Binds the values of a row; `t.*` gives one for each column.
+    pub(super) fn expanded(&mut self, exprs: &[Expr]) -> Result<Vec<Scalar>> {
+        let mut values = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            match &expr.kind {
+                ExprKind::AllColumns(qualifier) => {
+                    let columns = self.wildcard(qualifier, expr.span)?;
+                    values.extend(columns.into_iter().map(|(_, value)| value));
+                }
+                ExprKind::AllFields(operand) => {
+                    let mut fields = Vec::new();
+                    self.all_fields(operand, expr.span, &mut fields)?;
+                    values.extend(fields.into_iter().map(|field| field.value));
+                }
+                _ => values.push(self.expr(expr)?),
+            }
+        }
+        Ok(values)
+    }
+
     /// Returns the columns of `*` or `t.*`.
     fn wildcard(&mut self, qualifier: &[Name], span: Span) -> Result<Vec<(String, Scalar)>> {
         let pairs = |columns: &[super::scope::ScopeColumn]| {

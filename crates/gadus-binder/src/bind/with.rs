@@ -7,7 +7,7 @@ use crate::bound::{
 use crate::error::{BindError, Result};
 use crate::types::SqlType;
 use gadus_syntax::Span;
-use gadus_syntax::ast::{self, QueryBody, SetOperator};
+use gadus_syntax::ast::{self, QueryBody, SetOperator, Statement};
 
 /// Common tables of one WITH that are bound so far.
 #[derive(Debug, Default)]
@@ -22,6 +22,8 @@ struct Entry {
     id: CommonTableId,
     columns: Vec<(String, SqlType)>,
     readers: u32,
+    /// False for a change without RETURNING.
+    has_rows: bool,
 }
 
 impl Binder<'_> {
@@ -53,13 +55,13 @@ impl Binder<'_> {
             if let Some(span) = table.search_or_cycle {
                 return Err(BindError::unsupported("SEARCH or CYCLE", span));
             }
-            if matches!(table.query.body, QueryBody::Modification(_)) {
-                return Err(BindError::unsupported("a change in WITH", table.name.span));
-            }
             let id = self.new_common_table();
-            let bound = match recursive_parts(with, table) {
-                Some((start, step, all)) => self.recursive(id, table, (start, step), all)?,
-                None => {
+            let bound = match (&table.query.body, recursive_parts(with, table)) {
+                (QueryBody::Modification(change), _) => {
+                    (self.common_change(id, table, change)?, None)
+                }
+                (_, Some((start, step, all))) => self.recursive(id, table, (start, step), all)?,
+                (_, None) => {
                     let mut query = self.query(&table.query, UnknownOutputs::BecomeText)?;
                     name_columns(&mut query.outputs, table)?;
                     self.declare(id, table, &query.outputs);
@@ -71,6 +73,38 @@ impl Binder<'_> {
             tables.push(CommonTable { id, name, query, recursive, materialized, readers: 0 });
         }
         Ok(tables)
+    }
+
+    /// Binds a change whose RETURNING is read as a table.
+    fn common_change(
+        &mut self,
+        id: CommonTableId,
+        table: &ast::CommonTable,
+        change: &Statement,
+    ) -> Result<BoundQuery> {
+        if matches!(change, Statement::Merge(_)) {
+            let message = "MERGE not supported in WITH query";
+            return Err(BindError::new("0A000", message, table.name.span));
+        }
+        let is_top = self.depth == 1;
+        let mut bound = self.change(change)?;
+        if !is_top {
+            let message =
+                "WITH clause containing a data-modifying statement must be at the top level";
+            return Err(BindError::new("0A000", message, table.name.span));
+        }
+        name_columns(&mut bound.outputs, table)?;
+        self.declare(id, table, &bound.outputs);
+        let has_rows = match change {
+            Statement::Insert(insert) => !insert.returning.is_empty(),
+            Statement::Update(update) => !update.returning.is_empty(),
+            Statement::Delete(delete) => !delete.returning.is_empty(),
+            _ => false,
+        };
+        if let Some(entry) = self.entry(&table.name.text) {
+            entry.has_rows = has_rows;
+        }
+        Ok(bound)
     }
 
     /// Binds the two parts of a recursive query.
@@ -143,7 +177,7 @@ impl Binder<'_> {
     fn declare(&mut self, id: CommonTableId, table: &ast::CommonTable, outputs: &[OutputColumn]) {
         let columns = outputs.iter().map(|output| (output.name.clone(), output.data_type));
         let name = table.name.text.clone();
-        let entry = Entry { name, id, columns: columns.collect(), readers: 0 };
+        let entry = Entry { name, id, columns: columns.collect(), readers: 0, has_rows: true };
         if let Some(frame) = self.frames.last_mut() {
             frame.entries.retain(|entry| entry.id != id);
             frame.entries.push(entry);
@@ -159,9 +193,13 @@ impl Binder<'_> {
     pub(super) fn common_table(
         &mut self,
         name: &str,
-        _span: Span,
+        span: Span,
     ) -> Result<Option<(Relational, Vec<OutputColumn>)>> {
         let Some(entry) = self.entry(name) else { return Ok(None) };
+        if !entry.has_rows {
+            let message = format!("WITH query \"{name}\" does not have a RETURNING clause");
+            return Err(BindError::new("0A000", message, span));
+        }
         entry.readers += 1;
         let (table, columns) = (entry.id, entry.columns.clone());
         let output = |(name, data_type)| OutputColumn { name, id: self.new_column(), data_type };

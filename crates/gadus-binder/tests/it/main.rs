@@ -3,9 +3,8 @@
 mod deep;
 mod provider;
 
-use gadus_binder::bind_query;
+use gadus_binder::bind_statement;
 use gadus_binder::types::SqlType;
-use gadus_syntax::ast::Statement;
 use gadus_syntax::parse_statement;
 use provider::Tables;
 
@@ -55,8 +54,7 @@ fn describe(tables: &Tables, text: &str) -> Vec<String> {
         Ok(parsed) => parsed.statement,
         Err(error) => return vec![format!("error {}: {error}", error.kind.sql_state())],
     };
-    let Statement::Query(query) = parsed else { return vec!["no query".to_owned()] };
-    match bind_query(tables, &query, &[]) {
+    match bind_statement(tables, &parsed, &[]) {
         Ok(bound) => {
             let columns = bound.query.outputs.iter();
             let columns = columns.map(|output| format!("{} {}", output.name, output.data_type));

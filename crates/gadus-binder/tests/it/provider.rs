@@ -54,8 +54,7 @@ fn relation(
         name: name.to_owned(),
         columns: columns.iter().map(column).collect(),
         keys,
-        row_type: None,
-        view: None,
+        ..Relation::default()
     })
 }
 

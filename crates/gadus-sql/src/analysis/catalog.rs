@@ -46,8 +46,7 @@ impl Provider for BinderCatalog {
                 name,
                 columns: typed(columns)?,
                 keys: key.into_iter().collect(),
-                row_type: None,
-                view: None,
+                ..Relation::default()
             })));
         }
         let Some(view) = self.snapshot.find_view(&stored) else { return Ok(None) };
@@ -59,9 +58,7 @@ impl Provider for BinderCatalog {
             schema,
             name,
             columns: typed(columns)?,
-            keys: Vec::new(),
-            row_type: None,
-            view: None,
+            ..Relation::default()
         })))
     }
 
