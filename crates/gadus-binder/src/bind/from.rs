@@ -126,7 +126,8 @@ impl Binder<'_> {
             let shown =
                 schema.map_or_else(|| plain.to_owned(), |schema| format!("{schema}.{plain}"));
             let message = format!("relation \"{shown}\" does not exist");
-            BindError::new("42P01", message, name.span())
+            let error = BindError::new("42P01", message, name.span());
+            if schema.is_some() { error } else { self.missing_common_table(plain, error) }
         })
     }
 

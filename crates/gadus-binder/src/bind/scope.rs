@@ -154,6 +154,8 @@ pub(crate) struct Scope {
     pub(crate) window_names: HashMap<String, Arc<Window>>,
     /// Columns of the tables.
     pub(crate) own: HashSet<ColumnId>,
+    /// True if FROM has the table that this query is the recursive part of.
+    pub(crate) reads_itself: bool,
 }
 
 impl Scope {
@@ -171,6 +173,7 @@ impl Scope {
             groupings: Vec::new(),
             window_names: HashMap::new(),
             own: HashSet::new(),
+            reads_itself: false,
         }
     }
 

@@ -223,7 +223,12 @@ fn type_heading(name: &TypeName) -> String {
 }
 
 fn query_heading(query: &Query) -> Option<(String, bool)> {
-    let QueryBody::Select(select) = &query.body else { return None };
+    let select = match &query.body {
+        QueryBody::Select(select) => select,
+        QueryBody::Values(_) => return Some(("column1".to_owned(), true)),
+        QueryBody::SetOperation { left, .. } => return query_heading(left),
+        QueryBody::Table(_) | QueryBody::Modification(_) => return None,
+    };
     match &select.targets.first()?.kind {
         TargetKind::Expr { label: Some(label), .. } => Some((label.text.clone(), true)),
         TargetKind::Expr { expr, .. } => figure(expr),

@@ -56,12 +56,9 @@ impl Parameters {
     /// # Errors
     /// 42P18 for one that is not decided.
     pub(crate) fn finish(self) -> Result<Vec<SqlType>> {
-        let undecided = |index: usize| BindError {
-            sql_state: "42P18",
-            message: format!("could not determine data type of parameter ${}", index + 1),
-            detail: None,
-            hint: None,
-            span: None,
+        let undecided = |index: usize| {
+            let message = format!("could not determine data type of parameter ${}", index + 1);
+            BindError::without_position("42P18", message)
         };
         let types = self.types.into_iter().enumerate();
         types.map(|(index, known)| known.ok_or_else(|| undecided(index))).collect()

@@ -144,8 +144,8 @@ pub enum Literal {
 pub enum Parameter {
     /// `$1`, `:1`
     Number(u32),
-    /// `?`
-    Next,
+    /// `?`, with its number in the statement, from 1.
+    Next(u32),
     /// `:name`, `$name`
     Name(String),
 }

@@ -6,6 +6,7 @@ use crate::bind::scope::{Clause, ScopeTable};
 use crate::bound::{
     Arbiter, Assignments, ColumnValue, ConflictUpdate, OnConflict, Scalar, ScalarKind,
 };
+use crate::catalog::CastContext;
 use crate::error::{BindError, Result};
 use crate::provider::{Relation, UniqueIndex};
 use gadus_syntax::Span;
@@ -39,9 +40,6 @@ impl Binder<'_> {
                 Some(self.arbiter_elements(elements, filter.as_ref(), *span)?)
             }
         };
-        if let Some(arbiter @ Arbiter::Elements { .. }) = &arbiter {
-            self.check_arbiter(relation, arbiter, target)?;
-        }
         let (excluded, mut table) = self.another_row(&target.table);
         (table.name, table.hidden_name, table.schema) = ("excluded".to_owned(), None, None);
         let (arbiter, update) = match &conflict.action {
@@ -60,6 +58,12 @@ impl Binder<'_> {
                 (Some(arbiter), Some(update))
             }
         };
+        if let Some(arbiter @ Arbiter::Elements { .. }) = &arbiter {
+            // Expressions of indexes see the table alone.
+            let excluded = self.scope().tables.split_off(1);
+            self.check_arbiter(relation, arbiter, target)?;
+            self.scope().tables.extend(excluded);
+        }
         Ok(OnConflict { arbiter, existing: target.row.clone(), update })
     }
 
@@ -122,8 +126,7 @@ impl Binder<'_> {
         for index in &relation.unique_indexes {
             // A predicate may follow from the one that is given: this is left to the engine.
             let fits = index.predicate.is_none() || predicate.is_some();
-            is_found |=
-                fits && is_key(&index.columns) && self.has_expressions(index, &expressions)?;
+            is_found |= fits && is_key(&index.columns) && self.has_expressions(index, &expressions);
         }
         match is_found {
             true => Ok(()),
@@ -134,15 +137,31 @@ impl Binder<'_> {
         }
     }
 
-    /// Returns true if an index has the expressions of an arbiter, and no others.
-    fn has_expressions(&mut self, index: &UniqueIndex, wanted: &[&Scalar]) -> Result<bool> {
+    /// Returns true if an index has the expressions of an arbiter, and no others; also if they cannot be bound.
+    fn has_expressions(&mut self, index: &UniqueIndex, wanted: &[&Scalar]) -> bool {
         let mut known = Vec::with_capacity(index.expressions.len());
         for text in &index.expressions {
-            known.push(self.expr(&gadus_syntax::parse_expression(text)?)?);
+            let parsed = gadus_syntax::parse_expression(text).ok();
+            let Some(bound) = parsed.and_then(|parsed| self.expr(&parsed).ok()) else {
+                return true;
+            };
+            known.push(with_one_context(&bound));
         }
-        Ok(known.iter().all(|known| wanted.contains(&known))
-            && wanted.iter().all(|wanted| known.contains(wanted)))
+        let wanted = wanted.iter().map(|wanted| with_one_context(wanted)).collect::<Vec<_>>();
+        known.iter().all(|known| wanted.contains(known))
+            && wanted.iter().all(|wanted| known.contains(wanted))
     }
+}
+
+/// Returns an expression in which no cast differs by having been written or not.
+fn with_one_context(value: &Scalar) -> Scalar {
+    let mut value = value.clone();
+    value.for_each(&mut |part| {
+        if let ScalarKind::Cast { context, .. } = &mut part.kind {
+            *context = CastContext::Implicit;
+        }
+    });
+    value
 }
 
 /// Returns the position of the column that an expression is.

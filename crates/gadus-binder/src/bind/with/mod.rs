@@ -1,5 +1,9 @@
 //! WITH: common tables and their readers.
 
+mod recursion;
+mod references;
+
+use super::set_operations::item_of;
 use super::{Binder, UnknownOutputs};
 use crate::bound::{
     BoundQuery, CommonTable, CommonTableId, OutputColumn, Relational, Scalar, ScalarKind,
@@ -7,12 +11,15 @@ use crate::bound::{
 use crate::error::{BindError, Result};
 use crate::types::SqlType;
 use gadus_syntax::Span;
-use gadus_syntax::ast::{self, QueryBody, SetOperator, Statement};
+use gadus_syntax::ast::{self, QueryBody, Statement};
+use recursion::{Item, Parts};
 
 /// Common tables of one WITH that are bound so far.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     entries: Vec<Entry>,
+    /// Names of tables that are not bound yet.
+    waiting: Vec<String>,
 }
 
 /// Common table as its readers see it.
@@ -24,6 +31,8 @@ struct Entry {
     readers: u32,
     /// False for a change without RETURNING.
     has_rows: bool,
+    /// True while the part that reads the table itself is bound.
+    is_open: bool,
 }
 
 impl Binder<'_> {
@@ -45,30 +54,32 @@ impl Binder<'_> {
     }
 
     fn common_tables(&mut self, with: &ast::With) -> Result<Vec<CommonTable>> {
-        let mut tables = Vec::with_capacity(with.tables.len());
         for (place, table) in with.tables.iter().enumerate() {
             if with.tables[..place].iter().any(|other| other.name.text == table.name.text) {
                 let message =
                     format!("WITH query name \"{}\" specified more than once", table.name.text);
                 return Err(BindError::new("42712", message, table.name.span));
             }
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.waiting = with.tables.iter().map(|table| table.name.text.clone()).collect();
+        }
+        let mut tables = Vec::with_capacity(with.tables.len());
+        for Item { table, reads_itself } in recursion::in_order(with)? {
             if let Some(span) = table.search_or_cycle {
                 return Err(BindError::unsupported("SEARCH or CYCLE", span));
             }
             let id = self.new_common_table();
-            let bound = match (&table.query.body, recursive_parts(with, table)) {
-                (QueryBody::Modification(change), _) => {
-                    (self.common_change(id, table, change)?, None)
-                }
-                (_, Some((start, step, all))) => self.recursive(id, table, (start, step), all)?,
-                (_, None) => {
+            let (query, recursive) = match &table.query.body {
+                QueryBody::Modification(change) => (self.common_change(id, table, change)?, None),
+                _ if reads_itself => self.recursive(id, table, recursion::parts(table)?)?,
+                _ => {
                     let mut query = self.query(&table.query, UnknownOutputs::BecomeText)?;
                     name_columns(&mut query.outputs, table)?;
                     self.declare(id, table, &query.outputs);
                     (query, None)
                 }
             };
-            let (query, recursive) = bound;
             let (name, materialized) = (table.name.text.clone(), table.materialized);
             tables.push(CommonTable { id, name, query, recursive, materialized, readers: 0 });
         }
@@ -107,54 +118,78 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// Binds the two parts of a recursive query.
+    /// Binds the two parts of a query that reads itself.
     fn recursive(
         &mut self,
         id: CommonTableId,
         table: &ast::CommonTable,
-        (start, step): (&ast::Query, &ast::Query),
-        all: bool,
+        Parts { start, step, all }: Parts<'_>,
     ) -> Result<(BoundQuery, Option<(BoundQuery, bool)>)> {
+        match &table.query.with {
+            Some(with) => {
+                // Its tables are visible to both parts.
+                let mut parts = None;
+                let bound = self.with(with, |binder| {
+                    let (start, step) = binder.recursive_parts(id, table, (start, step))?;
+                    parts = Some(step);
+                    Ok(start)
+                })?;
+                let step = parts.ok_or_else(|| {
+                    BindError::unsupported("WITH in a recursive query", table.name.span)
+                })?;
+                match &bound.root {
+                    Relational::With { tables, .. } if tables.iter().any(|one| one.readers > 0) => {
+                        let what = "WITH around both parts of a recursive query";
+                        Err(BindError::unsupported(what, table.name.span))
+                    }
+                    _ => Ok((bound, Some((step, all)))),
+                }
+            }
+            None => {
+                let (start, step) = self.recursive_parts(id, table, (start, step))?;
+                Ok((start, Some((step, all))))
+            }
+        }
+    }
+
+    fn recursive_parts(
+        &mut self,
+        id: CommonTableId,
+        table: &ast::CommonTable,
+        (start, step): (&ast::Query, &ast::Query),
+    ) -> Result<(BoundQuery, BoundQuery)> {
         let mut start = self.query(start, UnknownOutputs::BecomeText)?;
         name_columns(&mut start.outputs, table)?;
         self.declare(id, table, &start.outputs);
-        let readers =
-            |binder: &mut Self| binder.entry(&table.name.text).map_or(0, |entry| entry.readers);
-        let before = readers(self);
-        let step = self.query(step, UnknownOutputs::Stay)?;
-        if readers(self) == before {
-            // It does not read itself: an ordinary set operation.
-            let whole = self.query(&table.query, UnknownOutputs::BecomeText)?;
-            let mut whole = whole;
-            name_columns(&mut whole.outputs, table)?;
-            self.declare(id, table, &whole.outputs);
-            return Ok((whole, None));
-        }
-        if start.outputs.len() != step.outputs.len() {
-            let message = "each UNION query must have the same number of columns";
-            return Err(BindError::new("42601", message, table.query.span));
-        }
-        let step = self.match_step(&start.outputs, step, table)?;
         if let Some(entry) = self.entry(&table.name.text) {
-            entry.readers = before;
+            entry.is_open = true;
         }
-        Ok((start, Some((step, all))))
+        let bound = self.query(step, UnknownOutputs::Stay)?;
+        if let Some(entry) = self.entry(&table.name.text) {
+            (entry.is_open, entry.readers) = (false, 0);
+        }
+        if start.outputs.len() != bound.outputs.len() {
+            let message = "each UNION query must have the same number of columns";
+            return Err(BindError::new("42601", message, step.span));
+        }
+        let step = self.match_step(&mut start, bound, table)?;
+        Ok((start, step))
     }
 
     /// Converts the columns of a recursive step to the types of the start, which must be the common ones.
     fn match_step(
         &mut self,
-        start: &[OutputColumn],
+        start: &mut BoundQuery,
         step: BoundQuery,
         table: &ast::CommonTable,
     ) -> Result<BoundQuery> {
         let (mut items, mut outputs) = (Vec::new(), Vec::new());
-        for (place, (known, output)) in start.iter().zip(&step.outputs).enumerate() {
+        for (place, (known, output)) in start.outputs.iter().zip(&step.outputs).enumerate() {
             let span = table.query.span;
             let left = Scalar::new(ScalarKind::Column(known.id), known.data_type, span);
             let right = Scalar::new(ScalarKind::Column(output.id), output.data_type, span);
             let common = self.coercion().common(&[left, right.clone()], "UNION")?;
-            if common.id != known.data_type.id {
+            if common != known.data_type {
                 let message = format!(
                     "recursive query \"{}\" column {} has type {} in non-recursive term but type {} overall",
                     table.name.text,
@@ -163,6 +198,7 @@ impl Binder<'_> {
                     common
                 );
                 let hint = "Cast the output of the non-recursive term to the correct type.";
+                let span = item_of(&mut start.root, known.id).map_or(span, |item| item.span);
                 return Err(BindError::new("42804", message, span).with_hint(hint));
             }
             let value = self.coercion().convert_to_common(right, common, "UNION")?;
@@ -177,11 +213,31 @@ impl Binder<'_> {
     fn declare(&mut self, id: CommonTableId, table: &ast::CommonTable, outputs: &[OutputColumn]) {
         let columns = outputs.iter().map(|output| (output.name.clone(), output.data_type));
         let name = table.name.text.clone();
-        let entry = Entry { name, id, columns: columns.collect(), readers: 0, has_rows: true };
+        let entry = Entry {
+            name: name.clone(),
+            id,
+            columns: columns.collect(),
+            readers: 0,
+            has_rows: true,
+            is_open: false,
+        };
         if let Some(frame) = self.frames.last_mut() {
+            frame.waiting.retain(|waiting| *waiting != name);
             frame.entries.retain(|entry| entry.id != id);
             frame.entries.push(entry);
         }
+    }
+
+    /// Adds to the error of a missing relation that a common table of its name is not visible yet.
+    pub(super) fn missing_common_table(&self, name: &str, error: BindError) -> BindError {
+        if !self.frames.iter().any(|frame| frame.waiting.iter().any(|waiting| waiting == name)) {
+            return error;
+        }
+        let detail = format!(
+            "There is a WITH item named \"{name}\", but it cannot be referenced from this part of the query."
+        );
+        let hint = "Use WITH RECURSIVE, or re-order the WITH items to remove forward references.";
+        error.with_detail(detail).with_hint(hint)
     }
 
     fn entry(&mut self, name: &str) -> Option<&mut Entry> {
@@ -201,30 +257,12 @@ impl Binder<'_> {
             return Err(BindError::new("0A000", message, span));
         }
         entry.readers += 1;
-        let (table, columns) = (entry.id, entry.columns.clone());
+        let (table, columns, is_open) = (entry.id, entry.columns.clone(), entry.is_open);
+        self.scope().reads_itself |= is_open;
         let output = |(name, data_type)| OutputColumn { name, id: self.new_column(), data_type };
         let outputs = columns.into_iter().map(output).collect::<Vec<_>>();
         let columns = outputs.iter().map(|output| output.id).collect();
         Ok(Some((Relational::CommonTableScan { table, columns }, outputs)))
-    }
-}
-
-/// Returns the parts of a query of WITH RECURSIVE that may read itself.
-fn recursive_parts<'a>(
-    with: &ast::With,
-    table: &'a ast::CommonTable,
-) -> Option<(&'a ast::Query, &'a ast::Query, bool)> {
-    let query = &table.query;
-    let is_plain = query.with.is_none() && query.order_by.is_empty() && query.limit.is_none();
-    match &query.body {
-        QueryBody::SetOperation {
-            operator: SetOperator::Union,
-            all,
-            left,
-            right,
-            by_name: false,
-        } if with.recursive && is_plain => Some((left, right, *all)),
-        _ => None,
     }
 }
 
