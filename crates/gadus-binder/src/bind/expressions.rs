@@ -29,7 +29,10 @@ impl Binder<'_> {
             ExprKind::Parameter(parameter) => self.parameter(parameter, span),
             ExprKind::Column(parts) => self.column(parts, span),
             ExprKind::AllColumns(parts) => self.whole_row_of(parts, span),
-            ExprKind::TypedText { data_type, text } => self.typed_text(data_type, text, span),
+            ExprKind::TypedText { data_type, text, text_span } => {
+                let value = self.typed_text(data_type, text, *text_span)?;
+                Ok(Scalar { span, ..value })
+            }
             ExprKind::Cast { operand, data_type, form } => {
                 self.cast(operand, data_type, *form, span)
             }

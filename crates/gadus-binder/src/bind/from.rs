@@ -27,7 +27,7 @@ impl Binder<'_> {
             let before = self.columns;
             let middle = self.scope().tables.len();
             let right = self.bind_item(item)?;
-            self.check_names(0, middle, item.span)?;
+            self.check_names(0, middle)?;
             joined = Some(match joined {
                 None => right,
                 Some(left) => {
@@ -269,7 +269,7 @@ impl Binder<'_> {
     }
 
     /// Refuses tables from `middle` on that have the name of one between `first` and `middle`.
-    pub(super) fn check_names(&mut self, first: usize, middle: usize, span: Span) -> Result<()> {
+    pub(super) fn check_names(&mut self, first: usize, middle: usize) -> Result<()> {
         let tables = &self.scope().tables;
         let (left, right) = (&tables[first..middle], &tables[middle..]);
         let is_double = |one: &ScopeTable, other: &ScopeTable| {
@@ -282,7 +282,7 @@ impl Binder<'_> {
             None => Ok(()),
             Some(double) => {
                 let message = format!("table name \"{}\" specified more than once", double.name);
-                Err(BindError::new("42712", message, span))
+                Err(BindError::without_position("42712", message))
             }
         }
     }

@@ -25,7 +25,7 @@ pub struct Change {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChangeKind {
     /// INSERT
-    Insert(InsertChange),
+    Insert(Box<InsertChange>),
     /// UPDATE
     Update(UpdateChange),
     /// DELETE

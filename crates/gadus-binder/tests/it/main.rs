@@ -3,8 +3,8 @@
 mod deep;
 mod provider;
 
-use gadus_binder::bind_statement;
 use gadus_binder::types::SqlType;
+use gadus_binder::{BindError, bind_statement};
 use gadus_syntax::parse_statement;
 use provider::Tables;
 
@@ -23,8 +23,35 @@ fn groups_windows_and_orders_are_resolved_as_in_postgresql() {
     compare("groups", include_str!("statements/groups.txt"));
 }
 
-/// A statement in each line, its description indented below it.
+#[test]
+fn literals_are_read_as_in_postgresql() {
+    compare_with("literals", include_str!("statements/literals.txt"), describe_fully);
+}
+
+#[test]
+fn changes_are_bound_as_in_postgresql() {
+    compare_with("changes", include_str!("statements/changes.txt"), describe_fully);
+}
+
+#[test]
+fn recursion_is_checked_as_in_postgresql() {
+    compare_with("recursion", include_str!("statements/recursion.txt"), describe_fully);
+}
+
+#[test]
+fn question_marks_are_numbered_by_their_order() {
+    let tables = Tables::new();
+    let text = "SELECT a + ? FROM (SELECT a, ?::text FROM t WHERE b = ?) AS x LIMIT ?";
+    let types = "parameters: integer, text, text, bigint";
+    assert_eq!(describe(&tables, text).last().map(String::as_str), Some(types));
+}
+
 fn compare(file: &str, text: &str) {
+    compare_with(file, text, describe);
+}
+
+/// A statement in each line, its description indented below it.
+fn compare_with(file: &str, text: &str, describe: fn(&Tables, &str) -> Vec<String>) {
     let tables = Tables::new();
     let mut statement = None;
     let mut wanted = Vec::new();
@@ -45,8 +72,21 @@ fn compare(file: &str, text: &str) {
             None => statement = Some(line),
         }
     }
-    assert!(count > 40, "{file} has statements");
+    assert!(count > 30, "{file} has statements");
     assert!(failures.is_empty(), "{} of {count}:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Describes a statement; an error with its position, detail and hint.
+fn describe_fully(tables: &Tables, text: &str) -> Vec<String> {
+    let bound = parse_statement(text).map_err(BindError::from);
+    let Err(error) = bound.and_then(|parsed| bind_statement(tables, &parsed.statement, &[])) else {
+        return describe(tables, text);
+    };
+    let position = error.span.map(|span| format!(" at {}", span.start + 1)).unwrap_or_default();
+    let mut described = vec![format!("error {}{position}: {error}", error.sql_state)];
+    described.extend(error.detail.map(|detail| format!("detail: {detail}")));
+    described.extend(error.hint.map(|hint| format!("hint: {hint}")));
+    described
 }
 
 fn describe(tables: &Tables, text: &str) -> Vec<String> {

@@ -22,6 +22,7 @@ pub enum ExprKind {
     TypedText {
         data_type: Box<TypeName>,
         text: String,
+        text_span: Span,
     },
     Cast {
         operand: Box<Expr>,

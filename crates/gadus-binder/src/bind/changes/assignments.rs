@@ -1,6 +1,7 @@
 //! Values that are assigned to columns (`transformAssignedExpr`), and SET.
 
 use crate::bind::scope::Clause;
+use crate::bind::set_operations::item_of;
 use crate::bind::{Binder, UnknownOutputs};
 use crate::bound::{
     Assignments, ColumnId, ColumnValue, OutputColumn, Relational, Scalar, ScalarKind, Subquery,
@@ -183,10 +184,14 @@ impl Binder<'_> {
         span: Span,
         queries: &mut Vec<(ColumnId, Scalar)>,
     ) -> Result<Vec<Scalar>> {
-        let query = self.query(query, UnknownOutputs::BecomeText)?;
+        let mut query = self.query(query, UnknownOutputs::BecomeText)?;
         let (row, id) = (self.new_column(), self.new_column());
         let fields = query.columns(span);
-        let types = fields.iter().map(|field| field.data_type).collect::<Vec<_>>();
+        let mut types = Vec::with_capacity(fields.len());
+        for output in &query.outputs {
+            let item = item_of(&mut query.root, output.id);
+            types.push((output.data_type, item.map_or(span, |item| item.span)));
+        }
         let record = constants::RECORD.plain();
         let items = vec![(row, Scalar::new(ScalarKind::Row(fields), record, span))];
         let root = Relational::Project { input: Box::new(query.root), items };
@@ -194,7 +199,7 @@ impl Binder<'_> {
         let query = crate::bound::BoundQuery { root, outputs };
         let subquery = Subquery { kind: SubqueryKind::Scalar, query };
         queries.push((id, Scalar::new(ScalarKind::Subquery(Box::new(subquery)), record, span)));
-        let field = |(index, data_type)| {
+        let field = |(index, (data_type, span))| {
             let operand = Box::new(Scalar::new(ScalarKind::Column(id), record, span));
             Scalar::new(ScalarKind::Field { operand, index }, data_type, span)
         };

@@ -55,7 +55,8 @@ impl Binder<'_> {
             super::generated::check_updated(&relation, &update.assignments.values)?;
         }
         let overriding = insert.overriding;
-        let kind = ChangeKind::Insert(InsertChange { input, values, overriding, on_conflict });
+        let insert = InsertChange { input, values, overriding, on_conflict };
+        let kind = ChangeKind::Insert(Box::new(insert));
         Ok(BoundChange { kind, row, returning, relation })
     }
 
@@ -98,7 +99,7 @@ impl Binder<'_> {
             let column = relation.column(&target.column)?;
             let is_part = target.path.is_some();
             let is_double = |other: &AssignedColumn| {
-                other.column == column && !(is_part && !other.subscripts.is_empty())
+                other.column == column && (!is_part || other.subscripts.is_empty())
             };
             if columns.iter().any(is_double) {
                 return Err(named_twice(&target.column));
@@ -118,7 +119,8 @@ impl Binder<'_> {
     ) -> Result<Vec<ColumnValue>> {
         self.scope().clause = Clause::InsertValues;
         let values = self.values_and_defaults(row)?;
-        self.assign_row(relation, columns, has_list, values)
+        check_count(columns, has_list, &values, values.first().and_then(row_width))?;
+        self.assign_row(relation, columns, values)
     }
 
     fn insert_row(
@@ -153,7 +155,8 @@ impl Binder<'_> {
                     let message = "VALUES lists must all be the same length";
                     return Err(BindError::new("42601", message, span));
                 }
-                let values = binder.assign_row(relation, columns, has_list, values)?;
+                check_count(columns, has_list, &values, values.first().and_then(row_width))?;
+                let values = binder.assign_row(relation, columns, values)?;
                 bound.push(values.into_iter().map(|value| value.value).collect::<Vec<_>>());
             }
             Ok(bound)
@@ -185,10 +188,12 @@ impl Binder<'_> {
     ) -> Result<Source> {
         let mut bound = self.query(query, UnknownOutputs::Stay)?;
         let mut values = Vec::with_capacity(bound.outputs.len());
+        let mut fields = None;
         for output in &bound.outputs {
             let (id, data_type) = (output.id, output.data_type);
             let source = crate::bind::set_operations::item_of(&mut bound.root, id);
             let span = source.as_ref().map_or(query.span, |source| source.span);
+            fields = source.as_deref().and_then(row_width);
             let literal = source.filter(|source| {
                 source.data_type.id.is_unknown()
                     && matches!(source.kind, ScalarKind::Constant(_) | ScalarKind::Parameter(_))
@@ -198,7 +203,8 @@ impl Binder<'_> {
                 None => Scalar::new(ScalarKind::Column(id), data_type, span),
             });
         }
-        let values = self.assign_row(relation, columns, has_list, values)?;
+        check_count(columns, has_list, &values, fields)?;
+        let values = self.assign_row(relation, columns, values)?;
         Ok(Source { input: bound.root, values, defaults: Vec::new() })
     }
 
@@ -207,23 +213,8 @@ impl Binder<'_> {
         &mut self,
         relation: &Relation,
         columns: &[AssignedColumn],
-        has_list: bool,
         values: Vec<Scalar>,
     ) -> Result<Vec<ColumnValue>> {
-        if let Some(extra) = values.get(columns.len()) {
-            let message = "INSERT has more expressions than target columns";
-            return Err(BindError::new("42601", message, extra.span));
-        }
-        if has_list && let Some(missing) = columns.get(values.len()) {
-            let message = "INSERT has more target columns than expressions";
-            let error = BindError::new("42601", message, missing.span);
-            return Err(match values.as_slice() {
-                [Scalar { kind: ScalarKind::Row(fields), .. }] if fields.len() == columns.len() => {
-                    error.with_hint("The insertion source is a row expression containing the same number of columns expected by the INSERT. Did you accidentally use extra parentheses?")
-                }
-                _ => error,
-            });
-        }
         let mut assigned = Vec::with_capacity(values.len());
         for (target, value) in columns.iter().zip(values) {
             let value = self.assign(relation, target, value)?;
@@ -249,6 +240,35 @@ impl Binder<'_> {
         let is_default = |value: &ColumnValue| matches!(value.value.kind, ScalarKind::Default);
         check_inserted(relation, &mut values, overriding, is_default)?;
         Ok(values)
+    }
+}
+
+/// Checks the number of values; `fields` is that of a row which is the only value.
+fn check_count(
+    columns: &[AssignedColumn],
+    has_list: bool,
+    values: &[Scalar],
+    fields: Option<usize>,
+) -> Result<()> {
+    if let Some(extra) = values.get(columns.len()) {
+        let message = "INSERT has more expressions than target columns";
+        return Err(BindError::new("42601", message, extra.span));
+    }
+    let Some(missing) = columns.get(values.len()).filter(|_| has_list) else { return Ok(()) };
+    let message = "INSERT has more target columns than expressions";
+    let error = BindError::new("42601", message, missing.span);
+    let is_row = values.len() == 1 && fields == Some(columns.len());
+    Err(match is_row {
+        true => error.with_hint("The insertion source is a row expression containing the same number of columns expected by the INSERT. Did you accidentally use extra parentheses?"),
+        false => error,
+    })
+}
+
+/// Returns the number of fields of a row.
+fn row_width(value: &Scalar) -> Option<usize> {
+    match &value.kind {
+        ScalarKind::Row(fields) => Some(fields.len()),
+        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 mod recursion;
 mod references;
 
-use super::set_operations::item_of;
+use super::set_operations::{check_columns, item_of};
 use super::{Binder, UnknownOutputs};
 use crate::bound::{
     BoundQuery, CommonTable, CommonTableId, OutputColumn, Relational, Scalar, ScalarKind,
@@ -164,14 +164,11 @@ impl Binder<'_> {
         if let Some(entry) = self.entry(&table.name.text) {
             entry.is_open = true;
         }
-        let bound = self.query(step, UnknownOutputs::Stay)?;
+        let mut bound = self.query(step, UnknownOutputs::Stay)?;
         if let Some(entry) = self.entry(&table.name.text) {
             (entry.is_open, entry.readers) = (false, 0);
         }
-        if start.outputs.len() != bound.outputs.len() {
-            let message = "each UNION query must have the same number of columns";
-            return Err(BindError::new("42601", message, step.span));
-        }
+        check_columns("UNION", start.outputs.len(), &mut bound, step.span)?;
         let step = self.match_step(&mut start, bound, table)?;
         Ok((start, step))
     }
