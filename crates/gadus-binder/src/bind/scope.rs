@@ -154,6 +154,8 @@ pub(crate) struct Scope {
     pub(crate) window_names: HashMap<String, Arc<Window>>,
     /// Columns of the tables.
     pub(crate) own: HashSet<ColumnId>,
+    /// True while FROM of a change is bound: lateral items cannot name its first table, which is changed.
+    pub(crate) is_changed_hidden: bool,
     /// True if FROM has the table that this query is the recursive part of.
     pub(crate) reads_itself: bool,
 }
@@ -173,6 +175,7 @@ impl Scope {
             groupings: Vec::new(),
             window_names: HashMap::new(),
             own: HashSet::new(),
+            is_changed_hidden: false,
             reads_itself: false,
         }
     }
@@ -193,6 +196,11 @@ impl Scope {
         let tables = self.visible().iter().filter(|table| table.has_plain_columns);
         let columns = tables.flat_map(|table| &table.columns);
         columns.filter(move |column| column.name == name).map(|column| &column.value)
+    }
+
+    /// Returns the table that is changed if nothing may name it now.
+    pub(crate) fn hidden_changed(&self) -> Option<&ScopeTable> {
+        self.tables.first().filter(|_| self.is_changed_hidden && !self.is_hidden)
     }
 
     /// Returns the table of a name.

@@ -119,7 +119,8 @@ impl Binder<'_> {
                     "subscripted assignment to \"{name}\" requires type {wanted} but expression is of type {source}"
                 ),
             };
-            let error = BindError::new("42804", message, value_span);
+            let span = if subscripts.is_empty() { value_span } else { *span };
+            let error = BindError::new("42804", message, span);
             error.with_hint("You will need to rewrite or cast the expression.")
         })?;
         Ok(with_modifier(converted, data_type.modifier, false))

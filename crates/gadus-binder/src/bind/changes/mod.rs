@@ -143,8 +143,10 @@ impl Binder<'_> {
         }
         let hidden = self.scope().tables.len();
         let visible = std::mem::replace(&mut self.scope().visible_from, hidden);
+        self.scope().is_changed_hidden = true;
         let rows = self.bind_from(items);
-        self.scope().visible_from = visible;
+        let scope = self.scope();
+        (scope.visible_from, scope.is_changed_hidden) = (visible, false);
         let kind = crate::bound::JoinKind::Inner;
         let join = crate::bound::Join {
             kind,

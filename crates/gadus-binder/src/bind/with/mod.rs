@@ -2,6 +2,7 @@
 
 mod recursion;
 mod references;
+mod search_cycle;
 
 use super::set_operations::{check_columns, item_of};
 use super::{Binder, UnknownOutputs};
@@ -13,6 +14,7 @@ use crate::types::SqlType;
 use gadus_syntax::Span;
 use gadus_syntax::ast::{self, QueryBody, Statement};
 use recursion::{Item, Parts};
+use search_cycle::Carried;
 
 /// Common tables of one WITH that are bound so far.
 #[derive(Debug, Default)]
@@ -33,6 +35,8 @@ struct Entry {
     has_rows: bool,
     /// True while the part that reads the table itself is bound.
     is_open: bool,
+    /// Columns of SEARCH and CYCLE at the end, which that part does not see.
+    carried: usize,
 }
 
 impl Binder<'_> {
@@ -66,8 +70,12 @@ impl Binder<'_> {
         }
         let mut tables = Vec::with_capacity(with.tables.len());
         for Item { table, reads_itself } in recursion::in_order(with)? {
-            if let Some(span) = table.search_or_cycle {
-                return Err(BindError::unsupported("SEARCH or CYCLE", span));
+            if !reads_itself && (table.search.is_some() || table.cycle.is_some()) {
+                return Err(BindError::new(
+                    "42601",
+                    "WITH query is not recursive",
+                    table.name.span,
+                ));
             }
             let id = self.new_common_table();
             let (query, recursive) = match &table.query.body {
@@ -160,9 +168,12 @@ impl Binder<'_> {
     ) -> Result<(BoundQuery, BoundQuery)> {
         let mut start = self.query(start, UnknownOutputs::BecomeText)?;
         name_columns(&mut start.outputs, table)?;
+        let carried = self.carried(table, &start.outputs)?;
+        let columns = carried.as_ref().map(Carried::columns).unwrap_or_default();
         self.declare(id, table, &start.outputs);
         if let Some(entry) = self.entry(&table.name.text) {
-            entry.is_open = true;
+            (entry.is_open, entry.carried) = (true, columns.len());
+            entry.columns.extend(columns);
         }
         let mut bound = self.query(step, UnknownOutputs::Stay)?;
         if let Some(entry) = self.entry(&table.name.text) {
@@ -170,7 +181,13 @@ impl Binder<'_> {
         }
         check_columns("UNION", start.outputs.len(), &mut bound, step.span)?;
         let step = self.match_step(&mut start, bound, table)?;
-        Ok((start, step))
+        match carried {
+            None => Ok((start, step)),
+            Some(carried) => {
+                let start = self.carry_start(&carried, start)?;
+                Ok((start, self.carry_step(&carried, (table, id), step)?))
+            }
+        }
     }
 
     /// Converts the columns of a recursive step to the types of the start, which must be the common ones.
@@ -217,6 +234,7 @@ impl Binder<'_> {
             readers: 0,
             has_rows: true,
             is_open: false,
+            carried: 0,
         };
         if let Some(frame) = self.frames.last_mut() {
             frame.waiting.retain(|waiting| *waiting != name);
@@ -255,10 +273,12 @@ impl Binder<'_> {
         }
         entry.readers += 1;
         let (table, columns, is_open) = (entry.id, entry.columns.clone(), entry.is_open);
+        let hidden = if is_open { entry.carried } else { 0 };
         self.scope().reads_itself |= is_open;
         let output = |(name, data_type)| OutputColumn { name, id: self.new_column(), data_type };
-        let outputs = columns.into_iter().map(output).collect::<Vec<_>>();
+        let mut outputs = columns.into_iter().map(output).collect::<Vec<_>>();
         let columns = outputs.iter().map(|output| output.id).collect();
+        outputs.truncate(outputs.len() - hidden);
         Ok(Some((Relational::CommonTableScan { table, columns }, outputs)))
     }
 }
