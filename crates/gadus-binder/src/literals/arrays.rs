@@ -27,8 +27,13 @@ pub(super) fn read(text: &str, target: TypeId, provider: &dyn Provider) -> Read 
     if !scanner.has_elements {
         return Ok(Some(Constant::Text("{}".to_owned())));
     }
+    let parts = parts(trimmed);
+    if !has_one_depth(&parts) {
+        // PostgreSQL 15 takes it for an array of other dimensions than it seems to have.
+        return Ok(None);
+    }
     let mut shown = String::with_capacity(text.len());
-    for part in parts(trimmed) {
+    for part in parts {
         match part {
             Part::Punctuation(c) => shown.push(c),
             Part::Element(item) if !item.is_quoted && item.text.eq_ignore_ascii_case("null") => {
@@ -275,6 +280,21 @@ struct Item {
 enum Part {
     Punctuation(char),
     Element(Item),
+}
+
+/// Returns true if all elements are within as many braces.
+fn has_one_depth(parts: &[Part]) -> bool {
+    let (mut depth, mut known) = (0_usize, None);
+    for part in parts {
+        match part {
+            Part::Punctuation('{') => depth += 1,
+            Part::Punctuation('}') => depth = depth.saturating_sub(1),
+            Part::Punctuation(_) => {}
+            Part::Element(_) if *known.get_or_insert(depth) != depth => return false,
+            Part::Element(_) => {}
+        }
+    }
+    true
 }
 
 /// Splits an array's text that was checked.

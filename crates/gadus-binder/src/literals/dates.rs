@@ -132,7 +132,7 @@ impl Moment {
         next: Option<&Field>,
     ) -> std::result::Result<Option<()>, Fault> {
         match field {
-            Field::Date(text) if self.date.is_none() => {
+            Field::Date(text) if self.date.is_none() && self.time.is_none() => {
                 let Some(date) = iso_date(text) else { return Ok(None) };
                 self.date = Some(date?);
             }
@@ -284,7 +284,7 @@ fn microseconds_of(clock: Clock) -> std::result::Result<i64, Fault> {
     }
     let minutes = clock.hours * 60 + clock.minutes;
     let time = (minutes * 60 + clock.seconds) * 1_000_000 + clock.microseconds;
-    if clock.hours == 24 && time > DAY_MICROSECONDS {
+    if time > DAY_MICROSECONDS {
         return Err(Fault::Overflow);
     }
     Ok(time)
@@ -332,11 +332,7 @@ fn time_and_zone(text: &str, type_name: &str) -> Result<Option<(i64, Option<i64>
                 [Field::Word(zone)] if matches!(zone.as_str(), "z" | "utc" | "gmt") => Some(0),
                 _ => return Ok(None),
             };
-            let time = microseconds_of(clock)?;
-            match time > DAY_MICROSECONDS {
-                true => Err(Fault::Overflow),
-                false => Ok(Some((time, zone))),
-            }
+            Ok(Some((microseconds_of(clock)?, zone)))
         }
         [] => Err(Fault::Format),
         [Field::Word(word)] if !is_special(word) => Err(Fault::Format),

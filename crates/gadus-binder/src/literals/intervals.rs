@@ -107,17 +107,18 @@ fn sums_of(fields: &[Field]) -> Result<Sums, Fault> {
     for field in fields.iter().rev() {
         match field {
             Field::Time(text) => {
-                sums.set_time(text, 1)?;
+                sums.set_time(microseconds_of(text)?)?;
                 unit = Some(Unit::Day);
             }
             Field::Signed(text) => {
-                let sign = if text.starts_with('-') { -1 } else { 1 };
                 let time = &text[1..];
-                if time.contains(':') && clock(time).is_ok() {
-                    sums.set_time(time, sign)?;
-                    unit = Some(Unit::Day);
-                } else {
-                    sums.add_number(text, &mut unit)?;
+                match Some(time).filter(|time| time.contains(':')).map(microseconds_of) {
+                    Some(Ok(time)) => {
+                        sums.set_time(if text.starts_with('-') { -time } else { time })?;
+                        unit = Some(Unit::Day);
+                    }
+                    // PostgreSQL then takes it for a number, even if hours are out of range.
+                    _ => sums.add_number(text, &mut unit)?,
                 }
             }
             Field::Date(text) | Field::Number(text) => sums.add_number(text, &mut unit)?,
@@ -167,14 +168,9 @@ impl Sums {
         Ok(())
     }
 
-    fn set_time(&mut self, text: &str, sign: i64) -> Result<(), Fault> {
-        let time = clock(text)?;
-        let add = |sum: i64, count: i64, scale: i64| {
-            count.checked_mul(scale).and_then(|part| sum.checked_add(part)).ok_or(Fault::Overflow)
-        };
-        let sum = add(time.microseconds, time.hours, HOUR)?;
-        let sum = add(sum, time.minutes, MINUTE)?;
-        self.microseconds = sign * add(sum, time.seconds, SECOND)?;
+    /// Sets the time of day, in place of smaller units after it.
+    fn set_time(&mut self, microseconds: i64) -> Result<(), Fault> {
+        self.microseconds = microseconds;
         self.mark(SECONDS_BITS | bit(Unit::Minute) | bit(Unit::Hour))
     }
 
@@ -279,6 +275,17 @@ impl Sums {
         self.microseconds = self.microseconds.checked_add(whole).ok_or(Fault::Overflow)?;
         Ok(())
     }
+}
+
+/// Reads a time of day of any number of hours.
+fn microseconds_of(text: &str) -> Result<i64, Fault> {
+    let time = clock(text)?;
+    let add = |sum: i64, count: i64, scale: i64| {
+        count.checked_mul(scale).and_then(|part| sum.checked_add(part)).ok_or(Fault::Overflow)
+    };
+    let sum = add(time.microseconds, time.hours, HOUR)?;
+    let sum = add(sum, time.minutes, MINUTE)?;
+    add(sum, time.seconds, SECOND)
 }
 
 /// Adds to a sum of 32 bits.

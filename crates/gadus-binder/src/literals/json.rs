@@ -82,9 +82,11 @@ impl Parser<'_> {
             Token::ObjectStart => self.nested(Self::object),
             Token::ArrayStart => self.nested(Self::array),
             Token::Number if self.kind == Kind::Binary => {
-                let number = numeric::read(&self.text[self.start..self.end]);
-                number.map_err(|error| Stop::Error(Box::new(error)))?;
-                self.next()
+                // The token after it is read before the number is.
+                let number = self.start..self.end;
+                self.next()?;
+                let read = numeric::read(self.text.get(number).unwrap_or_default());
+                read.map(drop).map_err(|error| Stop::Error(Box::new(error)))
             }
             Token::Text | Token::Number | Token::Word => self.next(),
             _ => Err(self.unexpected("JSON value")),

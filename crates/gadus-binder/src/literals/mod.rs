@@ -45,7 +45,7 @@ fn read_if_certain(text: &str, target: TypeId, provider: &dyn Provider) -> Read 
         BaseType::Int2 => numbers::integer(text, i64::from(i16::MIN), "smallint"),
         BaseType::Int4 => numbers::integer(text, i64::from(i32::MIN), "integer"),
         BaseType::Int8 => numbers::integer(text, i64::MIN, "bigint"),
-        BaseType::Oid => Ok(numbers::object_identifier(text)),
+        BaseType::Oid => numbers::object_identifier(text),
         BaseType::Float4 => numbers::float4(text),
         BaseType::Float8 => numbers::float8(text),
         BaseType::Numeric => numeric::read(text),

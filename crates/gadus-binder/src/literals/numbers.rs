@@ -46,11 +46,23 @@ pub(super) fn integer(text: &str, least: i64, type_name: &str) -> Read {
     Ok(Some(Constant::Integer(value)))
 }
 
-/// Reads an object identifier that is written as a number of 32 bits.
-pub(super) fn object_identifier(text: &str) -> Option<Constant> {
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let number = text.parse::<u32>().ok().filter(|_| is_number)?;
-    Some(Constant::Integer(number.into()))
+/// Reads an object identifier as C's `strtoul` does: a negative number is one of 32 bits without a sign.
+pub(super) fn object_identifier(text: &str) -> Read {
+    let out_of_range =
+        || refused("22003", format!("value \"{text}\" is out of range for type oid"));
+    let start = text.trim_start_matches(is_space);
+    let (digits, rest) = split_digits(start.strip_prefix(['-', '+']).unwrap_or(start));
+    if digits.is_empty() {
+        return Err(invalid_syntax("oid", text));
+    }
+    let size = digits.parse::<u64>().map_err(|_| out_of_range())?;
+    if !rest.trim_matches(is_space).is_empty() {
+        return Err(invalid_syntax("oid", text));
+    }
+    let value = if start.starts_with('-') { size.wrapping_neg() } else { size };
+    let negative = i32::try_from(value.cast_signed()).ok().map(i32::cast_unsigned);
+    let value = u32::try_from(value).ok().or(negative).ok_or_else(out_of_range)?;
+    Ok(Some(Constant::Integer(value.into())))
 }
 
 /// Reads a number of double precision.

@@ -53,6 +53,8 @@ fn numbers_are_read_by_their_types() {
     assert_eq!(shown("-inf", NUMERIC), "-Infinity");
     assert_eq!(shown("1e400", FLOAT8), "22003 \"1e400\" is out of range for type double precision");
     assert_eq!(shown("0.1", FLOAT4), "0.1");
+    assert_eq!(shown("-1", OID), "Integer(4294967295)");
+    assert_eq!(shown("4294967296", OID), "22003 value \"4294967296\" is out of range for type oid");
     assert_eq!(shown("0x10", FLOAT8), "as written");
 }
 
@@ -66,6 +68,7 @@ fn dates_are_read_in_iso_form() {
         "22008 date/time field value out of range: \"2023-02-29\""
     );
     assert_eq!(shown("1/2/2024", DATE), "as written");
+    assert_eq!(shown("10:00 2024-01-01", TIMESTAMP), "as written");
     assert_eq!(shown("now", TIMESTAMP), "as written");
     assert_eq!(shown("2024-01-01T23:59:59.9999999", TIMESTAMP), "2024-01-02 00:00:00");
     assert_eq!(shown("2024-01-01 12:00+05:30", TIMESTAMPTZ), "2024-01-01 06:30:00+00");
@@ -101,6 +104,7 @@ fn elements_of_arrays_are_read_by_their_type() {
     assert_eq!(shown("{ 1, 02 ,NULL}", INT4_ARRAY), "{1,2,NULL}");
     assert_eq!(shown("{{1},{2,3}}", INT4_ARRAY), "22P02 malformed array literal: \"{{1},{2,3}}\"");
     assert_eq!(shown("[0:1]={1,2}", INT4_ARRAY), "as written");
+    assert_eq!(shown("{{{1}},{2}}", INT4_ARRAY), "as written");
     assert_eq!(shown("{\"a b\",\"\"}", TEXT_ARRAY), "{\"a b\",\"\"}");
     assert_eq!(shown("{x}", INT4_ARRAY), "22P02 invalid input syntax for type integer: \"x\"");
 }
