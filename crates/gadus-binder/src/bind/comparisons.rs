@@ -80,13 +80,13 @@ impl Binder<'_> {
         let left = self.expr(operand)?;
         let values = self.exprs(list)?;
         // Constants are one array if they have a type in common; others are compared one by one.
-        let (constants, others): (Vec<_>, Vec<_>) =
-            values.into_iter().partition(|value| !has_column(value));
+        let constants = values.iter().filter(|value| !has_column(value)).cloned();
+        let constants = constants.collect::<Vec<_>>();
         let mut parts = Vec::new();
-        let mut rest = others;
-        match self.list_comparison(name, &left, &constants, negated, span)? {
-            Some(comparison) => parts.push(comparison),
-            None => rest.splice(0..0, constants).for_each(drop),
+        let mut rest = values;
+        if let Some(array) = self.list_comparison(name, &left, &constants, negated, span)? {
+            parts.push(array);
+            rest.retain(has_column);
         }
         for value in rest {
             parts.push(self.infix_named(name, left.clone(), value, span)?);

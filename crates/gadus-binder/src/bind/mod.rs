@@ -58,7 +58,7 @@ pub fn bind_query(
 ) -> Result<BoundStatement> {
     let mut binder = Binder::new(provider, parameters);
     let query = binder.query(query, UnknownOutputs::BecomeText)?;
-    Ok(BoundStatement { query, parameters: binder.parameters.finish()? })
+    binder.finish(query)
 }
 
 /// Binds a query, INSERT, UPDATE, DELETE or MERGE; a change gives the columns of RETURNING, none without it.
@@ -75,7 +75,7 @@ pub fn bind_statement(
     }
     let mut binder = Binder::new(provider, parameters);
     let query = binder.change(statement)?;
-    Ok(BoundStatement { query, parameters: binder.parameters.finish()? })
+    binder.finish(query)
 }
 
 /// Treatment of literals of undecided type in a select list.
@@ -100,6 +100,15 @@ pub(crate) struct Binder<'a> {
     views: u32,
     /// Queries and changes that are being bound, one within the other.
     depth: u32,
+    /// Errors that PostgreSQL finds after analysis, when it rewrites, and those when it plans.
+    later: [Option<BindError>; 2],
+}
+
+/// Step after analysis in which PostgreSQL finds an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LaterStep {
+    Rewrite,
+    Plan,
 }
 
 /// Stack that one level of a query or an expression may need.
@@ -123,6 +132,24 @@ impl<'a> Binder<'a> {
             common_tables: 0,
             views: 0,
             depth: 0,
+            later: [None, None],
+        }
+    }
+
+    /// Checks what depends on the whole statement.
+    fn finish(self, query: BoundQuery) -> Result<BoundStatement> {
+        let parameters = self.parameters.finish()?;
+        match self.later.into_iter().flatten().next() {
+            Some(error) => Err(error),
+            None => Ok(BoundStatement { query, parameters }),
+        }
+    }
+
+    /// Keeps the first error of a step after analysis.
+    fn check_later(&mut self, step: LaterStep, checked: Result<()>) {
+        let index = usize::from(step == LaterStep::Plan);
+        if let (Err(error), None) = (checked, &self.later[index]) {
+            self.later[index] = Some(error);
         }
     }
 

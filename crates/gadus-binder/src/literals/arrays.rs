@@ -6,7 +6,7 @@ use super::{Read, is_space, read_if_certain, refused};
 use crate::bound::Constant;
 use crate::error::BindError;
 use crate::provider::Provider;
-use crate::types::TypeId;
+use crate::types::{Category, TypeId};
 
 /// Most dimensions of an array.
 const DIMENSIONS_MAX: usize = 6;
@@ -51,7 +51,7 @@ pub(super) fn read(text: &str, target: TypeId, provider: &dyn Provider) -> Read 
 }
 
 fn is_text(element: TypeId) -> bool {
-    element.category() == crate::types::Category::String
+    element.category() == Category::String
 }
 
 fn value_text(value: Constant) -> String {

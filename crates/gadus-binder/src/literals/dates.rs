@@ -104,6 +104,17 @@ pub(super) fn timetz(text: &str) -> Read {
     Ok(Some(Constant::Text(shown)))
 }
 
+/// Returns true if a text names a point in time by the present one.
+pub(super) fn names_present(text: &str) -> bool {
+    let is_present = |field: &Field| match field {
+        Field::Word(word) => {
+            matches!(word.as_str(), "now" | "today" | "tomorrow" | "yesterday")
+        }
+        _ => false,
+    };
+    text.len() <= BYTES_MAX && fields(text).is_ok_and(|fields| fields.iter().any(is_present))
+}
+
 impl Special {
     fn shown(self, epoch: &str) -> String {
         match self {

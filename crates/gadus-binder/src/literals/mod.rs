@@ -17,7 +17,7 @@ mod numeric;
 use crate::bound::Constant;
 use crate::error::{BindError, Result};
 use crate::provider::Provider;
-use crate::types::{BaseType, TypeId};
+use crate::types::{BaseType, Category, TypeId};
 use gadus_syntax::Span;
 
 /// Reads a literal as a value of a type; returns the text itself if its meaning is not certain.
@@ -31,6 +31,11 @@ pub(crate) fn read(
         Ok(value) => Ok(value.unwrap_or_else(|| Constant::Text(text.to_owned()))),
         Err(error) => Err(BindError { span: Some(span), ..error }),
     }
+}
+
+/// Returns true if the value of a literal depends on the time: `now`, `today` and the like.
+pub(crate) fn is_volatile(text: &str, target: TypeId) -> bool {
+    target.category() == Category::DateTime && dates::names_present(text)
 }
 
 /// Value of a literal; `None` if the text stays as it is.

@@ -108,6 +108,11 @@ impl Coercion<'_> {
     fn convert_unknown(&mut self, value: Scalar, target: TypeId) -> Result<Scalar> {
         let span = value.span;
         match value.kind {
+            // Read when the statement runs, not when it is prepared.
+            ScalarKind::Constant(Constant::Text(text)) if literals::is_volatile(&text, target) => {
+                let constant = ScalarKind::Constant(Constant::Text(text));
+                Ok(by_text(Scalar::new(constant, constants::TEXT, span), target))
+            }
             ScalarKind::Constant(Constant::Text(text)) => {
                 let constant = literals::read(&text, target, self.provider, span)?;
                 Ok(Scalar::new(ScalarKind::Constant(constant), target, span))
@@ -121,15 +126,7 @@ impl Coercion<'_> {
                 let operand = Box::new(self.convert_unknown(*operand, target)?);
                 Ok(Scalar::new(ScalarKind::Collate { operand, collation }, target, span))
             }
-            _ => {
-                let kind = ScalarKind::Cast {
-                    operand: Box::new(value),
-                    path: CastPath::Value(CastMethod::Text),
-                    context: CastContext::Implicit,
-                    is_try: false,
-                };
-                Ok(Scalar::new(kind, target, span))
-            }
+            _ => Ok(by_text(value, target)),
         }
     }
 
@@ -240,6 +237,18 @@ pub(crate) fn with_modifier(value: Scalar, modifier: Modifier, is_explicit: bool
     let span = value.span;
     let kind = ScalarKind::ApplyModifier { operand: Box::new(value), is_explicit };
     Scalar::new(kind, data_type, span)
+}
+
+/// Converts by way of text.
+fn by_text(value: Scalar, target: TypeId) -> Scalar {
+    let span = value.span;
+    let kind = ScalarKind::Cast {
+        operand: Box::new(value),
+        path: CastPath::Value(CastMethod::Text),
+        context: CastContext::Implicit,
+        is_try: false,
+    };
+    Scalar::new(kind, target, span)
 }
 
 /// Returns the error of a conversion that does not exist.

@@ -1,8 +1,8 @@
 //! ON CONFLICT: the unique index that is meant, and DO UPDATE.
 
 use super::ChangedTable;
-use crate::bind::Binder;
 use crate::bind::scope::{Clause, ScopeTable};
+use crate::bind::{Binder, LaterStep};
 use crate::bound::{
     Arbiter, Assignments, ColumnValue, ConflictUpdate, OnConflict, Scalar, ScalarKind,
 };
@@ -61,7 +61,8 @@ impl Binder<'_> {
         if let Some(arbiter @ Arbiter::Elements { .. }) = &arbiter {
             // Expressions of indexes see the table alone.
             let excluded = self.scope().tables.split_off(1);
-            self.check_arbiter(relation, arbiter, target)?;
+            let checked = self.check_arbiter(relation, arbiter, target);
+            self.check_later(LaterStep::Plan, checked);
             self.scope().tables.extend(excluded);
         }
         Ok(OnConflict { arbiter, existing: target.row.clone(), update })

@@ -1,10 +1,10 @@
 //! INSERT: its columns, and values from VALUES or a query.
 
 use super::assignments::{AssignedColumn, named_twice};
-use super::generated::check_inserted;
+use super::generated::{check_inserted, check_updated};
 use super::{BoundChange, ChangedTable};
 use crate::bind::scope::Clause;
-use crate::bind::{Binder, UnknownOutputs};
+use crate::bind::{Binder, LaterStep, UnknownOutputs};
 use crate::bound::{
     ChangeKind, ColumnId, ColumnValue, InsertChange, Relational, Scalar, ScalarKind,
 };
@@ -50,9 +50,11 @@ impl Binder<'_> {
             ScalarKind::Column(id) => defaults.contains(&id),
             _ => false,
         };
-        check_inserted(&relation, &mut values, insert.overriding, is_default)?;
+        let checked = check_inserted(&relation, &mut values, insert.overriding, is_default);
+        self.check_later(LaterStep::Rewrite, checked);
         if let Some(update) = on_conflict.as_ref().and_then(|conflict| conflict.update.as_ref()) {
-            super::generated::check_updated(&relation, &update.assignments.values)?;
+            let checked = check_updated(&relation, &update.assignments.values);
+            self.check_later(LaterStep::Rewrite, checked);
         }
         let overriding = insert.overriding;
         let insert = InsertChange { input, values, overriding, on_conflict };
@@ -238,7 +240,8 @@ impl Binder<'_> {
             None => Vec::new(),
         };
         let is_default = |value: &ColumnValue| matches!(value.value.kind, ScalarKind::Default);
-        check_inserted(relation, &mut values, overriding, is_default)?;
+        let checked = check_inserted(relation, &mut values, overriding, is_default);
+        self.check_later(LaterStep::Rewrite, checked);
         Ok(values)
     }
 }

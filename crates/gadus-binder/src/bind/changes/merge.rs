@@ -2,8 +2,8 @@
 
 use super::generated::check_updated;
 use super::{BoundChange, ChangedTable};
-use crate::bind::Binder;
 use crate::bind::scope::{Clause, ScopeTable};
+use crate::bind::{Binder, LaterStep};
 use crate::bound::{ChangeKind, MergeChange, MergeClause, MergeStep, Relational, RowColumns};
 use crate::error::{BindError, Result};
 use crate::provider::Relation;
@@ -44,7 +44,8 @@ impl Binder<'_> {
         }
         for clause in &clauses {
             if let MergeStep::Update(assignments) = &clause.action {
-                check_updated(&relation, &assignments.values)?;
+                let checked = check_updated(&relation, &assignments.values);
+                self.check_later(LaterStep::Rewrite, checked);
             }
         }
         Ok(merged(relation, scan, old, MergeRest { source, condition, clauses }))

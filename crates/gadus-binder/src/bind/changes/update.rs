@@ -2,7 +2,7 @@
 
 use super::generated::check_updated;
 use super::{BoundChange, ChangedTable};
-use crate::bind::Binder;
+use crate::bind::{Binder, LaterStep};
 use crate::bound::{ChangeKind, UpdateChange};
 use crate::error::Result;
 use gadus_syntax::ast::Update;
@@ -24,7 +24,8 @@ impl Binder<'_> {
             let returning = binder.returning(&update.returning)?;
             binder.scope().tables[0] = table;
             let assignments = binder.assignments(&relation, &update.assignments)?;
-            check_updated(&relation, &assignments.values)?;
+            let checked = check_updated(&relation, &assignments.values);
+            binder.check_later(LaterStep::Rewrite, checked);
             let kind = ChangeKind::Update(UpdateChange { input, old, assignments });
             Ok(BoundChange { kind, row, returning, relation })
         })?;
