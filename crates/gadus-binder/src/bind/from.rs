@@ -1,6 +1,7 @@
 //! Items of FROM: tables, views, common tables, queries, functions.
 
 use super::scope::{Clause, ScopeTable};
+use super::with::CommonScan;
 use super::{Binder, UnknownOutputs, with_stack};
 use crate::bound::{
     BoundQuery, ColumnId, Join, JoinKind, OutputColumn, Relational, Scalar, ScalarKind, TableCall,
@@ -94,9 +95,10 @@ impl Binder<'_> {
     ) -> Result<Relational> {
         let (schema, plain) = schema_and_name(name)?;
         if schema.is_none()
-            && let Some((scan, outputs)) = self.common_table(plain, span)?
+            && let Some(CommonScan { scan, outputs, unexpanded }) =
+                self.common_table(plain, span)?
         {
-            let table = table_of(plain, outputs, span);
+            let table = ScopeTable { unexpanded, ..table_of(plain, outputs, span) };
             self.add_table(table, alias, span)?;
             return Ok(scan);
         }

@@ -126,7 +126,7 @@ fn unreachable_table(name: &str) -> String {
 
 /// Returns the row of a table as a value.
 pub(super) fn whole_row(table: &ScopeTable, span: Span) -> Scalar {
-    let fields = table.columns.iter().map(|column| column.value.clone()).collect();
+    let fields = table.expanded().iter().map(|column| column.value.clone()).collect();
     let row_type = table.row_type.unwrap_or(constants::RECORD);
     Scalar::new(ScalarKind::Row(fields), row_type, span)
 }

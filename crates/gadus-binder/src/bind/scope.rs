@@ -123,6 +123,8 @@ pub(crate) struct ScopeTable {
     /// Schema, unless an alias hides it.
     pub(crate) schema: Option<String>,
     pub(crate) columns: Vec<ScopeColumn>,
+    /// Columns at the end that `*` leaves out.
+    pub(crate) unexpanded: usize,
     /// True if `name.column` finds it.
     pub(crate) is_named: bool,
     /// True if a column's name alone finds it.
@@ -229,6 +231,7 @@ impl ScopeTable {
             hidden_name: None,
             schema: None,
             columns: columns.into_iter().map(column).collect(),
+            unexpanded: 0,
             is_named: true,
             has_plain_columns: true,
             row_type: None,
@@ -236,10 +239,16 @@ impl ScopeTable {
         }
     }
 
+    /// Returns the columns that `*` means.
+    pub(crate) fn expanded(&self) -> &[ScopeColumn] {
+        let count = self.columns.len().saturating_sub(self.unexpanded);
+        self.columns.get(..count).unwrap_or_default()
+    }
+
     /// Returns a table of this name that is not visible, for errors that name it.
     pub(crate) fn hidden(&self) -> Self {
         let columns = Vec::new();
-        Self { columns, is_named: false, has_plain_columns: false, ..self.clone() }
+        Self { columns, unexpanded: 0, is_named: false, has_plain_columns: false, ..self.clone() }
     }
 
     /// Returns the columns of a name.

@@ -87,7 +87,7 @@ impl Binder<'_> {
             [] => {
                 let scope = self.scope();
                 let tables = scope.tables.iter().filter(|table| table.has_plain_columns);
-                let columns = tables.flat_map(|table| pairs(&table.columns)).collect::<Vec<_>>();
+                let columns = tables.flat_map(|table| pairs(table.expanded())).collect::<Vec<_>>();
                 if scope.tables.is_empty() {
                     let message = "SELECT * with no tables specified is not valid";
                     return Err(BindError::new("42601", message, span));
@@ -98,7 +98,7 @@ impl Binder<'_> {
             [.., schema, name] => (Some(schema.text.as_str()), name),
         };
         match self.find_table(schema, &name.text) {
-            Some(table) => Ok(pairs(&table.columns)),
+            Some(table) => Ok(pairs(table.expanded())),
             None => Err(self.missing_table(schema, &name.text, span)),
         }
     }

@@ -35,8 +35,16 @@ struct Entry {
     has_rows: bool,
     /// True while the part that reads the table itself is bound.
     is_open: bool,
-    /// Columns of SEARCH and CYCLE at the end, which that part does not see.
+    /// Columns of SEARCH and CYCLE at the end, which `*` leaves out in that part.
     carried: usize,
+}
+
+/// Scan of a common table.
+pub(super) struct CommonScan {
+    pub(super) scan: Relational,
+    pub(super) outputs: Vec<OutputColumn>,
+    /// Columns at the end that `*` leaves out.
+    pub(super) unexpanded: usize,
 }
 
 impl Binder<'_> {
@@ -261,11 +269,7 @@ impl Binder<'_> {
     }
 
     /// Returns a scan of a common table, if there is one of the name.
-    pub(super) fn common_table(
-        &mut self,
-        name: &str,
-        span: Span,
-    ) -> Result<Option<(Relational, Vec<OutputColumn>)>> {
+    pub(super) fn common_table(&mut self, name: &str, span: Span) -> Result<Option<CommonScan>> {
         let Some(entry) = self.entry(name) else { return Ok(None) };
         if !entry.has_rows {
             let message = format!("WITH query \"{name}\" does not have a RETURNING clause");
@@ -276,10 +280,10 @@ impl Binder<'_> {
         let hidden = if is_open { entry.carried } else { 0 };
         self.scope().reads_itself |= is_open;
         let output = |(name, data_type)| OutputColumn { name, id: self.new_column(), data_type };
-        let mut outputs = columns.into_iter().map(output).collect::<Vec<_>>();
+        let outputs = columns.into_iter().map(output).collect::<Vec<_>>();
         let columns = outputs.iter().map(|output| output.id).collect();
-        outputs.truncate(outputs.len() - hidden);
-        Ok(Some((Relational::CommonTableScan { table, columns }, outputs)))
+        let scan = Relational::CommonTableScan { table, columns };
+        Ok(Some(CommonScan { scan, outputs, unexpanded: hidden }))
     }
 }
 

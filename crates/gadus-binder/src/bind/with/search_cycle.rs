@@ -1,7 +1,7 @@
 //! SEARCH and CYCLE: columns that a recursive query carries along from row to row (`rewriteSearchAndCycle`).
 //!
 //! - The first rows get their own values as a path, each later row those of the row that it came from and its own.
-//! - The recursive part cannot name these columns: they are read from its scan.
+//! - The recursive part may name these columns, but `*` leaves them out there.
 
 use crate::bind::Binder;
 use crate::bind::order::check_equality;
