@@ -190,6 +190,9 @@ fn moment_of(fields: &[Field]) -> std::result::Result<Option<Moment>, Fault> {
     if fields.iter().all(|field| matches!(field, Field::Word(word) if !is_special(word))) {
         return Err(Fault::Format);
     }
+    if is_too_little(fields) {
+        return Err(Fault::Format);
+    }
     let mut moment = Moment::default();
     let mut rest = fields;
     if let Some((date, after)) = named_month(fields) {
@@ -209,6 +212,23 @@ fn moment_of(fields: &[Field]) -> std::result::Result<Option<Moment>, Fault> {
     };
     moment.date = Some(validated(date, moment.is_before_christ)?);
     Ok(Some(moment))
+}
+
+/// Returns true for numbers that are no date in any order of fields: one or two that may be months, or a year alone.
+fn is_too_little(fields: &[Field]) -> bool {
+    let is_month = |field: &Field| match field {
+        Field::Number(digits) if digits.len() <= 2 => {
+            digits.parse().is_ok_and(|number: u8| (1..=12).contains(&number))
+        }
+        _ => false,
+    };
+    match fields {
+        [Field::Number(digits)] if (3..=4).contains(&digits.len()) => {
+            digits.parse().is_ok_and(|number: u16| number > 0)
+        }
+        [_] | [_, _] => fields.iter().all(is_month),
+        _ => false,
+    }
 }
 
 fn is_special(word: &str) -> bool {
@@ -346,6 +366,13 @@ fn time_and_zone(text: &str, type_name: &str) -> Result<Option<(i64, Option<i64>
             Ok(Some((microseconds_of(clock)?, zone)))
         }
         [] => Err(Fault::Format),
+        [Field::Number(digits)] if digits.len() <= 3 && !digits.contains('.') => Err(Fault::Format),
+        // The month would be a zone.
+        [Field::Date(text)]
+            if iso_date(text).is_some_and(|date| date.is_ok_and(|date| date.month <= 12)) =>
+        {
+            Err(Fault::Format)
+        }
         [Field::Word(word)] if !is_special(word) => Err(Fault::Format),
         _ => Ok(None),
     });
