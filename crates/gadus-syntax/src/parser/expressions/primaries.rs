@@ -87,8 +87,9 @@ impl Parser<'_> {
         self.expect(TokenKind::Close)?;
         match fields.pop() {
             // Operators before and after the parentheses must not take its operands apart: it is a node already.
-            // Its range is that without parentheses, as in PostgreSQL's positions.
-            Some(only) if fields.is_empty() => Ok(only),
+            Some(only) if fields.is_empty() => {
+                Ok(Expr { span: start.to(self.last_span()), ..only })
+            }
             last => {
                 fields.extend(last);
                 Ok(self.spanned(start, ExprKind::Row { fields, explicit: false }))
