@@ -16,6 +16,8 @@ pub struct BindError {
     pub hint: Option<String>,
     /// Range of the statement's text that the error is about.
     pub span: Option<Span>,
+    /// Name of the function that does not exist.
+    pub function: Option<Box<str>>,
 }
 
 /// Result of binding.
@@ -24,7 +26,19 @@ pub type Result<T> = std::result::Result<T, BindError>;
 impl BindError {
     /// Creates an error about a range of the text.
     pub fn new(sql_state: &'static str, message: impl Into<String>, span: Span) -> Self {
-        Self { sql_state, message: message.into(), detail: None, hint: None, span: Some(span) }
+        Self {
+            sql_state,
+            message: message.into(),
+            detail: None,
+            hint: None,
+            span: Some(span),
+            function: None,
+        }
+    }
+
+    /// Creates an error that is about no range of the text.
+    pub fn without_position(sql_state: &'static str, message: impl Into<String>) -> Self {
+        Self { span: None, ..Self::new(sql_state, message, Span::default()) }
     }
 
     /// Creates the error of a feature that is not there.
@@ -43,6 +57,13 @@ impl BindError {
     #[must_use]
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
+        self
+    }
+
+    /// Adds the name of the function that does not exist.
+    #[must_use]
+    pub fn with_function(mut self, name: &str) -> Self {
+        self.function = Some(name.into());
         self
     }
 

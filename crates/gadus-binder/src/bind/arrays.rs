@@ -49,6 +49,24 @@ impl Binder<'_> {
 
     /// Binds `a[1][2:3]`.
     pub(super) fn subscript(&mut self, expr: &Expr) -> Result<Scalar> {
+        let operand = self.expr(subscripted(expr))?;
+        let source = operand.data_type.id;
+        let (_, items) = self.subscript_items(expr, source)?;
+        let has_slice = items.iter().any(|item| matches!(item, SubscriptItem::Slice(..)));
+        let result = match source.element() {
+            Some(element) if !has_slice => element,
+            _ => source,
+        };
+        let kind = ScalarKind::Subscript { operand: Box::new(operand), items };
+        Ok(Scalar::new(kind, result, expr.span))
+    }
+
+    /// Binds the subscripts of a value of a type, and returns the expression that they are of.
+    pub(super) fn subscript_items<'e>(
+        &mut self,
+        expr: &'e Expr,
+        source: TypeId,
+    ) -> Result<(&'e Expr, Vec<SubscriptItem>)> {
         let (mut inner, mut indices) = (expr, Vec::new());
         loop {
             match &inner.kind {
@@ -63,11 +81,9 @@ impl Binder<'_> {
                 _ => break,
             }
         }
-        let operand = self.expr(inner)?;
-        let source = operand.data_type.id;
         let is_json = source == constants::JSONB;
         let has_slice = indices.iter().any(|(_, _, is_slice)| *is_slice);
-        if !source.is_array && (!is_json || has_slice) {
+        if !source.is_array && (!is_json || has_slice) && !indices.is_empty() {
             let message = match is_json {
                 true => "jsonb subscript does not support slices".to_owned(),
                 false => format!(
@@ -85,12 +101,7 @@ impl Binder<'_> {
                 (_, low) => SubscriptItem::Slice(low, high),
             });
         }
-        let result = match source.element() {
-            Some(element) if !has_slice => element,
-            _ => source,
-        };
-        let kind = ScalarKind::Subscript { operand: Box::new(operand), items };
-        Ok(Scalar::new(kind, result, expr.span))
+        Ok((inner, items))
     }
 
     fn array_index(&mut self, index: &Expr, is_json: bool) -> Result<Scalar> {
@@ -103,4 +114,13 @@ impl Binder<'_> {
             BindError::new("42804", "array subscript must have type integer", index.span)
         })
     }
+}
+
+/// Returns the expression that subscripts are of.
+fn subscripted(expr: &Expr) -> &Expr {
+    let mut inner = expr;
+    while let ExprKind::Subscript { operand, .. } | ExprKind::Slice { operand, .. } = &inner.kind {
+        inner = operand;
+    }
+    inner
 }

@@ -23,7 +23,7 @@ impl Binder<'_> {
             }
         }
         if let (Some(left), Some(right)) = (row_fields(left), row_fields(right)) {
-            let (left, right) = (self.exprs(left)?, self.exprs(right)?);
+            let (left, right) = (self.expanded(left)?, self.expanded(right)?);
             return self.rows_are_distinct(left, right, negated, span);
         }
         let (left, right) = (self.expr(left)?, self.expr(right)?);
@@ -74,19 +74,19 @@ impl Binder<'_> {
     ) -> Result<Scalar> {
         let name = if negated { "<>" } else { "=" };
         if let Some(fields) = row_fields(operand) {
-            let fields = self.exprs(fields)?;
+            let fields = self.expanded(fields)?;
             return self.row_in_list(fields, list, negated, span);
         }
         let left = self.expr(operand)?;
         let values = self.exprs(list)?;
         // Constants are one array if they have a type in common; others are compared one by one.
-        let (constants, others): (Vec<_>, Vec<_>) =
-            values.into_iter().partition(|value| !has_column(value));
+        let constants = values.iter().filter(|value| !has_column(value)).cloned();
+        let constants = constants.collect::<Vec<_>>();
         let mut parts = Vec::new();
-        let mut rest = others;
-        match self.list_comparison(name, &left, &constants, negated, span)? {
-            Some(comparison) => parts.push(comparison),
-            None => rest.splice(0..0, constants).for_each(drop),
+        let mut rest = values;
+        if let Some(array) = self.list_comparison(name, &left, &constants, negated, span)? {
+            parts.push(array);
+            rest.retain(has_column);
         }
         for value in rest {
             parts.push(self.infix_named(name, left.clone(), value, span)?);

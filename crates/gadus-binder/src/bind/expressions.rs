@@ -5,7 +5,7 @@ use super::{Binder, with_stack};
 use crate::bound::{Constant, Scalar, ScalarKind};
 use crate::error::{BindError, Result};
 use crate::resolve::coerce::with_modifier;
-use crate::types::{BaseType, SqlType, constants, resolve_type};
+use crate::types::{BaseType, Modifier, SqlType, constants, resolve_type};
 use gadus_syntax::Span;
 use gadus_syntax::ast::{
     BooleanTest, CaseBranch, CastForm, Expr, ExprKind, TypeName, ValueFunction,
@@ -29,7 +29,10 @@ impl Binder<'_> {
             ExprKind::Parameter(parameter) => self.parameter(parameter, span),
             ExprKind::Column(parts) => self.column(parts, span),
             ExprKind::AllColumns(parts) => self.whole_row_of(parts, span),
-            ExprKind::TypedText { data_type, text } => self.typed_text(data_type, text, span),
+            ExprKind::TypedText { data_type, text, text_span } => {
+                let value = self.typed_text(data_type, text, *text_span)?;
+                Ok(Scalar { span, ..value })
+            }
             ExprKind::Cast { operand, data_type, form } => {
                 self.cast(operand, data_type, *form, span)
             }
@@ -70,7 +73,7 @@ impl Binder<'_> {
             }
             ExprKind::Array(elements) => self.array(elements, None, span),
             ExprKind::Row { fields, .. } => {
-                let fields = self.exprs(fields)?;
+                let fields = self.expanded(fields)?;
                 Ok(Scalar::new(ScalarKind::Row(fields), constants::RECORD, span))
             }
             ExprKind::Subscript { .. } | ExprKind::Slice { .. } => self.subscript(expr),
@@ -165,7 +168,7 @@ impl Binder<'_> {
         let text = operator.operator.text();
         if is_comparison(text) {
             if let (Some(left), Some(right)) = (row_fields(left), row_fields(right)) {
-                let (left, right) = (self.exprs(left)?, self.exprs(right)?);
+                let (left, right) = (self.expanded(left)?, self.expanded(right)?);
                 return self.compare_rows(operator, left, right, span);
             }
             if let (Some(fields), ExprKind::Query(query)) = (row_fields(left), &right.kind) {
@@ -185,8 +188,9 @@ impl Binder<'_> {
 
     /// Converts to a type as CAST does. The fields of an interval decide how its literal is read.
     pub(super) fn cast_to(&mut self, value: Scalar, data_type: SqlType) -> Result<Scalar> {
-        let is_interval = data_type.id == constants::INTERVAL;
-        if value.is_unknown_constant() && is_interval {
+        let has_fields =
+            data_type.id == constants::INTERVAL && data_type.modifier != Modifier::None;
+        if value.is_unknown_constant() && has_fields {
             return Ok(Scalar { data_type, ..value });
         }
         self.coercion().explicit(value, data_type)
@@ -330,7 +334,7 @@ fn value_function(function: ValueFunction, precision: Option<u32>, span: Span) -
     let value = Scalar::new(ScalarKind::Value(function), data_type, span);
     let digits = precision.map(|digits| u8::try_from(digits.min(6)).unwrap_or(6));
     match digits {
-        Some(digits) => with_modifier(value, crate::types::Modifier::Precision(digits), false),
+        Some(digits) => with_modifier(value, Modifier::Precision(digits), false),
         None => value,
     }
 }

@@ -1,6 +1,7 @@
 //! Items of FROM: tables, views, common tables, queries, functions.
 
 use super::scope::{Clause, ScopeTable};
+use super::with::CommonScan;
 use super::{Binder, UnknownOutputs, with_stack};
 use crate::bound::{
     BoundQuery, ColumnId, Join, JoinKind, OutputColumn, Relational, Scalar, ScalarKind, TableCall,
@@ -27,7 +28,7 @@ impl Binder<'_> {
             let before = self.columns;
             let middle = self.scope().tables.len();
             let right = self.bind_item(item)?;
-            self.check_names(0, middle, item.span)?;
+            self.check_names(0, middle)?;
             joined = Some(match joined {
                 None => right,
                 Some(left) => {
@@ -92,24 +93,16 @@ impl Binder<'_> {
         alias: Option<&Alias>,
         span: Span,
     ) -> Result<Relational> {
-        let (schema, plain) = match name.parts.as_slice() {
-            [plain] => (None, plain.text.as_str()),
-            [.., schema, plain] => (Some(schema.text.as_str()), plain.text.as_str()),
-            [] => return Err(BindError::unsupported("a table without a name", span)),
-        };
+        let (schema, plain) = schema_and_name(name)?;
         if schema.is_none()
-            && let Some((scan, outputs)) = self.common_table(plain, span)?
+            && let Some(CommonScan { scan, outputs, unexpanded }) =
+                self.common_table(plain, span)?
         {
-            let table = table_of(plain, outputs, span);
+            let table = ScopeTable { unexpanded, ..table_of(plain, outputs, span) };
             self.add_table(table, alias, span)?;
             return Ok(scan);
         }
-        let Some(relation) = self.provider.relation(schema, plain)? else {
-            let shown =
-                schema.map_or_else(|| plain.to_owned(), |schema| format!("{schema}.{plain}"));
-            let message = format!("relation \"{shown}\" does not exist");
-            return Err(BindError::new("42P01", message, name.span()));
-        };
+        let relation = self.relation_named(name)?;
         let (root, outputs) = match &relation.view {
             Some(text) => self.view(&relation, text, span)?,
             None if self.columns > COLUMNS_MAX => {
@@ -128,7 +121,20 @@ impl Binder<'_> {
         Ok(root)
     }
 
-    fn scan(&mut self, relation: &Arc<Relation>) -> (Relational, Vec<OutputColumn>) {
+    /// Looks up a relation.
+    pub(super) fn relation_named(&self, name: &ObjectName) -> Result<Arc<Relation>> {
+        let (schema, plain) = schema_and_name(name)?;
+        self.provider.relation(schema, plain)?.ok_or_else(|| {
+            let shown =
+                schema.map_or_else(|| plain.to_owned(), |schema| format!("{schema}.{plain}"));
+            let message = format!("relation \"{shown}\" does not exist");
+            let error = BindError::new("42P01", message, name.span());
+            if schema.is_some() { error } else { self.missing_common_table(plain, error) }
+        })
+    }
+
+    /// Returns a scan of a relation with new columns.
+    pub(super) fn scan(&mut self, relation: &Arc<Relation>) -> (Relational, Vec<OutputColumn>) {
         let mut outputs = Vec::with_capacity(relation.columns.len());
         for column in &relation.columns {
             let (name, data_type) = (column.name.clone(), column.data_type);
@@ -265,7 +271,7 @@ impl Binder<'_> {
     }
 
     /// Refuses tables from `middle` on that have the name of one between `first` and `middle`.
-    pub(super) fn check_names(&mut self, first: usize, middle: usize, span: Span) -> Result<()> {
+    pub(super) fn check_names(&mut self, first: usize, middle: usize) -> Result<()> {
         let tables = &self.scope().tables;
         let (left, right) = (&tables[first..middle], &tables[middle..]);
         let is_double = |one: &ScopeTable, other: &ScopeTable| {
@@ -278,9 +284,18 @@ impl Binder<'_> {
             None => Ok(()),
             Some(double) => {
                 let message = format!("table name \"{}\" specified more than once", double.name);
-                Err(BindError::new("42712", message, span))
+                Err(BindError::without_position("42712", message))
             }
         }
+    }
+}
+
+/// Returns the schema and the name of a table.
+fn schema_and_name(name: &ObjectName) -> Result<(Option<&str>, &str)> {
+    match name.parts.as_slice() {
+        [plain] => Ok((None, plain.text.as_str())),
+        [.., schema, plain] => Ok((Some(schema.text.as_str()), plain.text.as_str())),
+        [] => Err(BindError::unsupported("a table without a name", name.span())),
     }
 }
 

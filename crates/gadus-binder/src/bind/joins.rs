@@ -44,7 +44,7 @@ impl Binder<'_> {
         let before = self.columns;
         let sides = Sides { first, middle: self.scope().tables.len() };
         let right_rows = self.bind_item(right)?;
-        self.check_names(sides.first, sides.middle, right.span)?;
+        self.check_names(sides.first, sides.middle)?;
         let is_lateral = self.is_lateral(&right_rows, before);
         if is_lateral && matches!(kind, JoinKind::Right | JoinKind::Full) {
             let detail = "The combining JOIN type must be INNER or LEFT for a LATERAL reference.";

@@ -72,13 +72,10 @@ impl Binder<'_> {
     /// Binds a parameter, whose type may follow from where it stands.
     pub(super) fn parameter(&mut self, parameter: &Parameter, span: Span) -> Result<Scalar> {
         let number = match parameter {
-            Parameter::Number(number) if *number > 0 => *number,
-            Parameter::Number(number) => {
+            Parameter::Number(number) | Parameter::Next(number) if *number > 0 => *number,
+            Parameter::Number(number) | Parameter::Next(number) => {
                 let message = format!("there is no parameter ${number}");
                 return Err(BindError::new("42P02", message, span));
-            }
-            Parameter::Next => {
-                return Err(BindError::unsupported("a parameter without a number", span));
             }
             Parameter::Name(_) => return Err(BindError::unsupported("a named parameter", span)),
         };

@@ -6,6 +6,7 @@
 
 mod arrays;
 mod calls;
+mod changes;
 mod comparisons;
 mod expressions;
 mod from;
@@ -33,14 +34,14 @@ use crate::provider::Provider;
 use crate::resolve::Coercion;
 use crate::resolve::coerce::Parameters;
 use crate::types::SqlType;
-use gadus_syntax::ast::Query;
+use gadus_syntax::ast::{Query, Statement};
 use scope::Scope;
 use with::Frame;
 
-/// Query with the types of its parameters.
+/// Query or change with the types of its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundStatement {
-    /// Query
+    /// Query; of a change, [`crate::bound::Relational::Change`] with the columns of RETURNING.
     pub query: BoundQuery,
     /// Types of `$1` and so on.
     pub parameters: Vec<SqlType>,
@@ -57,7 +58,24 @@ pub fn bind_query(
 ) -> Result<BoundStatement> {
     let mut binder = Binder::new(provider, parameters);
     let query = binder.query(query, UnknownOutputs::BecomeText)?;
-    Ok(BoundStatement { query, parameters: binder.parameters.finish()? })
+    binder.finish(query)
+}
+
+/// Binds a query, INSERT, UPDATE, DELETE or MERGE; a change gives the columns of RETURNING, none without it.
+///
+/// # Errors
+/// PostgreSQL's, and 0A000 for other statements.
+pub fn bind_statement(
+    provider: &dyn Provider,
+    statement: &Statement,
+    parameters: &[Option<SqlType>],
+) -> Result<BoundStatement> {
+    if let Statement::Query(query) = statement {
+        return bind_query(provider, query, parameters);
+    }
+    let mut binder = Binder::new(provider, parameters);
+    let query = binder.change(statement)?;
+    binder.finish(query)
 }
 
 /// Treatment of literals of undecided type in a select list.
@@ -80,6 +98,17 @@ pub(crate) struct Binder<'a> {
     common_tables: u32,
     /// Views that are being expanded.
     views: u32,
+    /// Queries and changes that are being bound, one within the other.
+    depth: u32,
+    /// Errors that PostgreSQL finds after analysis, when it rewrites, and those when it plans.
+    later: [Option<BindError>; 2],
+}
+
+/// Step after analysis in which PostgreSQL finds an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LaterStep {
+    Rewrite,
+    Plan,
 }
 
 /// Stack that one level of a query or an expression may need.
@@ -102,6 +131,25 @@ impl<'a> Binder<'a> {
             columns: 0,
             common_tables: 0,
             views: 0,
+            depth: 0,
+            later: [None, None],
+        }
+    }
+
+    /// Checks what depends on the whole statement.
+    fn finish(self, query: BoundQuery) -> Result<BoundStatement> {
+        let parameters = self.parameters.finish()?;
+        match self.later.into_iter().flatten().next() {
+            Some(error) => Err(error),
+            None => Ok(BoundStatement { query, parameters }),
+        }
+    }
+
+    /// Keeps the first error of a step after analysis.
+    fn check_later(&mut self, step: LaterStep, checked: Result<()>) {
+        let index = usize::from(step == LaterStep::Plan);
+        if let (Err(error), None) = (checked, &self.later[index]) {
+            self.later[index] = Some(error);
         }
     }
 
@@ -115,8 +163,16 @@ impl<'a> Binder<'a> {
         CommonTableId(self.common_tables)
     }
 
+    /// Binds a query or a change within those that are being bound.
+    fn nested<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.depth += 1;
+        let bound = bind(self);
+        self.depth -= 1;
+        bound
+    }
+
     fn coercion(&mut self) -> Coercion<'_> {
-        Coercion { parameters: &mut self.parameters }
+        Coercion { provider: self.provider, parameters: &mut self.parameters }
     }
 
     /// Returns the scope of the query whose clauses are bound.

@@ -1,7 +1,7 @@
 //! Columns by name.
 
 use super::Binder;
-use super::scope::ScopeTable;
+use super::scope::{Scope, ScopeTable};
 use crate::bound::{Scalar, ScalarKind};
 use crate::error::{BindError, Result};
 use crate::types::constants;
@@ -51,6 +51,11 @@ impl Binder<'_> {
                 return Ok(Some(whole_row(table, span)));
             }
         }
+        let mut changed = self.scopes.iter().filter_map(Scope::hidden_changed);
+        let has_column = |table: &&ScopeTable| table.columns_named(name).next().is_some();
+        if let Some(table) = changed.find(has_column) {
+            return Err(changed_table(&table.name, span));
+        }
         Ok(None)
     }
 
@@ -82,25 +87,46 @@ impl Binder<'_> {
 
     /// Returns the error of a table that is not in FROM, or not visible where it is named.
     pub(super) fn missing_table(&self, schema: Option<&str>, name: &str, span: Span) -> BindError {
+        let mut changed = self.scopes.iter().filter_map(Scope::hidden_changed);
+        if schema.is_none() && changed.any(|table| table.name == name) {
+            return changed_table(name, span);
+        }
         let shown = schema.map_or_else(|| name.to_owned(), |schema| format!("{schema}.{name}"));
-        let mut tables = self.scopes.iter().rev().flat_map(|scope| &scope.tables);
-        let is_elsewhere =
-            tables.any(|table| table.name == name || table.hidden_name.as_deref() == Some(name));
-        if is_elsewhere {
-            let message = format!("invalid reference to FROM-clause entry for table \"{shown}\"");
-            let detail = format!(
-                "There is an entry for table \"{name}\", but it cannot be referenced from this part of the query."
-            );
-            return BindError::new("42P01", message, span).with_detail(detail);
+        let tables = || self.scopes.iter().rev().flat_map(|scope| &scope.tables);
+        let message = format!("invalid reference to FROM-clause entry for table \"{shown}\"");
+        let renamed = |table: &&ScopeTable| table.hidden_name.as_deref() == Some(name);
+        if let Some(alias) = tables().find(renamed).map(|table| &table.name) {
+            let error = BindError::new("42P01", message, span);
+            return error.with_hint(match self.find_table(None, alias) {
+                Some(_) => {
+                    format!("Perhaps you meant to reference the table alias \"{alias}\".")
+                }
+                None => unreachable_table(name),
+            });
+        }
+        if tables().any(|table| table.name == name) {
+            return BindError::new("42P01", message, span).with_hint(unreachable_table(name));
         }
         let message = format!("missing FROM-clause entry for table \"{shown}\"");
         BindError::new("42P01", message, span)
     }
 }
 
+/// Returns the error of a lateral item that names the table which is changed.
+fn changed_table(name: &str, span: Span) -> BindError {
+    let message = format!("invalid reference to FROM-clause entry for table \"{name}\"");
+    BindError::new("42P10", message, span).with_hint(unreachable_table(name))
+}
+
+fn unreachable_table(name: &str) -> String {
+    format!(
+        "There is an entry for table \"{name}\", but it cannot be referenced from this part of the query."
+    )
+}
+
 /// Returns the row of a table as a value.
 pub(super) fn whole_row(table: &ScopeTable, span: Span) -> Scalar {
-    let fields = table.columns.iter().map(|column| column.value.clone()).collect();
+    let fields = table.expanded().iter().map(|column| column.value.clone()).collect();
     let row_type = table.row_type.unwrap_or(constants::RECORD);
     Scalar::new(ScalarKind::Row(fields), row_type, span)
 }

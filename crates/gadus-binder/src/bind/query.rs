@@ -12,9 +12,11 @@ use gadus_syntax::ast::{Expr, ObjectName, Query, QueryBody};
 impl Binder<'_> {
     /// Binds a query.
     pub(super) fn query(&mut self, query: &Query, unknown: UnknownOutputs) -> Result<BoundQuery> {
-        with_stack(|| match &query.with {
-            Some(with) => self.with(with, |binder| binder.query_without_with(query, unknown)),
-            None => self.query_without_with(query, unknown),
+        with_stack(|| {
+            self.nested(|binder| match &query.with {
+                Some(with) => binder.with(with, |binder| binder.query_without_with(query, unknown)),
+                None => binder.query_without_with(query, unknown),
+            })
         })
     }
 

@@ -68,7 +68,7 @@ impl Binder<'_> {
         query: &Query,
         span: Span,
     ) -> Result<Scalar> {
-        let fields = self.exprs(fields)?;
+        let fields = self.expanded(fields)?;
         let query = self.query(query, UnknownOutputs::BecomeText)?;
         check_width(query.outputs.len(), fields.len(), span)?;
         let values = query.columns(span);
@@ -124,7 +124,7 @@ impl Binder<'_> {
                 parts.push(self.infix_named(name, row, value, span)?);
                 continue;
             };
-            let values = self.exprs(values)?;
+            let values = self.expanded(values)?;
             parts.push(self.compare_fields(name, fields.clone(), values, span)?);
         }
         let kind = if negated { ScalarKind::And(parts) } else { ScalarKind::Or(parts) };

@@ -36,6 +36,18 @@ pub(crate) enum Clause {
     Offset,
     /// VALUES
     Values,
+    /// VALUES of one row, of INSERT
+    InsertValues,
+    /// SET
+    Set,
+    /// RETURNING
+    Returning,
+    /// Elements of ON CONFLICT
+    IndexExpression,
+    /// WHERE of the elements of ON CONFLICT
+    IndexPredicate,
+    /// WHEN of MERGE
+    MergeWhen,
     /// FILTER
     Filter,
 }
@@ -56,7 +68,12 @@ impl Clause {
             Self::DistinctOn => "DISTINCT ON",
             Self::Limit => "LIMIT",
             Self::Offset => "OFFSET",
-            Self::Values => "VALUES",
+            Self::Values | Self::InsertValues => "VALUES",
+            Self::Set => "UPDATE",
+            Self::Returning => "RETURNING",
+            Self::IndexExpression => "index expressions",
+            Self::IndexPredicate => "index predicates",
+            Self::MergeWhen => "MERGE WHEN conditions",
             Self::Filter => "FILTER",
         }
     }
@@ -81,7 +98,10 @@ impl Clause {
 
     /// Returns true if functions that return sets may be called.
     pub(crate) fn allows_sets(self) -> bool {
-        matches!(self, Self::Select | Self::OrderBy | Self::GroupBy | Self::DistinctOn)
+        matches!(
+            self,
+            Self::Select | Self::OrderBy | Self::GroupBy | Self::DistinctOn | Self::InsertValues
+        )
     }
 }
 
@@ -103,6 +123,8 @@ pub(crate) struct ScopeTable {
     /// Schema, unless an alias hides it.
     pub(crate) schema: Option<String>,
     pub(crate) columns: Vec<ScopeColumn>,
+    /// Columns at the end that `*` leaves out.
+    pub(crate) unexpanded: usize,
     /// True if `name.column` finds it.
     pub(crate) is_named: bool,
     /// True if a column's name alone finds it.
@@ -134,6 +156,10 @@ pub(crate) struct Scope {
     pub(crate) window_names: HashMap<String, Arc<Window>>,
     /// Columns of the tables.
     pub(crate) own: HashSet<ColumnId>,
+    /// True while FROM of a change is bound: lateral items cannot name its first table, which is changed.
+    pub(crate) is_changed_hidden: bool,
+    /// True if FROM has the table that this query is the recursive part of.
+    pub(crate) reads_itself: bool,
 }
 
 impl Scope {
@@ -151,6 +177,8 @@ impl Scope {
             groupings: Vec::new(),
             window_names: HashMap::new(),
             own: HashSet::new(),
+            is_changed_hidden: false,
+            reads_itself: false,
         }
     }
 
@@ -170,6 +198,11 @@ impl Scope {
         let tables = self.visible().iter().filter(|table| table.has_plain_columns);
         let columns = tables.flat_map(|table| &table.columns);
         columns.filter(move |column| column.name == name).map(|column| &column.value)
+    }
+
+    /// Returns the table that is changed if nothing may name it now.
+    pub(crate) fn hidden_changed(&self) -> Option<&ScopeTable> {
+        self.tables.first().filter(|_| self.is_changed_hidden && !self.is_hidden)
     }
 
     /// Returns the table of a name.
@@ -198,11 +231,24 @@ impl ScopeTable {
             hidden_name: None,
             schema: None,
             columns: columns.into_iter().map(column).collect(),
+            unexpanded: 0,
             is_named: true,
             has_plain_columns: true,
             row_type: None,
             keys: Vec::new(),
         }
+    }
+
+    /// Returns the columns that `*` means.
+    pub(crate) fn expanded(&self) -> &[ScopeColumn] {
+        let count = self.columns.len().saturating_sub(self.unexpanded);
+        self.columns.get(..count).unwrap_or_default()
+    }
+
+    /// Returns a table of this name that is not visible, for errors that name it.
+    pub(crate) fn hidden(&self) -> Self {
+        let columns = Vec::new();
+        Self { columns, unexpanded: 0, is_named: false, has_plain_columns: false, ..self.clone() }
     }
 
     /// Returns the columns of a name.

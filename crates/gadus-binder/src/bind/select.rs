@@ -76,6 +76,7 @@ impl Binder<'_> {
         let qualify = qualify.transpose()?;
         let distinct = self.distinct(&select.distinct, &mut targets, &keys)?;
         self.check_row_counts(query)?;
+        self.check_recursion(&targets, having.as_ref())?;
         let has_groups =
             groups.is_some() || having.is_some() || !self.scope().aggregates.is_empty();
         let groups = match groups {
@@ -83,6 +84,24 @@ impl Binder<'_> {
             groups => groups,
         };
         Ok(Clauses { rows, filter, targets, groups, having, qualify, distinct, keys })
+    }
+
+    /// Refuses aggregates over the rows of a recursive query's last step.
+    fn check_recursion(&mut self, targets: &[BoundTarget], having: Option<&Scalar>) -> Result<()> {
+        let scope = self.scope();
+        if !scope.reads_itself || scope.aggregates.is_empty() {
+            return Ok(());
+        }
+        let calls = scope.aggregates.iter().map(|(id, _)| *id).collect::<Vec<_>>();
+        let mut span = None;
+        for value in targets.iter().map(|target| &target.value).chain(having) {
+            value.clone().for_each(&mut |part| {
+                let is_call = part.as_column().is_some_and(|id| calls.contains(&id));
+                span = span.or(is_call.then_some(part.span));
+            });
+        }
+        let message = "aggregate functions are not allowed in a recursive query's recursive term";
+        Err(BindError { span, ..BindError::without_position("42P19", message) })
     }
 
     fn distinct(
@@ -253,7 +272,7 @@ impl Binder<'_> {
 }
 
 /// Adds the calls that return sets: those whose arguments have sets above the others.
-fn with_sets(mut rows: Relational, sets: Vec<(u32, SetCall)>) -> Relational {
+pub(super) fn with_sets(mut rows: Relational, sets: Vec<(u32, SetCall)>) -> Relational {
     let last = sets.iter().map(|(step, _)| *step).max();
     for step in 0..=last.unwrap_or(0) {
         let calls = sets.iter().filter(|(at, _)| *at == step).map(|(_, call)| call.clone());

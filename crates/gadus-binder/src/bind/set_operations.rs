@@ -4,6 +4,7 @@ use super::{Binder, UnknownOutputs};
 use crate::bound::{BoundQuery, OutputColumn, Relational, Scalar, ScalarKind, SetOperation};
 use crate::error::{BindError, Result};
 use crate::types::SqlType;
+use gadus_syntax::Span;
 use gadus_syntax::ast::{Query, QueryBody, SetOperator};
 
 impl Binder<'_> {
@@ -21,11 +22,8 @@ impl Binder<'_> {
             return Err(BindError::unsupported("BY NAME", query.span));
         }
         let bound_left = self.query(left, UnknownOutputs::Stay)?;
-        let bound_right = self.query(right, UnknownOutputs::Stay)?;
-        if bound_left.outputs.len() != bound_right.outputs.len() {
-            let message = format!("each {name} query must have the same number of columns");
-            return Err(BindError::new("42601", message, right.span));
-        }
+        let mut bound_right = self.query(right, UnknownOutputs::Stay)?;
+        check_columns(name, bound_left.outputs.len(), &mut bound_right, right.span)?;
         let mut types = Vec::with_capacity(bound_left.outputs.len());
         for (first, second) in bound_left.outputs.iter().zip(&bound_right.outputs) {
             let side = |output: &OutputColumn, query: &Query| {
@@ -72,7 +70,7 @@ impl Binder<'_> {
                 outputs.push(OutputColumn { data_type, ..output.clone() });
                 continue;
             }
-            let span = gadus_syntax::Span::default();
+            let span = Span::default();
             let value = Scalar::new(ScalarKind::Column(output.id), output.data_type, span);
             let value = self.coercion().convert_to_common(value, *wanted, name)?;
             let id = if value.as_column().is_some() { output.id } else { self.new_column() };
@@ -88,20 +86,42 @@ impl Binder<'_> {
     }
 }
 
-/// Returns the expression of a column in the projection below sorts and limits.
+/// Checks that the right side of a set operation has as many columns as the left one.
+pub(super) fn check_columns(
+    name: &str,
+    count: usize,
+    right: &mut BoundQuery,
+    span: Span,
+) -> Result<()> {
+    if count == right.outputs.len() {
+        return Ok(());
+    }
+    let first = right.outputs.first().map(|output| output.id);
+    let first = first.and_then(|id| item_of(&mut right.root, id)).map(|item| item.span);
+    let message = format!("each {name} query must have the same number of columns");
+    Err(BindError::new("42601", message, first.unwrap_or(span)))
+}
+
+/// Returns the literal of a column in the projection below sorts and limits.
 fn literal_of(root: &mut Relational, column: crate::bound::ColumnId) -> Option<&mut Scalar> {
+    item_of(root, column)
+        .filter(|value| matches!(value.kind, ScalarKind::Constant(_) | ScalarKind::Parameter(_)))
+}
+
+/// Returns the expression of a column in the projection below sorts and limits.
+pub(super) fn item_of(
+    root: &mut Relational,
+    column: crate::bound::ColumnId,
+) -> Option<&mut Scalar> {
     match root {
         Relational::Project { items, .. } => {
-            let item = items.iter_mut().find(|(id, _)| *id == column);
-            let literal = item.map(|(_, value)| value);
-            literal.filter(|value| {
-                matches!(value.kind, ScalarKind::Constant(_) | ScalarKind::Parameter(_))
-            })
+            items.iter_mut().find(|(id, _)| *id == column).map(|(_, value)| value)
         }
-        Relational::Sort { input, .. } | Relational::Distinct { input, .. } => {
-            literal_of(input, column)
-        }
-        Relational::Limit(limit) => literal_of(&mut limit.input, column),
+        Relational::Sort { input, .. }
+        | Relational::Distinct { input, .. }
+        | Relational::With { input, .. }
+        | Relational::Lock { input, .. } => item_of(input, column),
+        Relational::Limit(limit) => item_of(&mut limit.input, column),
         _ => None,
     }
 }

@@ -105,7 +105,7 @@ impl Binder<'_> {
     pub(super) fn missing_function(&self, name: &str, inputs: &[TypeId], span: Span) -> BindError {
         let message = format!("function {} does not exist", signature(name, inputs));
         let hint = "No function matches the given name and argument types. You might need to add explicit type casts.";
-        BindError::new("42883", message, span).with_hint(hint)
+        BindError::new("42883", message, span).with_hint(hint).with_function(name)
     }
 }
 

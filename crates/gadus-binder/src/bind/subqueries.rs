@@ -81,7 +81,7 @@ impl Binder<'_> {
         (quantifier, span): (Quantifier, Span),
     ) -> Result<Scalar> {
         let fields = match super::expressions::row_fields(operand) {
-            Some(fields) => self.exprs(fields)?,
+            Some(fields) => self.expanded(fields)?,
             None => vec![self.expr(operand)?],
         };
         let query = self.query(query, UnknownOutputs::BecomeText)?;

@@ -55,6 +55,26 @@ impl Binder<'_> {
         Ok(bound)
     }
 
+    /// Binds the values of a row; `t.*` gives one for each column.
+    pub(super) fn expanded(&mut self, exprs: &[Expr]) -> Result<Vec<Scalar>> {
+        let mut values = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            match &expr.kind {
+                ExprKind::AllColumns(qualifier) => {
+                    let columns = self.wildcard(qualifier, expr.span)?;
+                    values.extend(columns.into_iter().map(|(_, value)| value));
+                }
+                ExprKind::AllFields(operand) => {
+                    let mut fields = Vec::new();
+                    self.all_fields(operand, expr.span, &mut fields)?;
+                    values.extend(fields.into_iter().map(|field| field.value));
+                }
+                _ => values.push(self.expr(expr)?),
+            }
+        }
+        Ok(values)
+    }
+
     /// Returns the columns of `*` or `t.*`.
     fn wildcard(&mut self, qualifier: &[Name], span: Span) -> Result<Vec<(String, Scalar)>> {
         let pairs = |columns: &[super::scope::ScopeColumn]| {
@@ -67,7 +87,7 @@ impl Binder<'_> {
             [] => {
                 let scope = self.scope();
                 let tables = scope.tables.iter().filter(|table| table.has_plain_columns);
-                let columns = tables.flat_map(|table| pairs(&table.columns)).collect::<Vec<_>>();
+                let columns = tables.flat_map(|table| pairs(table.expanded())).collect::<Vec<_>>();
                 if scope.tables.is_empty() {
                     let message = "SELECT * with no tables specified is not valid";
                     return Err(BindError::new("42601", message, span));
@@ -78,7 +98,7 @@ impl Binder<'_> {
             [.., schema, name] => (Some(schema.text.as_str()), name),
         };
         match self.find_table(schema, &name.text) {
-            Some(table) => Ok(pairs(&table.columns)),
+            Some(table) => Ok(pairs(table.expanded())),
             None => Err(self.missing_table(schema, &name.text, span)),
         }
     }
@@ -203,7 +223,12 @@ fn type_heading(name: &TypeName) -> String {
 }
 
 fn query_heading(query: &Query) -> Option<(String, bool)> {
-    let QueryBody::Select(select) = &query.body else { return None };
+    let select = match &query.body {
+        QueryBody::Select(select) => select,
+        QueryBody::Values(_) => return Some(("column1".to_owned(), true)),
+        QueryBody::SetOperation { left, .. } => return query_heading(left),
+        QueryBody::Table(_) | QueryBody::Modification(_) => return None,
+    };
     match &select.targets.first()?.kind {
         TargetKind::Expr { label: Some(label), .. } => Some((label.text.clone(), true)),
         TargetKind::Expr { expr, .. } => figure(expr),

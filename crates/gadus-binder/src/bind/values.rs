@@ -16,7 +16,7 @@ impl Binder<'_> {
     ) -> Result<BoundQuery> {
         let (bound, _) = self.in_scope(|binder| {
             binder.scope().clause = Clause::Values;
-            rows.iter().map(|row| binder.exprs(row)).collect::<Result<Vec<_>>>()
+            rows.iter().map(|row| binder.expanded(row)).collect::<Result<Vec<_>>>()
         })?;
         let width = bound.first().map_or(0, Vec::len);
         if let Some(place) = bound.iter().position(|row| row.len() != width) {

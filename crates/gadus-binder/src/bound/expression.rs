@@ -162,6 +162,10 @@ pub enum ScalarKind {
 }
 
 /// Value of a literal. Its expression's type says how to read it.
+///
+/// A literal of undecided type is read as the type that its context asks for, in one form for each value: integers and
+/// truth values as such, all else as the text that PostgreSQL writes, intervals as `14 mons 3 days 5.5 secs`. Texts whose
+/// meaning depends on a session's settings stay as they are written; those that depend on the time are cast from text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Constant {
     /// NULL

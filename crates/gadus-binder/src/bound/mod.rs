@@ -5,12 +5,19 @@
 //! - Every conversion is a [`ScalarKind::Cast`]; operators and functions are entries of the catalog.
 //! - Positions in the text are kept for errors, and are no part of equality.
 
+mod change;
 mod expression;
 mod print;
+mod print_changes;
 mod print_scalars;
 mod query;
 mod visit;
+mod visit_changes;
 
+pub use change::{
+    Arbiter, Assignments, Change, ChangeKind, ColumnValue, ConflictUpdate, InsertChange,
+    MergeChange, MergeClause, MergeStep, OnConflict, RowColumns, UpdateChange,
+};
 pub use expression::{
     ColumnId, Constant, QuantifiedArray, Scalar, ScalarKind, Subquery, SubqueryKind, SubscriptItem,
 };

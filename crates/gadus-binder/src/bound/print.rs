@@ -31,12 +31,16 @@ pub(super) fn write_query(query: &BoundQuery, depth: usize, f: &mut Formatter<'_
     write_operator(&query.root, depth + 1, f)
 }
 
-fn indent(depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
+pub(super) fn indent(depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
     (0..depth).try_for_each(|_| f.write_str("  "))
 }
 
 /// Writes one operator and its inputs.
-fn write_operator(operator: &Relational, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
+pub(super) fn write_operator(
+    operator: &Relational,
+    depth: usize,
+    f: &mut Formatter<'_>,
+) -> fmt::Result {
     indent(depth, f)?;
     match operator {
         Relational::OneRow => f.write_str("OneRow\n"),
@@ -94,6 +98,7 @@ fn write_operator(operator: &Relational, depth: usize, f: &mut Formatter<'_>) ->
             columns.iter().try_for_each(|id| write!(f, " {id}"))?;
             f.write_char('\n')
         }
+        Relational::Change(change) => super::print_changes::write_change(change, depth, f),
         Relational::Lock { input, .. } => {
             f.write_str("Lock\n")?;
             write_operator(input, depth + 1, f)
@@ -210,7 +215,7 @@ fn write_common_table(table: &CommonTable, depth: usize, f: &mut Formatter<'_>) 
     write_query(step, depth + 1, f)
 }
 
-fn write_items<'a>(
+pub(super) fn write_items<'a>(
     name: &str,
     items: impl Iterator<Item = (ColumnId, &'a Scalar)>,
     f: &mut Formatter<'_>,

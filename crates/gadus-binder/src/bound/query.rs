@@ -1,6 +1,6 @@
 //! Relational operators.
 
-use super::{ColumnId, Scalar, ScalarKind};
+use super::{Change, ColumnId, Scalar, ScalarKind};
 use crate::catalog::Function;
 use crate::provider::Relation;
 use crate::types::SqlType;
@@ -141,6 +141,8 @@ pub enum Relational {
         /// Columns
         columns: Vec<ColumnId>,
     },
+    /// INSERT, UPDATE, DELETE, MERGE
+    Change(Box<Change>),
     /// FOR UPDATE and the like.
     Lock {
         /// Rows
@@ -323,7 +325,7 @@ pub struct CommonTable {
     pub id: CommonTableId,
     /// Name, for EXPLAIN.
     pub name: String,
-    /// Query; of a recursive one the part that does not read itself.
+    /// Query, or a change with the columns of RETURNING; of a recursive query the part that does not read itself.
     pub query: BoundQuery,
     /// Part that reads the rows of the last step, and true for UNION ALL.
     pub recursive: Option<(BoundQuery, bool)>,

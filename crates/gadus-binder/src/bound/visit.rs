@@ -6,7 +6,7 @@ use super::{
 };
 
 /// Function that is called for expressions.
-type Visit<'a> = &'a mut dyn FnMut(&mut Scalar);
+pub(super) type Visit<'a> = &'a mut dyn FnMut(&mut Scalar);
 
 impl Scalar {
     /// Calls a function for each expression directly within this one, those of its query included.
@@ -62,14 +62,7 @@ impl Scalar {
             }
             ScalarKind::Subscript { operand, items } => {
                 visit(operand);
-                for item in items {
-                    match item {
-                        SubscriptItem::Index(index) => visit(index),
-                        SubscriptItem::Slice(low, high) => {
-                            low.iter_mut().chain(high).for_each(&mut *visit);
-                        }
-                    }
-                }
+                items.iter_mut().for_each(|item| item.for_each_scalar(visit));
             }
         }
     }
@@ -78,6 +71,16 @@ impl Scalar {
     pub(crate) fn for_each(&mut self, visit: Visit<'_>) {
         visit(self);
         self.for_each_part(&mut |part| part.for_each(visit));
+    }
+}
+
+impl SubscriptItem {
+    /// Calls a function for each bound.
+    pub(super) fn for_each_scalar(&mut self, visit: Visit<'_>) {
+        match self {
+            Self::Index(index) => visit(index),
+            Self::Slice(low, high) => low.iter_mut().chain(high).for_each(visit),
+        }
     }
 }
 
@@ -126,6 +129,7 @@ impl Relational {
             Self::Distinct { input, .. } | Self::Sort { input, .. } | Self::Lock { input, .. } => {
                 input.for_each_scalar(visit);
             }
+            Self::Change(change) => change.for_each_scalar(visit),
             Self::SetOperation(operation) => {
                 operation.left.for_each_scalar(visit);
                 operation.right.for_each_scalar(visit);

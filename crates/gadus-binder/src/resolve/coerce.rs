@@ -5,6 +5,8 @@ use super::unify::{Mismatch, common_type};
 use crate::bound::{Constant, Scalar, ScalarKind};
 use crate::catalog::{CastContext, CastMethod, CastPath, find_cast};
 use crate::error::{BindError, Result};
+use crate::literals;
+use crate::provider::Provider;
 use crate::types::{BaseType, Modifier, SqlType, TypeId, constants};
 use gadus_syntax::Span;
 
@@ -54,12 +56,9 @@ impl Parameters {
     /// # Errors
     /// 42P18 for one that is not decided.
     pub(crate) fn finish(self) -> Result<Vec<SqlType>> {
-        let undecided = |index: usize| BindError {
-            sql_state: "42P18",
-            message: format!("could not determine data type of parameter ${}", index + 1),
-            detail: None,
-            hint: None,
-            span: None,
+        let undecided = |index: usize| {
+            let message = format!("could not determine data type of parameter ${}", index + 1);
+            BindError::without_position("42P18", message)
         };
         let types = self.types.into_iter().enumerate();
         types.map(|(index, known)| known.ok_or_else(|| undecided(index))).collect()
@@ -68,6 +67,8 @@ impl Parameters {
 
 /// Conversions within one statement.
 pub(crate) struct Coercion<'a> {
+    /// Catalog that knows the labels of enumerations.
+    pub(crate) provider: &'a dyn Provider,
     /// Parameters of the statement.
     pub(crate) parameters: &'a mut Parameters,
 }
@@ -107,6 +108,15 @@ impl Coercion<'_> {
     fn convert_unknown(&mut self, value: Scalar, target: TypeId) -> Result<Scalar> {
         let span = value.span;
         match value.kind {
+            // Read when the statement runs, not when it is prepared.
+            ScalarKind::Constant(Constant::Text(text)) if literals::is_volatile(&text, target) => {
+                let constant = ScalarKind::Constant(Constant::Text(text));
+                Ok(by_text(Scalar::new(constant, constants::TEXT, span), target))
+            }
+            ScalarKind::Constant(Constant::Text(text)) => {
+                let constant = literals::read(&text, target, self.provider, span)?;
+                Ok(Scalar::new(ScalarKind::Constant(constant), target, span))
+            }
             ScalarKind::Constant(_) => Ok(Scalar { data_type: target.plain(), ..value }),
             ScalarKind::Parameter(number) => {
                 self.parameters.decide(number, target, span)?;
@@ -116,15 +126,7 @@ impl Coercion<'_> {
                 let operand = Box::new(self.convert_unknown(*operand, target)?);
                 Ok(Scalar::new(ScalarKind::Collate { operand, collation }, target, span))
             }
-            _ => {
-                let kind = ScalarKind::Cast {
-                    operand: Box::new(value),
-                    path: CastPath::Value(CastMethod::Text),
-                    context: CastContext::Implicit,
-                    is_try: false,
-                };
-                Ok(Scalar::new(kind, target, span))
-            }
+            _ => Ok(by_text(value, target)),
         }
     }
 
@@ -235,6 +237,18 @@ pub(crate) fn with_modifier(value: Scalar, modifier: Modifier, is_explicit: bool
     let span = value.span;
     let kind = ScalarKind::ApplyModifier { operand: Box::new(value), is_explicit };
     Scalar::new(kind, data_type, span)
+}
+
+/// Converts by way of text.
+fn by_text(value: Scalar, target: TypeId) -> Scalar {
+    let span = value.span;
+    let kind = ScalarKind::Cast {
+        operand: Box::new(value),
+        path: CastPath::Value(CastMethod::Text),
+        context: CastContext::Implicit,
+        is_try: false,
+    };
+    Scalar::new(kind, target, span)
 }
 
 /// Returns the error of a conversion that does not exist.

@@ -1,8 +1,10 @@
-//! Two tables in memory.
+//! Tables and an enumeration in memory.
 
 use gadus_binder::types::constants::*;
-use gadus_binder::types::{Modifier, SqlType, TypeId};
-use gadus_binder::{Provider, Relation, RelationColumn, RelationId, Result};
+use gadus_binder::types::{BaseType, Modifier, SqlType, TypeId};
+use gadus_binder::{
+    Generation, Provider, Relation, RelationColumn, RelationId, Result, UniqueIndex,
+};
 use std::sync::Arc;
 
 #[derive(Debug)]
@@ -34,29 +36,82 @@ impl Tables {
             ("w", INTERVAL.plain()),
             ("f", BOOL.plain()),
         ];
-        Self(vec![relation(1, "t", &t, vec![vec![0]]), relation(2, "u", &u, Vec::new())])
+        let relations = [
+            relation(1, "t", &t, vec![vec![0]]),
+            relation(2, "u", &u, Vec::new()),
+            keyed(),
+            generated(),
+            mixed(),
+        ];
+        Self(relations.into_iter().map(Arc::new).collect())
     }
 }
 
-fn relation(
-    id: u64,
-    name: &str,
-    columns: &[(&str, SqlType)],
-    keys: Vec<Vec<usize>>,
-) -> Arc<Relation> {
+/// Table with unique indexes: of a constraint, of an expression, with a predicate.
+fn keyed() -> Relation {
+    let columns = [
+        ("id", INT4.plain()),
+        ("email", TEXT.plain()),
+        ("name", TEXT.plain()),
+        ("n", INT4.plain()),
+    ];
+    let index =
+        |columns: &[usize]| UniqueIndex { columns: columns.to_vec(), ..UniqueIndex::default() };
+    let named = |name: &str, columns: &[usize]| UniqueIndex {
+        constraint: Some(name.to_owned()),
+        ..index(columns)
+    };
+    let unique_indexes = vec![
+        named("k_pkey", &[0]),
+        named("k_email_key", &[1]),
+        UniqueIndex { expressions: vec!["lower(name)".to_owned()], ..UniqueIndex::default() },
+        UniqueIndex { predicate: Some("n > 0".to_owned()), ..index(&[3]) },
+    ];
+    Relation { unique_indexes, ..relation(3, "k", &columns, vec![vec![0]]) }
+}
+
+/// Table with columns whose values the database makes.
+fn generated() -> Relation {
+    let columns = ["id", "a", "b", "s"].map(|name| (name, INT4.plain()));
+    let generated = vec![
+        (0, Generation::IdentityAlways),
+        (2, Generation::Stored),
+        (3, Generation::IdentityByDefault),
+    ];
+    Relation { generated, ..relation(4, "g", &columns, Vec::new()) }
+}
+
+fn mixed() -> Relation {
+    let bits = SqlType { id: BIT, modifier: Modifier::Length(3) };
+    let columns = [
+        ("id", INT4.plain()),
+        ("feeling", MOOD.plain()),
+        ("day", DATE.plain()),
+        ("at", TIME.plain()),
+        ("bits", bits),
+        ("raw", BYTEA.plain()),
+        ("key", UUID.plain()),
+        ("numbers", INT4_ARRAY.plain()),
+        ("span", INTERVAL.plain()),
+    ];
+    relation(5, "m", &columns, Vec::new())
+}
+
+const MOOD: TypeId = TypeId::scalar(BaseType::Enum("mood"));
+
+fn relation(id: u64, name: &str, columns: &[(&str, SqlType)], keys: Vec<Vec<usize>>) -> Relation {
     let column = |(name, data_type): &(&str, SqlType)| RelationColumn {
         name: (*name).to_owned(),
         data_type: *data_type,
     };
-    Arc::new(Relation {
+    Relation {
         id: RelationId(id),
         schema: "golden".to_owned(),
         name: name.to_owned(),
         columns: columns.iter().map(column).collect(),
         keys,
-        row_type: None,
-        view: None,
-    })
+        ..Relation::default()
+    }
 }
 
 impl Provider for Tables {
@@ -67,12 +122,16 @@ impl Provider for Tables {
         Ok(self.0.iter().find(is_it).cloned())
     }
 
-    fn type_named(&self, _schema: Option<&str>, _name: &str) -> Result<Option<TypeId>> {
-        Ok(None)
+    fn type_named(&self, _schema: Option<&str>, name: &str) -> Result<Option<TypeId>> {
+        Ok((name == "mood").then_some(MOOD))
     }
 
-    fn type_name(&self, _id: TypeId) -> Option<String> {
-        None
+    fn type_name(&self, id: TypeId) -> Option<String> {
+        (id == MOOD).then(|| "mood".to_owned())
+    }
+
+    fn enum_labels(&self, id: TypeId) -> Option<Arc<[String]>> {
+        (id == MOOD).then(|| ["sad", "ok", "happy"].map(str::to_owned).into())
     }
 
     fn fields(&self, _id: TypeId) -> Option<Arc<[RelationColumn]>> {

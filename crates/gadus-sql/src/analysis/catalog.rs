@@ -65,8 +65,7 @@ impl Provider for BinderCatalog {
                 name,
                 columns: typed(columns)?,
                 keys: key.into_iter().collect(),
-                row_type: None,
-                view: None,
+                ..Relation::default()
             })));
         }
         let Some(view) = self.snapshot.find_view(&stored) else { return Ok(None) };
@@ -78,9 +77,7 @@ impl Provider for BinderCatalog {
             schema,
             name,
             columns: typed(columns)?,
-            keys: Vec::new(),
-            row_type: None,
-            view: None,
+            ..Relation::default()
         })))
     }
 
@@ -107,12 +104,9 @@ fn typed<'a>(
     columns: impl Iterator<Item = (&'a str, Option<ColumnType>)>,
 ) -> Result<Vec<RelationColumn>> {
     let column = |(name, column_type): (&str, Option<ColumnType>)| {
-        let data_type = column_type.and_then(sql_type).ok_or_else(|| BindError {
-            sql_state: "0A000",
-            message: format!("the type of column \"{name}\" is not supported"),
-            detail: None,
-            hint: None,
-            span: None,
+        let data_type = column_type.and_then(sql_type).ok_or_else(|| {
+            let message = format!("the type of column \"{name}\" is not supported");
+            BindError::without_position("0A000", message)
         })?;
         Ok(RelationColumn { name: name.to_owned(), data_type })
     };

@@ -79,7 +79,7 @@ fn explains(found: &BindError, error: &Error, functions: &dyn KnownFunctions) ->
         }
         // A type of Gadus alone.
         "42704" => false,
-        "42883" => match function_name(&found.message) {
+        "42883" => match &found.function {
             Some(name) => !functions.has_function(name),
             None => true,
         },
@@ -87,14 +87,9 @@ fn explains(found: &BindError, error: &Error, functions: &dyn KnownFunctions) ->
     }
 }
 
-/// Returns the name in `function name(types) does not exist`.
-fn function_name(message: &str) -> Option<&str> {
-    Some(message.strip_prefix("function ")?.split_once('(')?.0)
-}
-
 /// Turns an error of the binder into the engine's.
 pub(crate) fn from_bind(error: BindError) -> Error {
-    let BindError { sql_state, message, detail, hint, span } = error;
+    let BindError { sql_state, message, detail, hint, span, .. } = error;
     let kind = match sql_state {
         "0A000" => ErrorKind::Unsupported,
         "42P01" | "42704" => ErrorKind::NotFound,

@@ -200,12 +200,12 @@ impl Lowering<'_> {
         let name = call.function.name;
         let first = arguments.first().map(|argument| &argument.data_type);
         match name {
-            "sum" if first == Some(&NUMERIC) => return Ok(numerics::sum()),
-            "avg" if is_numeric(call.data_type) => return Ok(numerics::average()),
-            "stddev" | "stddev_pop" | "stddev_samp" | "variance" | "var_pop" | "var_samp"
-                if is_numeric(call.data_type) =>
-            {
-                return missing(format!("{name} of exact numbers"));
+            // Sums of decimals are decimals; least and greatest values are ordered as bytes are.
+            "sum" if first != Some(&NUMERIC) => {}
+            _ if is_numeric(call.data_type) => {
+                if let Some(kernel) = numerics::aggregate(name) {
+                    return Ok(kernel);
+                }
             }
             _ => {}
         }

@@ -32,6 +32,7 @@ use datafusion::common::{Column, DFSchema};
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use gadus_binder::BindError;
 use gadus_binder::bound::{BoundQuery, ColumnId, CommonTableId};
 use gadus_binder::types::SqlType;
 use keys::key;
@@ -45,6 +46,8 @@ pub(crate) enum NotLowered {
     Missing(String),
     /// Error of building the plan.
     Failed(DataFusionError),
+    /// Error of a literal, which the statement has in any case.
+    Refused(BindError),
 }
 
 impl fmt::Display for NotLowered {
@@ -52,6 +55,7 @@ impl fmt::Display for NotLowered {
         match self {
             Self::Missing(what) => f.write_str(what),
             Self::Failed(error) => write!(f, "{error}"),
+            Self::Refused(error) => f.write_str(&error.message),
         }
     }
 }

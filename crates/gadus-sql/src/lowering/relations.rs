@@ -63,6 +63,7 @@ impl Lowering<'_> {
             Relational::TableFunctions { .. } => missing("a function in FROM"),
             Relational::ProjectSets { .. } => missing("a set in a select list"),
             Relational::Lock { .. } => missing("FOR UPDATE"),
+            Relational::Change(_) => missing("a change of rows"),
         }
     }
 

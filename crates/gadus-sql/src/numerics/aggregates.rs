@@ -1,84 +1,124 @@
-//! `sum` and `avg` of exact numbers.
+//! `sum`, `avg`, variances and standard deviations of exact numbers.
 //!
-//! - What stands between parts of an aggregation is the count and the sum of each part.
+//! - States of `gadus-numeric` stand between parts of an aggregation, as bytes.
 
 use super::values::{Column, Written};
 use super::{NUMERIC, of_numeric};
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array};
-use arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
-use datafusion::common::{Result, ScalarValue, not_impl_err};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, BooleanArray};
+use arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::{Result, ScalarValue, internal_err, not_impl_err};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, Volatility,
 };
-use gadus_numeric::{Numeric, SumState};
-use std::sync::{Arc, LazyLock};
+use gadus_numeric::{Numeric, SumState, VarianceState};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Aggregate of the catalog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Sum,
+    Average,
+    PopulationVariance,
+    SampleVariance,
+    PopulationDeviation,
+    SampleDeviation,
+}
+
+/// Aggregates by name.
+const KINDS: &[(&str, Kind)] = &[
+    ("sum", Kind::Sum),
+    ("avg", Kind::Average),
+    ("var_pop", Kind::PopulationVariance),
+    ("var_samp", Kind::SampleVariance),
+    ("variance", Kind::SampleVariance),
+    ("stddev_pop", Kind::PopulationDeviation),
+    ("stddev_samp", Kind::SampleDeviation),
+    ("stddev", Kind::SampleDeviation),
+];
 
 /// Aggregate as DataFusion calls it.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct OfNumerics {
-    is_average: bool,
+    name: &'static str,
+    kind: Kind,
     signature: Signature,
 }
 
-/// Returns `sum`, of exact numbers of any type.
-pub(crate) fn sum() -> Arc<AggregateUDF> {
-    static SUM: LazyLock<Arc<AggregateUDF>> = LazyLock::new(|| aggregate(false));
-    SUM.clone()
-}
-
-/// Returns `avg`, of exact numbers of any type.
-pub(crate) fn average() -> Arc<AggregateUDF> {
-    static AVERAGE: LazyLock<Arc<AggregateUDF>> = LazyLock::new(|| aggregate(true));
-    AVERAGE.clone()
-}
-
-fn aggregate(is_average: bool) -> Arc<AggregateUDF> {
+/// Returns the aggregate of a name, of exact numbers of any type.
+pub(crate) fn aggregate(name: &str) -> Option<Arc<AggregateUDF>> {
+    let (name, kind) = KINDS.iter().find(|(known, _)| *known == name)?;
     let signature = Signature::any(1, Volatility::Immutable);
-    Arc::new(AggregateUDF::new_from_impl(OfNumerics { is_average, signature }))
+    let function = OfNumerics { name, kind: *kind, signature };
+    Some(Arc::new(AggregateUDF::new_from_impl(function)))
 }
 
 /// State of one group.
-#[derive(Debug, Clone, Default)]
-struct Group {
-    values: SumState,
-    /// Sums of parts, and how many values these had.
-    parts: SumState,
-    part_count: i64,
+#[derive(Debug, Clone)]
+enum State {
+    Sum(SumState),
+    Variance(VarianceState),
 }
 
-impl Group {
-    fn count(&self) -> i64 {
-        self.values.count() + self.part_count
+impl Kind {
+    fn state(self) -> State {
+        match self {
+            Self::Sum | Self::Average => State::Sum(SumState::new()),
+            _ => State::Variance(VarianceState::new()),
+        }
     }
 
-    fn total(&self) -> Result<Option<Numeric>> {
-        let mut all = self.values.clone();
-        all.merge(&self.parts);
-        all.sum().map_err(of_numeric)
+    fn result(self, state: &State) -> Result<Option<Numeric>> {
+        let result = match (self, state) {
+            (Self::Average, State::Sum(state)) => state.average(),
+            (_, State::Sum(state)) => state.sum(),
+            (Self::PopulationVariance, State::Variance(state)) => state.var_pop(),
+            (Self::PopulationDeviation, State::Variance(state)) => state.stddev_pop(),
+            (Self::SampleDeviation, State::Variance(state)) => state.stddev_samp(),
+            (_, State::Variance(state)) => state.var_samp(),
+        };
+        result.map_err(of_numeric)
+    }
+}
+
+impl State {
+    fn add(&mut self, value: &Numeric) {
+        match self {
+            Self::Sum(state) => state.add(value),
+            Self::Variance(state) => state.add(value),
+        }
     }
 
-    fn result(&self, is_average: bool) -> Result<Option<Numeric>> {
-        match (is_average, self.total()?) {
-            (true, Some(total)) => {
-                total.divide(&Numeric::from(self.count())).map(Some).map_err(of_numeric)
+    /// Removes a value; returns false if the state has to be made anew.
+    fn remove(&mut self, value: &Numeric) -> bool {
+        match self {
+            Self::Sum(state) => state.remove(value),
+            Self::Variance(state) => state.remove(value),
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Sum(state) => state.to_bytes(),
+            Self::Variance(state) => state.to_bytes(),
+        }
+    }
+
+    fn merge(&mut self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Self::Sum(state) => state.merge(&SumState::from_bytes(bytes).map_err(of_numeric)?),
+            Self::Variance(state) => {
+                state.merge(&VarianceState::from_bytes(bytes).map_err(of_numeric)?);
             }
-            (_, total) => Ok(total),
         }
-    }
-
-    /// Adds a part that was aggregated elsewhere.
-    fn merge(&mut self, count: i64, total: Option<&Numeric>) {
-        if let Some(total) = total {
-            self.parts.add(total);
-            self.part_count += count;
-        }
+        Ok(())
     }
 }
 
 impl AggregateUDFImpl for OfNumerics {
-    fn name(&self) -> &'static str {
-        if self.is_average { "avg" } else { "sum" }
+    fn name(&self) -> &str {
+        self.name
     }
 
     fn signature(&self) -> &Signature {
@@ -90,15 +130,27 @@ impl AggregateUDFImpl for OfNumerics {
     }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        let field = |part: &str, data_type| Field::new(format!("{}[{part}]", args.name), data_type, true);
-        Ok(vec![Arc::new(field("count", DataType::Int64)), Arc::new(field("sum", NUMERIC))])
+        let name = format!("{}[state]", args.name);
+        Ok(vec![Arc::new(Field::new(name, DataType::Binary, true))])
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         if args.is_distinct {
             return not_impl_err!("{}(DISTINCT …) of numerics", self.name());
         }
-        Ok(Box::new(OneGroup { is_average: self.is_average, group: Group::default() }))
+        Ok(Box::new(OneGroup { kind: self.kind, state: self.kind.state() }))
+    }
+
+    /// Moving frames: a state of which a value cannot be removed is made anew of those that are left.
+    fn create_sliding_accumulator(
+        &self,
+        args: AccumulatorArgs<'_>,
+    ) -> Result<Box<dyn Accumulator>> {
+        if args.is_distinct {
+            return not_impl_err!("{}(DISTINCT …) over a moving frame", self.name());
+        }
+        let state = self.kind.state();
+        Ok(Box::new(Moving { kind: self.kind, state, values: VecDeque::new() }))
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
@@ -109,15 +161,15 @@ impl AggregateUDFImpl for OfNumerics {
         &self,
         _: AccumulatorArgs<'_>,
     ) -> Result<Box<dyn GroupsAccumulator>> {
-        Ok(Box::new(ManyGroups { is_average: self.is_average, groups: Vec::new() }))
+        Ok(Box::new(ManyGroups { kind: self.kind, groups: Vec::new() }))
     }
 }
 
 /// Aggregate over one group.
 #[derive(Debug)]
 struct OneGroup {
-    is_average: bool,
-    group: Group,
+    kind: Kind,
+    state: State,
 }
 
 impl Accumulator for OneGroup {
@@ -125,7 +177,48 @@ impl Accumulator for OneGroup {
         let column = Column::of(&values[0])?;
         for row in 0..values[0].len() {
             if let Some(value) = column.get(row)? {
-                self.group.values.add(&value);
+                self.state.add(&value);
+            }
+        }
+        Ok(())
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        scalar(self.kind.result(&self.state)?.as_ref())
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self)
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        Ok(vec![ScalarValue::Binary(Some(self.state.bytes()))])
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        for bytes in states[0].as_binary::<i32>().iter().flatten() {
+            self.state.merge(bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// Aggregate over a frame that moves.
+#[derive(Debug)]
+struct Moving {
+    kind: Kind,
+    state: State,
+    /// Values of the frame, the first one first.
+    values: VecDeque<Numeric>,
+}
+
+impl Accumulator for Moving {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        let column = Column::of(&values[0])?;
+        for row in 0..values[0].len() {
+            if let Some(value) = column.get(row)? {
+                self.state.add(&value);
+                self.values.push_back(value);
             }
         }
         Ok(())
@@ -133,13 +226,16 @@ impl Accumulator for OneGroup {
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let column = Column::of(&values[0])?;
+        let mut is_known = true;
         for row in 0..values[0].len() {
-            if let Some(value) = column.get(row)?
-                && !self.group.values.remove(&value)
-            {
-                // The sum is right; it has more digits than PostgreSQL shows.
-                self.group.values.add(&value.negate());
+            if let Some(value) = column.get(row)? {
+                self.values.pop_front();
+                is_known = is_known && self.state.remove(&value);
             }
+        }
+        if !is_known {
+            self.state = self.kind.state();
+            self.values.iter().for_each(|value| self.state.add(value));
         }
         Ok(())
     }
@@ -149,24 +245,19 @@ impl Accumulator for OneGroup {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        scalar(self.group.result(self.is_average)?.as_ref())
+        scalar(self.kind.result(&self.state)?.as_ref())
     }
 
     fn size(&self) -> usize {
-        size_of_val(self)
+        size_of_val(self) + self.values.capacity() * size_of::<Numeric>()
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        let count = ScalarValue::Int64(Some(self.group.count()));
-        Ok(vec![count, scalar(self.group.total()?.as_ref())?])
+        internal_err!("a moving frame has no parts")
     }
 
-    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        let (counts, totals) = (states[0].as_primitive::<Int64Type>(), Column::of(&states[1])?);
-        for row in 0..counts.len() {
-            self.group.merge(counts.value(row), totals.get(row)?.as_ref());
-        }
-        Ok(())
+    fn merge_batch(&mut self, _: &[ArrayRef]) -> Result<()> {
+        internal_err!("a moving frame has no parts")
     }
 }
 
@@ -179,13 +270,14 @@ fn scalar(value: Option<&Numeric>) -> Result<ScalarValue> {
 /// Aggregate over many groups.
 #[derive(Debug)]
 struct ManyGroups {
-    is_average: bool,
-    groups: Vec<Group>,
+    kind: Kind,
+    groups: Vec<State>,
 }
 
 impl ManyGroups {
-    fn taken(&mut self, emit: EmitTo) -> Vec<Group> {
-        emit.take_needed(&mut self.groups)
+    fn grow(&mut self, count: usize) {
+        let kind = self.kind;
+        self.groups.resize_with(count, || kind.state());
     }
 }
 
@@ -202,13 +294,13 @@ impl GroupsAccumulator for ManyGroups {
         filter: Option<&BooleanArray>,
         count: usize,
     ) -> Result<()> {
-        self.groups.resize_with(count, Group::default);
+        self.grow(count);
         let column = Column::of(&values[0])?;
         for (row, group) in groups.iter().enumerate() {
             if is_kept(filter, row)
                 && let Some(value) = column.get(row)?
             {
-                self.groups[*group].values.add(&value);
+                self.groups[*group].add(&value);
             }
         }
         Ok(())
@@ -216,27 +308,27 @@ impl GroupsAccumulator for ManyGroups {
 
     fn evaluate(&mut self, emit: EmitTo) -> Result<ArrayRef> {
         let mut written = Written::default();
-        for group in self.taken(emit) {
-            written.push(group.result(self.is_average)?.as_ref());
+        for state in emit.take_needed(&mut self.groups) {
+            written.push(self.kind.result(&state)?.as_ref());
         }
         Ok(written.finish())
     }
 
     fn state(&mut self, emit: EmitTo) -> Result<Vec<ArrayRef>> {
-        let groups = self.taken(emit);
-        let counts = groups.iter().map(Group::count).collect::<Int64Array>();
-        let mut totals = Written::default();
-        for group in &groups {
-            totals.push(group.total()?.as_ref());
+        let mut states = BinaryBuilder::new();
+        for state in emit.take_needed(&mut self.groups) {
+            states.append_value(state.bytes());
         }
-        Ok(vec![Arc::new(counts), totals.finish()])
+        Ok(vec![Arc::new(states.finish())])
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef], groups: &[usize], count: usize) -> Result<()> {
-        self.groups.resize_with(count, Group::default);
-        let (counts, totals) = (states[0].as_primitive::<Int64Type>(), Column::of(&states[1])?);
+        self.grow(count);
+        let states = states[0].as_binary::<i32>();
         for (row, group) in groups.iter().enumerate() {
-            self.groups[*group].merge(counts.value(row), totals.get(row)?.as_ref());
+            if states.is_valid(row) {
+                self.groups[*group].merge(states.value(row))?;
+            }
         }
         Ok(())
     }
@@ -246,17 +338,20 @@ impl GroupsAccumulator for ManyGroups {
         values: &[ArrayRef],
         filter: Option<&BooleanArray>,
     ) -> Result<Vec<ArrayRef>> {
-        let (column, rows) = (Column::of(&values[0])?, values[0].len());
-        let (mut counts, mut totals) = (Vec::with_capacity(rows), Written::default());
-        for row in 0..rows {
-            let value = if is_kept(filter, row) { column.get(row)? } else { None };
-            counts.push(i64::from(value.is_some()));
-            totals.push(value.as_ref());
+        let (column, mut states) = (Column::of(&values[0])?, BinaryBuilder::new());
+        for row in 0..values[0].len() {
+            let mut state = self.kind.state();
+            if is_kept(filter, row)
+                && let Some(value) = column.get(row)?
+            {
+                state.add(&value);
+            }
+            states.append_value(state.bytes());
         }
-        Ok(vec![Arc::new(Int64Array::from(counts)), totals.finish()])
+        Ok(vec![Arc::new(states.finish())])
     }
 
     fn size(&self) -> usize {
-        self.groups.capacity() * size_of::<Group>()
+        self.groups.capacity() * size_of::<State>()
     }
 }

@@ -11,7 +11,7 @@ mod casts;
 mod functions;
 mod values;
 
-pub(crate) use aggregates::{average, sum};
+pub(crate) use aggregates::aggregate;
 pub(crate) use casts::{from_numeric, key_of, shown, to_numeric, with_modifier};
 pub(crate) use functions::function;
 

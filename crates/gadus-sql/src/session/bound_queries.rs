@@ -23,6 +23,9 @@ use datafusion::sql::sqlparser::ast::Statement;
 use gadus_binder::BoundStatement;
 use gadus_engine::{Result, Snapshot};
 
+/// Class of the SQLSTATEs of values.
+const DATA_EXCEPTION: &str = "22";
+
 /// Query whose names are looked up in a snapshot.
 pub(super) struct QueryText<'a> {
     /// Statement that is the query or explains it.
@@ -71,8 +74,10 @@ impl Session {
         let query = self.query_text(state, prepared, &prepared.statement)?;
         let context = self.planner_of_tables(query.snapshot.clone(), self.reading())?;
         let planner = context.state();
-        let Ok(BoundPlan { plan, types, headings }) = query.plan(&planner).await? else {
-            return Ok(None);
+        let BoundPlan { plan, types, headings } = match query.plan(&planner).await? {
+            Ok(bound) => bound,
+            Err(NotLowered::Refused(error)) => return Err(from_bind(error)),
+            Err(_) => return Ok(None),
         };
         let Some(plan) = with_values(plan, &types, parameters) else { return Ok(None) };
         let physical = executor::physical_plan(planner, &plan).await;
@@ -149,6 +154,7 @@ impl QueryText<'_> {
         let missing = |what: &str| NotLowered::Missing(what.to_owned());
         let bound = with_room(self.is_deep, || bound_query(catalog, self.text));
         let bound = bound.map_err(|error| match error {
+            Some(error) if error.sql_state.starts_with(DATA_EXCEPTION) => NotLowered::Refused(error),
             Some(error) => NotLowered::Missing(error.message),
             None => missing("a statement that is no query"),
         })?;

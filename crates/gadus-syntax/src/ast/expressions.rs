@@ -22,6 +22,7 @@ pub enum ExprKind {
     TypedText {
         data_type: Box<TypeName>,
         text: String,
+        text_span: Span,
     },
     Cast {
         operand: Box<Expr>,
@@ -144,8 +145,8 @@ pub enum Literal {
 pub enum Parameter {
     /// `$1`, `:1`
     Number(u32),
-    /// `?`
-    Next,
+    /// `?`, with its number in the statement, from 1.
+    Next(u32),
     /// `:name`, `$name`
     Name(String),
 }

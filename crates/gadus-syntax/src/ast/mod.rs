@@ -34,11 +34,11 @@ pub use modifications::{
     Merge, MergeAction, MergeMatch, MergeWhen, OnConflict, Overriding, Truncate, Update,
 };
 pub use queries::{
-    Alias, ColumnAlias, CommonTable, Distinct, Frame, FrameBound, FrameExclusion, FrameUnits,
-    FromItem, FromKind, GroupBy, GroupingElement, JoinCondition, JoinKind, LockStrength, LockWait,
-    Locking, NullsOrder, OrderBy, Pivot, Query, QueryBody, Replacement, Sample, Select,
-    SetOperator, SortDirection, TableFunction, Target, TargetKind, Unpivot, Window,
-    WindowSpecification, With,
+    Alias, ColumnAlias, CommonTable, CycleClause, Distinct, Frame, FrameBound, FrameExclusion,
+    FrameUnits, FromItem, FromKind, GroupBy, GroupingElement, JoinCondition, JoinKind,
+    LockStrength, LockWait, Locking, NullsOrder, OrderBy, Pivot, Query, QueryBody, Replacement,
+    Sample, SearchClause, Select, SetOperator, SortDirection, TableFunction, Target, TargetKind,
+    Unpivot, Window, WindowSpecification, With,
 };
 pub use utilities::{
     Copy, CopyDirection, CopySource, CursorDeclaration, Explain, Fetch, FetchDirection, LockTable,

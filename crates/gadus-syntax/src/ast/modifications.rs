@@ -1,6 +1,7 @@
 //! Statements that change rows.
 
 use super::{Alias, Expr, FromItem, Name, ObjectName, Query, Target, With};
+use crate::span::Span;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Insert {
@@ -31,11 +32,13 @@ pub enum Overriding {
 pub struct OnConflict {
     pub target: Option<ConflictTarget>,
     pub action: ConflictAction,
+    /// Range of the clause.
+    pub span: Span,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum ConflictTarget {
-    Columns { elements: Vec<super::IndexElement>, filter: Option<Expr> },
+    Columns { elements: Vec<super::IndexElement>, filter: Option<Expr>, span: Span },
     Constraint(Name),
 }
 

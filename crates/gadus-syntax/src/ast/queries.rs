@@ -53,8 +53,27 @@ pub struct CommonTable {
     pub columns: Vec<Name>,
     pub materialized: Option<bool>,
     pub query: Query,
-    /// SEARCH or CYCLE, which are not supported.
-    pub search_or_cycle: Option<Span>,
+    pub search: Option<Box<SearchClause>>,
+    pub cycle: Option<Box<CycleClause>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchClause {
+    /// BREADTH FIRST instead of DEPTH FIRST.
+    pub is_breadth_first: bool,
+    pub columns: Vec<Name>,
+    pub sequence: Name,
+    pub span: Span,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct CycleClause {
+    pub columns: Vec<Name>,
+    pub mark: Name,
+    /// TO and DEFAULT
+    pub values: Option<(Expr, Expr)>,
+    pub path: Name,
+    pub span: Span,
 }
 
 #[derive(Debug, Clone, PartialEq)]

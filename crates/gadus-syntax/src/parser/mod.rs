@@ -80,15 +80,18 @@ struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
     depth: u32,
+    /// Positions of the statement's `?` parameters, in their order.
+    questions: Vec<u32>,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Result<Self> {
-        Ok(Self { text, tokens: tokenize(text)?, at: 0, depth: 0 })
+        Ok(Self { text, tokens: tokenize(text)?, at: 0, depth: 0, questions: Vec::new() })
     }
 
     fn script_statement(&mut self) -> Result<ScriptStatement> {
         let start = self.span();
+        self.questions.clear();
         let statement = self.statement()?;
         Ok(ScriptStatement { statement, span: start.to(self.last_span()) })
     }

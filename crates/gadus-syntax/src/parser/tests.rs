@@ -121,7 +121,7 @@ fn operators_bind_as_in_postgresql() {
         ("a OPERATOR(pg_catalog.+) b * c", "(a + (b * c))"),
         ("a isnull", "(a IS Null)"),
         ("1 == 2", "(1 = 2)"),
-        ("a = ? AND b ? 'x'", "((a = Parameter(Next)) AND (b ? 'x'))"),
+        ("a = ? AND b ? 'x'", "((a = Parameter(Next(1))) AND (b ? 'x'))"),
     ] {
         assert_eq!(shown(text), expected, "{text}");
     }

@@ -16,7 +16,7 @@ impl Parser<'_> {
         self.call_arguments(&mut call)?;
         self.expect(TokenKind::Close)?;
         if matches!(self.kind(), TokenKind::Text(_)) && is_type_with_modifiers(&call) {
-            let text = self.text()?;
+            let text = self.spanned_text()?;
             let modifiers = call.arguments.into_iter().map(|argument| argument.value).collect();
             let data_type = crate::parser::expressions::types::plain(call.name, start);
             return Ok(self.typed_text(start, TypeName { modifiers, ..data_type }, text));

@@ -103,6 +103,15 @@ impl Parser<'_> {
     }
 
     /// Reads `$1`, `:1`, `:name` or `$name`.
+    /// Returns the number of the `?` at a position; one that is read again has the same.
+    pub(in crate::parser) fn question_number(&mut self, span: crate::span::Span) -> u32 {
+        let index = self.questions.binary_search(&span.start).unwrap_or_else(|index| {
+            self.questions.insert(index, span.start);
+            index
+        });
+        u32::try_from(index).map_or(u32::MAX, |index| index.saturating_add(1))
+    }
+
     pub(in crate::parser) fn parameter(&mut self) -> Result<Parameter> {
         let token = self.expect(TokenKind::Parameter)?;
         let name = token.span.of(self.text).get(1..).unwrap_or_default();

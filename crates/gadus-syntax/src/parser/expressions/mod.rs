@@ -108,7 +108,8 @@ impl Parser<'_> {
             }
             TokenKind::Operator(Operator::Question) => {
                 self.at += 1;
-                let parameter = ExprKind::Parameter(crate::ast::Parameter::Next);
+                let number = self.question_number(start);
+                let parameter = ExprKind::Parameter(crate::ast::Parameter::Next(number));
                 let parameter = self.spanned(start, parameter);
                 self.postfix(parameter)
             }

@@ -165,7 +165,7 @@ impl Parser<'_> {
         }
         let typed = self.attempt(|parser| {
             let data_type = parser.grammar_type()?.ok_or_else(|| parser.unexpected())?;
-            Ok((data_type, parser.text()?))
+            Ok((data_type, parser.spanned_text()?))
         });
         Ok(typed.map(|(data_type, text)| self.typed_text(start, data_type, text)))
     }
@@ -177,7 +177,7 @@ impl Parser<'_> {
             parser.needs(Keyword::Interval)?;
             let modifiers = parser.length_modifier()?;
             let data_type = crate::parser::expressions::types::of_catalog("interval", start);
-            Ok((TypeName { modifiers, ..data_type }, parser.text()?))
+            Ok((TypeName { modifiers, ..data_type }, parser.spanned_text()?))
         });
         let Some((mut data_type, text)) = typed else { return Ok(None) };
         if data_type.modifiers.is_empty() {
@@ -193,9 +193,17 @@ impl Parser<'_> {
         &self,
         start: crate::span::Span,
         data_type: TypeName,
-        text: String,
+        (text, text_span): (String, crate::span::Span),
     ) -> Expr {
-        self.spanned(start, ExprKind::TypedText { data_type: Box::new(data_type), text })
+        let data_type = Box::new(data_type);
+        self.spanned(start, ExprKind::TypedText { data_type, text, text_span })
+    }
+
+    /// Reads a text, and returns its position, too.
+    pub(in crate::parser) fn spanned_text(&mut self) -> Result<(String, crate::span::Span)> {
+        let start = self.span();
+        let text = self.text()?;
+        Ok((text, start.to(self.last_span())))
     }
 
     /// Reads casts, subscripts and fields after an operand.
@@ -270,7 +278,7 @@ impl Parser<'_> {
                 if parts.len() == 1 && self.is_column_keyword(start) {
                     return Err(self.unexpected());
                 }
-                let text = self.text()?;
+                let text = self.spanned_text()?;
                 let name = crate::ast::ObjectName { parts };
                 Ok(self.typed_text(
                     start,

@@ -27,7 +27,8 @@ impl Parser<'_> {
         } else {
             InsertSource::Query { query: Box::new(self.query()?), by_name }
         };
-        let implied = |action| Some(OnConflict { target: None, action });
+        let span = table.span();
+        let implied = |action| Some(OnConflict { target: None, action, span });
         let on_conflict = match self.on_conflict()? {
             None if or_replace => implied(ConflictAction::Replace),
             None if or_ignore => implied(ConflictAction::Nothing),
@@ -75,6 +76,7 @@ impl Parser<'_> {
     }
 
     fn on_conflict(&mut self) -> Result<Option<OnConflict>> {
+        let start = self.span();
         if !self.has(Keyword::On) {
             return Ok(None);
         }
@@ -82,20 +84,24 @@ impl Parser<'_> {
         let target = if self.has_all(&[Keyword::On, Keyword::Constraint]) {
             Some(ConflictTarget::Constraint(self.name()?))
         } else if self.kind() == TokenKind::Open {
+            let start = self.span();
             let elements = self.in_parentheses(|parser| parser.list(Self::index_element))?;
             let filter = self.has(Keyword::Where).then(|| self.expr()).transpose()?;
-            Some(ConflictTarget::Columns { elements, filter })
+            let span = start.to(self.last_span());
+            Some(ConflictTarget::Columns { elements, filter, span })
         } else {
             None
         };
         self.needs(Keyword::Do)?;
         if self.has(Keyword::Nothing) {
-            return Ok(Some(OnConflict { target, action: ConflictAction::Nothing }));
+            let span = start.to(self.last_span());
+            return Ok(Some(OnConflict { target, action: ConflictAction::Nothing, span }));
         }
         self.needs_all(&[Keyword::Update, Keyword::Set])?;
         let assignments = self.assignments()?;
         let filter = self.has(Keyword::Where).then(|| self.expr()).transpose()?;
-        Ok(Some(OnConflict { target, action: ConflictAction::Update { assignments, filter } }))
+        let action = ConflictAction::Update { assignments, filter };
+        Ok(Some(OnConflict { target, action, span: start.to(self.last_span()) }))
     }
 
     pub(in crate::parser) fn assignments(&mut self) -> Result<Vec<Assignment>> {

@@ -1,6 +1,6 @@
 //! WITH: common table expressions.
 
-use crate::ast::{CommonTable, QueryBody, Statement, With};
+use crate::ast::{CommonTable, CycleClause, QueryBody, SearchClause, Statement, With};
 use crate::error::Result;
 use crate::keywords::Keyword;
 use crate::lexer::TokenKind;
@@ -34,34 +34,44 @@ impl Parser<'_> {
             statement => self.bare_query(start, QueryBody::Modification(Box::new(statement))),
         };
         self.expect(TokenKind::Close)?;
-        let search_or_cycle = self.search_or_cycle()?;
-        Ok(CommonTable { name, columns, materialized, query, search_or_cycle })
+        let search = self.search()?.map(Box::new);
+        let cycle = self.cycle()?.map(Box::new);
+        Ok(CommonTable { name, columns, materialized, query, search, cycle })
     }
 
-    fn search_or_cycle(&mut self) -> Result<Option<crate::span::Span>> {
+    fn search(&mut self) -> Result<Option<SearchClause>> {
         let start = self.span();
-        if self.has(Keyword::Search) {
-            if !self.has(Keyword::Depth) {
-                self.needs(Keyword::Breadth)?;
-            }
-            self.needs_all(&[Keyword::First, Keyword::By])?;
-            self.list(Self::name)?;
-            self.needs(Keyword::Set)?;
-            self.name()?;
+        if !self.has(Keyword::Search) {
+            return Ok(None);
         }
-        if self.has(Keyword::Cycle) {
-            self.list(Self::name)?;
-            self.needs(Keyword::Set)?;
-            self.name()?;
-            if self.has(Keyword::To) {
-                self.primary()?;
-                self.needs(Keyword::Default)?;
-                self.primary()?;
-            }
-            self.needs(Keyword::Using)?;
-            self.name()?;
+        let is_breadth_first = !self.has(Keyword::Depth);
+        if is_breadth_first {
+            self.needs(Keyword::Breadth)?;
         }
+        self.needs_all(&[Keyword::First, Keyword::By])?;
+        let columns = self.list(Self::name)?;
+        self.needs(Keyword::Set)?;
+        let sequence = self.name()?;
         let span = start.to(self.last_span());
-        Ok((span.end > start.start && self.span() != start).then_some(span))
+        Ok(Some(SearchClause { is_breadth_first, columns, sequence, span }))
+    }
+
+    fn cycle(&mut self) -> Result<Option<CycleClause>> {
+        let start = self.span();
+        if !self.has(Keyword::Cycle) {
+            return Ok(None);
+        }
+        let columns = self.list(Self::name)?;
+        self.needs(Keyword::Set)?;
+        let mark = self.name()?;
+        let mut values = None;
+        if self.has(Keyword::To) {
+            let value = self.primary()?;
+            self.needs(Keyword::Default)?;
+            values = Some((value, self.primary()?));
+        }
+        self.needs(Keyword::Using)?;
+        let path = self.name()?;
+        Ok(Some(CycleClause { columns, mark, values, path, span: start.to(self.last_span()) }))
     }
 }
