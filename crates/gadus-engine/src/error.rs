@@ -365,7 +365,8 @@ fn postgres_text(error: &arrow::error::ArrowError) -> Option<String> {
                 let name = postgres_type(data_type.strip_suffix(" type")?)?;
                 return Some(format!("invalid input syntax for type {name}: \"{value}\""));
             }
-            let (_, data_type) = text.strip_prefix("Can't cast value ")?.rsplit_once(" to type ")?;
+            let (_, data_type) =
+                text.strip_prefix("Can't cast value ")?.rsplit_once(" to type ")?;
             Some(format!("{} out of range", postgres_type(data_type)?))
         }
         _ => None,

@@ -5,11 +5,11 @@
 #![allow(unsafe_code)]
 
 use crate::errors::{misuse, wrong};
-use gadus::{Rows, schema_with_doubles, with_doubles};
 use gadus::arrow::array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use gadus::arrow::datatypes::SchemaRef;
 use gadus::arrow::error::ArrowError;
 use gadus::arrow::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use gadus::{Rows, schema_with_doubles, with_doubles};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::ffi::CStr;

@@ -40,9 +40,7 @@ pub(super) fn header(schema: &Schema) -> Vec<String> {
 
 /// Which columns hold numbers, and so stand to the right.
 pub(super) fn numeric(schema: &Schema) -> Vec<bool> {
-    let is_number = |field: &Field| {
-        field.data_type().is_numeric() || is_numeric_text(field)
-    };
+    let is_number = |field: &Field| field.data_type().is_numeric() || is_numeric_text(field);
     schema.fields().iter().map(|field| is_number(field)).collect()
 }
 

@@ -13,10 +13,10 @@ mod intervals;
 mod names;
 mod nested;
 mod nested_values;
+mod numerics;
 mod schema;
 mod schema_bytes;
 mod sequence;
-mod numerics;
 mod texts;
 mod uuids;
 mod view;
@@ -39,13 +39,13 @@ pub use intervals::{
 pub use names::{SCHEMA_SEPARATOR, TEMPORARY_PREFIX, is_temporary, schema_and_name};
 pub use nested::Nested;
 pub(crate) use nested_values::{bytes_from_nested, bytes_of, length_of};
+pub use numerics::{NUMERIC_EXTENSION, is_numeric_text, schema_with_doubles, with_doubles};
 pub use schema::{
     CheckDefinition, ColumnDefinition, DefaultValue, Generated, Identity, IndexDefinition,
     TableSchema,
 };
 pub(crate) use schema_bytes::SchemaForm;
 pub use sequence::{Sequence, SequencePosition, SequenceShape};
-pub use numerics::{NUMERIC_EXTENSION, is_numeric_text, schema_with_doubles, with_doubles};
 pub use texts::{type_with_texts, with_texts};
 pub use uuids::{UUID, uuid_of_text, uuid_text, uuid_texts};
 pub use view::{UsedColumn, UsedRelation, ViewColumn, ViewSchema};

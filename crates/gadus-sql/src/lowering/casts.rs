@@ -2,10 +2,11 @@
 
 use super::types::{decimal, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, missing};
-use datafusion::arrow::datatypes::DataType;
 use crate::numerics::{NUMERIC, from_numeric, to_numeric, with_modifier};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, ScalarValue};
-use datafusion::logical_expr::{cast, lit, try_cast};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{Expr, cast, lit, try_cast};
 use gadus_binder::bound::Scalar;
 use gadus_binder::catalog::{CastMethod, CastPath};
 use gadus_binder::types::{BaseType, Modifier, SqlType};
@@ -44,20 +45,25 @@ impl Lowering<'_> {
     /// Lowers the application of a modifier.
     pub(super) fn apply_modifier(
         &mut self,
-        operand: &Scalar,
+        (operand, is_explicit): (&Scalar, bool),
         target: SqlType,
         schema: &DFSchema,
     ) -> Result<Typed> {
+        let operand = self.scalar(operand, schema)?;
+        if let (Modifier::Length(length), BaseType::Varchar) = (target.modifier, target.id.base) {
+            return self.cut(operand, length, is_explicit);
+        }
         let Modifier::Numeric { precision, scale } = target.modifier else {
             return missing(format!("the modifier of {target}"));
         };
-        let operand = self.scalar(operand, schema)?;
         let wanted = u8::try_from(precision).ok().zip(i8::try_from(scale).ok());
         let wanted = wanted.and_then(|(precision, scale)| decimal(precision, scale));
         match (&operand.data_type, wanted) {
             // No digit is lost.
             (DataType::Decimal128(digits, from), Some(DataType::Decimal128(precision, to)))
-                if to >= *from && i16::from(precision) - i16::from(to) >= i16::from(*digits) - i16::from(*from) =>
+                if to >= *from
+                    && i16::from(precision) - i16::from(to)
+                        >= i16::from(*digits) - i16::from(*from) =>
             {
                 converted(operand, DataType::Decimal128(precision, to), false)
             }
@@ -73,6 +79,18 @@ impl Lowering<'_> {
                 Ok(Typed::new(with_modifier(numeric.expr, modifier), NUMERIC))
             }
         }
+    }
+}
+
+impl Lowering<'_> {
+    /// Cuts a text that is too long, as an explicit cast does.
+    fn cut(&self, text: Typed, length: u32, is_explicit: bool) -> Result<Typed> {
+        let Some(left) = self.planner.scalar_functions().get("left").filter(|_| is_explicit) else {
+            return missing("a text that is stored in VARCHAR(n)");
+        };
+        let arguments = vec![text.expr, lit(i64::from(length))];
+        let call = Expr::ScalarFunction(ScalarFunction::new_udf(left.clone(), arguments));
+        Ok(Typed::new(cast(call, DataType::Utf8View), DataType::Utf8View))
     }
 }
 
@@ -121,8 +139,8 @@ fn is_cast(source: SqlType, target: SqlType) -> bool {
         (Date | Timestamp | Timestamptz, Date | Timestamp | Timestamptz) => true,
         (Timestamp, Time) => true,
         (
-            Bool | Int2 | Int4 | Int8 | Float4 | Float8 | Numeric | Bytea | Date | Time
-            | Timestamp | Timestamptz | Interval | Uuid,
+            Bool | Int2 | Int4 | Int8 | Float4 | Float8 | Numeric | Bytea | Date | Time | Timestamp
+            | Timestamptz | Interval | Uuid,
             Text | Varchar,
         ) => true,
         (

@@ -1,15 +1,28 @@
-//! WITH.
+//! WITH, and WITH RECURSIVE.
 
-use super::{Lowering, Result, column_name, missing};
-use datafusion::common::Column;
+use super::casts::converted;
+use super::keys::has_key;
+use super::types::{common_type, is_exact};
+use super::{Lowering, Result, Typed, column_name, missing};
+use crate::numerics::NUMERIC;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::catalog::cte_worktable::CteWorkTable;
+use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
-use gadus_binder::bound::{ColumnId, CommonTable, CommonTableId, Relational};
+use gadus_binder::bound::{BoundQuery, ColumnId, CommonTable, CommonTableId, Relational};
 use std::sync::Arc;
 
 /// Plan of a common table.
 #[derive(Debug, Clone)]
-pub(super) struct LoweredTable {
-    plan: Arc<LogicalPlan>,
+pub(super) enum LoweredTable {
+    /// Query
+    Query(Arc<LogicalPlan>),
+    /// Rows of the last step, within the query of a recursive one.
+    Step {
+        /// Name by which the plan of the whole knows it.
+        name: String,
+        schema: SchemaRef,
+    },
 }
 
 impl Lowering<'_> {
@@ -20,13 +33,41 @@ impl Lowering<'_> {
         input: &Relational,
     ) -> Result<LogicalPlan> {
         for table in tables.iter().filter(|table| table.readers > 0) {
-            if table.recursive.is_some() {
-                return missing("WITH RECURSIVE");
-            }
-            let plan = Arc::new(self.query(&table.query)?);
-            self.common_tables.insert(table.id, LoweredTable { plan });
+            let plan = match &table.recursive {
+                Some((step, all)) => self.recursive(table, step, *all)?,
+                None => self.query(&table.query)?,
+            };
+            self.common_tables.insert(table.id, LoweredTable::Query(Arc::new(plan)));
         }
         self.relational(input)
+    }
+
+    /// Lowers a query that reads its own rows.
+    fn recursive(
+        &mut self,
+        table: &CommonTable,
+        step: &BoundQuery,
+        all: bool,
+    ) -> Result<LogicalPlan> {
+        let start = self.query(&table.query)?;
+        let types = start.schema().fields().iter().map(|field| match field.data_type() {
+            // A later step may have other digits.
+            exact if is_exact(exact) => NUMERIC,
+            other => other.clone(),
+        });
+        let types = types.collect::<Vec<_>>();
+        if !all && types.iter().any(has_key) {
+            return missing("a recursive UNION of numerics");
+        }
+        let name = format!("r{}", table.id.0);
+        let start = named(start, &name, &types)?;
+        let fields = start.schema().fields().iter();
+        let fields = fields.map(|field| Field::new(field.name(), field.data_type().clone(), true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let working = LoweredTable::Step { name: name.clone(), schema };
+        self.common_tables.insert(table.id, working);
+        let step = named(self.query(step)?, &name, &types)?;
+        Ok(LogicalPlanBuilder::from(start).to_recursive_query(name, step, !all)?.build()?)
     }
 
     /// Reads a common table, with numbers of its own.
@@ -35,17 +76,38 @@ impl Lowering<'_> {
         table: CommonTableId,
         columns: &[ColumnId],
     ) -> Result<LogicalPlan> {
-        let Some(LoweredTable { plan }) = self.common_tables.get(&table).cloned() else {
-            return missing("a common table of another query");
+        let plan = match self.common_tables.get(&table) {
+            Some(LoweredTable::Query(plan)) => plan.clone(),
+            Some(LoweredTable::Step { name, schema }) => {
+                let rows = provider_as_source(Arc::new(CteWorkTable::new(name, schema.clone())));
+                Arc::new(LogicalPlanBuilder::scan(name.clone(), rows, None)?.build()?)
+            }
+            None => return missing("a common table of another query"),
         };
         if !plan.all_out_ref_exprs().is_empty() {
             return missing("a common table that depends on the row around");
         }
+        let fields = plan.schema().columns().into_iter().zip(plan.schema().fields());
         let mut items = Vec::with_capacity(columns.len());
-        for ((from, id), field) in plan.schema().columns().into_iter().zip(columns).zip(plan.schema().fields()) {
-            items.push(Expr::Column(Column::new_unqualified(from.name)).alias(column_name(*id)));
+        for ((from, field), id) in fields.zip(columns) {
+            items.push(Expr::Column(from).alias(column_name(*id)));
             self.make(*id, field.data_type().clone());
         }
-        Ok(LogicalPlanBuilder::new_from_arc(plan).project(items)?.build()?)
+        Ok(LogicalPlanBuilder::new_from_arc(plan.clone()).project(items)?.build()?)
     }
+}
+
+/// Gives the columns of a plan names of a common table, and types.
+fn named(plan: LogicalPlan, table: &str, types: &[DataType]) -> Result<LogicalPlan> {
+    let fields = plan.schema().fields().iter().map(|field| field.data_type().clone());
+    let columns = plan.schema().columns().into_iter().zip(fields).zip(types);
+    let mut items = Vec::with_capacity(types.len());
+    for (place, ((from, given), wanted)) in columns.enumerate() {
+        if common_type(&given, wanted).as_ref() != Some(wanted) {
+            return missing(format!("a recursive column of {wanted} and {given}"));
+        }
+        let value = converted(Typed::new(Expr::Column(from), given), wanted.clone(), false)?;
+        items.push(value.expr.alias(format!("{table}_{place}")));
+    }
+    Ok(LogicalPlanBuilder::from(plan).project(items)?.build()?)
 }

@@ -21,7 +21,8 @@ impl Lowering<'_> {
         if data_type.modifier != Modifier::None {
             return missing(format!("a literal of type {data_type}"));
         }
-        let wanted = if data_type.id.is_unknown() { DataType::Utf8View } else { lowered_type(data_type)? };
+        let wanted =
+            if data_type.id.is_unknown() { DataType::Utf8View } else { lowered_type(data_type)? };
         let value = match (constant, &wanted) {
             (Constant::Null, _) => ScalarValue::try_from(&wanted)?,
             (Constant::Boolean(value), DataType::Boolean) => ScalarValue::Boolean(Some(*value)),
@@ -36,7 +37,8 @@ impl Lowering<'_> {
 
     /// Lowers `$1`.
     pub(super) fn parameter(&self, number: u32, data_type: SqlType) -> Result<Typed> {
-        let known = usize::try_from(number).ok().and_then(|at| self.parameters.get(at.checked_sub(1)?));
+        let known =
+            usize::try_from(number).ok().and_then(|at| self.parameters.get(at.checked_sub(1)?));
         let data_type = known.copied().unwrap_or(data_type);
         let wanted = lowered_type(data_type)?;
         let name = format!("${number}");

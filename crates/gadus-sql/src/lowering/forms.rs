@@ -115,11 +115,14 @@ impl Lowering<'_> {
             return missing("ANY or ALL of no elements");
         }
         let left = self.scalar(left, schema)?;
-        let elements =
-            elements.iter().map(|element| self.scalar(element, schema)).collect::<Result<Vec<_>>>()?;
+        let elements = elements
+            .iter()
+            .map(|element| self.scalar(element, schema))
+            .collect::<Result<Vec<_>>>()?;
         let is_list = matches!(
             (comparison(operator.name), quantifier),
-            (Some(PlanOperator::Eq), Quantifier::Any) | (Some(PlanOperator::NotEq), Quantifier::All)
+            (Some(PlanOperator::Eq), Quantifier::Any)
+                | (Some(PlanOperator::NotEq), Quantifier::All)
         );
         if is_list {
             return in_list(left, elements, *quantifier == Quantifier::All);

@@ -2,8 +2,9 @@
 
 use super::casts::converted;
 use super::operators::numeric_call;
-use super::types::lowered_type;
+use super::types::{arrow_type, lowered_type};
 use super::{Lowering, Result, Typed, missing};
+use crate::checked::number_function;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -15,15 +16,79 @@ use gadus_binder::types::{SqlType, constants};
 /// Functions whose kernel of the same name does what PostgreSQL's function does, for the types of the catalog that are
 /// lowered.
 const KERNELS: &[&str] = &[
-    "ascii", "bit_count", "bit_length", "btrim", "chr", "concat", "concat_ws", "cos", "cosd", "cosh",
-    "degrees", "encode", "format", "get_bit", "get_byte", "initcap", "isfinite", "left", "length",
-    "lower", "lpad", "ltrim", "make_timestamp", "make_timestamptz", "md5", "now", "octet_length",
-    "parse_ident", "pi", "quote_ident", "quote_literal", "quote_nullable", "radians", "random",
-    "regexp_count", "regexp_instr", "regexp_like", "regexp_replace", "regexp_substr", "repeat",
-    "replace", "reverse", "right", "rpad", "rtrim", "set_bit", "set_byte", "sha224", "sha256",
-    "sha384", "sha512", "sin", "sind", "sinh", "split_part", "starts_with", "strpos", "substr",
-    "tan", "tand", "tanh", "to_char", "to_date", "to_hex", "translate", "unistr", "upper",
-    "width_bucket", "gen_random_uuid", "age", "justify_days", "justify_hours", "justify_interval",
+    "ascii",
+    "bit_count",
+    "bit_length",
+    "btrim",
+    "chr",
+    "concat",
+    "concat_ws",
+    "cos",
+    "cosd",
+    "cosh",
+    "degrees",
+    "encode",
+    "format",
+    "get_bit",
+    "get_byte",
+    "initcap",
+    "isfinite",
+    "left",
+    "length",
+    "lower",
+    "lpad",
+    "ltrim",
+    "make_timestamp",
+    "make_timestamptz",
+    "md5",
+    "now",
+    "octet_length",
+    "parse_ident",
+    "pi",
+    "quote_ident",
+    "quote_literal",
+    "quote_nullable",
+    "radians",
+    "random",
+    "regexp_count",
+    "regexp_instr",
+    "regexp_like",
+    "regexp_replace",
+    "regexp_substr",
+    "repeat",
+    "replace",
+    "reverse",
+    "right",
+    "rpad",
+    "rtrim",
+    "set_bit",
+    "set_byte",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha512",
+    "sin",
+    "sind",
+    "sinh",
+    "split_part",
+    "starts_with",
+    "strpos",
+    "substr",
+    "tan",
+    "tand",
+    "tanh",
+    "to_char",
+    "to_date",
+    "to_hex",
+    "translate",
+    "unistr",
+    "upper",
+    "width_bucket",
+    "gen_random_uuid",
+    "age",
+    "justify_days",
+    "justify_hours",
+    "justify_interval",
 ];
 
 /// Functions whose kernel has another name.
@@ -46,6 +111,16 @@ impl Lowering<'_> {
         if is_of_numerics(function) {
             let values = arguments.iter().map(|argument| self.scalar(argument, schema));
             return numeric_call(function.name, values.collect::<Result<_>>()?);
+        }
+        let of_type = arguments.first().and_then(|first| arrow_type(first.data_type));
+        let of_numbers = of_type
+            .as_ref()
+            .and_then(|data_type| number_function(function.name, data_type, arguments.len()));
+        if let (Some(kernel), Some(data_type)) = (of_numbers, of_type) {
+            let values = arguments.iter().map(|argument| Ok(self.scalar(argument, schema)?.expr));
+            let values = values.collect::<Result<_>>()?;
+            let call = Expr::ScalarFunction(ScalarFunction::new_udf(kernel, values));
+            return converted(Typed::new(call, data_type), lowered_type(result)?, false);
         }
         if matches!(function.name, "extract" | "date_part") {
             return self.part_of_time(function, arguments, schema);
@@ -75,7 +150,8 @@ impl Lowering<'_> {
         let is_bytes = |data_type: &DataType| {
             matches!(data_type, DataType::Binary | DataType::LargeBinary | DataType::BinaryView)
         };
-        let is_same_kind = (is_text(&given) && is_text(&wanted)) || (is_bytes(&given) && is_bytes(&wanted));
+        let is_same_kind =
+            (is_text(&given) && is_text(&wanted)) || (is_bytes(&given) && is_bytes(&wanted));
         match given == wanted || is_wider || is_same_kind {
             true => converted(Typed::new(call, given), wanted, false),
             false => missing(format!("{} that gives {given} for {wanted}", function.name)),
@@ -134,8 +210,8 @@ fn is_of_numerics(function: &Function) -> bool {
 fn kernel_name(function: &Function) -> Option<&'static str> {
     let other = OTHER_NAMES.iter().find(|(name, _)| *name == function.name);
     // Of a pattern, not of a place.
-    let is_of_pattern = function.name == "substring"
-        && function.arguments.get(1) == Some(&constants::TEXT);
+    let is_of_pattern =
+        function.name == "substring" && function.arguments.get(1) == Some(&constants::TEXT);
     if is_of_pattern || function.returns_set {
         return None;
     }

@@ -4,6 +4,7 @@ use super::casts::converted;
 use super::keys::{self, has_key, key};
 use super::types::{is_exact, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column, column_name, missing};
+use crate::checked::float_variance;
 use crate::numerics::{self, NUMERIC};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema};
@@ -48,7 +49,7 @@ impl Lowering<'_> {
         &mut self,
         input: LogicalPlan,
         groups: &[(ColumnId, Scalar)],
-        sets: Option<&[Vec<usize>]>,
+        (sets, set_number): (Option<&[Vec<usize>]>, Option<ColumnId>),
         aggregates: &[(ColumnId, AggregateCall)],
     ) -> Result<LogicalPlan> {
         let input = self.with_groups(input, groups)?;
@@ -62,10 +63,12 @@ impl Lowering<'_> {
             return self.by_keys(input, groups, sets, calls);
         }
         let keys = groups.iter().map(|(id, _)| column(*id)).collect::<Vec<_>>();
+        let sets_of = sets;
         let keys = match sets {
             None => keys,
             Some(sets) => {
-                let set = |set: &Vec<usize>| set.iter().filter_map(|at| keys.get(*at).cloned()).collect();
+                let set =
+                    |set: &Vec<usize>| set.iter().filter_map(|at| keys.get(*at).cloned()).collect();
                 let sets = sets.iter().map(set).collect();
                 vec![Expr::GroupingSet(GroupingSet::GroupingSets(sets))]
             }
@@ -74,7 +77,8 @@ impl Lowering<'_> {
             return missing("groups without columns");
         }
         let groups = groups.iter().map(|(id, _)| column(*id));
-        let items = groups.chain(calls.items).collect::<Vec<_>>();
+        let bits = sets_of.zip(set_number).map(|(sets, number)| self.note_grouping(number, sets));
+        let items = groups.chain(calls.items).chain(bits).collect::<Vec<_>>();
         let plan = Aggregate::try_new(Arc::new(input), keys, calls.distinct)?;
         Ok(LogicalPlanBuilder::from(LogicalPlan::Aggregate(plan)).project(items)?.build()?)
     }
@@ -151,7 +155,8 @@ impl Lowering<'_> {
         };
         let kernel = self.aggregate_kernel(call, &arguments)?;
         let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
-        let filter = call.filter.as_ref().map(|filter| self.condition(filter, schema)).transpose()?;
+        let filter =
+            call.filter.as_ref().map(|filter| self.condition(filter, schema)).transpose()?;
         let order_by = self.order_by(&call.order_by, schema)?;
         let expr = Expr::AggregateFunction(AggregateFunction::new_udf(
             kernel,
@@ -204,6 +209,11 @@ impl Lowering<'_> {
             "sum" if first != Some(&NUMERIC) => {}
             _ if is_numeric(call.data_type) => {
                 if let Some(kernel) = numerics::aggregate(name) {
+                    return Ok(kernel);
+                }
+            }
+            _ if !call.is_distinct => {
+                if let Some(kernel) = float_variance(name) {
                     return Ok(kernel);
                 }
             }

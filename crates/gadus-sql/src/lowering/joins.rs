@@ -47,11 +47,8 @@ impl Lowering<'_> {
         if outer_ref_columns.is_empty() {
             return Ok(right);
         }
-        let subquery = Subquery {
-            subquery: Arc::new(right),
-            outer_ref_columns,
-            spans: Default::default(),
-        };
+        let subquery =
+            Subquery { subquery: Arc::new(right), outer_ref_columns, spans: Default::default() };
         Ok(LogicalPlan::Subquery(subquery))
     }
 }

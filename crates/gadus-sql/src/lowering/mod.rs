@@ -10,6 +10,7 @@ mod constants;
 mod distinct;
 mod forms;
 mod functions;
+mod grouping;
 mod groups;
 mod joins;
 mod keys;
@@ -18,6 +19,7 @@ mod relations;
 mod scalars;
 mod set_operations;
 mod subqueries;
+mod table_functions;
 mod tables;
 mod types;
 mod windows;
@@ -35,6 +37,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use gadus_binder::BindError;
 use gadus_binder::bound::{BoundQuery, ColumnId, CommonTableId};
 use gadus_binder::types::SqlType;
+use grouping::Grouping;
 use keys::key;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -96,6 +99,8 @@ struct Lowering<'a> {
     /// Columns that were made within each query around, the innermost last.
     made: Vec<HashSet<ColumnId>>,
     common_tables: HashMap<CommonTableId, LoweredTable>,
+    /// Grouping sets so far.
+    groupings: Vec<Grouping>,
     /// Values of the CASEs around that have an operand, the innermost last.
     case_operands: Vec<Typed>,
 }
@@ -114,6 +119,7 @@ pub(crate) fn lower(
         columns: HashMap::new(),
         made: vec![HashSet::new()],
         common_tables: HashMap::new(),
+        groupings: Vec::new(),
         case_operands: Vec::new(),
     };
     let plan = lowering.query(query)?;
@@ -164,7 +170,11 @@ impl Lowering<'_> {
         for (place, name) in wanted.into_iter().enumerate() {
             let expr = Expr::Column(Column::new_unqualified(&name));
             // A plan cannot give a column twice under its name.
-            items.push(if named.insert(name.clone()) { expr } else { expr.alias(format!("{name}_{place}")) });
+            items.push(if named.insert(name.clone()) {
+                expr
+            } else {
+                expr.alias(format!("{name}_{place}"))
+            });
         }
         Ok(LogicalPlanBuilder::from(plan).project(items)?.build()?)
     }

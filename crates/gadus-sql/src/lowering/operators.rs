@@ -4,7 +4,7 @@ use super::casts::{converted, numeric_of};
 use super::keys::key;
 use super::types::{decimal, is_exact, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, missing};
-use crate::checked::float_operator;
+use crate::checked::{float_operator, number_function};
 use crate::numerics::{self, NUMERIC};
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::{DFSchema, ScalarValue};
@@ -74,6 +74,10 @@ impl Lowering<'_> {
             return null_of(result);
         }
         match operator.name {
+            "+" | "-" if operator.left == Some(constants::DATE) && is_of_days(operator) => {
+                days(operator, left, right)
+            }
+            "^" if operator.result == constants::FLOAT8 => self.power(left, right),
             "^" if operator.result == constants::NUMERIC => {
                 numeric_call(operator.name, vec![left, right])
             }
@@ -91,6 +95,18 @@ impl Lowering<'_> {
             }
             name => missing(format!("operator {name} of {:?}", operator.left)),
         }
+    }
+
+    /// Lowers `^` between floating-point numbers.
+    fn power(&self, base: Typed, exponent: Typed) -> Result<Typed> {
+        let wanted = DataType::Float64;
+        let Some(power) = number_function("power", &wanted, 2) else {
+            return missing("operator ^");
+        };
+        let (base, exponent) =
+            (converted(base, wanted.clone(), false)?, converted(exponent, wanted.clone(), false)?);
+        let call = ScalarFunction::new_udf(power, vec![base.expr, exponent.expr]);
+        Ok(Typed::new(Expr::ScalarFunction(call), wanted))
     }
 
     /// Lowers an operator as the planner's extensions do.
@@ -215,20 +231,13 @@ fn wider(one: &DataType, other: &DataType) -> Option<DataType> {
         }
         (one, other) if is_exact(one) && is_exact(other) => NUMERIC,
         (Date32, time @ Timestamp(..)) | (time @ Timestamp(..), Date32) => time.clone(),
-        (Timestamp(..), Timestamp(..)) => {
-            Timestamp(TimeUnit::Microsecond, Some("UTC".into()))
-        }
+        (Timestamp(..), Timestamp(..)) => Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         _ => return None,
     })
 }
 
 /// Lowers `+`, `-`, `*`, `/` and `%` between numbers.
-fn arithmetic(
-    operator: &Operator,
-    left: Typed,
-    right: Typed,
-    schema: &DFSchema,
-) -> Result<Typed> {
+fn arithmetic(operator: &Operator, left: Typed, right: Typed, schema: &DFSchema) -> Result<Typed> {
     let plain = match operator.name {
         "+" => PlanOperator::Plus,
         "-" => PlanOperator::Minus,
@@ -244,7 +253,8 @@ fn arithmetic(
         return exact(operator, plain, [left, right], schema);
     }
     let wanted = lowered_type(operator.result.plain())?;
-    let (left, right) = (converted(left, wanted.clone(), false)?, converted(right, wanted.clone(), false)?);
+    let (left, right) =
+        (converted(left, wanted.clone(), false)?, converted(right, wanted.clone(), false)?);
     let is_float = matches!(wanted, DataType::Float32 | DataType::Float64);
     let expr = match is_float && plain != PlanOperator::Modulo {
         true => float_operator(left.expr, plain, right.expr),
@@ -283,6 +293,21 @@ pub(super) fn numeric_call(name: &str, arguments: Vec<Typed>) -> Result<Typed> {
     let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
     let call = Expr::ScalarFunction(ScalarFunction::new_udf(function, arguments));
     Ok(Typed::new(call, given))
+}
+
+/// Returns true for an operator between a date and days, or between two dates.
+fn is_of_days(operator: &Operator) -> bool {
+    operator.right == constants::INT4 || (operator.name == "-" && operator.right == constants::DATE)
+}
+
+/// Lowers a sum or a difference of days.
+fn days(operator: &Operator, left: Typed, right: Typed) -> Result<Typed> {
+    let plain = if operator.name == "+" { PlanOperator::Plus } else { PlanOperator::Minus };
+    let wanted = lowered_type(operator.result.plain())?;
+    let (left, right) =
+        (converted(left, DataType::Int32, false)?, converted(right, DataType::Int32, false)?);
+    let count = Typed::new(binary_expr(left.expr, plain, right.expr), DataType::Int32);
+    converted(count, wanted, false)
 }
 
 /// Lowers operators of the bits of whole numbers.

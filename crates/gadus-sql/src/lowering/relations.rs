@@ -3,15 +3,16 @@
 use super::casts::converted;
 use super::types::{common_type, lowered_type};
 use super::{Lowering, Result, Typed, column_name, missing, no_columns};
-use crate::numerics::NUMERIC;
 use crate::executor::check_cancelled;
+use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::DataType;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, TableReference};
 use datafusion::logical_expr::{
-    Expr, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SortExpr,
+    Expr, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SortExpr, lit,
 };
 use gadus_binder::Relation;
-use gadus_binder::bound::{ColumnId, Limit, Relational, Scalar, ScalarKind, Constant, SortKey};
+use gadus_binder::bound::{ColumnId, Constant, Limit, Relational, Scalar, ScalarKind, SortKey};
 use gadus_binder::types::SqlType;
 use std::sync::Arc;
 
@@ -34,11 +35,8 @@ impl Lowering<'_> {
             }
             Relational::Join(join) => self.join(join),
             Relational::Aggregate { input, groups, sets, aggregates, set_number } => {
-                if set_number.is_some() {
-                    return missing("GROUPING");
-                }
                 let input = self.relational(input)?;
-                self.aggregate(input, groups, sets.as_deref(), aggregates)
+                self.aggregate(input, groups, (sets.as_deref(), *set_number), aggregates)
             }
             Relational::Window { input, calls } => {
                 let input = self.relational(input)?;
@@ -60,7 +58,9 @@ impl Lowering<'_> {
             Relational::CommonTableScan { table, columns } => {
                 self.common_table_scan(*table, columns)
             }
-            Relational::TableFunctions { .. } => missing("a function in FROM"),
+            Relational::TableFunctions { calls, ordinality } => {
+                self.table_functions(calls, *ordinality)
+            }
             Relational::ProjectSets { .. } => missing("a set in a select list"),
             Relational::Lock { .. } => missing("FOR UPDATE"),
             Relational::Change(_) => missing("a change of rows"),
@@ -68,11 +68,7 @@ impl Lowering<'_> {
     }
 
     /// Reads a table, with the numbers of its columns as names.
-    fn scan(
-        &mut self,
-        relation: &Relation,
-        columns: &[(usize, ColumnId)],
-    ) -> Result<LogicalPlan> {
+    fn scan(&mut self, relation: &Relation, columns: &[(usize, ColumnId)]) -> Result<LogicalPlan> {
         let source = self.tables.get(relation)?;
         let schema = source.schema();
         if columns.is_empty() {
@@ -122,11 +118,7 @@ impl Lowering<'_> {
     }
 
     /// Columns of expressions.
-    fn project(
-        &mut self,
-        input: LogicalPlan,
-        items: &[(ColumnId, Scalar)],
-    ) -> Result<LogicalPlan> {
+    fn project(&mut self, input: LogicalPlan, items: &[(ColumnId, Scalar)]) -> Result<LogicalPlan> {
         if items.is_empty() {
             return missing("a query without columns");
         }
@@ -146,22 +138,33 @@ impl Lowering<'_> {
             return missing("WITH TIES");
         }
         let input = self.relational(&limit.input)?;
-        let count = |count: &Option<Scalar>| count.as_ref().map(row_count).transpose();
-        let (skip, fetch) = (count(&limit.offset)?.flatten(), count(&limit.limit)?.flatten());
-        Ok(LogicalPlanBuilder::from(input).limit(skip.unwrap_or(0), fetch)?.build()?)
+        let (skip, fetch) = (self.row_count(&limit.offset)?, self.row_count(&limit.limit)?);
+        Ok(LogicalPlanBuilder::from(input).limit_by_expr(skip, fetch)?.build()?)
+    }
+
+    /// Lowers the number of rows of a LIMIT or OFFSET; `None` for NULL, which is no limit.
+    fn row_count(&mut self, count: &Option<Scalar>) -> Result<Option<Expr>> {
+        let Some(count) = count else { return Ok(None) };
+        if matches!(without_casts(count).kind, ScalarKind::Constant(Constant::Null)) {
+            return Ok(None);
+        }
+        if let Some(written) = written_integer(count) {
+            return match written {
+                0.. => Ok(Some(lit(written))),
+                _ => missing("a negative LIMIT"),
+            };
+        }
+        let count = converted(self.scalar(count, &no_columns())?, DataType::Int64, false)?;
+        match count.expr.any_column_refs() || has_subquery(&count.expr) {
+            true => missing("a LIMIT that is computed"),
+            false => Ok(Some(count.expr)),
+        }
     }
 }
 
-/// Returns the number of rows of a LIMIT or OFFSET that is written out; `None` for NULL, which is no limit.
-fn row_count(count: &Scalar) -> Result<Option<usize>> {
-    if matches!(without_casts(count).kind, ScalarKind::Constant(Constant::Null)) {
-        return Ok(None);
-    }
-    match written_integer(count).map(usize::try_from) {
-        Some(Ok(count)) => Ok(Some(count)),
-        Some(Err(_)) => missing("a negative LIMIT"),
-        None => missing("a LIMIT that is computed"),
-    }
+fn has_subquery(expr: &Expr) -> bool {
+    let is_subquery = |expr: &Expr| Ok(matches!(expr, Expr::ScalarSubquery(_)));
+    expr.exists(is_subquery).unwrap_or(true)
 }
 
 /// Returns an integer that is written out.

@@ -4,7 +4,10 @@ use super::{Lowering, Result, Typed, missing};
 use crate::executor::check_cancelled;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::DFSchema;
-use datafusion::logical_expr::{Expr, Operator, binary_expr, is_null, is_true, is_false, is_unknown, is_not_null, is_not_true, is_not_false, is_not_unknown};
+use datafusion::logical_expr::{
+    Expr, Operator, binary_expr, is_false, is_not_false, is_not_null, is_not_true, is_not_unknown,
+    is_null, is_true, is_unknown,
+};
 use gadus_binder::bound::{Scalar, ScalarKind};
 use gadus_syntax::ast::BooleanTest;
 
@@ -25,8 +28,8 @@ impl Lowering<'_> {
             ScalarKind::Cast { operand, path, is_try, .. } => {
                 self.cast(operand, *path, *is_try, scalar.data_type, schema)
             }
-            ScalarKind::ApplyModifier { operand, .. } => {
-                self.apply_modifier(operand, scalar.data_type, schema)
+            ScalarKind::ApplyModifier { operand, is_explicit } => {
+                self.apply_modifier((operand, *is_explicit), scalar.data_type, schema)
             }
             ScalarKind::And(parts) => self.connected(parts, Operator::And, schema),
             ScalarKind::Or(parts) => self.connected(parts, Operator::Or, schema),
@@ -58,7 +61,7 @@ impl Lowering<'_> {
             ScalarKind::Row(_) | ScalarKind::Field { .. } => missing("a row as a value"),
             ScalarKind::Subscript { .. } => missing("an element of an array"),
             ScalarKind::Collate { .. } => missing("COLLATE"),
-            ScalarKind::Grouping(_) => missing("GROUPING"),
+            ScalarKind::Grouping(groups) => self.grouping(groups, scalar.data_type),
             ScalarKind::Default => missing("DEFAULT"),
         }
     }

@@ -30,9 +30,7 @@ impl Lowering<'_> {
             (SetOperator::Union, false) => {
                 by_keys(LogicalPlanBuilder::from(left).union(right)?.build()?)
             }
-            (SetOperator::Intersect, all) => {
-                self.matched(left, right, JoinType::LeftSemi, all)
-            }
+            (SetOperator::Intersect, all) => self.matched(left, right, JoinType::LeftSemi, all),
             (SetOperator::Except, all) => self.matched(left, right, JoinType::LeftAnti, all),
         }
     }
@@ -55,7 +53,9 @@ impl Lowering<'_> {
         }
         let renamed = |plan: LogicalPlan| {
             let mut items = Vec::with_capacity(columns.len());
-            for ((from, (id, _)), to) in plan.schema().columns().into_iter().zip(columns).zip(&types) {
+            for ((from, (id, _)), to) in
+                plan.schema().columns().into_iter().zip(columns).zip(&types)
+            {
                 let is_same = plan.schema().field_from_column(&from)?.data_type() == to;
                 let value = Expr::Column(from);
                 let from = plan.schema().field(items.len()).data_type().clone();

@@ -26,9 +26,7 @@ pub(crate) fn arrow_type(data_type: SqlType) -> Option<DataType> {
         BaseType::Date => DataType::Date32,
         BaseType::Time => DataType::Time64(TimeUnit::Microsecond),
         BaseType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
-        BaseType::Timestamptz => {
-            DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()))
-        }
+        BaseType::Timestamptz => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         BaseType::Interval => INTERVAL,
         BaseType::Uuid => UUID,
         BaseType::Numeric => {
@@ -68,7 +66,9 @@ pub(super) fn is_numeric(data_type: SqlType) -> bool {
 pub(super) fn common_type(left: &DataType, right: &DataType) -> Option<DataType> {
     match (left, right) {
         (left, right) if left == right => Some(left.clone()),
-        (DataType::Decimal128(left, scale), DataType::Decimal128(right, other)) if scale == other => {
+        (DataType::Decimal128(left, scale), DataType::Decimal128(right, other))
+            if scale == other =>
+        {
             decimal(*left.max(right), *scale)
         }
         (left, right) if is_exact(left) && is_exact(right) => Some(NUMERIC),

@@ -10,12 +10,10 @@ use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::functions_window::row_number::row_number_udwf;
 use datafusion::logical_expr::expr::{NullTreatment, WindowFunction};
 use datafusion::logical_expr::{
-    Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, SortExpr, WindowFrame,
-    WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition, lit,
+    Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, SortExpr, WindowFrame, WindowFrameBound,
+    WindowFrameUnits, WindowFunctionDefinition, lit,
 };
-use gadus_binder::bound::{
-    ColumnId, Scalar, WindowBound, WindowCall, WindowFrame as BoundFrame,
-};
+use gadus_binder::bound::{ColumnId, Scalar, WindowBound, WindowCall, WindowFrame as BoundFrame};
 use gadus_binder::catalog::FunctionKind;
 use gadus_syntax::ast::{FrameExclusion, FrameUnits};
 use std::collections::HashMap;

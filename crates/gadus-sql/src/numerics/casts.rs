@@ -16,7 +16,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
-use gadus_engine::{ErrorKind, NUMERIC_EXTENSION, EXTENSION_KEY};
+use gadus_engine::{EXTENSION_KEY, ErrorKind, NUMERIC_EXTENSION};
 use gadus_numeric::{Numeric, TypeModifier};
 use std::sync::Arc;
 
@@ -199,7 +199,9 @@ fn converted_from(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
             let (column, mut rows) = (Column::of(array)?, Decimal128Builder::new());
             for row in 0..array.len() {
                 let value = column.get(row)?.map(|value| modifier.apply(&value)).transpose();
-                rows.append_option(value.map_err(of_numeric)?.map(|value| decimal(&value, *scale)).transpose()?);
+                rows.append_option(
+                    value.map_err(of_numeric)?.map(|value| decimal(&value, *scale)).transpose()?,
+                );
             }
             Arc::new(rows.finish().with_data_type(wanted.clone()))
         }

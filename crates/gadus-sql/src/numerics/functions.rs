@@ -70,7 +70,10 @@ static ENTRIES: &[Entry] = &[
     one("ln", Numeric::ln),
     one("log10", Numeric::log10),
     two("log", Numeric::log),
-    Entry { name: "min_scale", compute: Compute::Integer(|value| value.min_scale().map(Into::into)) },
+    Entry {
+        name: "min_scale",
+        compute: Compute::Integer(|value| value.min_scale().map(Into::into)),
+    },
     two("mod", Numeric::remainder),
     two("pow", Numeric::power),
     two("power", Numeric::power),
@@ -110,7 +113,9 @@ impl Entry {
         match (&self.compute, arguments) {
             (Compute::One(compute), [value]) => {
                 let value = Column::of(value)?;
-                numerics(rows, |row| value.get(row)?.map(|value| compute(&value)).transpose().map_err(of_numeric))
+                numerics(rows, |row| {
+                    value.get(row)?.map(|value| compute(&value)).transpose().map_err(of_numeric)
+                })
             }
             (Compute::Two(compute), [left, right]) => {
                 let (left, right) = (Column::of(left)?, Column::of(right)?);

@@ -20,7 +20,7 @@ mod system;
 mod table;
 mod views;
 
-pub(crate) use catalog::{Files, CATALOG, FILES_SCHEMA, MAIN_SCHEMA, ROWS_SCHEMA, SnapshotCatalog};
+pub(crate) use catalog::{CATALOG, FILES_SCHEMA, Files, MAIN_SCHEMA, ROWS_SCHEMA, SnapshotCatalog};
 pub(crate) use filter::predicate_of;
 pub(crate) use functions::place_functions;
 pub(crate) use scan::ScanExec;

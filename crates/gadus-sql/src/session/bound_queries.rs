@@ -20,11 +20,20 @@ use datafusion::common::ParamValues;
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement;
-use gadus_binder::BoundStatement;
+use gadus_binder::{BindError, BoundStatement};
 use gadus_engine::{Result, Snapshot};
 
 /// Class of the SQLSTATEs of values.
 const DATA_EXCEPTION: &str = "22";
+
+/// SQLSTATEs of errors that do not depend on what the binder does not know: ambiguous names, columns beside groups,
+/// windows.
+const CERTAIN: [&str; 4] = ["42702", "42P09", "42803", "42P20"];
+
+/// Returns true for errors that a statement has whichever way it is planned.
+fn is_certain(error: &BindError) -> bool {
+    error.sql_state.starts_with(DATA_EXCEPTION) || CERTAIN.contains(&error.sql_state)
+}
 
 /// Query whose names are looked up in a snapshot.
 pub(super) struct QueryText<'a> {
@@ -154,7 +163,7 @@ impl QueryText<'_> {
         let missing = |what: &str| NotLowered::Missing(what.to_owned());
         let bound = with_room(self.is_deep, || bound_query(catalog, self.text));
         let bound = bound.map_err(|error| match error {
-            Some(error) if error.sql_state.starts_with(DATA_EXCEPTION) => NotLowered::Refused(error),
+            Some(error) if is_certain(&error) => NotLowered::Refused(error),
             Some(error) => NotLowered::Missing(error.message),
             None => missing("a statement that is no query"),
         })?;
@@ -171,8 +180,7 @@ impl QueryText<'_> {
         &self,
         planner: &PlannerState,
     ) -> Result<std::result::Result<BoundPlan, NotLowered>> {
-        let is_plain =
-            matches!(self.statement, Statement::Query(query) if query.locks.is_empty());
+        let is_plain = matches!(self.statement, Statement::Query(query) if query.locks.is_empty());
         if !is_plain || self.text.len() >= LARGE_TEXT {
             return Ok(Err(NotLowered::Missing("a long text, or one that locks".to_owned())));
         }
@@ -186,8 +194,7 @@ impl QueryText<'_> {
         let lowered = with_room(self.is_deep, || {
             let plan = lower(&bound.query, planner, &tables, &bound.parameters)?;
             let names = bound.query.outputs.iter().map(|output| Some(output.name.clone()));
-            let headings =
-                vec![Headings::of_each(names.collect()), Headings::of(self.statement)];
+            let headings = vec![Headings::of_each(names.collect()), Headings::of(self.statement)];
             drop(bound);
             Ok(BoundPlan { plan, types, headings })
         });

@@ -163,7 +163,7 @@ fn wrong_statements_say_what_is_wrong() {
         ("SELECT * FROM nobody", ErrorKind::Input, "nobody"),
         ("SELECT nothing FROM people", ErrorKind::Input, "nothing"),
         ("SELECT 1 / 0", ErrorKind::OutOfRange, "zero"),
-        ("SELECT 9223372036854775807 + id FROM people", ErrorKind::OutOfRange, "verflow"),
+        ("SELECT 9223372036854775807 + id FROM people", ErrorKind::OutOfRange, "bigint out of range"),
         ("INSERT INTO people (id, name) VALUES (1)", ErrorKind::Input, "values for"),
         ("INSERT INTO people (id, name) VALUES (1, 'x')", ErrorKind::UniqueViolation, "(id) = (1)"),
         ("INSERT INTO people (id) VALUES (7)", ErrorKind::NotNullViolation, "name"),

@@ -1,0 +1,65 @@
+//! GROUPING: bits that say which groups a row's grouping set does not have.
+
+use super::{Lowering, Result, Typed, column, column_name, missing};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::Column;
+use datafusion::logical_expr::{Aggregate, Expr, cast, lit};
+use gadus_binder::bound::ColumnId;
+use gadus_binder::types::SqlType;
+
+/// Grouping sets of an aggregation.
+#[derive(Debug)]
+pub(super) struct Grouping {
+    /// Column with DataFusion's bits, the lowest one of the last group.
+    number: ColumnId,
+    /// Groups by position in the statement, in the order in which DataFusion has them.
+    order: Vec<usize>,
+}
+
+impl Lowering<'_> {
+    /// Notes the grouping sets of an aggregation; returns the column with their bits.
+    pub(super) fn note_grouping(&mut self, number: ColumnId, sets: &[Vec<usize>]) -> Expr {
+        let mut order = Vec::new();
+        for group in sets.iter().flatten() {
+            if !order.contains(group) {
+                order.push(*group);
+            }
+        }
+        self.make(number, DataType::Int64);
+        self.groupings.push(Grouping { number, order });
+        let bits = Column::new_unqualified(Aggregate::INTERNAL_GROUPING_ID);
+        cast(Expr::Column(bits), DataType::Int64).alias(column_name(number))
+    }
+
+    /// Lowers GROUPING of groups.
+    pub(super) fn grouping(&self, groups: &[usize], data_type: SqlType) -> Result<Typed> {
+        let is_here = |grouping: &&Grouping| {
+            self.made.last().is_some_and(|made| made.contains(&grouping.number))
+        };
+        let Some(grouping) = self.groupings.iter().rev().find(is_here) else {
+            return missing("GROUPING without grouping sets");
+        };
+        let count = grouping.order.len();
+        let mut bits: Option<Expr> = None;
+        for group in groups {
+            let place = grouping.order.iter().position(|known| known == group);
+            let bit = match place {
+                Some(place) => {
+                    let unit = 1_i64 << (count - 1 - place).min(62);
+                    (column(grouping.number) / lit(unit)) % lit(2_i64)
+                }
+                // It is in no set.
+                None => lit(1_i64),
+            };
+            bits = Some(match bits {
+                Some(before) => before * lit(2_i64) + bit,
+                None => bit,
+            });
+        }
+        let wanted = super::types::lowered_type(data_type)?;
+        match bits {
+            Some(bits) => Ok(Typed::new(cast(bits, wanted.clone()), wanted)),
+            None => missing("GROUPING of nothing"),
+        }
+    }
+}
