@@ -75,6 +75,6 @@ pub use types::{
     ReferentialAction, Sequence, SequencePosition, SequenceShape, StorageClass, TableSchema, UUID,
     UsedColumn, UsedRelation, ViewColumn, ViewSchema, array_from_datums, datum_from_array,
     interval_texts, is_numeric_text, schema_with_doubles, type_with_texts, uuid_of_text, uuid_text,
-    uuid_texts, value_text, with_doubles, with_texts,
+    uuid_texts, value_text, with_doubles, with_texts, write_double, write_real,
 };
 pub use types::{SCHEMA_SEPARATOR, TEMPORARY_PREFIX, is_temporary, schema_and_name};

@@ -50,7 +50,8 @@ pub use gadus_engine::{
     BackedUp, CacheScope, Diagnosis, Durability, Enum, Error, ErrorKind, INTERVAL, Interval,
     Isolation, JSON_EXTENSION, LockStatistics, NUMERIC_EXTENSION, Reason, Result, Stage,
     Statistics, Takeovers, UUID, interval_texts, is_numeric_text, schema_with_doubles,
-    type_with_texts, uuid_of_text, uuid_text, uuid_texts, with_doubles, with_texts,
+    type_with_texts, uuid_of_text, uuid_text, uuid_texts, with_doubles, with_texts, write_double,
+    write_real,
 };
 pub use gadus_sql::{
     CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, EXPLAINED, FileAccess, Granted,

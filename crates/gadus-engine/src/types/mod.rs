@@ -8,6 +8,7 @@ mod convert;
 mod datum;
 mod definition;
 mod enums;
+mod floats;
 mod foreign_key;
 mod intervals;
 mod names;
@@ -31,6 +32,7 @@ pub(crate) use datum::{VALUE_BYTES_MAX, compare_floats, write_bytes_key};
 pub use definition::DefinitionKey;
 pub(crate) use definition::{DEFINITION_BYTES_MAX, DEFINITIONS_MAX};
 pub use enums::{ENUM_EXTENSION, Enum, LABEL_BYTES_MAX, LABELS_MAX};
+pub use floats::{write_double, write_real};
 pub use foreign_key::{ForeignKey, ReferentialAction};
 pub use intervals::{
     INTERVAL, Interval, IntervalArray, IntervalError, IntervalField, IntervalFields, IntervalUnit,

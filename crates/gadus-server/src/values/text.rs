@@ -13,7 +13,9 @@ use arrow::datatypes::{
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use bytes::{BufMut, BytesMut};
-use gadus::{INTERVAL, Interval, UUID, json_texts, uuid_texts, write_element};
+use gadus::{
+    INTERVAL, Interval, UUID, json_texts, uuid_texts, write_double, write_element, write_real,
+};
 use gadus_base::civil;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -49,14 +51,14 @@ pub(crate) fn text_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
             let values = known(column.as_primitive_opt::<Float32Type>())?;
             Box::new(|row, body| {
                 let value = values.value(row);
-                put_float(body, &format!("{value:e}"), value.into(), 6);
+                let _ = write_real(body, value);
             })
         }
         DataType::Float64 => {
             let values = known(column.as_primitive_opt::<Float64Type>())?;
             Box::new(|row, body| {
                 let value = values.value(row);
-                put_float(body, &format!("{value:e}"), value, 15);
+                let _ = write_double(body, value);
             })
         }
         DataType::Decimal128(_, scale) => {
@@ -133,44 +135,6 @@ fn shown_otherwise(column: &dyn Array) -> Result<ArrayRef, Failure> {
 fn shown(body: &mut BytesMut, value: impl std::fmt::Display) {
     // A buffer takes what it is given.
     let _ = write!(body, "{value}");
-}
-
-/// A double: its shortest digits, with an exponent where `%g` of so many digits has one.
-fn put_float(body: &mut BytesMut, scientific: &str, value: f64, digits_max: i32) {
-    if !value.is_finite() {
-        let name = match (value.is_nan(), value > 0.0) {
-            (true, _) => "NaN",
-            (false, true) => "Infinity",
-            (false, false) => "-Infinity",
-        };
-        return body.put_slice(name.as_bytes());
-    }
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
-    let exponent = exponent.parse::<i32>().unwrap_or(0);
-    if exponent < -4 || exponent >= digits_max {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return shown(body, format_args!("{digits}e{sign}{:02}", exponent.unsigned_abs()));
-    }
-    let (sign, digits) = match digits.strip_prefix('-') {
-        Some(digits) => ("-", digits),
-        None => ("", digits),
-    };
-    let digits = digits.replace('.', "");
-    body.put_slice(sign.as_bytes());
-    match usize::try_from(exponent) {
-        Ok(exponent) if digits.len() <= exponent + 1 => {
-            body.put_slice(digits.as_bytes());
-            body.put_bytes(b'0', exponent + 1 - digits.len());
-        }
-        Ok(exponent) => {
-            let (whole, fraction) = digits.split_at(exponent + 1);
-            shown(body, format_args!("{whole}.{fraction}"));
-        }
-        Err(_) => {
-            let zeros = usize::try_from(-exponent - 1).unwrap_or(0);
-            shown(body, format_args!("0.{}{digits}", "0".repeat(zeros)));
-        }
-    }
 }
 
 fn put_hex(body: &mut BytesMut, bytes: &[u8]) {

@@ -93,6 +93,7 @@ pub(crate) fn from_bind(error: BindError) -> Error {
     let kind = match sql_state {
         "0A000" => ErrorKind::Unsupported,
         "42P01" | "42704" => ErrorKind::NotFound,
+        "22003" | "22008" | "22012" | "22015" => ErrorKind::OutOfRange,
         "54001" | "54011" | "54023" => ErrorKind::Limit,
         _ => ErrorKind::Input,
     };
@@ -115,6 +116,11 @@ fn reason(sql_state: &str) -> Option<Reason> {
         "42804" => Reason::TypeMismatch,
         "42846" => Reason::CannotCast,
         "42883" => Reason::UnknownFunction,
+        "22P02" => Reason::InvalidText,
+        "22007" => Reason::InvalidDatetime,
+        "22008" => Reason::DatetimeOverflow,
+        "22012" => Reason::DivisionByZero,
+        "22015" => Reason::IntervalOverflow,
         _ => return None,
     })
 }

@@ -9,6 +9,7 @@ mod arithmetic;
 mod bytes;
 mod coercion;
 mod doubles;
+mod float_texts;
 mod float_variance;
 mod floats;
 mod in_lists;
@@ -21,6 +22,7 @@ mod unions;
 
 pub(crate) use arithmetic::CheckedArithmetic;
 pub(crate) use coercion::{BesideOthers, Casts};
+pub(crate) use float_texts::float_text;
 pub(crate) use float_variance::float_variance;
 pub(crate) use floats::float_operator;
 pub(crate) use number_functions::number_function;

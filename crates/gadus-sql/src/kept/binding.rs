@@ -132,7 +132,11 @@ pub(crate) fn converted(values: Vec<ScalarValue>, types: &[DataType]) -> Option<
         match given == *data_type {
             true => Some(value),
             false if is_undecided => None,
-            false => value.cast_to(data_type).ok(),
+            false => {
+                let cast = value.cast_to(data_type).ok()?;
+                // Nothing may be lost on the way.
+                (cast.cast_to(&given).ok()? == value).then_some(cast)
+            }
         }
     };
     (values.len() == types.len()).then_some(())?;

@@ -2,6 +2,7 @@
 
 use super::types::{decimal, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, missing};
+use crate::checked::float_text;
 use crate::numerics::{NUMERIC, from_numeric, to_numeric, with_modifier};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, ScalarValue};
@@ -108,6 +109,11 @@ pub(super) fn converted(operand: Typed, wanted: DataType, is_try: bool) -> Resul
         (DataType::Null, wanted) if *wanted == NUMERIC => lit(ScalarValue::LargeBinary(None)),
         (_, wanted) if *wanted == NUMERIC => to_numeric(expr),
         (from, wanted) if *from == NUMERIC => from_numeric(expr, wanted.clone()),
+        (DataType::Float32 | DataType::Float64, DataType::Utf8View) if !is_try => float_text(expr),
+        // DataFusion divides by a power of ten, which is not the nearest number.
+        (DataType::Decimal128(..), DataType::Float32 | DataType::Float64) if !is_try => {
+            from_numeric(expr, wanted.clone())
+        }
         (_, wanted) if is_try => try_cast(expr, wanted.clone()),
         (_, wanted) => cast(expr, wanted.clone()),
     };

@@ -39,7 +39,7 @@ impl Lowering<'_> {
             input => (self.relational(input)?, Vec::new()),
         };
         let columns = input.schema().columns();
-        let groups = on.iter().map(|id| self.key_of_column(*id)).collect();
+        let groups = on.iter().map(|id| self.bits_of_column(*id)).collect();
         let number = row_number(groups, keys.clone())?;
         let name = number.schema_name().to_string();
         let place = Expr::Column(Column::new_unqualified(PLACE));

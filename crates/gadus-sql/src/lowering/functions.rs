@@ -6,9 +6,9 @@ use super::types::{arrow_type, lowered_type};
 use super::{Lowering, Result, Typed, missing};
 use crate::checked::number_function;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::DFSchema;
+use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::{Expr, ExprSchemable, lit};
+use datafusion::logical_expr::{Expr, ExprSchemable, Operator, binary_expr, lit, when};
 use gadus_binder::bound::{Constant, Scalar, ScalarKind};
 use gadus_binder::catalog::Function;
 use gadus_binder::types::{SqlType, constants};
@@ -141,6 +141,11 @@ impl Lowering<'_> {
             let value = self.scalar(argument, schema)?;
             values.push(value.expr);
         }
+        if let ("lpad" | "rpad", Some(length)) = (name, values.get_mut(1)) {
+            // A length below zero is none.
+            let given = std::mem::take(length);
+            *length = when(given.clone().lt(lit(0)), lit(0)).otherwise(given)?;
+        }
         let call = Expr::ScalarFunction(ScalarFunction::new_udf(kernel, values));
         let given = call.get_type(schema)?;
         let is_wider = given.is_integer() && wanted.is_integer();
@@ -177,6 +182,12 @@ impl Lowering<'_> {
         };
         let is_whole = WHOLE_PARTS.contains(&name.as_str());
         let time = self.scalar(time, schema)?;
+        if let Some(part) = part_of_microseconds(name, &time)? {
+            return match function.result == constants::NUMERIC {
+                true => Ok(part),
+                false => converted(part, DataType::Float64, false),
+            };
+        }
         let is_time_of_day = matches!(name.as_str(), "hour" | "minute");
         let has_part = match &time.data_type {
             DataType::Timestamp(..) => true,
@@ -198,6 +209,38 @@ impl Lowering<'_> {
         };
         converted(call, wanted, false)
     }
+}
+
+/// Microseconds of a minute.
+const MINUTE: i64 = 60_000_000;
+
+/// Returns a part of a time that has a fraction, as a numeric with PostgreSQL's digits; `None` for others.
+fn part_of_microseconds(name: &str, time: &Typed) -> Result<Option<Typed>> {
+    // Digits behind the point, and whether it is counted from the last minute on.
+    let (scale, is_of_minute) = match name {
+        "second" | "seconds" => (6, true),
+        "millisecond" | "milliseconds" => (3, true),
+        "microsecond" | "microseconds" => (0, true),
+        "epoch" => (6, false),
+        _ => return Ok(None),
+    };
+    if !matches!(time.data_type, DataType::Timestamp(..) | DataType::Time64(_)) {
+        return Ok(None);
+    }
+    let count = converted(time.clone(), DataType::Int64, false)?.expr;
+    let count = match is_of_minute {
+        // Before 1970 the remainder is negative.
+        true => {
+            let rest = binary_expr(count, Operator::Modulo, lit(MINUTE));
+            let positive = binary_expr(rest, Operator::Plus, lit(MINUTE));
+            binary_expr(positive, Operator::Modulo, lit(MINUTE))
+        }
+        false => count,
+    };
+    let whole = converted(Typed::new(count, DataType::Int64), DataType::Decimal128(19, 0), false)?;
+    let unit = ScalarValue::Decimal128(Some(1), 7, scale);
+    let value = binary_expr(whole.expr, Operator::Multiply, lit(unit));
+    Ok(Some(Typed::new(value, DataType::Decimal128(27, scale))))
 }
 
 /// Returns true for functions that `numerics` has.

@@ -3,7 +3,7 @@
 use super::Typed;
 use crate::numerics::{self, NUMERIC};
 use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::{Expr, lit};
 
 /// Returns true for a type whose values are compared by keys.
 pub(super) fn has_key(data_type: &DataType) -> bool {
@@ -16,4 +16,14 @@ pub(super) fn key(value: Typed) -> Expr {
         true => numerics::key_of(value.expr),
         false => value.expr,
     }
+}
+
+/// Returns the expression that stands for a value where DataFusion compares bits: zero has no sign.
+pub(super) fn bits(value: Typed) -> Expr {
+    let zero = match value.data_type {
+        DataType::Float32 => lit(0.0_f32),
+        DataType::Float64 => lit(0.0_f64),
+        _ => return key(value),
+    };
+    value.expr + zero
 }

@@ -38,7 +38,7 @@ use gadus_binder::BindError;
 use gadus_binder::bound::{BoundQuery, ColumnId, CommonTableId};
 use gadus_binder::types::SqlType;
 use grouping::Grouping;
-use keys::key;
+use keys::{bits, key};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -49,7 +49,9 @@ pub(crate) enum NotLowered {
     Missing(String),
     /// Error of building the plan.
     Failed(DataFusionError),
-    /// Error of a literal, which the statement has in any case.
+    /// Error of the binder that may be due to what it does not know.
+    Unbound(BindError),
+    /// Error of the binder that the statement has in any case.
     Refused(BindError),
 }
 
@@ -58,7 +60,7 @@ impl fmt::Display for NotLowered {
         match self {
             Self::Missing(what) => f.write_str(what),
             Self::Failed(error) => write!(f, "{error}"),
-            Self::Refused(error) => f.write_str(&error.message),
+            Self::Unbound(error) | Self::Refused(error) => f.write_str(&error.message),
         }
     }
 }
@@ -183,6 +185,14 @@ impl Lowering<'_> {
     fn key_of_column(&self, id: ColumnId) -> Expr {
         match self.columns.get(&id) {
             Some(data_type) => key(Typed::new(column(id), data_type.clone())),
+            None => column(id),
+        }
+    }
+
+    /// Returns a column that was made as an expression that stands for it where DataFusion compares bits.
+    fn bits_of_column(&self, id: ColumnId) -> Expr {
+        match self.columns.get(&id) {
+            Some(data_type) => bits(Typed::new(column(id), data_type.clone())),
             None => column(id),
         }
     }

@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
     Expr, ExprSchemable, Like, Operator as PlanOperator, binary_expr, lit,
 };
 use datafusion::sql::sqlparser::ast::BinaryOperator;
-use gadus_binder::bound::Scalar;
+use gadus_binder::bound::{Constant, Scalar, ScalarKind};
 use gadus_binder::catalog::Operator;
 use gadus_binder::types::{BaseType, SqlType, constants};
 
@@ -33,7 +33,13 @@ impl Lowering<'_> {
                 self.prefix(operator, operand)
             }
             [left, right] => {
-                let (left, right) = (self.scalar(left, schema)?, self.scalar(right, schema)?);
+                let left = self.scalar(left, schema)?;
+                if let Some(pattern) = escaped(right) {
+                    let pattern = lit(ScalarValue::Utf8View(Some(pattern)));
+                    let pattern = Typed::new(pattern, DataType::Utf8View);
+                    return like(operator.name, left, pattern);
+                }
+                let right = self.scalar(right, schema)?;
                 self.infix(operator, left, right, (result, schema))
             }
             _ => missing("an operator of more than two operands"),
@@ -50,8 +56,14 @@ impl Lowering<'_> {
                 numeric_call(name, vec![Typed::new(expr, data_type)])
             }
             "-" if is_number => match expr {
-                Expr::Literal(value, None) => {
-                    Ok(Typed::new(lit(value.arithmetic_negate()?), data_type))
+                Expr::Literal(value, None) => match value.arithmetic_negate() {
+                    Ok(negated) => Ok(Typed::new(lit(negated), data_type)),
+                    Err(_) => missing("the opposite of the least integer"),
+                },
+                // Of the least integer there is no opposite.
+                expr if data_type.is_integer() => {
+                    let zero = lit(ScalarValue::new_zero(&data_type)?);
+                    Ok(Typed::new(binary_expr(zero, PlanOperator::Minus, expr), data_type))
                 }
                 expr => Ok(Typed::new(Expr::Negative(Box::new(expr)), data_type)),
             },
@@ -334,7 +346,40 @@ fn concatenated(left: Typed, right: Typed) -> Result<Typed> {
     Ok(Typed::new(expr, DataType::Utf8View))
 }
 
+/// Returns the pattern of LIKE … ESCAPE with backslashes in the place of the character, if both are written out.
+fn escaped(pattern: &Scalar) -> Option<String> {
+    let ScalarKind::Function { function, arguments } = &pattern.kind else { return None };
+    let [pattern, escape] = arguments.as_slice() else { return None };
+    let (
+        ScalarKind::Constant(Constant::Text(pattern)),
+        ScalarKind::Constant(Constant::Text(escape)),
+    ) = (&pattern.kind, &escape.kind)
+    else {
+        return None;
+    };
+    let mut characters = escape.chars();
+    let escape = characters.next()?;
+    if characters.next().is_some() || function.name != "like_escape" {
+        return None;
+    }
+    let mut plain = String::with_capacity(pattern.len());
+    let mut rest = pattern.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            // At the end it is an error, which PostgreSQL's function gives.
+            character if character == escape => plain.extend(['\\', rest.next()?]),
+            '\\' => plain.push_str("\\\\"),
+            other => plain.push(other),
+        }
+    }
+    Some(plain)
+}
+
 fn like(name: &str, left: Typed, right: Typed) -> Result<Typed> {
+    let are_texts = left.data_type == DataType::Utf8View && right.data_type == DataType::Utf8View;
+    if !are_texts || !name.contains("~~") {
+        return missing("a pattern of bytes");
+    }
     let like = Like {
         negated: name.starts_with('!'),
         expr: Box::new(left.expr),

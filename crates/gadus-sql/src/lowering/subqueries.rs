@@ -1,6 +1,6 @@
 //! Queries within expressions.
 
-use super::keys::key;
+use super::keys::bits;
 use super::operators::{comparable, comparison};
 use super::{Lowering, Result, Typed, missing};
 use datafusion::arrow::datatypes::DataType;
@@ -62,14 +62,14 @@ impl Lowering<'_> {
         })?;
         let (left, right) = comparable(left, right)?;
         let name = Column::new_unqualified(super::column_name(output.id));
-        let plan = match key(right) {
+        let plan = match bits(right) {
             Expr::Column(column) if column == name => plan,
             compared => {
                 let alias = format!("{}_compared", name.name);
                 LogicalPlanBuilder::from(plan).project([compared.alias(alias)])?.build()?
             }
         };
-        let expr = Box::new(key(left));
+        let expr = Box::new(bits(left));
         let subquery = within(plan);
         let compared = match (comparison, quantifier) {
             (PlanOperator::Eq, SetQuantifier::Any) => {

@@ -1,7 +1,7 @@
 //! Window functions.
 
 use super::casts::converted;
-use super::keys::key;
+use super::keys::bits;
 use super::relations::written_integer;
 use super::types::{is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column_name, missing};
@@ -86,9 +86,12 @@ impl Lowering<'_> {
         let mut window = WindowFunction::new(definition, arguments);
         let params = &mut window.params;
         for value in &call.partition_by {
-            params.partition_by.push(key(self.scalar(value, schema)?));
+            params.partition_by.push(bits(self.scalar(value, schema)?));
         }
-        params.order_by = self.order_by(&call.order_by, schema)?;
+        for key in &call.order_by {
+            let value = bits(self.scalar(&key.value, schema)?);
+            params.order_by.push(value.sort(!key.is_descending, key.nulls_first));
+        }
         params.window_frame = frame(&call.frame, !call.order_by.is_empty())?;
         params.null_treatment = call.ignores_nulls.then_some(NullTreatment::IgnoreNulls);
         if let Some(filter) = &call.call.filter {

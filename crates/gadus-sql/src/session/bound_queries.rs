@@ -6,7 +6,7 @@ use super::columns::Headings;
 use super::preparing::LARGE_TEXT;
 use super::{Outcome, Prepared, Session, State};
 use crate::analysis::{BinderCatalog, bound_query, from_bind};
-use crate::error::from_datafusion;
+use crate::error::{from_datafusion, unsupported};
 use crate::executor;
 use crate::explained::{Explained, Figures, Operator, Request};
 use crate::kept::{Binding, KeptPlan, converted, scalars};
@@ -20,15 +20,20 @@ use datafusion::common::ParamValues;
 use datafusion::execution::SessionState as PlannerState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement;
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use gadus_binder::{BindError, BoundStatement};
-use gadus_engine::{Result, Snapshot};
+use gadus_engine::{Error, Result, Snapshot};
+use gadus_syntax::ast::Statement as SyntaxStatement;
+use gadus_syntax::parse_statement;
 
 /// Class of the SQLSTATEs of values.
 const DATA_EXCEPTION: &str = "22";
 
 /// SQLSTATEs of errors that do not depend on what the binder does not know: ambiguous names, columns beside groups,
-/// windows.
-const CERTAIN: [&str; 4] = ["42702", "42P09", "42803", "42P20"];
+/// casts that there are not, windows.
+const CERTAIN: [&str; 5] = ["42702", "42P09", "42803", "42846", "42P20"];
 
 /// Returns true for errors that a statement has whichever way it is planned.
 fn is_certain(error: &BindError) -> bool {
@@ -73,28 +78,47 @@ impl Session {
         })
     }
 
-    /// Runs a query by the plan of its bound tree; `None` if it has none.
+    /// Runs a query by the plan of its bound tree; `None` if the planner of texts has to plan it.
     pub(super) async fn query_bound(
         &self,
         state: &State,
         prepared: &Prepared,
         parameters: &[Value],
     ) -> Result<Option<Outcome>> {
+        let outcome = self.run_bound(state, prepared, parameters).await?;
+        match outcome {
+            Ok(outcome) => Ok(Some(outcome)),
+            Err(reason) if prepared.is_bound_only => Err(told(reason)),
+            Err(reason @ NotLowered::Refused(_)) => Err(told(reason)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    async fn run_bound(
+        &self,
+        state: &State,
+        prepared: &Prepared,
+        parameters: &[Value],
+    ) -> Result<std::result::Result<Outcome, NotLowered>> {
         let query = self.query_text(state, prepared, &prepared.statement)?;
         let context = self.planner_of_tables(query.snapshot.clone(), self.reading())?;
         let planner = context.state();
         let BoundPlan { plan, types, headings } = match query.plan(&planner).await? {
             Ok(bound) => bound,
-            Err(NotLowered::Refused(error)) => return Err(from_bind(error)),
-            Err(_) => return Ok(None),
+            Err(reason) => return Ok(Err(reason)),
         };
-        let Some(plan) = with_values(plan, &types, parameters) else { return Ok(None) };
+        let Some(plan) = with_values(plan, &types, parameters) else {
+            let what = "a value of another type than its parameter".to_owned();
+            return Ok(Err(NotLowered::Missing(what)));
+        };
         let physical = executor::physical_plan(planner, &plan).await;
         executor::check_cancelled().map_err(from_datafusion)?;
-        // What fails here has its error from the planner of texts.
-        let Ok(physical) = physical else { return Ok(None) };
+        let physical = match physical {
+            Ok(physical) => physical,
+            Err(error) => return Ok(Err(NotLowered::Failed(error))),
+        };
         let rows = self.run_plan(&context, plan, physical, self.asking(state))?;
-        Ok(Some(Outcome::Rows(headings.iter().fold(rows, RowStream::with_headings))))
+        Ok(Ok(Outcome::Rows(headings.iter().fold(rows, RowStream::with_headings))))
     }
 
     /// Makes a plan of a query's bound tree that is kept; `None` if it has none.
@@ -150,6 +174,37 @@ impl Session {
     }
 }
 
+/// Text of the statement that stands for a query that only its bound tree can be planned from.
+const STAND_IN: &str = "VALUES (NULL)";
+
+/// Parses a query that the planner of texts cannot read.
+pub(super) fn bound_only(text: &str) -> Option<Prepared> {
+    let parsed = with_room(true, || {
+        let parsed = parse_statement(text).ok()?;
+        Some(matches!(parsed.statement, SyntaxStatement::Query(_)))
+    });
+    parsed.filter(|is_query| *is_query)?;
+    let dialect = GenericDialect {};
+    let mut parameters = 0;
+    for token in Tokenizer::new(&dialect, text).tokenize().ok()? {
+        if let Token::Placeholder(name) = token {
+            parameters = parameters.max(name.strip_prefix('$')?.parse().ok()?);
+        }
+    }
+    let statement = Parser::parse_sql(&dialect, STAND_IN).ok()?.pop()?;
+    let bare = Prepared::bare(text, statement);
+    Some(Prepared { parameters, is_bound_only: true, is_deep: true, ..bare })
+}
+
+/// Returns the error of a query that has no plan of its bound tree.
+pub(super) fn told(reason: NotLowered) -> Error {
+    match reason {
+        NotLowered::Missing(what) => unsupported(&what),
+        NotLowered::Failed(error) => from_datafusion(error),
+        NotLowered::Unbound(error) | NotLowered::Refused(error) => from_bind(error),
+    }
+}
+
 impl QueryText<'_> {
     fn catalog(&self) -> BinderCatalog {
         BinderCatalog::new(self.snapshot.clone(), self.names.clone())
@@ -164,7 +219,7 @@ impl QueryText<'_> {
         let bound = with_room(self.is_deep, || bound_query(catalog, self.text));
         let bound = bound.map_err(|error| match error {
             Some(error) if is_certain(&error) => NotLowered::Refused(error),
-            Some(error) => NotLowered::Missing(error.message),
+            Some(error) => NotLowered::Unbound(error),
             None => missing("a statement that is no query"),
         })?;
         let types = bound.parameters.iter().map(|parameter| arrow_type(*parameter));

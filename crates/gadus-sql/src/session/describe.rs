@@ -7,7 +7,7 @@
 //!   none at all, and says why when it runs.
 
 use super::as_queries::describe;
-use super::bound_queries::{BoundPlan, QueryText};
+use super::bound_queries::{BoundPlan, QueryText, told};
 use super::cancel::{Cancel, Flag};
 use super::columns::Headings;
 use super::frames::{Frames, names_frame};
@@ -140,7 +140,7 @@ impl Session {
                     snapshot: snapshot.clone(),
                     names,
                 };
-                let work = Box::pin(self.describe_bound(query));
+                let work = Box::pin(self.describe_bound(query, prepared.is_bound_only));
                 let bound = HandOff(WorkFor { cancel: Cancel::of(flag.clone()), work }).await?;
                 if let Some(description) = bound {
                     return Ok(self.described(prepared, (version, remembers), description));
@@ -184,11 +184,17 @@ impl Session {
         description
     }
 
-    /// Describes a query by its bound tree, if that has a plan.
-    async fn describe_bound(&self, query: QueryText<'_>) -> Result<Option<Description>> {
+    /// Describes a query by its bound tree; `None` if that has no plan, but the text may have one.
+    async fn describe_bound(
+        &self,
+        query: QueryText<'_>,
+        is_bound_only: bool,
+    ) -> Result<Option<Description>> {
         let context = self.planner_of_tables(query.snapshot.clone(), self.reading())?;
-        let Ok(BoundPlan { plan, types, headings }) = query.plan(&context.state()).await? else {
-            return Ok(None);
+        let BoundPlan { plan, types, headings } = match query.plan(&context.state()).await? {
+            Ok(bound) => bound,
+            Err(reason) if is_bound_only => return Err(told(reason)),
+            Err(_) => return Ok(None),
         };
         let schema = Arc::new(plan.schema().as_arrow().clone());
         let columns = headings.iter().fold(schema, |schema, headings| headings.over(&schema));

@@ -93,6 +93,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
             statement,
             parameters,
             names,
+            is_bound_only: false,
             is_deep,
             calls_settings,
             calls_sequences,

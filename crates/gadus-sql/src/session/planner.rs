@@ -13,7 +13,8 @@ use crate::memory::{
     WindowsWithinMemory, bounded_string_agg, counted_array_agg,
 };
 use crate::mended::{
-    ConditionsKept, FiltersByName, KeysOfGroups, NoConstants, OrdersSeen, signed_ranks,
+    ConditionsKept, FiltersByName, KeysOfGroups, NoConstants, NullSafeJoins, OrdersSeen,
+    signed_ranks,
 };
 use crate::order_keys::OrderKeys;
 use crate::pace::PaceJoins;
@@ -114,12 +115,15 @@ fn physical_rules(memory: Memory) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + 
     rules.into_iter().map(|rule| Arc::new(Cancellable(rule)) as _).collect()
 }
 
-/// What DataFusion does, once it knows no wrong keys; conditions that it must not move stay.
+/// What DataFusion does, once it knows no wrong keys; conditions that it must not move, or make keys of, stay.
 fn optimizer_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let mut rules = Optimizer::new().rules;
     let moves_conditions = ConditionsKept::default();
     if let Some(rule) = rules.iter_mut().find(|rule| rule.name() == moves_conditions.name()) {
         *rule = Arc::new(moves_conditions);
+    }
+    for rule in rules.iter_mut().filter(|rule| NullSafeJoins::NAMES.contains(&rule.name())) {
+        *rule = Arc::new(NullSafeJoins(rule.clone()));
     }
     rules.insert(0, Arc::new(KeysOfGroups::default()));
     rules.into_iter().map(|rule| Arc::new(Cancellable(rule)) as _).collect()

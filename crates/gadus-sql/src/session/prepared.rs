@@ -13,6 +13,8 @@ pub struct Prepared {
     pub(super) parameters: usize,
     /// Their names, in order, where they have names.
     pub(super) names: Arc<[String]>,
+    /// True for a query that the planner of texts cannot read: `statement` stands for it, and is never run.
+    pub(super) is_bound_only: bool,
     /// Whether it is carried out with room on the stack.
     pub(super) is_deep: bool,
     /// Whether it calls `current_setting` or `set_config`.
@@ -35,6 +37,7 @@ impl Prepared {
             statement: Arc::new(statement),
             parameters: 0,
             names: Arc::default(),
+            is_bound_only: false,
             is_deep: false,
             calls_settings: false,
             calls_sequences: false,

@@ -1,5 +1,6 @@
 //! Parsing and describing statements before they run: both can be cancelled, and end after `statement_timeout`.
 
+use super::bound_queries::bound_only;
 use super::cancel::Flag;
 use super::{Prepared, Session};
 use crate::analysis::diagnosed_syntax;
@@ -8,7 +9,7 @@ use crate::executor::apart;
 use crate::value_limits::check_statement;
 use futures::FutureExt;
 use gadus_base::{Instant, clock};
-use gadus_engine::{ErrorKind, Result};
+use gadus_engine::{ErrorKind, Reason, Result};
 use std::sync::Arc;
 
 /// Bytes of a statement from which parsing it takes so long that it is to be cancelled: some milliseconds.
@@ -107,6 +108,14 @@ impl Session {
     /// Parses a statement if there is memory for what it becomes.
     pub(super) fn parse(&self, text: &str) -> Result<Prepared> {
         check_statement(text, &self.shared.memory)?;
-        super::parse(text).map_err(|error| diagnosed_syntax(error, text))
+        super::parse(text).or_else(|error| {
+            let is_unread =
+                error.reason() == Some(Reason::Syntax) || error.kind() == ErrorKind::Unsupported;
+            let is_unread = is_unread && text.len() < LARGE_TEXT;
+            match is_unread.then(|| bound_only(text)).flatten() {
+                Some(prepared) => Ok(prepared),
+                None => Err(diagnosed_syntax(error, text)),
+            }
+        })
     }
 }

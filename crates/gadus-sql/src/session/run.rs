@@ -332,6 +332,7 @@ impl Session {
             }
             Statement::Query(_) => {
                 if again
+                    && !prepared.is_bound_only
                     && let Some(outcome) = self.query_and_keep(state, prepared, parameters).await?
                 {
                     return Ok(outcome);

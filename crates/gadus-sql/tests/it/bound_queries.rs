@@ -30,11 +30,14 @@ fn answers_are_postgresqls() {
     let mut wrong = Vec::new();
     for case in ANSWERS.split("\n\n").skip(1) {
         let (query, expected) = case.split_once("\n----").unwrap();
-        let expected = expected.trim();
+        let expected = expected.trim_matches('\n');
         let found = answer(&shell, query);
-        let tree = shell.run(&format!("EXPLAIN (BOUND) {query}"));
+        // What the planner of texts cannot read has no EXPLAIN yet, nor has what is refused.
+        let tree = shell.try_run(&format!("EXPLAIN (BOUND) {query}"), &[]).unwrap_or_default();
         let reason = tree.lines().find(|line| line.starts_with("Not planned"));
-        if found != expected || reason.is_some() {
+        // An error has come from either way.
+        let is_other_way = reason.is_some() && !expected.starts_with("error");
+        if found != expected || is_other_way {
             wrong.push(format!("{query}\n  gives {found}\n  not {expected}\n  {reason:?}"));
         }
     }

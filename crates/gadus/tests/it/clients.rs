@@ -300,7 +300,7 @@ fn columns_and_their_casts_stand_side_by_side() {
     for (sql, columns) in [
         ("SELECT 1, 1::BIGINT, CAST(1 AS TEXT)", 3),
         ("SELECT a, a::TEXT, t.a::BIGINT, (a) FROM t", 4),
-        ("SELECT a::TEXT, a FROM t ORDER BY a", 2),
+        ("SELECT a::TEXT, a FROM t ORDER BY t.a", 2),
         ("SELECT *, a::TEXT FROM t", 2),
     ] {
         let rows = connection.query(sql, &[]).unwrap();

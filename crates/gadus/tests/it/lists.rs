@@ -89,9 +89,8 @@ fn lists_are_values_of_parameters() {
     let doubles = Value::list(&DataType::Float64, [Value::Integer(1), Value::Null]).unwrap();
     assert_eq!(count(&connection, "d = ANY ($1)", &[doubles]), 1);
     assert!(Value::list(&DataType::Int32, [Value::Text("x".to_owned())]).is_err());
-    let mut rows = connection.query("SELECT 1 = ANY ('1,2')", &[]).unwrap();
-    let error = rows.next().unwrap().unwrap_err();
-    assert!(error.to_string().contains("is no list"), "{error}");
+    let error = connection.query("SELECT 1 = ANY ('1,2')", &[]).unwrap_err();
+    assert_eq!(error.to_string(), "malformed array literal: \"1,2\"");
 }
 
 #[test]

@@ -57,12 +57,13 @@ fn columns_of_the_same_name_are_as_good_as_any() {
         ("SELECT *, a FROM pairs WHERE a = 1", "1|1|x|1"),
         ("SELECT a, a FROM (SELECT a, -a AS a_1 FROM pairs) AS t ORDER BY a_1", "3|3\n2|2\n1|1"),
         ("SELECT a, a FROM pairs UNION ALL SELECT 7, 7 ORDER BY 1", "1|1\n2|2\n3|3\n7|7"),
-        ("SELECT a FROM (SELECT a, b, b FROM pairs) AS t WHERE b > 2", "3"),
         ("SELECT p.a, q.a FROM pairs p JOIN pairs q ON p.a = q.b ORDER BY q.a", "1|1\n2|2\n3|3"),
         ("SELECT count(*), count(*), a FROM pairs GROUP BY a ORDER BY a", "1|1|1\n1|1|2\n1|1|3"),
     ] {
         assert_eq!(shell.run(sql), rows, "{sql}");
     }
+    let (_, message) = shell.fails("SELECT a FROM (SELECT a, b, b FROM pairs) AS t WHERE b > 2");
+    assert_eq!(message, "column reference \"b\" is ambiguous");
 }
 
 #[test]
