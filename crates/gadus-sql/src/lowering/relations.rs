@@ -8,6 +8,7 @@ use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, TableReference};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
     Expr, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SortExpr, lit,
 };
@@ -31,7 +32,7 @@ impl Lowering<'_> {
             Relational::Filter { input, predicate } => {
                 let input = self.relational(input)?;
                 let predicate = self.condition(predicate, input.schema())?;
-                Ok(LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(input))?))
+                filtered(input, predicate)
             }
             Relational::Join(join) => self.join(join),
             Relational::Aggregate { input, groups, sets, aggregates, set_number } => {
@@ -162,8 +163,27 @@ impl Lowering<'_> {
     }
 }
 
+/// Filters rows: by what needs no query first, so that queries are joined with the rows that are left.
+fn filtered(input: LogicalPlan, predicate: Expr) -> Result<LogicalPlan> {
+    let parts = split_conjunction_owned(predicate);
+    let (late, early) = parts.into_iter().partition::<Vec<_>, _>(has_subquery);
+    let mut plan = input;
+    for predicate in [conjunction(early), conjunction(late)].into_iter().flatten() {
+        plan = LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(plan))?);
+    }
+    Ok(plan)
+}
+
 fn has_subquery(expr: &Expr) -> bool {
-    let is_subquery = |expr: &Expr| Ok(matches!(expr, Expr::ScalarSubquery(_)));
+    let is_subquery = |expr: &Expr| {
+        Ok(matches!(
+            expr,
+            Expr::ScalarSubquery(_)
+                | Expr::Exists(_)
+                | Expr::InSubquery(_)
+                | Expr::SetComparison(_)
+        ))
+    };
     expr.exists(is_subquery).unwrap_or(true)
 }
 

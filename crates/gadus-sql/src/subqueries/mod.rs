@@ -235,6 +235,7 @@ fn like(plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> {
 /// Whether DataFusion makes a good join of a subquery: of an aggregate, or of a table's row by its key.
 fn is_left_to_planner(query: &LogicalPlan) -> Result<bool> {
     let LogicalPlan::Projection(Projection { expr, input, .. }) = query else { return Ok(false) };
+    let input = below_names(input);
     let (is_aggregate, filter) = match &**input {
         LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
             let own = aggregate.input.schema();
@@ -258,8 +259,28 @@ fn is_left_to_planner(query: &LogicalPlan) -> Result<bool> {
     Ok(is_one && is_plain && !depends(input)? && !needs_join(predicate)?)
 }
 
+/// Returns what is below projections that only give columns other names.
+fn below_names(plan: &Arc<LogicalPlan>) -> &Arc<LogicalPlan> {
+    match &**plan {
+        LogicalPlan::Projection(projection) if projection.expr.iter().all(is_column) => {
+            below_names(&projection.input)
+        }
+        _ => plan,
+    }
+}
+
+fn is_column(expr: &Expr) -> bool {
+    match expr {
+        Expr::Alias(alias) => is_column(&alias.expr),
+        expr => matches!(expr, Expr::Column(_)),
+    }
+}
+
 fn is_table(plan: &LogicalPlan) -> bool {
     match plan {
+        LogicalPlan::Projection(projection) if projection.expr.iter().all(is_column) => {
+            is_table(&projection.input)
+        }
         LogicalPlan::SubqueryAlias(alias) => is_table(&alias.input),
         plan => matches!(plan, LogicalPlan::TableScan(_)),
     }
