@@ -19,10 +19,10 @@ impl Date {
     /// # Errors
     /// 22008 for a date that does not exist, and beyond the range of the type.
     pub fn make(year: i32, month: i32, day: i32) -> Result<Self> {
-        // PostgreSQL's message has the year without its sign.
+        // PostgreSQL's message has the year of the calendar, in which 0 is 1 BC, unless the year itself is refused.
         let shown = |year: i32| format!("{year}-{month:02}-{day:02}");
         let fields = validate_date(year, month, day).map_err(|_| {
-            let year = if year < 0 { year.wrapping_neg() } else { year };
+            let year = if matches!(year, 0 | i32::MIN) { year } else { calendar_year(year) };
             TimesError::new(OUT_OF_RANGE, format!("date field value out of range: {}", shown(year)))
         })?;
         let days = i64::from(julian(fields.year, month, day)) - i64::from(JULIAN_2000);
@@ -135,6 +135,11 @@ impl Interval {
     }
 }
 
+/// Returns the year in which 0 is 1 BC, of one that is negative before Christ.
+fn calendar_year(year: i32) -> i32 {
+    if year < 0 { year + 1 } else { year }
+}
+
 /// Returns the seconds west of UTC of a zone that may be an offset with a sign.
 fn sane_zone(zone: &str, local: &Civil) -> Result<i32> {
     let zone = clipped(zone, NAME_BYTES_MAX);
@@ -158,13 +163,11 @@ fn clock(hour: i32, minute: i32, second: f64) -> String {
     format!("{hour}:{minute:02}:{second:0>2}")
 }
 
-/// Writes a number of six significant digits, as C's `%g`.
+/// Writes a number of six significant digits, as PostgreSQL's `%g`.
 pub(crate) fn general(value: f64) -> String {
-    if value.is_nan() {
-        return "nan".to_owned();
-    }
-    if value.is_infinite() {
-        return if value < 0.0 { "-inf".to_owned() } else { "inf".to_owned() };
+    if !value.is_finite() {
+        let name = if value.is_nan() { "NaN" } else { "Infinity" };
+        return if value < 0.0 { format!("-{name}") } else { name.to_owned() };
     }
     let scientific = format!("{value:.*e}", GENERAL_DIGITS - 1);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

@@ -76,7 +76,8 @@ impl Timestamp {
     /// # Errors
     /// 22008 for an infinity.
     pub(crate) fn civil(self) -> Result<Civil> {
-        Civil::from_microseconds(self.0).ok_or_else(TimesError::timestamp_range)
+        let civil = if self.is_finite() { Civil::from_microseconds(self.0) } else { None };
+        civil.ok_or_else(TimesError::timestamp_range)
     }
 }
 
