@@ -16,7 +16,7 @@
 //!
 //! let start = TimestampTz::parse("March 9, 2024 12:00", &settings)?;
 //! let day = Interval::parse("1 day", None, &settings)?;
-//! assert_eq!(start.add(day, &settings)?.to_text(&settings), "2024-03-10 12:00:00-04");
+//! assert_eq!(start.add_interval(day, &settings)?.to_text(&settings), "2024-03-10 12:00:00-04");
 //! assert_eq!(start.truncate(&Field::new("month"), &settings)?.to_text(&settings), "2024-03-01 00:00:00-05");
 //! # Ok::<(), gadus_times::TimesError>(())
 //! ```

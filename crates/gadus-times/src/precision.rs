@@ -139,27 +139,20 @@ impl IntervalModifier {
 impl Timestamp {
     /// Rounds the seconds to a precision, half away from zero; a precision above the greatest does nothing.
     ///
-    /// # Errors
-    /// 22008 if the result is after the last timestamp.
-    pub fn with_precision(self, precision: u8) -> Result<Self> {
-        if !self.is_finite() {
-            return Ok(self);
-        }
-        // PostgreSQL does not check the range here: it returns the first microsecond after it.
-        Self::checked(Some(rounded(self.0, precision)))
+    /// The last half second rounds to the first one after the range, as in PostgreSQL.
+    #[must_use]
+    pub fn with_precision(self, precision: u8) -> Self {
+        if self.is_finite() { Self(rounded(self.0, precision)) } else { self }
     }
 }
 
 impl TimestampTz {
     /// Rounds the seconds to a precision, half away from zero; a precision above the greatest does nothing.
     ///
-    /// # Errors
-    /// 22008 if the result is after the last timestamp.
-    pub fn with_precision(self, precision: u8) -> Result<Self> {
-        if !self.is_finite() {
-            return Ok(self);
-        }
-        Self::checked(Some(rounded(self.0, precision)))
+    /// The last half second rounds to the first one after the range, as in PostgreSQL.
+    #[must_use]
+    pub fn with_precision(self, precision: u8) -> Self {
+        if self.is_finite() { Self(rounded(self.0, precision)) } else { self }
     }
 }
 

@@ -41,8 +41,8 @@ impl Date {
     ///
     /// # Errors
     /// 22008 beyond the range of timestamps.
-    pub fn add(self, interval: Interval) -> Result<Timestamp> {
-        self.to_timestamp()?.add(interval)
+    pub fn add_interval(self, interval: Interval) -> Result<Timestamp> {
+        self.to_timestamp()?.add_interval(interval)
     }
 
     /// Subtracts an interval from the midnight at which the date begins.

@@ -8,7 +8,7 @@ impl Interval {
     ///
     /// # Errors
     /// 22008 beyond the range of the type.
-    pub fn add(self, other: Self) -> Result<Self> {
+    pub fn add_interval(self, other: Self) -> Result<Self> {
         made(
             self.months.checked_add(other.months),
             self.days.checked_add(other.days),
@@ -20,7 +20,7 @@ impl Interval {
     ///
     /// # Errors
     /// 22008 beyond the range of the type.
-    pub fn subtract(self, other: Self) -> Result<Self> {
+    pub fn subtract_interval(self, other: Self) -> Result<Self> {
         made(
             self.months.checked_sub(other.months),
             self.days.checked_sub(other.days),

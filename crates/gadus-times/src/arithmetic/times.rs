@@ -6,7 +6,7 @@ use crate::values::{Interval, Time, TimeTz};
 impl Time {
     /// Adds an interval.
     #[must_use]
-    pub const fn add(self, interval: Interval) -> Self {
+    pub const fn add_interval(self, interval: Interval) -> Self {
         Self(self.0.wrapping_add(interval.microseconds).rem_euclid(DAY))
     }
 
@@ -26,8 +26,8 @@ impl Time {
 impl TimeTz {
     /// Adds an interval; the offset stays.
     #[must_use]
-    pub const fn add(self, interval: Interval) -> Self {
-        Self { time: self.time.add(interval), west: self.west }
+    pub const fn add_interval(self, interval: Interval) -> Self {
+        Self { time: self.time.add_interval(interval), west: self.west }
     }
 
     /// Subtracts an interval; the offset stays.

@@ -11,7 +11,7 @@ impl Timestamp {
     ///
     /// # Errors
     /// 22008 beyond the range of the type.
-    pub fn add(self, interval: Interval) -> Result<Self> {
+    pub fn add_interval(self, interval: Interval) -> Result<Self> {
         if !self.is_finite() {
             return Ok(self);
         }
@@ -34,7 +34,7 @@ impl Timestamp {
     /// # Errors
     /// 22008 beyond the range of the type.
     pub fn subtract_interval(self, interval: Interval) -> Result<Self> {
-        self.add(wrapping_negated(interval))
+        self.add_interval(wrapping_negated(interval))
     }
 
     /// Returns the time from another timestamp to this one, in days and a time below a day.
@@ -51,7 +51,7 @@ impl TimestampTz {
     ///
     /// # Errors
     /// 22008 beyond the range of the type.
-    pub fn add(self, interval: Interval, settings: &Settings) -> Result<Self> {
+    pub fn add_interval(self, interval: Interval, settings: &Settings) -> Result<Self> {
         if !self.is_finite() {
             return Ok(self);
         }
@@ -76,7 +76,7 @@ impl TimestampTz {
     /// # Errors
     /// 22008 beyond the range of the type.
     pub fn subtract_interval(self, interval: Interval, settings: &Settings) -> Result<Self> {
-        self.add(wrapping_negated(interval), settings)
+        self.add_interval(wrapping_negated(interval), settings)
     }
 
     /// Returns the time from another point in time to this one, in days of 24 hours and a time below a day.

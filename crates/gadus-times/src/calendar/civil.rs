@@ -41,8 +41,12 @@ impl Civil {
             return None;
         }
         let days = i128::from(self.julian()) - i128::from(JULIAN_2000);
-        let shift = i128::from(shift_seconds) * i128::from(SECOND);
-        let value = days * i128::from(DAY) + i128::from(self.clock()) + shift;
+        let value = days * i128::from(DAY) + i128::from(self.clock());
+        // A clock of many hours may not cross 2000: PostgreSQL takes that for an overflow.
+        if (value < 0 && days > 0) || (value > 0 && days < -1) {
+            return None;
+        }
+        let value = value + i128::from(shift_seconds) * i128::from(SECOND);
         i64::try_from(value).ok().filter(|value| (TIMESTAMP_MIN..TIMESTAMP_END).contains(value))
     }
 

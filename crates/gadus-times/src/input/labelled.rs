@@ -16,12 +16,11 @@ impl Draft<'_> {
     /// A format fault, or a field fault for a number beyond 32 bits.
     pub(super) fn take_labelled(&mut self, text: &[u8], label: Label) -> Result<Mask, Fault> {
         let (value, rest) = leading_i32(text).ok_or(Fault::Field)?;
-        let has_point = rest.first() == Some(&b'.');
-        let may_have_point =
-            matches!(label, Label::Time | Label::Unit(Unit::JulianDay | Unit::Second));
-        if !rest.is_empty() && !(has_point && may_have_point) {
-            return Err(Fault::Format);
-        }
+        let has_point = match rest.first() {
+            None => false,
+            Some(b'.') if may_have_point(label) => true,
+            Some(_) => return Err(Fault::Format),
+        };
         self.label = None;
         self.reserved = None;
         let civil = &mut self.civil;
@@ -83,4 +82,8 @@ impl Draft<'_> {
         self.civil.set_clock(truncated(fraction * float(DAY)));
         Ok(Mask::DATE.and(Mask::TIME))
     }
+}
+
+fn may_have_point(label: Label) -> bool {
+    matches!(label, Label::Time | Label::Unit(Unit::JulianDay | Unit::Second))
 }

@@ -83,10 +83,10 @@ pub(super) fn number(text: &[u8]) -> Option<(f64, &[u8])> {
             return Some((sign * value, &body[name.len()..]));
         }
     }
-    if body.len() > 2 && body[0] == b'0' && matches!(body[1], b'x' | b'X') {
-        if let Some((value, rest)) = hexadecimal(&body[2..]) {
-            return Some((sign * value, rest));
-        }
+    if let [b'0', b'x' | b'X', digits @ ..] = body
+        && let Some((value, rest)) = hexadecimal(digits)
+    {
+        return Some((sign * value, rest));
     }
     let integer = digits(body);
     let mut end = integer;

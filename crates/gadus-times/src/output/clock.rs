@@ -67,11 +67,11 @@ pub(super) fn offset(east: i32, text: &mut String) {
     let seconds = east.unsigned_abs();
     text.push(if east >= 0 { '+' } else { '-' });
     pair(seconds / 3600, text);
-    if seconds % 3600 != 0 {
+    if !seconds.is_multiple_of(3600) {
         text.push(':');
         pair(seconds / 60 % 60, text);
     }
-    if seconds % 60 != 0 {
+    if !seconds.is_multiple_of(60) {
         text.push(':');
         pair(seconds % 60, text);
     }

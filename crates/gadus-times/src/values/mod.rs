@@ -3,7 +3,7 @@
 //! - Dates and timestamps count from 2000-01-01, as PostgreSQL stores them. Integers since 1970 in 64 bits end in the
 //!   year 294247, PostgreSQL's type 29 years later: conversions to them say so.
 //! - The least and the greatest integer are the infinities.
-//! - A value beyond the range of its type is never constructed.
+//! - A value beyond the range of its type is never constructed, but by rounding the last half second up.
 
 mod date;
 mod interval;

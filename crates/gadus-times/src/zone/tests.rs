@@ -55,7 +55,8 @@ fn texts_that_are_no_zones_are_refused() {
     for text in
         ["", "Nowhere", "EST", "5", "A", "AAA5BBB,", "AAA200", "AAA5BBB,M13.1.0,M1.1.0", "<A"]
     {
-        let expected = text == "EST";
+        // The empty abbreviation of a POSIX text is PostgreSQL's.
+        let expected = matches!(text, "EST" | "5");
         assert_eq!(TimeZone::named(text).is_ok(), expected, "{text}");
     }
 }

@@ -51,14 +51,12 @@ fn texts(function: &str, a: &Arguments) -> Option<Answer> {
         "in_interval_modified" => IntervalModifier::from_packed(a.integer(1))
             .and_then(|modifier| Interval::parse(text, modifier, s))
             .map(|value| value.to_text(s)),
-        "precision_timestamp" => a
-            .timestamp(0)
-            .and_then(|value| value.with_precision(a.digits(1)))
-            .map(|value| value.to_text(s)),
-        "precision_timestamptz" => a
-            .timestamptz(0)
-            .and_then(|value| value.with_precision(a.digits(1)))
-            .map(|value| value.to_text(s)),
+        "precision_timestamp" => {
+            a.timestamp(0).map(|value| value.with_precision(a.digits(1)).to_text(s))
+        }
+        "precision_timestamptz" => {
+            a.timestamptz(0).map(|value| value.with_precision(a.digits(1)).to_text(s))
+        }
         "precision_time" => a.time(0).map(|value| value.with_precision(a.digits(1)).to_text(s)),
         "precision_timetz" => a.timetz(0).map(|value| value.with_precision(a.digits(1)).to_text(s)),
         _ => return None,
@@ -121,16 +119,18 @@ fn sums(function: &str, a: &Arguments) -> Option<Answer> {
         "date_minus_date" => {
             a.date(0).and_then(|date| date.subtract(a.date(1)?)).map(|days| days.to_string())
         }
-        "date_plus_interval" => {
-            a.date(0).and_then(|date| date.add(a.interval(1)?)).map(|value| value.to_text(s))
-        }
+        "date_plus_interval" => a
+            .date(0)
+            .and_then(|date| date.add_interval(a.interval(1)?))
+            .map(|value| value.to_text(s)),
         "date_minus_interval" => a
             .date(0)
             .and_then(|date| date.subtract_interval(a.interval(1)?))
             .map(|value| value.to_text(s)),
-        "timestamp_plus_interval" => {
-            a.timestamp(0).and_then(|value| value.add(a.interval(1)?)).map(|value| value.to_text(s))
-        }
+        "timestamp_plus_interval" => a
+            .timestamp(0)
+            .and_then(|value| value.add_interval(a.interval(1)?))
+            .map(|value| value.to_text(s)),
         "timestamp_minus_interval" => a
             .timestamp(0)
             .and_then(|value| value.subtract_interval(a.interval(1)?))
@@ -140,14 +140,14 @@ fn sums(function: &str, a: &Arguments) -> Option<Answer> {
             .and_then(|value| value.subtract(a.timestamp(1)?))
             .map(|value| value.to_text(s)),
         "time_plus_interval" => {
-            a.time(0).and_then(|value| Ok(value.add(a.interval(1)?).to_text(s)))
+            a.time(0).and_then(|value| Ok(value.add_interval(a.interval(1)?).to_text(s)))
         }
         "time_minus_interval" => {
             a.time(0).and_then(|value| Ok(value.subtract_interval(a.interval(1)?).to_text(s)))
         }
         "time_minus" => a.time(0).and_then(|value| Ok(value.subtract(a.time(1)?).to_text(s))),
         "timetz_plus_interval" => {
-            a.timetz(0).and_then(|value| Ok(value.add(a.interval(1)?).to_text(s)))
+            a.timetz(0).and_then(|value| Ok(value.add_interval(a.interval(1)?).to_text(s)))
         }
         "timetz_minus_interval" => {
             a.timetz(0).and_then(|value| Ok(value.subtract_interval(a.interval(1)?).to_text(s)))
@@ -172,7 +172,7 @@ fn zoned_sums(function: &str, a: &Arguments) -> Option<Answer> {
     Some(match function {
         "timestamptz_plus_interval" => a
             .timestamptz(0)
-            .and_then(|value| value.add(a.interval(1)?, s))
+            .and_then(|value| value.add_interval(a.interval(1)?, s))
             .map(|value| value.to_text(s)),
         "timestamptz_minus_interval" => a
             .timestamptz(0)
@@ -200,9 +200,11 @@ fn zoned_sums(function: &str, a: &Arguments) -> Option<Answer> {
 fn intervals(function: &str, a: &Arguments) -> Option<Answer> {
     let text = |value: Interval| value.to_text(a.settings);
     Some(match function {
-        "interval_plus" => a.interval(0).and_then(|value| value.add(a.interval(1)?)).map(text),
+        "interval_plus" => {
+            a.interval(0).and_then(|value| value.add_interval(a.interval(1)?)).map(text)
+        }
         "interval_minus" => {
-            a.interval(0).and_then(|value| value.subtract(a.interval(1)?)).map(text)
+            a.interval(0).and_then(|value| value.subtract_interval(a.interval(1)?)).map(text)
         }
         "interval_times" => a.interval(0).and_then(|value| value.multiply(a.float(1))).map(text),
         "interval_divided" => a.interval(0).and_then(|value| value.divide(a.float(1))).map(text),
