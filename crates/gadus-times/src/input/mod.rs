@@ -12,6 +12,7 @@ mod fault;
 mod interval;
 mod interval_amounts;
 mod interval_iso;
+mod iso;
 mod labelled;
 mod mask;
 mod number_fields;

@@ -2,6 +2,7 @@
 
 use super::date_time::{DateTime, date_time};
 use super::fault::Fault;
+use super::iso;
 use super::time_only::time_only;
 use super::tokens::Tokens;
 use super::vocabulary::Reserved;
@@ -23,6 +24,9 @@ impl Date {
     /// # Errors
     /// 22007 for a text that is not a date, 22008 beyond the ranges of fields and type, 22009 and 22023 for zones.
     pub fn parse(text: &str, settings: &Settings) -> Result<Self> {
+        if let Some(iso) = iso::read(text) {
+            return Ok(Self(iso.civil.julian() - JULIAN_2000));
+        }
         let found =
             Tokens::split(text, SHORT_BYTES_MAX).and_then(|tokens| date_time(&tokens, settings));
         let civil = match found.map_err(|fault| fault.report(text, "date"))? {
@@ -47,6 +51,9 @@ impl Timestamp {
     /// 22007 for a text that is not a timestamp, 22008 beyond the ranges of fields and type, 22009 and 22023 for zones.
     pub fn parse(text: &str, settings: &Settings) -> Result<Self> {
         let fields = |civil: Civil, _| civil.to_microseconds(0);
+        if let Some(value) = iso::read(text).and_then(|iso| fields(iso.civil, 0)) {
+            return Ok(Self(value));
+        }
         timestamp(text, "timestamp", settings, fields).map(Self)
     }
 }
@@ -58,6 +65,12 @@ impl TimestampTz {
     /// 22007 for a text that is not a timestamp, 22008 beyond the ranges of fields and type, 22009 and 22023 for zones.
     pub fn parse(text: &str, settings: &Settings) -> Result<Self> {
         let fields = |civil: Civil, west| civil.to_microseconds(west);
+        if let Some(iso) = iso::read(text) {
+            let session = || -settings.time_zone.offset_of_local(&iso.civil);
+            if let Some(value) = fields(iso.civil, iso.west.unwrap_or_else(session)) {
+                return Ok(Self(value));
+            }
+        }
         timestamp(text, "timestamp with time zone", settings, fields).map(Self)
     }
 }
