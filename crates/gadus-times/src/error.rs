@@ -2,6 +2,7 @@
 //!
 //! - Messages, details and hints are PostgreSQL's own texts, because programs and people search for them.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// The result of a call on dates and times.
@@ -15,7 +16,7 @@ pub struct TimesError(Box<Report>);
 struct Report {
     sqlstate: &'static str,
     message: String,
-    detail: Option<&'static str>,
+    detail: Option<Cow<'static, str>>,
     hint: Option<&'static str>,
 }
 
@@ -41,8 +42,8 @@ impl TimesError {
         Self(Box::new(Report { sqlstate, message: message.into(), detail: None, hint: None }))
     }
 
-    pub(crate) fn with_detail(mut self, detail: &'static str) -> Self {
-        self.0.detail = Some(detail);
+    pub(crate) fn with_detail(mut self, detail: impl Into<Cow<'static, str>>) -> Self {
+        self.0.detail = Some(detail.into());
         self
     }
 
@@ -83,8 +84,8 @@ impl TimesError {
 
     /// Returns the second sentence, with particulars.
     #[must_use]
-    pub fn detail(&self) -> Option<&'static str> {
-        self.0.detail
+    pub fn detail(&self) -> Option<&str> {
+        self.0.detail.as_deref()
     }
 
     /// Returns advice on how to avoid the error.

@@ -5,6 +5,9 @@ use crate::values::TimestampTz;
 use crate::zone::TimeZone;
 use std::str::FromStr;
 
+#[cfg(test)]
+mod tests;
+
 /// Style of dates in output: the first word of the setting `DateStyle`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum DateStyle {
@@ -78,27 +81,59 @@ impl Settings {
     /// # Errors
     /// 22023 for an unknown or a conflicting word.
     pub fn set_date_style(&mut self, text: &str) -> Result<(), TimesError> {
-        let (mut style, mut order) = (None, None);
-        for word in text.split(',') {
-            let word = word.trim().to_ascii_uppercase();
+        let refused = |detail: String| Err(invalid("DateStyle", text).with_detail(detail));
+        let (mut style, mut order, mut has_conflict) = (None, None, false);
+        let words = text.split(',').map(str::trim);
+        if !text.trim().is_empty() && words.clone().any(str::is_empty) {
+            return refused("List syntax is invalid.".to_owned());
+        }
+        for word in words.filter(|word| !word.is_empty()) {
+            let word = word.to_ascii_uppercase();
             let (new_style, new_order) = match word.as_str() {
                 "ISO" => (Some(DateStyle::Iso), None),
                 "SQL" => (Some(DateStyle::Sql), None),
-                "GERMAN" => (Some(DateStyle::German), order.or(Some(DateOrder::Dmy))),
+                "GERMAN" => (Some(DateStyle::German), None),
                 "YMD" => (None, Some(DateOrder::Ymd)),
-                "US" | "NONEURO" | "NONEUROPEAN" | "MDY" => (None, Some(DateOrder::Mdy)),
+                "US" | "MDY" => (None, Some(DateOrder::Mdy)),
+                "DMY" => (None, Some(DateOrder::Dmy)),
                 _ if word.starts_with("POSTGRES") => (Some(DateStyle::Postgres), None),
-                _ if word == "DMY" || word.starts_with("EURO") => (None, Some(DateOrder::Dmy)),
-                _ => return Err(invalid("DateStyle", text)),
+                _ if word.starts_with("EURO") => (None, Some(DateOrder::Dmy)),
+                _ if word.starts_with("NONEURO") => (None, Some(DateOrder::Mdy)),
+                _ => {
+                    let word = word.to_ascii_lowercase();
+                    return refused(format!("Unrecognized key word: \"{word}\"."));
+                }
             };
-            if style.is_some() && new_style.is_some() && style != new_style {
-                return Err(invalid("DateStyle", text));
-            }
-            (style, order) = (style.or(new_style), new_order.or(order));
+            has_conflict |= (new_style.is_some() && style.is_some_and(|_| style != new_style))
+                || (new_order.is_some() && order.is_some_and(|_| order != new_order));
+            (style, order) = (new_style.or(style), new_order.or(order));
+        }
+        if has_conflict {
+            return refused("Conflicting \"datestyle\" specifications.".to_owned());
+        }
+        if style == Some(DateStyle::German) {
+            order = order.or(Some(DateOrder::Dmy));
         }
         self.date_style = style.unwrap_or(self.date_style);
         self.date_order = order.unwrap_or(self.date_order);
         Ok(())
+    }
+
+    /// Returns the setting `DateStyle` as SHOW writes it, such as `ISO, MDY`.
+    #[must_use]
+    pub fn date_style_text(&self) -> String {
+        let style = match self.date_style {
+            DateStyle::Iso => "ISO",
+            DateStyle::Sql => "SQL",
+            DateStyle::Postgres => "Postgres",
+            DateStyle::German => "German",
+        };
+        let order = match self.date_order {
+            DateOrder::Mdy => "MDY",
+            DateOrder::Dmy => "DMY",
+            DateOrder::Ymd => "YMD",
+        };
+        format!("{style}, {order}")
     }
 }
 
@@ -116,7 +151,8 @@ impl FromStr for IntervalStyle {
     }
 }
 
-fn invalid(setting: &str, text: &str) -> TimesError {
+/// Refuses the value of a setting.
+pub(crate) fn invalid(setting: &str, text: &str) -> TimesError {
     TimesError::new(
         INVALID_PARAMETER,
         format!("invalid value for parameter \"{setting}\": \"{text}\""),

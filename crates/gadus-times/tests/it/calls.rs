@@ -27,7 +27,8 @@ pub(crate) fn call(function: &str, arguments: &[&str], settings: &Settings) -> S
         .or_else(|| conversions(function, &arguments))
         .or_else(|| zones(function, &arguments))
         .or_else(|| comparisons(function, &arguments))
-        .or_else(|| makes(function, &arguments));
+        .or_else(|| makes(function, &arguments))
+        .or_else(|| session(function, &arguments));
     match answer.unwrap_or_else(|| panic!("unknown function {function}")) {
         Ok(text) => text,
         Err(error) => {
@@ -330,6 +331,17 @@ fn makes(function: &str, a: &Arguments) -> Option<Answer> {
             .map(|value| value.to_text(s)),
         "make_interval" => Interval::make((n(0), n(1)), (n(2), n(3)), (n(4), n(5), a.float(6)))
             .map(|value| value.to_text(s)),
+        _ => return None,
+    })
+}
+
+fn session(function: &str, a: &Arguments) -> Option<Answer> {
+    Some(match function {
+        "set_date_style" => {
+            let mut settings = a.settings.clone();
+            settings.set_date_style(a.texts[0]).map(|()| settings.date_style_text())
+        }
+        "set_time_zone" => TimeZone::setting(a.texts[0]).map(|zone| zone.name().to_owned()),
         _ => return None,
     })
 }
