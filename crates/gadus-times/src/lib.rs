@@ -44,4 +44,4 @@ pub use overlaps::overlaps;
 pub use precision::{IntervalFieldsRange, IntervalModifier, PRECISION_MAX};
 pub use settings::{DateOrder, DateStyle, IntervalStyle, Settings};
 pub use values::{Date, Interval, Time, TimeTz, Timestamp, TimestampTz};
-pub use zone::{TimeZone, ZoneArgument, database_version};
+pub use zone::{TimeZone, ZoneArgument, database_version, zone_names};

@@ -44,3 +44,15 @@ fn epochs_of_intervals_have_years_of_a_quarter_day_more() {
     let epoch = Interval::new(12, 0, 1).extract(&Field::new("epoch"));
     assert_eq!(epoch, Ok(FieldValue::Decimal { unscaled: 31_557_600_000_001, scale: 6 }));
 }
+
+#[test]
+fn epochs_of_the_last_years_have_four_digits() {
+    let settings = Settings::new(TimestampTz(0));
+    let epoch = |text| {
+        let value = Timestamp::parse(text, &settings).unwrap();
+        value.extract(&Field::new("epoch")).unwrap()
+    };
+    let decimal = |unscaled| Some(FieldValue::Decimal { unscaled, scale: 6 });
+    assert_eq!(epoch("294276-06-01 23:59:59.123456"), decimal(9_224_299_612_799_123_500));
+    assert_eq!(epoch("294246-06-01 23:59:59.123456"), decimal(9_223_352_841_599_123_456));
+}

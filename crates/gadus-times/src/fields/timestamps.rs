@@ -98,7 +98,7 @@ fn infinite<N: Number>(part: Part, is_negative: bool) -> Option<Option<N>> {
 
 /// Returns the seconds since 1970.
 fn epoch<N: Number>(microseconds: i64) -> N {
-    N::epoch(i128::from(microseconds) + i128::from(MICROSECONDS_1970_TO_2000))
+    N::timestamp_epoch(i128::from(microseconds) + i128::from(MICROSECONDS_1970_TO_2000))
 }
 
 /// Returns a field of an offset in seconds east of UTC.

@@ -28,8 +28,12 @@ pub(super) trait Number: Sized {
     fn infinity(is_negative: bool) -> Self;
     /// Returns a Julian day and the microseconds of it.
     fn julian(day: i32, microseconds: i64) -> Self;
-    /// Returns seconds of microseconds since 1970, which are beyond 64 bits in the last years.
+    /// Returns seconds of microseconds.
     fn epoch(microseconds: i128) -> Self;
+    /// Returns seconds of microseconds since 1970, which are beyond 64 bits in the last years.
+    fn timestamp_epoch(microseconds: i128) -> Self {
+        Self::epoch(microseconds)
+    }
 }
 
 impl Number for FieldValue {
@@ -72,6 +76,14 @@ impl Number for FieldValue {
 
     fn epoch(microseconds: i128) -> Self {
         Self::Decimal { unscaled: microseconds, scale: 6 }
+    }
+
+    /// The last years are a quotient of numerics in PostgreSQL, which has four digits after the decimal point there.
+    fn timestamp_epoch(microseconds: i128) -> Self {
+        if microseconds < i128::from(i64::MAX) {
+            return Self::epoch(microseconds);
+        }
+        Self::epoch((microseconds + 50) / 100 * 100)
     }
 }
 

@@ -5,6 +5,8 @@ use crate::error::{Result, TimesError};
 use crate::integers::small;
 
 /// Span of time: months, days and microseconds, which do not carry over into each other.
+///
+/// Order and equality are those of the length, at 30 days a month: `1 mon` equals `30 days`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Interval {
     /// Months.

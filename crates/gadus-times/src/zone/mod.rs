@@ -21,7 +21,7 @@ use crate::error::{Result, TimesError};
 pub(crate) use abbreviations::{Abbreviation, abbreviation};
 pub use argument::ZoneArgument;
 pub(crate) use argument::clipped;
-pub use database::database_version;
+pub use database::{database_version, zone_names};
 use rules::{LocalType, Rules};
 use std::fmt;
 use std::sync::Arc;
