@@ -35,6 +35,10 @@ impl TimeZone {
         }
         let days = i64::from(local.julian()) - i64::from(JULIAN_1970);
         let wall = days * DAY_SECONDS + i64::from(local.clock_seconds());
+        // A clock whose labelled hours wrapped around 32 bits: PostgreSQL takes that for an overflow.
+        if wall < 0 && days > 0 {
+            return None;
+        }
         // Offsets are below a day, and transitions are two days apart: the next one after the day before decides.
         let found = self.rules().boundary(wall - DAY_SECONDS);
         let before = wall - i64::from(found.before.offset);

@@ -60,3 +60,11 @@ fn texts_that_are_no_zones_are_refused() {
         assert_eq!(TimeZone::named(text).is_ok(), expected, "{text}");
     }
 }
+
+#[test]
+fn clocks_of_too_many_hours_are_in_utc() {
+    let zone = TimeZone::named("America/New_York").unwrap();
+    let clock = Civil { hour: 719_417, ..local(1999, 1, 30, 0, 0) };
+    assert!(clock.clock_seconds() < 0);
+    assert_eq!(zone.offset_of_local(&clock), 0);
+}
