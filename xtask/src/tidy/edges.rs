@@ -85,6 +85,12 @@ const ROOMS: &[Room] = &[
         never_named: SOCKETS,
     },
     Room {
+        name: "gadus-times",
+        uses: &["gadus-base"],
+        never: &["arrow", "datafusion", "sqlparser", "tokio"],
+        never_named: SOCKETS,
+    },
+    Room {
         name: "gadus-sql",
         uses: &[
             "gadus-base",

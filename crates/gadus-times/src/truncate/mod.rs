@@ -1,0 +1,7 @@
+//! The functions `date_trunc` and `date_bin`.
+
+mod bin;
+mod intervals;
+#[cfg(test)]
+mod tests;
+mod timestamps;
