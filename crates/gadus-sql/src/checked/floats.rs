@@ -174,7 +174,7 @@ trait Float: ArrowNativeTypeOp {
 
     /// Returns true for results that need no look at their operands.
     fn is_plain(self, scales: bool) -> bool {
-        !self.is_infinite_value() && !self.is_not_a_number() && !(scales && self.is_zero_value())
+        !(self.is_infinite_value() || self.is_not_a_number() || scales && self.is_zero_value())
     }
 }
 

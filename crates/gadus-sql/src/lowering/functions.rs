@@ -245,7 +245,7 @@ fn part_of_microseconds(name: &str, time: &Typed) -> Result<Option<Typed>> {
 
 /// Returns true for functions that `numerics` has.
 fn is_of_numerics(function: &Function) -> bool {
-    let is_plain = !function.arguments.iter().any(|argument| *argument == constants::TEXT);
+    let is_plain = !function.arguments.contains(&constants::TEXT);
     is_plain && (function.arguments.contains(&constants::NUMERIC) || function.name == "factorial")
 }
 

@@ -166,15 +166,17 @@ impl Lowering<'_> {
 fn is_planned(operator: &Operator) -> bool {
     use BaseType::{Date, Float8, Interval, Text, Timestamp, Timestamptz};
     let left = operator.left.map(|left| left.base);
-    match (left, operator.name, operator.right.base) {
-        (Some(Text), "~" | "~*" | "!~" | "!~*", Text) => true,
-        (Some(Interval), "*" | "/", Float8) | (Some(Float8), "*", Interval) => true,
-        (Some(Date | Timestamp | Timestamptz), "+" | "-", Interval) => true,
-        (Some(Interval), "+", Date | Timestamp | Timestamptz) => true,
-        (Some(Timestamp), "-", Timestamp) | (Some(Timestamptz), "-", Timestamptz) => true,
-        (Some(Interval), "+" | "-", Interval) => true,
-        _ => false,
-    }
+    matches!(
+        (left, operator.name, operator.right.base),
+        (Some(Text), "~" | "~*" | "!~" | "!~*", Text)
+            | (Some(Interval), "*" | "/", Float8)
+            | (Some(Float8), "*", Interval)
+            | (Some(Date | Timestamp | Timestamptz), "+" | "-", Interval)
+            | (Some(Interval), "+", Date | Timestamp | Timestamptz)
+            | (Some(Timestamp), "-", Timestamp)
+            | (Some(Timestamptz), "-", Timestamptz)
+            | (Some(Interval), "+" | "-", Interval)
+    )
 }
 
 fn is_number(base: BaseType) -> bool {

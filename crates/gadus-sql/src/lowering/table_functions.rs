@@ -37,7 +37,7 @@ impl Lowering<'_> {
         let Some(series) = self.planner.table_functions().get(function.name) else {
             return missing(format!("the function {} in FROM", function.name));
         };
-        let bounds = bounds.into_iter().map(|bound| lit(bound)).collect::<Vec<_>>();
+        let bounds = bounds.into_iter().map(lit).collect::<Vec<_>>();
         let given = TableFunctionArgs::new(&bounds, self.planner);
         let rows = series.create_table_provider_with_args(given)?;
         let name = format!("f{}", id.0);
