@@ -24,9 +24,10 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use gadus_binder::{BindError, BoundStatement};
-use gadus_engine::{Error, Result, Snapshot};
+use gadus_engine::{Error, ErrorKind, Result, Snapshot};
 use gadus_syntax::ast::Statement as SyntaxStatement;
 use gadus_syntax::parse_statement;
+use std::sync::Arc;
 
 /// Class of the SQLSTATEs of values.
 const DATA_EXCEPTION: &str = "22";
@@ -37,7 +38,10 @@ const CERTAIN: [&str; 5] = ["42702", "42P09", "42803", "42846", "42P20"];
 
 /// Returns true for errors that a statement has whichever way it is planned.
 fn is_certain(error: &BindError) -> bool {
-    error.sql_state.starts_with(DATA_EXCEPTION) || CERTAIN.contains(&error.sql_state)
+    // Columns of documents are taken for JSONB.
+    let is_of_documents = error.message.contains("json");
+    let is_certain = CERTAIN.contains(&error.sql_state) && !is_of_documents;
+    error.sql_state.starts_with(DATA_EXCEPTION) || is_certain
 }
 
 /// Query whose names are looked up in a snapshot.
@@ -88,9 +92,11 @@ impl Session {
         let outcome = self.run_bound(state, prepared, parameters).await?;
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
-            Err(reason) if prepared.is_bound_only => Err(told(reason)),
-            Err(reason @ NotLowered::Refused(_)) => Err(told(reason)),
-            Err(_) => Ok(None),
+            Err(reason @ NotLowered::Refused(_)) => Err(told(reason, None)),
+            Err(reason) => match &prepared.unread {
+                Some(unread) => Err(told(reason, Some(unread))),
+                None => Ok(None),
+            },
         }
     }
 
@@ -178,7 +184,7 @@ impl Session {
 const STAND_IN: &str = "VALUES (NULL)";
 
 /// Parses a query that the planner of texts cannot read.
-pub(super) fn bound_only(text: &str) -> Option<Prepared> {
+pub(super) fn bound_only(text: &str, unread: Error) -> Option<Prepared> {
     let parsed = with_room(true, || {
         let parsed = parse_statement(text).ok()?;
         Some(matches!(parsed.statement, SyntaxStatement::Query(_)))
@@ -193,12 +199,17 @@ pub(super) fn bound_only(text: &str) -> Option<Prepared> {
     }
     let statement = Parser::parse_sql(&dialect, STAND_IN).ok()?.pop()?;
     let bare = Prepared::bare(text, statement);
-    Some(Prepared { parameters, is_bound_only: true, is_deep: true, ..bare })
+    Some(Prepared { parameters, unread: Some(Arc::new(unread)), is_deep: true, ..bare })
 }
 
-/// Returns the error of a query that has no plan of its bound tree.
-pub(super) fn told(reason: NotLowered) -> Error {
+/// Returns the error of a query that has no plan of its bound tree, and that the planner of texts could not read.
+pub(super) fn told(reason: NotLowered, unread: Option<&Error>) -> Error {
     match reason {
+        NotLowered::Missing(_) | NotLowered::Failed(_)
+            if unread.is_some_and(|unread| unread.kind() == ErrorKind::Unsupported) =>
+        {
+            unread.cloned().unwrap_or_else(|| unsupported("this query"))
+        }
         NotLowered::Missing(what) => unsupported(&what),
         NotLowered::Failed(error) => from_datafusion(error),
         NotLowered::Unbound(error) | NotLowered::Refused(error) => from_bind(error),

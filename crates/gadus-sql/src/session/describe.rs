@@ -31,7 +31,7 @@ use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, DataType as SqlType, Expr, Statement, Value as SqlValue, ValueWithSpan,
     visit_expressions,
 };
-use gadus_engine::{ColumnType, Result};
+use gadus_engine::{ColumnType, Error, Result};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -140,7 +140,7 @@ impl Session {
                     snapshot: snapshot.clone(),
                     names,
                 };
-                let work = Box::pin(self.describe_bound(query, prepared.is_bound_only));
+                let work = Box::pin(self.describe_bound(query, prepared.unread.as_deref()));
                 let bound = HandOff(WorkFor { cancel: Cancel::of(flag.clone()), work }).await?;
                 if let Some(description) = bound {
                     return Ok(self.described(prepared, (version, remembers), description));
@@ -188,13 +188,15 @@ impl Session {
     async fn describe_bound(
         &self,
         query: QueryText<'_>,
-        is_bound_only: bool,
+        unread: Option<&Error>,
     ) -> Result<Option<Description>> {
         let context = self.planner_of_tables(query.snapshot.clone(), self.reading())?;
         let BoundPlan { plan, types, headings } = match query.plan(&context.state()).await? {
             Ok(bound) => bound,
-            Err(reason) if is_bound_only => return Err(told(reason)),
-            Err(_) => return Ok(None),
+            Err(reason) => match unread {
+                Some(unread) => return Err(told(reason, Some(unread))),
+                None => return Ok(None),
+            },
         };
         let schema = Arc::new(plan.schema().as_arrow().clone());
         let columns = headings.iter().fold(schema, |schema, headings| headings.over(&schema));

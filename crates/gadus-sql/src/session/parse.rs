@@ -93,7 +93,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
             statement,
             parameters,
             names,
-            is_bound_only: false,
+            unread: None,
             is_deep,
             calls_settings,
             calls_sequences,

@@ -3,6 +3,7 @@
 use super::copy_words::CopyWords;
 use super::{Frames, columns};
 use datafusion::sql::sqlparser::ast::Statement;
+use gadus_engine::Error;
 use std::sync::Arc;
 
 /// A parsed statement.
@@ -13,8 +14,8 @@ pub struct Prepared {
     pub(super) parameters: usize,
     /// Their names, in order, where they have names.
     pub(super) names: Arc<[String]>,
-    /// True for a query that the planner of texts cannot read: `statement` stands for it, and is never run.
-    pub(super) is_bound_only: bool,
+    /// Error of the planner of texts for a query that it cannot read: `statement` stands for it, and is never run.
+    pub(super) unread: Option<Arc<Error>>,
     /// Whether it is carried out with room on the stack.
     pub(super) is_deep: bool,
     /// Whether it calls `current_setting` or `set_config`.
@@ -37,7 +38,7 @@ impl Prepared {
             statement: Arc::new(statement),
             parameters: 0,
             names: Arc::default(),
-            is_bound_only: false,
+            unread: None,
             is_deep: false,
             calls_settings: false,
             calls_sequences: false,

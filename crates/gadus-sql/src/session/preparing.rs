@@ -112,7 +112,7 @@ impl Session {
             let is_unread =
                 error.reason() == Some(Reason::Syntax) || error.kind() == ErrorKind::Unsupported;
             let is_unread = is_unread && text.len() < LARGE_TEXT;
-            match is_unread.then(|| bound_only(text)).flatten() {
+            match is_unread.then(|| bound_only(text, error.clone())).flatten() {
                 Some(prepared) => Ok(prepared),
                 None => Err(diagnosed_syntax(error, text)),
             }

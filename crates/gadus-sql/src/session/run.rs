@@ -332,7 +332,7 @@ impl Session {
             }
             Statement::Query(_) => {
                 if again
-                    && !prepared.is_bound_only
+                    && prepared.unread.is_none()
                     && let Some(outcome) = self.query_and_keep(state, prepared, parameters).await?
                 {
                     return Ok(outcome);
