@@ -32,7 +32,7 @@ async function main(connectionString) {
   await client.query("DELETE FROM t");
   await client.query("ROLLBACK");
   const several = await client.query("SELECT 1 AS a; SELECT 2 AS b");
-  assert.deepStrictEqual(several.map((result) => result.rows[0]), [{ a: "1" }, { b: "2" }]);
+  assert.deepStrictEqual(several.map((result) => result.rows[0]), [{ a: 1 }, { b: 2 }]);
   await client.end();
 
   const pool = new Pool({ connectionString, max: 20 });

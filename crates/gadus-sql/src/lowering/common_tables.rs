@@ -32,7 +32,8 @@ impl Lowering<'_> {
         tables: &[CommonTable],
         input: &Relational,
     ) -> Result<LogicalPlan> {
-        for table in tables.iter().filter(|table| table.readers > 0) {
+        // One that is not read may be a change, which is carried out all the same.
+        for table in tables {
             let plan = match &table.recursive {
                 Some((step, all)) => self.recursive(table, step, *all)?,
                 None => self.query(&table.query)?,

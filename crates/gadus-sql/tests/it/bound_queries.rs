@@ -43,3 +43,17 @@ fn answers_are_postgresqls() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn a_change_in_with_is_refused_rather_than_left_out() {
+    let shell = filled();
+    for query in [
+        "WITH w AS (INSERT INTO t (a) VALUES (9)) SELECT count(*) FROM t",
+        "WITH w AS (DELETE FROM t) SELECT a FROM t WHERE a BETWEEN SYMMETRIC 2 AND 1",
+        "WITH w AS (DELETE FROM t RETURNING a) SELECT a FROM w WHERE a BETWEEN SYMMETRIC 2 AND 1",
+    ] {
+        let (kind, message) = shell.fails(query);
+        assert_eq!(kind, gadus_engine::ErrorKind::Unsupported, "{query}: {message}");
+    }
+    assert_eq!(shell.run("SELECT count(*) FROM t"), "3");
+}
