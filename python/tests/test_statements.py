@@ -371,7 +371,7 @@ def test_missing_values_of_pandas(connection: gadus.Connection):
 
 def test_dates_beyond_python(connection: gadus.Connection):
     with pytest.raises(gadus.DataError, match="9999"):
-        connection.execute("SELECT CAST(5000000 AS DATE)").fetchone()
+        connection.execute("SELECT DATE '2000-01-01' + 5000000").fetchone()
 
 
 def test_every_error_has_a_kind(connection: gadus.Connection):
