@@ -79,6 +79,10 @@ fn text(value: &Value, wanted: &DefaultColumnType) -> String {
         (Value::Float(value), DefaultColumnType::Integer) => (*value as i64).to_string(),
         (Value::Text(value), DefaultColumnType::Integer) => leading_integer(value).to_string(),
         (Value::Float(value), _) => real(*value),
+        // Numerics of any number of digits.
+        (Value::Text(value), DefaultColumnType::FloatingPoint) if value.parse::<f64>().is_ok() => {
+            real(value.parse().unwrap_or_default())
+        }
         (Value::Text(value), _) if value.is_empty() => "(empty)".to_owned(),
         (Value::Text(value), _) => printable(value),
         (value, _) => format!("{value:?}"),
