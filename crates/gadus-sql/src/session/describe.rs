@@ -14,6 +14,7 @@ use super::frames::{Frames, names_frame};
 use super::probes::probes;
 use super::query::names_schema;
 use super::{Boxed, Prepared, Session};
+use crate::compiled::Compiled;
 use crate::error::from_datafusion;
 use crate::executor::{HandOff, WorkFor, logical_plan};
 use crate::explained::{self, Request};
@@ -132,7 +133,9 @@ impl Session {
             if let Statement::ShowVariable { variable } = statement {
                 return Ok(Arc::new(shown(variable)));
             }
-            if explains.is_none() {
+            // What is compiled gives the types of the planner of texts.
+            let is_compiled = Compiled::compile(statement, &snapshot).is_some();
+            if explains.is_none() && !is_compiled {
                 let query = QueryText {
                     text: prepared.text(),
                     statement,
