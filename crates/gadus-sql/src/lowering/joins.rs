@@ -34,12 +34,10 @@ impl Lowering<'_> {
         if !matches!(join.kind, JoinKind::Inner | JoinKind::Left) {
             return missing("this lateral join");
         }
-        let outer = self.made.last().cloned().unwrap_or_default();
         self.made.push(HashSet::new());
         let lowered = self.relational(&join.right);
         let inner = self.made.pop().unwrap_or_default();
         if let Some(made) = self.made.last_mut() {
-            made.extend(outer);
             made.extend(inner);
         }
         let right = lowered?;

@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
 };
 use gadus_binder::Relation;
 use gadus_binder::bound::{ColumnId, Constant, Limit, Relational, Scalar, ScalarKind, SortKey};
-use gadus_binder::types::SqlType;
+use gadus_binder::types::{SqlType, constants};
 use std::sync::Arc;
 
 impl Lowering<'_> {
@@ -196,10 +196,21 @@ pub(super) fn written_integer(scalar: &Scalar) -> Option<i64> {
 }
 
 fn without_casts(mut scalar: &Scalar) -> &Scalar {
-    while let ScalarKind::Cast { operand, .. } = &scalar.kind {
+    // To the widest integer: of others a value may change.
+    while let ScalarKind::Cast { operand, .. } = &scalar.kind
+        && scalar.data_type.id == constants::INT8
+        && is_written(operand)
+    {
         scalar = operand;
     }
     scalar
+}
+
+/// Returns true for integers, and NULL of any type.
+fn is_written(scalar: &Scalar) -> bool {
+    let integers = [constants::INT2, constants::INT4, constants::INT8];
+    matches!(scalar.kind, ScalarKind::Constant(Constant::Null))
+        || integers.contains(&scalar.data_type.id)
 }
 
 /// Gives values of one column one type, as their SQL type is.

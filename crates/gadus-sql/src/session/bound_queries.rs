@@ -6,6 +6,7 @@ use super::columns::Headings;
 use super::preparing::LARGE_TEXT;
 use super::{Outcome, Prepared, Session, State};
 use crate::analysis::{BinderCatalog, bound_query, from_bind};
+use crate::compiled::Compiled;
 use crate::error::{from_datafusion, unsupported};
 use crate::executor;
 use crate::explained::{Explained, Figures, Operator, Request};
@@ -249,6 +250,10 @@ impl QueryText<'_> {
         let is_plain = matches!(self.statement, Statement::Query(query) if query.locks.is_empty());
         if !is_plain || self.text.len() >= LARGE_TEXT {
             return Ok(Err(NotLowered::Missing("a long text, or one that locks".to_owned())));
+        }
+        // What may run compiled or planned has the types of the compiled form either way.
+        if Compiled::compile(self.statement, &self.snapshot).is_some() {
+            return Ok(Err(NotLowered::Missing("a statement that is compiled".to_owned())));
         }
         let catalog = self.catalog();
         let (bound, types) = match self.bound(&catalog) {

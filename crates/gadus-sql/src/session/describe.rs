@@ -14,7 +14,6 @@ use super::frames::{Frames, names_frame};
 use super::probes::probes;
 use super::query::names_schema;
 use super::{Boxed, Prepared, Session};
-use crate::compiled::Compiled;
 use crate::error::from_datafusion;
 use crate::executor::{HandOff, WorkFor, logical_plan};
 use crate::explained::{self, Request};
@@ -133,9 +132,7 @@ impl Session {
             if let Statement::ShowVariable { variable } = statement {
                 return Ok(Arc::new(shown(variable)));
             }
-            // What is compiled gives the types of the planner of texts.
-            let is_compiled = Compiled::compile(statement, &snapshot).is_some();
-            if explains.is_none() && !is_compiled {
+            if explains.is_none() {
                 let query = QueryText {
                     text: prepared.text(),
                     statement,
