@@ -228,6 +228,8 @@ fn a_reader_who_can_make_no_lock_file_reads_without_writers() {
     drop(reader);
     // The mode of the data file is that of the lock file by then.
     let mut writer = Shell::open(&folder, &[]);
+    // A writer that has answered is a writer before the reader opens.
+    assert_eq!(writer.run("SELECT n FROM t"), "n\n7\n");
     let mut reader = Shell::spawn(NOBODY.gadus(&folder, &query));
     writer.run("INSERT INTO t VALUES (8)");
     assert_eq!(reader.run("SELECT n FROM t"), "n\n7\n8\n");
