@@ -2,14 +2,19 @@
 
 use super::types::sql_type;
 use crate::names::{Names, kept};
+use crate::session::key_name;
 use gadus_binder::types::{BaseType, TypeId};
-use gadus_binder::{BindError, Provider, Relation, RelationColumn, RelationId, Result};
-use gadus_engine::{ColumnType, Snapshot, schema_and_name};
+use gadus_binder::{
+    BindError, Generation, Provider, Relation, RelationColumn, RelationId, Result, UniqueIndex,
+};
+use gadus_engine::{
+    ColumnDefinition, ColumnType, Identity, Snapshot, TableSchema, schema_and_name,
+};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Schema of relations that were made without one, as PostgreSQL calls it.
-const MAIN: &str = "public";
+pub(crate) const MAIN: &str = "public";
 
 /// Catalog of a snapshot under a session's search path.
 #[derive(Debug)]
@@ -59,7 +64,11 @@ impl Provider for BinderCatalog {
             let columns = definition.columns.iter();
             let columns = columns.map(|column| (column.name.as_str(), Some(column.column_type)));
             let key = Some(definition.key.clone()).filter(|key| !key.is_empty());
+            let generated = definition.columns.iter().map(generation).enumerate();
+            let generated = generated.filter_map(|(place, how)| Some((place, how?))).collect();
             return Ok(Some(self.noted(Relation {
+                generated,
+                unique_indexes: unique_indexes(definition),
                 id: RelationId(table.id().0.into()),
                 schema,
                 name,
@@ -97,6 +106,32 @@ impl Provider for BinderCatalog {
     fn fields(&self, _id: TypeId) -> Option<Arc<[RelationColumn]>> {
         None
     }
+}
+
+/// Returns the way in which the values of a column are made, if the database makes them.
+fn generation(column: &ColumnDefinition) -> Option<Generation> {
+    match (&column.generated, column.identity) {
+        (Some(_), _) => Some(Generation::Stored),
+        (None, Some(Identity::Always)) => Some(Generation::IdentityAlways),
+        (None, Some(Identity::ByDefault)) => Some(Generation::IdentityByDefault),
+        (None, None) => None,
+    }
+}
+
+/// Returns the unique indexes of a table.
+fn unique_indexes(table: &TableSchema) -> Vec<UniqueIndex> {
+    let indexes = table.indexes.iter().filter(|index| index.unique);
+    let index = indexes.map(|index| UniqueIndex {
+        constraint: Some(schema_and_name(&index.name).1.to_owned()),
+        columns: index.columns.iter().filter_map(|id| table.column_with_id(*id)).collect(),
+        ..UniqueIndex::default()
+    });
+    let primary = (!table.key.is_empty()).then(|| UniqueIndex {
+        constraint: Some(key_name(table)),
+        columns: table.key.clone(),
+        ..UniqueIndex::default()
+    });
+    primary.into_iter().chain(index).collect()
 }
 
 /// Returns columns with the binder's types.

@@ -9,10 +9,10 @@ mod catalog;
 mod errors;
 mod types;
 
-pub(crate) use catalog::BinderCatalog;
+pub(crate) use catalog::{BinderCatalog, MAIN};
 pub(crate) use errors::{KnownFunctions, diagnosed, diagnosed_syntax, from_bind, is_of_planning};
 
-use gadus_binder::{BindError, BoundStatement, bind_query};
+use gadus_binder::{BindError, BoundStatement, bind_query, bind_statement};
 use gadus_syntax::ast::{Query, Statement};
 use gadus_syntax::parse_statement;
 
@@ -27,6 +27,24 @@ pub(crate) fn bound_query(
     let parsed = parse_statement(text).map_err(|error| Some(error.into()))?;
     let query = query_of(parsed.statement).ok_or(None)?;
     bind_query(catalog, &query, &[]).map_err(Some)
+}
+
+/// Binds the INSERT, UPDATE, DELETE or MERGE that a text is.
+///
+/// # Errors
+/// The binder's; `None` if the text is another statement.
+pub(crate) fn bound_change(
+    catalog: &BinderCatalog,
+    text: &str,
+) -> std::result::Result<BoundStatement, Option<BindError>> {
+    let statement = parse_statement(text).map_err(|error| Some(error.into()))?.statement;
+    match statement {
+        Statement::Insert(_)
+        | Statement::Update(_)
+        | Statement::Delete(_)
+        | Statement::Merge(_) => bind_statement(catalog, &statement, &[]).map_err(Some),
+        _ => Err(None),
+    }
 }
 
 /// Returns the query that a statement is or explains.

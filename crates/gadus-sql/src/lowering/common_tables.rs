@@ -32,6 +32,12 @@ impl Lowering<'_> {
         tables: &[CommonTable],
         input: &Relational,
     ) -> Result<LogicalPlan> {
+        self.common_tables(tables)?;
+        self.relational(input)
+    }
+
+    /// Lowers common tables.
+    pub(super) fn common_tables(&mut self, tables: &[CommonTable]) -> Result<()> {
         // One that is not read may be a change, which is carried out all the same.
         for table in tables {
             let plan = match &table.recursive {
@@ -40,7 +46,7 @@ impl Lowering<'_> {
             };
             self.common_tables.insert(table.id, LoweredTable::Query(Arc::new(plan)));
         }
-        self.relational(input)
+        Ok(())
     }
 
     /// Lowers a query that reads its own rows.

@@ -5,6 +5,7 @@
 //! - What has no plan yet ([`NotLowered::Missing`]) is left to the planner of texts.
 
 mod casts;
+mod changes;
 mod common_tables;
 mod constants;
 mod distinct;
@@ -24,6 +25,7 @@ mod tables;
 mod types;
 mod windows;
 
+pub(crate) use changes::{ChangeLowering, Items, column_of_name, schema_in_hand};
 pub(crate) use tables::Tables;
 pub(crate) use types::arrow_type;
 
@@ -105,6 +107,8 @@ struct Lowering<'a> {
     groupings: Vec<Grouping>,
     /// Values of the CASEs around that have an operand, the innermost last.
     case_operands: Vec<Typed>,
+    /// First column of the table that is changed, whose rows have their numbers with them.
+    changed: Option<ColumnId>,
 }
 
 /// Returns the plan of a bound query. Its columns are in the order of the query's outputs.
@@ -114,17 +118,7 @@ pub(crate) fn lower(
     tables: &Tables,
     parameters: &[SqlType],
 ) -> Result<LogicalPlan> {
-    let mut lowering = Lowering {
-        planner,
-        tables,
-        parameters,
-        columns: HashMap::new(),
-        made: vec![HashSet::new()],
-        common_tables: HashMap::new(),
-        groupings: Vec::new(),
-        case_operands: Vec::new(),
-    };
-    let plan = lowering.query(query)?;
+    let plan = Lowering::new(planner, tables, parameters).query(query)?;
     shown(plan)
 }
 
@@ -155,7 +149,21 @@ fn column(id: ColumnId) -> Expr {
     Expr::Column(Column::new_unqualified(column_name(id)))
 }
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
+    fn new(planner: &'a PlannerState, tables: &'a Tables, parameters: &'a [SqlType]) -> Self {
+        Self {
+            planner,
+            tables,
+            parameters,
+            columns: HashMap::new(),
+            made: vec![HashSet::new()],
+            common_tables: HashMap::new(),
+            groupings: Vec::new(),
+            case_operands: Vec::new(),
+            changed: None,
+        }
+    }
+
     /// Lowers a query, with exactly its outputs.
     fn query(&mut self, query: &BoundQuery) -> Result<LogicalPlan> {
         let plan = self.relational(&query.root)?;

@@ -1,6 +1,7 @@
 //! Operators over rows.
 
 use super::casts::converted;
+use super::changes::ROW_COLUMN;
 use super::types::{common_type, lowered_type};
 use super::{Lowering, Result, Typed, column_name, missing, no_columns};
 use crate::executor::check_cancelled;
@@ -15,6 +16,7 @@ use datafusion::logical_expr::{
 use gadus_binder::Relation;
 use gadus_binder::bound::{ColumnId, Constant, Limit, Relational, Scalar, ScalarKind, SortKey};
 use gadus_binder::types::{SqlType, constants};
+use gadus_engine::ROW_ID_COLUMN;
 use std::sync::Arc;
 
 impl Lowering<'_> {
@@ -70,7 +72,11 @@ impl Lowering<'_> {
 
     /// Reads a table, with the numbers of its columns as names.
     fn scan(&mut self, relation: &Relation, columns: &[(usize, ColumnId)]) -> Result<LogicalPlan> {
-        let source = self.tables.get(relation)?;
+        let is_changed = columns.first().is_some_and(|(_, id)| self.changed == Some(*id));
+        let source = match is_changed {
+            true => self.tables.changed()?,
+            false => self.tables.get(relation)?,
+        };
         let schema = source.schema();
         if columns.is_empty() {
             return missing("a table without columns");
@@ -89,6 +95,10 @@ impl Lowering<'_> {
             let from = Column::new(Some(alias.clone()), field.name());
             items.push(Expr::Column(from).alias(column_name(*id)));
             self.make(*id, field.data_type().clone());
+        }
+        if is_changed {
+            let row = Column::new(Some(alias.clone()), ROW_ID_COLUMN);
+            items.push(Expr::Column(row).alias(ROW_COLUMN));
         }
         let scan = LogicalPlanBuilder::scan(alias, source, None)?;
         Ok(scan.project(items)?.build()?)
@@ -123,6 +133,16 @@ impl Lowering<'_> {
         if items.is_empty() {
             return missing("a query without columns");
         }
+        let lowered = self.items(&input, items)?;
+        Ok(LogicalPlan::Projection(Projection::try_new(lowered, Arc::new(input))?))
+    }
+
+    /// Lowers expressions to columns with their numbers as names.
+    pub(super) fn items(
+        &mut self,
+        input: &LogicalPlan,
+        items: &[(ColumnId, Scalar)],
+    ) -> Result<Vec<Expr>> {
         let mut lowered = Vec::with_capacity(items.len());
         for (id, item) in items {
             let Typed { expr, data_type } = self.scalar(item, input.schema())?;
@@ -131,7 +151,7 @@ impl Lowering<'_> {
             lowered.push(if is_itself { expr } else { expr.alias(column_name(*id)) });
             self.make(*id, data_type);
         }
-        Ok(LogicalPlan::Projection(Projection::try_new(lowered, Arc::new(input))?))
+        Ok(lowered)
     }
 
     fn limit(&mut self, limit: &Limit) -> Result<LogicalPlan> {
@@ -164,7 +184,7 @@ impl Lowering<'_> {
 }
 
 /// Filters rows: by what needs no query first, so that queries are joined with the rows that are left.
-fn filtered(input: LogicalPlan, predicate: Expr) -> Result<LogicalPlan> {
+pub(super) fn filtered(input: LogicalPlan, predicate: Expr) -> Result<LogicalPlan> {
     let parts = split_conjunction_owned(predicate);
     let (late, early) = parts.into_iter().partition::<Vec<_>, _>(has_subquery);
     let mut plan = input;

@@ -1,6 +1,7 @@
 //! Tables and views of a statement, as the planner reads them.
 
 use super::{Result, missing};
+use crate::provider::ROWS_SCHEMA;
 use datafusion::catalog::{CatalogProviderList, TableProvider};
 use datafusion::datasource::provider_as_source;
 use datafusion::error::Result as PlannerResult;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(crate) struct Tables {
     known: HashMap<(String, String), Arc<dyn TableSource>>,
+    /// Table that is changed, with the numbers of its rows.
+    changed: Option<Arc<dyn TableSource>>,
 }
 
 impl Tables {
@@ -28,7 +31,28 @@ impl Tables {
                 known.insert(key, provider_as_source(table));
             }
         }
-        Ok(Self { known })
+        Ok(Self { known, changed: None })
+    }
+
+    /// Adds the table that is changed, under the name by which it is stored.
+    pub(crate) async fn with_changed(
+        mut self,
+        catalogs: &dyn CatalogProviderList,
+        stored: &str,
+    ) -> PlannerResult<Self> {
+        let catalog = catalogs.catalog_names().first().and_then(|name| catalogs.catalog(name));
+        if let Some(schema) = catalog.and_then(|catalog| catalog.schema(ROWS_SCHEMA)) {
+            self.changed = schema.table(stored).await?.map(provider_as_source);
+        }
+        Ok(self)
+    }
+
+    /// Returns the table that is changed.
+    pub(super) fn changed(&self) -> Result<Arc<dyn TableSource>> {
+        match &self.changed {
+            Some(table) => Ok(table.clone()),
+            None => missing("a change of this relation"),
+        }
     }
 
     /// Returns a table.

@@ -2,6 +2,7 @@
 //!
 //! - States of `gadus-numeric` stand between parts of an aggregation, as bytes.
 
+use super::averages::{self, Averages};
 use super::values::{Column, Written};
 use super::{NUMERIC, of_numeric};
 use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, BooleanArray};
@@ -130,6 +131,11 @@ impl AggregateUDFImpl for OfNumerics {
     }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        if let [value] = args.input_fields
+            && self.narrow_scale(value.data_type()).is_some()
+        {
+            return Ok(averages::state_fields(args.name));
+        }
         let name = format!("{}[state]", args.name);
         Ok(vec![Arc::new(Field::new(name, DataType::Binary, true))])
     }
@@ -137,6 +143,9 @@ impl AggregateUDFImpl for OfNumerics {
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         if args.is_distinct {
             return not_impl_err!("{}(DISTINCT …) of numerics", self.name());
+        }
+        if let Some(scale) = self.scale_of(&args) {
+            return Ok(Box::new(Averages::new(scale)));
         }
         Ok(Box::new(OneGroup { kind: self.kind, state: self.kind.state() }))
     }
@@ -159,9 +168,24 @@ impl AggregateUDFImpl for OfNumerics {
 
     fn create_groups_accumulator(
         &self,
-        _: AccumulatorArgs<'_>,
+        args: AccumulatorArgs<'_>,
     ) -> Result<Box<dyn GroupsAccumulator>> {
+        if let Some(scale) = self.scale_of(&args) {
+            return Ok(Box::new(Averages::new(scale)));
+        }
         Ok(Box::new(ManyGroups { kind: self.kind, groups: Vec::new() }))
+    }
+}
+
+impl OfNumerics {
+    /// Returns the scale of values whose averages are made of sums of 128 bits.
+    fn narrow_scale(&self, values: &DataType) -> Option<i8> {
+        let is_average = matches!(self.kind, Kind::Average);
+        averages::narrow_scale(values).filter(|_| is_average)
+    }
+
+    fn scale_of(&self, args: &AccumulatorArgs<'_>) -> Option<i8> {
+        self.narrow_scale(args.expr_fields.first()?.data_type())
     }
 }
 

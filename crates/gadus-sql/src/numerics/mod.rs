@@ -7,6 +7,7 @@
 //! - They leave as texts with an extension type.
 
 mod aggregates;
+mod averages;
 mod casts;
 mod functions;
 mod values;

@@ -38,7 +38,7 @@ const DATA_EXCEPTION: &str = "22";
 const CERTAIN: [&str; 5] = ["42702", "42P09", "42803", "42846", "42P20"];
 
 /// Returns true for errors that a statement has whichever way it is planned.
-fn is_certain(error: &BindError) -> bool {
+pub(super) fn is_certain(error: &BindError) -> bool {
     // Columns of documents are taken for JSONB.
     let is_of_documents = error.message.contains("json");
     let is_certain = CERTAIN.contains(&error.sql_state) && !is_of_documents;

@@ -144,7 +144,7 @@ impl Session {
 }
 
 /// What the primary key of a table is called as a constraint.
-pub(super) fn key_name(schema: &TableSchema) -> String {
+pub(crate) fn key_name(schema: &TableSchema) -> String {
     format!("{}_pkey", schema_and_name(&schema.name).1)
 }
 

@@ -7,6 +7,7 @@
 //!   none at all, and says why when it runs.
 
 use super::as_queries::describe;
+use super::bound_changes::ChangeText;
 use super::bound_queries::{BoundPlan, QueryText, told};
 use super::cancel::{Cancel, Flag};
 use super::columns::Headings;
@@ -132,7 +133,14 @@ impl Session {
             if let Statement::ShowVariable { variable } = statement {
                 return Ok(Arc::new(shown(variable)));
             }
-            if explains.is_none() {
+            if explains.is_none() && is_change(statement) {
+                let change = ChangeText { prepared, names: names.clone() };
+                let work = Box::pin(self.describe_change(&change, snapshot.clone()));
+                let bound = HandOff(WorkFor { cancel: Cancel::of(flag.clone()), work }).await?;
+                if let Some(description) = bound {
+                    return Ok(self.described(prepared, (version, remembers), description));
+                }
+            } else if explains.is_none() {
                 let query = QueryText {
                     text: prepared.text(),
                     statement,
@@ -376,6 +384,10 @@ fn type_named(data_type: &SqlType) -> Option<DataType> {
 /// The columns of a plan under their headings.
 fn columns_of(statement: &Statement, plan: &LogicalPlan) -> SchemaRef {
     Headings::of(statement).over(plan.schema().as_arrow())
+}
+
+fn is_change(statement: &Statement) -> bool {
+    matches!(statement, Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_))
 }
 
 /// What SHOW gives: one text under the setting's name.

@@ -33,7 +33,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Of rows whose keys are looked up: as they came, in one piece, those that are new, as values, and in the log.
-const COPIES_ON_KEY: u64 = 5;
+pub(super) const COPIES_ON_KEY: u64 = 5;
 
 /// Rows that are cast together.
 const PIECE_ROWS: usize = SEGMENT_ROWS_MAX as usize;
@@ -54,7 +54,7 @@ impl Session {
         };
         let snapshot = transaction.snapshot();
         let schema = target(&snapshot, name)?;
-        let on_key = OnKey::of(insert, &schema)?;
+        let on_key = OnKey::of((insert, parameters), &schema)?;
         let mut columns = target_columns(&schema, &insert.columns)?;
         let mut source = match &insert.source {
             Some(source) => Query::clone(source),
@@ -85,9 +85,10 @@ impl Session {
                 Ok(())
             };
             self.whole_rows(&snapshot, (&schema, &columns), stream, take).await?;
-            let into = Into { schema: &schema, alias, snapshot };
-            let asked = (returning, parameters);
-            return self.insert_on_key(transaction, into, &on_key, &pieces, asked).await;
+            let into = Into { schema: &schema, alias: alias.clone(), snapshot };
+            let (rows, now) = self.insert_on_key(transaction, into, &on_key, &pieces).await?;
+            let relations = [Relation::of_table(alias, &schema, vec![now])];
+            return self.written(rows, returning, &relations).await;
         }
         if returning.is_none() {
             drop(snapshot);

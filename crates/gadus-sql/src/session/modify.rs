@@ -6,13 +6,14 @@
 
 use super::assigned::Assigned;
 use super::beside::Beside;
+use super::bound_changes::ChangeText;
 use super::locking::Part;
 use super::on_conflict::as_conflict;
 use super::relations::Relation;
 use super::returning::Written;
 use super::truncate::truncate;
 use super::users::{is_hidden, manage};
-use super::{Outcome, Session, State};
+use super::{Outcome, Prepared, Session, State};
 use crate::error::{input, unsupported};
 use crate::memory::Gathered;
 use crate::names::{kept, own_name};
@@ -38,17 +39,19 @@ impl Session {
     pub(super) async fn write(
         &self,
         state: &mut State,
-        statement: &Statement,
+        prepared: &Prepared,
         parameters: &[Value],
     ) -> Result<Outcome> {
+        let statement = &*prepared.statement;
+        let change = ChangeText { prepared, names: self.names(state) };
         if let Some(transaction) = &mut state.transaction {
             let part = Part::of(transaction);
-            let outcome = self.write_once(part.transaction, statement, parameters).await?;
+            let outcome = self.write_once(part.transaction, &change, parameters).await?;
             part.keep();
             return Ok(outcome);
         }
         let mut own = self.own_transaction(state)?;
-        let outcome = self.write_once(&mut own.transaction, statement, parameters).await;
+        let outcome = self.write_once(&mut own.transaction, &change, parameters).await;
         // It may have taken numbers of what it made.
         let settled = self.sequences.settle(&mut own.transaction);
         let outcome = outcome.and_then(|outcome| settled.map(|()| outcome));
@@ -69,10 +72,10 @@ impl Session {
     async fn write_once(
         &self,
         transaction: &mut Transaction,
-        statement: &Statement,
+        change: &ChangeText<'_>,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        let outcome = self.change(transaction, statement, parameters).await?;
+        let outcome = self.change(transaction, change, parameters).await?;
         self.settle(transaction).await?;
         Ok(outcome)
     }
@@ -80,9 +83,13 @@ impl Session {
     async fn change(
         &self,
         transaction: &mut Transaction,
-        statement: &Statement,
+        change: &ChangeText<'_>,
         parameters: &[Value],
     ) -> Result<Outcome> {
+        let statement = &*change.prepared.statement;
+        if let Some(outcome) = self.change_bound(transaction, change, parameters).await? {
+            return Ok(outcome);
+        }
         let (verb, written) = match statement {
             Statement::Insert(insert) => {
                 ("INSERT", self.insert(transaction, insert, parameters).await?)

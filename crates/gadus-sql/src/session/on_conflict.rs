@@ -7,13 +7,13 @@
 
 use super::Session;
 use super::assigned::Assigned;
+use super::bound_changes::RowsInHand;
 use super::modify::{column_index, folded, is_default, rows_of};
 use super::relations::{Asks, Relation};
-use super::returning::{Returning, Written};
 use crate::error::{from_parser, input, unsupported};
 use crate::names::beside;
 use crate::value::Value;
-use arrow::array::{Array, ArrayRef, AsArray, UInt32Array, new_empty_array};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array, new_empty_array};
 use arrow::compute::{concat, sort_to_indices, take};
 use arrow::datatypes::UInt64Type;
 use datafusion::sql::sqlparser::ast::{
@@ -37,13 +37,21 @@ const EXCLUDED: &str = "excluded";
 /// What is to become of rows whose key is there already.
 pub(super) struct OnKey<'a> {
     /// None leaves them out.
-    update: Option<&'a DoUpdate>,
+    pub(super) update: Option<RowUpdate<'a>>,
     /// The keys that it is about.
-    keys: Vec<UniqueKey>,
+    pub(super) keys: Vec<UniqueKey>,
+}
+
+/// Update of the rows that have the keys of others.
+pub(super) enum RowUpdate<'a> {
+    /// As it is written, with values of parameters.
+    Written(&'a DoUpdate, &'a [Value]),
+    /// As it is bound: the columns that are set, and the plan of their values over both rows.
+    Planned(Vec<usize>, RowsInHand),
 }
 
 /// The number of an index of which no two rows have the same values, and the places of its columns.
-type UniqueKey = (u32, Vec<usize>);
+pub(super) type UniqueKey = (u32, Vec<usize>);
 
 /// The table of an INSERT as its statement begins, and the name by which it may call it.
 pub(super) struct Into<'a> {
@@ -69,7 +77,10 @@ struct Placed {
 
 impl<'a> OnKey<'a> {
     /// What an INSERT says; none where a key that is there is an error.
-    pub(super) fn of(insert: &'a Insert, schema: &TableSchema) -> Result<Option<Self>> {
+    pub(super) fn of(
+        (insert, parameters): (&'a Insert, &'a [Value]),
+        schema: &TableSchema,
+    ) -> Result<Option<Self>> {
         if insert.or.is_some() || insert.ignore || insert.replace_into {
             return Err(unsupported("INSERT OR, IGNORE and REPLACE: write ON CONFLICT; that"));
         }
@@ -93,22 +104,22 @@ impl<'a> OnKey<'a> {
                     "ON CONFLICT DO UPDATE names the columns of a key: ON CONFLICT ({key}) DO UPDATE"
                 )));
             }
-            OnConflictAction::DoUpdate(update) => Some(update),
+            OnConflictAction::DoUpdate(update) => Some(RowUpdate::Written(update, parameters)),
         };
         Ok(Some(Self { update, keys }))
     }
 }
 
 impl Session {
-    /// Inserts the rows whose keys are new, and does with the others what is said.
+    /// Inserts the rows whose keys are new, and does with the others what is said; returns how many rows were written,
+    /// and what they are now.
     pub(super) async fn insert_on_key(
         &self,
         transaction: &mut Transaction,
         into: Into<'_>,
         on: &OnKey<'_>,
         pieces: &[Vec<ArrayRef>],
-        (returning, parameters): (Option<Returning<'_>>, &[Value]),
-    ) -> Result<Written> {
+    ) -> Result<(u64, Vec<ArrayRef>)> {
         let schema = into.schema;
         let columns = whole(schema, pieces)?;
         let sorted = sorted(transaction, schema, &columns, on)?;
@@ -120,63 +131,35 @@ impl Session {
         let mut count =
             transaction.insert(schema, rows).map_err(|error| as_conflict(&schema.name, error))?;
         let mut written = vec![new];
-        let alias = into.alias.clone();
         // What names something that may not be there is an error, also where no key is there.
-        if let Some(update) = on.update
-            && (!sorted.there.is_empty() || !names_only_columns((schema, &into.alias), update))
+        if let Some(update) = &on.update
+            && (!sorted.there.is_empty() || update.may_fail((schema, &into.alias)))
         {
             let ids = sorted.there.iter().map(|(_, id)| *id).collect::<Vec<_>>();
             transaction.lock_rows(schema, &ids, Mode::Exclusive)?;
             let places = sorted.there.iter().map(|(place, _)| *place).collect();
             let excluded = Placed::of(places, &columns)?;
             let (rows, changed) =
-                self.update_rows(transaction, into, update, (&ids, excluded), parameters).await?;
+                self.update_rows(transaction, into, update, (&ids, excluded)).await?;
             count += rows;
             written.push(changed);
         }
-        let relations = match returning {
-            Some(_) => vec![Relation::of_table(alias, schema, vec![in_order(&written)?])],
-            None => Vec::new(),
-        };
-        self.written(count, returning, &relations).await
+        Ok((count, in_order(&written)?))
     }
 
     /// Changes the rows that have the keys of others; returns how many, and what they are now.
     async fn update_rows(
         &self,
         transaction: &mut Transaction,
-        Into { schema, alias, snapshot }: Into<'_>,
-        update: &DoUpdate,
+        into: Into<'_>,
+        update: &RowUpdate<'_>,
         (ids, excluded): (&[RowId], Placed),
-        parameters: &[Value],
     ) -> Result<(u64, Placed)> {
+        let schema = into.schema;
         let old = old_rows(transaction, schema, ids)?;
-        let assigned = Assigned::of(schema, &update.assignments)?;
-        let (mut items, columns) = (assigned.items(), assigned.columns());
-        items.push(format!("{alias}.{ROW_ID_COLUMN}"));
-        let items = list(&items.join(", "))?;
-        let relations = [
-            Relation::of_table(alias, schema, vec![old.clone()]),
-            Relation::of_table(Ident::new(EXCLUDED), schema, vec![excluded.columns]),
-        ];
-        let asks = Asks { items: &items, selection: update.selection.as_ref(), parameters };
-        let found = self.evaluate_over(snapshot, &relations, asks).await?.collect().await?;
-        let mut places = Vec::new();
-        let mut new = vec![Vec::new(); columns.len()];
-        for batch in &found {
-            let of_rows =
-                batch.columns().last().and_then(|last| last.as_primitive_opt::<UInt64Type>());
-            let of_rows =
-                of_rows.ok_or_else(|| Error::internal("the places of rows are missing"))?;
-            // Rows were counted in 32 bits.
-            let place =
-                |place: &u64| u32::try_from(*place).map_err(|_| Error::internal("no such place"));
-            places.extend(of_rows.values().iter().map(place).collect::<Result<Vec<_>>>()?);
-            let arrays = assigned.arrays(schema, batch.columns())?;
-            for (pieces, array) in new.iter_mut().zip(arrays) {
-                pieces.push(array);
-            }
-        }
+        let NewValues { columns, places, values: new } =
+            self.new_values(into, update, (&old, &excluded)).await?;
+        let columns = columns.as_slice();
         let changed = places.iter().map(|&place| ids[place as usize]).collect::<Vec<_>>();
         let mut now = Placed::of(places, &old)?;
         for (&column, pieces) in columns.iter().zip(&new).filter(|(_, pieces)| !pieces.is_empty()) {
@@ -191,6 +174,85 @@ impl Session {
         let rows = transaction.update(schema, &columns, &changed, &values)?;
         now.places = now.places.iter().map(|&place| excluded.places[place as usize]).collect();
         Ok((rows, now))
+    }
+
+    /// Computes what becomes of rows that are there, from them and the rows that have their keys.
+    async fn new_values(
+        &self,
+        Into { schema, alias, snapshot }: Into<'_>,
+        update: &RowUpdate<'_>,
+        (old, excluded): (&[ArrayRef], &Placed),
+    ) -> Result<NewValues> {
+        match update {
+            RowUpdate::Written(update, parameters) => {
+                let assigned = Assigned::of(schema, &update.assignments)?;
+                let mut items = assigned.items();
+                items.push(format!("{alias}.{ROW_ID_COLUMN}"));
+                let items = list(&items.join(", "))?;
+                let relations = [
+                    Relation::of_table(alias, schema, vec![old.to_vec()]),
+                    Relation::of_table(
+                        Ident::new(EXCLUDED),
+                        schema,
+                        vec![excluded.columns.clone()],
+                    ),
+                ];
+                let asks = Asks { items: &items, selection: update.selection.as_ref(), parameters };
+                let found = self.evaluate_over(snapshot, &relations, asks).await?.collect().await?;
+                let arrays = |found: &[ArrayRef]| assigned.arrays(schema, found);
+                NewValues::of(assigned.columns(), &found, arrays)
+            }
+            RowUpdate::Planned(columns, rows) => {
+                rows.put(old.iter().chain(&excluded.columns).cloned().collect())?;
+                let found = self.run_over(rows).await?.collect().await?;
+                NewValues::of(columns, &found, |found| Ok(found.to_vec()))
+            }
+        }
+    }
+}
+
+/// Values of columns of rows that are changed.
+struct NewValues {
+    columns: Vec<usize>,
+    /// Places of the rows.
+    places: Vec<u32>,
+    /// Values of each column, in pieces.
+    values: Vec<Vec<ArrayRef>>,
+}
+
+impl NewValues {
+    /// Takes values from rows that were computed: those of the columns, then the places.
+    fn of(
+        columns: &[usize],
+        found: &[RecordBatch],
+        arrays: impl Fn(&[ArrayRef]) -> Result<Vec<ArrayRef>>,
+    ) -> Result<Self> {
+        let mut places = Vec::new();
+        let mut values = vec![Vec::new(); columns.len()];
+        for batch in found {
+            let of_rows =
+                batch.columns().last().and_then(|last| last.as_primitive_opt::<UInt64Type>());
+            let of_rows =
+                of_rows.ok_or_else(|| Error::internal("the places of rows are missing"))?;
+            // Rows were counted in 32 bits.
+            let place =
+                |place: &u64| u32::try_from(*place).map_err(|_| Error::internal("no such place"));
+            places.extend(of_rows.values().iter().map(place).collect::<Result<Vec<_>>>()?);
+            for (pieces, array) in values.iter_mut().zip(arrays(batch.columns())?) {
+                pieces.push(array);
+            }
+        }
+        Ok(Self { columns: columns.to_vec(), places, values })
+    }
+}
+
+impl RowUpdate<'_> {
+    /// Returns true if it may name something that is not there, which is an error also where no key is there.
+    fn may_fail(&self, of: (&TableSchema, &Ident)) -> bool {
+        match self {
+            Self::Written(update, _) => !names_only_columns(of, update),
+            Self::Planned(..) => false,
+        }
     }
 }
 
@@ -419,16 +481,20 @@ fn key_of_columns(schema: &TableSchema, columns: &[Ident]) -> Result<UniqueKey> 
 
 fn key_of_constraint(schema: &TableSchema, name: &ObjectName) -> Result<UniqueKey> {
     let last = name.0.last().and_then(|part| part.as_ident()).map(super::folded);
-    let is_primary = |last: &String| *last == super::checks::key_name(schema);
-    let keys = schema.unique_keys();
-    let found =
-        last.as_ref().and_then(|last| match schema.index_named(&beside(&schema.name, last)) {
-            Some(index) => keys.into_iter().find(|(id, _)| *id == index.id),
-            None if is_primary(last) => keys.into_iter().find(|(_, places)| *places == schema.key),
-            None => None,
-        });
-    found.ok_or_else(|| {
+    last.and_then(|last| key_named(schema, &last)).ok_or_else(|| {
         let message = format!("table \"{}\" has no unique constraint {name}", schema.name);
         Error::new(ErrorKind::NotFound, message)
     })
+}
+
+/// Returns the key of a constraint.
+pub(super) fn key_named(schema: &TableSchema, name: &str) -> Option<UniqueKey> {
+    let mut keys = schema.unique_keys().into_iter();
+    match schema.index_named(&beside(&schema.name, name)) {
+        Some(index) => keys.find(|(id, _)| *id == index.id),
+        None if name == super::checks::key_name(schema) => {
+            keys.find(|(_, places)| *places == schema.key)
+        }
+        None => None,
+    }
 }

@@ -258,6 +258,15 @@ impl Session {
         parameters: &[Value],
     ) -> Result<SendableRecordBatchStream> {
         let plan = plan(context, statement, parameters).await?;
+        self.stream_plan(context, plan).await
+    }
+
+    /// Begins to run a plan.
+    pub(super) async fn stream_plan(
+        &self,
+        context: &SessionContext,
+        plan: LogicalPlan,
+    ) -> Result<SendableRecordBatchStream> {
         let physical =
             executor::physical_plan(context.state(), &plan).await.map_err(from_datafusion)?;
         let replan = || Some(Replan::new(context, plan));

@@ -33,6 +33,11 @@ impl Written {
         Self { rows, returned: None }
     }
 
+    /// Rows with what is returned of them.
+    pub(super) fn with(rows: u64, returned: RowStream) -> Self {
+        Self { rows, returned: Some(returned) }
+    }
+
     pub(super) fn outcome(self, verb: &'static str) -> Outcome {
         match self.returned {
             Some(returned) => Outcome::Rows(returned.of_change(verb, self.rows)),
@@ -72,7 +77,7 @@ impl Session {
         };
         let asks = Asks { items, selection: None, parameters };
         let returned = self.evaluate_over(snapshot, relations, asks).await?;
-        Ok(Written { rows, returned: Some(returned) })
+        Ok(Written::with(rows, returned))
     }
 }
 

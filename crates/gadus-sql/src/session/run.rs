@@ -319,7 +319,7 @@ impl Session {
             }
             statement if is_write(statement) => {
                 refuse_read_only(&self.engine, state)?;
-                self.write(state, statement, parameters).await
+                self.write(state, prepared, parameters).await
             }
             Statement::Prepare { .. } => self.prepare_by_name(prepared.text()),
             Statement::Deallocate { .. } => self.by_name.deallocate(prepared.deallocated()),

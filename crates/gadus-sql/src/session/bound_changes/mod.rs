@@ -1,0 +1,286 @@
+//! INSERT, UPDATE and DELETE that are carried out by their bound trees.
+//!
+//! - What a change reads and computes are plans of `lowering`: the rows that it is about, what becomes of rows whose keys
+//!   are there, and RETURNING. All of them are made before anything is changed.
+//! - Defaults, rules of tables, locks and writes are those of all changes.
+//! - A change goes this way if the binder accepts it and all of it can be lowered; others are planned from their text.
+
+mod conflict;
+mod insert;
+mod rows;
+mod update;
+
+pub(super) use rows::RowsInHand;
+
+use insert::InsertPlans;
+use update::ModifyPlans;
+
+use super::bound_queries::{is_certain, told, with_values};
+use super::columns::Headings;
+use super::describe::Description;
+use super::preparing::LARGE_TEXT;
+use super::returning::Written;
+use super::{Outcome, Prepared, Session};
+use crate::analysis::{BinderCatalog, MAIN, bound_change};
+use crate::error::from_datafusion;
+use crate::lowering::{ChangeLowering, Items, NotLowered, Tables, arrow_type};
+use crate::names::{Names, kept};
+use crate::room::with_room;
+use crate::value::Value;
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::{DataType, Field};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::prelude::SessionContext;
+use datafusion::sql::sqlparser::ast::Statement;
+use gadus_binder::BoundStatement;
+use gadus_binder::bound::{BoundQuery, Change, ChangeKind, ColumnId, CommonTable, Relational};
+use gadus_binder::types::SqlType;
+use gadus_engine::{Error, Result, Snapshot, TableSchema, Transaction};
+use std::sync::Arc;
+
+type Lowered<T> = std::result::Result<T, NotLowered>;
+
+/// Change with the names of its session.
+pub(super) struct ChangeText<'a> {
+    pub(super) prepared: &'a Prepared,
+    pub(super) names: Option<Names>,
+}
+
+/// Change that is bound, with all that its plans need.
+struct Bound<'a> {
+    schema: Arc<TableSchema>,
+    snapshot: Snapshot,
+    context: SessionContext,
+    tables: Tables,
+    /// Types of parameters.
+    types: Vec<SqlType>,
+    arrow_types: Vec<DataType>,
+    /// Values of parameters; `None` if the change is only described.
+    parameters: Option<&'a [Value]>,
+    headings: [Headings; 2],
+}
+
+/// Parts of a bound change.
+struct Parts<'a> {
+    common_tables: &'a [CommonTable],
+    change: &'a Change,
+}
+
+impl<'a> Parts<'a> {
+    fn of(query: &'a BoundQuery) -> Lowered<Self> {
+        let (common_tables, root) = match &query.root {
+            Relational::With { tables, input } => (tables.as_slice(), &**input),
+            root => (&[][..], root),
+        };
+        match root {
+            Relational::Change(change) => Ok(Self { common_tables, change }),
+            _ => missing("a change within a query"),
+        }
+    }
+}
+
+/// Plans of a change.
+enum Plans {
+    Insert(InsertPlans),
+    Modify(ModifyPlans),
+}
+
+impl Plans {
+    fn returning(&self) -> Option<&RowsInHand> {
+        match self {
+            Self::Insert(plans) => plans.returning.as_ref(),
+            Self::Modify(plans) => plans.returning.as_ref(),
+        }
+    }
+}
+
+impl Session {
+    /// Carries out a change by its bound tree; `None` if it has to be planned from its text.
+    pub(super) async fn change_bound(
+        &self,
+        transaction: &mut Transaction,
+        change: &ChangeText<'_>,
+        parameters: &[Value],
+    ) -> Result<Option<Outcome>> {
+        let verb = match &*change.prepared.statement {
+            Statement::Insert(_) => "INSERT",
+            Statement::Update(_) => "UPDATE",
+            Statement::Delete(_) => "DELETE",
+            _ => return Ok(None),
+        };
+        let written =
+            match self.plan_change(change, transaction.snapshot(), Some(parameters)).await? {
+                Ok((bound, Plans::Insert(plans))) => {
+                    self.insert_bound(transaction, bound, plans).await?
+                }
+                Ok((bound, Plans::Modify(plans))) => {
+                    self.modify_bound(transaction, bound, plans).await?
+                }
+                Err(reason @ NotLowered::Refused(_)) => return Err(told(reason, None)),
+                Err(_) => return Ok(None),
+            };
+        Ok(Some(written.outcome(verb)))
+    }
+
+    /// Describes a change by its bound tree; `None` if that has no plan.
+    pub(super) async fn describe_change(
+        &self,
+        change: &ChangeText<'_>,
+        snapshot: Snapshot,
+    ) -> Result<Option<Description>> {
+        let planned = self.plan_change(change, snapshot, None).await?;
+        let Ok((bound, plans)) = planned else { return Ok(None) };
+        let columns = plans.returning().and_then(RowsInHand::outputs).map(|schema| {
+            bound.headings.iter().fold(schema, |schema, headings| headings.over(&schema))
+        });
+        let parameters = bound.arrow_types.into_iter().map(Some).collect();
+        Ok(Some(Description { parameters, columns }))
+    }
+
+    /// Plans all parts of a change; without values its parameters stay.
+    async fn plan_change<'a>(
+        &self,
+        change: &ChangeText<'_>,
+        snapshot: Snapshot,
+        parameters: Option<&'a [Value]>,
+    ) -> Result<Lowered<(Bound<'a>, Plans)>> {
+        let ChangeText { prepared, names } = change;
+        if prepared.text.len() >= LARGE_TEXT {
+            return Ok(missing("a long text"));
+        }
+        let catalog = BinderCatalog::new(snapshot.clone(), names.clone());
+        let bound = with_room(prepared.is_deep, || bound_change(&catalog, &prepared.text));
+        let statement = match bound {
+            Ok(bound) => bound,
+            Err(Some(error)) if is_certain(&error) || is_of_changes(error.sql_state) => {
+                return Ok(Err(NotLowered::Refused(error)));
+            }
+            Err(Some(error)) => return Ok(Err(NotLowered::Unbound(error))),
+            Err(None) => return Ok(missing("this statement")),
+        };
+        let bound = match self.bound_parts((catalog, snapshot), &statement, prepared, parameters) {
+            Ok(bound) => bound.await?,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let has_rules = !self.rules(&bound.schema)?.is_empty();
+        let plans = with_room(prepared.is_deep, || {
+            let parts = Parts::of(&statement.query);
+            let plans = parts.and_then(|parts| bound.plans(&parts, has_rules));
+            drop(statement);
+            plans
+        });
+        Ok(plans.map(|plans| (bound, plans)))
+    }
+
+    /// Finds what the plans of a change need.
+    fn bound_parts<'a>(
+        &self,
+        (catalog, snapshot): (BinderCatalog, Snapshot),
+        statement: &BoundStatement,
+        prepared: &Prepared,
+        parameters: Option<&'a [Value]>,
+    ) -> Lowered<impl Future<Output = Result<Bound<'a>>>> {
+        let relation = &Parts::of(&statement.query)?.change.relation;
+        let stored = match relation.schema.as_str() {
+            MAIN => relation.name.clone(),
+            schema => kept(schema, &relation.name),
+        };
+        let arrow_types = statement.parameters.iter().map(|one| arrow_type(*one));
+        let (Some(table), Some(arrow_types)) =
+            (snapshot.find_table(&stored), arrow_types.collect::<Option<Vec<_>>>())
+        else {
+            return missing("this table, or the type of a parameter");
+        };
+        let schema = table.schema().clone();
+        let names = statement.query.outputs.iter().map(|output| Some(output.name.clone()));
+        let headings = [Headings::of_each(names.collect()), Headings::of(&prepared.statement)];
+        let types = statement.parameters.clone();
+        let context = self.planner_of_tables(snapshot.clone(), self.reading());
+        Ok(async move {
+            let context = context?;
+            let planner = context.state();
+            let catalogs = &**planner.catalog_list();
+            let tables = Tables::find(catalogs, &catalog.into_found()).await;
+            let tables = tables.map_err(from_datafusion)?.with_changed(catalogs, &stored).await;
+            let tables = tables.map_err(from_datafusion)?;
+            Ok(Bound {
+                schema,
+                snapshot,
+                context,
+                tables,
+                types,
+                arrow_types,
+                parameters,
+                headings,
+            })
+        })
+    }
+
+    /// Ends a change: `rows` are those that RETURNING reads.
+    async fn written_bound(
+        &self,
+        count: u64,
+        headings: &[Headings],
+        returning: Option<&RowsInHand>,
+    ) -> Result<Written> {
+        let Some(rows) = returning else { return Ok(Written::of(count)) };
+        let returned = self.run_over(rows).await?;
+        let returned = headings.iter().fold(returned, |rows, one| rows.with_headings(one));
+        Ok(Written::with(count, returned))
+    }
+}
+
+/// Says what is not lowered.
+fn missing<T>(what: &str) -> Lowered<T> {
+    Err(NotLowered::Missing(what.to_owned()))
+}
+
+/// Returns true for errors that a change has whichever way it is planned.
+fn is_of_changes(sql_state: &str) -> bool {
+    ["428C9", "42P10"].contains(&sql_state)
+}
+
+impl Bound<'_> {
+    fn plans(&self, parts: &Parts<'_>, has_rules: bool) -> Lowered<Plans> {
+        match &parts.change.kind {
+            ChangeKind::Insert(insert) => self.insert(parts, insert).map(Plans::Insert),
+            ChangeKind::Update(_) | ChangeKind::Delete { .. } => {
+                self.modification(parts, has_rules).map(Plans::Modify)
+            }
+            ChangeKind::Merge(_) => missing("MERGE"),
+        }
+    }
+
+    /// Puts the values of parameters into a plan.
+    fn with_values(&self, plan: LogicalPlan) -> Lowered<LogicalPlan> {
+        let Some(parameters) = self.parameters else { return Ok(plan) };
+        match with_values(plan, &self.arrow_types, parameters) {
+            Some(plan) => Ok(plan),
+            None => missing("a value of another type than its parameter"),
+        }
+    }
+
+    /// Plans RETURNING over rows of the table and of the tables next to it.
+    fn returning(
+        &self,
+        lowering: &mut ChangeLowering<'_>,
+        change: &Change,
+        others: Vec<(ColumnId, Field)>,
+    ) -> Lowered<Option<RowsInHand>> {
+        let Some(items) = &change.returning else { return Ok(None) };
+        let mut columns = rows::columns_of(&self.schema, &change.row)?;
+        columns.extend(others);
+        let rows = RowsInHand::new(&self.context, columns)?;
+        let plan = lowering.over(rows.table(), rows.ids(), None, Items::Columns(items))?;
+        Ok(Some(rows.asked(self.with_values(plan)?)))
+    }
+}
+
+/// Returns the arrays of a batch by the names of columns.
+fn arrays_of(batch: &RecordBatch, names: &[String]) -> Result<Vec<ArrayRef>> {
+    let array = |name: &String| {
+        let array = batch.column_by_name(name).cloned();
+        array.ok_or_else(|| Error::internal(format!("no column {name} in a plan")))
+    };
+    names.iter().map(array).collect()
+}
