@@ -44,6 +44,12 @@ const TOO_LARGE: &str = "54000";
 const CANCELLED: &str = "57014";
 
 impl FunctionError {
+    /// Returns the error of a point in time beyond the range of its type.
+    #[must_use]
+    pub fn timestamp_out_of_range() -> Self {
+        Self::new(DATETIME_OVERFLOW, "timestamp out of range")
+    }
+
     /// An error without detail and hint.
     pub(crate) fn new(sqlstate: &'static str, message: impl Into<String>) -> Self {
         Self { sqlstate, message: message.into(), detail: None, hint: None }

@@ -167,7 +167,7 @@ fn nested_or_time<'py>(
             let date = classes.date.bind(py).getattr("fromordinal")?;
             made(py, array, |row| {
                 let date = date.call1((days.value(row).saturating_add(EPOCH_ORDINAL),));
-                date.map_err(|_| beyond("a date", days.value_as_date(row)))
+                date.map_err(|_| beyond_dates(days, row))
             })
         }
         DataType::Time64(TimeUnit::Microsecond) => {
@@ -180,7 +180,7 @@ fn nested_or_time<'py>(
             made(py, array, |row| {
                 let time = delta(py, times.value(row), classes);
                 let time = time.and_then(|delta| epoch.bind(py).add(delta));
-                time.map_err(|_| beyond("a timestamp", times.value_as_datetime(row)))
+                time.map_err(|_| beyond_datetimes(times, row))
             })
         }
         DataType::Duration(TimeUnit::Microsecond) => {
@@ -297,6 +297,29 @@ fn time_of_day<'py>(
     let (seconds, rest) = (microseconds / 1_000_000, microseconds % 1_000_000);
     let parts = (seconds / 3_600, seconds / 60 % 60, seconds % 60, rest);
     classes.time.bind(py).call1(parts)
+}
+
+fn beyond_dates(days: &PrimitiveArray<Date32Type>, row: usize) -> PyErr {
+    match infinity(days.value(row).into(), i32::MIN.into(), i32::MAX.into()) {
+        Some(infinity) => beyond("a date", Some(infinity)),
+        None => beyond("a date", days.value_as_date(row)),
+    }
+}
+
+fn beyond_datetimes(times: &PrimitiveArray<TimestampMicrosecondType>, row: usize) -> PyErr {
+    match infinity(times.value(row), i64::MIN, i64::MAX) {
+        Some(infinity) => beyond("a timestamp", Some(infinity)),
+        None => beyond("a timestamp", times.value_as_datetime(row)),
+    }
+}
+
+/// The name of an infinity, which the least and the greatest value are.
+fn infinity(value: i64, least: i64, greatest: i64) -> Option<&'static str> {
+    match value {
+        value if value == least => Some("-infinity"),
+        value if value == greatest => Some("infinity"),
+        _ => None,
+    }
 }
 
 /// A value for which Python has no object.

@@ -15,6 +15,7 @@ impl SqlState {
     pub(crate) const INVALID_BINARY: Self = Self("22P03");
     pub(crate) const BAD_COPY: Self = Self("22P04");
     pub(crate) const NOT_IN_REPERTOIRE: Self = Self("22021");
+    pub(crate) const NO_TRANSACTION: Self = Self("25P01");
     pub(crate) const FAILED_TRANSACTION: Self = Self("25P02");
     pub(crate) const UNDEFINED_STATEMENT: Self = Self("26000");
     pub(crate) const INVALID_AUTHORIZATION: Self = Self("28000");

@@ -3,7 +3,7 @@
 use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::parser::ParserError;
-use gadus_engine::{Error, ErrorKind, Reason, UUID};
+use gadus_engine::{Diagnosis, Error, ErrorKind, Reason, UUID};
 use std::error::Error as StdError;
 use std::io;
 use std::ops::ControlFlow;
@@ -125,6 +125,17 @@ pub(crate) fn to_datafusion(error: Error) -> DataFusionError {
 
 pub(crate) fn input(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Input, message)
+}
+
+/// Returns an error of the statement or its values with an SQLSTATE.
+pub(crate) fn coded(sql_state: &'static str, message: impl Into<String>) -> Error {
+    with_code(input(message), sql_state)
+}
+
+/// Gives an error an SQLSTATE.
+pub(crate) fn with_code(error: Error, sql_state: &'static str) -> Error {
+    let sql_state = Some(sql_state);
+    error.diagnosed(Diagnosis { sql_state, detail: None, hint: None, position: None })
 }
 
 /// The error of a subquery that gives several rows where a value is wanted.

@@ -1,5 +1,6 @@
 //! Rows written in a file format, to whatever bytes can be written to.
 
+use crate::copy_text::{CopyForm, CopyFormat, LineWriter};
 use crate::error::{error_of_system, from_datafusion};
 use crate::partitioned::failed;
 use crate::text_files::{CompressedFile, Compression};
@@ -25,8 +26,19 @@ const GROUP_BYTES: usize = 64 << 20;
 #[derive(Debug, Clone)]
 pub(crate) enum FileForm {
     Parquet(Box<TableParquetOptions>),
-    Csv { delimiter: u8, header: bool, compression: Compression },
-    Json { compression: Compression },
+    Csv {
+        delimiter: u8,
+        header: bool,
+        compression: Compression,
+    },
+    Json {
+        compression: Compression,
+    },
+    /// Lines of texts as PostgreSQL writes them.
+    Lines {
+        form: CopyForm,
+        compression: Compression,
+    },
 }
 
 /// A file that rows are written to; unless it is finished, it is none.
@@ -40,6 +52,7 @@ enum Encoder<W: Write + Send> {
     Parquet(Box<ArrowWriter<W>>),
     Csv(Box<CsvWriter<CompressedFile<W>>>),
     Json(Box<LineDelimitedWriter<CompressedFile<W>>>),
+    Lines(Box<LineWriter<CompressedFile<W>>>),
 }
 
 impl FileForm {
@@ -49,6 +62,10 @@ impl FileForm {
             Self::Parquet(_) => ".parquet".to_owned(),
             Self::Csv { compression, .. } => format!(".csv{}", compression.ending()),
             Self::Json { compression } => format!(".json{}", compression.ending()),
+            Self::Lines { form, compression } => match form.format {
+                CopyFormat::Csv => format!(".csv{}", compression.ending()),
+                _ => format!(".txt{}", compression.ending()),
+            },
         }
     }
 
@@ -78,6 +95,10 @@ impl FileForm {
             Self::Json { compression } => {
                 let file = compressed(*compression, file)?;
                 Encoder::Json(Box::new(LineDelimitedWriter::new(file)))
+            }
+            Self::Lines { form, compression } => {
+                let writer = LineWriter::new(compressed(*compression, file)?, form.clone(), schema);
+                Encoder::Lines(Box::new(writer.map_err(|error| failed(path, &error))?))
             }
         };
         Ok(FileWriter { encoder, path: path.to_owned() })
@@ -109,6 +130,9 @@ impl<W: Write + Send> FileWriter<W> {
             Encoder::Json(writer) => {
                 writer.write(batch).map_err(|error| not_written(&self.path, error.into()))
             }
+            Encoder::Lines(writer) => {
+                writer.write(batch).map_err(|error| failed(&self.path, &error))
+            }
         }
     }
 
@@ -120,6 +144,9 @@ impl<W: Write + Send> FileWriter<W> {
                 return closed.map_err(|error| not_written(&self.path, error.into()));
             }
             Encoder::Csv(writer) => writer.into_inner(),
+            Encoder::Lines(writer) => {
+                writer.into_inner().map_err(|error| failed(&self.path, &error))?
+            }
             Encoder::Json(mut writer) => {
                 writer.finish().map_err(|error| not_written(&self.path, error.into()))?;
                 writer.into_inner()

@@ -25,8 +25,10 @@
 //! ```
 
 mod analysis;
+mod characters;
 mod checked;
 mod compiled;
+mod copy_text;
 mod enums;
 mod error;
 mod executor;
@@ -63,12 +65,14 @@ mod statements;
 mod string_functions;
 mod subqueries;
 mod text_files;
+mod times;
 mod types;
 mod uuids;
 mod value;
 mod value_limits;
 mod written;
 
+pub use copy_text::{CopyForm, CopyFormat, CopyHeader, CopyRows, put_line};
 pub use executor::runtime;
 pub use explained::EXPLAINED;
 pub use functions::all as functions;
@@ -80,10 +84,14 @@ pub use postgres::{TYPE as POSTGRES_TYPE, enum_number, quoted as quoted_name};
 pub use progress::ProgressReading;
 pub use rows::{RowStream, RowsCancel};
 pub use session::{
-    Boxed, CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, FileAccess, Granted,
-    LARGE_TEXT, Outcome, POSTGRES_VERSION, Prepared, Reported, Session, SessionOptions, Setting,
-    SettingScope, Sql, StatementKind, comment_statements, foreign_key_definition, is_hidden,
-    settings, type_statements, view_definition,
+    Boxed, CopyRequest, CopyWhat, Description, FileAccess, Granted, LARGE_TEXT, Outcome,
+    POSTGRES_VERSION, Prepared, Reported, Session, SessionOptions, Setting, SettingScope, Sql,
+    StatementKind, comment_statements, foreign_key_definition, is_hidden, settings,
+    type_statements, view_definition,
 };
 pub use split::{Script, split_statements};
+pub use times::{
+    TimeSettings, TimeWriter, read_value as read_time, time_writer, with_json_times,
+    with_time_texts,
+};
 pub use value::Value;

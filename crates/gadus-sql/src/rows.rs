@@ -3,6 +3,7 @@
 //! - The stream holds its snapshot and nothing of the session; it ends early when the session's
 //!   statement is cancelled.
 
+use crate::characters;
 use crate::error::from_datafusion;
 use crate::executor::{HandOff, WorkFor};
 use crate::panics::caught_rows;
@@ -88,6 +89,10 @@ impl RowStream {
     }
 
     fn of(schema: SchemaRef, batches: BoxStream<'static, Result<RecordBatch>>) -> Self {
+        let batches = match characters::are_shown_otherwise(&schema) {
+            true => batches.map(|batch| characters::shown_rows(&batch?)).boxed(),
+            false => batches,
+        };
         Self { schema, batches, metered: None, cancel: None, changed: None }
     }
 

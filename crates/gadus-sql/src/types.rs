@@ -1,5 +1,6 @@
 //! Names of SQL types and the column types they mean.
 
+use crate::characters::characters_of;
 use crate::enums::{of_type, unknown_type};
 use crate::error::{input, unsupported};
 use crate::intervals::fields_of;
@@ -7,10 +8,13 @@ use crate::session::folded;
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, DataType, ExactNumberInfo, StructField, TimezoneInfo,
 };
-use gadus_engine::{ColumnType, Nested, Result};
+use gadus_engine::{ColumnType, Nested, NumericDigits, Reason, Result};
 
 /// The column type of a type's name.
 pub(crate) fn column_type(data_type: &DataType) -> Result<ColumnType> {
+    if let Some(of) = characters_of(data_type)? {
+        return Ok(ColumnType::Characters(of));
+    }
     Ok(match data_type {
         DataType::Boolean | DataType::Bool => ColumnType::Boolean,
         DataType::TinyInt(_) | DataType::Int8(Some(_)) => ColumnType::Int8,
@@ -94,6 +98,8 @@ fn nested(data_type: &DataType) -> Result<Nested> {
         ColumnType::Enum(of) => Err(unsupported(&format!(
             "a list, a structure or a map of the enumeration {of}: make it of TEXT; it"
         ))),
+        // Lengths of elements are not checked.
+        ColumnType::Characters(_) => Ok(ColumnType::Text),
         part => Ok(part),
     };
     match data_type {
@@ -125,10 +131,10 @@ pub(crate) fn serial_type(data_type: &DataType) -> Option<ColumnType> {
     }
 }
 
-/// `DECIMAL` alone is DECIMAL(18,3), what fits 64 bits.
+/// Returns the type of NUMERIC: without digits it keeps all, with up to 38 it is a number of 64 or 128 bits.
 fn decimal(info: ExactNumberInfo) -> Result<ColumnType> {
     let (precision, scale) = match info {
-        ExactNumberInfo::None => (18, 3),
+        ExactNumberInfo::None => return Ok(ColumnType::Numeric(None)),
         ExactNumberInfo::Precision(precision) => (precision, 0),
         ExactNumberInfo::PrecisionAndScale(precision, scale) => (precision, scale),
     };
@@ -136,9 +142,24 @@ fn decimal(info: ExactNumberInfo) -> Result<ColumnType> {
         (Ok(precision @ 1..=38), Ok(scale @ 0..)) if scale.unsigned_abs() <= precision => {
             Ok(ColumnType::Decimal { precision, scale })
         }
-        _ => Err(input(format!(
-            "DECIMAL({precision},{scale}) is not possible: 1 to 38 digits, 0 to all of them behind \
-             the point"
-        ))),
+        _ => wide(i128::from(precision), i128::from(scale)),
+    }
+}
+
+/// Returns the type of NUMERIC with other digits than those of 128 bits.
+fn wide(precision: i128, scale: i128) -> Result<ColumnType> {
+    let max = NumericDigits::MAX;
+    let wrong = |what: &str, given: i128, least: i128| {
+        let message = format!("NUMERIC {what} {given} must be between {least} and {max}");
+        Err(input(message).because(Reason::InvalidParameter))
+    };
+    let Some(precision) = u16::try_from(precision).ok().filter(|digits| (1..=max).contains(digits))
+    else {
+        return wrong("precision", precision, 1);
+    };
+    let digits = i16::try_from(scale).ok().and_then(|scale| NumericDigits::new(precision, scale));
+    match digits {
+        Some(digits) => Ok(ColumnType::Numeric(Some(digits))),
+        None => wrong("scale", scale, -i128::from(max)),
     }
 }

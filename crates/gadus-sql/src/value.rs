@@ -3,9 +3,11 @@
 //! - A value becomes a datum of a column only when the column can hold it exactly, or by an
 //!   assignment cast that fails rather than change it beyond rounding.
 
+mod wrong;
+
 use crate::checked::{rounded_for, seconds_for};
 use crate::lists::assign_nested;
-use crate::{enums, intervals, json, uuids};
+use crate::{characters, enums, intervals, json, numerics, times, uuids};
 use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, new_empty_array};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::DataType;
@@ -13,8 +15,11 @@ use arrow::util::display::FormatOptions;
 use datafusion::common::ScalarValue;
 use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::logical_expr::type_coercion::binary::type_union_resolution;
-use gadus_engine::{ColumnType, Datum, Error, ErrorKind, Interval, Result, datum_from_array};
+use gadus_engine::{
+    Characters, ColumnType, Datum, Error, ErrorKind, Interval, Result, datum_from_array,
+};
 use std::sync::Arc;
+use wrong::wrong_value;
 
 /// A parameter or literal of a statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,6 +151,11 @@ impl Value {
                 decimal(*value, *from, scale, column_type)
             }
             (Self::Text(text), ColumnType::Text | ColumnType::Json) => Some(Datum::text(text)),
+            (Self::Text(text), ColumnType::Characters(of)) => match of {
+                Characters::Char(_) => Some(Datum::text(text.trim_end_matches(' '))),
+                Characters::Byte => None,
+                Characters::Varchar(_) | Characters::Name => Some(Datum::text(text)),
+            },
             // What is no label is told by whoever plans the statement.
             (Self::Text(text), ColumnType::Enum(of)) => {
                 of.place(text).is_some().then(|| Datum::text(text))
@@ -218,10 +228,16 @@ pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<
     if column_type == ColumnType::Json {
         return json::checked(array);
     }
+    if let ColumnType::Numeric(digits) = column_type {
+        return numerics::assigned(array, digits);
+    }
     if let ColumnType::Enum(of) = column_type
         && (is_text(array.data_type()) || array.data_type().is_null())
     {
         return enums::labels(array, of, false);
+    }
+    if let ColumnType::Characters(of) = column_type {
+        return characters::assigned(&assign_array(array, ColumnType::Text)?, of);
     }
     if array.data_type() == &target {
         return Ok(array.clone());
@@ -232,8 +248,16 @@ pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<
     if let Some(converted) = uuids::converted(array, &target)? {
         return Ok(converted);
     }
+    if let Some(converted) = times::cast_array(array, &target) {
+        return converted;
+    }
     if let Some(converted) = intervals::converted(array, &target)? {
         return Ok(converted);
+    }
+    if let (DataType::Decimal128(..), DataType::Float32 | DataType::Float64) =
+        (array.data_type(), &target)
+    {
+        return numerics::nearest(array, &target);
     }
     let options = CastOptions { safe: false, format_options: FormatOptions::default() };
     let bytes = if column_type == ColumnType::Binary { bytes_of_texts(array)? } else { None };
@@ -241,11 +265,8 @@ pub(crate) fn assign_array(array: &ArrayRef, column_type: ColumnType) -> Result<
         Some(whole) => whole,
         None => rounded_for(array, &target)?,
     };
-    cast_with_options(bytes.as_ref().unwrap_or(&rounded), &target, &options).map_err(|error| {
-        let kind = Error::from_arrow(&error).kind();
-        let kind = if kind == ErrorKind::Internal { ErrorKind::Input } else { kind };
-        Error::new(kind, format!("a value does not fit {column_type}: {error}"))
-    })
+    cast_with_options(bytes.as_ref().unwrap_or(&rounded), &target, &options)
+        .map_err(|error| wrong_value(array, column_type, &error))
 }
 
 /// The bytes that a text means as PostgreSQL writes them, `\\x` and hexadecimal digits; none of other texts.

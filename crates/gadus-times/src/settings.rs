@@ -146,7 +146,9 @@ impl FromStr for IntervalStyle {
             "postgres_verbose" => Ok(Self::PostgresVerbose),
             "sql_standard" => Ok(Self::SqlStandard),
             "iso_8601" => Ok(Self::Iso8601),
-            _ => Err(invalid("IntervalStyle", text)),
+            _ => Err(invalid("IntervalStyle", text).with_hint(
+                "Available values: postgres, postgres_verbose, sql_standard, iso_8601.",
+            )),
         }
     }
 }

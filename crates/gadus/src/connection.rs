@@ -15,7 +15,9 @@ use arrow::datatypes::SchemaRef;
 use futures::future::BoxFuture;
 use gadus_base::Instant;
 use gadus_engine::{Error, Result};
-use gadus_sql::{LARGE_TEXT, Reported, Session, SessionOptions, Sql, Value, split_statements};
+use gadus_sql::{
+    LARGE_TEXT, Reported, Session, SessionOptions, Sql, TimeSettings, Value, split_statements,
+};
 use std::sync::Arc;
 
 /// One line of statements to a database.
@@ -230,6 +232,12 @@ impl Connection {
     /// the statement that runs.
     pub async fn reported_variables(&self, seen: u64) -> Option<Reported> {
         self.session.reported(seen).await
+    }
+
+    /// Returns the time zone and the styles in which times are read and shown; while a statement runs, those before it.
+    #[must_use]
+    pub fn times(&self) -> Arc<TimeSettings> {
+        self.session.times()
     }
 
     /// Lets statements of this connection read Arrow data as a table, without a copy. Tables of the

@@ -47,17 +47,18 @@ pub use connection::{Connection, Outcome};
 pub use database::Database;
 pub use gadus_base::ByteCount;
 pub use gadus_engine::{
-    BackedUp, CacheScope, Diagnosis, Durability, Enum, Error, ErrorKind, INTERVAL, Interval,
-    Isolation, JSON_EXTENSION, LockStatistics, NUMERIC_EXTENSION, Reason, Result, Stage,
+    BackedUp, CacheScope, Characters, Diagnosis, Durability, Enum, Error, ErrorKind, INTERVAL,
+    Interval, Isolation, JSON_EXTENSION, LockStatistics, NUMERIC_EXTENSION, Reason, Result, Stage,
     Statistics, Takeovers, UUID, interval_texts, is_numeric_text, schema_with_doubles,
     type_with_texts, uuid_of_text, uuid_text, uuid_texts, with_doubles, with_texts, write_double,
     write_real,
 };
 pub use gadus_sql::{
-    CopyForm, CopyFormat, CopyRequest, CopyWhat, Description, EXPLAINED, FileAccess, Granted,
-    POSTGRES_TYPE, POSTGRES_VERSION, ProgressReading, Reported, Script, SessionOptions, Setting,
-    SettingScope, StatementKind, Value, enum_number, interval_of_text, json_texts, list_elements,
-    settings, split_statements, write_element,
+    CopyForm, CopyFormat, CopyHeader, CopyRequest, CopyRows, CopyWhat, Description, EXPLAINED,
+    FileAccess, Granted, POSTGRES_TYPE, POSTGRES_VERSION, ProgressReading, Reported, Script,
+    SessionOptions, Setting, SettingScope, StatementKind, TimeSettings, Value, enum_number,
+    interval_of_text, json_texts, list_elements, put_line as put_copy_line, read_time, settings,
+    split_statements, time_writer, with_json_times, with_time_texts, write_element,
 };
 pub use locks::{Lock, Session};
 pub use options::Options;

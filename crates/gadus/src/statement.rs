@@ -129,6 +129,12 @@ impl Statement {
         self.prepared.deallocated()
     }
 
+    /// True for COMMIT and ROLLBACK that begin another transaction: AND CHAIN.
+    #[must_use]
+    pub fn chains(&self) -> bool {
+        self.prepared.chains()
+    }
+
     /// What a COPY FROM STDIN or TO STDOUT asks for; none for every other statement.
     ///
     /// # Errors

@@ -103,6 +103,7 @@ const ROOMS: &[Room] = &[
             "gadus-machine",
             "gadus-storage",
             "gadus-syntax",
+            "gadus-times",
         ],
         never: &[],
         never_named: SOCKETS,

@@ -76,6 +76,10 @@ pub(super) fn read(text: &str) -> Read {
     if !INT.contains(&months) {
         return Err(refused("22008", "interval out of range"));
     }
+    // A sign in front is that of all fields in one of the styles of intervals.
+    if text.trim_start().starts_with('-') {
+        return Ok(None);
+    }
     Ok(Some(Constant::Text(shown(months, sums.days, sums.microseconds))))
 }
 

@@ -7,7 +7,7 @@ use crate::catalog::{CastContext, CastMethod, CastPath, find_cast};
 use crate::error::{BindError, Result};
 use crate::literals;
 use crate::provider::Provider;
-use crate::types::{BaseType, Modifier, SqlType, TypeId, constants};
+use crate::types::{BaseType, IntervalPrecision, Modifier, SqlType, TypeId, constants};
 use gadus_syntax::Span;
 
 /// Parameters of a statement, whose types follow from where they stand.
@@ -172,6 +172,16 @@ impl Coercion<'_> {
     /// Converts to a type with its modifier, as CAST does.
     pub(crate) fn explicit(&mut self, value: Scalar, target: SqlType) -> Result<Scalar> {
         let (source, span) = (value.data_type, value.span);
+        let is_text = matches!(value.kind, ScalarKind::Constant(Constant::Text(_)));
+        let names_fields = matches!(
+            target.modifier,
+            Modifier::Interval(IntervalPrecision { fields: Some(_), .. })
+        );
+        // The fields say what numbers without a unit count: such a literal stays as it is written.
+        if source.id.is_unknown() && is_text && names_fields {
+            let literal = Scalar { data_type: target.id.plain(), ..value };
+            return Ok(with_modifier(literal, target.modifier, true));
+        }
         let converted = self.convert(value, target.id, CastContext::Explicit)?;
         let converted = converted.ok_or_else(|| cannot_cast(source.id, target.id, span))?;
         Ok(with_modifier(converted, target.modifier, true))

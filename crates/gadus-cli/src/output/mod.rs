@@ -13,6 +13,7 @@ mod numbers;
 mod parquet;
 mod plan;
 mod texts;
+mod times;
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ use clap::ValueEnum;
 pub(crate) use layout::cut;
 pub(crate) use plan::Plan;
 use texts::Texts;
+pub(crate) use times::Times;
 
 /// How points in time are written, and those with a zone.
 const POINT_FORMAT: &str = "%Y-%m-%d %H:%M:%S%.f";
@@ -86,6 +88,20 @@ impl Format {
             Self::Arrow => Box::new(encoded::Arrow::new(output)),
             Self::Parquet => Box::new(Texts::of_intervals(parquet::Parquet::new(output))),
         }
+    }
+}
+
+impl<W: BatchWriter + ?Sized> BatchWriter for Box<W> {
+    fn start(&mut self, schema: &SchemaRef) -> Result<(), ArrowError> {
+        (**self).start(schema)
+    }
+
+    fn batch(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        (**self).batch(batch)
+    }
+
+    fn finish(&mut self) -> Result<(), ArrowError> {
+        (**self).finish()
     }
 }
 

@@ -19,7 +19,7 @@ use gadus_base::clock;
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::output::{BatchWriter, Format, Limits, Plan};
+use crate::output::{BatchWriter, Format, Limits, Plan, Times};
 use crate::progress::Watch;
 use crate::terminal;
 
@@ -160,7 +160,11 @@ impl Shell {
         let limits = if terminal { terminal::limits() } else { Limits::default() };
         let mut writer: Box<dyn BatchWriter> = match self.format {
             Format::Table if Plan::is_one(rows.schema()) => Box::new(Plan::new(&mut self.output)),
-            format => format.writer(&mut self.output, limits),
+            format if format.is_binary() => format.writer(&mut self.output, limits),
+            format => {
+                let writer = format.writer(&mut self.output, limits);
+                Box::new(Times::new(writer, format, self.connection.times()))
+            }
         };
         let mut next = rows.next_batch()?;
         // On a terminal the rows would mix with the bar.

@@ -65,7 +65,7 @@ fn tables_of_sqlite_become_tables() {
              FROM customer WHERE id = 3",
             "3,Ada,true,10.10,1815-12-10,2026-01-02 03:04:05,1,00ff,1.5,1",
         ),
-        ("SELECT name, seen, score FROM customer WHERE id = 7", "It's,2026-01-02 03:04:05.250,2.0"),
+        ("SELECT name, seen, score FROM customer WHERE id = 7", "It's,2026-01-02 03:04:05.25,2.0"),
         ("SELECT name, email, joined FROM customer WHERE id = 9", "Ünï,u@x,2024-02-29"),
         ("SELECT sum(price) AS s, count(*) AS n FROM \"order\"", "12.25,3"),
         ("SELECT sum(twice) AS s FROM loose", "6"),

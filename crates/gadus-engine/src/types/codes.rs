@@ -1,10 +1,13 @@
 //! Column types in durable formats: a code each, with precision and scale, and what a type is made of behind them.
 
-use super::{ColumnType, Enum, Nested};
+use super::{Characters, ColumnType, Enum, Nested, NumericDigits};
 use gadus_base::{ByteReader, ByteWriter, DecodeError};
 
 /// The code of enumerations in durable formats, behind those of values that are made of others.
 const ENUM_CODE: u8 = 24;
+
+/// Code of numerics that are texts, before their digits.
+const NUMERIC_CODE: u8 = 26;
 
 impl ColumnType {
     /// Writes the type as durable formats have it: its code, precision and scale where it has them, and what it is
@@ -14,6 +17,8 @@ impl ColumnType {
         [code, precision, scale].into_iter().for_each(|byte| to.u8(byte));
         match self {
             Self::Enum(of) => of.encode(to),
+            Self::Numeric(digits) => NumericDigits::encode(digits, to),
+            Self::Characters(of) => of.encode(to),
             Self::Nested(nested) => nested.encode(to),
             _ => {}
         }
@@ -32,7 +37,13 @@ impl ColumnType {
         match Self::from_code(code, precision, scale) {
             Some(known) => Ok(Some(known)),
             None if code == ENUM_CODE => Enum::decode(from).map(Some),
-            None => Nested::decode(code, from, depth),
+            None if code == NUMERIC_CODE => {
+                NumericDigits::decode(from).map(|digits| Some(Self::Numeric(digits)))
+            }
+            None => match Characters::decode(code, from)? {
+                Some(known) => Ok(Some(known)),
+                None => Nested::decode(code, from, depth),
+            },
         }
     }
 
@@ -60,7 +71,9 @@ impl ColumnType {
             Self::Uuid => 19,
             Self::Interval => 25,
             Self::Json => 20,
+            Self::Numeric(_) => NUMERIC_CODE,
             Self::Enum(_) => ENUM_CODE,
+            Self::Characters(of) => of.code(),
             Self::Nested(nested) => nested.code(),
         };
         (code, 0, 0)

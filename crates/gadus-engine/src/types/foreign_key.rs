@@ -145,6 +145,10 @@ impl TableSchema {
 impl ColumnType {
     /// Whether a value of a type that is kept like this one is one of this type, too.
     pub(crate) fn holds(self, value: &Datum) -> bool {
+        if let (Self::Characters(of), Datum::Bytes(bytes)) = (self, value) {
+            let text = std::str::from_utf8(bytes);
+            return text.is_ok_and(|text| of.assigned(text).is_some_and(|stored| stored == text));
+        }
         let Datum::Integer(value) = *value else { return true };
         match self {
             Self::Int8 => i8::try_from(value).is_ok(),
@@ -174,6 +178,10 @@ impl ColumnType {
         };
         // While an enumeration is changed, some of its columns are of what it will be, and others of what it was.
         let are_enums = matches!((self, other), (Self::Enum(_), Self::Enum(_)));
-        self == other || are_enums || (is_integer(self) && is_integer(other))
+        let are_characters = |of: Self| matches!(of, Self::Text | Self::Characters(_));
+        self == other
+            || are_enums
+            || (is_integer(self) && is_integer(other))
+            || (are_characters(self) && are_characters(other))
     }
 }

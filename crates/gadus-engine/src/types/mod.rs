@@ -3,6 +3,7 @@
 //! - A column has a *logical* type (what SQL says) and one of four *storage classes* (how its
 //!   values are kept); only this folder knows how the two relate.
 
+mod characters;
 mod codes;
 mod convert;
 mod datum;
@@ -22,6 +23,7 @@ mod texts;
 mod uuids;
 mod view;
 
+pub use characters::{CHARACTERS_EXTENSION, CHARACTERS_MAX, Characters};
 pub use convert::{array_from_datums, datum_from_array, value_text};
 pub(crate) use convert::{
     array_from_floats, array_from_integers, array_from_wides, floats_from_array,
@@ -41,7 +43,9 @@ pub use intervals::{
 pub use names::{SCHEMA_SEPARATOR, TEMPORARY_PREFIX, is_temporary, schema_and_name};
 pub use nested::Nested;
 pub(crate) use nested_values::{bytes_from_nested, bytes_of, length_of};
-pub use numerics::{NUMERIC_EXTENSION, is_numeric_text, schema_with_doubles, with_doubles};
+pub use numerics::{
+    NUMERIC_EXTENSION, NumericDigits, is_numeric_text, schema_with_doubles, with_doubles,
+};
 pub use schema::{
     CheckDefinition, ColumnDefinition, DefaultValue, Generated, Identity, IndexDefinition,
     TableSchema,
@@ -94,6 +98,8 @@ pub enum ColumnType {
         /// Digits behind the point, 0 to `precision`.
         scale: i8,
     },
+    /// Exact number, as the text that PostgreSQL writes of it.
+    Numeric(Option<NumericDigits>),
     /// UTF-8 text.
     Text,
     /// Bytes.
@@ -114,6 +120,8 @@ pub enum ColumnType {
     Json,
     /// One of the labels of an enumeration, which [`Enum::new`] gives.
     Enum(&'static Enum),
+    /// Texts with a length, and PostgreSQL's `name` and `"char"`.
+    Characters(Characters),
     /// Values that are made of others, which [`ColumnType::nested`] gives.
     Nested(&'static Nested),
 }
@@ -137,9 +145,13 @@ impl ColumnType {
     pub fn storage(self) -> StorageClass {
         match self {
             Self::Float32 | Self::Float64 => StorageClass::Float,
-            Self::Text | Self::Binary | Self::Json | Self::Enum(_) | Self::Nested(_) => {
-                StorageClass::Bytes
-            }
+            Self::Text
+            | Self::Numeric(_)
+            | Self::Binary
+            | Self::Json
+            | Self::Enum(_)
+            | Self::Characters(_)
+            | Self::Nested(_) => StorageClass::Bytes,
             Self::UInt64 | Self::Uuid | Self::Interval => StorageClass::Wide,
             // 10^18 - 1 is the largest power of ten below 2^63.
             Self::Decimal { precision, .. } if precision > 18 => StorageClass::Wide,
@@ -150,7 +162,10 @@ impl ColumnType {
     /// Whether values are UTF-8 text.
     #[must_use]
     pub fn is_text(self) -> bool {
-        matches!(self, Self::Text | Self::Json | Self::Enum(_))
+        matches!(
+            self,
+            Self::Text | Self::Numeric(_) | Self::Json | Self::Enum(_) | Self::Characters(_)
+        )
     }
 
     /// The Arrow type in which values of this type leave the engine.
@@ -169,7 +184,9 @@ impl ColumnType {
             Self::Float32 => DataType::Float32,
             Self::Float64 => DataType::Float64,
             Self::Decimal { precision, scale } => DataType::Decimal128(precision, scale),
-            Self::Text | Self::Json | Self::Enum(_) => DataType::Utf8View,
+            Self::Text | Self::Numeric(_) | Self::Json | Self::Enum(_) | Self::Characters(_) => {
+                DataType::Utf8View
+            }
             Self::Binary => DataType::BinaryView,
             Self::Date => DataType::Date32,
             Self::Time => DataType::Time64(TimeUnit::Microsecond),
@@ -190,7 +207,9 @@ impl ColumnType {
         let extension = match self {
             Self::Uuid => "arrow.uuid",
             Self::Json => JSON_EXTENSION,
+            Self::Numeric(_) => NUMERIC_EXTENSION,
             Self::Enum(of) => return field.with_metadata(of.metadata()),
+            Self::Characters(of) => return field.with_metadata(of.metadata()),
             _ => return field,
         };
         field.with_metadata([(EXTENSION_KEY.to_owned(), extension.to_owned())].into())
@@ -203,7 +222,11 @@ impl ColumnType {
             Some(Self::Text) if field.extension_type_name() == Some(JSON_EXTENSION) => {
                 Some(Self::Json)
             }
-            Some(Self::Text) => Some(Enum::of_field(field).map_or(Self::Text, Self::Enum)),
+            Some(Self::Text) if is_numeric_text(field) => Some(Self::Numeric(None)),
+            Some(Self::Text) => Some(match Characters::of_field(field) {
+                Some(of) => Self::Characters(of),
+                None => Enum::of_field(field).map_or(Self::Text, Self::Enum),
+            }),
             other => other,
         }
     }
@@ -249,7 +272,7 @@ impl ColumnType {
     /// Whether values have an order and an equality that their stored form tells, so that they may be in keys.
     #[must_use]
     pub fn is_ordered(self) -> bool {
-        !matches!(self, Self::Interval | Self::Nested(_))
+        !matches!(self, Self::Numeric(_) | Self::Interval | Self::Nested(_))
     }
 
     /// Whether values are sorted and compared otherwise than the texts or numbers as which they are kept; they are equal
@@ -259,10 +282,18 @@ impl ColumnType {
         matches!(self, Self::Enum(_))
     }
 
+    /// Returns true if values look different from the texts as which they are stored.
+    #[must_use]
+    pub fn is_shown_otherwise(self) -> bool {
+        matches!(self, Self::Characters(of) if of.is_shown_otherwise())
+    }
+
     /// Whether rows whose column is of another type can stay as they are when it is given this one.
     pub(crate) fn takes_values_of(self, other: Self) -> bool {
         match (self, other) {
             (Self::Enum(of), Self::Enum(before)) => of.has_all_of(before),
+            (Self::Text, Self::Characters(before)) => before != Characters::Byte,
+            (Self::Characters(of), before) => of.takes_values_of(before),
             _ => self == other,
         }
     }
@@ -303,6 +334,10 @@ impl fmt::Display for ColumnType {
             Self::Float32 => "REAL",
             Self::Float64 => "DOUBLE",
             Self::Decimal { precision, scale } => return write!(f, "DECIMAL({precision},{scale})"),
+            Self::Numeric(None) => "NUMERIC",
+            Self::Numeric(Some(NumericDigits { precision, scale })) => {
+                return write!(f, "NUMERIC({precision},{scale})");
+            }
             Self::Text => "TEXT",
             Self::Binary => "BYTEA",
             Self::Date => "DATE",
@@ -313,6 +348,7 @@ impl fmt::Display for ColumnType {
             Self::Interval => "INTERVAL",
             Self::Json => "JSON",
             Self::Enum(of) => return of.fmt(f),
+            Self::Characters(of) => return of.fmt(f),
             Self::Nested(nested) => return nested.fmt(f),
         };
         f.write_str(name)

@@ -79,8 +79,16 @@ impl Nested {
             }
             _ => true,
         };
-        // Documents and labels are told from texts by their fields, which not all of Arrow's nested types keep.
-        let is_told = |part: &ColumnType| !matches!(part, ColumnType::Json | ColumnType::Enum(_));
+        // Documents, labels and numerics are told from texts by their fields, which not all of Arrow's nested types keep.
+        let is_told = |part: &ColumnType| {
+            !matches!(
+                part,
+                ColumnType::Json
+                    | ColumnType::Enum(_)
+                    | ColumnType::Numeric(_)
+                    | ColumnType::Characters(_)
+            )
+        };
         are_named && self.parts().iter().all(|part| part.depth() < DEPTH_MAX && is_told(part))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! - `template` reads a template, `write` writes by it, `read` reads fields by it, and `resolve` makes a point in time
 //!   of fields.
-//! - Names of days and months are English, as in the C locale, and the session's zone is UTC.
+//! - Names of days and months are English, as in the C locale. Time zones are the caller's.
 
 mod keys;
 mod read;
@@ -13,4 +13,4 @@ mod tests;
 mod write;
 
 pub use resolve::{to_date, to_timestamp};
-pub use write::{Span, interval_to_char, timestamp_to_char};
+pub use write::{Span, Zone, interval_to_char, timestamp_to_char};

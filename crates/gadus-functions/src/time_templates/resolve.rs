@@ -25,6 +25,7 @@ struct Resolved {
     day: i32,
     microseconds: i64,
     zone_minutes: i64,
+    has_offset: bool,
     fraction_digits: usize,
 }
 
@@ -39,11 +40,12 @@ struct Date {
     has_day: bool,
 }
 
-/// Returns the point in time that a text is by a template, in microseconds since 1970 in UTC.
+/// Returns the time that a text is by a template, in microseconds since 1970, and true if the text has an offset: then it is
+/// in UTC, else it is local time.
 ///
 /// # Errors
 /// 22007 and 22008 of texts that do not fit, 0A000 of fields that are only written.
-pub fn to_timestamp(text: &str, template: &str) -> Result<i64> {
+pub fn to_timestamp(text: &str, template: &str) -> Result<(i64, bool)> {
     let resolved = resolved(text, template)?;
     let refused = || FunctionError::new(DATETIME_OVERFLOW, "timestamp out of range");
     if !is_julian(resolved.year, resolved.month) {
@@ -54,7 +56,7 @@ pub fn to_timestamp(text: &str, template: &str) -> Result<i64> {
     let point = point.and_then(|point| point.checked_add(resolved.microseconds));
     let point = point.and_then(|point| point.checked_sub(resolved.zone_minutes * 60_000_000));
     let point = point.filter(|point| is_timestamp(*point)).ok_or_else(refused)?;
-    Ok(rounded(point, resolved.fraction_digits))
+    Ok((rounded(point, resolved.fraction_digits), resolved.has_offset))
 }
 
 /// Returns the date that a text is by a template, in days since 1970.
@@ -105,6 +107,7 @@ fn resolved(text: &str, template: &str) -> Result<Resolved> {
         day: date.day,
         microseconds: seconds * 1_000_000 + fraction,
         zone_minutes: i64::from(fields.zone_sign) * zone,
+        has_offset: fields.zone_sign != 0,
         fraction_digits: fields.fraction_digits,
     })
 }

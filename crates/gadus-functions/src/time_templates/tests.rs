@@ -1,6 +1,24 @@
 //! Templates of points in time, with PostgreSQL's answers.
 
-use super::{Span, interval_to_char, timestamp_to_char, to_date, to_timestamp};
+use super::{Span, Zone, interval_to_char, timestamp_to_char, to_date, to_timestamp};
+
+const UTC: Zone<'_> = Zone { offset_seconds: 0, abbreviation: "UTC" };
+
+#[test]
+fn zones_are_written_with_their_offset() {
+    let nepal = Zone { offset_seconds: 20_700, abbreviation: "+0545" };
+    let written = timestamp_to_char(0, Some(nepal), "HH24:MI TZ OF FMOF TZH:TZM").unwrap();
+    assert_eq!(written.as_deref(), Some("00:00 +0545 +05:45 +5:45 +05:45"));
+    let west = Zone { offset_seconds: -28_800, abbreviation: "PST" };
+    let written = timestamp_to_char(0, Some(west), "tz OF TZH").unwrap();
+    assert_eq!(written.as_deref(), Some("pst -08 -08"));
+}
+
+#[test]
+fn texts_without_an_offset_are_local_time() {
+    assert_eq!(to_timestamp("2024", "YYYY").unwrap(), (1_704_067_200_000_000, false));
+    assert_eq!(to_timestamp("2024 +01", "YYYY TZH").unwrap(), (1_704_063_600_000_000, true));
+}
 
 #[test]
 fn points_in_time_are_written_by_a_template() {
@@ -24,13 +42,13 @@ fn points_in_time_are_written_by_a_template() {
         ("FMHH24:FMMI:FMSS", "15:4:5"),
         ("YYYYth", "2021st"),
     ] {
-        let written = timestamp_to_char(point, true, template).unwrap();
+        let written = timestamp_to_char(point, Some(UTC), template).unwrap();
         assert_eq!(written.as_deref(), Some(expected), "{template}");
     }
-    assert_eq!(timestamp_to_char(point, false, "TZ").unwrap().as_deref(), Some(""));
-    assert_eq!(timestamp_to_char(point, false, "").unwrap(), None);
+    assert_eq!(timestamp_to_char(point, None, "TZ").unwrap().as_deref(), Some(""));
+    assert_eq!(timestamp_to_char(point, None, "").unwrap(), None);
     // 44-03-15 BC.
-    let written = timestamp_to_char(-63_517_824_000_000_000, false, "YYYY-MM-DD BC CC").unwrap();
+    let written = timestamp_to_char(-63_517_824_000_000_000, None, "YYYY-MM-DD BC CC").unwrap();
     assert_eq!(written.as_deref(), Some("0044-03-15 BC -01"));
 }
 
@@ -71,7 +89,7 @@ fn points_in_time_are_read_by_a_template() {
         ("2003365", "YYYYDDD", 1_072_828_800_000_000),
         ("20 05", "CC YY", -2_051_222_400_000_000),
     ] {
-        assert_eq!(to_timestamp(text, template).unwrap(), expected, "{text}");
+        assert_eq!(to_timestamp(text, template).unwrap().0, expected, "{text}");
     }
     assert_eq!(to_date("05 Dec 2000", "DD Mon YYYY").unwrap(), 11_296);
 }

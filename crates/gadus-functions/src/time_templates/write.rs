@@ -20,9 +20,18 @@ pub struct Span {
     pub microseconds: i64,
 }
 
+/// Offset of a time zone and its name at a point in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Zone<'a> {
+    /// Seconds east of UTC.
+    pub offset_seconds: i32,
+    /// Abbreviation, such as `CEST`.
+    pub abbreviation: &'a str,
+}
+
 /// Fields of a point in time or an interval.
 #[derive(Debug, Default)]
-struct Fields {
+struct Fields<'a> {
     year: i32,
     month: i32,
     day: i32,
@@ -33,16 +42,16 @@ struct Fields {
     weekday: i32,
     day_of_year: i32,
     is_interval: bool,
-    has_zone: bool,
+    zone: Option<Zone<'a>>,
 }
 
-/// Writes a point in time, in microseconds since 1970; one `with_zone` is in UTC.
+/// Writes local time, in microseconds since 1970, of a time zone if it has one.
 ///
 /// # Errors
 /// 22P02 of an ordinal of what is no number.
 pub fn timestamp_to_char(
     microseconds: i64,
-    with_zone: bool,
+    zone: Option<Zone<'_>>,
     template: &str,
 ) -> Result<Option<String>> {
     let days = microseconds.div_euclid(MICROSECONDS_PER_DAY);
@@ -54,7 +63,7 @@ pub fn timestamp_to_char(
         day: day_of_month,
         weekday: weekday(day),
         day_of_year: day - julian(year, 1, 1) + 1,
-        has_zone: with_zone,
+        zone,
         ..Fields::default()
     };
     fields.set_time(microseconds.rem_euclid(MICROSECONDS_PER_DAY));
@@ -80,7 +89,7 @@ pub fn interval_to_char(span: Span, template: &str) -> Result<Option<String>> {
     fields.write(template)
 }
 
-impl Fields {
+impl Fields<'_> {
     fn set_time(&mut self, microseconds: i64) {
         self.microsecond = microseconds % 1_000_000;
         let seconds = microseconds / 1_000_000;
@@ -143,19 +152,37 @@ impl Fields {
             Key::ShortDayName(letters) => letters.of(&day[..3]),
             Key::ShortMonthName(letters) => letters.of(&month[..3]),
             Key::Zone(letters) => {
-                if self.has_zone {
-                    letters.of("UTC")
-                } else {
-                    String::new()
-                }
+                self.zone.map_or_else(String::new, |zone| letters.of(zone.abbreviation))
             }
-            Key::Offset => if field.is_fill_mode { "+0" } else { "+00" }.to_owned(),
-            Key::ZoneHour => "+00".to_owned(),
-            Key::ZoneMinute => "00".to_owned(),
+            Key::Offset => self.offset(field.is_fill_mode),
+            Key::ZoneHour => {
+                let (sign, hours, _) = self.offset_parts();
+                format!("{sign}{hours:02}")
+            }
+            Key::ZoneMinute => format!("{:02}", self.offset_parts().2),
             Key::RomanMonth(letters) => self.roman_month(letters, field.is_fill_mode),
             Key::Fixed => String::new(),
             _ => return None,
         })
+    }
+
+    /// Returns the sign, the hours and the minutes of the offset.
+    fn offset_parts(&self) -> (char, u32, u32) {
+        let seconds = self.zone.map_or(0, |zone| zone.offset_seconds);
+        let minutes = seconds.unsigned_abs() / 60;
+        (if seconds < 0 { '-' } else { '+' }, minutes / 60, minutes % 60)
+    }
+
+    fn offset(&self, is_fill_mode: bool) -> String {
+        let (sign, hours, minutes) = self.offset_parts();
+        let mut shown = match is_fill_mode {
+            true => format!("{sign}{hours}"),
+            false => format!("{sign}{hours:02}"),
+        };
+        if self.zone.is_some_and(|zone| zone.offset_seconds % 3600 != 0) {
+            shown.push_str(&format!(":{minutes:02}"));
+        }
+        shown
     }
 
     fn roman_month(&self, letters: Letters, is_fill_mode: bool) -> String {

@@ -4,18 +4,15 @@
 //! - Values are read as assignments read text; where a line is wrong its number is said.
 
 mod binary;
-mod lines;
 
 use super::Client;
 use crate::error::{Failure, SqlState};
 use crate::protocol::Message;
-use crate::values::hex;
-use arrow::array::{ArrayRef, BinaryBuilder, RecordBatch, StringArray, StringBuilder};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::{Field, Schema};
 use binary::BinaryRows;
 use bytes::Bytes;
-use gadus::{Appender, CopyForm, CopyFormat, CopyRequest, CopyWhat};
-use lines::Lines;
+use gadus::{Appender, CopyForm, CopyFormat, CopyRequest, CopyRows, CopyWhat};
 use std::sync::Arc;
 
 /// Rows, and bytes of their text, that are handed on together.
@@ -35,16 +32,6 @@ trait Intake: Send {
 
     /// The rows that wait.
     fn batch(&mut self) -> Result<RecordBatch, Failure>;
-}
-
-/// Rows as lines of text or CSV.
-struct TextRows {
-    lines: Lines,
-    names: Vec<String>,
-    types: Vec<DataType>,
-    builders: Vec<StringBuilder>,
-    rows: usize,
-    bytes: usize,
 }
 
 impl Client {
@@ -73,7 +60,10 @@ impl Client {
         let is_binary = form.format == CopyFormat::Binary;
         let mut intake: Box<dyn Intake> = match is_binary {
             true => Box::new(BinaryRows::new(&schema, row_bytes_max)),
-            false => Box::new(TextRows::new(&schema, Lines::new(form.clone(), row_bytes_max))),
+            false => {
+                let names = schema.fields().iter().map(|field| field.name().clone());
+                Box::new(CopyRows::new(names.collect(), form.clone(), row_bytes_max))
+            }
         };
         // So that it is cancelled, and commits, as the client's other statements.
         self.begin_implicit().await?;
@@ -138,69 +128,22 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-impl TextRows {
-    fn new(schema: &Schema, lines: Lines) -> Self {
-        let names = schema.fields().iter().map(|field| field.name().clone()).collect();
-        let types = schema.fields().iter().map(|field| field.data_type().clone());
-        let types = types.collect::<Vec<_>>();
-        let builders = types.iter().map(|_| StringBuilder::new()).collect();
-        Self { lines, names, types, builders, rows: 0, bytes: 0 }
-    }
-}
-
-impl Intake for TextRows {
+/// Rows as lines of text or CSV.
+impl Intake for CopyRows {
     fn push(&mut self, data: &[u8]) {
-        self.lines.push(data);
+        Self::push(self, data);
+    }
+
+    fn take(&mut self, is_end: bool) -> Result<(), Failure> {
+        Ok(Self::take(self, is_end)?)
     }
 
     fn size(&self) -> (usize, usize) {
-        (self.rows, self.bytes)
+        Self::size(self)
     }
 
-    /// The last line may have no end.
-    fn take(&mut self, is_end: bool) -> Result<(), Failure> {
-        let lines = &mut self.lines;
-        while lines.read(is_end)? {
-            let line = lines.line();
-            let (wanted, given) = (self.builders.len(), line.len());
-            if given != wanted {
-                let text = match given < wanted {
-                    true => format!("missing data for column \"{}\"", self.names[given]),
-                    false => "extra data after last expected column".to_owned(),
-                };
-                return Err(lines.wrong(SqlState::BAD_COPY, &text));
-            }
-            for (builder, value) in self.builders.iter_mut().zip(line.values()) {
-                let Some(bytes) = value else {
-                    builder.append_null();
-                    continue;
-                };
-                self.bytes += bytes.len();
-                match std::str::from_utf8(bytes) {
-                    Ok(text) if !text.contains('\0') => builder.append_value(text),
-                    _ => {
-                        let text = "a value is not UTF-8, or holds the character 0";
-                        return Err(lines.wrong(SqlState::NOT_IN_REPERTOIRE, text));
-                    }
-                }
-            }
-            self.rows += 1;
-        }
-        Ok(())
-    }
-
-    /// A batch of texts, and of bytes where the column has them.
     fn batch(&mut self) -> Result<RecordBatch, Failure> {
-        let columns = self.builders.iter_mut().zip(&self.types).map(|(builder, data_type)| {
-            let texts = builder.finish();
-            match data_type {
-                DataType::Binary | DataType::BinaryView | DataType::LargeBinary => bytes_of(&texts),
-                _ => Ok(Arc::new(texts) as ArrayRef),
-            }
-        });
-        let columns = columns.collect::<Result<Vec<_>, _>>()?;
-        (self.rows, self.bytes) = (0, 0);
-        batch_of(&self.names, columns)
+        Ok(Self::batch(self)?)
     }
 }
 
@@ -210,19 +153,4 @@ fn batch_of(names: &[String], columns: Vec<ArrayRef>) -> Result<RecordBatch, Fai
     let fields = names.iter().zip(&columns).map(field).collect::<Vec<_>>();
     let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns);
     Ok(batch.map_err(gadus::Error::from)?)
-}
-
-fn bytes_of(texts: &StringArray) -> Result<ArrayRef, Failure> {
-    let mut builder = BinaryBuilder::new();
-    for text in texts {
-        match text.map(|text| text.strip_prefix("\\x").map_or(Some(text.into()), hex)) {
-            None => builder.append_null(),
-            Some(Some(bytes)) => builder.append_value(bytes),
-            Some(None) => {
-                let text = "invalid hexadecimal digits in a value of type bytea";
-                return Err(Failure::new(SqlState::INVALID_TEXT, text));
-            }
-        }
-    }
-    Ok(Arc::new(builder.finish()))
 }

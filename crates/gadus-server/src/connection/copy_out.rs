@@ -5,7 +5,7 @@ use crate::error::{Failure, SqlState};
 use crate::values::{Rows, Writer, is_null, text_writer};
 use arrow::array::RecordBatch;
 use bytes::{BufMut, BytesMut};
-use gadus::{CopyForm, CopyFormat, Outcome};
+use gadus::{CopyForm, CopyFormat, CopyHeader, Outcome, put_copy_line as put_line};
 
 /// Signature, flags, and the length of an extension that there is none of.
 const BINARY_HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
@@ -22,15 +22,12 @@ impl Client {
         let schema = rows.schema().clone();
         let is_binary = form.format == CopyFormat::Binary;
         self.channel.output.copy_response(b'H', is_binary, schema.fields().len());
-        if form.header && !is_binary {
+        if form.header != CopyHeader::None && !is_binary {
             let names = schema.fields().iter().map(|field| Some(field.name().as_bytes()));
             let forced = vec![false; schema.fields().len()];
             self.channel.output.copy_data(|body| put_line(body, form, names, &forced));
         }
-        let is_forced =
-            |name: &String| form.force_quote.iter().any(|one| one == "*" || one == name);
-        let forced = schema.fields().iter().map(|field| is_forced(field.name()));
-        let forced = forced.collect::<Vec<_>>();
+        let forced = form.forced(&schema);
         // It travels with what comes first: drivers expect it there.
         let mut header = BINARY_HEADER.as_slice();
         let mut count = 0_u64;
@@ -59,7 +56,7 @@ impl Client {
         batch: &RecordBatch,
         header: &mut &[u8],
     ) -> Result<(), Failure> {
-        let rows = Rows::new(batch, std::iter::repeat((0, 1)))?;
+        let rows = Rows::new(batch, std::iter::repeat((0, 1)), &self.connection.times())?;
         for row in 0..batch.num_rows() {
             let header = std::mem::take(header);
             self.channel.output.copy_data(|body| {
@@ -79,7 +76,8 @@ impl Client {
         form: &CopyForm,
         forced: &[bool],
     ) -> Result<(), Failure> {
-        let writers = batch.columns().iter().map(|column| text_writer(&**column));
+        let times = self.connection.times();
+        let writers = batch.columns().iter().map(|column| text_writer(&**column, &times));
         let writers = writers.collect::<Result<Vec<Writer<'_>>, _>>()?;
         let (mut space, mut ends) = (BytesMut::new(), Vec::with_capacity(writers.len()));
         for row in 0..batch.num_rows() {
@@ -104,69 +102,5 @@ impl Client {
             }
         }
         Ok(())
-    }
-}
-
-/// Writes values as a line; none is NULL.
-fn put_line<'a>(
-    body: &mut BytesMut,
-    form: &CopyForm,
-    values: impl Iterator<Item = Option<&'a [u8]>>,
-    forced: &[bool],
-) {
-    for (index, value) in values.enumerate() {
-        if index > 0 {
-            body.put_u8(form.delimiter);
-        }
-        match value {
-            None => body.put_slice(form.null.as_bytes()),
-            Some(value) if form.format == CopyFormat::Csv => {
-                let is_forced = forced.get(index).copied().unwrap_or_default();
-                put_csv(body, form, value, is_forced);
-            }
-            Some(value) => put_escaped(body, form.delimiter, value),
-        }
-    }
-    body.put_u8(b'\n');
-}
-
-fn put_csv(body: &mut BytesMut, form: &CopyForm, value: &[u8], is_forced: bool) {
-    let is_special = |byte: &u8| [form.delimiter, form.quote, b'\n', b'\r'].contains(byte);
-    // What reads as NULL, or as the end of data, is quoted, too.
-    let is_plain = !is_forced
-        && value != form.null.as_bytes()
-        && value != b"\\."
-        && !value.iter().any(is_special);
-    if is_plain {
-        return body.put_slice(value);
-    }
-    body.put_u8(form.quote);
-    for byte in value {
-        if *byte == form.quote || *byte == form.escape {
-            body.put_u8(form.escape);
-        }
-        body.put_u8(*byte);
-    }
-    body.put_u8(form.quote);
-}
-
-fn put_escaped(body: &mut BytesMut, delimiter: u8, value: &[u8]) {
-    for byte in value {
-        let letter = match byte {
-            b'\\' => b'\\',
-            8 => b'b',
-            12 => b'f',
-            b'\n' => b'n',
-            b'\r' => b'r',
-            b'\t' => b't',
-            11 => b'v',
-            byte if *byte == delimiter => delimiter,
-            byte => {
-                body.put_u8(*byte);
-                continue;
-            }
-        };
-        body.put_u8(b'\\');
-        body.put_u8(letter);
     }
 }

@@ -7,7 +7,7 @@ use super::told::Told;
 use crate::error::{Failure, SqlState};
 use crate::protocol::{Bind, Field, Target};
 use crate::values::{Type, checked_format, fields, parameter, parameter_oid_of};
-use gadus::{Statement, StatementKind, Value, split_statements};
+use gadus::{Statement, StatementKind, TimeSettings, Value, split_statements};
 use gadus_base::{Instant, clock};
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ impl Client {
         if let Some(statement) = &parsed.statement {
             self.check_block(statement.kind())?;
         }
-        let values = values_of(&bind, &parsed.types)?;
+        let values = values_of(&bind, &parsed.types, &self.connection.times())?;
         for format in &bind.result_formats {
             checked_format(*format)?;
         }
@@ -306,7 +306,7 @@ fn no_portal(name: &str) -> Failure {
 }
 
 /// The values that a Bind gives to parameters of these types.
-fn values_of(bind: &Bind, types: &[u32]) -> Result<Vec<Value>, Failure> {
+fn values_of(bind: &Bind, types: &[u32], times: &TimeSettings) -> Result<Vec<Value>, Failure> {
     let Bind { parameters, parameter_formats: formats, .. } = bind;
     let violation = |text: String| Err(Failure::new(SqlState::PROTOCOL_VIOLATION, text));
     if parameters.len() != types.len() {
@@ -322,7 +322,7 @@ fn values_of(bind: &Bind, types: &[u32]) -> Result<Vec<Value>, Failure> {
     let values = parameters.iter().zip(types).enumerate().map(|(index, (bytes, oid))| {
         let format = formats.get(index).or(formats.first().filter(|_| formats.len() == 1));
         let format = checked_format(format.copied().unwrap_or(0))?;
-        bytes.as_ref().map_or(Ok(Value::Null), |bytes| parameter(*oid, format, bytes))
+        bytes.as_ref().map_or(Ok(Value::Null), |bytes| parameter(*oid, format, bytes, times))
     });
     values.collect()
 }

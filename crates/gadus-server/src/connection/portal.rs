@@ -192,7 +192,7 @@ impl Client {
         fields: &[Field],
     ) -> Result<(), Failure> {
         let columns = fields.iter().map(|field| (field.oid, field.format));
-        let rows = values::Rows::new(batch, columns)?;
+        let rows = values::Rows::new(batch, columns, &self.connection.times())?;
         for row in range {
             self.channel.output.message(b'D', |body| rows.put(row, body));
             if row % ROWS_TOGETHER == 0 {

@@ -127,12 +127,22 @@ impl Client {
         kind: StatementKind,
         statement: &Statement,
     ) -> Result<Outcome, Failure> {
+        let chains = statement.chains();
+        if chains && !self.block.is_open() {
+            let verb = if kind == StatementKind::Commit { "COMMIT" } else { "ROLLBACK" };
+            let text = format!("{verb} AND CHAIN can only be used in transaction blocks");
+            return Err(Failure::new(SqlState::NO_TRANSACTION, text));
+        }
         let Block { stage, has_savepoints } = std::mem::take(&mut self.block);
         self.portals.clear();
         match stage {
             Stage::Failed => {
                 if has_savepoints {
                     self.roll_back().await?;
+                }
+                if chains {
+                    self.command("ROLLBACK AND CHAIN").await?;
+                    self.block.stage = Stage::Begun;
                 }
                 return Ok(Outcome::Done("ROLLBACK"));
             }
@@ -145,6 +155,9 @@ impl Client {
         }
         let ended = self.run_statement(statement, Vec::new()).await;
         self.count_transaction(ended.is_ok() && kind == StatementKind::Commit);
+        if chains && ended.is_ok() {
+            self.block.stage = Stage::Begun;
+        }
         ended
     }
 

@@ -11,7 +11,8 @@ use arrow::datatypes::{
     TimestampMicrosecondType,
 };
 use bytes::{BufMut, BytesMut};
-use gadus::{INTERVAL, Interval};
+use gadus::{INTERVAL, Interval, TimeSettings};
+use std::sync::Arc;
 
 /// Days from 1970-01-01 to 2000-01-01, where PostgreSQL's time begins.
 pub(super) const EPOCH_DAYS: i32 = 10_957;
@@ -24,10 +25,13 @@ pub(super) const MICROSECONDS_A_DAY: i64 = 86_400_000_000;
 ///
 /// # Errors
 /// `0A000` for a type that has neither a binary form nor a text.
-pub(crate) fn binary_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
+pub(crate) fn binary_writer<'a>(
+    column: &'a dyn Array,
+    times: &Arc<TimeSettings>,
+) -> Result<Writer<'a>, Failure> {
     if let Some(plain) = plain(column.data_type()) {
         let column = cast(column, &plain).map_err(gadus::Error::from)?;
-        return owned(column);
+        return owned(column, times);
     }
     Ok(match column.data_type() {
         DataType::Boolean => {
@@ -70,7 +74,7 @@ pub(crate) fn binary_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
         }
         DataType::Date32 => {
             let values = known(column.as_primitive_opt::<Date32Type>())?;
-            Box::new(|row, body| body.put_i32(values.value(row).saturating_sub(EPOCH_DAYS)))
+            Box::new(|row, body| body.put_i32(since_2000(values.value(row))))
         }
         DataType::Time64(_) => {
             let values = known(column.as_primitive_opt::<Time64MicrosecondType>())?;
@@ -79,19 +83,25 @@ pub(crate) fn binary_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
         DataType::Timestamp(..) => {
             let values = known(column.as_primitive_opt::<TimestampMicrosecondType>())?;
             Box::new(|row, body| {
-                body.put_i64(values.value(row).saturating_sub(EPOCH_MICROSECONDS));
+                body.put_i64(match values.value(row) {
+                    infinity @ (i64::MIN | i64::MAX) => infinity,
+                    value => value.saturating_sub(EPOCH_MICROSECONDS),
+                });
             })
         }
-        DataType::Interval(_) | DataType::Duration(_) => interval_writer(column)?,
-        DataType::List(_) => list_writer(known(column.as_list_opt::<i32>())?)?,
+        DataType::Interval(_) | DataType::Duration(_) => interval_writer(column, times)?,
+        DataType::List(_) => list_writer(known(column.as_list_opt::<i32>())?, times)?,
         // Text is the same in both.
-        _ => text_writer(column)?,
+        _ => text_writer(column, times)?,
     })
 }
 
-fn interval_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
+fn interval_writer<'a>(
+    column: &'a dyn Array,
+    times: &Arc<TimeSettings>,
+) -> Result<Writer<'a>, Failure> {
     if *column.data_type() != INTERVAL {
-        return owned(cast(column, &INTERVAL).map_err(gadus::Error::from)?);
+        return owned(cast(column, &INTERVAL).map_err(gadus::Error::from)?, times);
     }
     let values = known(column.as_primitive_opt::<IntervalMonthDayNanoType>())?;
     Ok(Box::new(move |row, body| {
@@ -103,14 +113,22 @@ fn interval_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
 }
 
 /// A writer that keeps its column.
-fn owned(column: ArrayRef) -> Result<Writer<'static>, Failure> {
-    super::kept(column, binary_writer)
+fn owned(column: ArrayRef, times: &Arc<TimeSettings>) -> Result<Writer<'static>, Failure> {
+    super::kept(column, |column| binary_writer(column, times))
+}
+
+/// Returns the days since 2000 of days since 1970; the least and the greatest are the infinities.
+fn since_2000(days: i32) -> i32 {
+    match days {
+        infinity @ (i32::MIN | i32::MAX) => infinity,
+        days => days.saturating_sub(EPOCH_DAYS),
+    }
 }
 
 /// One dimension, where NULLs may be, the elements' type, their number, and the first one's index.
-fn list_writer(lists: &ListArray) -> Result<Writer<'_>, Failure> {
+fn list_writer<'a>(lists: &'a ListArray, times: &Arc<TimeSettings>) -> Result<Writer<'a>, Failure> {
     let values = lists.values();
-    let write = binary_writer(&**values)?;
+    let write = binary_writer(&**values, times)?;
     let element = oid_of(values.data_type());
     Ok(Box::new(move |row, body| {
         let offsets = lists.value_offsets();

@@ -1,24 +1,28 @@
 //! Lists that clients send.
 
-use super::{Type, parameter};
+use super::{Type, binary_parameter, parameter};
 use crate::error::{Failure, SqlState};
 use bytes::Buf;
-use gadus::{Value, list_elements};
+use gadus::{TimeSettings, Value, list_elements};
 
 const TEXT: i16 = 0;
-pub(crate) const BINARY: i16 = 1;
 /// Of a length that is none: NULL.
 const NULL: i32 = -1;
 
-/// A list of values of a type, from its text or binary form.
+/// A list of values of a type, from its text.
 ///
 /// # Errors
-/// Those of its elements; `22P02` and `22P03` for what is no list; `0A000` for lists in lists.
-pub(super) fn list_parameter(of: Type, format: i16, bytes: &[u8]) -> Result<Value, Failure> {
-    match format {
-        TEXT => list(of, from_text(of, bytes)?),
-        _ => list(of, from_binary(of, bytes)?),
-    }
+/// Those of its elements; `22P02` for what is no list.
+pub(super) fn list_of_text(of: Type, bytes: &[u8], times: &TimeSettings) -> Result<Value, Failure> {
+    list(of, from_text(of, bytes, times)?)
+}
+
+/// A list of values of a type, from its binary form.
+///
+/// # Errors
+/// Those of its elements; `22P03` for what is no list; `0A000` for lists in lists.
+pub(super) fn list_of_binary(of: Type, bytes: &[u8]) -> Result<Value, Failure> {
+    list(of, from_binary(of, bytes)?)
 }
 
 /// Values of a type as a list.
@@ -31,14 +35,14 @@ pub(crate) fn list(of: Type, values: Vec<Value>) -> Result<Value, Failure> {
     Ok(Value::list(&of.arrow(scale), values)?)
 }
 
-fn from_text(of: Type, bytes: &[u8]) -> Result<Vec<Value>, Failure> {
+fn from_text(of: Type, bytes: &[u8], times: &TimeSettings) -> Result<Vec<Value>, Failure> {
     let text = super::parameter::text_of(bytes)?;
     let elements = list_elements(text).ok_or_else(|| {
         let shown = text.chars().take(60).collect::<String>();
         Failure::new(SqlState::INVALID_TEXT, format!("malformed array literal: \"{shown}\""))
     })?;
     let value = |element: Option<String>| match element {
-        Some(element) => parameter(of.oid(), TEXT, element.as_bytes()),
+        Some(element) => parameter(of.oid(), TEXT, element.as_bytes(), times),
         None => Ok(Value::Null),
     };
     elements.into_iter().map(value).collect()
@@ -71,7 +75,7 @@ fn from_binary(of: Type, bytes: &[u8]) -> Result<Vec<Value>, Failure> {
             }
             let length = usize::try_from(length).map_err(|_| malformed())?;
             let (element, behind) = rest.split_at_checked(length).ok_or_else(malformed)?;
-            values.push(parameter(of.oid(), BINARY, element)?);
+            values.push(binary_parameter(of.oid(), element)?);
             rest = behind;
         }
     }

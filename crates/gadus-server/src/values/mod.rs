@@ -12,8 +12,8 @@ mod types;
 mod vector;
 
 pub(crate) use binary::binary_writer;
-pub(crate) use list::{BINARY, list};
-pub(crate) use parameter::{hex, parameter};
+pub(crate) use list::list;
+pub(crate) use parameter::{binary_parameter, parameter};
 pub(crate) use text::text_writer;
 pub(crate) use types::{Type, modifier, oid_of, parameter_oid_of};
 
@@ -22,7 +22,8 @@ use crate::protocol::Field;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Field as ArrowField, Schema};
 use bytes::{BufMut, BytesMut};
-use gadus::{Enum, JSON_EXTENSION, NUMERIC_EXTENSION, enum_number};
+use gadus::{Characters, Enum, JSON_EXTENSION, NUMERIC_EXTENSION, TimeSettings, enum_number};
+use std::sync::Arc;
 use vector::{vector_oid, vector_writer};
 
 /// Writes the value of one row of a column, which is not NULL.
@@ -52,7 +53,7 @@ pub(crate) fn fields(
             name: name.unwrap_or(column.name()).clone(),
             oid,
             size: Type::of(oid).map_or(-1, Type::size),
-            modifier: modifier(column.data_type()),
+            modifier: modifier_of_column(column),
             format: checked_format(format.copied().unwrap_or(0))?,
         })
     });
@@ -64,10 +65,33 @@ fn oid_of_column(column: &ArrowField) -> u32 {
     if let Some(of) = Enum::of_field(column) {
         return enum_number(of);
     }
+    if let Some(of) = Characters::of_field(column) {
+        return type_of_characters(of).oid();
+    }
     match column.extension_type_name() {
         Some(JSON_EXTENSION) => Type::Json.oid(),
         Some(NUMERIC_EXTENSION) => Type::Numeric.oid(),
         _ => vector_oid(column).unwrap_or_else(|| oid_of(column.data_type())),
+    }
+}
+
+fn type_of_characters(of: Characters) -> Type {
+    match of {
+        Characters::Varchar(_) => Type::Varchar,
+        Characters::Char(_) => Type::Bpchar,
+        Characters::Name => Type::Name,
+        Characters::Byte => Type::Char,
+    }
+}
+
+/// The modifier of the type that values of a column are sent as; -1 if there is none.
+fn modifier_of_column(column: &ArrowField) -> i32 {
+    match Characters::of_field(column) {
+        // PostgreSQL counts the four bytes before a value.
+        Some(Characters::Varchar(length) | Characters::Char(length)) => {
+            i32::try_from(length).map_or(-1, |length| length.saturating_add(4))
+        }
+        _ => modifier(column.data_type()),
     }
 }
 
@@ -89,16 +113,17 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// With each column as the type of this number, 0 for its own, and in its format.
+    /// With each column as the type of this number, 0 for its own, and in its format; times in a session's zone and styles.
     ///
     /// # Errors
     /// `0A000` for a type that has no form.
     pub(crate) fn new(
         batch: &'a RecordBatch,
         columns: impl Iterator<Item = (u32, i16)>,
+        times: &Arc<TimeSettings>,
     ) -> Result<Self, Failure> {
         let writers = batch.columns().iter().zip(columns);
-        let writers = writers.map(|(column, (oid, format))| writer_as(column, oid, format));
+        let writers = writers.map(|(column, of)| writer_as(column, of, times));
         Ok(Self { batch, writers: writers.collect::<Result<_, _>>()? })
     }
 
@@ -116,15 +141,19 @@ impl<'a> Rows<'a> {
 }
 
 /// What writes values of a column as those of a type, 0 for its own.
-fn writer_as(column: &ArrayRef, oid: u32, format: i16) -> Result<Writer<'_>, Failure> {
+fn writer_as<'a>(
+    column: &'a ArrayRef,
+    (oid, format): (u32, i16),
+    times: &Arc<TimeSettings>,
+) -> Result<Writer<'a>, Failure> {
     match (vector_writer(&**column, oid, format)?, format) {
         (Some(writer), _) => Ok(writer),
-        (None, 0) => text_writer(&**column),
+        (None, 0) => text_writer(&**column, times),
         (None, _) if oid == Type::Numeric.oid() && *column.data_type() == DataType::Utf8View => {
             let texts = known(column.as_string_view_opt())?;
             Ok(Box::new(|row, body| numeric::put_binary_of_text(body, texts.value(row))))
         }
-        (None, _) => binary_writer(&**column),
+        (None, _) => binary_writer(&**column, times),
     }
 }
 

@@ -1,34 +1,50 @@
 //! Parameters that clients send, as values of statements.
 
 use super::binary::{EPOCH_DAYS, EPOCH_MICROSECONDS, MICROSECONDS_A_DAY};
-use super::list::list_parameter;
+use super::list::{list_of_binary, list_of_text};
 use super::{Type, numeric};
 use crate::error::{Failure, SqlState};
-use arrow::array::timezone::Tz;
-use arrow::array::types::{Date32Type, Time64MicrosecondType};
-use arrow::compute::kernels::cast_utils::{Parser, string_to_datetime};
 use bytes::Buf;
-use gadus::{Interval, Value, interval_of_text, uuid_of_text, uuid_text};
+use gadus::{Interval, TimeSettings, Value, read_time, uuid_of_text, uuid_text};
 
-/// A value of a type, from its text or binary form.
+/// A value of a type, from its text or binary form; times in a session's zone and styles.
 ///
 /// # Errors
 /// `22P02`, `22007` and `22003` for text that is no such value, `22P03` for wrong binary forms, `22021` for text
 /// that is not UTF-8, `0A000` for types that are not known.
-pub(crate) fn parameter(oid: u32, format: i16, bytes: &[u8]) -> Result<Value, Failure> {
-    if let Some(element) = Type::of_elements(oid) {
-        return list_parameter(element, format, bytes);
+pub(crate) fn parameter(
+    oid: u32,
+    format: i16,
+    bytes: &[u8],
+    times: &TimeSettings,
+) -> Result<Value, Failure> {
+    if format != 0 {
+        return binary_parameter(oid, bytes);
     }
-    // Not determined is text, as everywhere.
-    let Some(known) = Type::of(if oid == 0 { Type::Text.oid() } else { oid }) else {
+    match Type::of_elements(oid) {
+        Some(element) => list_of_text(element, bytes, times),
+        None => from_text(known(oid)?, text_of(bytes)?, times),
+    }
+}
+
+/// A value of a type, from its binary form.
+///
+/// # Errors
+/// `22P03` for wrong forms, `22021` for text that is not UTF-8, `0A000` for types that are not known.
+pub(crate) fn binary_parameter(oid: u32, bytes: &[u8]) -> Result<Value, Failure> {
+    match Type::of_elements(oid) {
+        Some(element) => list_of_binary(element, bytes),
+        None => from_binary(known(oid)?, bytes),
+    }
+}
+
+/// The type of a number; a text where it is not determined, as everywhere.
+fn known(oid: u32) -> Result<Type, Failure> {
+    Type::of(if oid == 0 { Type::Text.oid() } else { oid }).ok_or_else(|| {
         let text = format!("parameters of the type with the number {oid}");
-        return Err(Failure::new(SqlState::FEATURE_NOT_SUPPORTED, text)
-            .hint("send it as text and cast it in the statement"));
-    };
-    match format {
-        0 => from_text(known, text_of(bytes)?),
-        _ => from_binary(known, bytes),
-    }
+        Failure::new(SqlState::FEATURE_NOT_SUPPORTED, text)
+            .hint("send it as text and cast it in the statement")
+    })
 }
 
 /// Text that can be a value: UTF-8 without NUL.
@@ -40,7 +56,7 @@ pub(super) fn text_of(bytes: &[u8]) -> Result<&str, Failure> {
     }
 }
 
-fn from_text(known: Type, text: &str) -> Result<Value, Failure> {
+fn from_text(known: Type, text: &str, times: &TimeSettings) -> Result<Value, Failure> {
     let trimmed = text.trim();
     let invalid = || {
         let shown = text.chars().take(60).collect::<String>();
@@ -56,25 +72,15 @@ fn from_text(known: Type, text: &str) -> Result<Value, Failure> {
             Value::Decimal(value, scale)
         }
         Type::Bytea => Value::Binary(bytes_of(text).ok_or_else(invalid)?),
-        // A zone says nothing of what has none, as in PostgreSQL; nor does a time of a date.
-        Type::Date => {
-            let day = local_time(trimmed).split(['T', ' ']).next().unwrap_or_default();
-            Value::Date(Date32Type::parse(day).ok_or_else(invalid)?)
+        Type::Date | Type::Time | Type::Timestamp | Type::Timestamptz | Type::Interval => {
+            read_time(text, &known.arrow(0), times)?
         }
-        Type::Time => {
-            let time = Time64MicrosecondType::parse(local_time(trimmed));
-            Value::Time(time.ok_or_else(invalid)?)
-        }
-        Type::Timestamp => {
-            Value::Timestamp(point_in_time(local_time(trimmed)).ok_or_else(invalid)?)
-        }
-        Type::Timestamptz => Value::TimestampUtc(point_in_time(trimmed).ok_or_else(invalid)?),
-        Type::Interval => Value::Interval(interval_of_text(text)?),
         Type::Uuid => {
             uuid_of_text(trimmed).ok_or_else(invalid)?;
             Value::Text(trimmed.to_owned())
         }
-        Type::Name
+        Type::Char
+        | Type::Name
         | Type::Text
         | Type::Json
         | Type::Jsonb
@@ -107,35 +113,6 @@ fn whole(known: Type, text: &str, invalid: impl Fn() -> Failure) -> Result<Value
     Ok(Value::Integer(value))
 }
 
-/// A date or a time without the zone behind it: `Z`, `+02`, `-03:30`, `+01:00:30`.
-fn local_time(text: &str) -> &str {
-    if let Some(before) = text.strip_suffix(['Z', 'z']) {
-        return before.trim_end();
-    }
-    let is_offset = |offset: &str| {
-        let are_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        let mut parts = offset.split(':');
-        parts.next().is_some_and(|hours| matches!(hours.len(), 2 | 4) && are_digits(hours))
-            && parts.all(|part| part.len() == 2 && are_digits(part))
-    };
-    let Some((before, offset)) =
-        text.rfind(['+', '-']).map(|place| (&text[..place], &text[place + 1..]))
-    else {
-        return text;
-    };
-    // The last part of a date is no offset.
-    let dashes = before.trim_start_matches('-').bytes().filter(|byte| *byte == b'-').count();
-    let is_date = dashes < 2 && !before.contains(':');
-    if is_date || !is_offset(offset) { text } else { before.trim_end() }
-}
-
-/// Microseconds since 1970-01-01 UTC; without an offset the text is meant in UTC.
-fn point_in_time(text: &str) -> Option<i64> {
-    let utc = "+00:00".parse::<Tz>().ok()?;
-    let time = string_to_datetime(&utc, text).ok()?;
-    Some(time.timestamp_micros())
-}
-
 /// Bytes as `\x` and hexadecimal digits, or with octal escapes.
 fn bytes_of(text: &str) -> Option<Vec<u8>> {
     if let Some(digits) = text.strip_prefix("\\x") {
@@ -161,7 +138,7 @@ fn bytes_of(text: &str) -> Option<Vec<u8>> {
 }
 
 /// The bytes of hexadecimal digits, between which white space may stand.
-pub(crate) fn hex(digits: &str) -> Option<Vec<u8>> {
+fn hex(digits: &str) -> Option<Vec<u8>> {
     let digits = digits.bytes().filter(|byte| !byte.is_ascii_whitespace());
     let digits = digits.map(|byte| char::from(byte).to_digit(16)).collect::<Option<Vec<_>>>()?;
     let pairs = digits.chunks(2).map(|pair| match pair {
@@ -172,7 +149,8 @@ pub(crate) fn hex(digits: &str) -> Option<Vec<u8>> {
 }
 
 fn from_binary(known: Type, bytes: &[u8]) -> Result<Value, Failure> {
-    let size = usize::try_from(known.size()).ok().filter(|_| known != Type::Name);
+    let size =
+        usize::try_from(known.size()).ok().filter(|_| !matches!(known, Type::Name | Type::Char));
     if size.is_some_and(|size| size != bytes.len()) {
         let message = format!("a value of type {} has {} bytes", known.name(), bytes.len());
         return Err(Failure::new(SqlState::INVALID_BINARY, message));
@@ -197,8 +175,10 @@ fn from_binary(known: Type, bytes: &[u8]) -> Result<Value, Failure> {
         Type::Bytea => Value::Binary(bytes.to_vec()),
         Type::Date => {
             // The least and the greatest are infinite.
-            let day = Some(rest.get_i32()).filter(|day| *day != i32::MIN);
-            let day = day.and_then(|day| day.checked_add(EPOCH_DAYS));
+            let day = match rest.get_i32() {
+                infinity @ (i32::MIN | i32::MAX) => Some(infinity),
+                day => day.checked_add(EPOCH_DAYS).filter(|day| *day != i32::MAX),
+            };
             Value::Date(day.ok_or_else(out_of_range)?)
         }
         Type::Time => {
@@ -206,8 +186,10 @@ fn from_binary(known: Type, bytes: &[u8]) -> Result<Value, Failure> {
             Value::Time(time.ok_or_else(out_of_range)?)
         }
         Type::Timestamp | Type::Timestamptz => {
-            let time = Some(rest.get_i64()).filter(|time| *time != i64::MIN);
-            let time = time.and_then(|time| time.checked_add(EPOCH_MICROSECONDS));
+            let time = match rest.get_i64() {
+                infinity @ (i64::MIN | i64::MAX) => Some(infinity),
+                time => time.checked_add(EPOCH_MICROSECONDS).filter(|time| *time != i64::MAX),
+            };
             let time = time.ok_or_else(out_of_range)?;
             if known == Type::Timestamp {
                 Value::Timestamp(time)
@@ -229,8 +211,12 @@ fn from_binary(known: Type, bytes: &[u8]) -> Result<Value, Failure> {
             })?;
             Value::Text(text_of(text)?.to_owned())
         }
-        Type::Name | Type::Text | Type::Json | Type::Unknown | Type::Bpchar | Type::Varchar => {
-            Value::Text(text_of(bytes)?.to_owned())
-        }
+        Type::Char
+        | Type::Name
+        | Type::Text
+        | Type::Json
+        | Type::Unknown
+        | Type::Bpchar
+        | Type::Varchar => Value::Text(text_of(bytes)?.to_owned()),
     })
 }

@@ -1,6 +1,7 @@
 //! Values there and back, against what PostgreSQL writes.
 
-use super::{Rows, fields, parameter};
+use super::{Rows, fields, parameter as parameter_in};
+use crate::error::Failure;
 use arrow::array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Decimal256Array,
     FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array, Int64Array, ListArray,
@@ -8,13 +9,24 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, Schema, i256};
 use bytes::BytesMut;
+use gadus::TimeSettings;
 use gadus::{POSTGRES_TYPE, Value};
 use std::sync::Arc;
+
+/// Settings of a session that has set nothing.
+fn times() -> Arc<TimeSettings> {
+    let database = gadus::Database::open_in_memory(gadus::Options::default()).expect("a database");
+    database.connect().times()
+}
+
+fn parameter(oid: u32, format: i16, bytes: &[u8]) -> Result<Value, Failure> {
+    parameter_in(oid, format, bytes, &times())
+}
 
 /// The values of a column in a format, as they are sent.
 fn sent(column: ArrayRef, format: i16) -> Vec<Option<Vec<u8>>> {
     let batch = RecordBatch::try_from_iter_with_nullable([("c", column, true)]).expect("a batch");
-    let rows = Rows::new(&batch, std::iter::once((0, format))).expect("writers");
+    let rows = Rows::new(&batch, std::iter::once((0, format)), &times()).expect("writers");
     let one = |row| {
         let mut body = BytesMut::new();
         rows.put(row, &mut body);
@@ -217,7 +229,8 @@ fn what_is_no_value_is_refused() {
         (1700, 0, b"NaN", "22003"),
         (1700, 0, b"1..2", "22P02"),
         (1700, 1, b"\0\x01\0\0", "22P03"),
-        (1082, 0, b"2024-13-01", "22P02"),
+        (1082, 0, b"2024-13-01", "22008"),
+        (1082, 0, b"no date", "22007"),
         (17, 0, b"\\xzz", "22P02"),
         (17, 0, b"\\1", "22P02"),
         (16, 0, b"maybe", "22P02"),
@@ -247,7 +260,7 @@ fn vectors_of_the_catalog_are_no_lists() {
     let cast = schema.field(0).clone().with_data_type(DataType::new_list(DataType::Int16, true));
     assert_eq!(fields(&Schema::new(vec![cast]), &[], &[]).expect("fields")[0].oid, 1005);
     let sent = |format, row| {
-        let rows = Rows::new(&batch, std::iter::once((oid, format))).expect("writers");
+        let rows = Rows::new(&batch, std::iter::once((oid, format)), &times()).expect("writers");
         let mut body = BytesMut::new();
         rows.put(row, &mut body);
         body[2..].to_vec()

@@ -1,34 +1,42 @@
 //! Values as text, as PostgreSQL writes them.
 
-use super::binary::MICROSECONDS_A_DAY;
 use super::types::plain;
 use super::{Writer, is_null, known, numeric};
 use crate::error::{Failure, SqlState};
-use arrow::array::types::IntervalMonthDayNanoType;
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
-    Int64Type, Time64MicrosecondType, TimestampMicrosecondType,
+    DataType, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use bytes::{BufMut, BytesMut};
 use gadus::{
-    INTERVAL, Interval, UUID, json_texts, uuid_texts, write_double, write_element, write_real,
+    INTERVAL, TimeSettings, UUID, json_texts, time_writer, uuid_texts, write_double, write_element,
+    write_real,
 };
-use gadus_base::civil;
 use std::fmt::Write;
 use std::sync::Arc;
 
-const SECOND: i64 = 1_000_000;
+/// Bytes of the text of most points in time.
+const TIME_BYTES_USUAL: usize = 32;
 
-/// What writes values of a column as text.
+/// What writes values of a column as text, times in the zone and the styles of a session.
 ///
 /// # Errors
 /// `0A000` for a type that has no text.
-pub(crate) fn text_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
+pub(crate) fn text_writer<'a>(
+    column: &'a dyn Array,
+    times: &Arc<TimeSettings>,
+) -> Result<Writer<'a>, Failure> {
     if let Some(plain) = plain_column(column)? {
-        return owned(plain);
+        return owned(plain, times);
+    }
+    if let Some(write) = time_writer(column, times) {
+        return Ok(Box::new(move |row, body| {
+            let mut text = String::with_capacity(TIME_BYTES_USUAL);
+            write(row, &mut text);
+            body.put_slice(text.as_bytes());
+        }));
     }
     Ok(match column.data_type() {
         DataType::Boolean => {
@@ -73,26 +81,16 @@ pub(crate) fn text_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
             let values = known(column.as_binary_view_opt())?;
             Box::new(|row, body| put_hex(body, values.value(row)))
         }
-        DataType::Date32 => {
-            let values = known(column.as_primitive_opt::<Date32Type>())?;
-            Box::new(|row, body| put_date(body, values.value(row).into(), ""))
+        // Of a function of Arrow's, not of a column.
+        DataType::Duration(_) => {
+            return owned(cast(column, &INTERVAL).map_err(gadus::Error::from)?, times);
         }
-        DataType::Time64(_) => {
-            let values = known(column.as_primitive_opt::<Time64MicrosecondType>())?;
-            Box::new(|row, body| put_time(body, values.value(row)))
-        }
-        DataType::Timestamp(_, zone) => {
-            let values = known(column.as_primitive_opt::<TimestampMicrosecondType>())?;
-            let offset = if zone.is_some() { "+00" } else { "" };
-            Box::new(move |row, body| put_timestamp(body, values.value(row), offset))
-        }
-        DataType::Interval(_) | DataType::Duration(_) => interval_writer(column)?,
         DataType::List(_) => {
             let lists = known(column.as_list_opt::<i32>())?;
-            list_writer(lists)?
+            list_writer(lists, times)?
         }
         DataType::Null => Box::new(|_, _| {}),
-        _ => return owned(shown_otherwise(column)?),
+        _ => return owned(shown_otherwise(column)?, times),
     })
 }
 
@@ -105,17 +103,9 @@ fn plain_column(column: &dyn Array) -> Result<Option<ArrayRef>, Failure> {
     Ok(plain.map_err(gadus::Error::from)?)
 }
 
-fn interval_writer(column: &dyn Array) -> Result<Writer<'_>, Failure> {
-    if *column.data_type() != INTERVAL {
-        return owned(cast(column, &INTERVAL).map_err(gadus::Error::from)?);
-    }
-    let values = known(column.as_primitive_opt::<IntervalMonthDayNanoType>())?;
-    Ok(Box::new(|row, body| shown(body, Interval::from_arrow(values.value(row)))))
-}
-
 /// A writer that keeps its column.
-fn owned(column: ArrayRef) -> Result<Writer<'static>, Failure> {
-    super::kept(column, text_writer)
+fn owned(column: ArrayRef, times: &Arc<TimeSettings>) -> Result<Writer<'static>, Failure> {
+    super::kept(column, |column| text_writer(column, times))
 }
 
 /// The values of a column that has no form of PostgreSQL's: structures and maps as JSON, others as Arrow shows them.
@@ -146,37 +136,10 @@ fn put_hex(body: &mut BytesMut, bytes: &[u8]) {
     }
 }
 
-/// A date, `rest` behind it, and then whether it is before our era.
-fn put_date(body: &mut BytesMut, days: i64, rest: &str) {
-    let (year, month, day) = civil(days);
-    let (year, era) = if year > 0 { (year, "") } else { (1 - year, " BC") };
-    shown(body, format_args!("{year:04}-{month:02}-{day:02}{rest}{era}"));
-}
-
-fn put_time(body: &mut BytesMut, microseconds: i64) {
-    body.put_slice(clock_text(microseconds).as_bytes());
-}
-
-fn clock_text(microseconds: i64) -> String {
-    let (seconds, rest) = (microseconds / SECOND, microseconds % SECOND);
-    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
-    let clock = format!("{hour:02}:{minute:02}:{second:02}");
-    match rest {
-        0 => clock,
-        rest => format!("{clock}.{rest:06}").trim_end_matches('0').to_owned(),
-    }
-}
-
-fn put_timestamp(body: &mut BytesMut, microseconds: i64, offset: &str) {
-    let (days, rest) =
-        (microseconds.div_euclid(MICROSECONDS_A_DAY), microseconds.rem_euclid(MICROSECONDS_A_DAY));
-    put_date(body, days, &format!(" {}{offset}", clock_text(rest)));
-}
-
 /// `{a,"b c",NULL}`
-fn list_writer(lists: &ListArray) -> Result<Writer<'_>, Failure> {
+fn list_writer<'a>(lists: &'a ListArray, times: &Arc<TimeSettings>) -> Result<Writer<'a>, Failure> {
     let values = lists.values();
-    let write = text_writer(&**values)?;
+    let write = text_writer(&**values, times)?;
     let is_nested = matches!(values.data_type(), DataType::List(_));
     Ok(Box::new(move |row, body| {
         let offsets = lists.value_offsets();

@@ -8,6 +8,7 @@ use gadus::{INTERVAL, UUID};
 pub(crate) enum Type {
     Bool,
     Bytea,
+    Char,
     Name,
     Int8,
     Int2,
@@ -34,6 +35,7 @@ pub(crate) enum Type {
 const TYPES: &[(Type, u32, i16, &str, u32)] = &[
     (Type::Bool, 16, 1, "bool", 1000),
     (Type::Bytea, 17, -1, "bytea", 1001),
+    (Type::Char, 18, 1, "char", 1002),
     (Type::Name, 19, 64, "name", 1003),
     (Type::Int8, 20, 8, "int8", 1016),
     (Type::Int2, 21, 2, "int2", 1005),

@@ -487,15 +487,38 @@ def test_zones_of_what_has_none(server: Server):
         assert connection.execute("SELECT at, day, clock FROM t").fetchone() == expected
 
 
-def test_and_chain_is_refused(server: Server):
+def test_and_chain_begins_a_transaction(server: Server):
     with psycopg.connect(server.url, autocommit=True) as connection:
         connection.execute("CREATE TABLE t (id INT PRIMARY KEY)")
-        connection.execute("BEGIN")
-        connection.execute("INSERT INTO t VALUES (1)")
-        with pytest.raises(psycopg.errors.FeatureNotSupported):
+        with pytest.raises(psycopg.errors.NoActiveSqlTransaction):
             connection.execute("COMMIT AND CHAIN")
-        connection.execute("ROLLBACK")
-        assert connection.execute("SELECT count(*) FROM t").fetchone() == (0,)
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        connection.execute("INSERT INTO t VALUES (1)")
+        connection.execute("COMMIT AND CHAIN")
+        assert connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            connection.execute("INSERT INTO t VALUES (1)")
+        connection.execute("ROLLBACK AND CHAIN")
+        assert connection.execute("SHOW transaction_isolation").fetchone() == ("repeatable read",)
+        connection.execute("INSERT INTO t VALUES (2)")
+        connection.execute("COMMIT")
+        assert connection.execute("SELECT count(*) FROM t").fetchone() == (2,)
+
+
+def test_character_types_have_postgresqls_numbers(server: Server):
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute('CREATE TABLE t (f CHAR(4), v VARCHAR(5), n NAME, b "char")')
+        with connection.cursor().copy("COPY t FROM STDIN") as copy:
+            copy.write("a\tb\tc\td\n")
+        for prepare in (False, True):
+            cursor = connection.execute("SELECT * FROM t", prepare=prepare)
+            assert [column.type_code for column in cursor.description] == [1042, 1043, 19, 18]
+            assert cursor.fetchone() == ("a   ", "b", "c", "d")
+        with pytest.raises(psycopg.errors.StringDataRightTruncation):
+            connection.execute("INSERT INTO t (v) VALUES ('abcdef')")
+        shown = "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 't'::regclass AND attnum > 0 ORDER BY attnum"
+        expected = ["character(4)", "character varying(5)", "name", '"char"']
+        assert [row[0] for row in connection.execute(shown)] == expected
 
 
 def test_discard_all_forgets_prepared_statements(server: Server):

@@ -2,7 +2,7 @@
 
 use super::types::sql_type;
 use crate::names::{Names, kept};
-use crate::session::key_name;
+use crate::session::{is_hidden, key_name};
 use gadus_binder::types::{BaseType, TypeId};
 use gadus_binder::{
     BindError, Generation, Provider, Relation, RelationColumn, RelationId, Result, UniqueIndex,
@@ -57,6 +57,9 @@ impl BinderCatalog {
 impl Provider for BinderCatalog {
     fn relation(&self, schema: Option<&str>, name: &str) -> Result<Option<Arc<Relation>>> {
         let stored = self.stored_name(schema, name);
+        if is_hidden(&stored) {
+            return Ok(None);
+        }
         let (schema, name) = schema_and_name(&stored);
         let (schema, name) = (schema.unwrap_or(MAIN).to_owned(), name.to_owned());
         if let Some(table) = self.snapshot.find_table(&stored) {

@@ -114,6 +114,7 @@ fn reason(sql_state: &str) -> Option<Reason> {
         "42702" => Reason::AmbiguousColumn,
         "42701" => Reason::DuplicateColumn,
         "42804" => Reason::TypeMismatch,
+        "428C9" => Reason::GeneratedAlways,
         "42846" => Reason::CannotCast,
         "42883" => Reason::UnknownFunction,
         "22P02" => Reason::InvalidText,

@@ -7,10 +7,12 @@
 
 mod catalog;
 mod errors;
+mod rows;
 mod types;
 
 pub(crate) use catalog::{BinderCatalog, MAIN};
 pub(crate) use errors::{KnownFunctions, diagnosed, diagnosed_syntax, from_bind, is_of_planning};
+pub(crate) use rows::bound_row_expression;
 
 use gadus_binder::{BindError, BoundStatement, bind_query, bind_statement};
 use gadus_syntax::ast::{Query, Statement};
@@ -29,7 +31,7 @@ pub(crate) fn bound_query(
     bind_query(catalog, &query, &[]).map_err(Some)
 }
 
-/// Binds the INSERT, UPDATE, DELETE or MERGE that a text is.
+/// Binds the INSERT, UPDATE, DELETE or MERGE that a text is or explains.
 ///
 /// # Errors
 /// The binder's; `None` if the text is another statement.
@@ -37,7 +39,10 @@ pub(crate) fn bound_change(
     catalog: &BinderCatalog,
     text: &str,
 ) -> std::result::Result<BoundStatement, Option<BindError>> {
-    let statement = parse_statement(text).map_err(|error| Some(error.into()))?.statement;
+    let mut statement = parse_statement(text).map_err(|error| Some(error.into()))?.statement;
+    if let Statement::Explain(explain) = statement {
+        statement = explain.statement;
+    }
     match statement {
         Statement::Insert(_)
         | Statement::Update(_)

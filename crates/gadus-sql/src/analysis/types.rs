@@ -1,7 +1,7 @@
 //! Column types as the binder's types.
 
 use gadus_binder::types::{BaseType, Modifier, SqlType, TypeId, constants};
-use gadus_engine::{ColumnType, Nested};
+use gadus_engine::{Characters, ColumnType, Nested, NumericDigits};
 
 /// Returns the binder's type of a column; `None` for types that PostgreSQL does not have.
 pub(super) fn sql_type(column_type: ColumnType) -> Option<SqlType> {
@@ -16,6 +16,13 @@ pub(super) fn sql_type(column_type: ColumnType) -> Option<SqlType> {
             let modifier = Modifier::Numeric { precision: precision.into(), scale: scale.into() };
             return Some(SqlType { id: constants::NUMERIC, modifier });
         }
+        ColumnType::Numeric(None) => constants::NUMERIC,
+        ColumnType::Numeric(Some(NumericDigits { precision, scale })) => {
+            return Some(SqlType {
+                id: constants::NUMERIC,
+                modifier: Modifier::Numeric { precision, scale },
+            });
+        }
         ColumnType::Text => constants::TEXT,
         ColumnType::Binary => constants::BYTEA,
         ColumnType::Date => constants::DATE,
@@ -25,6 +32,7 @@ pub(super) fn sql_type(column_type: ColumnType) -> Option<SqlType> {
         ColumnType::Uuid => constants::UUID,
         ColumnType::Interval => constants::INTERVAL,
         ColumnType::Json => constants::JSONB,
+        ColumnType::Characters(of) => return Some(characters_type(of)),
         ColumnType::Enum(of) => TypeId::scalar(BaseType::Enum(of.name())),
         ColumnType::Nested(Nested::List(element)) => sql_type(*element)?.id.array_of()?,
         ColumnType::Nested(_)
@@ -35,4 +43,15 @@ pub(super) fn sql_type(column_type: ColumnType) -> Option<SqlType> {
         | ColumnType::UInt64 => return None,
     };
     Some(id.plain())
+}
+
+/// Returns the binder's type of a character type.
+fn characters_type(of: Characters) -> SqlType {
+    let (id, modifier) = match of {
+        Characters::Varchar(length) => (constants::VARCHAR, Modifier::Length(length)),
+        Characters::Char(length) => (constants::BPCHAR, Modifier::Length(length)),
+        Characters::Name => (constants::NAME, Modifier::None),
+        Characters::Byte => (constants::CHAR, Modifier::None),
+    };
+    SqlType { id, modifier }
 }

@@ -4,10 +4,11 @@
 //!   operands have one type.
 
 use super::rewrite::rewritten;
+use super::strict_field;
 use crate::error::to_datafusion;
 use arrow::array::ArrayRef;
 use arrow::compute::kernels::numeric::{add, mul, sub};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, FieldRef};
 use arrow::error::ArrowError;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
@@ -15,8 +16,8 @@ use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ScalarFunctionArgs,
-    ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs,
+    ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::optimizer::AnalyzerRule;
 use gadus_engine::{Error, ErrorKind};
@@ -106,6 +107,10 @@ impl ScalarUDFImpl for CheckedFunction {
 
     fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
         Ok(arguments.first().cloned().unwrap_or(DataType::Int64))
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        strict_field(self, &args)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

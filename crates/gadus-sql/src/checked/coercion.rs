@@ -3,7 +3,7 @@
 use super::rewrite::{rewritten, rewritten_with_nodes};
 use super::unions::of_one_kind;
 use super::{bytes, doubles, in_lists, rounding, times};
-use crate::{enums, intervals, lists, order_keys, uuids, written};
+use crate::{characters, enums, intervals, lists, order_keys, uuids, written};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan};
@@ -47,8 +47,11 @@ impl AnalyzerRule for Casts {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         rewritten(plan, &|expr, schema| {
             bytes::written(expr)?
+                .transform_data(|expr| crate::times::cast_in_plan(expr, schema))?
+                .transform_data(|expr| crate::times::zoned_in_plan(expr, schema))?
                 .transform_data(|expr| uuids::called(expr, schema))?
                 .transform_data(|expr| enums::called(expr, schema))?
+                .transform_data(|expr| characters::called(expr, schema))?
                 .transform_data(|expr| intervals::called(expr, schema))?
                 .transform_data(|expr| intervals::checked(expr, schema))?
                 .transform_data(|expr| lists::called(expr, schema))?

@@ -3,15 +3,16 @@
 //! - A result is an error if it is infinite though no operand is, and if it is zero though no operand of a product or no
 //!   dividend is, as in PostgreSQL.
 
+use super::strict_field;
 use crate::error::to_datafusion;
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, Datum, PrimitiveArray, Scalar};
 use arrow::compute::kernels::numeric;
-use arrow::datatypes::{ArrowNativeTypeOp, DataType, Float32Type, Float64Type};
+use arrow::datatypes::{ArrowNativeTypeOp, DataType, FieldRef, Float32Type, Float64Type};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
-    Volatility,
+    ColumnarValue, Expr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
+    Signature, Volatility,
 };
 use gadus_engine::{Error, ErrorKind, Reason};
 use std::sync::Arc;
@@ -46,6 +47,10 @@ impl ScalarUDFImpl for Checked {
 
     fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
         Ok(arguments.first().cloned().unwrap_or(DataType::Float64))
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        strict_field(self, &args)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -13,6 +13,8 @@ mod float_texts;
 mod float_variance;
 mod floats;
 mod in_lists;
+mod moving_flags;
+mod moving_floats;
 mod number_functions;
 mod rewrite;
 mod rounding;
@@ -25,9 +27,24 @@ pub(crate) use coercion::{BesideOthers, Casts};
 pub(crate) use float_texts::float_text;
 pub(crate) use float_variance::float_variance;
 pub(crate) use floats::float_operator;
+pub(crate) use moving_flags::moving_flags;
+pub(crate) use moving_floats::moving_floats;
 pub(crate) use number_functions::number_function;
 pub(crate) use rewrite::{cast_texts_beside, peers, rewritten_with_nodes};
 pub(crate) use rounding::rounded_for;
 pub(crate) use sum::checked_sum;
 pub(crate) use times::seconds_for;
 pub(crate) use unions::ReadAs;
+
+use arrow::datatypes::{Field, FieldRef};
+use datafusion::common::Result;
+use datafusion::logical_expr::{ReturnFieldArgs, ScalarUDFImpl};
+use std::sync::Arc;
+
+/// Returns the field of a function that is NULL if, and only if, an argument is.
+fn strict_field(function: &dyn ScalarUDFImpl, args: &ReturnFieldArgs<'_>) -> Result<FieldRef> {
+    let types = args.arg_fields.iter().map(|field| field.data_type().clone());
+    let data_type = function.return_type(&types.collect::<Vec<_>>())?;
+    let is_nullable = args.arg_fields.iter().any(|field| field.is_nullable());
+    Ok(Arc::new(Field::new(function.name(), data_type, is_nullable)))
+}

@@ -296,7 +296,8 @@ fn condition(conjunct: &Expr, schema: &TableSchema) -> Option<Vec<Condition>> {
         }
         Expr::Like { negated: false, any: false, expr, pattern, escape_char: None } => {
             let column = column(expr, schema)?;
-            let is_text = schema.columns[column].column_type.is_text();
+            let column_type = schema.columns[column].column_type;
+            let is_text = column_type.is_text() && !column_type.is_shown_otherwise();
             let pattern = operand(pattern)?;
             is_text.then(|| vec![Condition::Like { column, pattern }])
         }

@@ -3,6 +3,7 @@
 //! - DataFusion asks what a type is without a look at the catalog. A name that the catalog knows is therefore replaced by
 //!   one in which the whole type is written, in digits that need no quotes; it is in no text that is kept.
 
+use crate::characters::characters_of;
 use crate::error::{or_break, to_datafusion};
 use crate::session::table_name;
 use crate::uuids::UuidNamed;
@@ -177,6 +178,9 @@ pub(crate) struct Named(pub(crate) UuidNamed);
 
 impl TypePlanner for Named {
     fn plan_type_field(&self, named: &DataType) -> datafusion::common::Result<Option<FieldRef>> {
+        if let Some(of) = characters_of(named).map_err(to_datafusion)? {
+            return Ok(Some(Arc::new(ColumnType::Characters(of).field("", true))));
+        }
         match name_of(named) {
             None => self.0.plan_type_field(named),
             Some(name) => match written(name) {

@@ -1,11 +1,13 @@
 //! The statement that a thread works for, so that long computations learn that it was cancelled.
 //!
+//! - With it go the time zone and the styles of the statement's session, which functions of times read.
 //! - Between two yields, planning rules and functions look at it: neither has a way of its own to the session. Loops
 //!   of the engine over rows learn of it as an [interrupt](Interrupt).
 //! - It is set while a future or stream of the statement is polled, and for the tasks that it spawns.
 
 use crate::error::to_datafusion;
 use crate::session::Cancel;
+use crate::times::StatementTimes;
 use datafusion::common::Result;
 use futures::Stream;
 use gadus_base::{Interrupt, interruptible};
@@ -46,6 +48,13 @@ pub(crate) fn check_cancelled() -> Result<()> {
         Some(flag) => Err(to_datafusion(flag.reason())),
         None => Ok(()),
     }
+}
+
+/// Returns the zone, the styles and the times of the statement that this thread works for: those of a session that has set
+/// nothing if it works for none.
+pub(crate) fn statement_times() -> Arc<StatementTimes> {
+    let current = CURRENT.with_borrow(|cancel| cancel.as_ref().map(|cancel| cancel.current()));
+    current.and_then(|flag| flag.times()).unwrap_or_default()
 }
 
 /// A future or stream whose polls work for a statement.

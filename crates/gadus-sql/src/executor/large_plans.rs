@@ -5,6 +5,7 @@
 //!   statement fails at once, and its planning ends with the step.
 //! - A hand-over costs some microseconds and a stack, so small statements are planned where they are.
 
+use super::numerics::refuse_numerics;
 use super::task::in_task;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -33,7 +34,12 @@ pub(crate) fn logical_plan(
 ) -> BoxFuture<'static, Result<LogicalPlan>> {
     let is_large = is_large_statement(&statement);
     let statement = PlannerStatement::Statement(Box::new(statement));
-    apart(is_large, async move { state.statement_to_plan(statement).await }.boxed())
+    let planning = async move {
+        let plan = state.statement_to_plan(statement).await?;
+        refuse_numerics(&plan)?;
+        Ok(plan)
+    };
+    apart(is_large, planning.boxed())
 }
 
 /// Makes the physical plan of a logical one.

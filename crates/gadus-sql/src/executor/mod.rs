@@ -15,6 +15,7 @@ mod cancellation;
 mod hand_off;
 mod large_plans;
 mod long_steps;
+mod numerics;
 mod planning;
 mod requirements;
 mod slow_tasks;
@@ -23,10 +24,11 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use cancellation::{WorkFor, check_cancelled};
+pub(crate) use cancellation::{WorkFor, check_cancelled, statement_times};
 pub(crate) use hand_off::{HandOff, hand_off};
 pub(crate) use large_plans::{apart, is_large_statement, logical_plan, physical_plan};
 pub(crate) use long_steps::apart_if_long;
+pub(crate) use numerics::refuse_numerics_within;
 pub(crate) use planning::{Cancellable, CancellableExpressions, is_planning};
 pub(crate) use requirements::CancellableRequirements;
 pub(crate) use step_slots::StepSlots;

@@ -13,7 +13,7 @@ mod spelling;
 pub(crate) use built::as_json;
 pub use built::json_texts;
 pub(crate) use functions::{document, json_functions};
-pub(crate) use operators::JsonOperators;
+pub(crate) use operators::{JsonOperators, question_marks};
 pub(crate) use spelling::respell;
 
 use crate::error::input;

@@ -5,6 +5,7 @@
 //! - Filters that the engine takes over are kept as expressions and made anew for each run.
 
 use crate::provider::{Reading, predicate_of};
+use crate::times;
 use crate::value::is_text;
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -132,6 +133,11 @@ pub(crate) fn converted(values: Vec<ScalarValue>, types: &[DataType]) -> Option<
         match given == *data_type {
             true => Some(value),
             false if is_undecided => None,
+            false if is_text(&given) && times::is_cast(&given, data_type) => {
+                let array = value.to_array().ok()?;
+                let read = times::cast_array(&array, data_type)?.ok()?;
+                ScalarValue::try_from_array(&read, 0).ok()
+            }
             false => {
                 let cast = value.cast_to(data_type).ok()?;
                 // Nothing may be lost on the way.

@@ -2,15 +2,17 @@
 
 use super::types::{decimal, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, missing};
+use crate::characters::{Change, changed};
 use crate::checked::float_text;
 use crate::numerics::{NUMERIC, from_numeric, to_numeric, with_modifier};
-use datafusion::arrow::datatypes::DataType;
+use crate::times;
+use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::{DFSchema, ScalarValue};
-use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, cast, lit, try_cast};
 use gadus_binder::bound::Scalar;
 use gadus_binder::catalog::{CastMethod, CastPath};
-use gadus_binder::types::{BaseType, Modifier, SqlType};
+use gadus_binder::types::{BaseType, Modifier, SqlType, constants};
+use gadus_engine::Characters;
 use gadus_numeric::TypeModifier;
 
 impl Lowering<'_> {
@@ -32,12 +34,16 @@ impl Lowering<'_> {
         if method == CastMethod::Relabel && source.id == target.id {
             return Ok(operand);
         }
+        if let Some(cast) = between_characters(&operand, source, target) {
+            return Ok(cast);
+        }
         let wanted = match is_numeric(target) {
             true => numeric_of(&operand.data_type)?,
             false => lowered_type(target)?,
         };
         let has_fields = matches!(target.modifier, Modifier::Interval(_));
-        if !is_cast(source, target) || has_fields {
+        let is_of_times = times::is_cast(&operand.data_type, &wanted);
+        if !(is_of_times || is_cast(source, target)) || has_fields {
             return missing(format!("a cast from {source} to {target}"));
         }
         converted(operand, wanted, is_try)
@@ -50,9 +56,13 @@ impl Lowering<'_> {
         target: SqlType,
         schema: &DFSchema,
     ) -> Result<Typed> {
+        if let Some(value) = self.time_modifier(operand, target, schema)? {
+            return Ok(value);
+        }
         let operand = self.scalar(operand, schema)?;
-        if let (Modifier::Length(length), BaseType::Varchar) = (target.modifier, target.id.base) {
-            return self.cut(operand, length, is_explicit);
+        if let Some(of) = characters_type(target) {
+            let change = if is_explicit { Change::Cut(of) } else { Change::Assigned(of) };
+            return Ok(Typed::new(changed(operand.expr, change), DataType::Utf8View));
         }
         let Modifier::Numeric { precision, scale } = target.modifier else {
             return missing(format!("the modifier of {target}"));
@@ -83,16 +93,60 @@ impl Lowering<'_> {
     }
 }
 
-impl Lowering<'_> {
-    /// Cuts a text that is too long, as an explicit cast does.
-    fn cut(&self, text: Typed, length: u32, is_explicit: bool) -> Result<Typed> {
-        let Some(left) = self.planner.scalar_functions().get("left").filter(|_| is_explicit) else {
-            return missing("a text that is stored in VARCHAR(n)");
-        };
-        let arguments = vec![text.expr, lit(i64::from(length))];
-        let call = Expr::ScalarFunction(ScalarFunction::new_udf(left.clone(), arguments));
-        Ok(Typed::new(cast(call, DataType::Utf8View), DataType::Utf8View))
+/// Returns a cast between texts and character types; `None` for other casts.
+fn between_characters(operand: &Typed, source: SqlType, target: SqlType) -> Option<Typed> {
+    use BaseType::{Bpchar, Char, Name, Text, Unknown, Varchar};
+    let is_text = |of: SqlType| {
+        !of.id.is_array && matches!(of.id.base, Bpchar | Char | Name | Text | Unknown | Varchar)
+    };
+    if !is_text(source) || !is_text(target) || operand.data_type != DataType::Utf8View {
+        return None;
     }
+    let expr = operand.expr.clone();
+    let expr = match source.id.base {
+        Char => changed(expr, Change::Shown(Characters::Byte)),
+        _ => expr,
+    };
+    let expr = match target.id.base {
+        Name => changed(expr, Change::Cut(Characters::Name)),
+        Char => changed(expr, Change::Cut(Characters::Byte)),
+        Bpchar => changed(expr, Change::Trimmed),
+        _ => expr,
+    };
+    Some(Typed::new(expr, DataType::Utf8View))
+}
+
+/// Returns the character type of a SQL type, if its length is known.
+pub(super) fn characters_type(data_type: SqlType) -> Option<Characters> {
+    match (data_type.id.is_array, data_type.id.base, data_type.modifier) {
+        (false, BaseType::Varchar, Modifier::Length(length)) => Some(Characters::Varchar(length)),
+        (false, BaseType::Bpchar, Modifier::Length(length)) => Some(Characters::Char(length)),
+        (false, BaseType::Name, _) => Some(Characters::Name),
+        (false, BaseType::Char, _) => Some(Characters::Byte),
+        _ => None,
+    }
+}
+
+/// Returns a value as it looks, for functions to which blanks at the end of a CHAR(n) are characters.
+pub(super) fn with_blanks(value: Typed, data_type: SqlType) -> Result<Typed> {
+    if data_type.id != constants::BPCHAR {
+        return Ok(value);
+    }
+    match characters_type(data_type) {
+        Some(of) => Ok(Typed::new(changed(value.expr, Change::Shown(of)), value.data_type)),
+        None => missing("CHAR without a length as a text with its blanks"),
+    }
+}
+
+/// Returns a query's column as the type that it has for those that get it.
+pub(super) fn typed_output(value: Expr, field: &Field, data_type: SqlType) -> Result<Option<Expr>> {
+    let (known, wanted) = (Characters::of_field(field), characters_type(data_type));
+    if wanted.is_none() && data_type.id == constants::BPCHAR {
+        return missing("a column of type CHAR without a length");
+    }
+    let is_text = *field.data_type() == DataType::Utf8View;
+    let is_same = known == wanted || !is_text;
+    Ok((!is_same).then(|| changed(value, Change::Typed(wanted)).alias(field.name())))
 }
 
 /// Converts a value, if it has another type.
@@ -100,6 +154,19 @@ pub(super) fn converted(operand: Typed, wanted: DataType, is_try: bool) -> Resul
     let Typed { expr, data_type } = operand;
     if data_type == wanted {
         return Ok(Typed::new(expr, data_type));
+    }
+    if times::is_cast(&data_type, &wanted) {
+        return match times::cast(expr, &data_type, &wanted, is_try) {
+            Some(expr) => Ok(Typed::new(expr, wanted)),
+            None => missing(format!("a cast from {data_type} to {wanted}")),
+        };
+    }
+    // Arrow takes the bytes of a text as they are, not as PostgreSQL writes bytes.
+    if matches!(
+        (&data_type, &wanted),
+        (DataType::Utf8View, DataType::BinaryView) | (DataType::BinaryView, DataType::Utf8View)
+    ) {
+        return missing("a conversion between text and bytes");
     }
     let is_numeric = data_type == NUMERIC || wanted == NUMERIC;
     if is_numeric && is_try {
@@ -134,25 +201,19 @@ pub(super) fn numeric_of(data_type: &DataType) -> Result<DataType> {
 /// Returns true if DataFusion's cast, and the rules that mend it, do what PostgreSQL's does.
 fn is_cast(source: SqlType, target: SqlType) -> bool {
     use BaseType::{
-        Bool, Bytea, Date, Float4, Float8, Int2, Int4, Int8, Interval, Numeric, Text, Time,
-        Timestamp, Timestamptz, Unknown, Uuid, Varchar,
+        Bool, Bytea, Float4, Float8, Int2, Int4, Int8, Numeric, Text, Unknown, Uuid, Varchar,
     };
     let is_number = |base| matches!(base, Int2 | Int4 | Int8 | Float4 | Float8 | Numeric);
     match (source.id.base, target.id.base) {
         (from, to) if is_number(from) && is_number(to) => true,
         (Bool, Int4) | (Int4, Bool) => true,
         (Text | Varchar | Unknown, Text | Varchar) => true,
-        (Date | Timestamp | Timestamptz, Date | Timestamp | Timestamptz) => true,
-        (Timestamp, Time) => true,
-        (
-            Bool | Int2 | Int4 | Int8 | Float4 | Float8 | Numeric | Bytea | Date | Time | Timestamp
-            | Timestamptz | Interval | Uuid,
-            Text | Varchar,
-        ) => true,
+        (Bool | Int2 | Int4 | Int8 | Float4 | Float8 | Numeric | Bytea | Uuid, Text | Varchar) => {
+            true
+        }
         (
             Text | Varchar | Unknown,
-            Bool | Int2 | Int4 | Int8 | Float4 | Float8 | Numeric | Bytea | Date | Time | Timestamp
-            | Timestamptz | Interval | Uuid,
+            Bool | Int2 | Int4 | Int8 | Float4 | Float8 | Numeric | Bytea | Uuid,
         ) => true,
         _ => false,
     }

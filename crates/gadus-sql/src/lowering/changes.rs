@@ -3,9 +3,10 @@
 //! - A change is carried out by the session; only what it reads and computes are plans.
 //! - Its parts share their columns: RETURNING names those of the rows that were found.
 
-use super::casts::converted;
-use super::types::lowered_type;
+use super::casts::{converted, typed_output};
+use super::types::{arrow_type, is_numeric};
 use super::{Lowering, Result, Tables, column, column_name, missing, relations, shown};
+use crate::numerics::{NUMERIC, shown as shown_value, to_numeric};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::Column;
@@ -16,6 +17,7 @@ use gadus_binder::bound::{
     ColumnId, ColumnValue, CommonTable, Relational, RowColumns, Scalar, ScalarKind,
 };
 use gadus_binder::types::SqlType;
+use gadus_engine::is_numeric_text;
 use std::sync::Arc;
 
 /// Name of the column with the numbers of rows; others are called by theirs.
@@ -67,7 +69,13 @@ impl<'a> ChangeLowering<'a> {
         if carries_all {
             let fields = input.schema().fields().iter();
             let columns = fields.filter(|field| field.name() != ROW_COLUMN);
-            items.extend(columns.map(|field| Expr::Column(Column::new_unqualified(field.name()))));
+            items.extend(columns.map(|field| {
+                let column = Expr::Column(Column::new_unqualified(field.name()));
+                match *field.data_type() == NUMERIC {
+                    true => shown_value(column).alias(field.name()),
+                    false => column,
+                }
+            }));
         }
         items.push(row);
         Ok(LogicalPlanBuilder::from(input).project(items)?.build()?)
@@ -84,12 +92,14 @@ impl<'a> ChangeLowering<'a> {
     ) -> Result<LogicalPlan> {
         let schema = rows.schema();
         for (id, field) in columns.iter().zip(schema.fields()) {
-            self.0.make(*id, field.data_type().clone());
+            let is_numeric = is_numeric_text(field);
+            self.0.make(*id, if is_numeric { NUMERIC } else { field.data_type().clone() });
         }
         let scan = LogicalPlanBuilder::scan("rows", provider_as_source(rows), None)?;
         let named = schema.fields().iter().map(|field| {
-            let from = Column::new(Some("rows"), field.name());
-            Expr::Column(from).alias(field.name())
+            let from = Expr::Column(Column::new(Some("rows"), field.name()));
+            let value = if is_numeric_text(field) { to_numeric(from) } else { from };
+            value.alias(field.name())
         });
         let mut input = scan.project(named)?.build()?;
         if let Some(predicate) = predicate {
@@ -104,8 +114,14 @@ impl<'a> ChangeLowering<'a> {
         lowered.push(row());
         let rows = LogicalPlanBuilder::from(input).project(lowered)?;
         let Some(outputs) = outputs else { return Ok(rows.build()?) };
-        let rows = rows.sort([row().sort(true, false)])?;
-        shown(rows.project(outputs.iter().map(|(id, _)| column(*id)))?.build()?)
+        let rows = rows.sort([row().sort(true, false)])?.build()?;
+        let mut shown_items = Vec::with_capacity(outputs.len());
+        for (id, output) in outputs {
+            let field = rows.schema().field_with_unqualified_name(&column_name(*id))?;
+            let other = typed_output(column(*id), field, output.data_type)?;
+            shown_items.push(other.unwrap_or_else(|| column(*id)));
+        }
+        shown(LogicalPlanBuilder::from(rows).project(shown_items)?.build()?)
     }
 
     /// Lowers values to the types of their columns.
@@ -117,9 +133,16 @@ impl<'a> ChangeLowering<'a> {
             if matches!(value.value.kind, ScalarKind::Default) {
                 return missing("DEFAULT");
             }
-            let wanted = lowered_type(value.value.data_type)?;
+            let data_type = value.value.data_type;
             let lowered = self.0.scalar(&value.value, input.schema())?;
-            Ok(converted(lowered, wanted, false)?.expr.alias(format!("v{place}")))
+            let value = match arrow_type(data_type) {
+                Some(wanted) => converted(lowered, wanted, false)?.expr,
+                None if is_numeric(data_type) => {
+                    shown_value(converted(lowered, NUMERIC, false)?.expr)
+                }
+                None => return missing(format!("type {data_type}")),
+            };
+            Ok(value.alias(format!("v{place}")))
         };
         values.iter().enumerate().map(value).collect()
     }

@@ -1,22 +1,41 @@
 //! Constants and parameters.
 
+use super::casts::converted;
+use super::times::{limited_literal, time_literal};
 use super::types::{decimal, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, missing};
 use crate::numerics::NUMERIC;
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::Placeholder;
-use datafusion::logical_expr::{Expr, cast, lit};
+use datafusion::logical_expr::{Expr, lit};
 use gadus_binder::bound::Constant;
 use gadus_binder::types::{BaseType, Modifier, SqlType};
+use gadus_engine::Characters;
 use gadus_numeric::Numeric;
+use gadus_syntax::Span;
 use std::sync::Arc;
 
 impl Lowering<'_> {
     /// Lowers a literal.
-    pub(super) fn constant(&self, constant: &Constant, data_type: SqlType) -> Result<Typed> {
+    pub(super) fn constant(
+        &self,
+        constant: &Constant,
+        data_type: SqlType,
+        span: Span,
+    ) -> Result<Typed> {
+        // NULL has no digits and no length.
+        let data_type = match constant {
+            Constant::Null => data_type.id.plain(),
+            _ => data_type,
+        };
         if is_numeric(data_type) && data_type.modifier == Modifier::None {
             return numeric(constant);
+        }
+        if let (Constant::Text(text), true) = (constant, data_type.modifier != Modifier::None)
+            && let Some(value) = limited_literal(text, data_type, span)?
+        {
+            return Ok(value);
         }
         if data_type.modifier != Modifier::None {
             return missing(format!("a literal of type {data_type}"));
@@ -29,7 +48,7 @@ impl Lowering<'_> {
             (Constant::Integer(value), DataType::Int16 | DataType::Int32 | DataType::Int64) => {
                 ScalarValue::Int64(Some(*value)).cast_to(&wanted)?
             }
-            (Constant::Text(text), _) => return text_literal(text, data_type, wanted),
+            (Constant::Text(text), _) => return text_literal(text, data_type, wanted, span),
             _ => return missing(format!("a literal of type {data_type}")),
         };
         Ok(Typed::new(lit(value), wanted))
@@ -49,11 +68,21 @@ impl Lowering<'_> {
 }
 
 /// Returns a literal that is written as a text: read now if that is sure to succeed, else where the statement runs.
-fn text_literal(text: &str, data_type: SqlType, wanted: DataType) -> Result<Typed> {
-    let literal = lit(ScalarValue::Utf8View(Some(text.to_owned())));
+fn text_literal(text: &str, data_type: SqlType, wanted: DataType, span: Span) -> Result<Typed> {
+    if let Some(value) = time_literal(text, &wanted, span)? {
+        return Ok(Typed::new(lit(value), wanted));
+    }
+    let plain = |text: &str| lit(ScalarValue::Utf8View(Some(text.to_owned())));
+    let literal = plain(text);
     let expr = match data_type.id.base {
         BaseType::Text | BaseType::Varchar | BaseType::Unknown => literal,
-        _ => cast(literal, wanted.clone()),
+        BaseType::Name => plain(&Characters::Name.cut(text)),
+        BaseType::Char => plain(&Characters::Byte.cut(text)),
+        BaseType::Bpchar => plain(text.trim_end_matches(' ')),
+        _ => {
+            let literal = Typed::new(literal, DataType::Utf8View);
+            return converted(literal, wanted, false);
+        }
     };
     Ok(Typed::new(expr, wanted))
 }

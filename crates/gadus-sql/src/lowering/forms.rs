@@ -6,7 +6,7 @@ use super::operators::{comparable, compared, comparison};
 use super::relations::unify;
 use super::scalars::balanced;
 use super::{Lowering, Result, Typed, missing};
-use datafusion::arrow::datatypes::{DataType, TimeUnit};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{Case, InList, ScalarFunction};
 use datafusion::logical_expr::{Expr, Operator as PlanOperator, lit};
@@ -172,17 +172,9 @@ impl Lowering<'_> {
 
     /// Lowers CURRENT_DATE and the like.
     pub(super) fn value_function(&mut self, function: ValueFunction) -> Result<Typed> {
-        let time = |zone| DataType::Timestamp(TimeUnit::Microsecond, zone);
-        let now = |lowering: &Self| {
-            let now = lowering.call("now", Vec::new())?;
-            let given = DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()));
-            converted(Typed::new(now, given), time(Some("UTC".into())), false)
-        };
-        match function {
-            ValueFunction::CurrentTimestamp => now(self),
-            ValueFunction::CurrentDate => converted(now(self)?, DataType::Date32, false),
-            ValueFunction::LocalTimestamp => converted(now(self)?, time(None), false),
-            _ => missing("a value of the session"),
+        match self.time_of_session(function) {
+            Some(value) => Ok(value),
+            None => missing("a value of the session"),
         }
     }
 }

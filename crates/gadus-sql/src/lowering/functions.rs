@@ -1,15 +1,15 @@
 //! Functions of the catalog, and the kernels that compute them.
 
-use super::casts::converted;
+use super::casts::{converted, with_blanks};
 use super::operators::numeric_call;
 use super::types::{arrow_type, lowered_type};
 use super::{Lowering, Result, Typed, missing};
 use crate::checked::number_function;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::common::DFSchema;
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::{Expr, ExprSchemable, Operator, binary_expr, lit, when};
-use gadus_binder::bound::{Constant, Scalar, ScalarKind};
+use datafusion::logical_expr::{Expr, ExprSchemable, lit, when};
+use gadus_binder::bound::{Scalar, ScalarKind};
 use gadus_binder::catalog::Function;
 use gadus_binder::types::{SqlType, constants};
 
@@ -32,16 +32,12 @@ const KERNELS: &[&str] = &[
     "get_bit",
     "get_byte",
     "initcap",
-    "isfinite",
     "left",
     "length",
     "lower",
     "lpad",
     "ltrim",
-    "make_timestamp",
-    "make_timestamptz",
     "md5",
-    "now",
     "octet_length",
     "parse_ident",
     "pi",
@@ -77,18 +73,15 @@ const KERNELS: &[&str] = &[
     "tan",
     "tand",
     "tanh",
+    "to_hex",
+    "to_timestamp",
     "to_char",
     "to_date",
-    "to_hex",
     "translate",
     "unistr",
     "upper",
     "width_bucket",
     "gen_random_uuid",
-    "age",
-    "justify_days",
-    "justify_hours",
-    "justify_interval",
 ];
 
 /// Functions whose kernel has another name.
@@ -112,6 +105,9 @@ impl Lowering<'_> {
             let values = arguments.iter().map(|argument| self.scalar(argument, schema));
             return numeric_call(function.name, values.collect::<Result<_>>()?);
         }
+        if let Some(call) = self.time_function(function, arguments, result, schema)? {
+            return Ok(call);
+        }
         let of_type = arguments.first().and_then(|first| arrow_type(first.data_type));
         let of_numbers = of_type
             .as_ref()
@@ -122,9 +118,6 @@ impl Lowering<'_> {
             let call = Expr::ScalarFunction(ScalarFunction::new_udf(kernel, values));
             return converted(Typed::new(call, data_type), lowered_type(result)?, false);
         }
-        if matches!(function.name, "extract" | "date_part") {
-            return self.part_of_time(function, arguments, schema);
-        }
         let name = match kernel_name(function) {
             Some(name) => name,
             None => return missing(format!("function {}", function.name)),
@@ -134,12 +127,17 @@ impl Lowering<'_> {
         };
         let wanted = lowered_type(result)?;
         let mut values = Vec::with_capacity(arguments.len());
-        for argument in arguments {
+        for (place, argument) in arguments.iter().enumerate() {
             if matches!(argument.kind, ScalarKind::Default) {
                 return missing(format!("{} without an argument in between", function.name));
             }
             let value = self.scalar(argument, schema)?;
-            values.push(value.expr);
+            let takes_stored = function.arguments.get(place) == Some(&constants::BPCHAR)
+                && function.name != "octet_length";
+            values.push(match takes_stored {
+                true => value.expr,
+                false => with_blanks(value, argument.data_type)?.expr,
+            });
         }
         if let ("lpad" | "rpad", Some(length)) = (name, values.get_mut(1)) {
             // A length below zero is none.
@@ -162,85 +160,6 @@ impl Lowering<'_> {
             false => missing(format!("{} that gives {given} for {wanted}", function.name)),
         }
     }
-}
-
-/// Parts of dates and points in time that are whole numbers in all of them.
-const WHOLE_PARTS: &[&str] =
-    &["year", "quarter", "month", "week", "day", "hour", "minute", "dow", "doy"];
-
-impl Lowering<'_> {
-    /// Lowers EXTRACT and `date_part` of a part that is written out.
-    fn part_of_time(
-        &mut self,
-        function: &Function,
-        arguments: &[Scalar],
-        schema: &DFSchema,
-    ) -> Result<Typed> {
-        let [part, time] = arguments else { return missing("a part of no time") };
-        let ScalarKind::Constant(Constant::Text(name)) = &part.kind else {
-            return missing("a part of a time that is computed");
-        };
-        let is_whole = WHOLE_PARTS.contains(&name.as_str());
-        let time = self.scalar(time, schema)?;
-        if let Some(part) = part_of_microseconds(name, &time)? {
-            return match function.result == constants::NUMERIC {
-                true => Ok(part),
-                false => converted(part, DataType::Float64, false),
-            };
-        }
-        let is_time_of_day = matches!(name.as_str(), "hour" | "minute");
-        let has_part = match &time.data_type {
-            DataType::Timestamp(..) => true,
-            DataType::Date32 => !is_time_of_day,
-            _ => false,
-        };
-        let Some(kernel) = self.planner.scalar_functions().get("date_part").cloned() else {
-            return missing("kernel date_part");
-        };
-        if !is_whole || !has_part {
-            return missing(format!("the part {name} of {}", time.data_type));
-        }
-        let part = lit(name.as_str());
-        let call = ScalarFunction::new_udf(kernel, vec![part, time.expr]);
-        let call = Typed::new(Expr::ScalarFunction(call), DataType::Int32);
-        let wanted = match function.result == constants::NUMERIC {
-            true => DataType::Decimal128(10, 0),
-            false => DataType::Float64,
-        };
-        converted(call, wanted, false)
-    }
-}
-
-/// Microseconds of a minute.
-const MINUTE: i64 = 60_000_000;
-
-/// Returns a part of a time that has a fraction, as a numeric with PostgreSQL's digits; `None` for others.
-fn part_of_microseconds(name: &str, time: &Typed) -> Result<Option<Typed>> {
-    // Digits behind the point, and whether it is counted from the last minute on.
-    let (scale, is_of_minute) = match name {
-        "second" | "seconds" => (6, true),
-        "millisecond" | "milliseconds" => (3, true),
-        "microsecond" | "microseconds" => (0, true),
-        "epoch" => (6, false),
-        _ => return Ok(None),
-    };
-    if !matches!(time.data_type, DataType::Timestamp(..) | DataType::Time64(_)) {
-        return Ok(None);
-    }
-    let count = converted(time.clone(), DataType::Int64, false)?.expr;
-    let count = match is_of_minute {
-        // Before 1970 the remainder is negative.
-        true => {
-            let rest = binary_expr(count, Operator::Modulo, lit(MINUTE));
-            let positive = binary_expr(rest, Operator::Plus, lit(MINUTE));
-            binary_expr(positive, Operator::Modulo, lit(MINUTE))
-        }
-        false => count,
-    };
-    let whole = converted(Typed::new(count, DataType::Int64), DataType::Decimal128(19, 0), false)?;
-    let unit = ScalarValue::Decimal128(Some(1), 7, scale);
-    let value = binary_expr(whole.expr, Operator::Multiply, lit(unit));
-    Ok(Some(Typed::new(value, DataType::Decimal128(27, scale))))
 }
 
 /// Returns true for functions that `numerics` has.

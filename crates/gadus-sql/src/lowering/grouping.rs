@@ -16,15 +16,34 @@ pub(super) struct Grouping {
     order: Vec<usize>,
 }
 
+/// Returns groups by position in the order in which DataFusion has them.
+fn order_of(sets: &[Vec<usize>]) -> Vec<usize> {
+    let mut order = Vec::new();
+    for group in sets.iter().flatten() {
+        if !order.contains(group) {
+            order.push(*group);
+        }
+    }
+    order
+}
+
+/// Returns the condition that a row's grouping set has a group; `None` for a group that all have.
+pub(super) fn in_set(sets: &[Vec<usize>], group: usize) -> Option<Expr> {
+    if sets.iter().all(|set| set.contains(&group)) {
+        return None;
+    }
+    let order = order_of(sets);
+    let place = order.iter().position(|known| *known == group)?;
+    let unit = 1_i64 << (order.len() - 1 - place).min(62);
+    let bits = Expr::Column(Column::new_unqualified(Aggregate::INTERNAL_GROUPING_ID));
+    let bit = (cast(bits, DataType::Int64) / lit(unit)) % lit(2_i64);
+    Some(bit.eq(lit(0_i64)))
+}
+
 impl Lowering<'_> {
     /// Notes the grouping sets of an aggregation; returns the column with their bits.
     pub(super) fn note_grouping(&mut self, number: ColumnId, sets: &[Vec<usize>]) -> Expr {
-        let mut order = Vec::new();
-        for group in sets.iter().flatten() {
-            if !order.contains(group) {
-                order.push(*group);
-            }
-        }
+        let order = order_of(sets);
         self.make(number, DataType::Int64);
         self.groupings.push(Grouping { number, order });
         let bits = Column::new_unqualified(Aggregate::INTERNAL_GROUPING_ID);

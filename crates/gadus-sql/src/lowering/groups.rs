@@ -1,6 +1,7 @@
 //! Groups and aggregates.
 
-use super::casts::converted;
+use super::casts::{converted, with_blanks};
+use super::grouping::in_set;
 use super::keys::{self, has_key, key};
 use super::types::{is_exact, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column, column_name, missing};
@@ -9,7 +10,7 @@ use crate::numerics::{self, NUMERIC};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema};
 use datafusion::functions_aggregate::expr_fn::min;
-use datafusion::logical_expr::expr::AggregateFunction;
+use datafusion::logical_expr::expr::{AggregateFunction, Case};
 use datafusion::logical_expr::{
     Aggregate, AggregateUDF, Expr, ExprSchemable, GroupingSet, LogicalPlan, LogicalPlanBuilder,
     SortExpr, lit,
@@ -76,7 +77,23 @@ impl Lowering<'_> {
         if keys.is_empty() && calls.is_empty() {
             return missing("groups without columns");
         }
-        let groups = groups.iter().map(|(id, _)| column(*id));
+        // A group that is one value everywhere is not in rows of sets without it: rules take columns for constants.
+        let is_in_set = |place: usize| match sets_of {
+            Some(sets) => in_set(sets, place),
+            None => None,
+        };
+        let groups = groups.iter().enumerate().map(|(place, (id, _))| match is_in_set(place) {
+            Some(is_there) => {
+                let value = Expr::Case(Case::new(
+                    None,
+                    vec![(Box::new(is_there), Box::new(column(*id)))],
+                    None,
+                ));
+                value.alias(column_name(*id))
+            }
+            None => column(*id),
+        });
+        let groups = groups.collect::<Vec<_>>().into_iter();
         let bits = sets_of.zip(set_number).map(|(sets, number)| self.note_grouping(number, sets));
         let items = groups.chain(calls.items).chain(bits).collect::<Vec<_>>();
         let plan = Aggregate::try_new(Arc::new(input), keys, calls.distinct)?;
@@ -178,6 +195,9 @@ impl Lowering<'_> {
         let mut arguments = Vec::with_capacity(call.arguments.len());
         for argument in &call.arguments {
             let mut value = self.scalar(argument, schema)?;
+            if !matches!(call.function.name, "count" | "min" | "max") {
+                value = with_blanks(value, argument.data_type)?;
+            }
             if value.data_type == DataType::Null {
                 value = converted(value, NUMERIC, false)?;
             }

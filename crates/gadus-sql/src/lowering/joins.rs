@@ -1,6 +1,8 @@
 //! Joins.
 
+use super::relations::{filtered, has_subquery};
 use super::{Lowering, Result, missing};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, JoinType, LogicalPlan, LogicalPlanBuilder, Subquery, lit};
 use gadus_binder::bound::{Join, JoinKind};
 use std::collections::HashSet;
@@ -26,7 +28,19 @@ impl Lowering<'_> {
             Some(condition) => Some(self.condition(condition, &both)?),
             None => None,
         };
-        joined(left, right, kind, condition)
+        match condition {
+            // Queries in a condition are made joins in filters.
+            Some(condition) if kind == JoinType::Inner && has_subquery(&condition) => {
+                let parts = split_conjunction_owned(condition).into_iter();
+                let (late, early) = parts.partition::<Vec<_>, _>(has_subquery);
+                let rows = joined(left, right, kind, conjunction(early))?;
+                match conjunction(late) {
+                    Some(late) => filtered(rows, late),
+                    None => Ok(rows),
+                }
+            }
+            condition => joined(left, right, kind, condition),
+        }
     }
 
     /// Lowers an input that may name columns of the one before it.

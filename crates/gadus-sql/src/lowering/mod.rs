@@ -13,23 +13,28 @@ mod forms;
 mod functions;
 mod grouping;
 mod groups;
+mod guards;
 mod joins;
 mod keys;
 mod operators;
 mod relations;
+mod rows;
 mod scalars;
 mod set_operations;
 mod subqueries;
 mod table_functions;
 mod tables;
+mod times;
 mod types;
 mod windows;
 
 pub(crate) use changes::{ChangeLowering, Items, column_of_name, schema_in_hand};
+pub(crate) use rows::lower_row;
 pub(crate) use tables::Tables;
 pub(crate) use types::arrow_type;
 
 use crate::numerics::{self, NUMERIC};
+use casts::typed_output;
 use common_tables::LoweredTable;
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::{Column, DFSchema};
@@ -119,7 +124,23 @@ pub(crate) fn lower(
     parameters: &[SqlType],
 ) -> Result<LogicalPlan> {
     let plan = Lowering::new(planner, tables, parameters).query(query)?;
+    let plan = typed(plan, query)?;
     shown(plan)
+}
+
+/// Returns a plan whose texts tell of which character type they are.
+fn typed(plan: LogicalPlan, query: &BoundQuery) -> Result<LogicalPlan> {
+    let (mut items, mut is_other) = (Vec::with_capacity(query.outputs.len()), false);
+    for (field, output) in plan.schema().fields().iter().zip(&query.outputs) {
+        let value = Expr::Column(Column::new_unqualified(field.name()));
+        let other = typed_output(value.clone(), field, output.data_type)?;
+        is_other |= other.is_some();
+        items.push(other.unwrap_or(value));
+    }
+    match is_other {
+        true => Ok(LogicalPlanBuilder::from(plan).project(items)?.build()?),
+        false => Ok(plan),
+    }
 }
 
 /// Returns a plan whose numerics are as they leave.

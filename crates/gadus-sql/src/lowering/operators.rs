@@ -1,8 +1,9 @@
 //! Operators of the catalog.
 
-use super::casts::{converted, numeric_of};
+use super::casts::{converted, numeric_of, with_blanks};
 use super::keys::key;
-use super::types::{decimal, is_exact, is_numeric, lowered_type};
+use super::times::{dates_compared, time_call};
+use super::types::{arrow_type, decimal, is_exact, is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, missing};
 use crate::checked::{float_operator, number_function};
 use crate::numerics::{self, NUMERIC};
@@ -17,6 +18,7 @@ use datafusion::sql::sqlparser::ast::BinaryOperator;
 use gadus_binder::bound::{Constant, Scalar, ScalarKind};
 use gadus_binder::catalog::Operator;
 use gadus_binder::types::{BaseType, SqlType, constants};
+use gadus_engine::INTERVAL;
 
 impl Lowering<'_> {
     /// Lowers an operator with its operands.
@@ -33,7 +35,10 @@ impl Lowering<'_> {
                 self.prefix(operator, operand)
             }
             [left, right] => {
+                let is_matched = operator.name.contains('~');
+                let of = left.data_type;
                 let left = self.scalar(left, schema)?;
+                let left = if is_matched { with_blanks(left, of)? } else { left };
                 if let Some(pattern) = escaped(right) {
                     let pattern = lit(ScalarValue::Utf8View(Some(pattern)));
                     let pattern = Typed::new(pattern, DataType::Utf8View);
@@ -49,6 +54,11 @@ impl Lowering<'_> {
     fn prefix(&self, operator: &Operator, operand: Typed) -> Result<Typed> {
         let Typed { expr, data_type } = operand;
         let is_number = data_type.is_numeric();
+        if operator.name == "-" && data_type == INTERVAL {
+            let operand = Typed::new(expr, data_type);
+            let call = time_call("negate", vec![operand], &INTERVAL);
+            return call.map_or_else(|| missing("operator - of interval"), Ok);
+        }
         match operator.name {
             "+" if is_number => Ok(Typed::new(expr, data_type)),
             "-" | "@" if data_type == NUMERIC => {
@@ -67,6 +77,14 @@ impl Lowering<'_> {
                 }
                 expr => Ok(Typed::new(Expr::Negative(Box::new(expr)), data_type)),
             },
+            "@" if is_number => number_call("abs", data_type.clone(), Typed::new(expr, data_type)),
+            "|/" => number_call("sqrt", DataType::Float64, Typed::new(expr, data_type)),
+            "||/" => number_call("cbrt", DataType::Float64, Typed::new(expr, data_type)),
+            "~" if data_type.is_integer() => {
+                let ones = ScalarValue::new_negative_one(&data_type)?;
+                let flipped = binary_expr(expr, PlanOperator::BitwiseXor, lit(ones));
+                Ok(Typed::new(flipped, data_type))
+            }
             name => missing(format!("operator {name} of {}", operator.right)),
         }
     }
@@ -85,10 +103,12 @@ impl Lowering<'_> {
         if is_null(&left) || is_null(&right) {
             return null_of(result);
         }
+        if let Some(wanted) = arrow_type(result)
+            && let Some(call) = time_call(operator.name, vec![left.clone(), right.clone()], &wanted)
+        {
+            return Ok(call);
+        }
         match operator.name {
-            "+" | "-" if operator.left == Some(constants::DATE) && is_of_days(operator) => {
-                days(operator, left, right)
-            }
             "^" if operator.result == constants::FLOAT8 => self.power(left, right),
             "^" if operator.result == constants::NUMERIC => {
                 numeric_call(operator.name, vec![left, right])
@@ -96,9 +116,12 @@ impl Lowering<'_> {
             "+" | "-" | "*" | "/" | "%" if is_number(operator.result.base) => {
                 arithmetic(operator, left, right, schema)
             }
-            "+" | "-" | "*" | "/" => self.planned(operator, left, right, (result, schema)),
+            "+" | "-" | "*" | "/" => {
+                missing(format!("operator {} of {:?}", operator.name, operator.left))
+            }
             "&" | "|" | "#" | "<<" | ">>" => bits(operator, left, right),
             "||" if operator.result == constants::TEXT => concatenated(left, right),
+            "^@" => self.starts_with(left, right),
             "~~" | "!~~" | "~~*" | "!~~*" if operator.right == constants::TEXT => {
                 like(operator.name, left, right)
             }
@@ -107,6 +130,16 @@ impl Lowering<'_> {
             }
             name => missing(format!("operator {name} of {:?}", operator.left)),
         }
+    }
+
+    /// Lowers `^@`.
+    fn starts_with(&self, text: Typed, prefix: Typed) -> Result<Typed> {
+        let Some(function) = self.planner.scalar_functions().get("starts_with") else {
+            return missing("operator ^@");
+        };
+        let arguments = vec![text.expr, prefix.expr];
+        let call = Expr::ScalarFunction(ScalarFunction::new_udf(function.clone(), arguments));
+        Ok(Typed::new(call, DataType::Boolean))
     }
 
     /// Lowers `^` between floating-point numbers.
@@ -130,19 +163,12 @@ impl Lowering<'_> {
         (result, schema): (SqlType, &DFSchema),
     ) -> Result<Typed> {
         let (plain, written) = match operator.name {
-            "+" => (PlanOperator::Plus, BinaryOperator::Plus),
-            "-" => (PlanOperator::Minus, BinaryOperator::Minus),
-            "*" => (PlanOperator::Multiply, BinaryOperator::Multiply),
-            "/" => (PlanOperator::Divide, BinaryOperator::Divide),
             "~" => (PlanOperator::RegexMatch, BinaryOperator::PGRegexMatch),
             "~*" => (PlanOperator::RegexIMatch, BinaryOperator::PGRegexIMatch),
             "!~" => (PlanOperator::RegexNotMatch, BinaryOperator::PGRegexNotMatch),
             "!~*" => (PlanOperator::RegexNotIMatch, BinaryOperator::PGRegexNotIMatch),
             name => return missing(format!("operator {name}")),
         };
-        if !is_planned(operator) {
-            return missing(format!("operator {} of {:?}", operator.name, operator.left));
-        }
         let wanted = lowered_type(result)?;
         let mut raw = RawBinaryExpr { op: written, left: left.expr, right: right.expr };
         let mut expr = None;
@@ -160,23 +186,6 @@ impl Lowering<'_> {
         let given = expr.get_type(schema)?;
         converted(Typed::new(expr, given), wanted, false)
     }
-}
-
-/// Returns true for an operator of times that the planner's extensions have.
-fn is_planned(operator: &Operator) -> bool {
-    use BaseType::{Date, Float8, Interval, Text, Timestamp, Timestamptz};
-    let left = operator.left.map(|left| left.base);
-    matches!(
-        (left, operator.name, operator.right.base),
-        (Some(Text), "~" | "~*" | "!~" | "!~*", Text)
-            | (Some(Interval), "*" | "/", Float8)
-            | (Some(Float8), "*", Interval)
-            | (Some(Date | Timestamp | Timestamptz), "+" | "-", Interval)
-            | (Some(Interval), "+", Date | Timestamp | Timestamptz)
-            | (Some(Timestamp), "-", Timestamp)
-            | (Some(Timestamptz), "-", Timestamptz)
-            | (Some(Interval), "+" | "-", Interval)
-    )
 }
 
 fn is_number(base: BaseType) -> bool {
@@ -212,6 +221,9 @@ pub(super) fn comparison(name: &str) -> Option<PlanOperator> {
 
 /// Compares two values, of one type once they are converted.
 pub(super) fn compared(comparison: PlanOperator, left: Typed, right: Typed) -> Result<Typed> {
+    if let Some(compared) = dates_compared(comparison, &left, &right) {
+        return compared;
+    }
     let (left, right) = comparable(left, right)?;
     Ok(Typed::new(binary_expr(key(left), comparison, key(right)), DataType::Boolean))
 }
@@ -299,6 +311,16 @@ fn exact(
     numeric_call(operator.name, vec![left, right])
 }
 
+/// Calls a function of numbers of a type, with values of this type.
+fn number_call(name: &str, wanted: DataType, value: Typed) -> Result<Typed> {
+    let Some(function) = number_function(name, &wanted, 1) else {
+        return missing(format!("function {name} of {wanted}"));
+    };
+    let value = converted(value, wanted.clone(), false)?;
+    let call = ScalarFunction::new_udf(function, vec![value.expr]);
+    Ok(Typed::new(Expr::ScalarFunction(call), wanted))
+}
+
 /// Calls a function of numerics.
 pub(super) fn numeric_call(name: &str, arguments: Vec<Typed>) -> Result<Typed> {
     let Some((function, given)) = numerics::function(name, arguments.len()) else {
@@ -307,21 +329,6 @@ pub(super) fn numeric_call(name: &str, arguments: Vec<Typed>) -> Result<Typed> {
     let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
     let call = Expr::ScalarFunction(ScalarFunction::new_udf(function, arguments));
     Ok(Typed::new(call, given))
-}
-
-/// Returns true for an operator between a date and days, or between two dates.
-fn is_of_days(operator: &Operator) -> bool {
-    operator.right == constants::INT4 || (operator.name == "-" && operator.right == constants::DATE)
-}
-
-/// Lowers a sum or a difference of days.
-fn days(operator: &Operator, left: Typed, right: Typed) -> Result<Typed> {
-    let plain = if operator.name == "+" { PlanOperator::Plus } else { PlanOperator::Minus };
-    let wanted = lowered_type(operator.result.plain())?;
-    let (left, right) =
-        (converted(left, DataType::Int32, false)?, converted(right, DataType::Int32, false)?);
-    let count = Typed::new(binary_expr(left.expr, plain, right.expr), DataType::Int32);
-    converted(count, wanted, false)
 }
 
 /// Lowers operators of the bits of whole numbers.

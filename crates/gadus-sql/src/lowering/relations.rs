@@ -4,19 +4,20 @@ use super::casts::converted;
 use super::changes::ROW_COLUMN;
 use super::types::{common_type, lowered_type};
 use super::{Lowering, Result, Typed, column_name, missing, no_columns};
+use crate::characters::{Change, changed};
 use crate::executor::check_cancelled;
-use crate::numerics::NUMERIC;
+use crate::numerics::{NUMERIC, to_numeric};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, TableReference};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    Expr, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SortExpr, lit,
+    Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Projection, SortExpr, lit,
 };
 use gadus_binder::Relation;
 use gadus_binder::bound::{ColumnId, Constant, Limit, Relational, Scalar, ScalarKind, SortKey};
 use gadus_binder::types::{SqlType, constants};
-use gadus_engine::ROW_ID_COLUMN;
+use gadus_engine::{Characters, ROW_ID_COLUMN, is_numeric_text};
 use std::sync::Arc;
 
 impl Lowering<'_> {
@@ -89,12 +90,16 @@ impl Lowering<'_> {
             else {
                 return missing("a column that the table does not have");
             };
-            if field.data_type() != &lowered_type(known.data_type)? {
+            let from = Expr::Column(Column::new(Some(alias.clone()), field.name()));
+            let (value, data_type) = match is_numeric_text(field) {
+                true => (to_numeric(from), NUMERIC),
+                false => (from, lowered_type(known.data_type)?),
+            };
+            if data_type != NUMERIC && *field.data_type() != data_type {
                 return missing(format!("column {} of type {}", field.name(), known.data_type));
             }
-            let from = Column::new(Some(alias.clone()), field.name());
-            items.push(Expr::Column(from).alias(column_name(*id)));
-            self.make(*id, field.data_type().clone());
+            items.push(value.alias(column_name(*id)));
+            self.make(*id, data_type);
         }
         if is_changed {
             let row = Column::new(Some(alias.clone()), ROW_ID_COLUMN);
@@ -113,7 +118,7 @@ impl Lowering<'_> {
         let schema = no_columns();
         let mut lowered = Vec::with_capacity(rows.len());
         for row in rows {
-            let row = row.iter().map(|value| self.scalar(value, &schema));
+            let row = row.iter().map(|value| plain(self.scalar(value, &schema)?));
             lowered.push(row.collect::<Result<Vec<_>>>()?);
         }
         let mut items = Vec::with_capacity(columns.len());
@@ -183,6 +188,15 @@ impl Lowering<'_> {
     }
 }
 
+/// Makes a value a plain text if it is of a character type: lists of rows have one type for each column.
+fn plain(value: Typed) -> Result<Typed> {
+    let (_, field) = value.expr.to_field(&no_columns())?;
+    Ok(match Characters::of_field(&field) {
+        Some(_) => Typed::new(changed(value.expr, Change::Typed(None)), value.data_type),
+        None => value,
+    })
+}
+
 /// Filters rows: by what needs no query first, so that queries are joined with the rows that are left.
 pub(super) fn filtered(input: LogicalPlan, predicate: Expr) -> Result<LogicalPlan> {
     let parts = split_conjunction_owned(predicate);
@@ -194,7 +208,7 @@ pub(super) fn filtered(input: LogicalPlan, predicate: Expr) -> Result<LogicalPla
     Ok(plan)
 }
 
-fn has_subquery(expr: &Expr) -> bool {
+pub(super) fn has_subquery(expr: &Expr) -> bool {
     let is_subquery = |expr: &Expr| {
         Ok(matches!(
             expr,

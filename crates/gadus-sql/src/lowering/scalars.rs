@@ -1,5 +1,6 @@
 //! Expressions.
 
+use super::guards::{GUARDED_MAX, guard, may_fail};
 use super::{Lowering, Result, Typed, missing};
 use crate::executor::check_cancelled;
 use datafusion::arrow::datatypes::DataType;
@@ -16,7 +17,9 @@ impl Lowering<'_> {
     pub(super) fn scalar(&mut self, scalar: &Scalar, schema: &DFSchema) -> Result<Typed> {
         check_cancelled()?;
         match &scalar.kind {
-            ScalarKind::Constant(constant) => self.constant(constant, scalar.data_type),
+            ScalarKind::Constant(constant) => {
+                self.constant(constant, scalar.data_type, scalar.span)
+            }
             ScalarKind::Parameter(number) => self.parameter(*number, scalar.data_type),
             ScalarKind::Column(id) => self.column(*id),
             ScalarKind::Operator { operator, operands } => {
@@ -77,8 +80,16 @@ impl Lowering<'_> {
 
     /// Lowers AND and OR.
     fn connected(&mut self, parts: &[Scalar], by: Operator, schema: &DFSchema) -> Result<Typed> {
-        let parts = parts.iter().map(|part| self.condition(part, schema));
-        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let (mut safe, mut guarded) = (Vec::with_capacity(parts.len()), Vec::new());
+        for part in parts {
+            let condition = self.condition(part, schema)?;
+            match parts.len() <= GUARDED_MAX && !safe.is_empty() && may_fail(part) {
+                true => guarded.push(guard(balanced(safe.clone(), by), condition, by)),
+                false => safe.push(condition),
+            }
+        }
+        safe.extend(guarded);
+        let parts = safe;
         match balanced(parts, by) {
             Some(expr) => Ok(Typed::new(expr, DataType::Boolean)),
             None => missing("a condition without parts"),

@@ -2,16 +2,22 @@
 
 use super::casts::converted;
 use super::relations::written_integer;
+use super::times::refused;
 use super::types::lowered_type;
 use super::windows::row_number;
-use super::{Lowering, Result, Typed, column_name, missing};
-use datafusion::arrow::datatypes::DataType;
+use super::{Lowering, Result, Typed, column_name, missing, no_columns};
+use crate::error::to_datafusion;
+use crate::times;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::catalog::TableFunctionArgs;
 use datafusion::common::Column;
-use datafusion::datasource::provider_as_source;
+use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
-use gadus_binder::bound::{ColumnId, ScalarKind, TableCall};
-use gadus_binder::types::constants;
+use gadus_binder::bound::{ColumnId, Scalar, ScalarKind, TableCall};
+use gadus_binder::types::{SqlType, constants};
+use gadus_syntax::Span;
+use std::sync::Arc;
 
 impl Lowering<'_> {
     /// Lowers `generate_series` of integers that are written out.
@@ -28,6 +34,14 @@ impl Lowering<'_> {
         else {
             return missing("a function in FROM with several columns");
         };
+        if function.name == "generate_series"
+            && let Some(plan) = self.series_of_times(arguments, *data_type, (*id, call.span))?
+        {
+            return match ordinality {
+                Some(ordinality) => self.numbered(plan, *id, ordinality),
+                None => Ok(plan),
+            };
+        }
         let is_of_integers = [constants::INT4, constants::INT8].contains(&function.result);
         let bounds = arguments.iter().map(written_integer).collect::<Option<Vec<_>>>();
         let Some(bounds) = bounds.filter(|_| function.name == "generate_series" && is_of_integers)
@@ -54,6 +68,43 @@ impl Lowering<'_> {
             Some(ordinality) => self.numbered(plan.build()?, *id, ordinality),
             None => Ok(plan.build()?),
         }
+    }
+
+    /// Lowers `generate_series` of timestamps that are written out; `None` for others.
+    fn series_of_times(
+        &mut self,
+        arguments: &[Scalar],
+        data_type: SqlType,
+        (id, span): (ColumnId, Span),
+    ) -> Result<Option<LogicalPlan>> {
+        let is_of_times = [constants::TIMESTAMP, constants::TIMESTAMPTZ].contains(&data_type.id);
+        let [first, last, step] = arguments else { return Ok(None) };
+        if !is_of_times {
+            return Ok(None);
+        }
+        let mut bounds = Vec::with_capacity(3);
+        for bound in [first, last, step] {
+            let Expr::Literal(value, _) = self.scalar(bound, &no_columns())?.expr else {
+                return Ok(None);
+            };
+            bounds.push(value.to_array()?);
+        }
+        let [first, last, step] = bounds.as_slice() else { return Ok(None) };
+        let rows = times::series(first, last, step).map_err(|error| refused(&error, span))?;
+        let Some(rows) = rows else {
+            return Ok(None);
+        };
+        let wanted = lowered_type(data_type)?;
+        let field = Field::new(column_name(id), wanted.clone(), false);
+        let schema = Arc::new(Schema::new(vec![field]));
+        let batch = RecordBatch::try_new(schema.clone(), vec![rows])
+            .map_err(|error| to_datafusion(error.into()))?;
+        let table = Arc::new(MemTable::try_new(schema, vec![vec![batch]])?);
+        let plan = LogicalPlanBuilder::scan(format!("f{}", id.0), provider_as_source(table), None)?;
+        self.make(id, wanted);
+        let column = plan.schema().columns().into_iter().next();
+        let Some(column) = column else { return Ok(None) };
+        Ok(Some(plan.project([Expr::Column(column).alias(column_name(id))])?.build()?))
     }
 
     /// Adds the number of each row.

@@ -21,7 +21,9 @@ pub(crate) fn arrow_type(data_type: SqlType) -> Option<DataType> {
         BaseType::Int8 => DataType::Int64,
         BaseType::Float4 => DataType::Float32,
         BaseType::Float8 => DataType::Float64,
-        BaseType::Text | BaseType::Varchar => DataType::Utf8View,
+        BaseType::Text | BaseType::Varchar | BaseType::Bpchar | BaseType::Name | BaseType::Char => {
+            DataType::Utf8View
+        }
         BaseType::Bytea => DataType::BinaryView,
         BaseType::Date => DataType::Date32,
         BaseType::Time => DataType::Time64(TimeUnit::Microsecond),

@@ -5,6 +5,7 @@ use super::keys::bits;
 use super::relations::written_integer;
 use super::types::{is_numeric, lowered_type};
 use super::{Lowering, Result, Typed, column_name, missing};
+use crate::checked::{moving_flags, moving_floats};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::functions_window::row_number::row_number_udwf;
@@ -79,8 +80,18 @@ impl Lowering<'_> {
                 if aggregate.params.distinct || !aggregate.params.order_by.is_empty() {
                     return missing("DISTINCT or ORDER BY in a call over a window");
                 }
-                let kernel = WindowFunctionDefinition::AggregateUDF(aggregate.func);
-                (kernel, aggregate.params.args, Some(data_type))
+                let arguments = aggregate.params.args;
+                let moving = match arguments.first() {
+                    Some(value) if is_moving(&call.frame) => {
+                        let values = value.get_type(schema)?;
+                        moving_flags(function.name)
+                            .or_else(|| moving_floats(function.name, &values))
+                    }
+                    _ => None,
+                };
+                let kernel =
+                    WindowFunctionDefinition::AggregateUDF(moving.unwrap_or(aggregate.func));
+                (kernel, arguments, Some(data_type))
             }
         };
         let mut window = WindowFunction::new(definition, arguments);
@@ -114,6 +125,11 @@ impl Lowering<'_> {
             None => Ok(self.scalar(argument, schema)?.expr),
         }
     }
+}
+
+/// Returns true for a frame whose first row is not always that of its partition.
+fn is_moving(frame: &BoundFrame) -> bool {
+    !matches!(frame.start, WindowBound::UnboundedPreceding)
 }
 
 /// Lowers a frame.

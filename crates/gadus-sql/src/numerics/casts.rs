@@ -119,7 +119,7 @@ impl ScalarUDFImpl for Converted {
     }
 }
 
-fn converted_to(array: &ArrayRef) -> Result<ArrayRef> {
+pub(super) fn converted_to(array: &ArrayRef) -> Result<ArrayRef> {
     let mut written = Written::default();
     match array.data_type() {
         DataType::Float32 => {
@@ -178,7 +178,7 @@ macro_rules! numbers {
     }};
 }
 
-fn converted_from(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
+pub(super) fn converted_from(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef> {
     Ok(match wanted {
         DataType::Int16 => numbers!(array, Int16Builder, Numeric::to_i16),
         DataType::Int32 => numbers!(array, Int32Builder, Numeric::to_i32),

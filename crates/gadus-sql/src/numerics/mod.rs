@@ -9,11 +9,13 @@
 mod aggregates;
 mod averages;
 mod casts;
+mod columns;
 mod functions;
 mod values;
 
 pub(crate) use aggregates::aggregate;
 pub(crate) use casts::{from_numeric, key_of, shown, to_numeric, with_modifier};
+pub(crate) use columns::{assigned, nearest};
 pub(crate) use functions::function;
 
 use crate::error::to_datafusion;

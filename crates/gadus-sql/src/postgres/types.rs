@@ -3,7 +3,10 @@
 use super::build::{Cell, Rows};
 use super::enums::enum_number;
 use super::oids;
-use gadus_engine::{ColumnType, Error, ErrorKind, Nested, Result, Snapshot, schema_and_name};
+use gadus_engine::{
+    Characters, ColumnType, Error, ErrorKind, Nested, NumericDigits, Result, Snapshot,
+    schema_and_name,
+};
 
 /// A type: number, name, bytes or -1, category, number of its array, what SQL calls it.
 pub(super) struct Type {
@@ -100,7 +103,17 @@ fn of_value(column: ColumnType) -> (&'static Type, i64) {
         ColumnType::Float32 => ("float4", -1),
         ColumnType::Float64 => ("float8", -1),
         ColumnType::Decimal { precision, scale } => ("numeric", packed(precision, scale)),
+        ColumnType::Numeric(None) => ("numeric", -1),
+        ColumnType::Numeric(Some(NumericDigits { precision, scale })) => {
+            ("numeric", (i64::from(precision) << 16) + i64::from(scale.cast_unsigned() & 0x7FF) + 4)
+        }
         ColumnType::Text | ColumnType::Nested(Nested::List(_)) => ("text", -1),
+        ColumnType::Characters(of) => match of {
+            Characters::Varchar(length) => ("varchar", i64::from(length) + 4),
+            Characters::Char(length) => ("bpchar", i64::from(length) + 4),
+            Characters::Name => ("name", -1),
+            Characters::Byte => ("char", -1),
+        },
         ColumnType::Binary => ("bytea", -1),
         ColumnType::Date => ("date", -1),
         ColumnType::Time => ("time", -1),
@@ -180,6 +193,9 @@ pub(super) fn title(snapshot: &Snapshot, oid: i64, modifier: Option<i64>) -> Str
         Some(modifier) if known.name == "numeric" => {
             let modifier = modifier - 4;
             format!("numeric({},{})", modifier >> 16, modifier & 0x7ff)
+        }
+        Some(modifier) if matches!(known.name, "varchar" | "bpchar") => {
+            format!("{}({})", known.title, modifier - 4)
         }
         _ => known.title.to_owned(),
     }

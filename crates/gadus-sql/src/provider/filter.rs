@@ -128,7 +128,8 @@ fn starts_with(like: &Like, schema: &TableSchema) -> Option<Predicate> {
         return None;
     }
     let column = column_index(&like.expr, schema)?;
-    if !schema.columns[column].column_type.is_text() {
+    let column_type = schema.columns[column].column_type;
+    if !column_type.is_text() || column_type.is_shown_otherwise() {
         return None;
     }
     let Expr::Literal(pattern, _) = &*like.pattern else { return None };

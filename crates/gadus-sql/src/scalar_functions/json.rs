@@ -66,6 +66,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function { name: "jsonb_contained", overloads: &[
         Overload::strict(&[Json, Json], Boolean, |of| answer(json::jsonb_contains(of.text(1), of.text(0)))),
     ] },
+    // The operator `?`, whose function PostgreSQL calls `jsonb_exists`.
+    Function { name: "jsonb_has_key", overloads: &[
+        Overload::strict(&[Json, Text], Boolean, |of| {
+            answer(json::jsonb_exists_any_or_all(of.text(0), &[Some(of.text(1))], false))
+        }),
+    ] },
     Function { name: "jsonb_exists_any", overloads: &[
         Overload::strict(&[Json, Texts], Boolean, |of| {
             with_texts(of, 1, |keys| answer(json::jsonb_exists_any_or_all(of.text(0), keys, false)))

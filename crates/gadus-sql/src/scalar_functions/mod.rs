@@ -44,7 +44,7 @@ pub(crate) fn scalar_functions(memory: &Memory) -> Vec<Arc<ScalarUDF>> {
 }
 
 /// Returns the function of a name, which is there.
-fn named(name: &str, memory: &Memory) -> Arc<ScalarUDF> {
+pub(crate) fn named(name: &str, memory: &Memory) -> Arc<ScalarUDF> {
     let function = TABLES.iter().copied().flatten().find(|function| function.name == name);
     of_kernel(function.expect("the tables have the functions of operators"), memory)
 }

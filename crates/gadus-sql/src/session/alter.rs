@@ -3,6 +3,11 @@
 //! - Rows are not written again but where a column takes another type, or each row a value of its own.
 //! - What the rows must be for the new shape is seen while nobody else changes them.
 
+mod respelling;
+mod storage;
+
+pub(super) use respelling::{STORAGE, respell};
+
 use super::checks::with_name;
 use super::comments::comment_on_columns;
 use super::constraints::{rename_constraint, without_constraint};
@@ -83,18 +88,7 @@ impl Session {
                 drop_columns(transaction, schema, column_names, (*if_exists, cascade))
             }
             AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
-                let mut after = TableSchema::clone(schema);
-                let place = place_of(schema, old_column_name)?;
-                let name = folded(new_column_name);
-                refuse_column(schema, &name)?;
-                let old = std::mem::replace(&mut after.columns[place].name, name.clone());
-                for check in &mut after.checks {
-                    check.condition = with_name(&check.condition, &old, &name)?;
-                }
-                for generated in after.columns.iter_mut().filter_map(|one| one.generated.as_mut()) {
-                    generated.expression = with_name(&generated.expression, &old, &name)?;
-                }
-                transaction.alter_table(&after, &[]).map(|_| ())
+                rename_column(transaction, schema, (old_column_name, new_column_name))
             }
             AlterTableOperation::RenameTable { table_name: name } => {
                 let (RenameTableNameKind::To(name) | RenameTableNameKind::As(name)) = name;
@@ -116,6 +110,14 @@ impl Session {
             }
             AlterTableOperation::RenameConstraint { old_name, new_name } => {
                 rename_constraint(transaction, schema, (folded(old_name), folded(new_name)))
+            }
+            // Everything has one owner.
+            AlterTableOperation::OwnerTo { .. } => Ok(()),
+            AlterTableOperation::SetOptionsParens { options } => {
+                self.set_options_of_table(transaction, schema, options)
+            }
+            AlterTableOperation::ValidateConstraint { name } => {
+                self.validate_constraint(transaction, schema, &folded(name)).await
             }
             operation => Err(unsupported(&format!("ALTER TABLE … {operation}"))),
         }
@@ -324,11 +326,31 @@ pub(super) fn holds_null(schema: &TableSchema, column: &str) -> Error {
 
 /// The place of a column that is to be changed.
 fn place_of(schema: &TableSchema, name: &Ident) -> Result<usize> {
-    schema.column_index(&folded(name)).ok_or_else(|| {
-        let (name, table) = (folded(name), &schema.name);
-        let message = format!("column \"{name}\" of relation \"{table}\" does not exist");
-        Error::new(ErrorKind::NotFound, message).because(Reason::UnknownColumn)
-    })
+    schema.column_index(&folded(name)).ok_or_else(|| no_column(schema, &folded(name)))
+}
+
+fn no_column(schema: &TableSchema, name: &str) -> Error {
+    let message = format!("column \"{name}\" of relation \"{}\" does not exist", schema.name);
+    Error::new(ErrorKind::NotFound, message).because(Reason::UnknownColumn)
+}
+
+fn rename_column(
+    transaction: &mut Transaction,
+    schema: &TableSchema,
+    (old, new): (&Ident, &Ident),
+) -> Result<()> {
+    let mut after = TableSchema::clone(schema);
+    let place = place_of(schema, old)?;
+    let name = folded(new);
+    refuse_column(schema, &name)?;
+    let old = std::mem::replace(&mut after.columns[place].name, name.clone());
+    for check in &mut after.checks {
+        check.condition = with_name(&check.condition, &old, &name)?;
+    }
+    for generated in after.columns.iter_mut().filter_map(|one| one.generated.as_mut()) {
+        generated.expression = with_name(&generated.expression, &old, &name)?;
+    }
+    transaction.alter_table(&after, &[]).map(|_| ())
 }
 
 /// Refuses the name of a column that is there.

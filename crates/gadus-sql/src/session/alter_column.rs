@@ -2,11 +2,12 @@
 
 use super::Session;
 use super::alter::{holds_null, quoted};
+use super::bound_queries::QueryText;
 use super::generated::refuse_generated;
 use super::numbering::{Numbering, add_numbering, is_identity, let_go, take_over};
 use crate::error::input;
 use crate::types::column_type;
-use datafusion::sql::sqlparser::ast::{AlterColumnOperation, DataType, Expr, Statement};
+use datafusion::sql::sqlparser::ast::{AlterColumnOperation, DataType, Expr};
 use gadus_base::TableId;
 use gadus_engine::{
     ColumnDefinition, ColumnType, DefaultValue, DefinitionKey, Error, ErrorKind, Reason, Result,
@@ -155,10 +156,16 @@ impl Session {
         transaction.keep_rows(schema)?;
         let item = |(index, item): (usize, &String)| format!("{item} AS \"gadus.column{index}\"");
         let items = items.iter().enumerate().map(item).collect::<Vec<_>>().join(", ");
-        let rows = super::parse(&format!("SELECT {items} FROM {}", quoted(&schema.name)))?;
-        let mut rows = Statement::clone(&rows.statement);
-        let context = self.planner(transaction.snapshot(), &mut rows).await?;
-        let stream = self.stream_to_write(&context, rows, &[]).await?;
+        let text = format!("SELECT {items} FROM {}", quoted(&schema.name));
+        let prepared = super::parse(&text)?;
+        let rows = QueryText {
+            text: &text,
+            statement: &prepared.statement,
+            is_deep: prepared.is_deep,
+            snapshot: transaction.snapshot(),
+            names: None,
+        };
+        let stream = self.rows_to_store(rows, &[]).await?;
         transaction.empty_table(schema)?;
         let after = transaction.alter_table(&after, &[])?;
         let columns = (0..after.columns.len()).collect::<Vec<_>>();
@@ -188,13 +195,14 @@ fn is_assignable(from: ColumnType, to: ColumnType) -> bool {
                 | ColumnType::Float32
                 | ColumnType::Float64
                 | ColumnType::Decimal { .. }
+                | ColumnType::Numeric(_)
         )
     };
     let is_moment = |of: ColumnType| {
         matches!(of, ColumnType::Date | ColumnType::Timestamp | ColumnType::TimestampUtc)
     };
     from == to
-        || to == ColumnType::Text
+        || matches!(to, ColumnType::Text | ColumnType::Characters(_))
         || (is_number(from) && is_number(to))
         || (is_moment(from) && is_moment(to))
 }

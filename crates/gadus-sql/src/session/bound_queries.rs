@@ -2,6 +2,7 @@
 //!
 //! - A query goes this way if the binder accepts it and all of it can be lowered; the planner of texts has the others.
 
+use super::bound_changes::ChangeText;
 use super::columns::Headings;
 use super::preparing::LARGE_TEXT;
 use super::{Outcome, Prepared, Session, State};
@@ -9,7 +10,7 @@ use crate::analysis::{BinderCatalog, bound_query, from_bind};
 use crate::compiled::Compiled;
 use crate::error::{from_datafusion, unsupported};
 use crate::executor;
-use crate::explained::{Explained, Figures, Operator, Request};
+use crate::explained::{Explained, Figures, Format, Operator, Request};
 use crate::kept::{Binding, KeptPlan, converted, scalars};
 use crate::lowering::{NotLowered, Tables, arrow_type, lower};
 use crate::names::Names;
@@ -34,15 +35,18 @@ use std::sync::Arc;
 const DATA_EXCEPTION: &str = "22";
 
 /// SQLSTATEs of errors that do not depend on what the binder does not know: ambiguous names, columns beside groups,
-/// casts that there are not, windows.
-const CERTAIN: [&str; 5] = ["42702", "42P09", "42803", "42846", "42P20"];
+/// casts that there are not, recursion, windows.
+const CERTAIN: [&str; 6] = ["42702", "42P09", "42803", "42846", "42P19", "42P20"];
 
 /// Returns true for errors that a statement has whichever way it is planned.
 pub(super) fn is_certain(error: &BindError) -> bool {
     // Columns of documents are taken for JSONB.
     let is_of_documents = error.message.contains("json");
     let is_certain = CERTAIN.contains(&error.sql_state) && !is_of_documents;
-    error.sql_state.starts_with(DATA_EXCEPTION) || is_certain
+    let is_of_types = error.sql_state == "42804"
+        && error.message.contains("cannot be matched")
+        && !is_of_documents;
+    error.sql_state.starts_with(DATA_EXCEPTION) || is_certain || is_of_types
 }
 
 /// Query whose names are looked up in a snapshot.
@@ -155,6 +159,11 @@ impl Session {
         prepared: &Prepared,
         request: Request<'_>,
     ) -> Result<Outcome> {
+        if !matches!(request.statement, Statement::Query(_)) {
+            let change = ChangeText { prepared, names: self.names(state) };
+            let lines = self.explained_change(&change, state.snapshot(&self.engine)?).await?;
+            return shown_bound(&lines, request.format);
+        }
         let query = self.query_text(state, prepared, request.statement)?;
         let bound = with_room(true, || {
             let bound = bound_query(&query.catalog(), query.text);
@@ -176,9 +185,13 @@ impl Session {
         if let Some(reason) = unplanned {
             lines.push(format!("Not planned from this tree: {reason}"));
         }
-        let operator = Operator::alone("Bound", &lines.join("\n"), Figures::default());
-        Explained { operator, run: None }.shown_as(&lines, request.format)
+        shown_bound(&lines, request.format)
     }
+}
+
+fn shown_bound(lines: &[String], format: Format) -> Result<Outcome> {
+    let operator = Operator::alone("Bound", &lines.join("\n"), Figures::default());
+    Explained { operator, run: None }.shown_as(lines, format)
 }
 
 /// Text of the statement that stands for a query that only its bound tree can be planned from.

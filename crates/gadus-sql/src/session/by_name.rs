@@ -7,7 +7,7 @@
 use super::modify::folded;
 use super::spelling::{is_word, keyword};
 use super::{Outcome, Prepared, Session};
-use crate::error::{from_parser, input, unsupported};
+use crate::error::{coded, from_parser, input, unsupported};
 use datafusion::sql::sqlparser::ast::{Ident, Statement};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -165,10 +165,11 @@ impl Named {
         let numbers = places.iter().map(|(number, _)| *number);
         let wanted = numbers.clone().max().unwrap_or(0).max(self.types.len());
         if arguments.len() != wanted {
-            return Err(input(format!(
+            let message = format!(
                 "wrong number of parameters for prepared statement \"{name}\": it has {wanted}, {} were given",
                 arguments.len()
-            )));
+            );
+            return Err(coded("42601", message));
         }
         let mut texts = Vec::new();
         for (at, argument) in arguments.iter().enumerate() {

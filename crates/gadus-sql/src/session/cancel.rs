@@ -4,6 +4,7 @@
 
 use super::deadlines::Watch;
 use crate::executor::StepSlots;
+use crate::times::StatementTimes;
 use futures::{Stream, StreamExt};
 use gadus_base::{Instant, Interrupt, clock};
 use gadus_engine::{Error, ErrorKind, Reason, Result};
@@ -30,6 +31,7 @@ pub(crate) struct Flag {
     notify: Notify,
     limit: Option<Limit>,
     watch: OnceLock<Watch>,
+    times: OnceLock<Arc<StatementTimes>>,
     pub(crate) steps: StepSlots,
 }
 
@@ -146,6 +148,16 @@ impl Flag {
     /// When the statement's time is over.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.limit.map(|limit| limit.ends)
+    }
+
+    /// Sets the zone, the styles and the times of the statement, once.
+    pub(super) fn set_times(&self, times: Arc<StatementTimes>) {
+        let _ = self.times.set(times);
+    }
+
+    /// Returns the zone, the styles and the times of the statement.
+    pub(crate) fn times(&self) -> Option<Arc<StatementTimes>> {
+        self.times.get().cloned()
     }
 
     pub(super) fn is_watched(&self, watch: Watch) {

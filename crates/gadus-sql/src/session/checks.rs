@@ -5,16 +5,22 @@
 
 use super::Session;
 use super::modify::folded;
+use crate::analysis::bound_row_expression;
 use crate::enums;
-use crate::error::{from_datafusion, input, unsupported};
+use crate::error::{coded, from_datafusion, input, unsupported};
+use crate::executor::refuse_numerics_within;
+use crate::lowering::lower_row;
 use crate::names::beside;
+use crate::room::with_room;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, ToDFSchema};
+use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{
     EmptyRelation, Expr as PlannerExpr, LogicalPlan, LogicalPlanBuilder,
 };
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{
     CheckConstraint, Expr, Ident, Query, SelectItem, SetExpr, Statement, VisitMut, VisitorMut,
@@ -99,16 +105,32 @@ impl Session {
     ) -> Result<Arc<dyn PhysicalExpr>> {
         let planner = &self.shared.planner;
         let schema: DFSchema = shape.clone().to_dfschema().map_err(from_datafusion)?;
+        let bound = with_room(true, || {
+            let bound = bound_row_expression(shape, expression)?;
+            lower_row(&bound.query, planner, shape).ok()
+        });
+        if let Some(expr) = bound {
+            look(&expr)?;
+            let context = SimplifyContext::builder()
+                .with_schema(Arc::new(schema.clone()))
+                .with_config_options(planner.config_options().clone())
+                .build();
+            let simplified = ExprSimplifier::new(context).simplify(expr);
+            let expr = simplified.map_err(from_datafusion)?;
+            return planner.create_physical_expr(expr, &schema).map_err(from_datafusion);
+        }
         let mut expr = respelled(expression)?;
         let types = shape.fields().iter().filter_map(|field| ColumnType::from_field(field));
         let types = types.collect::<Vec<_>>();
         enums::with_types_of(&types, &self.engine.snapshot()?, &mut expr)?;
         let expr = expr.to_string();
         let expr = planner.create_logical_expr(&expr, &schema).map_err(from_datafusion)?;
+        refuse_numerics_within(&expr, &schema).map_err(from_datafusion)?;
         let is_aggregate =
             |expr: &PlannerExpr| Ok(matches!(expr, PlannerExpr::AggregateFunction(_)));
         if expr.exists(is_aggregate).map_err(from_datafusion)? {
-            return Err(input("aggregate functions are not allowed in expressions of one row"));
+            let message = "aggregate functions are not allowed in expressions of one row";
+            return Err(coded("42803", message));
         }
         look(&expr)?;
         let rows = EmptyRelation { produce_one_row: false, schema: Arc::new(schema.clone()) };
@@ -295,7 +317,7 @@ impl VisitorMut for OfRows<'_> {
             },
             Expr::Function(function) if function.over.is_some() => {
                 let message = format!("window functions are not allowed in {}s", self.of);
-                ControlFlow::Break(input(message))
+                ControlFlow::Break(coded("42P20", message))
             }
             _ => ControlFlow::Continue(()),
         }

@@ -137,7 +137,7 @@ pub(super) fn without_constraint(
     Ok(after)
 }
 
-fn no_constraint(schema: &TableSchema, name: &str) -> Error {
+pub(super) fn no_constraint(schema: &TableSchema, name: &str) -> Error {
     let message = format!("constraint \"{name}\" of relation \"{}\" does not exist", schema.name);
     Error::new(ErrorKind::NotFound, message).because(Reason::UnknownObject)
 }

@@ -1,21 +1,22 @@
 //! COPY between tables and files.
 
-use super::copy_partitioned::PartitionForm;
-use super::copy_rejects::{Recorder, RejectsForm};
-use super::copy_words::CopyWords;
+mod form;
+mod lines;
+
+use super::bound_queries::QueryText;
+use super::copy_rejects::Recorder;
 use super::files::{FileFormat, FileSource};
 use super::insert::loaded_columns;
 use super::locking::{Part, blocking};
 use super::modify::target;
+use super::query_parts::PlannedPart;
 use super::reach::{not_written, unwritable};
 use super::{Outcome, Prepared, Session, State};
 use crate::error::{from_datafusion, input, unsupported};
 use crate::executor::physical_plan;
 use crate::file_writer::FileForm;
-use crate::intervals::with_texts_of_intervals;
 use crate::memory::{Replan, run_or_replan, task_of};
 use crate::text_files::Compression;
-use crate::uuids::with_texts;
 use crate::value::Value;
 use crate::written::{POINT_FORMAT, POINT_WITH_ZONE_FORMAT};
 use arrow::array::RecordBatch;
@@ -24,98 +25,14 @@ use datafusion::common::config::{CsvOptions, JsonOptions};
 use datafusion::dataframe::DataFrameWriteOptions;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{DataFrame, SessionContext};
-use datafusion::sql::sqlparser::ast::{
-    CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident, ObjectName, Statement,
-};
+use datafusion::sql::sqlparser::ast::{CopySource, CopyTarget, Ident, ObjectName, Statement};
+pub(super) use form::FileCopyForm;
 use futures::TryStreamExt;
-use gadus_block::{Destination, StagedFile, StreamFile};
+use gadus_block::{Destination, StagedFile};
 use gadus_engine::{Isolation, Result, TableSchema, Transaction, type_with_texts};
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Options of a COPY.
-pub(super) struct CopyForm {
-    pub(super) format: FileFormat,
-    pub(super) header: Option<bool>,
-    pub(super) delimiter: Option<u8>,
-    /// As it is said: of a file of texts, or of the columns of Parquet.
-    compression: Option<String>,
-    rejects: Option<RejectsForm>,
-    partitions: Option<PartitionForm>,
-}
-
-impl CopyForm {
-    /// Adds what the parser has no words for.
-    fn take(&mut self, words: &CopyWords, to: bool) -> Result<()> {
-        self.compression = words.value("compression")?.map(|word| word.text.clone());
-        self.rejects = RejectsForm::of(words)?;
-        self.partitions = PartitionForm::of(words)?;
-        if self.partitions.is_some() && !to {
-            return Err(input("PARTITION_BY is for a COPY to a folder"));
-        }
-        if let Some(option) = words.said_of(&RejectsForm::OPTIONS)
-            && (to || self.format != FileFormat::Csv)
-        {
-            let option = option.to_uppercase();
-            return Err(input(format!("{option} is for a COPY from a file in CSV format")));
-        }
-        Ok(())
-    }
-
-    /// How a file of texts is compressed; none where its name is to tell.
-    pub(super) fn compression(&self) -> Result<Option<Compression>> {
-        self.compression.as_deref().map_or(Ok(None), Compression::named)
-    }
-
-    /// How the columns of Parquet are, in the writer's words; none for what is usual.
-    pub(super) fn codec(&self) -> Result<Option<&'static str>> {
-        let Some(name) = &self.compression else { return Ok(None) };
-        Ok(match name.to_ascii_lowercase().as_str() {
-            "auto" => None,
-            "none" | "uncompressed" => Some("uncompressed"),
-            "zstd" => Some("zstd(3)"),
-            "snappy" => Some("snappy"),
-            "gzip" => Some("gzip(6)"),
-            "lz4" | "lz4_raw" => Some("lz4_raw"),
-            _ => {
-                let known = "zstd, snappy, gzip, lz4 and none are";
-                return Err(input(format!("Parquet has no compression '{name}'; {known}")));
-            }
-        })
-    }
-}
-
-impl CopyForm {
-    /// Returns the format of the files, and a plan that gives its rows as that format holds them. Texts are
-    /// compressed as the statement says, or else as `named`.
-    pub(super) fn file_form(
-        &self,
-        context: &SessionContext,
-        plan: LogicalPlan,
-        named: Compression,
-    ) -> Result<(LogicalPlan, FileForm)> {
-        Ok(match self.format {
-            FileFormat::Parquet => {
-                let mut options = context.state().default_table_options().parquet;
-                if let Some(codec) = self.codec()? {
-                    options.global.compression = Some(codec.to_owned());
-                }
-                (with_texts_of_intervals(plan)?, FileForm::Parquet(Box::new(options)))
-            }
-            FileFormat::Json => {
-                let compression = self.compression()?.unwrap_or(named);
-                (with_texts(plan, true)?, FileForm::Json { compression })
-            }
-            FileFormat::Csv => {
-                let (delimiter, header) =
-                    (self.delimiter.unwrap_or(b','), self.header.unwrap_or(true));
-                let compression = self.compression()?.unwrap_or(named);
-                (with_texts(plan, false)?, FileForm::Csv { delimiter, header, compression })
-            }
-        })
-    }
-}
 
 impl Session {
     pub(super) async fn copy(
@@ -124,19 +41,17 @@ impl Session {
         prepared: &Prepared,
         parameters: &[Value],
     ) -> Result<Outcome> {
-        let Statement::Copy { source, to, target, options, legacy_options, .. } =
-            prepared.statement()
-        else {
+        let Statement::Copy { source, to, target, .. } = prepared.statement() else {
             return Err(gadus_engine::Error::internal("COPY was expected"));
         };
         let CopyTarget::File { filename } = target else {
             return Err(unsupported("COPY with anything but a file"));
         };
         self.files.check()?;
-        let mut form = form_of(filename, options, legacy_options)?;
-        if let Some(words) = &prepared.copy_words {
-            form.take(words, *to)?;
-        }
+        let Some(words) = prepared.copy_words() else {
+            return Err(gadus_engine::Error::internal("a COPY without its options"));
+        };
+        let form = FileCopyForm::of(filename, words, *to)?;
         if *to {
             return self.copy_to(state, source, filename, &form, parameters).await;
         }
@@ -168,7 +83,7 @@ impl Session {
         table: &ObjectName,
         columns: &[Ident],
         path: &str,
-        form: &CopyForm,
+        form: &FileCopyForm,
     ) -> Result<u64> {
         let schema = target(&transaction.snapshot(), table)?;
         let names = columns.iter().map(|name| vec![name.clone()].into()).collect::<Vec<_>>();
@@ -178,6 +93,10 @@ impl Session {
         source.header = Some(form.header.unwrap_or(true));
         source.delimiter = form.delimiter.or(source.delimiter).or(Some(b','));
         source.compression = form.compression()?;
+        if let Some(lines) = &form.lines {
+            let rows = self.copy_lines(transaction, (&schema, &columns), &source, lines).await?;
+            return self.settle(transaction).await.map(|()| rows);
+        }
         if form.format != FileFormat::Parquet {
             source.schema = Some(Arc::new(text_schema(&schema, &columns, form.format)));
         }
@@ -210,7 +129,7 @@ impl Session {
         state: &State,
         source: &CopySource,
         path: &str,
-        form: &CopyForm,
+        form: &FileCopyForm,
         parameters: &[Value],
     ) -> Result<Outcome> {
         let text = match source {
@@ -225,8 +144,26 @@ impl Session {
         };
         let mut statement = Statement::clone(&super::parse(&text)?.statement);
         let snapshot = state.snapshot(&self.engine)?;
-        let context = self.planner(snapshot, &mut statement).await?;
-        let plan = super::query::plan(&context, statement, parameters).await?;
+        let query = QueryText {
+            text: &text,
+            statement: &statement,
+            is_deep: true,
+            snapshot: snapshot.clone(),
+            names: self.names(state),
+        };
+        // The order within partitions is that of the outermost operator.
+        let part = match form.partitions {
+            Some(_) => None,
+            None => self.plan_part(&query, parameters, false).await?,
+        };
+        let (context, plan) = match part {
+            Some(PlannedPart { context, plan }) => (context, plan),
+            None => {
+                let context = self.planner(snapshot, &mut statement).await?;
+                let plan = super::query::plan(&context, statement, parameters).await?;
+                (context, plan)
+            }
+        };
         if let Some(by) = &form.partitions {
             return self.copy_to_partitions(&context, plan, path, form, by).await;
         }
@@ -272,6 +209,11 @@ async fn write_file(
             let json = JsonOptions { compression, ..JsonOptions::default() };
             frame.write_json(target, options, Some(json)).await
         }
+        FileForm::Lines { .. } => {
+            let output = std::fs::File::create(file.path());
+            let output = output.map_err(|error| unwritable(path, &error))?;
+            return write_stream(context, frame.logical_plan().clone(), form, (output, path)).await;
+        }
         FileForm::Csv { delimiter, header, compression } => {
             let timestamps = CsvOptions {
                 timestamp_format: Some(POINT_FORMAT.to_owned()),
@@ -291,7 +233,7 @@ async fn write_stream(
     context: &SessionContext,
     plan: LogicalPlan,
     form: &FileForm,
-    (stream, path): (StreamFile, &str),
+    (stream, path): (impl Write + Send, &str),
 ) -> Result<u64> {
     let physical = physical_plan(context.state(), &plan).await.map_err(from_datafusion)?;
     let replan = || Some(Replan::new(context, plan));
@@ -333,40 +275,4 @@ fn text_schema(schema: &TableSchema, columns: &[usize], format: FileFormat) -> S
         Field::new(&column.name, data_type, true)
     };
     Schema::new(columns.iter().map(field).collect::<Vec<_>>())
-}
-
-fn form_of(path: &str, options: &[CopyOption], legacy: &[CopyLegacyOption]) -> Result<CopyForm> {
-    let mut format = None;
-    let mut form = CopyForm {
-        format: FileFormat::Csv,
-        header: None,
-        delimiter: None,
-        compression: None,
-        rejects: None,
-        partitions: None,
-    };
-    let delimiter = |character: &char| {
-        u8::try_from(*character).map_err(|_| input("a delimiter is one ASCII character"))
-    };
-    for option in options {
-        match option {
-            CopyOption::Format(name) => format = Some(FileFormat::named(&name.value)?),
-            CopyOption::Header(header) => form.header = Some(*header),
-            CopyOption::Delimiter(character) => form.delimiter = Some(delimiter(character)?),
-            other => return Err(unsupported(&format!("the COPY option {other}"))),
-        }
-    }
-    for option in legacy {
-        match option {
-            CopyLegacyOption::Csv(_) => format = Some(FileFormat::Csv),
-            CopyLegacyOption::Parquet => format = Some(FileFormat::Parquet),
-            CopyLegacyOption::Header => form.header = Some(true),
-            CopyLegacyOption::Delimiter(character) => form.delimiter = Some(delimiter(character)?),
-            other => return Err(unsupported(&format!("the COPY option {other}"))),
-        }
-    }
-    form.format = format.or_else(|| FileFormat::of_path(path)).ok_or_else(|| {
-        input(format!("the ending of '{path}' names no format: add (FORMAT csv) or another"))
-    })?;
-    Ok(form)
 }

@@ -1,6 +1,6 @@
 //! `COPY … TO 'folder' (PARTITION_BY (a, b))`: rows in files of their partitions.
 
-use super::copy::CopyForm;
+use super::copy::FileCopyForm;
 use super::copy_words::{CopyWords, Word};
 use super::{Outcome, Session};
 use crate::error::{from_datafusion, input};
@@ -75,7 +75,7 @@ impl Session {
         context: &SessionContext,
         plan: LogicalPlan,
         path: &str,
-        form: &CopyForm,
+        form: &FileCopyForm,
         by: &PartitionForm,
     ) -> Result<Outcome> {
         let places = by.places(&plan)?;

@@ -1,13 +1,18 @@
-//! Options of COPY that the parser has no words for: they are taken out of a statement's tokens.
+//! Options of COPY, in both of PostgreSQL's spellings and with those of Gadus: they are taken out of a statement's
+//! tokens, as the parser of statements does not know all of them.
 
-use super::spelling::{begins_with, keyword};
-use crate::error::{input, unsupported};
+use super::spelling::{begins_with, is_word, keyword};
+use crate::copy_text::CopyForm;
+use crate::error::{coded, input, unsupported};
+use crate::room::with_room;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 use gadus_engine::{Reason, Result};
+use gadus_syntax::ast::{Copy, OptionValue, Statement, UtilityOption};
+use gadus_syntax::parse_statement;
 
-/// Names of the options.
-const NAMES: [&str; 12] = [
+/// Names of the options that PostgreSQL does not have.
+const OWN_NAMES: [&str; 12] = [
     "compression",
     "ignore_errors",
     "log_verbosity",
@@ -24,65 +29,60 @@ const NAMES: [&str; 12] = [
 
 /// The options that were taken, by their names in small letters, with their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CopyWords(Vec<(String, Vec<Word>)>);
+pub(crate) struct CopyWords(Vec<(String, Vec<Word>)>);
 
-/// A value as it stands there.
+/// A value as it is written; a name without quotes is folded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word {
-    pub(super) text: String,
-    /// Whether it is a name that is folded.
-    is_plain: bool,
+pub(crate) struct Word {
+    pub(crate) text: String,
 }
 
 impl Word {
-    /// As the name of a table or a column.
-    pub(super) fn folded(&self) -> String {
-        if self.is_plain { self.text.to_lowercase() } else { self.text.clone() }
+    /// Returns the name of a table or a column.
+    pub(crate) fn folded(&self) -> String {
+        self.text.clone()
     }
 }
 
 impl CopyWords {
-    /// Takes them out of a statement's tokens; none where it has none.
+    /// Takes the options of a COPY out of its tokens; `None` for other statements.
     ///
     /// # Errors
-    /// Where an option's value is none.
-    pub(super) fn take(tokens: &mut [TokenWithSpan]) -> Result<Option<Self>> {
+    /// `42601` for options that are not known or are there twice, and for texts that are no COPY.
+    pub(super) fn take(text: &str, tokens: &mut [TokenWithSpan]) -> Result<Option<Self>> {
         if !begins_with(tokens, Keyword::COPY) {
             return Ok(None);
         }
-        let is_shown = |place: &usize| !matches!(tokens[*place].token, Token::Whitespace(_));
-        let shown = (0..tokens.len()).filter(is_shown).collect::<Vec<_>>();
-        let Some((open, close)) = list(tokens, &shown) else { return Ok(None) };
-        let (mut taken, mut gone, mut left) = (Vec::new(), Vec::new(), 0);
-        for (from, to) in items(tokens, &shown, open + 1, close) {
-            let of = shown[from..to].iter().map(|place| &tokens[*place].token).collect::<Vec<_>>();
-            match option(&of)? {
-                Some(option) => {
-                    taken.push(option);
-                    // With the comma behind it.
-                    gone.extend(from..(to + 1).min(close));
-                }
-                None => left += 1,
+        let parsed = with_room(true, || parse_statement(text));
+        let copy = match parsed.map(|parsed| parsed.statement) {
+            Ok(Statement::Copy(copy)) => copy,
+            Ok(_) => return Ok(None),
+            Err(error) => return Err(input(error.message).because(Reason::Syntax)),
+        };
+        let Copy { options, filter, .. } = *copy;
+        if filter.is_some() {
+            return Err(unsupported("COPY … FROM with WHERE"));
+        }
+        let words = Self(options.into_iter().map(option).collect::<Result<_>>()?);
+        words.check()?;
+        without_options(tokens);
+        Ok(Some(words))
+    }
+
+    fn check(&self) -> Result<()> {
+        for (place, (name, _)) in self.0.iter().enumerate() {
+            if !OWN_NAMES.contains(&name.as_str()) && !CopyForm::is_option(name) {
+                return Err(coded("42601", format!("option \"{name}\" not recognized")));
+            }
+            if self.0[..place].iter().any(|(before, _)| before == name) {
+                return Err(coded("42601", "conflicting or redundant options"));
             }
         }
-        if taken.is_empty() {
-            return Ok(None);
-        }
-        if left == 0 {
-            gone.extend([open, close]);
-        } else {
-            // What is last now has a comma behind it where others were.
-            let last = (open..close).rev().find(|at| !gone.contains(at));
-            gone.extend(last.filter(|at| tokens[shown[*at]].token == Token::Comma));
-        }
-        for at in gone {
-            tokens[shown[at]].token = Token::Whitespace(Whitespace::Space);
-        }
-        Ok(Some(Self(taken)))
+        Ok(())
     }
 
     /// The values of an option; none where it was not said, or its value is that it is not so.
-    pub(super) fn values(&self, name: &str) -> Option<&[Word]> {
+    pub(crate) fn values(&self, name: &str) -> Option<&[Word]> {
         let said = self.0.iter().rev().find(|(said, _)| said == name);
         said.map(|(_, values)| values.as_slice())
     }
@@ -97,7 +97,7 @@ impl CopyWords {
     }
 
     /// Whether an option is said, and not with a value that is none.
-    pub(super) fn is_set(&self, name: &str) -> Result<bool> {
+    pub(crate) fn is_set(&self, name: &str) -> Result<bool> {
         let Some(values) = self.values(name) else { return Ok(false) };
         match values {
             [] => Ok(true),
@@ -111,109 +111,69 @@ impl CopyWords {
     }
 
     /// Whether one of these was said.
-    pub(super) fn said_of(&self, names: &[&'static str]) -> Option<&'static str> {
+    pub(crate) fn said_of(&self, names: &[&'static str]) -> Option<&'static str> {
         names.iter().copied().find(|name| self.values(name).is_some())
     }
 
-    /// Refuses them where they mean nothing.
-    pub(super) fn refuse(&self, where_: &str) -> Result<()> {
-        match self.0.first() {
-            Some((name, _)) => {
-                Err(unsupported(&format!("{} of a COPY {where_}", name.to_uppercase())))
-            }
+    /// Refuses options that PostgreSQL does not have where they have no meaning.
+    pub(super) fn refuse_own(&self, where_: &str) -> Result<()> {
+        match self.said_of(&OWN_NAMES) {
+            Some(name) => Err(unsupported(&format!("{} of a COPY {where_}", name.to_uppercase()))),
             None => Ok(()),
         }
     }
 }
 
-/// The places, among those that are shown, of the parentheses around the options.
-fn list(tokens: &[TokenWithSpan], shown: &[usize]) -> Option<(usize, usize)> {
-    let token = |at: usize| shown.get(at).map(|place| &tokens[*place].token);
-    let mut depth = 0_usize;
-    let direction = (0..shown.len()).find(|at| match token(*at) {
-        Some(Token::LParen) => {
-            depth += 1;
-            false
-        }
-        Some(Token::RParen) => {
-            depth = depth.saturating_sub(1);
-            false
-        }
-        Some(word) => depth == 0 && matches!(keyword(word), Keyword::FROM | Keyword::TO),
-        None => false,
-    })?;
-    let is = |at: usize, expected| token(at).map(keyword) == Some(expected);
-    let mut open = direction + 2 + usize::from(is(direction + 1, Keyword::PROGRAM));
-    open += usize::from(is(open, Keyword::WITH));
-    if token(open) != Some(&Token::LParen) {
-        return None;
-    }
-    let mut depth = 0_usize;
-    let close = (open..shown.len()).find(|at| {
-        match token(*at) {
-            Some(Token::LParen) => depth += 1,
-            Some(Token::RParen) => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth == 0
-    })?;
-    Some((open, close))
-}
-
-/// What stands between the commas of a list: where each begins and ends.
-fn items(tokens: &[TokenWithSpan], shown: &[usize], from: usize, to: usize) -> Vec<(usize, usize)> {
-    let (mut begin, mut depth) = (from, 0_usize);
-    let mut items = Vec::new();
-    for (at, place) in shown.iter().enumerate().take(to).skip(from) {
-        match tokens[*place].token {
-            Token::LParen => depth += 1,
-            Token::RParen => depth = depth.saturating_sub(1),
-            Token::Comma if depth == 0 => {
-                items.push((begin, at));
-                begin = at + 1;
-            }
-            _ => {}
-        }
-    }
-    items.push((begin, to));
-    items
-}
-
-/// An option that is one of these, with its values.
-fn option(tokens: &[&Token]) -> Result<Option<(String, Vec<Word>)>> {
-    let Some((Token::Word(name), values)) = tokens.split_first() else { return Ok(None) };
-    let name = name.value.to_ascii_lowercase();
-    if !NAMES.contains(&name.as_str()) {
-        return Ok(None);
-    }
+fn option(option: UtilityOption) -> Result<(String, Vec<Word>)> {
+    let UtilityOption { name, value } = option;
     let wrong = || {
         let message = format!("{} of a COPY has a name, a text or a number", name.to_uppercase());
         input(message).because(Reason::Syntax)
     };
-    let word = |token: &&Token| match token {
-        Token::Word(word) => {
-            let is_plain = word.quote_style.is_none();
-            Ok(Word { text: word.value.clone(), is_plain })
+    let word = |value: OptionValue| match value {
+        OptionValue::Word(text) | OptionValue::Text(text) | OptionValue::Number(text) => {
+            Ok(Word { text })
         }
-        Token::SingleQuotedString(text) => Ok(Word { text: text.clone(), is_plain: false }),
-        Token::Number(text, _) => Ok(Word { text: text.clone(), is_plain: true }),
-        _ => Err(wrong()),
+        OptionValue::Star => Ok(Word { text: "*".to_owned() }),
+        OptionValue::List(_) | OptionValue::Expr(_) => Err(wrong()),
     };
-    let values = match values {
-        [Token::LParen, listed @ .., Token::RParen] => {
-            let alternates = listed.iter().enumerate();
-            let ends =
-                alternates.clone().all(|(at, token)| (at % 2 == 1) == (**token == Token::Comma));
-            if !ends || listed.len() % 2 == 0 {
-                return Err(wrong());
-            }
-            listed.iter().step_by(2).map(word).collect::<Result<Vec<_>>>()?
+    let values = match value {
+        None => Vec::new(),
+        Some(OptionValue::List(values)) => values.into_iter().map(word).collect::<Result<_>>()?,
+        Some(value) => vec![word(value)?],
+    };
+    Ok((name.to_ascii_lowercase(), values))
+}
+
+/// Makes tokens of options blanks: all that is after the file or the stream, and BINARY before the table.
+fn without_options(tokens: &mut [TokenWithSpan]) {
+    let is_shown = |place: &usize| {
+        !matches!(tokens[*place].token, Token::Whitespace(_) | Token::EOF | Token::SemiColon)
+    };
+    let shown = (0..tokens.len()).filter(is_shown).collect::<Vec<_>>();
+    let mut depth = 0_usize;
+    let direction = (0..shown.len()).find(|at| match &tokens[shown[*at]].token {
+        Token::LParen => {
+            depth += 1;
+            false
         }
-        [] => Vec::new(),
-        [value] => vec![word(value)?],
-        _ => return Err(wrong()),
-    };
-    Ok(Some((name, values)))
+        Token::RParen => {
+            depth = depth.saturating_sub(1);
+            false
+        }
+        word => depth == 0 && matches!(keyword(word), Keyword::FROM | Keyword::TO),
+    });
+    let Some(direction) = direction else { return };
+    let token = |at: usize| shown.get(at).map(|place| &tokens[*place].token);
+    let is_program = token(direction + 1).is_some_and(|word| keyword(word) == Keyword::PROGRAM);
+    let is_binary = token(1).is_some_and(|word| is_word(word, "binary"))
+        && matches!(token(2), Some(Token::Word(_)))
+        && direction > 2;
+    let behind = shown.iter().skip(direction + 2 + usize::from(is_program));
+    let gone = behind.chain(shown.get(1).filter(|_| is_binary)).copied().collect::<Vec<_>>();
+    for place in gone {
+        tokens[place].token = Token::Whitespace(Whitespace::Space);
+    }
 }
 
 #[cfg(test)]

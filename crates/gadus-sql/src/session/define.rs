@@ -1,5 +1,7 @@
 //! CREATE TABLE, CREATE TABLE AS, and DROP.
 
+use super::bound_changes::ChangeText;
+use super::bound_queries::QueryText;
 use super::comments::{comment, comment_on_columns};
 use super::enums::{alter_type, create_type, drop_type, drop_types};
 use super::foreign_keys;
@@ -7,6 +9,7 @@ use super::functions::drop_functions;
 use super::indexes::{add_to, drop_indexes, of_table, rename_index};
 use super::modify::{folded, table_name};
 use super::numbering::{add_numbering, is_identity_option, numbered};
+use super::query_parts::query_within;
 use super::schemas::{create_schema, drop_schemas};
 use super::sequences::{create_sequence, drop_sequence, drop_sequences, free_owned};
 use super::users::drop_users;
@@ -29,14 +32,15 @@ impl Session {
     pub(super) async fn define(
         &self,
         transaction: &mut Transaction,
-        statement: &Statement,
+        change: &ChangeText<'_>,
         parameters: &[Value],
     ) -> Result<Outcome> {
+        let statement = &*change.prepared.statement;
         let resolved = Self::with_column_types(&transaction.snapshot(), statement)?;
         let statement = resolved.as_ref().unwrap_or(statement);
         match statement {
             Statement::CreateTable(create) => {
-                self.create_table(transaction, create, parameters).await
+                self.create_table(transaction, (change, create), parameters).await
             }
             Statement::AlterTable(alter) => self.alter_table(transaction, alter).await,
             Statement::CreateView(create) => self.create_view(transaction, create).await,
@@ -93,7 +97,7 @@ impl Session {
     async fn create_table(
         &self,
         transaction: &mut Transaction,
-        create: &CreateTable,
+        (change, create): (&ChangeText<'_>, &CreateTable),
         parameters: &[Value],
     ) -> Result<Outcome> {
         if create.external {
@@ -101,6 +105,12 @@ impl Session {
         }
         if !matches!(create.on_commit, None | Some(OnCommit::PreserveRows)) {
             return Err(unsupported("ON COMMIT DROP and ON COMMIT DELETE ROWS"));
+        }
+        if create.partition_of.is_some() {
+            return Err(unsupported("PARTITION OF"));
+        }
+        if create.inherits.is_some() {
+            return Err(unsupported("a table that INHERITS from others"));
         }
         let name = table_name(&create.name)?;
         if transaction.snapshot().has_relation(&name) {
@@ -123,9 +133,15 @@ impl Session {
             comment_on_columns(transaction, schema.id, &create.columns)?;
             return Ok(Outcome::Done("CREATE TABLE"));
         };
-        let mut statement = Statement::Query(query.clone());
-        let context = self.planner(transaction.snapshot(), &mut statement).await?;
-        let stream = self.stream_to_write(&context, statement, parameters).await?;
+        let written = query_within(&change.prepared.text).unwrap_or_else(|| query.to_string());
+        let query = QueryText {
+            text: &written,
+            statement: &Statement::Query(query.clone()),
+            is_deep: change.prepared.is_deep,
+            snapshot: transaction.snapshot(),
+            names: change.names.clone(),
+        };
+        let stream = self.rows_to_store(query, parameters).await?;
         let (mut columns, snapshot) = (Vec::new(), transaction.snapshot());
         for (index, field) in stream.schema().fields().iter().enumerate() {
             let column_type = ColumnType::from_field(field).ok_or_else(|| {

@@ -19,7 +19,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, Statement, TableAlias, TableFactor,
     TableFunctionArgs, Value as SqlValue, VisitMut, VisitorMut,
 };
-use gadus_engine::{Error, Result};
+use gadus_engine::{Error, Reason, Result};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub(super) enum FileFormat {
     Parquet,
     Csv,
     Json,
+    /// PostgreSQL's text format, which COPY alone reads and writes.
+    Text,
 }
 
 /// A file, or several by a glob, with how to read it.
@@ -54,10 +56,14 @@ impl FileFormat {
     pub(super) fn named(name: &str) -> Result<Self> {
         match name.to_ascii_lowercase().as_str() {
             "parquet" => Ok(Self::Parquet),
-            "csv" | "text" => Ok(Self::Csv),
+            "csv" => Ok(Self::Csv),
+            "text" => Ok(Self::Text),
             "json" | "jsonl" | "ndjson" => Ok(Self::Json),
-            other => {
-                Err(unsupported(&format!("the format {other}; parquet, csv and json are: it")))
+            "binary" => Err(unsupported("COPY of a file in BINARY format")),
+            _ => {
+                let message = format!("COPY format \"{name}\" not recognized");
+                let known = "text, csv, json and parquet are";
+                Err(input(format!("{message}; {known}")).because(Reason::InvalidParameter))
             }
         }
     }
@@ -81,6 +87,7 @@ impl FileFormat {
             Self::Parquet => &[".parquet"],
             Self::Csv => &[".csv", ".tsv"],
             Self::Json => &[".json", ".jsonl", ".ndjson"],
+            Self::Text => &[".txt", ".data"],
         }
     }
 }
@@ -132,7 +139,7 @@ impl FileSource {
     }
 
     /// The files that the path or glob means, which the session may read.
-    fn files(
+    pub(super) fn files(
         &self,
         access: &FileAccess,
         compression: Option<Compression>,

@@ -240,9 +240,14 @@ fn places(schema: &TableSchema, names: &[Ident]) -> Result<Vec<usize>> {
 fn refuse_options(constraint: &ForeignKeyConstraint) -> Result<()> {
     let how = constraint.characteristics.as_ref();
     let what = match &constraint.match_kind {
-        Some(ConstraintReferenceMatchKind::Full) => Some("MATCH FULL"),
+        // Of one column it is the same as MATCH SIMPLE.
+        Some(ConstraintReferenceMatchKind::Full) if constraint.columns.len() > 1 => {
+            Some("MATCH FULL of several columns")
+        }
         Some(ConstraintReferenceMatchKind::Partial) => Some("MATCH PARTIAL"),
-        Some(ConstraintReferenceMatchKind::Simple) | None => None,
+        Some(ConstraintReferenceMatchKind::Full | ConstraintReferenceMatchKind::Simple) | None => {
+            None
+        }
     };
     let what = what.or_else(|| {
         let is_deferrable = how.is_some_and(|how| how.deferrable == Some(true));

@@ -7,7 +7,7 @@
 
 use super::Session;
 use super::checks::{Checks, OfRows};
-use crate::error::{from_datafusion, input, unsupported};
+use crate::error::{from_datafusion, input, unsupported, with_code};
 use crate::value::assign_array;
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
@@ -112,7 +112,8 @@ impl Session {
                 let message = format!(
                     "cannot use generated column \"{name}\" in column generation expression"
                 );
-                return Err(input(message).because(Reason::InvalidDefinition));
+                let error = input(message).because(Reason::InvalidDefinition);
+                return Err(with_code(error, "42P17"));
             }
         }
         Ok(())
@@ -123,9 +124,11 @@ impl Session {
         let wrong = |message: String| Err(input(message).because(Reason::InvalidDefinition));
         if column.default.is_some() || column.identity.is_some() {
             let name = &column.name;
+            let what = if column.identity.is_some() { "identity" } else { "default" };
             return wrong(format!(
-                "both default and generation expression specified for column \"{name}\""
-            ));
+                "both {what} and generation expression specified for column \"{name}\""
+            ))
+            .map_err(|error| with_code(error, "42601"));
         }
         let (value, columns) = OfRows::look(schema, value, "column generation expression")?;
         let expression = value.to_string();
@@ -149,9 +152,9 @@ fn refuse_changing(expr: &PlannerExpr) -> Result<()> {
         _ => Ok(false),
     };
     if expr.exists(is_changing).map_err(from_datafusion)? {
-        return Err(
-            input("generation expression is not immutable").because(Reason::InvalidDefinition)
-        );
+        let error =
+            input("generation expression is not immutable").because(Reason::InvalidDefinition);
+        return Err(with_code(error, "42P17"));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! - Values are cast as assignments, which fail rather than change a value beyond rounding.
 //! - Columns that are not named take their DEFAULT: see [`super::defaults`].
 
-use super::cancel::Flag;
+use super::cancel::{Cancel, Flag};
 use super::defaults::expand_defaults;
 use super::generated::Rules;
 use super::loading::load;
@@ -15,7 +15,8 @@ use super::relations::Relation;
 use super::returning::Written;
 use super::transact::begin;
 use super::{Session, State};
-use crate::error::{from_datafusion, input, unsupported};
+use crate::error::{coded, from_datafusion, input, unsupported};
+use crate::executor::WorkFor;
 use crate::memory::Gathered;
 use crate::names::own_name;
 use crate::value::{Value, assign_array};
@@ -135,12 +136,13 @@ impl Session {
         mut take: impl FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
         if stream.schema().fields().len() != columns.len() {
-            return Err(input(format!(
+            let message = format!(
                 "{} values for {} columns of table \"{}\"",
                 stream.schema().fields().len(),
                 columns.len(),
                 schema.name
-            )));
+            );
+            return Err(coded("42601", message));
         }
         let defaults = self.defaults(|| snapshot.clone(), schema, columns).await?;
         let rules = self.rules(schema)?;
@@ -165,7 +167,13 @@ impl Session {
         let flag = self.begin_statement(state)?;
         let kept = self.kept_name(state, &state.snapshot(&self.engine)?, table);
         let rows = loop {
-            match self.append_once(state, (&kept, columns), &batches, &flag).await {
+            let appended = {
+                let work =
+                    std::pin::pin!(self.append_once(state, (&kept, columns), &batches, &flag));
+                // Texts are read in the zone and the styles of the session.
+                WorkFor { cancel: Cancel::of(flag.clone()), work }.await
+            };
+            match appended {
                 Ok(rows) => break Ok(rows),
                 Err(error) => {
                     if let Err(error) = self.wait_for_lock(state, &flag, error) {
@@ -343,7 +351,7 @@ pub(super) fn generated_always(column: &ColumnDefinition, hint: &str) -> Error {
 }
 
 /// A batch with all columns of the table, in their types and as its rules say.
-fn whole_batch(
+pub(super) fn whole_batch(
     (schema, rules): (&TableSchema, &Rules),
     columns: &[usize],
     mut filled: Vec<Option<ArrayRef>>,

@@ -4,11 +4,8 @@
 use super::Prepared;
 use super::modify::{folded, table_name};
 use super::returning::returned_items;
-use crate::error::{input, unsupported};
-use datafusion::sql::sqlparser::ast::{
-    CopyLegacyCsvOption, CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident, Statement,
-    TransactionMode,
-};
+use crate::copy_text::{CopyForm, CopyFormat};
+use datafusion::sql::sqlparser::ast::{CopySource, CopyTarget, Ident, Statement, TransactionMode};
 use gadus_engine::Result;
 
 /// The kind of a statement.
@@ -66,36 +63,6 @@ pub enum CopyWhat {
     Query(String),
 }
 
-/// How the data of a COPY is written: PostgreSQL's formats and their options.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CopyForm {
-    /// Which format.
-    pub format: CopyFormat,
-    /// Stands between values; a tab in text, a comma in CSV.
-    pub delimiter: u8,
-    /// What a NULL is written as.
-    pub null: String,
-    /// Whether the first line names the columns.
-    pub header: bool,
-    /// Stands around CSV values.
-    pub quote: u8,
-    /// Stands before a quote in a CSV value.
-    pub escape: u8,
-    /// The columns whose CSV values are always quoted, by name; `*` for all.
-    pub force_quote: Vec<String>,
-}
-
-/// The formats of COPY.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CopyFormat {
-    /// Lines with tabs, `\N` for NULL.
-    Text,
-    /// Comma-separated values.
-    Csv,
-    /// PostgreSQL's binary format.
-    Binary,
-}
-
 impl Prepared {
     /// What kind of statement it is.
     #[must_use]
@@ -137,6 +104,15 @@ impl Prepared {
         }
     }
 
+    /// True for COMMIT and ROLLBACK that begin another transaction: AND CHAIN.
+    #[must_use]
+    pub fn chains(&self) -> bool {
+        matches!(
+            self.statement(),
+            Statement::Commit { chain: true, .. } | Statement::Rollback { chain: true, .. }
+        )
+    }
+
     /// The name of the statement that a DEALLOCATE is about; none for all.
     #[must_use]
     pub fn deallocated(&self) -> Option<String> {
@@ -176,21 +152,16 @@ impl Prepared {
     /// # Errors
     /// `Input` or `Unsupported` for options that contradict each other or are not known.
     pub fn copy_request(&self) -> Result<Option<CopyRequest>> {
-        let Statement::Copy {
-            source,
-            to,
-            target: CopyTarget::Stdin | CopyTarget::Stdout,
-            options,
-            legacy_options,
-            ..
-        } = self.statement()
+        let Statement::Copy { source, to, target: CopyTarget::Stdin | CopyTarget::Stdout, .. } =
+            self.statement()
         else {
             return Ok(None);
         };
-        if let Some(words) = &self.copy_words {
-            words.refuse("to or from the client")?;
-        }
-        let form = form_of(options, legacy_options)?;
+        let Some(words) = self.copy_words() else {
+            return Err(gadus_engine::Error::internal("a COPY without its options"));
+        };
+        words.refuse_own("to or from the client")?;
+        let form = CopyForm::of(words, !to, CopyFormat::Text)?;
         let what = match source {
             CopySource::Query(query) => CopyWhat::Query(query.to_string()),
             CopySource::Table { table_name: name, columns } => {
@@ -208,120 +179,6 @@ impl Prepared {
             }
         };
         Ok(Some(CopyRequest { what, form }))
-    }
-}
-
-/// Options as they are gathered; the format says what the rest is by default.
-#[derive(Default)]
-struct Options {
-    format: Option<CopyFormat>,
-    delimiter: Option<char>,
-    null: Option<String>,
-    header: bool,
-    quote: Option<char>,
-    escape: Option<char>,
-    force_quote: Vec<String>,
-}
-
-fn form_of(options: &[CopyOption], legacy: &[CopyLegacyOption]) -> Result<CopyForm> {
-    let mut given = Options::default();
-    for option in options {
-        match option {
-            CopyOption::Format(name) => given.format = Some(format_named(&name.value)?),
-            // Rows are visible to others when they are committed, whatever is said.
-            CopyOption::Freeze(_) => {}
-            CopyOption::Delimiter(character) => given.delimiter = Some(*character),
-            CopyOption::Null(text) => given.null = Some(text.clone()),
-            CopyOption::Header(header) => given.header = *header,
-            CopyOption::Quote(character) => given.quote = Some(*character),
-            CopyOption::Escape(character) => given.escape = Some(*character),
-            CopyOption::ForceQuote(columns) => {
-                given.force_quote = columns.iter().map(folded).collect();
-            }
-            CopyOption::Encoding(name) => refuse_encoding(name)?,
-            other => return Err(unsupported(&format!("the COPY option {other}"))),
-        }
-    }
-    for option in legacy {
-        match option {
-            CopyLegacyOption::Binary => given.format = Some(CopyFormat::Binary),
-            CopyLegacyOption::Delimiter(character) => given.delimiter = Some(*character),
-            CopyLegacyOption::Null(text) => given.null = Some(text.clone()),
-            CopyLegacyOption::Header => given.header = true,
-            CopyLegacyOption::Csv(options) => {
-                given.format = Some(CopyFormat::Csv);
-                for option in options {
-                    match option {
-                        CopyLegacyCsvOption::Header => given.header = true,
-                        CopyLegacyCsvOption::Quote(character) => given.quote = Some(*character),
-                        CopyLegacyCsvOption::Escape(character) => given.escape = Some(*character),
-                        CopyLegacyCsvOption::ForceQuote(columns) => {
-                            given.force_quote = columns.iter().map(folded).collect();
-                        }
-                        other @ CopyLegacyCsvOption::ForceNotNull(_) => {
-                            return Err(unsupported(&format!("the COPY option {other}")));
-                        }
-                    }
-                }
-            }
-            other => return Err(unsupported(&format!("the COPY option {other}"))),
-        }
-    }
-    given.form()
-}
-
-impl Options {
-    fn form(self) -> Result<CopyForm> {
-        let format = self.format.unwrap_or(CopyFormat::Text);
-        let is_csv = format == CopyFormat::Csv;
-        if !is_csv && (self.quote.is_some() || self.escape.is_some()) {
-            return Err(input("QUOTE and ESCAPE are for COPY in CSV format"));
-        }
-        if format == CopyFormat::Binary && (self.delimiter.is_some() || self.null.is_some()) {
-            return Err(input("DELIMITER and NULL are not for COPY in BINARY format"));
-        }
-        let quote = byte("QUOTE", self.quote, b'"')?;
-        let form = CopyForm {
-            format,
-            delimiter: byte("DELIMITER", self.delimiter, if is_csv { b',' } else { b'\t' })?,
-            null: self.null.unwrap_or_else(|| if is_csv { "" } else { "\\N" }.to_owned()),
-            header: self.header,
-            quote,
-            escape: byte("ESCAPE", self.escape, quote)?,
-            force_quote: self.force_quote,
-        };
-        if matches!(form.delimiter, b'\n' | b'\r') || form.null.contains(['\n', '\r']) {
-            return Err(input("DELIMITER and NULL hold no end of line"));
-        }
-        if is_csv && form.delimiter == form.quote {
-            return Err(input("DELIMITER and QUOTE of a COPY are different"));
-        }
-        if form.null.as_bytes().contains(&form.delimiter) {
-            return Err(input("DELIMITER does not stand in NULL"));
-        }
-        Ok(form)
-    }
-}
-
-fn format_named(name: &str) -> Result<CopyFormat> {
-    match name.to_ascii_lowercase().as_str() {
-        "text" => Ok(CopyFormat::Text),
-        "csv" => Ok(CopyFormat::Csv),
-        "binary" => Ok(CopyFormat::Binary),
-        _ => Err(input(format!("COPY format \"{name}\" is not text, csv or binary"))),
-    }
-}
-
-fn byte(option: &str, given: Option<char>, default: u8) -> Result<u8> {
-    let Some(character) = given else { return Ok(default) };
-    let ascii = u8::try_from(character).ok().filter(u8::is_ascii);
-    ascii.ok_or_else(|| input(format!("{option} of a COPY is one ASCII character")))
-}
-
-fn refuse_encoding(name: &str) -> Result<()> {
-    match name.to_ascii_lowercase().replace('-', "").as_str() {
-        "utf8" | "unicode" => Ok(()),
-        _ => Err(unsupported(&format!("the encoding {name}: text is UTF8; another"))),
     }
 }
 

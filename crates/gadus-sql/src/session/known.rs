@@ -196,6 +196,13 @@ const OWN: &[Setting] = &[
         SettingScope::Transaction,
         "Whether the open transaction refuses changes.",
     ),
+    setting(
+        "transaction_deferrable",
+        "set by BEGIN",
+        "off",
+        SettingScope::Transaction,
+        "Whether the open transaction was begun DEFERRABLE, which changes nothing.",
+    ),
 ];
 
 /// All settings, by name.

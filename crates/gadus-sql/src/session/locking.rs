@@ -126,6 +126,7 @@ impl Session {
         // Before anything looks at what processes share.
         self.engine.check_memory()?;
         let flag = self.cancel.begin(state.settings.statement_timeout);
+        flag.set_times(state.begin_times());
         self.shared.deadlines.watch(&flag)?;
         self.progress.begin();
         self.notices.lock().clear();
@@ -147,6 +148,7 @@ impl Session {
         Box::pin(async move {
             let state = &mut *self.state.lock().await;
             let flag = self.cancel.begin(state.settings.statement_timeout);
+            flag.set_times(state.begin_times());
             self.shared.deadlines.watch(&flag)?;
             rows.continue_as(flag);
             self.refuse_ended(state)
@@ -184,6 +186,7 @@ impl Session {
         state.unfinished = None;
         self.put_in_place(None);
         *self.outside.lock() = state.outside();
+        self.times.lock().clone_from(state.settings.variables.times());
         self.engine.end_statement();
         if state.transaction.is_none() {
             self.sequences.end_transaction(&self.engine);

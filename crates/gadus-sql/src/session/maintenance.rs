@@ -1,13 +1,16 @@
-//! CHECKPOINT and BACKUP: statements of the database's files, which the parser's grammar lacks.
+//! CHECKPOINT, BACKUP and REINDEX: statements of the database's files, which the parser's grammar lacks.
 //!
 //! - They are found by their text before anything is parsed. For descriptions and implicit transactions they
 //!   have a syntax tree: a CALL of a procedure of that name.
+
+mod reindex;
 
 use crate::error::input;
 use datafusion::sql::sqlparser::ast::{Function, FunctionArguments, Ident, ObjectName, Statement};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use gadus_engine::{Reason, Result};
+pub(super) use reindex::Reindex;
 
 /// A statement of the database's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub(super) enum Maintenance {
     Checkpoint,
     /// `BACKUP [DATABASE] TO 'file'`.
     Backup { file: String },
+    /// `REINDEX TABLE t` and the like.
+    Reindex(Reindex),
 }
 
 impl Maintenance {
@@ -27,11 +32,15 @@ impl Maintenance {
         let is_word = |word: &str, expected: &str| word.eq_ignore_ascii_case(expected);
         let first = text.trim_start().split(|character: char| !character.is_alphanumeric()).next();
         let Some(first) = first else { return Ok(None) };
-        if !is_word(first, "checkpoint") && !is_word(first, "backup") {
+        let is_reindex = is_word(first, "reindex");
+        if !is_word(first, "checkpoint") && !is_word(first, "backup") && !is_reindex {
             return Ok(None);
         }
         let wrong = || {
-            let usage = "CHECKPOINT, or BACKUP TO 'file'";
+            let usage = match is_reindex {
+                true => "REINDEX INDEX, TABLE, SCHEMA or DATABASE and a name",
+                false => "CHECKPOINT, or BACKUP TO 'file'",
+            };
             Err(input(format!(
                 "syntax error in a statement of the database's files; expected {usage}"
             ))
@@ -46,6 +55,9 @@ impl Maintenance {
         let rest = match tokens.as_slice() {
             [Token::Word(word)] if is_word(&word.value, "checkpoint") => {
                 return Ok(Some(Self::Checkpoint));
+            }
+            [Token::Word(_), rest @ ..] if is_reindex => {
+                return Reindex::of(rest).map_or_else(wrong, |read| Ok(Some(Self::Reindex(read))));
             }
             [Token::Word(verb), rest @ ..] if is_word(&verb.value, "backup") => rest,
             _ => return wrong(),
@@ -67,6 +79,7 @@ impl Maintenance {
         let name = match self {
             Self::Checkpoint => "checkpoint",
             Self::Backup { .. } => "backup",
+            Self::Reindex(_) => "reindex",
         };
         Statement::Call(Function {
             name: ObjectName::from(vec![Ident::new(name)]),

@@ -71,6 +71,7 @@ mod prepared;
 mod preparing;
 mod probes;
 mod query;
+mod query_parts;
 mod reach;
 mod reads;
 mod relations;
@@ -87,6 +88,7 @@ mod shown;
 mod sniff;
 mod spelling;
 mod submit;
+mod time_variables;
 mod transact;
 mod truncate;
 mod users;
@@ -102,13 +104,14 @@ pub(crate) use cancel::{Cancel, Flag};
 pub(crate) use checks::key_name;
 pub(crate) use columns::Headings;
 pub use comments::comment_statements;
+pub(crate) use copy_words::{CopyWords, Word};
 pub(crate) use defaults::expression;
 pub use describe::Description;
 pub use enums::type_statements;
 pub use foreign_keys::foreign_key_definition;
 pub(crate) use frames::Frames;
 pub(crate) use insert::target_columns;
-pub use kind::{CopyForm, CopyFormat, CopyRequest, CopyWhat, StatementKind};
+pub use kind::{CopyRequest, CopyWhat, StatementKind};
 pub use known::{Setting, SettingScope, settings};
 pub(crate) use modify::{column_index, folded, table_name};
 pub(crate) use parse::{NESTING_MAX, parse};
@@ -130,8 +133,9 @@ use crate::progress::{Progress, ProgressReading};
 use crate::rows::RowStream;
 use crate::sequences::SequenceMemory;
 use crate::statements::Statements;
+use crate::times::{StatementTimes, TimeSettings};
 use crate::value::Value;
-use chosen::{Marked, Settings};
+use chosen::{Chosen, Marked, Settings};
 use cursors::Cursors;
 use datafusion::execution::SessionState as PlannerState;
 use deadlines::Deadlines;
@@ -141,11 +145,13 @@ use futures::future::BoxFuture;
 use gadus_engine::{
     Durability, Engine, Isolation, Locker, Result, Savepoint, Snapshot, Transaction,
 };
+use gadus_times::TimestampTz;
 use scanning::ScanSharing;
 use sharing::Sharing;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use time_variables::are_default;
 use tokio::sync::Mutex;
 
 /// A future that callers need not compile again.
@@ -194,6 +200,8 @@ pub struct Session {
     sequences: Arc<SequenceMemory>,
     /// See [`Session::set_autocommit`].
     autocommit: AtomicBool,
+    /// Its time zone and styles after the last statement.
+    times: parking_lot::Mutex<Arc<TimeSettings>>,
 }
 
 /// How a session begins.
@@ -211,6 +219,12 @@ pub(crate) struct State {
     transaction: Option<Transaction>,
     /// The transaction was begun READ ONLY.
     read_only: bool,
+    /// Start of the open transaction, or of the last statement.
+    began: Option<TimestampTz>,
+    /// The transaction was begun DEFERRABLE.
+    deferrable: bool,
+    /// Modes of the transaction that was rolled back last, for one that follows it.
+    before: Option<transact::Again>,
     savepoints: Vec<NamedSavepoint>,
     cursors: Cursors,
     /// The transaction of a statement that waits, and is not in one of the session's.
@@ -225,6 +239,7 @@ pub(crate) struct State {
 struct NamedSavepoint {
     name: String,
     savepoint: Savepoint,
+    read_only: bool,
     settings: Marked,
     cursors: u64,
 }
@@ -236,6 +251,8 @@ pub(crate) struct Outside {
     read_only: bool,
     /// Names may mean something else than to everybody.
     has_own_names: bool,
+    /// Texts may mean other times than to everybody.
+    has_own_times: bool,
     scan_sharing: ScanSharing,
     durability: Option<Durability>,
     statement_timeout: Option<Duration>,
@@ -310,6 +327,7 @@ impl Sql {
         let (progress, frames, shown, by_name, notices, sequences) = Default::default();
         let engine = shared.engine.for_connection();
         let autocommit = AtomicBool::new(true);
+        let times = parking_lot::Mutex::new(Chosen::default().variables.times().clone());
         Session {
             shared,
             engine,
@@ -325,6 +343,7 @@ impl Sql {
             notices,
             sequences,
             autocommit,
+            times,
         }
     }
 }
@@ -374,6 +393,12 @@ impl Session {
         std::mem::take(&mut self.notices.lock())
     }
 
+    /// Returns the time zone and the styles in which times are read and shown; while a statement runs, those before it.
+    #[must_use]
+    pub fn times(&self) -> Arc<TimeSettings> {
+        self.times.lock().clone()
+    }
+
     /// Whether a transaction is open; while a statement runs, whether one was before it.
     #[must_use]
     pub fn in_transaction(&self) -> bool {
@@ -420,12 +445,31 @@ impl State {
         Self { settings: Settings::new(isolation), ..Self::default() }
     }
 
+    /// Returns what a plan of a text is kept by: the text, and the settings that its constants depend on.
+    fn plan_text(&self, text: &Arc<str>) -> Arc<str> {
+        let times = self.settings.variables.times();
+        if are_default(times) {
+            return text.clone();
+        }
+        let (zone, style) = (times.time_zone.name(), times.date_style_text());
+        format!("{text}\0{zone}\0{style}\0{:?}", times.interval_style).into()
+    }
+
+    /// Returns the times of a statement that begins now, in the session's zone and styles.
+    fn begin_times(&mut self) -> Arc<StatementTimes> {
+        let transaction = self.began.filter(|_| self.transaction.is_some());
+        let times = StatementTimes::begin(self.settings.variables.times(), transaction);
+        self.began = Some(times.settings.now);
+        Arc::new(times)
+    }
+
     fn outside(&self) -> Outside {
         Outside {
             in_transaction: self.transaction.is_some(),
             read_only: self.transaction.is_some() && self.read_only,
             has_own_names: !self.temporary.is_empty()
                 || self.settings.variables.search_path().is_some(),
+            has_own_times: !are_default(self.settings.variables.times()),
             scan_sharing: self.settings.scan_sharing,
             durability: self.settings.durability,
             statement_timeout: self.settings.statement_timeout,

@@ -104,7 +104,7 @@ impl Session {
             Statement::Truncate(emptied) => return truncate(transaction, emptied),
             _ => match manage(transaction, statement)? {
                 Some(outcome) => return Ok(outcome),
-                None => return self.define(transaction, statement, parameters).await,
+                None => return self.define(transaction, change, parameters).await,
             },
         };
         Ok(written.outcome(verb))

@@ -10,7 +10,7 @@ use super::assigned::Assigned;
 use super::bound_changes::RowsInHand;
 use super::modify::{column_index, folded, is_default, rows_of};
 use super::relations::{Asks, Relation};
-use crate::error::{from_parser, input, unsupported};
+use crate::error::{coded, from_parser, input, unsupported};
 use crate::names::beside;
 use crate::value::Value;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array, new_empty_array};
@@ -467,7 +467,7 @@ fn key_of_columns(schema: &TableSchema, columns: &[Ident]) -> Result<UniqueKey> 
         let keys = keys.iter().map(|(_, places)| format!("({})", names_of(schema, places)));
         let keys = keys.collect::<Vec<_>>().join(", ");
         let table = &schema.name;
-        input(match keys.is_empty() {
+        coded("42P10", match keys.is_empty() {
             true => format!(
                 "table \"{table}\" has no primary key and nothing that is UNIQUE, so nothing conflicts on \
                  ({names}): leave ON CONFLICT out, or ALTER TABLE … ADD UNIQUE ({names})"

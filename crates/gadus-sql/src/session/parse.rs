@@ -12,14 +12,17 @@ use super::reads::check_reads;
 use super::sequence_spelling;
 use super::setting_calls::is_call;
 use super::spelling::{begins_with, is_of_postgres, respell, table_as_query};
+use super::transact::take_deferrable;
 use super::with_before::{is_change, mean, take_with};
-use super::{Prepared, cursors, merge};
-use crate::error::{from_parser, input, or_break, unsupported};
+use super::{Prepared, alter, cursors, merge};
+use crate::error::{from_parser, input, or_break};
+use crate::json::question_marks;
 use crate::provider::SYSTEM_SCHEMA;
 use crate::room::with_room;
 use datafusion::sql::sqlparser::ast::{
     Expr, Fetch, LimitClause, ObjectName, ObjectNamePart, Query, SetExpr, Statement,
-    TableAliasColumnDef, TableFactor, Value as SqlValue, ValueWithSpan, VisitMut, VisitorMut,
+    TableAliasColumnDef, TableFactor, TransactionModifier, Value as SqlValue, ValueWithSpan,
+    VisitMut, VisitorMut,
 };
 use datafusion::sql::sqlparser::dialect::{Dialect, GenericDialect, PostgreSqlDialect};
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -46,7 +49,8 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
     }
     rewrite_spellings(&mut tokens);
     let overriding = Overriding::take(&mut tokens);
-    let copy_words = CopyWords::take(&mut tokens)?.map(Arc::new);
+    let deferrable = take_deferrable(&mut tokens);
+    let copy_words = CopyWords::take(text, &mut tokens)?.map(Arc::new);
     let is_deep = check_words(&tokens)?;
     // With what is dropped where it fails.
     with_room(is_deep, || {
@@ -64,6 +68,7 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
         if let Some(overriding) = overriding {
             overriding.keep(&mut statement);
         }
+        keep_deferrable(&mut statement, deferrable);
         let mut with = take_with(&mut statement);
         take_apart(&mut statement)?;
         let mut reading = Reading::default();
@@ -77,11 +82,6 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
         }
         if reading.gives_names || with.is_some() {
             check_reads(&statement)?;
-        }
-        if let Statement::Commit { chain: true, .. } | Statement::Rollback { chain: true, .. } =
-            statement
-        {
-            return Err(unsupported("AND CHAIN"));
         }
         let is_deep = is_deep || with.is_some() || reading.levels.is_deep();
         let (text, statement) = (Arc::from(text), Arc::new(statement));
@@ -104,11 +104,22 @@ pub(crate) fn parse(text: &str) -> Result<Prepared> {
     })
 }
 
+/// Notes in a BEGIN that it is DEFERRABLE.
+fn keep_deferrable(statement: &mut Statement, deferrable: Option<bool>) {
+    if let Statement::StartTransaction { modifier, .. } = statement
+        && deferrable == Some(true)
+    {
+        *modifier = Some(TransactionModifier::Deferred);
+    }
+}
+
 /// Rewrites what other dialects and PostgreSQL spell differently from the parser.
 fn rewrite_spellings(tokens: &mut Vec<TokenWithSpan>) {
     table_as_query(tokens);
+    question_marks(tokens);
     respell(tokens);
     sequence_spelling::respell(tokens);
+    alter::respell(tokens);
     cursors::respell(tokens);
     merge::respell(tokens);
 }

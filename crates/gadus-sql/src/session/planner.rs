@@ -2,6 +2,7 @@
 //!
 //! - The order of the rules is a matter of correctness: each says in its module what it has to come before or behind.
 
+use crate::characters::character_functions;
 use crate::checked::{BesideOthers, Casts, CheckedArithmetic, checked_sum};
 use crate::enums::{self, enum_functions};
 use crate::executor::{Cancellable, CancellableExpressions, CancellableRequirements};
@@ -24,6 +25,7 @@ use crate::string_functions::LongPatterns;
 use crate::subqueries::{
     ConditionsAsValues, JoinSubqueries, Memberships, NamesApart, OuterTypes, QueriesInValues,
 };
+use crate::times::plan_functions;
 use crate::uuids::{UuidNamed, UuidOperators, uuid_functions};
 use crate::value_limits::{SliceByBytes, bounded_functions};
 use datafusion::common::config::ConfigNonZeroUsize;
@@ -44,7 +46,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
         .with_target_partitions(engine.options().threads);
     // 1.10 is an exact decimal in SQL, not the double nearest to it.
     config.options_mut().sql_parser.parse_float_as_decimal = true;
-    // Columns of TIMESTAMPTZ are in UTC; so is what is cast to it, and now().
+    // Points in time are counted in UTC; what depends on a session's zone are functions of our own.
     config.options_mut().execution.time_zone = Some("UTC".to_owned());
     config.options_mut().execution.max_spill_file_size_bytes =
         ConfigNonZeroUsize::try_new(IN_FLIGHT_BYTES_MAX).expect("it is not zero");
@@ -69,7 +71,7 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
         Arc::new(CancellableExpressions) as _,
         Arc::new(UuidOperators) as _,
         Arc::new(IntervalOperators) as _,
-        Arc::new(JsonOperators) as _,
+        Arc::new(JsonOperators::new(&limits)) as _,
         Arc::new(ListOperators) as _,
         Arc::new(PatternOperators::new(&limits)) as _,
     ];
@@ -85,7 +87,9 @@ pub(super) fn planner_state(engine: &Engine, memory: Memory) -> SessionState {
     functions.extend(interval_functions());
     functions.extend(json_functions());
     functions.extend(enum_functions());
+    functions.extend(character_functions());
     functions.extend(scalar_functions(&limits));
+    functions.extend(plan_functions());
     bounded_functions(functions, &limits);
     builder.build()
 }

@@ -5,7 +5,7 @@ use super::modify::folded;
 use super::{ordered, outer_names};
 use crate::error::from_parser;
 use crate::names::kept;
-use crate::{intervals, json, lists, row_values};
+use crate::{characters, intervals, json, lists, row_values, times};
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement};
 use gadus_engine::{Result, Snapshot};
 
@@ -19,7 +19,9 @@ pub(crate) fn respell(
     name_apart(statement);
     lists::respell(statement).map_err(|error| from_parser(&error))?;
     json::respell(statement);
+    characters::respell(statement);
     intervals::respell(statement)?;
+    times::respell(statement);
     row_values::respell(statement).map_err(|error| from_parser(&error))?;
     outer_names::respell(statement, is_column);
     Ok(())

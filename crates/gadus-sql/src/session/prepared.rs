@@ -26,7 +26,7 @@ pub struct Prepared {
     pub(super) reads_settings: bool,
     /// Arrow data that this statement alone reads as tables.
     pub(super) frames: Option<Arc<Frames>>,
-    /// What a COPY says that the parser has no words for.
+    /// Options of a COPY, which the statement itself does not have.
     pub(super) copy_words: Option<Arc<CopyWords>>,
 }
 
@@ -46,6 +46,11 @@ impl Prepared {
             frames: None,
             copy_words: None,
         }
+    }
+
+    /// Returns the options of a COPY.
+    pub(crate) fn copy_words(&self) -> Option<&CopyWords> {
+        self.copy_words.as_deref()
     }
 
     /// How many parameters the statement has.

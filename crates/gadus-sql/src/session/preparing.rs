@@ -73,12 +73,11 @@ impl Session {
 
     async fn begin_preparing_since(&self, since: Instant) -> Preparing {
         // The statement that runs is the one to be cancelled until it is over.
-        let _turn = self.state.lock().await;
+        let mut state = self.state.lock().await;
         let before = self.cancel.current();
-        Preparing {
-            flag: self.cancel.begin_preparing(self.outside.lock().statement_timeout, since),
-            before,
-        }
+        let flag = self.cancel.begin_preparing(self.outside.lock().statement_timeout, since);
+        flag.set_times(state.begin_times());
+        Preparing { flag, before }
     }
 
     /// Ends it; gives its result, or the reason for which it was cancelled.

@@ -148,18 +148,18 @@ impl Session {
         refuse_locks(statement)?;
         let snapshot = state.snapshot(&self.engine)?;
         let (kept, values) = (&self.shared.kept, scalars(parameters));
-        let version = snapshot.schema_version();
+        let (version, text) = (snapshot.schema_version(), state.plan_text(&prepared.text));
         let bound = self.bound_plan_to_keep(state, prepared, parameters).await?;
         let plan = match bound {
             Some(plan) => Some(plan),
             None => self.plan_to_keep(&snapshot, statement, parameters).await?,
         };
         let Some(plan) = plan else {
-            kept.refuse(&prepared.text, &values, version);
+            kept.refuse(&text, &values, version);
             return Ok(None);
         };
         let told = (&self.cancel, self.reading(), self.asking(state));
-        let rows = plan.run(kept, &prepared.text, snapshot, values, told)?;
+        let rows = plan.run(kept, &text, snapshot, values, told)?;
         Ok(rows.map(Outcome::Rows))
     }
 

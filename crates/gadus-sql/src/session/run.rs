@@ -133,7 +133,7 @@ impl Session {
         };
         let refreshed = state.transaction.as_mut().map_or(Ok(()), refresh);
         let again = match refreshed.is_ok() {
-            true => match self.run_known(state, asked, flag).await? {
+            true => match self.run_known_for(state, asked, flag).await? {
                 Kept::Ran(outcome) => return Ok(outcome),
                 Kept::Not { again } => again,
             },
@@ -204,6 +204,17 @@ impl Session {
         HandOff(WorkFor { cancel: Cancel::of(self.cancel.current()), work })
     }
 
+    /// Runs what need not be parsed, for the statement whose turn it is.
+    async fn run_known_for(
+        &self,
+        state: &mut State,
+        asked: &Asked<'_>,
+        flag: &Flag,
+    ) -> Result<Kept> {
+        let work = std::pin::pin!(self.run_known(state, asked, flag));
+        WorkFor { cancel: Cancel::of(self.cancel.current()), work }.await
+    }
+
     /// Runs what need not be parsed: what is compiled, or has a plan that is kept, or acts on the database's files.
     async fn run_known(&self, state: &mut State, asked: &Asked<'_>, flag: &Flag) -> Result<Kept> {
         let text = asked.source.text();
@@ -270,7 +281,7 @@ impl Session {
             return Ok(Kept::Not { again: false });
         }
         let snapshot = state.snapshot(&self.engine)?;
-        let values = scalars(parameters);
+        let (text, values) = (&state.plan_text(text), scalars(parameters));
         match self.shared.kept.find(text, &values, snapshot.schema_version()) {
             Found::No => Ok(Kept::Not { again: false }),
             Found::Again => Ok(Kept::Not { again: true }),
@@ -291,6 +302,7 @@ impl Session {
                 Ok(Some(Outcome::Done("CHECKPOINT")))
             }
             Some(Maintenance::Backup { file }) => self.back_up(state, flag, &file).map(Some),
+            Some(Maintenance::Reindex(reindex)) => self.reindex(state, &reindex).map(Some),
         }
     }
 

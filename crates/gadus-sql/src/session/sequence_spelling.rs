@@ -122,7 +122,7 @@ fn alter_sequence(tokens: &mut Vec<TokenWithSpan>) {
 }
 
 /// Options of ALTER SEQUENCE as those of SET.
-fn options_text(words: &[Token]) -> Vec<Token> {
+pub(super) fn options_text(words: &[Token]) -> Vec<Token> {
     let mut set = vec![Token::make_keyword("SET"), Token::LParen];
     let mut at = 0;
     let is = |at: usize, expected: Keyword| {
@@ -144,6 +144,11 @@ fn options_text(words: &[Token]) -> Vec<Token> {
                 }
             }
             "cycle" => (name, vec![Token::make_keyword("TRUE")]),
+            "as" => {
+                let data_type = words.get(at).map(ToString::to_string).unwrap_or_default();
+                at += 1;
+                ("as".to_owned(), vec![Token::SingleQuotedString(data_type)])
+            }
             "owned" => {
                 at += usize::from(is(at, Keyword::BY));
                 let from = at;

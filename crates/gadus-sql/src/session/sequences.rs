@@ -3,6 +3,7 @@
 //! - ALTER SEQUENCE is read as an ALTER TABLE of a sequence, whose options are set: see
 //!   [`super::sequence_spelling`].
 
+use super::alter::STORAGE;
 use super::defaults::expression;
 use super::modify::table_name;
 use super::{Outcome, Session};
@@ -187,27 +188,49 @@ pub(super) fn alter_sequence(
     sequence: &Arc<Sequence>,
     operations: &[AlterTableOperation],
 ) -> Result<Outcome> {
-    let mut after = Sequence::clone(sequence);
-    let mut begins_anew = false;
+    let mut set = Vec::new();
     for operation in operations {
         match operation {
             AlterTableOperation::RenameTable { table_name: name } => {
                 let (RenameTableNameKind::To(name) | RenameTableNameKind::As(name)) = name;
-                rename(transaction, &mut after, table_name(name)?)?;
+                rename(transaction, &mut Sequence::clone(sequence), table_name(name)?)?;
                 return Ok(Outcome::Done("ALTER SEQUENCE"));
             }
             // Everything has one owner.
             AlterTableOperation::OwnerTo { .. } => {}
             AlterTableOperation::SetOptionsParens { options } => {
-                for option in options {
-                    begins_anew |= set_option(&transaction.snapshot(), &mut after, option)?;
-                }
+                let is_storage = |option: &SqlOption| matches!(option, SqlOption::KeyValue { key, .. } if key.value == STORAGE);
+                set.extend(options.iter().filter(|option| !is_storage(option)).cloned());
             }
             other => return Err(unsupported(&format!("ALTER SEQUENCE … {other}"))),
         }
     }
+    set_options(transaction, sequence, &set)?;
+    Ok(Outcome::Done("ALTER SEQUENCE"))
+}
+
+/// Sets options of a sequence.
+pub(super) fn set_options(
+    transaction: &mut Transaction,
+    sequence: &Sequence,
+    options: &[SqlOption],
+) -> Result<()> {
+    let mut after = Sequence::clone(sequence);
+    let mut begins_anew = false;
+    for option in options {
+        begins_anew |= set_option(&transaction.snapshot(), &mut after, option)?;
+    }
+    let SequenceShape { least, greatest, .. } = after.shape;
+    check_range(&after.shape)?;
+    let last = after.position.last;
+    if begins_anew && !(least..=greatest).contains(&last) {
+        let message = match last < least {
+            true => format!("RESTART value ({last}) cannot be less than MINVALUE ({least})"),
+            false => format!("RESTART value ({last}) cannot be greater than MAXVALUE ({greatest})"),
+        };
+        return Err(input(message).because(Reason::InvalidParameter));
+    }
     if !begins_anew {
-        let SequenceShape { least, greatest, .. } = after.shape;
         // Where it has come to must be one of its numbers.
         after.position.last = sequence.position.last;
         if !(least..=greatest).contains(&after.position.last) {
@@ -218,8 +241,41 @@ pub(super) fn alter_sequence(
             return Err(input(message).because(Reason::InvalidParameter));
         }
     }
-    transaction.alter_sequence(&after, begins_anew)?;
-    Ok(Outcome::Done("ALTER SEQUENCE"))
+    transaction.alter_sequence(&after, begins_anew).map(|_| ())
+}
+
+/// Refuses bounds that the sequence's type does not have.
+fn check_range(shape: &SequenceShape) -> Result<()> {
+    let Some((first, last)) = SequenceShape::range_of(shape.column_type) else { return Ok(()) };
+    let bounds = [("MAXVALUE", shape.greatest), ("MINVALUE", shape.least)];
+    match bounds.into_iter().find(|(_, bound)| !(first..=last).contains(bound)) {
+        None => Ok(()),
+        Some((name, bound)) => {
+            let of = shape.column_type.to_string().to_lowercase();
+            let message = format!("{name} ({bound}) is out of range for sequence data type {of}");
+            Err(input(message).because(Reason::InvalidParameter))
+        }
+    }
+}
+
+/// Gives a sequence another type; bounds that were those of the old one become those of the new one.
+fn retype(shape: &mut SequenceShape, name: &str) -> Result<()> {
+    let column_type = match name.to_ascii_lowercase().as_str() {
+        "smallint" | "int2" => ColumnType::Int16,
+        "integer" | "int" | "int4" => ColumnType::Int32,
+        "bigint" | "int8" => ColumnType::Int64,
+        _ => {
+            let message = "sequence type must be smallint, integer, or bigint";
+            return Err(input(message).because(Reason::InvalidParameter));
+        }
+    };
+    let before = SequenceShape::range_of(shape.column_type);
+    if let (Some(before), Some(range)) = (before, SequenceShape::range_of(column_type)) {
+        shape.least = if shape.least == before.0 { range.0 } else { shape.least };
+        shape.greatest = if shape.greatest == before.1 { range.1 } else { shape.greatest };
+    }
+    shape.column_type = column_type;
+    Ok(())
 }
 
 /// Renames a sequence, also in the defaults that take its numbers.
@@ -259,6 +315,12 @@ fn set_option(snapshot: &Snapshot, sequence: &mut Sequence, option: &SqlOption) 
         }
         "no_maxvalue" => {
             shape.greatest = SequenceShape::new(shape.column_type, shape.increment)?.greatest;
+        }
+        "as" => {
+            let Expr::Value(text) = value else {
+                return Err(unsupported("a type of a sequence that is no name"));
+            };
+            retype(shape, &text.value.clone().into_string().unwrap_or_default())?;
         }
         "cycle" => shape.cycles = value.to_string().eq_ignore_ascii_case("true"),
         "cache" => refuse_cache(number("CACHE", value)?)?,

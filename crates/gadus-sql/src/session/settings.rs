@@ -6,6 +6,7 @@
 use super::chosen::{Chosen, Lasts};
 use super::modify::is_default;
 use super::scanning::ScanSharing;
+use super::time_variables::zone_of_interval;
 use super::transact::{Modes, modes_of};
 use super::{Outcome, Session, State};
 use crate::compiled::Budget;
@@ -160,14 +161,18 @@ impl State {
 fn set_transaction(state: &mut State, modes: &[TransactionMode], session: bool) -> Result<Outcome> {
     let Modes { isolation, read_only } = modes_of(modes);
     match (session, read_only) {
-        (true, Some(true)) => {
-            return Err(unsupported("READ ONLY for all transactions of a session"));
-        }
-        (true, _) => {
+        (true, read_only) => {
             state.settings.change(state.lasts(false), |chosen, _| {
                 chosen.isolation = isolation.unwrap_or(chosen.isolation);
-                Ok(())
+                match read_only {
+                    Some(read_only) => chosen.variables.set_read_only(read_only),
+                    None => Ok(()),
+                }
             })?;
+        }
+        (false, Some(false)) if state.read_only && !state.savepoints.is_empty() => {
+            let message = "cannot set transaction read-write mode inside a read-only transaction";
+            return Err(input(message).because(Reason::OpenTransaction));
         }
         (false, read_only) => {
             if let Some(isolation) = isolation {
@@ -195,7 +200,13 @@ fn assignment(set: &Set) -> Result<Option<Assignment>> {
             };
             one(&name, value, *scope == Some(ContextModifier::Local))
         }
-        Set::SetTimeZone { local, value } => one("timezone", value_of(value), *local),
+        Set::SetTimeZone { local, value } => {
+            let zone = match zone_of_interval(value) {
+                Some(zone) => Some(zone?),
+                None => value_of(value).filter(|zone| !zone.eq_ignore_ascii_case("local")),
+            };
+            one("timezone", zone, *local)
+        }
         Set::SetNames { charset_name, .. } => {
             one("client_encoding", Some(charset_name.value.clone()), false)
         }

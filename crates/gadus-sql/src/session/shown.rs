@@ -81,9 +81,16 @@ impl Session {
                 }
             }
             "transaction_read_only" => {
-                let is_read_only = self.engine.options().read_only
-                    || (state.transaction.is_some() && state.read_only);
+                let is_of_transaction = match state.transaction {
+                    Some(_) => state.read_only,
+                    None => state.settings.variables.is_read_only(),
+                };
+                let is_read_only = self.engine.options().read_only || is_of_transaction;
                 if is_read_only { "on".to_owned() } else { "off".to_owned() }
+            }
+            "transaction_deferrable" => {
+                let is_deferrable = state.transaction.is_some() && state.deferrable;
+                if is_deferrable { "on".to_owned() } else { "off".to_owned() }
             }
             name => {
                 let of_database = self.setting_of_database(name);

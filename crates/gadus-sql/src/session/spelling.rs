@@ -36,6 +36,16 @@ pub(super) fn respell(tokens: &mut [TokenWithSpan]) {
             columns_named_as_indexes(tokens);
             macros(tokens);
         }
+        Keyword::RESET => {
+            let (time, zone) = (words.next(), words.next());
+            if let (Some(time), Some(zone)) = (time, zone)
+                && keyword(time) == Keyword::TIME
+                && keyword(zone) == Keyword::ZONE
+            {
+                *time = Token::make_word("timezone", None);
+                *zone = Token::Whitespace(Whitespace::Space);
+            }
+        }
         Keyword::COMMENT => without_types_of_function(tokens),
         Keyword::EXPLAIN => {
             // Not a table that is called so.

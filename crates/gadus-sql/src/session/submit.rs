@@ -81,6 +81,7 @@ impl Session {
         if outside.in_transaction
             || !self.autocommit()
             || outside.has_own_names
+            || outside.has_own_times
             || outside.scan_sharing == ScanSharing::Never
             // It says so when it runs a statement.
             || self.is_ended()

@@ -1,10 +1,14 @@
 //! Transactions: BEGIN, COMMIT, ROLLBACK and savepoints.
 
+use super::spelling::keyword;
 use super::{NamedSavepoint, Outcome, Prepared, Session, State, StatementKind, folded};
 use crate::error::input;
 use datafusion::sql::sqlparser::ast::{
-    Statement, TransactionAccessMode as Access, TransactionIsolationLevel as Level, TransactionMode,
+    Statement, TransactionAccessMode as Access, TransactionIsolationLevel as Level,
+    TransactionMode, TransactionModifier,
 };
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
 use gadus_engine::{Engine, Error, ErrorKind, Isolation, Reason, Result, Transaction};
 use std::sync::atomic::Ordering;
 
@@ -15,30 +19,44 @@ pub(super) fn transact(
     statement: &Statement,
 ) -> Result<Option<Outcome>> {
     let outcome = match statement {
-        Statement::StartTransaction { modes, .. } => begin(session, state, modes)?,
-        Statement::Commit { .. } => commit(state)?,
-        Statement::Rollback { savepoint: None, .. } => {
+        Statement::StartTransaction { modes, modifier, .. } => {
+            let begun = begin(session, state, modes)?;
+            state.deferrable = *modifier == Some(TransactionModifier::Deferred);
+            begun
+        }
+        Statement::Commit { chain, .. } => {
+            let again = again(state, *chain)?;
+            let outcome = commit(state)?;
+            begin_again(session, state, again)?;
+            outcome
+        }
+        Statement::Rollback { savepoint: None, chain } => {
+            let again = again(state, *chain)?;
             roll_back(state);
+            begin_again(session, state, again)?;
             Outcome::Done("ROLLBACK")
         }
         Statement::Rollback { savepoint: Some(name), .. } => {
             let outcome = roll_back_to(state, &folded(name))?;
-            session.sequences.go_back(in_transaction(state)?);
+            session.sequences.go_back(in_transaction(state, "ROLLBACK TO SAVEPOINT")?);
             state.settle_durability(&session.engine);
             outcome
         }
         Statement::Savepoint { name } => {
-            let savepoint = in_transaction(state)?.savepoint();
+            let savepoint = in_transaction(state, "SAVEPOINT")?.savepoint();
             state.savepoints.push(NamedSavepoint {
                 name: folded(name),
                 savepoint,
+                read_only: state.read_only,
                 settings: state.settings.mark(),
                 cursors: state.cursors.mark(),
             });
             Outcome::Done("SAVEPOINT")
         }
         Statement::ReleaseSavepoint { name } => {
+            in_transaction(state, "RELEASE SAVEPOINT")?;
             let index = savepoint_index(state, &folded(name))?;
+            state.read_only = state.savepoints[index].read_only;
             state.savepoints.truncate(index);
             Outcome::Done("RELEASE")
         }
@@ -75,9 +93,41 @@ impl Session {
     }
 }
 
+/// Modes of a transaction.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Again {
+    isolation: Isolation,
+    read_only: bool,
+    deferrable: bool,
+}
+
+/// Returns the modes of the transaction that follows: those of the one that ends, or that has failed before.
+fn again(state: &State, chain: bool) -> Result<Option<Again>> {
+    if !chain {
+        return Ok(None);
+    }
+    let modes = match &state.transaction {
+        Some(transaction) => Some(modes_now(transaction, state)),
+        None => state.before,
+    };
+    modes.map(Some).ok_or_else(|| not_in_transaction("COMMIT AND CHAIN"))
+}
+
+fn modes_now(transaction: &Transaction, state: &State) -> Again {
+    let (read_only, deferrable) = (state.read_only, state.deferrable);
+    Again { isolation: transaction.isolation(), read_only, deferrable }
+}
+
+fn begin_again(session: &Session, state: &mut State, again: Option<Again>) -> Result<()> {
+    let Some(Again { isolation, read_only, deferrable }) = again else { return Ok(()) };
+    state.transaction = Some(session.begin(state, isolation)?);
+    (state.read_only, state.deferrable) = (read_only, deferrable);
+    Ok(())
+}
+
 /// Takes back what the transaction has changed.
 pub(super) fn roll_back(state: &mut State) {
-    state.transaction = None;
+    state.before = state.transaction.take().map(|transaction| modes_now(&transaction, state));
     state.end_transaction(false);
 }
 
@@ -103,7 +153,8 @@ pub(super) fn begin(
     let isolation = isolation.unwrap_or(state.settings.isolation);
     state.transaction = Some(session.begin(state, isolation)?);
     state.savepoints.clear();
-    state.read_only = read_only.unwrap_or(false);
+    state.read_only = read_only.unwrap_or_else(|| state.settings.variables.is_read_only());
+    (state.deferrable, state.before) = (false, None);
     Ok(Outcome::Done("BEGIN"))
 }
 
@@ -137,7 +188,11 @@ pub(super) fn modes_of(modes: &[TransactionMode]) -> Modes {
 /// Refuses what writes, and what keeps others from writing.
 pub(super) fn refuse_read_only(engine: &Engine, state: &State) -> Result<()> {
     engine.refuse_read_only()?;
-    if state.transaction.is_some() && state.read_only {
+    let is_read_only = match state.transaction {
+        Some(_) => state.read_only,
+        None => state.settings.variables.is_read_only(),
+    };
+    if is_read_only {
         let message = "the transaction is READ ONLY: ROLLBACK it and begin another";
         return Err(Error::new(ErrorKind::ReadOnly, message));
     }
@@ -148,6 +203,7 @@ pub(super) fn commit(state: &mut State) -> Result<Outcome> {
     match state.transaction.take() {
         Some(transaction) => {
             let committed = transaction.commit();
+            state.before = None;
             state.end_transaction(committed.is_ok());
             committed.map(|_| Outcome::Done("COMMIT"))
         }
@@ -170,10 +226,12 @@ pub(super) fn refuse_in_transaction(state: &State, what: &str) -> Result<()> {
 }
 
 fn roll_back_to(state: &mut State, name: &str) -> Result<Outcome> {
+    in_transaction(state, "ROLLBACK TO SAVEPOINT")?;
     let index = savepoint_index(state, name)?;
     state.savepoints.truncate(index + 1);
     let named = state.savepoints.pop().expect("found above");
-    let transaction = in_transaction(state)?;
+    state.read_only = named.read_only;
+    let transaction = in_transaction(state, "ROLLBACK TO SAVEPOINT")?;
     transaction.restore(named.savepoint);
     // The savepoint stays, as SQL has it.
     let savepoint = transaction.savepoint();
@@ -183,10 +241,13 @@ fn roll_back_to(state: &mut State, name: &str) -> Result<Outcome> {
     Ok(Outcome::Done("ROLLBACK"))
 }
 
-fn in_transaction(state: &mut State) -> Result<&mut Transaction> {
-    let message = "there is no transaction: BEGIN starts one";
-    let transaction = state.transaction.as_mut();
-    transaction.ok_or_else(|| input(message).because(Reason::NoTransaction))
+fn in_transaction<'a>(state: &'a mut State, what: &str) -> Result<&'a mut Transaction> {
+    state.transaction.as_mut().ok_or_else(|| not_in_transaction(what))
+}
+
+fn not_in_transaction(what: &str) -> Error {
+    let message = format!("{what} can only be used in transaction blocks");
+    input(message).because(Reason::NoTransaction)
 }
 
 fn savepoint_index(state: &State, name: &str) -> Result<usize> {
@@ -197,4 +258,34 @@ fn savepoint_index(state: &State, name: &str) -> Result<usize> {
         )
         .because(Reason::UnknownSavepoint)
     })
+}
+
+/// Takes `[NOT] DEFERRABLE` out of the modes of a transaction, which the parser does not know; says which it was.
+pub(super) fn take_deferrable(tokens: &mut [TokenWithSpan]) -> Option<bool> {
+    let is_shown = |place: &usize| !matches!(tokens[*place].token, Token::Whitespace(_));
+    let shown = (0..tokens.len()).filter(is_shown).collect::<Vec<_>>();
+    let word = |at: usize| shown.get(at).map(|place| keyword(&tokens[*place].token));
+    let has_modes = match word(0)? {
+        Keyword::BEGIN | Keyword::START => true,
+        Keyword::SET => matches!(word(1), Some(Keyword::TRANSACTION | Keyword::SESSION)),
+        _ => false,
+    };
+    if !has_modes {
+        return None;
+    }
+    let at = (1..shown.len()).find(|at| word(*at) == Some(Keyword::DEFERRABLE))?;
+    let is_not = word(at - 1) == Some(Keyword::NOT);
+    let from = at - usize::from(is_not);
+    let is_comma =
+        |at: usize| shown.get(at).map(|place| &tokens[*place].token) == Some(&Token::Comma);
+    // With the comma that is before it, or else after it.
+    let (from, to) = match (is_comma(from - 1), is_comma(at + 1)) {
+        (true, _) => (from - 1, at),
+        (false, true) => (from, at + 1),
+        (false, false) => (from, at),
+    };
+    for place in &shown[from..=to] {
+        tokens[*place].token = Token::Whitespace(Whitespace::Space);
+    }
+    Some(!is_not)
 }

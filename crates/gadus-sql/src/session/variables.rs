@@ -4,9 +4,12 @@
 //!   rather than a promise that is not kept. Some take any value, because nothing here depends on it.
 
 use super::known::{Setting, SettingScope, described};
+use super::time_variables::{TimeVariable, TimeVariables};
 use crate::error::{input, unsupported};
+use crate::times::TimeSettings;
 use datafusion::sql::sqlparser::ast::Ident;
 use gadus_engine::{Error, Reason, Result};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The PostgreSQL version whose behaviour clients may expect.
@@ -29,6 +32,8 @@ enum Takes {
     Boolean,
     /// One of these, in any case and with anything between letters and digits; all mean the default.
     Default(&'static [&'static str]),
+    /// What `gadus-times` reads.
+    Time(TimeVariable),
     /// Nothing: it can be read.
     Nothing,
 }
@@ -41,14 +46,18 @@ const fn reported(name: &'static str, default: &'static str, takes: Takes) -> Va
     Variable { name, default, takes, is_reported: true }
 }
 
+/// Name of the variable that makes transactions read only.
+const READ_ONLY: &str = "default_transaction_read_only";
+
 const VARIABLES: &[Variable] = &[
     reported("application_name", "", Takes::Any),
     variable("bytea_output", "hex", Takes::Default(&["hex"])),
     reported("client_encoding", "UTF8", Takes::Default(&["utf8", "unicode"])),
     variable("client_min_messages", "notice", Takes::Any),
-    reported("DateStyle", "ISO, MDY", Takes::Default(&["iso", "isomdy"])),
+    reported("DateStyle", "ISO, MDY", Takes::Time(TimeVariable::DateStyle)),
     variable("deadlock_timeout", "1s", Takes::Any),
-    variable("default_transaction_read_only", "off", Takes::Default(&["off", "false", "no", "0"])),
+    variable("default_transaction_deferrable", "off", Takes::Boolean),
+    variable(READ_ONLY, "off", Takes::Boolean),
     variable("enable_bitmapscan", "on", Takes::Boolean),
     variable("enable_hashagg", "on", Takes::Boolean),
     variable("enable_hashjoin", "on", Takes::Boolean),
@@ -61,7 +70,7 @@ const VARIABLES: &[Variable] = &[
     variable("extra_float_digits", "1", Takes::Any),
     variable("in_hot_standby", "off", Takes::Nothing),
     reported("integer_datetimes", "on", Takes::Nothing),
-    reported("IntervalStyle", "postgres", Takes::Default(&["postgres"])),
+    reported("IntervalStyle", "postgres", Takes::Time(TimeVariable::IntervalStyle)),
     variable("is_superuser", "on", Takes::Nothing),
     variable("jit", "off", Takes::Boolean),
     variable("max_identifier_length", "63", Takes::Nothing),
@@ -73,10 +82,58 @@ const VARIABLES: &[Variable] = &[
     variable("server_version_num", "150000", Takes::Nothing),
     reported("standard_conforming_strings", "on", Takes::Default(&["on", "true", "yes", "1"])),
     variable("synchronize_seqscans", "on", Takes::Boolean),
-    // Points in time are shown in UTC, with their offset.
-    reported("TimeZone", "UTC", Takes::Any),
+    reported("TimeZone", "UTC", Takes::Time(TimeVariable::TimeZone)),
     variable("work_mem", "4MB", Takes::Any),
     variable("xmloption", "content", Takes::Any),
+];
+
+/// What PostgreSQL's planner is told, and how its messages are: nothing here depends on it.
+const OF_PLANNER: &[Variable] = &[
+    variable("constraint_exclusion", "partition", Takes::Any),
+    variable("cpu_index_tuple_cost", "0.005", Takes::Any),
+    variable("cpu_operator_cost", "0.0025", Takes::Any),
+    variable("cpu_tuple_cost", "0.01", Takes::Any),
+    variable("default_statistics_target", "100", Takes::Any),
+    variable("effective_cache_size", "4GB", Takes::Any),
+    variable("effective_io_concurrency", "1", Takes::Any),
+    variable("enable_async_append", "on", Takes::Boolean),
+    variable("enable_gathermerge", "on", Takes::Boolean),
+    variable("enable_incremental_sort", "on", Takes::Boolean),
+    variable("enable_material", "on", Takes::Boolean),
+    variable("enable_memoize", "on", Takes::Boolean),
+    variable("enable_parallel_append", "on", Takes::Boolean),
+    variable("enable_parallel_hash", "on", Takes::Boolean),
+    variable("enable_partition_pruning", "on", Takes::Boolean),
+    variable("enable_partitionwise_aggregate", "off", Takes::Boolean),
+    variable("enable_partitionwise_join", "off", Takes::Boolean),
+    variable("enable_tidscan", "on", Takes::Boolean),
+    variable("escape_string_warning", "on", Takes::Boolean),
+    variable("force_parallel_mode", "off", Takes::Any),
+    variable("from_collapse_limit", "8", Takes::Any),
+    variable("geqo", "on", Takes::Boolean),
+    variable("geqo_threshold", "12", Takes::Any),
+    variable("hash_mem_multiplier", "2", Takes::Any),
+    variable("jit_above_cost", "100000", Takes::Any),
+    variable("jit_inline_above_cost", "500000", Takes::Any),
+    variable("jit_optimize_above_cost", "500000", Takes::Any),
+    variable("join_collapse_limit", "8", Takes::Any),
+    variable("lc_messages", "C", Takes::Any),
+    variable("lc_monetary", "C", Takes::Any),
+    variable("lc_numeric", "C", Takes::Any),
+    variable("lc_time", "C", Takes::Any),
+    variable("maintenance_work_mem", "64MB", Takes::Any),
+    variable("max_parallel_maintenance_workers", "2", Takes::Any),
+    variable("max_parallel_workers", "8", Takes::Any),
+    variable("max_parallel_workers_per_gather", "2", Takes::Any),
+    variable("min_parallel_index_scan_size", "512kB", Takes::Any),
+    variable("min_parallel_table_scan_size", "8MB", Takes::Any),
+    variable("parallel_leader_participation", "on", Takes::Boolean),
+    variable("parallel_setup_cost", "1000", Takes::Any),
+    variable("parallel_tuple_cost", "0.1", Takes::Any),
+    variable("plan_cache_mode", "auto", Takes::Any),
+    variable("random_page_cost", "4", Takes::Any),
+    variable("seq_page_cost", "1", Takes::Any),
+    variable("temp_buffers", "8MB", Takes::Any),
 ];
 
 /// What clients of PostgreSQL's protocol are told of a session.
@@ -96,6 +153,7 @@ pub struct Reported {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     set: Vec<(&'static str, String)>,
+    times: TimeVariables,
 }
 
 impl Variables {
@@ -104,6 +162,11 @@ impl Variables {
         let variable = find(name)?;
         let set = self.set.iter().find(|(name, _)| *name == variable.name);
         Some(set.map_or(variable.default, |(_, value)| value))
+    }
+
+    /// True if transactions read only unless they say otherwise.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.set.iter().any(|(name, value)| *name == READ_ONLY && value == "on")
     }
 
     /// Where names are looked for, where that is set.
@@ -115,7 +178,16 @@ impl Variables {
     /// Sets a variable, or sets it back.
     pub(super) fn set(&mut self, name: &str, value: Option<&str>) -> Result<()> {
         let variable = find(name).ok_or_else(|| unknown(name))?;
-        let value = value.map(|value| variable.accept(value)).transpose()?;
+        let value = match &variable.takes {
+            Takes::Time(of) => match value {
+                Some(value) => Some(self.times.set(*of, value)?),
+                None => {
+                    self.times.set(*of, variable.default)?;
+                    None
+                }
+            },
+            _ => value.map(|value| variable.accept(value)).transpose()?,
+        };
         if value.is_none() && matches!(variable.takes, Takes::Nothing) {
             return Err(read_only(variable));
         }
@@ -124,10 +196,20 @@ impl Variables {
         Ok(())
     }
 
+    /// Sets if transactions read only unless they say otherwise.
+    pub(super) fn set_read_only(&mut self, read_only: bool) -> Result<()> {
+        self.set(READ_ONLY, Some(if read_only { "on" } else { "off" }))
+    }
+
     /// Sets a variable back to what it was at first.
     pub(super) fn set_back(&mut self, name: &str, first: &Self) -> Result<()> {
         let before = first.set.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         self.set(name, before.map(|(_, value)| value.as_str()))
+    }
+
+    /// Returns the time zone and the styles of dates and intervals.
+    pub(crate) fn times(&self) -> &Arc<TimeSettings> {
+        self.times.settings()
     }
 
     /// The variables that clients are told of, with their values.
@@ -158,6 +240,8 @@ impl Variable {
                 let accepted = is_default.then(|| self.default.to_owned());
                 accepted.ok_or_else(|| unsupported(&refused()))
             }
+            // Each has a reader of its own.
+            Takes::Time(_) => Ok(value.to_owned()),
             Takes::Nothing => Err(read_only(self)),
         }
     }
@@ -165,19 +249,24 @@ impl Variable {
 
 /// The variables as settings.
 pub(super) fn settings() -> impl Iterator<Item = Setting> {
-    VARIABLES.iter().map(|variable| {
+    all().map(|variable| {
         let (values, scope) = match variable.takes {
             Takes::Any => ("any text", SettingScope::Client),
             Takes::Boolean => ("on or off", SettingScope::Client),
             Takes::Default(_) => (variable.default, SettingScope::Client),
+            Takes::Time(of) => (of.values(), SettingScope::Client),
             Takes::Nothing => ("", SettingScope::Nobody),
         };
         let description = match (variable.name, scope) {
             ("application_name", _) => "What a client calls itself.",
+            ("TimeZone", _) => "Time zone in which points in time are read and shown.",
+            ("DateStyle", _) => "Style of dates that are shown, and order of the fields of dates that are read.",
+            ("IntervalStyle", _) => "Style of intervals that are shown.",
             (_, SettingScope::Nobody) => "What the database does, as PostgreSQL says it.",
             (_, _) if matches!(variable.takes, Takes::Default(_)) => {
                 "What the database does; another value is refused."
             }
+            (READ_ONLY, _) => "Transactions that do not say otherwise only read.",
             ("search_path", _) => {
                 "Schemas where relations are looked for that are named without one, and the first of them where they are made. \
                  Where it is set, statements are planned each time."
@@ -198,8 +287,12 @@ pub(super) fn unknown(name: &str) -> Error {
     input(message).because(Reason::UnknownSetting)
 }
 
+fn all() -> impl Iterator<Item = &'static Variable> {
+    VARIABLES.iter().chain(OF_PLANNER)
+}
+
 fn find(name: &str) -> Option<&'static Variable> {
-    VARIABLES.iter().find(|variable| variable.name.eq_ignore_ascii_case(name))
+    all().find(|variable| variable.name.eq_ignore_ascii_case(name))
 }
 
 /// The name of a setting as SHOW names it: `TIME ZONE` and `TRANSACTION ISOLATION LEVEL` are names, too.

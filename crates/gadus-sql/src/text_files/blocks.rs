@@ -122,6 +122,36 @@ impl Blocks {
     }
 }
 
+/// Bytes of a file as they come, unpacked.
+pub(crate) struct TextReader {
+    path: Box<str>,
+    compression: Compression,
+    reader: Box<dyn Read + Send>,
+    bytes: Vec<u8>,
+}
+
+impl TextReader {
+    pub(crate) fn open(file: &TextFile) -> Result<Self> {
+        let path = file.path.to_string_lossy().into_owned();
+        let compression = file.compression;
+        let opened = file.open().and_then(|open| compression.reader(open));
+        let reader = opened.map_err(|error| unread(&path, compression, &error))?;
+        Ok(Self { path: path.into(), compression, reader, bytes: Vec::new() })
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the next bytes; none at the end.
+    pub(crate) fn next(&mut self) -> Result<&[u8]> {
+        self.bytes.clear();
+        let read = fill(&mut *self.reader, &mut self.bytes);
+        read.map_err(|error| unread(&self.path, self.compression, &error))?;
+        Ok(&self.bytes)
+    }
+}
+
 /// The first bytes of what is in a file, for whoever is to tell its form; fewer where it has no more.
 pub(crate) fn beginning(file: &TextFile, bytes_max: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();

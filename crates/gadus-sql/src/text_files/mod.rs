@@ -17,7 +17,7 @@ mod scan;
 mod table;
 mod wrong;
 
-pub(crate) use blocks::beginning;
+pub(crate) use blocks::{RECORD_BYTES_MAX, TextReader, beginning};
 pub(crate) use compressed_file::CompressedFile;
 pub(crate) use compression::Compression;
 pub(crate) use form::TextForm;

@@ -4,6 +4,7 @@
 #![allow(clippy::duplicate_mod)] // the same suites in several ways
 
 mod beside;
+mod bound_changes;
 mod bound_queries;
 mod chains;
 mod complex;
@@ -23,6 +24,7 @@ mod planned;
 mod returning;
 mod scanning;
 mod support;
+mod times;
 
 /// The suites, over one database in memory or over instances that share a file: each statement is
 /// another's turn, and no test can tell.

@@ -28,7 +28,7 @@ fn values_go_to_the_first_columns_where_none_is_named() {
         "1 new 7; 2 two 7; 3 new 7; 4 new 7; 5 new 7; 6 new 7; 7 new 7; 8 x 7"
     );
     let error = refused(&connection, "INSERT INTO t VALUES (1, 'x', 3, 4)");
-    assert!(error.message().starts_with("4 values for 3 columns"), "{error}");
+    assert!(error.message().contains("more expressions than target columns"), "{error}");
     for sql in [
         "INSERT INTO t (a, b) VALUES (1)",
         "INSERT INTO t (a, b) SELECT 1",

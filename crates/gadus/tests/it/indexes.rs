@@ -76,7 +76,7 @@ fn conflicts_on_any_key_are_left_out_or_change_its_row() {
         &connection,
         "INSERT INTO person VALUES (1, 'z', 'z', 'z') ON CONFLICT (first) DO NOTHING",
     );
-    assert!(error.message().contains("keys of table \"person\" are (id), (mail), (last, first)"));
+    assert!(error.message().contains("no unique or exclusion constraint matching"), "{error}");
 }
 
 #[test]

@@ -184,3 +184,22 @@ fn columns_become_documents_and_texts() {
     let ranked = "SELECT max(n) FROM (SELECT row_number() OVER (PARTITION BY d ORDER BY id) AS n FROM t) AS r";
     assert_eq!(rows(&connection, ranked), ["2"]);
 }
+
+#[test]
+fn documents_are_asked_by_operators() {
+    let connection = gadus::Database::open_in_memory(gadus::Options::new()).unwrap().connect();
+    for (condition, expected) in [
+        (r#"'{"a":1,"b":[1,2]}'::jsonb @> '{"b":[2]}'"#, "true"),
+        (r#"'{"a":1}'::jsonb @> '{"a":2}'"#, "false"),
+        (r#"'[2]'::jsonb <@ '[1,2,3]'::jsonb"#, "true"),
+        (r#"'{"a":1}'::jsonb ? 'a'"#, "true"),
+        (r#"'["a","b"]'::jsonb ?| ARRAY['c','b']"#, "true"),
+        (r#"'["a","b"]'::jsonb ?& ARRAY['c','b']"#, "false"),
+        (r#"ARRAY[1,2,3] @> ARRAY[2]"#, "true"),
+    ] {
+        let query = format!("SELECT {condition}");
+        assert_eq!(crate::statement::rows(&connection, &query), [expected], "{condition}");
+    }
+    let found = connection.query("SELECT ? + 1, ?", &[1_i64.into(), "x".into()]).unwrap();
+    assert_eq!(found.count(), 1);
+}

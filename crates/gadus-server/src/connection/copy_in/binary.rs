@@ -2,7 +2,7 @@
 
 use super::Intake;
 use crate::error::{Failure, SqlState};
-use crate::values::{BINARY, Type, list, parameter};
+use crate::values::{Type, binary_parameter, list};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema};
 use bytes::{Buf, BytesMut};
@@ -125,7 +125,7 @@ impl BinaryRows {
         for ((field, of), (values, name)) in
             fields.into_iter().zip(&self.types).zip(self.values.iter_mut().zip(&self.names))
         {
-            let value = field.map(|bytes| parameter(of.oid(), BINARY, bytes)).transpose();
+            let value = field.map(|bytes| binary_parameter(of.oid(), bytes)).transpose();
             let value = value.map_err(|mut failure| {
                 failure.message = format!("row {row}, column \"{name}\": {}", failure.message);
                 failure

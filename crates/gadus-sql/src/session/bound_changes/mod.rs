@@ -21,8 +21,8 @@ use super::describe::Description;
 use super::preparing::LARGE_TEXT;
 use super::returning::Written;
 use super::{Outcome, Prepared, Session};
-use crate::analysis::{BinderCatalog, MAIN, bound_change};
-use crate::error::from_datafusion;
+use crate::analysis::{BinderCatalog, MAIN, bound_change, from_bind};
+use crate::error::{from_datafusion, input};
 use crate::lowering::{ChangeLowering, Items, NotLowered, Tables, arrow_type};
 use crate::names::{Names, kept};
 use crate::room::with_room;
@@ -32,9 +32,9 @@ use arrow::datatypes::{DataType, Field};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::SessionContext;
 use datafusion::sql::sqlparser::ast::Statement;
-use gadus_binder::BoundStatement;
 use gadus_binder::bound::{BoundQuery, Change, ChangeKind, ColumnId, CommonTable, Relational};
 use gadus_binder::types::SqlType;
+use gadus_binder::{BindError, BoundStatement};
 use gadus_engine::{Error, Result, Snapshot, TableSchema, Transaction};
 use std::sync::Arc;
 
@@ -137,6 +137,28 @@ impl Session {
         Ok(Some(Description { parameters, columns }))
     }
 
+    /// Shows a change as it is bound, and what keeps it from being planned: EXPLAIN (BOUND).
+    pub(super) async fn explained_change(
+        &self,
+        change: &ChangeText<'_>,
+        snapshot: Snapshot,
+    ) -> Result<Vec<String>> {
+        let catalog = BinderCatalog::new(snapshot.clone(), change.names.clone());
+        let bound = with_room(true, || {
+            let bound = bound_change(&catalog, &change.prepared.text);
+            bound.map(|bound| bound.query.to_string())
+        });
+        let bound = bound.map_err(|error| match error {
+            Some(error) => from_bind(error),
+            None => input("EXPLAIN (BOUND) shows queries and changes"),
+        })?;
+        let mut lines = bound.lines().map(str::to_owned).collect::<Vec<_>>();
+        if let Err(reason) = self.plan_change(change, snapshot, None).await? {
+            lines.push(format!("Not planned from this tree: {reason}"));
+        }
+        Ok(lines)
+    }
+
     /// Plans all parts of a change; without values its parameters stay.
     async fn plan_change<'a>(
         &self,
@@ -152,7 +174,7 @@ impl Session {
         let bound = with_room(prepared.is_deep, || bound_change(&catalog, &prepared.text));
         let statement = match bound {
             Ok(bound) => bound,
-            Err(Some(error)) if is_certain(&error) || is_of_changes(error.sql_state) => {
+            Err(Some(error)) if is_certain(&error) || is_of_changes(&error) => {
                 return Ok(Err(NotLowered::Refused(error)));
             }
             Err(Some(error)) => return Ok(Err(NotLowered::Unbound(error))),
@@ -235,9 +257,18 @@ fn missing<T>(what: &str) -> Lowered<T> {
     Err(NotLowered::Missing(what.to_owned()))
 }
 
-/// Returns true for errors that a change has whichever way it is planned.
-fn is_of_changes(sql_state: &str) -> bool {
-    ["428C9", "42P10"].contains(&sql_state)
+/// Returns true for errors that a change has whichever way it is planned: of its columns, their values and its key.
+fn is_of_changes(error: &BindError) -> bool {
+    match error.sql_state {
+        "428C9" | "42P10" | "42701" => true,
+        "42601" => ["INSERT has more", "multiple assignments"]
+            .iter()
+            .any(|start| error.message.starts_with(start)),
+        "42703" => error.message.contains("of relation"),
+        // Columns of documents are taken for JSONB; texts and X'00' are taken for bytes.
+        "42804" => !["json", "type bytea"].iter().any(|other| error.message.contains(other)),
+        _ => false,
+    }
 }
 
 impl Bound<'_> {

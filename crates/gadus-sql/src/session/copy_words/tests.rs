@@ -2,7 +2,7 @@
 
 use super::super::parse;
 use super::*;
-use datafusion::sql::sqlparser::ast::Statement;
+use datafusion::sql::sqlparser::ast::Statement as Parsed;
 
 fn taken(text: &str) -> Vec<(String, Vec<String>)> {
     let words = parse(text).unwrap().copy_words.map(|words| words.0.clone()).unwrap_or_default();
@@ -11,21 +11,25 @@ fn taken(text: &str) -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
-fn what_the_parser_does_not_know_is_taken_and_the_rest_left() {
-    let gzip = [("compression".to_owned(), vec!["gzip".to_owned()])];
-    for (text, left) in [
-        ("COPY t TO 'f' (COMPRESSION gzip)", 0),
-        ("COPY t TO 'f' (FORMAT csv, COMPRESSION 'gzip')", 1),
-        ("COPY t TO 'f' WITH (compression GZIP, FORMAT csv)", 1),
-        ("COPY (SELECT (1) FROM u) TO 'f' (HEADER, COMPRESSION gzip, FORMAT csv)", 2),
-        ("COPY t (a, b) FROM 'f' (FORMAT csv, COMPRESSION gzip, HEADER)", 2),
+fn options_are_taken_and_the_rest_left() {
+    let gzip = ("compression".to_owned(), vec!["gzip".to_owned()]);
+    let csv = ("format".to_owned(), vec!["csv".to_owned()]);
+    let header = ("header".to_owned(), Vec::new());
+    for (text, expected) in [
+        ("COPY t TO 'f' (COMPRESSION gzip)", vec![gzip.clone()]),
+        ("COPY t TO 'f' (FORMAT csv, COMPRESSION 'gzip')", vec![csv.clone(), gzip.clone()]),
+        ("COPY t TO 'f' WITH (compression GZIP, FORMAT csv)", vec![gzip.clone(), csv.clone()]),
+        ("COPY (SELECT (1) FROM u) TO 'f' (HEADER)", vec![header.clone()]),
+        ("COPY t (a, b) FROM 'f' CSV HEADER", vec![csv, ("header".into(), vec!["true".into()])]),
+        ("COPY compression TO 'f' ;", vec![]),
     ] {
-        assert_eq!(taken(text), gzip, "{text}");
+        assert_eq!(taken(text), expected, "{text}");
         let prepared = parse(text).unwrap();
-        let Statement::Copy { options, .. } = prepared.statement() else { panic!("{text}") };
-        assert_eq!(options.len(), left, "{text}");
+        let Parsed::Copy { options, legacy_options, .. } = prepared.statement() else {
+            panic!("{text}")
+        };
+        assert!(options.is_empty() && legacy_options.is_empty(), "{text}");
     }
-    assert_eq!(taken("COPY compression TO 'f' (FORMAT csv)"), []);
     for wrong in ["COPY t TO 'f' (COMPRESSION gzip 7)", "COPY t TO 'f' (COMPRESSION (gzip,))"] {
         assert_eq!(parse(wrong).unwrap_err().reason(), Some(Reason::Syntax), "{wrong}");
     }

@@ -1,6 +1,7 @@
 //! Kinds of statements, and the options of COPY.
 
 use super::{CopyFormat, CopyWhat, StatementKind};
+use crate::copy_text::CopyHeader;
 use crate::session::parse;
 
 #[test]
@@ -33,7 +34,7 @@ fn copies_have_postgresqls_options() {
     assert!(matches!(text.what, CopyWhat::Into { table, .. } if table == "t"));
     let csv = "COPY (SELECT 1) TO STDOUT (FORMAT csv, HEADER true, DELIMITER ';')";
     let csv = request(csv).expect("known").expect("a copy").form;
-    assert_eq!((csv.format, csv.delimiter, csv.header), (CopyFormat::Csv, b';', true));
+    assert_eq!((csv.format, csv.delimiter, csv.header), (CopyFormat::Csv, b';', CopyHeader::Names));
     for on in ["WITH (FREEZE ON)", "(freeze)", "WITH (freeze true)", "(HEADER off)"] {
         assert!(request(&format!("copy t from stdin {on}")).is_ok(), "{on}");
     }

@@ -89,7 +89,6 @@ fn what_is_no_label_is_refused_on_every_way_in() {
         "UPDATE t SET m = 'x'".to_owned(),
         "UPDATE t SET m = 'x' WHERE id = 1".to_owned(),
         "UPDATE t SET n = 'x' WHERE m = 'ok'".to_owned(),
-        "UPDATE t SET m = lower('X') WHERE id > 1".to_owned(),
         "MERGE INTO t USING (VALUES (1)) AS s(id) ON t.id = s.id WHEN MATCHED THEN UPDATE SET m = 'x'".to_owned(),
         "MERGE INTO t USING (VALUES (9)) AS s(id) ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, m) VALUES (s.id, 'x')".to_owned(),
         format!("COPY t (id, m) FROM '{csv}' (FORMAT csv, HEADER)"),
@@ -113,6 +112,8 @@ fn what_is_no_label_is_refused_on_every_way_in() {
     ] {
         is_no_label(&refused(&connection, &sql), "x");
     }
+    let error = refused(&connection, "UPDATE t SET m = lower('X') WHERE id > 1");
+    assert_eq!(error.reason(), Some(Reason::TypeMismatch), "{error}");
     let x = [Value::from("x")];
     for sql in [
         "INSERT INTO t VALUES (8, $1)",
@@ -219,15 +220,9 @@ fn keys_and_conditions_are_over_labels() {
 fn files_hold_labels_as_texts() {
     let folder = Folder::new();
     let connection = connected();
-    for (name, options) in
-        [("t.csv", "(FORMAT csv, HEADER)"), ("t.parquet", ""), ("t.json", ""), ("t.arrow", "")]
-    {
+    for (name, options) in [("t.csv", "(FORMAT csv, HEADER)"), ("t.parquet", ""), ("t.json", "")] {
         let file = folder.path(name).display().to_string();
-        let wrote = connection.execute(&format!("COPY t TO '{file}' {options}"), &[]);
-        if name == "t.arrow" && wrote.is_err() {
-            continue;
-        }
-        wrote.unwrap();
+        run(&connection, &format!("COPY t TO '{file}' {options}"));
         run(&connection, "CREATE TABLE again (id INT, m mood, n mood)");
         run(&connection, &format!("COPY again FROM '{file}' {options}"));
         let all = "SELECT * FROM again EXCEPT SELECT * FROM t";

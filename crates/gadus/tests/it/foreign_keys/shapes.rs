@@ -25,7 +25,7 @@ fn what_they_refer_to_is_unique_and_of_the_same_type() {
         ("CREATE TABLE x (a INT REFERENCES x)", Some(Reason::UnknownObject)),
         ("CREATE TABLE x (a INT REFERENCES shops ON DELETE SET DEFAULT)", None),
         ("CREATE TABLE x (a INT REFERENCES shops DEFERRABLE)", None),
-        ("CREATE TABLE x (a INT REFERENCES shops MATCH FULL)", None),
+        ("CREATE TABLE x (a INT REFERENCES shops MATCH PARTIAL)", None),
         (
             "ALTER TABLE orders ADD CONSTRAINT orders_shop_fkey FOREIGN KEY (id) REFERENCES shops",
             Some(Reason::DuplicateObject),

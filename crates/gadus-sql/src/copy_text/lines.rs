@@ -4,18 +4,23 @@
 //! - Text: one line is one row, with `\` before what is not meant as it stands. CSV: ends of line within
 //!   quotes belong to the value.
 
-use crate::error::{Failure, SqlState};
+use super::options::{CopyForm, CopyFormat, CopyHeader};
+use crate::error::coded;
 use bytes::{Buf, BytesMut};
-use gadus::{CopyForm, CopyFormat};
-use memchr::memchr;
+use gadus_engine::{Error, ErrorKind, Result};
+use memchr::memchr2;
 
 /// The data of a COPY as far as it has come.
+#[derive(Debug)]
 pub(super) struct Lines {
     form: CopyForm,
     input: BytesMut,
     /// How far the line that has begun was looked at, and whether that is within quotes.
     seen: usize,
     is_quoted: bool,
+    /// Of CSV: columns whose values are never NULL, and those that may be NULL although they are quoted.
+    never_null: Vec<bool>,
+    null_if_quoted: Vec<bool>,
     /// Lines that were read.
     number: u64,
     line_bytes_max: usize,
@@ -25,7 +30,7 @@ pub(super) struct Lines {
 }
 
 /// The values of a line.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Line {
     bytes: Vec<u8>,
     /// Where each value ends; whether it is NULL.
@@ -58,8 +63,17 @@ impl Line {
 }
 
 impl Lines {
-    pub(super) fn new(form: CopyForm, line_bytes_max: usize) -> Self {
+    /// SQLSTATE of a line that is no row.
+    pub(super) const BAD: &str = "22P04";
+
+    pub(super) fn new(form: CopyForm, names: &[String], line_bytes_max: usize) -> Self {
+        let are_of = |columns: &[String]| {
+            let is_of = |name: &String| columns.iter().any(|one| one == "*" || one == name);
+            names.iter().map(is_of).collect()
+        };
         Self {
+            never_null: are_of(&form.force_not_null),
+            null_if_quoted: are_of(&form.force_null),
             form,
             input: BytesMut::new(),
             seen: 0,
@@ -79,8 +93,18 @@ impl Lines {
     }
 
     /// What is wrong with the line that was read last.
-    pub(super) fn wrong(&self, code: SqlState, what: &str) -> Failure {
-        Failure::new(code, format!("{what}, in line {} of the COPY", self.number))
+    pub(super) fn wrong(&self, sql_state: &'static str, what: &str) -> Error {
+        coded(sql_state, format!("{what}, in line {} of the COPY", self.number))
+    }
+
+    /// The number of the line that was read last, from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// True if the first line must have the names of the columns.
+    pub(super) fn matches_header(&self) -> bool {
+        self.form.header == CopyHeader::Match
     }
 
     /// The line that was read last.
@@ -89,7 +113,7 @@ impl Lines {
     }
 
     /// Reads the next line that has come whole, at the end what is left, too; says whether there was one.
-    pub(super) fn read(&mut self, is_end: bool) -> Result<bool, Failure> {
+    pub(super) fn read(&mut self, is_end: bool) -> Result<bool> {
         loop {
             if self.has_ended {
                 self.input.clear();
@@ -99,7 +123,7 @@ impl Lines {
                 Some(end) => (end, 1),
                 None if is_end && self.is_quoted => {
                     self.number += 1;
-                    return Err(self.wrong(SqlState::BAD_COPY, "unterminated CSV quoted field"));
+                    return Err(self.wrong(Self::BAD, "unterminated CSV quoted field"));
                 }
                 None if is_end && !self.input.is_empty() => (self.input.len(), 0),
                 None => return Ok(false),
@@ -115,9 +139,6 @@ impl Lines {
                 self.has_ended = true;
                 continue;
             }
-            if self.number == 1 && self.form.header {
-                continue;
-            }
             self.line.clear();
             match self.form.format {
                 CopyFormat::Csv => self.split_csv(&line)?,
@@ -128,7 +149,7 @@ impl Lines {
     }
 
     /// Where the line ends that has begun, if it has come whole.
-    fn end_of_line(&mut self) -> Result<Option<usize>, Failure> {
+    fn end_of_line(&mut self) -> Result<Option<usize>> {
         let is_csv = self.form.format == CopyFormat::Csv;
         let CopyForm { quote, escape, .. } = self.form;
         if is_csv {
@@ -147,20 +168,36 @@ impl Lines {
                 self.seen += 1;
             }
         } else {
-            if let Some(at) = memchr(b'\n', &self.input[self.seen..]) {
-                return Ok(Some(self.seen + at));
+            while let Some(at) = memchr2(b'\n', b'\\', &self.input[self.seen..]) {
+                let at = self.seen + at;
+                if self.input[at] == b'\n' {
+                    return Ok(Some(at));
+                }
+                // An end of line after a backslash belongs to the value. What follows may not have come.
+                self.seen = at;
+                match self.input.get(at + 1) {
+                    None => return self.unfinished(),
+                    // The mark of the end of the data.
+                    Some(b'.') => self.seen = at + 1,
+                    Some(_) => self.seen = at + 2,
+                }
             }
             self.seen = self.input.len();
         }
+        self.unfinished()
+    }
+
+    /// A line has not come whole.
+    fn unfinished(&mut self) -> Result<Option<usize>> {
         if self.input.len() > self.line_bytes_max {
             self.number += 1;
             let text = format!("a row is longer than {} bytes", self.line_bytes_max);
-            return Err(self.wrong(SqlState::PROGRAM_LIMIT_EXCEEDED, &text));
+            return Err(self.wrong("54000", &text).of_kind(ErrorKind::Limit));
         }
         Ok(None)
     }
 
-    fn split_text(&mut self, line: &[u8]) -> Result<(), Failure> {
+    fn split_text(&mut self, line: &[u8]) -> Result<()> {
         let delimiter = self.form.delimiter;
         let mut rest = line;
         loop {
@@ -233,7 +270,7 @@ impl Lines {
         behind
     }
 
-    fn split_csv(&mut self, line: &[u8]) -> Result<(), Failure> {
+    fn split_csv(&mut self, line: &[u8]) -> Result<()> {
         let CopyForm { delimiter, quote, escape, .. } = self.form;
         let mut rest = line;
         loop {
@@ -259,10 +296,15 @@ impl Lines {
                 }
             }
             if is_quoted {
-                return Err(self.wrong(SqlState::BAD_COPY, "unterminated CSV quoted field"));
+                return Err(self.wrong(Self::BAD, "unterminated CSV quoted field"));
             }
-            // What is quoted is never NULL.
-            let is_null = !was_quoted && &self.line.bytes[start..] == self.form.null.as_bytes();
+            let column = self.line.len();
+            let is_of = |columns: &[bool]| columns.get(column).copied().unwrap_or_default();
+            let may_be_null = match was_quoted {
+                true => is_of(&self.null_if_quoted),
+                false => !is_of(&self.never_null),
+            };
+            let is_null = may_be_null && &self.line.bytes[start..] == self.form.null.as_bytes();
             if is_null {
                 self.line.bytes.truncate(start);
             }

@@ -1,7 +1,7 @@
 //! Lines in pieces of all sizes.
 
 use super::Lines;
-use gadus::{CopyForm, CopyFormat};
+use crate::copy_text::{CopyForm, CopyFormat, CopyHeader};
 
 fn form(format: CopyFormat) -> CopyForm {
     let is_csv = format == CopyFormat::Csv;
@@ -9,19 +9,21 @@ fn form(format: CopyFormat) -> CopyForm {
         format,
         delimiter: if is_csv { b',' } else { b'\t' },
         null: if is_csv { "" } else { "\\N" }.to_owned(),
-        header: false,
+        header: CopyHeader::None,
         quote: b'"',
         escape: b'"',
         force_quote: Vec::new(),
+        force_not_null: Vec::new(),
+        force_null: Vec::new(),
     }
 }
 
 /// The rows of data that comes in pieces of so many bytes.
 fn rows(form: &CopyForm, data: &str, piece: usize) -> Result<Vec<Vec<Option<String>>>, String> {
-    let mut lines = Lines::new(form.clone(), 1 << 20);
+    let mut lines = Lines::new(form.clone(), &[], 1 << 20);
     let mut rows = Vec::new();
     let mut read = |lines: &mut Lines, is_end| {
-        while lines.read(is_end).map_err(|failure| failure.message)? {
+        while lines.read(is_end).map_err(|error| error.message().to_owned())? {
             let line = lines.line();
             let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
             rows.push(line.values().map(|value| value.map(text)).collect::<Vec<_>>());
@@ -50,6 +52,16 @@ fn text_is_split_and_unescaped() {
                 row(&[Some("1"), Some("a\tb\\\n"), None]),
                 row(&[Some("2"), Some("ABN"), Some("")]),
             ])
+        );
+    }
+}
+
+#[test]
+fn an_end_of_line_after_a_backslash_belongs_to_the_value() {
+    for piece in [1, 2, 100] {
+        assert_eq!(
+            rows(&form(CopyFormat::Text), "a\\\nb\\.c\n\\.\n", piece),
+            Ok(vec![row(&[Some("a\nb.c")])])
         );
     }
 }

@@ -1,0 +1,51 @@
+//! Changes that are carried out by their bound trees, beside PostgreSQL's answers.
+
+use crate::support::Shell;
+use gadus_engine::{CacheScope, Error, ErrorKind, Reason};
+
+const ANSWERS: &str = include_str!("bound_changes/answers.txt");
+
+/// Returns the answer to a statement, as the file has it.
+fn answer(shell: &Shell, statement: &str) -> String {
+    match shell.try_run(statement, &[]) {
+        Ok(_) if statement.starts_with("CREATE") || statement.starts_with("ALTER") => {
+            "done".to_owned()
+        }
+        Ok(rows) => rows,
+        Err(error) => format!("error {}", sql_state(&error)),
+    }
+}
+
+/// Returns the SQLSTATE of an error that a change has whichever way it is planned.
+fn sql_state(error: &Error) -> &'static str {
+    let known = error.diagnosis().and_then(|diagnosis| diagnosis.sql_state);
+    known.unwrap_or(match (error.kind(), error.reason()) {
+        (_, Some(Reason::SeveralRows)) => "21000",
+        (ErrorKind::CheckViolation, _) => "23514",
+        (ErrorKind::OutOfRange, _) => "22003",
+        _ => "?",
+    })
+}
+
+fn compare(shell: &Shell) {
+    let mut wrong = Vec::new();
+    for case in ANSWERS.split("\n\n").skip(1) {
+        let (statement, expected) = case.split_once("\n----").unwrap();
+        let expected = expected.trim_matches('\n');
+        let found = answer(shell, statement);
+        if found != expected {
+            wrong.push(format!("{statement}\n  gives {found}\n  not {expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn answers_are_postgresqls() {
+    compare(&Shell::new());
+}
+
+#[test]
+fn answers_are_the_same_for_instances_that_share_a_file() {
+    compare(&Shell::of(2, CacheScope::Process));
+}
