@@ -240,6 +240,13 @@ impl Connection {
         self.session.times()
     }
 
+    /// Returns the settings by which values that come with the next statement are read: `now` is the start of the open
+    /// transaction, or the time of this call.
+    #[must_use]
+    pub fn times_to_read(&self) -> TimeSettings {
+        self.session.times_to_read()
+    }
+
     /// Lets statements of this connection read Arrow data as a table, without a copy. Tables of the
     /// database have precedence; data that has the name already is replaced.
     ///

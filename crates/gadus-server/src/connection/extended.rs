@@ -100,7 +100,7 @@ impl Client {
         if let Some(statement) = &parsed.statement {
             self.check_block(statement.kind())?;
         }
-        let values = values_of(&bind, &parsed.types, &self.connection.times())?;
+        let values = values_of(&bind, &parsed.types, &self.connection.times_to_read())?;
         for format in &bind.result_formats {
             checked_format(*format)?;
         }

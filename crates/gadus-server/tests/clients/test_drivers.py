@@ -419,10 +419,11 @@ def test_types_of_what_is_made_of_parameters(server: Server):
         assert await connection.fetchval("SELECT ratio * $1 FROM t", 3.0) == 1.5
         with pytest.raises(asyncpg.NumericValueOutOfRangeError):
             await connection.fetchval("SELECT id + $1 FROM t", 2**31 - 1)
-        for wrong in [dt.datetime.min, dt.date.min]:
-            kind = "TIMESTAMP" if isinstance(wrong, dt.datetime) else "DATE"
-            with pytest.raises(asyncpg.NumericValueOutOfRangeError):
-                await connection.fetchval(f"SELECT $1::{kind}", wrong)
+        # The driver sends its least and greatest times as infinities, and reads these as such.
+        for infinite in [dt.datetime.min, dt.datetime.max, dt.date.min, dt.date.max]:
+            kind = "TIMESTAMP" if isinstance(infinite, dt.datetime) else "DATE"
+            assert await connection.fetchval(f"SELECT $1::{kind}", infinite) == infinite
+            assert not await connection.fetchval(f"SELECT isfinite($1::{kind})", infinite)
         await connection.close()
 
     asyncio.run(go())
@@ -626,3 +627,11 @@ def test_psycopg_upserts(server: Server):
         )
         assert changed.statusmessage == "UPDATE 1"
         assert connection.execute("DELETE FROM t USING t AS u WHERE u.id = t.id RETURNING *").fetchall() == [(1, 50, 1, 50)]
+
+
+def test_texts_of_times_are_read_at_the_start_of_their_transaction(server: Server):
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        for text, kind, known in [("today", "date", "CURRENT_DATE"), ("now", "timestamptz", "now()")]:
+            with connection.transaction():
+                query = f"SELECT %t::{kind} = {known}, isfinite(%t::{kind})"
+                assert connection.execute(query, [text, text]).fetchone() == (True, True)

@@ -133,7 +133,7 @@ use crate::progress::{Progress, ProgressReading};
 use crate::rows::RowStream;
 use crate::sequences::SequenceMemory;
 use crate::statements::Statements;
-use crate::times::{StatementTimes, TimeSettings};
+use crate::times::{StatementTimes, TimeSettings, statement_timestamp};
 use crate::value::Value;
 use chosen::{Chosen, Marked, Settings};
 use cursors::Cursors;
@@ -397,6 +397,18 @@ impl Session {
     #[must_use]
     pub fn times(&self) -> Arc<TimeSettings> {
         self.times.lock().clone()
+    }
+
+    /// Returns the settings by which values that come with the next statement are read: `now` is the start of the open
+    /// transaction, or the time of this call.
+    #[must_use]
+    pub fn times_to_read(&self) -> TimeSettings {
+        let in_transaction = self.state.try_lock().ok().and_then(|state| {
+            let is_open = state.transaction.is_some();
+            state.began.filter(|_| is_open)
+        });
+        let now = in_transaction.unwrap_or_else(statement_timestamp);
+        TimeSettings { now, ..(*self.times()).clone() }
     }
 
     /// Whether a transaction is open; while a statement runs, whether one was before it.

@@ -32,7 +32,7 @@ pub(crate) use functions::{call, has_function};
 pub use gadus_times::Settings as TimeSettings;
 pub(crate) use in_plan::{plan_functions, respell, zoned_in_plan};
 pub(crate) use series::series;
-pub(crate) use statement::{StatementTimes, default_settings};
+pub(crate) use statement::{StatementTimes, default_settings, statement_timestamp};
 pub use texts::{TimeWriter, read_value, time_writer, with_json_times, with_time_texts};
 
 use crate::error::to_datafusion;
